@@ -1,0 +1,174 @@
+//! Hard limits on calls, tokens, money and time.
+//!
+//! A call is taken from the budget before it is made and settled after it, so that branches that
+//! run side by side cannot overspend together.
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Price, Usage};
+
+/// Limits of one question or one build; what is not set is not limited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Budget {
+    /// Calls to models. Replies from the cache are not counted.
+    pub calls: Option<u64>,
+    /// Prompt and completion tokens together.
+    pub tokens: Option<u64>,
+    /// US dollars, by the prices in the configuration.
+    pub usd: Option<f64>,
+    pub seconds: Option<f64>,
+}
+
+/// The limit that was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    Calls,
+    Tokens,
+    Usd,
+    Seconds,
+}
+
+impl std::fmt::Display for Limit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Calls => "calls",
+            Self::Tokens => "tokens",
+            Self::Usd => "usd",
+            Self::Seconds => "seconds",
+        })
+    }
+}
+
+/// The share of tokens, money and time that only the closing answer may use; of the calls it is
+/// exactly one.
+const RESERVE: f64 = 0.2;
+
+/// A budget being spent; shared by everything that runs under it.
+#[derive(Debug)]
+pub struct Meter {
+    budget: Budget,
+    started: Instant,
+    calls: AtomicU64,
+    tokens: AtomicU64,
+    /// Millionths of a dollar, so that it can be counted without a lock.
+    micro_usd: AtomicU64,
+}
+
+/// What one call has taken; given to [`Meter::settle`] when the call is over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Taken {
+    tokens: u64,
+    micro_usd: u64,
+}
+
+impl Meter {
+    pub fn new(budget: Budget) -> Self {
+        let started = Instant::now();
+        Self {
+            budget,
+            started,
+            calls: AtomicU64::new(0),
+            tokens: AtomicU64::new(0),
+            micro_usd: AtomicU64::new(0),
+        }
+    }
+
+    pub fn unlimited() -> Self {
+        Self::new(Budget::default())
+    }
+
+    /// Takes one call of the worst size it can have. `reserve` may use what is kept back.
+    pub(crate) fn take(&self, most: Usage, price: Price, reserve: bool) -> Result<Taken, Limit> {
+        let open = if reserve { 1.0 } else { 1.0 - RESERVE };
+        if self.time_left(reserve).is_some_and(|left| left.is_zero()) {
+            return Err(Limit::Seconds);
+        }
+        let calls = self.budget.calls.map(|most| most.saturating_sub(u64::from(!reserve)));
+        take(&self.calls, 1, calls).ok_or(Limit::Calls)?;
+        let taken = Taken {
+            tokens: most.prompt_tokens + most.completion_tokens,
+            micro_usd: micro(price.of(most)),
+        };
+        let tokens = self.budget.tokens.map(|most| share(most, open));
+        if take(&self.tokens, taken.tokens, tokens).is_none() {
+            self.calls.fetch_sub(1, Ordering::AcqRel);
+            return Err(Limit::Tokens);
+        }
+        let usd = self.budget.usd.map(|most| share(micro(most), open));
+        if take(&self.micro_usd, taken.micro_usd, usd).is_none() {
+            self.calls.fetch_sub(1, Ordering::AcqRel);
+            self.tokens.fetch_sub(taken.tokens, Ordering::AcqRel);
+            return Err(Limit::Usd);
+        }
+        Ok(taken)
+    }
+
+    /// Puts what was really used in the place of what was taken. `None`: the call cost nothing
+    /// (it came from the cache or never reached the model).
+    pub(crate) fn settle(&self, taken: Taken, used: Option<(Usage, f64)>) {
+        let (tokens, micro_usd) = used.map_or((0, 0), |(usage, usd)| {
+            (usage.prompt_tokens + usage.completion_tokens, micro(usd))
+        });
+        if used.is_none() {
+            self.calls.fetch_sub(1, Ordering::AcqRel);
+        }
+        self.tokens.fetch_add(tokens, Ordering::AcqRel);
+        self.tokens.fetch_sub(taken.tokens, Ordering::AcqRel);
+        self.micro_usd.fetch_add(micro_usd, Ordering::AcqRel);
+        self.micro_usd.fetch_sub(taken.micro_usd, Ordering::AcqRel);
+    }
+
+    /// Time until the limit; `None` when there is none.
+    pub(crate) fn time_left(&self, reserve: bool) -> Option<Duration> {
+        let open = if reserve { 1.0 } else { 1.0 - RESERVE };
+        let limit = Duration::try_from_secs_f64(self.budget.seconds? * open).unwrap_or_default();
+        Some(limit.saturating_sub(self.started.elapsed()))
+    }
+
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Acquire)
+    }
+
+    pub fn tokens(&self) -> u64 {
+        self.tokens.load(Ordering::Acquire)
+    }
+
+    /// US dollars.
+    #[expect(clippy::cast_precision_loss, reason = "micro-dollars stay far below 2^52")]
+    pub fn usd(&self) -> f64 {
+        self.micro_usd.load(Ordering::Acquire) as f64 / 1e6
+    }
+}
+
+/// Adds `amount` unless that passes `most`.
+fn take(counter: &AtomicU64, amount: u64, most: Option<u64>) -> Option<u64> {
+    counter
+        .fetch_update(Ordering::AcqRel, Ordering::Acquire, |used| {
+            let next = used.saturating_add(amount);
+            (most.is_none_or(|most| next <= most)).then_some(next)
+        })
+        .ok()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "budgets are positive and far below 2^63 millionths"
+)]
+fn micro(usd: f64) -> u64 {
+    (usd.max(0.0) * 1e6).ceil() as u64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a share of a budget is wanted to the nearest unit only"
+)]
+fn share(most: u64, open: f64) -> u64 {
+    (most as f64 * open) as u64
+}

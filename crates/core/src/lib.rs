@@ -1,0 +1,36 @@
+//! The words of the trade: what a question, a hit, a prompt, a strategy and a trace are, and the
+//! context ([`Cx`]) through which a strategy asks models and searches knowledge.
+//!
+//! This crate does no input or output and knows no model, file or network (`ARCHITECTURE.md`,
+//! invariant 7).
+mod budget;
+mod cx;
+mod error;
+mod knowledge;
+mod llm;
+mod node;
+mod outline;
+mod prompt;
+mod prompt_file;
+mod question;
+mod reply;
+mod reply_loose;
+mod strategy;
+pub mod text;
+mod trace;
+
+pub use budget::{Budget, Limit, Meter};
+pub use cx::{Cx, Setup, UnlessSpent, Watcher};
+pub use error::{BoxError, ConfigError, Error, Result};
+pub use knowledge::{Knowledge, MinScore, Mode, Query};
+pub use llm::{
+    ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Message, Models, Price, Role,
+    Usage, Vector,
+};
+pub use node::{Hit, Layer, NodeId, Span};
+pub use prompt::{Prompt, PromptError, PromptInfo, Prompts, REPLY_PROMPTS, Rendered};
+pub use prompt_file::{PromptFile, Shape};
+pub use question::{Answer, AnswerKind, Citation, Question};
+pub use reply::parse_json;
+pub use strategy::{Entry, Outcome, Strategy, settings_from};
+pub use trace::{AskedStatus, Event, HitLine, TRACE_VERSION, Trace, UsageTotal};

@@ -1,0 +1,155 @@
+//! What a language model and an embedder are to Halma.
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+/// What a model is asked to be; the configuration maps each role to a model.
+pub type Role = String;
+
+/// A vector of unit length.
+pub type Vector = Vec<f32>;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// `system`, `user` or `assistant`.
+    pub role: String,
+    pub text: String,
+}
+
+/// A call to a chat model. It carries what the messages were rendered from, so that a model that
+/// answers without reading prose (the offline one) is a provider like any other.
+#[derive(Debug, Clone)]
+pub struct ChatRequest {
+    /// Name of the prompt file, for the trace, the cache, the `x-halma-prompt` header.
+    pub prompt: String,
+    /// What is asked for: `propose`, `select`, `read`, `questions`, …
+    pub task: String,
+    /// The structured variables the messages were rendered from.
+    pub variables: minijinja::Value,
+    pub messages: Vec<Message>,
+    /// JSON schema of the reply, for prompts that ask for JSON.
+    pub schema: Option<Arc<serde_json::Value>>,
+    pub stop: Vec<String>,
+    /// In tokens.
+    pub max_tokens: u32,
+    pub temperature: f32,
+    /// Whether the log-probability of every reply token is wanted.
+    pub logprobs: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ChatReply {
+    pub text: String,
+    pub usage: Usage,
+    /// The reply came from the cache; nothing was paid for it.
+    pub cached: bool,
+    /// Each reply token with its log-probability, when asked for and offered.
+    pub logprobs: Option<Vec<(String, f32)>>,
+}
+
+/// Tokens of one call, as the server counts them (estimated at four characters a token when it
+/// does not).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+}
+
+/// US dollars per million tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    pub prompt: f64,
+    pub completion: f64,
+}
+
+impl Price {
+    /// US dollars for this usage.
+    #[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^52")]
+    pub fn of(&self, usage: Usage) -> f64 {
+        (self.prompt * usage.prompt_tokens as f64
+            + self.completion * usage.completion_tokens as f64)
+            / 1e6
+    }
+}
+
+/// Why a model did not answer, told by what to do next.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum LlmError {
+    /// Try again, not before `retry_after`. `throttled` means that the server asks for fewer calls.
+    #[error("{reason}")]
+    Transient { reason: String, retry_after: Option<Duration>, throttled: bool },
+    /// Shorten the request.
+    #[error("the request is too long: {reason}")]
+    TooLong { reason: String },
+    /// Give up: the same call will fail again.
+    #[error("{reason}")]
+    Refused { reason: String },
+}
+
+impl LlmError {
+    /// A passing failure that is no throttling.
+    pub fn transient(reason: impl Into<String>) -> Self {
+        Self::Transient { reason: reason.into(), retry_after: None, throttled: false }
+    }
+
+    pub fn refused(reason: impl Into<String>) -> Self {
+        Self::Refused { reason: reason.into() }
+    }
+}
+
+#[async_trait]
+pub trait Llm: Send + Sync {
+    /// The model's name, for the trace, the cache and the price.
+    fn model(&self) -> &str;
+
+    /// What its tokens cost; nothing for local models.
+    fn price(&self) -> Price {
+        Price::default()
+    }
+
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError>;
+}
+
+/// What the text to embed is; some embedders treat queries and passages differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmbedRole {
+    Query,
+    Passage,
+}
+
+#[async_trait]
+pub trait Embedder: Send + Sync {
+    /// Names the vector space: bases keep vectors of different names apart.
+    fn model(&self) -> &str;
+
+    /// One unit vector for each text, in order, all of the same length.
+    async fn embed(&self, texts: &[&str], role: EmbedRole) -> Result<Vec<Vector>, LlmError>;
+}
+
+/// Which model plays which role.
+#[derive(Clone)]
+pub struct Models {
+    default: Arc<dyn Llm>,
+    by_role: BTreeMap<Role, Arc<dyn Llm>>,
+}
+
+impl Models {
+    pub fn new(default: Arc<dyn Llm>) -> Self {
+        Self { default, by_role: BTreeMap::new() }
+    }
+
+    #[must_use]
+    pub fn with(mut self, role: impl Into<Role>, model: Arc<dyn Llm>) -> Self {
+        self.by_role.insert(role.into(), model);
+        self
+    }
+
+    /// The model of a role, or the default one.
+    pub fn of(&self, role: &str) -> &Arc<dyn Llm> {
+        self.by_role.get(role).unwrap_or(&self.default)
+    }
+}

@@ -1,0 +1,48 @@
+//! A trace as a person reads it; golden transcripts are made of it.
+use std::fmt::Write as _;
+
+use crate::{AskedStatus, Event, Trace};
+
+impl Trace {
+    /// One line an event, indented by span.
+    pub fn outline(&self) -> String {
+        let mut out = String::new();
+        let mut depth = vec![0_usize];
+        for event in &self.0 {
+            let (span, line) = line(event);
+            if let Event::SpanBegan { span, parent, .. } = event {
+                let own = depth.get(*parent as usize).copied().unwrap_or(0) + 1;
+                depth.resize((*span as usize + 1).max(depth.len()), 0);
+                depth[*span as usize] = own;
+                let _ = writeln!(out, "{}{line}", "  ".repeat(own - 1));
+            } else {
+                let own = depth.get(span as usize).copied().unwrap_or(0);
+                let _ = writeln!(out, "{}{line}", "  ".repeat(own));
+            }
+        }
+        out
+    }
+}
+
+fn line(event: &Event) -> (u32, String) {
+    match event {
+        Event::SpanBegan { span, name, .. } => (*span, name.clone()),
+        Event::Asked { span, prompt, reply, status, .. } => {
+            let reply = reply.trim().replace('\n', "\\n");
+            let line = match status {
+                AskedStatus::Fits => format!("ask {prompt} -> {reply}"),
+                AskedStatus::Malformed(why) => format!("ask {prompt} -> {reply} !! {why}"),
+            };
+            (*span, line)
+        }
+        Event::AskFailed { span, prompt, reason, .. } => {
+            (*span, format!("ask {prompt} failed: {reason}"))
+        }
+        Event::Searched { span, layer, query, hits, .. } => {
+            let ids: Vec<&str> = hits.iter().map(|hit| hit.id.0.as_str()).collect();
+            (*span, format!("search {} {query:?} -> {ids:?}", layer.name()))
+        }
+        Event::Noted { span, note } => (*span, format!("note: {note}")),
+        Event::SpentBudget { span, limit } => (*span, format!("the budget is spent: {limit}")),
+    }
+}

@@ -1,0 +1,264 @@
+//! Prompts: their words are files, their replies are typed.
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use minijinja::{Environment, UndefinedBehavior};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::prompt_file::{Front, Section, parse_file};
+use crate::{Message, PromptFile, parse_json};
+
+/// One prompt: its words are the file `name`, `parse` makes a value of the model's reply or says
+/// what is wrong with it.
+pub struct Prompt<R> {
+    pub name: &'static str,
+    pub parse: fn(&str) -> Result<R, String>,
+}
+
+impl<R: DeserializeOwned> Prompt<R> {
+    /// A prompt that asks for JSON in the shape of `R`, parsed tolerantly.
+    pub const fn json(name: &'static str) -> Self {
+        Self { name, parse: |text| parse_json(text) }
+    }
+}
+
+impl Prompt<String> {
+    /// A prompt whose reply is taken as it is; an empty one does not fit.
+    pub const fn text(name: &'static str) -> Self {
+        Self {
+            name,
+            parse: |text| match text.trim() {
+                "" => Err("the reply is empty".into()),
+                text => Ok(text.to_owned()),
+            },
+        }
+    }
+}
+
+impl Prompt<Vec<String>> {
+    /// A prompt that asks for one item a line; bullets and numbers are stripped, empties dropped.
+    pub const fn lines(name: &'static str) -> Self {
+        Self { name, parse: |text| crate::reply::parse_lines(text) }
+    }
+}
+
+/// A prompt file that cannot be used, or that does not fit the variables it is given.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct PromptError {
+    pub prompt: String,
+    pub file: String,
+    pub line: Option<usize>,
+    pub reason: String,
+}
+
+impl std::fmt::Display for PromptError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: prompt `{}`: ", self.file, self.prompt)?,
+            None => write!(f, "{}: prompt `{}`: ", self.file, self.prompt)?,
+        }
+        f.write_str(&self.reason)
+    }
+}
+
+/// What `halma prompts list` tells of one prompt.
+#[derive(Debug, Clone, Serialize)]
+pub struct PromptInfo {
+    pub name: String,
+    pub task: String,
+    pub role: String,
+    pub variables: Vec<String>,
+    /// JSON schema of the reply; `None` when the reply is text.
+    pub reply_schema: Option<serde_json::Value>,
+    /// A file of the user's replaces the shipped one.
+    pub overridden: bool,
+    /// The file in use and the hash of its text, which the trace records.
+    pub file: String,
+    pub hash: String,
+}
+
+/// A prompt rendered with its variables, ready to be asked.
+#[derive(Debug, Clone)]
+pub struct Rendered {
+    pub messages: Vec<Message>,
+    pub hash: Arc<str>,
+    pub task: String,
+    pub role: String,
+    pub max_tokens: u32,
+    pub temperature: f32,
+    pub stop: Vec<String>,
+    pub schema: Option<Arc<serde_json::Value>>,
+}
+
+struct Template {
+    front: Front,
+    schema: Option<Arc<serde_json::Value>>,
+    sections: Vec<(String, String)>,
+    hash: Arc<str>,
+    file: String,
+    overridden: bool,
+}
+
+/// The prompts that core itself needs: the complaint about a reply that does not fit.
+pub const REPLY_PROMPTS: &[PromptFile] =
+    &[PromptFile { name: "reply/mend", text: include_str!("../prompts/reply/mend.md") }];
+
+/// All prompts of a running engine. Strict: an undefined variable is an error with its line.
+pub struct Prompts {
+    environment: Environment<'static>,
+    templates: BTreeMap<String, Template>,
+}
+
+impl Prompts {
+    /// The shipped prompts of some crates, [`REPLY_PROMPTS`] included.
+    pub fn shipped(files: &[&[PromptFile]]) -> Result<Self, PromptError> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        let mut prompts = Self { environment, templates: BTreeMap::new() };
+        for file in std::iter::once(&REPLY_PROMPTS).chain(files).copied().flatten() {
+            let path = format!("prompts/{}.md", file.name);
+            let (front, sections) = parse_file(file.name, &path, file.text, None)?;
+            prompts.insert(file.name, &path, file.text, front, sections, false)?;
+        }
+        Ok(prompts)
+    }
+
+    /// Replaces a shipped prompt by a user's file, which is checked against the variables it will
+    /// be given. Front matter it leaves out is taken from the shipped file.
+    pub fn replace(&mut self, name: &str, file: &str, text: &str) -> Result<(), PromptError> {
+        let Some(shipped) = self.templates.get(name) else {
+            return Err(PromptError {
+                prompt: name.into(),
+                file: file.into(),
+                line: None,
+                reason: format!("there is no prompt of this name{}", self.nearest(name)),
+            });
+        };
+        let (front, sections) = parse_file(name, file, text, Some(&shipped.front))?;
+        self.insert(name, file, text, front, sections, true)
+    }
+
+    fn insert(
+        &mut self,
+        name: &str,
+        file: &str,
+        text: &str,
+        front: Front,
+        sections: Vec<Section>,
+        overridden: bool,
+    ) -> Result<(), PromptError> {
+        let fail = |line, reason| PromptError {
+            prompt: name.to_owned(),
+            file: file.to_owned(),
+            line,
+            reason,
+        };
+        let mut used: Vec<String> = vec![];
+        let mut compiled = vec![];
+        for (i, section) in sections.into_iter().enumerate() {
+            let id = format!("{name}#{i}");
+            self.environment
+                .add_template_owned(id.clone(), section.source.clone())
+                .map_err(|e| fail(e.line(), e.to_string()))?;
+            for variable in self.undeclared(&id) {
+                if !front.variables.contains(&variable) {
+                    let line = line_of(&section.source, &variable);
+                    let known = front.variables.join("`, `");
+                    return Err(fail(
+                        line,
+                        format!("there is no variable `{variable}` here (given: `{known}`)"),
+                    ));
+                }
+                used.push(variable);
+            }
+            compiled.push((section.role, id));
+        }
+        // A shipped prompt that ignores a variable is a mistake; a user's may leave words out.
+        if let Some(unused) = front.variables.iter().find(|v| !overridden && !used.contains(v)) {
+            return Err(fail(Some(1), format!("variable `{unused}` is declared and not used")));
+        }
+        let hash = blake3::hash(text.as_bytes()).to_hex()[..16].into();
+        let schema = front.schema.clone().map(Arc::new);
+        let file = file.to_owned();
+        let template = Template { front, schema, sections: compiled, hash, file, overridden };
+        self.templates.insert(name.to_owned(), template);
+        Ok(())
+    }
+
+    fn undeclared(&self, id: &str) -> Vec<String> {
+        let globals: Vec<&str> = self.environment.globals().map(|(name, _)| name).collect();
+        let used = self.environment.get_template(id).map(|t| t.undeclared_variables(false));
+        let mut used: Vec<String> = used.unwrap_or_default().into_iter().collect();
+        used.retain(|name| !globals.contains(&name.as_str()));
+        used.sort();
+        used
+    }
+
+    fn nearest(&self, name: &str) -> String {
+        let step = name.rsplit('/').next().unwrap_or(name);
+        let mut out = String::new();
+        for known in self.templates.keys().filter(|known| known.ends_with(step)) {
+            let _ =
+                write!(out, "{}`{known}`", if out.is_empty() { "; did you mean " } else { ", " });
+        }
+        out
+    }
+
+    /// Renders every section on its own, so that substituted text stays inside its message.
+    pub fn render(&self, name: &str, vars: &minijinja::Value) -> Result<Rendered, PromptError> {
+        let Some(template) = self.templates.get(name) else {
+            return Err(PromptError {
+                prompt: name.into(),
+                file: format!("prompts/{name}.md"),
+                line: None,
+                reason: "there is no such file".into(),
+            });
+        };
+        let mut messages = Vec::with_capacity(template.sections.len());
+        for (role, id) in &template.sections {
+            let text = self
+                .environment
+                .get_template(id)
+                .and_then(|compiled| compiled.render(vars))
+                .map_err(|e| PromptError {
+                    prompt: name.into(),
+                    file: template.file.clone(),
+                    line: e.line(),
+                    reason: e.to_string(),
+                })?;
+            messages.push(Message { role: role.clone(), text: text.trim().to_owned() });
+        }
+        Ok(Rendered {
+            messages,
+            hash: Arc::clone(&template.hash),
+            task: template.front.task.clone(),
+            role: template.front.role.clone(),
+            max_tokens: template.front.max_tokens,
+            temperature: template.front.temperature,
+            stop: template.front.stop.clone(),
+            schema: template.schema.clone(),
+        })
+    }
+
+    pub fn list(&self) -> Vec<PromptInfo> {
+        let info = |(name, template): (&String, &Template)| PromptInfo {
+            name: name.clone(),
+            task: template.front.task.clone(),
+            role: template.front.role.clone(),
+            variables: template.front.variables.clone(),
+            reply_schema: template.front.schema.clone(),
+            overridden: template.overridden,
+            file: template.file.clone(),
+            hash: template.hash.to_string(),
+        };
+        self.templates.iter().map(info).collect()
+    }
+}
+
+/// The first line on which a name stands as a whole word.
+fn line_of(source: &str, name: &str) -> Option<usize> {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    source.lines().position(|line| line.split(|c| !word(c)).any(|part| part == name)).map(|i| i + 1)
+}

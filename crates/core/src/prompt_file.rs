@@ -1,0 +1,194 @@
+//! A prompt file: front matter, then `## system` / `## user` / `## assistant` sections.
+//!
+//! ```text
+//! ---
+//! task: select
+//! role: selector
+//! variables: ["question", "atoms"]
+//! max_tokens: 512
+//! temperature: 0
+//! schema: {"thinking": "string", "question_idx": "integer"}
+//! ---
+//! ## user
+//! {% for atom in atoms %}{{ loop.index }}. {{ atom.text }}
+//! {% endfor %}
+//! ```
+//!
+//! Every front matter line is `key: JSON`, a bare word counting as a string. The file is split
+//! into roles here, before anything is substituted, so that a retrieved text can never open one.
+use serde_json::{Map, Value, json};
+
+use crate::PromptError;
+
+/// A prompt that ships with a crate: its name is its path below `prompts/` without `.md`.
+#[derive(Debug, Clone, Copy)]
+pub struct PromptFile {
+    pub name: &'static str,
+    pub text: &'static str,
+}
+
+/// What the front matter says about the call.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Front {
+    pub(crate) task: String,
+    pub(crate) role: String,
+    pub(crate) variables: Vec<String>,
+    pub(crate) max_tokens: u32,
+    pub(crate) temperature: f32,
+    pub(crate) stop: Vec<String>,
+    pub(crate) schema: Option<Value>,
+}
+
+/// One message to be, with the line it starts at.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Section {
+    pub(crate) role: String,
+    pub(crate) source: String,
+}
+
+/// Splits a file; `base` gives the front matter of the shipped file that this one replaces.
+pub(crate) fn parse_file(
+    prompt: &str,
+    file: &str,
+    text: &str,
+    base: Option<&Front>,
+) -> Result<(Front, Vec<Section>), PromptError> {
+    let fail = |line: usize, reason: String| PromptError {
+        prompt: prompt.to_owned(),
+        file: file.to_owned(),
+        line: Some(line),
+        reason,
+    };
+    let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
+    let mut front = base.cloned().unwrap_or(Front {
+        task: String::new(),
+        role: String::new(),
+        variables: vec![],
+        max_tokens: 1024,
+        temperature: 0.0,
+        stop: vec![],
+        schema: None,
+    });
+    let mut body = 0;
+    if lines.first().is_some_and(|line| line.trim() == "---") {
+        let end = (1..lines.len())
+            .find(|&i| lines[i].trim() == "---")
+            .ok_or_else(|| fail(1, "the front matter is not closed with `---`".into()))?;
+        for (i, line) in lines.iter().enumerate().take(end).skip(1) {
+            set(&mut front, line, base.is_some()).map_err(|reason| fail(i + 1, reason))?;
+        }
+        body = end + 1;
+    }
+    if front.task.is_empty() || front.role.is_empty() {
+        return Err(fail(1, "the front matter names no `task` and `role`".into()));
+    }
+    let sections = sections(&lines, body);
+    if sections.is_empty() {
+        return Err(fail(body + 1, "there is no text after the front matter".into()));
+    }
+    Ok((front, sections))
+}
+
+/// A template without any role line is one user message.
+fn sections(lines: &[&str], body: usize) -> Vec<Section> {
+    let mut sections: Vec<Section> = vec![];
+    for (i, line) in lines.iter().enumerate().skip(body) {
+        let role = line.strip_prefix("## ").map(str::trim_end);
+        if let Some(role @ ("system" | "user" | "assistant")) = role {
+            // Leading newlines keep the line numbers of the template engine's errors right.
+            sections.push(Section { role: role.into(), source: "\n".repeat(i + 1) });
+            continue;
+        }
+        if sections.is_empty() {
+            if line.trim().is_empty() {
+                continue;
+            }
+            sections.push(Section { role: "user".into(), source: "\n".repeat(i) });
+        }
+        if let Some(last) = sections.last_mut() {
+            last.source.push_str(line);
+            last.source.push('\n');
+        }
+    }
+    sections
+}
+
+fn set(front: &mut Front, line: &str, overriding: bool) -> Result<(), String> {
+    if line.trim().is_empty() || line.trim_start().starts_with('#') {
+        return Ok(());
+    }
+    let (key, value) =
+        line.split_once(':').ok_or_else(|| format!("`{line}` is not `key: value`"))?;
+    let (key, value) = (key.trim(), value.trim());
+    let value: Value =
+        serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+    let fits = |what: &str| format!("`{key}` is not {what}");
+    match key {
+        "task" => front.task = value.as_str().ok_or_else(|| fits("a word"))?.to_owned(),
+        "role" => front.role = value.as_str().ok_or_else(|| fits("a word"))?.to_owned(),
+        // An override is given the variables of the file it replaces, whatever it says.
+        "variables" if overriding => {}
+        "variables" => front.variables = strings(&value).ok_or_else(|| fits("a list of names"))?,
+        "stop" => front.stop = strings(&value).ok_or_else(|| fits("a list of strings"))?,
+        "max_tokens" => {
+            let tokens = value.as_u64().and_then(|n| u32::try_from(n).ok());
+            front.max_tokens = tokens.ok_or_else(|| fits("a whole number"))?;
+        }
+        "temperature" => {
+            #[expect(clippy::cast_possible_truncation, reason = "0.7 is 0.7")]
+            let temperature = value.as_f64().map(|t| t as f32);
+            front.temperature = temperature.ok_or_else(|| fits("a number"))?;
+        }
+        "schema" => front.schema = Some(Shape(&value).schema()?),
+        _ => {
+            return Err(format!(
+                "unknown key `{key}` (known: task, role, variables, max_tokens, temperature, \
+                 stop, schema)"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn strings(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+}
+
+/// The shape of a reply as a person writes it, `{"answer": "string", "steps": ["string"]}`, which
+/// stands for a JSON schema with every key required and no other allowed.
+pub struct Shape<'a>(pub &'a Value);
+
+impl Shape<'_> {
+    /// The JSON schema this shape stands for.
+    pub fn schema(&self) -> Result<Value, String> {
+        match self.0 {
+            Value::String(kind) => {
+                let kinds: Vec<&str> = kind.split('|').collect();
+                let known = ["string", "integer", "number", "boolean", "null"];
+                match kinds.iter().find(|kind| !known.contains(kind)) {
+                    Some(kind) => Err(format!("`{kind}` in `schema` is none of {known:?}")),
+                    None if kinds.len() == 1 => Ok(json!({"type": kinds[0]})),
+                    None => Ok(json!({"type": kinds})),
+                }
+            }
+            Value::Array(items) => match items.as_slice() {
+                [item] => Ok(json!({"type": "array", "items": Shape(item).schema()?})),
+                _ => Err("a list in `schema` holds exactly one shape".into()),
+            },
+            Value::Object(fields) => {
+                let mut properties = Map::new();
+                for (name, field) in fields {
+                    properties.insert(name.clone(), Shape(field).schema()?);
+                }
+                let required: Vec<&String> = fields.keys().collect();
+                Ok(json!({
+                    "type": "object",
+                    "properties": properties,
+                    "required": required,
+                    "additionalProperties": false,
+                }))
+            }
+            other => Err(format!("`{other}` in `schema` is no shape")),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What a strategy is and how it is listed.
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{Answer, Cx, Question, Result, Trace};
+
+/// One way of answering a question. It answers one and never sees another.
+#[async_trait]
+pub trait Strategy: Send + Sync {
+    fn name(&self) -> &'static str;
+
+    /// Its settings as resolved, for reports.
+    fn settings(&self) -> serde_json::Value;
+
+    async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer>;
+}
+
+/// A strategy in the list from which CLI help, menus and docs come.
+pub struct Entry {
+    pub name: &'static str,
+    /// Authors, title, venue.
+    pub paper: &'static str,
+    pub summary: &'static str,
+    /// Builds it from its own table of the configuration; the error names the key.
+    pub build: fn(toml::Table) -> std::result::Result<Arc<dyn Strategy>, String>,
+}
+
+/// What came of one question: the answer or the error, and everything that happened.
+pub struct Outcome {
+    pub answer: Result<Answer>,
+    pub trace: Trace,
+}
+
+impl Outcome {
+    /// Runs a strategy to its end. An answer under a spent budget is marked partial here, so that
+    /// no strategy has to.
+    pub async fn of(strategy: &dyn Strategy, question: &Question, cx: &Cx) -> Self {
+        let answer = strategy.answer(question, cx).await;
+        let trace = cx.trace();
+        let answer = answer.map(|answer| Answer { partial: trace.spent(), ..answer });
+        Self { answer, trace }
+    }
+}
+
+/// A strategy's settings from its table; unknown keys and wrong values are errors that name them.
+pub fn settings_from<S: DeserializeOwned + Serialize>(
+    table: toml::Table,
+) -> std::result::Result<S, String> {
+    S::deserialize(toml::Value::Table(table)).map_err(|e| e.message().to_owned())
+}

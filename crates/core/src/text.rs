@@ -1,0 +1,154 @@
+//! Sentences and words: small pure functions that several floors share.
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Abbreviations after which a full stop ends no sentence.
+const ABBREVIATIONS: &[&str] = &[
+    "mr", "mrs", "ms", "dr", "prof", "st", "mt", "ft", "gen", "col", "lt", "sgt", "capt", "rev",
+    "hon", "gov", "sen", "rep", "pres", "jr", "sr", "vs", "etc", "e.g", "i.e", "cf", "ca", "c",
+    "no", "nos", "vol", "pp", "p", "fig", "figs", "eq", "sec", "art", "inc", "ltd", "co", "corp",
+    "approx", "dept", "est", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct",
+    "nov", "dec", "u.s", "u.k", "a.m", "p.m", "al",
+];
+
+/// Byte ranges of the sentences of `text`, without the white space around them. Blank lines,
+/// headings and list items end a sentence as well as `.`, `!`, `?` and their CJK kin.
+pub fn sentences(text: &str) -> Vec<Range<usize>> {
+    let mut found = vec![];
+    let mut start = 0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((i, c)) = chars.next() {
+        let after = i + c.len_utf8();
+        let ends = match c {
+            '。' | '！' | '？' => true,
+            '.' | '!' | '?' => {
+                let closers = text[after..].find(|c: char| !"\"'”’)]»*_".contains(c));
+                let rest = &text[after + closers.unwrap_or(text.len() - after)..];
+                ends_here(&text[start..i], c, rest)
+            }
+            '\n' => text[after..]
+                .lines()
+                .next()
+                .is_none_or(|line| line.trim().is_empty() || begins_block(line)),
+            _ => false,
+        };
+        if ends {
+            let mut end = after;
+            while chars.peek().is_some_and(|(_, c)| "\"'”’)]»*_.!?".contains(*c)) {
+                end = chars.next().map_or(end, |(i, c)| i + c.len_utf8());
+            }
+            push_trimmed(text, start..end, &mut found);
+            start = end;
+        }
+    }
+    push_trimmed(text, start..text.len(), &mut found);
+    found
+}
+
+/// Whether the stop between `before` and `rest` ends a sentence.
+fn ends_here(before: &str, stop: char, rest: &str) -> bool {
+    let Some(next) = rest.chars().next() else { return true };
+    if !next.is_whitespace() {
+        return false;
+    }
+    if stop != '.' {
+        return true;
+    }
+    let next = rest.trim_start().chars().next();
+    if next.is_some_and(char::is_lowercase) {
+        return false;
+    }
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or(before);
+    let word = word.trim_start_matches(['(', '"', '“', '[']).to_lowercase();
+    // An initial (`J. Smith`) or a known abbreviation goes on.
+    let initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
+    !(initial || ABBREVIATIONS.contains(&word.as_str()))
+}
+
+/// Whether a line opens a block of its own: a list item, a heading, a table row.
+fn begins_block(line: &str) -> bool {
+    let line = line.trim_start();
+    let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    line.starts_with(['#', '|', '>'])
+        || ["- ", "* ", "+ ", "• "].iter().any(|bullet| line.starts_with(bullet))
+        || (numbered.len() < line.len()
+            && (numbered.starts_with(". ") || numbered.starts_with(") ")))
+}
+
+fn push_trimmed(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
+    let slice = &text[range.clone()];
+    let start = range.start + (slice.len() - slice.trim_start().len());
+    let end = range.end - (slice.len() - slice.trim_end().len());
+    // A stray stop or bullet is no sentence.
+    if start < end && text[start..end].chars().any(char::is_alphanumeric) {
+        found.push(start..end);
+    }
+}
+
+/// The words of `text`, lower-cased; a CJK character is a word of its own.
+pub fn words(text: &str) -> Vec<String> {
+    text.unicode_words().map(str::to_lowercase).collect()
+}
+
+/// English words that say nothing about what a text is about.
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been",
+    "before", "being", "between", "both", "but", "by", "can", "could", "did", "do", "does",
+    "during", "each", "either", "for", "from", "had", "has", "have", "he", "her", "hers", "him",
+    "his", "how", "i", "if", "in", "into", "is", "it", "its", "may", "me", "more", "most", "my",
+    "no", "nor", "not", "of", "on", "one", "or", "other", "our", "out", "over", "s", "same", "she",
+    "should", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there",
+    "these", "they", "this", "those", "to", "too", "under", "up", "was", "we", "were", "what",
+    "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would",
+    "you", "your",
+];
+
+pub fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
+}
+
+/// The words of `text` that say what it is about.
+pub fn content_words(text: &str) -> Vec<String> {
+    words(text).into_iter().filter(|word| !is_stop_word(word)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn split(text: &str) -> Vec<&str> {
+        sentences(text).into_iter().map(|range| &text[range]).collect()
+    }
+
+    #[test]
+    fn sentences_end_where_a_reader_ends_them() {
+        assert_eq!(
+            split("Dr. J. Smith paid $3.50 to Acme Inc. in 2016. \"Why?\" she asked. It rained."),
+            ["Dr. J. Smith paid $3.50 to Acme Inc. in 2016.", "\"Why?\" she asked.", "It rained."]
+        );
+        assert_eq!(
+            split("# Head\n\nOne line\nwraps here.\n- item a\n- item b\n"),
+            ["# Head", "One line\nwraps here.", "- item a", "- item b"]
+        );
+        assert_eq!(split("他来了。她走了！"), ["他来了。", "她走了！"]);
+    }
+
+    #[test]
+    fn the_stop_words_are_sorted() {
+        assert!(STOP_WORDS.is_sorted());
+    }
+
+    proptest! {
+        #[test]
+        fn sentences_are_in_order_and_leave_out_no_word(text in "[a-zA-Z .!?\\n\"(){}é。#*-]{0,80}") {
+            let found = sentences(&text);
+            prop_assert!(found.windows(2).all(|pair| pair[0].end <= pair[1].start));
+            let kept: String = found.into_iter().map(|range| &text[range]).collect();
+            let letters = |s: &str| s.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+            prop_assert_eq!(letters(&kept), letters(&text));
+        }
+    }
+}

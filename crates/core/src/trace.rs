@@ -1,0 +1,144 @@
+//! Everything that happened, in order. Usage, cost, the outline, the UI and the evaluation log
+//! are folds over it.
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Layer, Limit, Message, Mode, NodeId, Usage};
+
+/// The version of the trace's JSON form.
+pub const TRACE_VERSION: u32 = 1;
+
+/// One thing that happened. The union is closed: a new kind is a new variant here.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A part of the work began; later events carry its number.
+    SpanBegan { span: u32, parent: u32, name: String },
+    /// A model was asked and replied.
+    Asked {
+        span: u32,
+        prompt: Arc<str>,
+        /// Hash of the prompt file's text, so that runs with other words cannot be mistaken.
+        hash: Arc<str>,
+        role: String,
+        model: String,
+        /// 1 for the first try; more when an earlier reply did not fit.
+        attempt: u32,
+        messages: Vec<Message>,
+        reply: String,
+        status: AskedStatus,
+        usage: Usage,
+        cached: bool,
+        /// US dollars paid (0 for a cached reply).
+        usd: f64,
+        elapsed_ms: f64,
+    },
+    /// A model was asked and did not reply.
+    AskFailed { span: u32, prompt: Arc<str>, model: String, reason: String, elapsed_ms: f64 },
+    /// The base was searched for one text.
+    Searched {
+        span: u32,
+        layer: Layer,
+        mode: Mode,
+        query: String,
+        hits: Vec<HitLine>,
+        elapsed_ms: f64,
+    },
+    /// A strategy took a turn worth telling: a fall-back, a choice of nothing.
+    Noted { span: u32, note: String },
+    /// A call was not made because a limit was reached.
+    SpentBudget { span: u32, limit: Limit },
+}
+
+/// What became of a reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskedStatus {
+    Fits,
+    /// It did not parse, for this reason; it was asked for again, or given up on.
+    Malformed(String),
+}
+
+/// A hit as the trace keeps it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct HitLine {
+    pub id: NodeId,
+    pub title: String,
+    pub text: String,
+    pub score: f32,
+}
+
+/// Usage and cost of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct UsageTotal {
+    /// Calls that reached a model.
+    pub llm_calls: u64,
+    /// Calls that the cache answered.
+    pub cached_calls: u64,
+    /// Tokens of the calls that reached a model.
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+    pub usd: f64,
+}
+
+impl UsageTotal {
+    pub fn add(&mut self, other: Self) {
+        self.llm_calls += other.llm_calls;
+        self.cached_calls += other.cached_calls;
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.usd += other.usd;
+    }
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Trace(pub Vec<Event>);
+
+impl Trace {
+    pub fn usage(&self) -> UsageTotal {
+        let mut total = UsageTotal::default();
+        for event in &self.0 {
+            match event {
+                Event::Asked { cached: true, .. } => total.cached_calls += 1,
+                Event::Asked { usage, usd, .. } => total.add(UsageTotal {
+                    llm_calls: 1,
+                    cached_calls: 0,
+                    prompt_tokens: usage.prompt_tokens,
+                    completion_tokens: usage.completion_tokens,
+                    usd: *usd,
+                }),
+                _ => {}
+            }
+        }
+        total
+    }
+
+    /// Turns in which knowledge was looked up.
+    pub fn hops(&self) -> usize {
+        let mut spans: Vec<u32> = self.0.iter().filter_map(searched_span).collect();
+        spans.sort_unstable();
+        spans.dedup();
+        spans.len()
+    }
+
+    /// Whether a budget ended the run early.
+    pub fn spent(&self) -> bool {
+        self.0.iter().any(|event| matches!(event, Event::SpentBudget { .. }))
+    }
+
+    /// Replies that did not fit.
+    pub fn malformed(&self) -> usize {
+        let malformed =
+            |e: &&Event| matches!(e, Event::Asked { status: AskedStatus::Malformed(_), .. });
+        self.0.iter().filter(malformed).count()
+    }
+}
+
+fn searched_span(event: &Event) -> Option<u32> {
+    match event {
+        Event::Searched { span, .. } => Some(*span),
+        _ => None,
+    }
+}

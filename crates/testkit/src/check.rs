@@ -1,0 +1,42 @@
+//! The one door through which tests run a strategy.
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use halma_core::{
+    Budget, Cx, Knowledge, Llm, Meter, Models, Outcome, PromptFile, Prompts, Question, Setup,
+    Strategy,
+};
+
+/// What a strategy is run against.
+pub struct Check {
+    pub prompts: &'static [PromptFile],
+    pub model: Arc<dyn Llm>,
+    pub knowledge: Arc<dyn Knowledge>,
+    pub budget: Budget,
+}
+
+/// Runs a strategy and returns its transcript: the outline of its trace, then the answer with its
+/// citations or the error, then what it used.
+pub async fn check(strategy: &dyn Strategy, question: &str, against: Check) -> String {
+    let Check { prompts, model, knowledge, budget } = against;
+    let prompts = Arc::new(Prompts::shipped(&[prompts]).unwrap());
+    let setup = Arc::new(Setup { models: Models::new(model), knowledge, prompts });
+    let cx = Cx::new(setup, Arc::new(Meter::new(budget)), None);
+    let Outcome { answer, trace } = Outcome::of(strategy, &Question::new(question), &cx).await;
+    let mut out = trace.outline();
+    match answer {
+        Ok(answer) => {
+            let cited: Vec<&str> = answer.citations.iter().map(|c| c.node.0.as_str()).collect();
+            let text = if answer.abstained { "(abstains)" } else { &answer.text };
+            let partial = if answer.partial { " (partial)" } else { "" };
+            let _ = write!(out, "= {text}{partial} {cited:?}");
+        }
+        Err(error) => {
+            let _ = write!(out, "! {error}");
+        }
+    }
+    let usage = trace.usage();
+    let tokens = usage.prompt_tokens + usage.completion_tokens;
+    let _ = write!(out, " ({} calls, {tokens} tokens, {} hops)", usage.llm_calls, trace.hops());
+    out
+}

@@ -1,0 +1,14 @@
+//! Doubles for tests and benches: a scripted model, a toy base, the one door to strategies
+//! ([`check`]) and a local HTTP double of a model server.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "only tests and benches use this crate"
+)]
+mod check;
+mod script;
+mod toy;
+
+pub use check::{Check, check};
+pub use script::Script;
+pub use toy::Toy;

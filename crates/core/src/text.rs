@@ -52,12 +52,12 @@ fn ends_here(before: &str, stop: char, rest: &str) -> bool {
     if !next.is_whitespace() {
         return false;
     }
-    if stop != '.' {
-        return true;
-    }
     let next = rest.trim_start().chars().next();
     if next.is_some_and(char::is_lowercase) {
         return false;
+    }
+    if stop != '.' {
+        return true;
     }
     let word = before.rsplit(char::is_whitespace).next().unwrap_or(before);
     let word = word.trim_start_matches(['(', '"', '“', '[']).to_lowercase();

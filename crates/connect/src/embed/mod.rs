@@ -1,0 +1,2 @@
+//! Embedders: an endpoint, or the local `MiniLM`.
+pub mod minilm;

@@ -1,0 +1,1 @@
+//! The offline model: answers by task from the structured variables.

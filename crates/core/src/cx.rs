@@ -70,6 +70,17 @@ impl Cx {
     /// asked for again, at most twice, with the parser's complaint; then it is
     /// [`Error::BadReply`].
     pub async fn ask<R>(&self, prompt: &Prompt<R>, variables: minijinja::Value) -> Result<R> {
+        self.ask_checked(prompt, variables, |_| Ok(())).await
+    }
+
+    /// [`Cx::ask`] for a reply that only the caller can judge: an index into what was offered,
+    /// say. What `check` complains about is malformed like any other and asked for again.
+    pub async fn ask_checked<R>(
+        &self,
+        prompt: &Prompt<R>,
+        variables: minijinja::Value,
+        check: impl Fn(&R) -> std::result::Result<(), String> + Send + Sync,
+    ) -> Result<R> {
         let rendered = self.run.setup.prompts.render(prompt.name, &variables)?;
         let name: Arc<str> = prompt.name.into();
         let llm = Arc::clone(self.run.setup.models.of(&rendered.role));
@@ -88,7 +99,8 @@ impl Cx {
         loop {
             let began = Instant::now();
             let (reply, usd) = self.call(llm.as_ref(), &request, &name).await?;
-            let parsed = (prompt.parse)(&reply.text);
+            let parsed =
+                (prompt.parse)(&reply.text).and_then(|value| check(&value).map(|()| value));
             let status = match &parsed {
                 Ok(_) => AskedStatus::Fits,
                 Err(reason) => AskedStatus::Malformed(reason.clone()),

@@ -6,6 +6,7 @@
     reason = "only tests and benches use this crate"
 )]
 mod check;
+pub mod double;
 mod script;
 mod toy;
 

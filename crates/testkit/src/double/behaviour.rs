@@ -1,0 +1,74 @@
+//! How the double behaves when nothing fails.
+use std::time::Duration;
+
+use super::reply::{ChatCall, Reply, echo};
+
+/// What the server can do and says.
+#[derive(Clone)]
+pub struct Behaviour {
+    /// Makes the text of a chat reply.
+    pub reply: Reply,
+    /// Waited before every answer.
+    pub latency: Duration,
+    /// Length of the embedding vectors.
+    pub dim: usize,
+    pub encoding: Encoding,
+    /// Fields of a request body that are refused with 400 and their name, as servers do that do
+    /// not know `response_format`, say.
+    pub refused_fields: Vec<&'static str>,
+    /// The bearer key that is wanted; `None`: any or no key will do.
+    pub key: Option<String>,
+    /// Whether replies tell their usage.
+    pub usage: bool,
+    /// Whether requests are kept for [`super::Double::requests`]; benches turn it off.
+    pub record: bool,
+}
+
+/// What the server makes of `encoding_format: "base64"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// Does as it is asked.
+    Base64,
+    /// Sends arrays of floats all the same.
+    Ignored,
+    /// Refuses the field with 400.
+    Refused,
+}
+
+impl Behaviour {
+    /// An obliging server that replies with what `reply` makes of a call.
+    pub fn replying(reply: impl Fn(&ChatCall) -> String + Send + Sync + 'static) -> Self {
+        Self::with(std::sync::Arc::new(reply))
+    }
+
+    /// [`Behaviour::replying`] for a ready-made reply: `echo()`, `scripted(…)`, `atomizer()`.
+    pub fn with(reply: Reply) -> Self {
+        Self { reply, ..Self::default() }
+    }
+
+    #[must_use]
+    pub fn latency(self, latency: Duration) -> Self {
+        Self { latency, ..self }
+    }
+
+    /// Keeps no requests, only the counts.
+    #[must_use]
+    pub fn unrecorded(self) -> Self {
+        Self { record: false, ..self }
+    }
+}
+
+impl Default for Behaviour {
+    fn default() -> Self {
+        Self {
+            reply: echo(),
+            latency: Duration::ZERO,
+            dim: 384,
+            encoding: Encoding::Base64,
+            refused_fields: vec![],
+            key: None,
+            usage: true,
+            record: true,
+        }
+    }
+}

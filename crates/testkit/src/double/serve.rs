@@ -1,0 +1,137 @@
+//! The server itself: takes requests, counts them, fails them when told to, answers the rest.
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, State as Shared};
+use axum::http::{HeaderMap, Response, Uri};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use super::answer::{Asked, chat, embeddings, models, rerank};
+use super::failure::respond;
+use super::socket::{Cut, Sockets};
+use super::{Behaviour, Failure, Recorded, State};
+
+/// Serves until `stopped` is dropped.
+pub(crate) fn run(
+    listener: std::net::TcpListener,
+    state: Arc<State>,
+    stopped: oneshot::Receiver<()>,
+) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let listener = Sockets(tokio::net::TcpListener::from_std(listener).unwrap());
+        let app = Router::new().fallback(take).layer(DefaultBodyLimit::disable()).with_state(state);
+        let service = app.into_make_service_with_connect_info::<Cut>();
+        tokio::select! {
+            served = axum::serve(listener, service) => served.unwrap(),
+            _ = stopped => {}
+        }
+    });
+    runtime.shutdown_background();
+}
+
+/// One request, counted as in flight until it is answered or given up on by its sender.
+async fn take(
+    Shared(state): Shared<Arc<State>>,
+    ConnectInfo(cut): ConnectInfo<Cut>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response<Body> {
+    let in_flight = InFlight::enter(&state);
+    let behaviour = Arc::clone(&state.behaviour());
+    let failure = state.failures().pop_front();
+    let body: Value = if body.is_empty() {
+        Value::Null
+    } else {
+        match serde_json::from_slice(&body) {
+            Ok(body) => body,
+            Err(e) => return refusal(400, &format!("the body is no JSON: {e}")),
+        }
+    };
+    let header = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
+    let (prompt, authorization) = (header("x-halma-prompt"), header("authorization"));
+    if behaviour.record {
+        state.recorded().push(Recorded {
+            path: uri.path().to_owned(),
+            prompt: prompt.clone(),
+            authorization: authorization.clone(),
+            body: body.clone(),
+        });
+    }
+    let wait = match &failure {
+        Some(Failure::Slow(more)) => behaviour.latency + *more,
+        _ => behaviour.latency,
+    };
+    if !wait.is_zero() {
+        tokio::time::sleep(wait).await;
+    }
+    let asked = Asked { prompt: prompt.unwrap_or_default(), body, failure, authorization };
+    let response = answer(&state, &behaviour, uri.path(), asked, &cut);
+    drop(in_flight);
+    response
+}
+
+fn answer(
+    state: &State,
+    behaviour: &Behaviour,
+    path: &str,
+    asked: Asked,
+    cut: &Cut,
+) -> Response<Body> {
+    let path = path.strip_prefix("/v1").unwrap_or("");
+    match path {
+        "/chat/completions" => state.chat_calls.fetch_add(1, Ordering::Relaxed),
+        "/embeddings" => state.embed_calls.fetch_add(1, Ordering::Relaxed),
+        _ => 0,
+    };
+    if asked.failure == Some(Failure::Dropped) {
+        cut.now();
+    }
+    if let Some(response) = asked.failure.as_ref().and_then(Failure::response) {
+        return response;
+    }
+    let wanted = behaviour.key.as_ref().map(|key| format!("Bearer {key}"));
+    if wanted.is_some() && wanted != asked.authorization {
+        return refusal(401, "the key is not known here");
+    }
+    let unknown = behaviour.refused_fields.iter().find(|field| asked.body.get(field).is_some());
+    if let Some(field) = unknown {
+        return refusal(400, &format!("Unsupported parameter: '{field}' is not supported"));
+    }
+    match path {
+        "/chat/completions" => chat(behaviour, asked),
+        "/embeddings" => {
+            let (response, texts) = embeddings(behaviour, &asked);
+            state.embedded_texts.fetch_add(texts, Ordering::Relaxed);
+            response
+        }
+        "/rerank" => rerank(&asked),
+        "/models" => models(),
+        _ => refusal(404, "there is nothing here"),
+    }
+}
+
+pub(crate) fn refusal(status: u16, message: &str) -> Response<Body> {
+    let body = json!({"error": {"message": message, "type": "invalid_request_error"}});
+    respond(status, "application/json", body.to_string())
+}
+
+struct InFlight<'a>(&'a AtomicUsize);
+
+impl<'a> InFlight<'a> {
+    fn enter(state: &'a State) -> Self {
+        let now = state.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
+        state.peak.fetch_max(now, Ordering::Relaxed);
+        Self(&state.in_flight)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,1 +1,49 @@
-fn main() {}
+//! The program `halma`.
+mod args;
+mod commands;
+mod exit;
+mod view;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Args, Command};
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("HALMA_LOG")
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn")),
+        )
+        .with_writer(std::io::stderr)
+        .without_time()
+        .with_target(false)
+        .init();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(run(args)),
+        Err(e) => Err(anyhow::anyhow!("no async runtime: {e}")),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => exit::report(&error),
+    }
+}
+
+async fn run(args: Args) -> anyhow::Result<()> {
+    let Args { command, common } = args;
+    match command {
+        Command::Init(own) => commands::init::run(&own),
+        Command::Index(own) => commands::index::run(own, &common).await,
+        Command::Ask(own) => commands::ask::run(own, &common).await,
+        Command::Search(own) => commands::search::run(own, &common).await,
+        Command::Eval(own) => commands::eval::run(own, &common).await,
+        Command::Demo(own) => commands::demo::run(&own, &common).await,
+        Command::Doctor(own) => commands::doctor::run(&own, &common).await,
+        Command::Config(own) => commands::config::run(&own, &common),
+        Command::Prompts(own) => commands::prompts::run(&own, &common),
+        Command::Kb(own) => commands::kb::run(&own, &common),
+    }
+}

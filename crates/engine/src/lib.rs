@@ -1,1 +1,29 @@
+//! Configuration → a running engine: the only place where things are put together.
+mod assemble;
+mod config;
+mod doctor;
+mod engine;
+mod error;
+mod load;
+mod show;
 
+pub use assemble::{Opened, fetch_weights};
+pub use config::{
+    AskConfig, BudgetConfig, Config, EmbedderConfig, EmbedderKind, ModelConfig, OFFLINE, ROLES,
+};
+pub use doctor::{Finding, Health, examine};
+pub use engine::{Asked, Engine, SearchQuery, list_prompts};
+pub use error::EngineError;
+pub use halma_kb::{IndexReport, InputFormat, Progress, Refused, Stage, Stats, Step};
+pub use load::{Flags, Loaded, flag_value, load};
+pub use show::{ShownValue, show};
+
+/// The prompts of every crate that has some.
+pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 2] {
+    [halma_strategies::PROMPTS, halma_kb::PROMPTS]
+}
+
+/// All strategies, for help and menus.
+pub fn strategies() -> &'static [halma_core::Entry] {
+    halma_strategies::ALL
+}

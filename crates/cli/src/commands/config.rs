@@ -1,0 +1,25 @@
+//! `halma config show`: every value and where it came from.
+use console::style;
+use halma_engine::show;
+
+use super::setup::loaded;
+use crate::args::{Common, Config, ConfigCommand};
+use crate::view::{self, table::table};
+
+pub(crate) fn run(args: &Config, common: &Common) -> anyhow::Result<()> {
+    let ConfigCommand::Show { json } = args.command;
+    let loaded = loaded(common, vec![])?;
+    let values = show(&loaded)?;
+    if json {
+        return view::say_json(&values);
+    }
+    let row = |value: &halma_engine::ShownValue| {
+        vec![
+            value.key.clone(),
+            value.value.to_string(),
+            style(value.origin.clone()).dim().to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = values.iter().map(row).collect();
+    view::say(&table(&rows))
+}

@@ -1,0 +1,12 @@
+//! One file a command.
+pub(crate) mod ask;
+pub(crate) mod config;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod eval;
+pub(crate) mod index;
+pub(crate) mod init;
+pub(crate) mod kb;
+pub(crate) mod prompts;
+pub(crate) mod search;
+mod setup;

@@ -1,0 +1,102 @@
+//! `halma prompts`: list, export, compare.
+use std::path::Path;
+
+use anyhow::Context as _;
+use console::style;
+use halma_core::ConfigError;
+use halma_engine::{list_prompts, shipped_prompts};
+use similar::TextDiff;
+
+use super::setup::loaded;
+use crate::args::{Common, Prompts, PromptsCommand};
+use crate::view::{self, plural, table::table};
+
+pub(crate) fn run(args: &Prompts, common: &Common) -> anyhow::Result<()> {
+    match &args.command {
+        PromptsCommand::List { json } => list(*json, common),
+        PromptsCommand::Export { dir, force } => export(dir, *force),
+        PromptsCommand::Diff => diff(common),
+    }
+}
+
+fn list(as_json: bool, common: &Common) -> anyhow::Result<()> {
+    let prompts = list_prompts(&loaded(common, vec![])?.config)?;
+    if as_json {
+        return view::say_json(&prompts);
+    }
+    let mut rows = vec![["prompt", "task", "role", "variables", "reply", "file"].map(bold).to_vec()];
+    for info in prompts {
+        let reply = match info.reply_schema.as_ref().map(|s| &s["properties"]) {
+            Some(fields) => fields.as_object().map_or_else(String::new, |fields| {
+                fields.keys().cloned().collect::<Vec<_>>().join(", ")
+            }),
+            None => "text".into(),
+        };
+        let file = if info.overridden { info.file } else { "shipped".into() };
+        rows.push(vec![info.name, info.task, info.role, info.variables.join(", "), reply, file]);
+    }
+    view::say(&table(&rows))
+}
+
+fn bold(word: &str) -> String {
+    style(word).bold().to_string()
+}
+
+fn shipped() -> impl Iterator<Item = &'static halma_core::PromptFile> {
+    std::iter::once(halma_core::REPLY_PROMPTS).chain(shipped_prompts()).flatten()
+}
+
+/// Writes every shipped prompt; a changed file of the user's is never overwritten unasked.
+fn export(dir: &Path, force: bool) -> anyhow::Result<()> {
+    let mut written = 0;
+    for prompt in shipped() {
+        let path = dir.join(format!("{}.md", prompt.name));
+        let there = std::fs::read_to_string(&path).ok();
+        if there.as_deref() == Some(prompt.text) {
+            continue;
+        }
+        if there.is_some() && !force {
+            return Err(ConfigError {
+                file: path.display().to_string(),
+                key: prompt.name.into(),
+                reason: "the file is there and differs from the shipped prompt".into(),
+                hint: "choose another folder, or overwrite with --force".into(),
+            }
+            .into());
+        }
+        let parent = path.parent().unwrap_or(dir);
+        std::fs::create_dir_all(parent)
+            .with_context(|| format!("cannot make {}", parent.display()))?;
+        std::fs::write(&path, prompt.text)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        written += 1;
+    }
+    view::say(&format!(
+        "Wrote {} to {}. Use them with --prompts {} or `prompts_dir` in halma.toml.",
+        plural(written, "prompt", "prompts"),
+        dir.display(),
+        dir.display()
+    ))
+}
+
+fn diff(common: &Common) -> anyhow::Result<()> {
+    let mut same = true;
+    for info in list_prompts(&loaded(common, vec![])?.config)? {
+        let Some(prompt) = shipped().find(|p| info.overridden && p.name == info.name) else {
+            continue;
+        };
+        let yours = std::fs::read_to_string(&info.file)
+            .with_context(|| format!("cannot read {}", info.file))?;
+        let diff = TextDiff::from_lines(prompt.text, &yours);
+        let shown = diff
+            .unified_diff()
+            .context_radius(2)
+            .header(&format!("shipped/{}.md", prompt.name), &info.file)
+            .to_string();
+        same &= shown.is_empty();
+        if !shown.is_empty() {
+            view::say(shown.trim_end())?;
+        }
+    }
+    if same { view::say("No prompt differs from the shipped ones.") } else { Ok(()) }
+}

@@ -1,0 +1,53 @@
+//! Errors on their way out: printed once, with what to do, and an exit code.
+use std::process::ExitCode;
+
+use console::style;
+use halma_core::ConfigError;
+use halma_engine::EngineError;
+
+/// Wrong use or configuration.
+const WRONG_USE: u8 = 2;
+/// A run that failed.
+const FAILED: u8 = 1;
+
+/// The reader of our output went away (`halma … | head`): nothing to tell, nobody to tell it to.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>();
+        io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    if is_broken_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
+    let hint = config_error(error).map(|config| config.hint.clone());
+    let label = style("error:").for_stderr().red().bold();
+    eprint(&format!("{label} {error:#}"));
+    if let Some(hint) = hint {
+        eprint(&format!(" {} {hint}", style("hint:").for_stderr().cyan().bold()));
+    }
+    ExitCode::from(if is_wrong_use(error) { WRONG_USE } else { FAILED })
+}
+
+fn config_error(error: &anyhow::Error) -> Option<&ConfigError> {
+    error.chain().find_map(|cause| match cause.downcast_ref::<EngineError>() {
+        Some(EngineError::Config(config)) => Some(config),
+        _ => cause.downcast_ref::<ConfigError>(),
+    })
+}
+
+fn is_wrong_use(error: &anyhow::Error) -> bool {
+    config_error(error).is_some()
+        || error.chain().any(|cause| match cause.downcast_ref::<EngineError>() {
+            Some(EngineError::Kb(kb)) => kb.is_wrong_use(),
+            Some(EngineError::Run(halma_core::Error::Prompt(_))) => true,
+            _ => cause.downcast_ref::<halma_eval::DataError>().is_some(),
+        })
+}
+
+#[expect(clippy::print_stderr, reason = "the one place where errors reach the user")]
+fn eprint(line: &str) {
+    eprintln!("{line}");
+}

@@ -1,0 +1,82 @@
+//! What the user reads. Results go to standard output, everything else to standard error.
+pub(crate) mod answer;
+pub(crate) mod progress;
+pub(crate) mod table;
+
+use std::io::Write as _;
+
+use console::style;
+
+/// Prints a result. An error is a closed pipe and ends the program quietly.
+pub(crate) fn say(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")?;
+    Ok(out.flush()?)
+}
+
+/// Prints a result as JSON, one object, indented for people.
+pub(crate) fn say_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    say(&serde_json::to_string_pretty(value)?)
+}
+
+#[expect(clippy::print_stderr, reason = "the one place for warnings")]
+pub(crate) fn warn(text: &str) {
+    eprintln!("{} {text}", style("warning:").for_stderr().yellow().bold());
+}
+
+#[expect(clippy::print_stderr, reason = "the one place for remarks")]
+pub(crate) fn note(text: &str) {
+    eprintln!("{text}");
+}
+
+/// At most `most` characters of one line.
+pub(crate) fn shorten(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= most {
+        return line;
+    }
+    let cut: String = line.chars().take(most.saturating_sub(1)).collect();
+    format!("{}…", cut.trim_end())
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+pub(crate) fn plural(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(n), if n == 1 { one } else { many })
+}
+
+/// Milliseconds as a person says them.
+pub(crate) fn duration(ms: f64) -> String {
+    match ms {
+        ms if ms < 1000.0 => format!("{ms:.0} ms"),
+        ms if ms < 90_000.0 => format!("{:.1} s", ms / 1e3),
+        ms => format!("{:.0} min {:.0} s", (ms / 60_000.0).floor(), (ms % 60_000.0) / 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_times_read_well() {
+        assert_eq!(thousands(1_234_567), "1,234,567");
+        assert_eq!(thousands(123), "123");
+        assert_eq!(duration(12.3), "12 ms");
+        assert_eq!(duration(1234.0), "1.2 s");
+        assert_eq!(duration(125_000.0), "2 min 5 s");
+        assert_eq!(shorten("a  b\nc", 10), "a b c");
+        assert_eq!(shorten("abcdefgh", 4), "abc…");
+    }
+}

@@ -1,0 +1,51 @@
+//! Progress on standard error: rate and time left, only on a terminal and only after a second.
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use halma_engine::{Progress, Stage, Step};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+const TEMPLATE: &str = "{msg:<9} [{bar:32}] {pos}/{len}  {per_sec}  {eta} left";
+
+/// A bar that is drawn only when standard error is a terminal.
+pub(crate) fn bar(label: &str, total: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(5));
+    if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
+        bar.set_style(style.progress_chars("█▌░"));
+    }
+    bar.set_message(label.to_owned());
+    bar.enable_steady_tick(Duration::from_secs(1));
+    bar
+}
+
+/// Shows the stages of an index run, one bar at a time.
+pub(crate) fn of_index() -> Progress {
+    let shown: Mutex<Option<(Stage, ProgressBar)>> = Mutex::new(None);
+    Arc::new(move |step: Step| {
+        let Ok(mut shown) = shown.lock() else { return };
+        let (done, total) = (step.done as u64, step.total as u64);
+        if shown.as_ref().is_none_or(|(stage, _)| *stage != step.stage) {
+            if let Some((_, old)) = shown.take() {
+                old.finish_and_clear();
+            }
+            *shown = Some((step.stage, bar(label(step.stage), total)));
+        }
+        if let Some((_, bar)) = shown.as_ref() {
+            bar.set_length(total);
+            bar.set_position(done);
+            if done >= total {
+                bar.finish_and_clear();
+            }
+        }
+    })
+}
+
+fn label(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Read => "reading",
+        Stage::Atomize => "atomizing",
+        Stage::Embed => "embedding",
+        Stage::Store => "storing",
+    }
+}

@@ -1,0 +1,140 @@
+//! `halma.toml`: what can be written in it, with the defaults of what is not.
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use halma_core::{Budget, Price};
+use halma_kb::KbSettings;
+use serde::{Deserialize, Serialize};
+
+/// The name of the offline model, which is always there.
+pub const OFFLINE: &str = "extractive";
+
+/// The roles a model can be given.
+pub const ROLES: &[&str] = &["default", "atomizer", "proposer", "selector", "reader"];
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// A folder whose files replace the shipped prompts of the same name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompts_dir: Option<PathBuf>,
+    pub ask: AskConfig,
+    pub kb: KbSettings,
+    pub embedder: EmbedderConfig,
+    pub models: BTreeMap<String, ModelConfig>,
+    /// Role → name of a model; `default` is for the roles that are not named.
+    pub roles: BTreeMap<String, String>,
+    pub budget: BudgetConfig,
+    /// One table a strategy, parsed by the strategy.
+    pub strategy: BTreeMap<String, toml::Table>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AskConfig {
+    /// The strategy when none is named.
+    pub strategy: String,
+    /// Longer questions are refused, in characters.
+    pub max_question_chars: usize,
+}
+
+impl Default for AskConfig {
+    fn default() -> Self {
+        Self { strategy: "kar3".into(), max_question_chars: 20_000 }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EmbedderKind {
+    /// all-MiniLM-L6-v2 on this machine's CPU.
+    #[default]
+    Local,
+    /// An OpenAI-compatible `/embeddings`.
+    Endpoint,
+    /// No vectors: search by words only.
+    None,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EmbedderConfig {
+    pub kind: EmbedderKind,
+    /// `endpoint`: the API base, as in `http://localhost:8000/v1`.
+    pub url: String,
+    pub model: String,
+    /// The environment variable that holds the key.
+    pub key_env: String,
+    /// `local`: a folder with `model.safetensors`, `tokenizer.json` and `config.json`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    /// The cosine from which a chunk counts as near; by default the embedder's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk_threshold: Option<f32>,
+    /// The cosine from which an atom counts as near; by default the embedder's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atom_threshold: Option<f32>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ModelKind {
+    #[default]
+    Openai,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelConfig {
+    #[serde(default)]
+    pub kind: ModelKind,
+    /// The API base, as in `https://api.example.com/v1`.
+    pub url: String,
+    pub model: String,
+    /// The environment variable that holds the key; none for servers without keys.
+    #[serde(default)]
+    pub key_env: String,
+    /// US dollars per million tokens: `{ prompt = 2.5, completion = 10.0 }`.
+    #[serde(default)]
+    pub price: Price,
+    /// Calls at once, at most; fewer while the server throttles.
+    #[serde(default = "sixteen")]
+    pub concurrency: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests_per_minute: Option<u32>,
+    /// For one try of one call.
+    #[serde(default = "two_minutes")]
+    pub timeout_seconds: f64,
+    /// Read replies as they are written.
+    #[serde(default)]
+    pub stream: bool,
+}
+
+fn sixteen() -> usize {
+    16
+}
+
+fn two_minutes() -> f64 {
+    120.0
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BudgetConfig {
+    /// For one question.
+    pub ask: Budget,
+    /// For one `halma index`.
+    pub index: Budget,
+}
+
+impl Config {
+    /// The model a role is played by.
+    pub fn model_of(&self, role: &str) -> &str {
+        match self.roles.get(role).or_else(|| self.roles.get("default")) {
+            Some(name) => name,
+            // With a single model there is no doubt what it is for.
+            None if self.models.len() == 1 => self.models.keys().next().map_or(OFFLINE, |n| n),
+            None => OFFLINE,
+        }
+    }
+}

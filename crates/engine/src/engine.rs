@@ -1,0 +1,216 @@
+//! A running engine: a base, models, prompts, and what can be done with them.
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use halma_connect::Cache;
+use halma_core::{
+    ConfigError, Cx, Entry, Hit, Knowledge, Layer, Meter, MinScore, Mode, Outcome, PromptInfo,
+    Prompts, Query, Question, Setup, Strategy, Watcher,
+};
+use halma_kb::{Base, BaseOptions, IndexReport, InputFormat, Progress, Stats};
+use toml::Table;
+
+use crate::assemble;
+use crate::config::Config;
+use crate::error::EngineError;
+
+pub struct Engine {
+    config: Config,
+    base: Arc<Base>,
+    setup: Arc<Setup>,
+    embedder: Option<String>,
+    warnings: Vec<String>,
+}
+
+/// One answered question.
+pub struct Asked {
+    pub outcome: Outcome,
+    pub elapsed_ms: f64,
+}
+
+/// A search as a user asks for it.
+pub struct SearchQuery {
+    pub text: String,
+    pub layer: Layer,
+    pub mode: Mode,
+    pub limit: usize,
+}
+
+impl Engine {
+    /// Opens the base in `dir` for questions.
+    pub fn open(config: Config, dir: &Path) -> Result<Self, EngineError> {
+        Self::put_together(config, dir, Base::open)
+    }
+
+    /// Opens the base in `dir`, or makes one there.
+    pub fn create_or_open(config: Config, dir: &Path) -> Result<Self, EngineError> {
+        Self::put_together(config, dir, Base::create_or_open)
+    }
+
+    fn put_together(
+        config: Config,
+        dir: &Path,
+        open: fn(&Path, BaseOptions) -> Result<Arc<Base>, halma_kb::KbError>,
+    ) -> Result<Self, EngineError> {
+        let prompts = Arc::new(assemble::prompts(&config)?);
+        let embedder = assemble::embedder(&config.embedder)?;
+        let warnings = embedder.warning.into_iter().collect();
+        let embedder = embedder.value;
+        let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
+        let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
+        let base = open(dir, BaseOptions { embedder: embedder.clone(), thresholds })?;
+        let cache = if config.models.is_empty() {
+            None
+        } else {
+            let cache = Cache::open(&base.cache_dir());
+            Some(cache.map_err(|e| EngineError::Cache(Box::new(e)))?)
+        };
+        let models = assemble::models(&config, cache.as_ref(), embedder.as_ref())?;
+        let knowledge: Arc<dyn Knowledge> = Arc::clone(&base) as Arc<dyn Knowledge>;
+        let setup = Arc::new(Setup { models, knowledge, prompts });
+        Ok(Self { config, base, setup, embedder: name, warnings })
+    }
+
+    /// What the user should know before anything else: a missing embedder.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The embedder in use, by name.
+    pub fn embedder(&self) -> Option<&str> {
+        self.embedder.as_deref()
+    }
+
+    pub fn stats(&self) -> Result<Stats, EngineError> {
+        Ok(self.base.stats()?)
+    }
+
+    /// Adds documents to the base under the budget for indexing.
+    pub async fn index(
+        &self,
+        inputs: &[PathBuf],
+        format: InputFormat,
+        progress: Progress,
+    ) -> Result<IndexReport, EngineError> {
+        let meter = Arc::new(Meter::new(self.config.budget.index));
+        let kb = &self.config.kb;
+        Ok(halma_kb::index(&self.base, inputs, format, kb, &self.setup, &meter, progress).await?)
+    }
+
+    /// A fresh context under the budget for one question.
+    pub fn cx(&self, watcher: Option<Watcher>) -> Cx {
+        let meter = Arc::new(Meter::new(self.config.budget.ask));
+        Cx::new(Arc::clone(&self.setup), meter, watcher)
+    }
+
+    /// A strategy with its table of the configuration.
+    pub fn strategy(&self, name: &str) -> Result<Arc<dyn Strategy>, ConfigError> {
+        let entry = entry(name)?;
+        let table = self.config.strategy.get(name).cloned().unwrap_or_default();
+        build(entry, table)
+    }
+
+    /// Runs one question to its end. A question that is empty or far too long is refused.
+    pub async fn ask(
+        &self,
+        question: &Question,
+        strategy: &dyn Strategy,
+        watcher: Option<Watcher>,
+    ) -> Result<Asked, EngineError> {
+        self.accept(&question.text)?;
+        let began = Instant::now();
+        let outcome = Outcome::of(strategy, question, &self.cx(watcher)).await;
+        Ok(Asked { outcome, elapsed_ms: began.elapsed().as_secs_f64() * 1e3 })
+    }
+
+    fn accept(&self, question: &str) -> Result<(), ConfigError> {
+        let fail = |reason: String, hint: &str| {
+            Err(ConfigError {
+                file: "the question".into(),
+                key: "question".into(),
+                reason,
+                hint: hint.into(),
+            })
+        };
+        let most = self.config.ask.max_question_chars;
+        if question.trim().is_empty() {
+            return fail("it is empty".into(), "write what you want to know");
+        }
+        match question.chars().count() {
+            long if long > most => fail(
+                format!("it is {long} characters long; the limit is {most}"),
+                "index long texts with `halma index` and ask about them, or raise \
+                 `ask.max_question_chars`",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    pub async fn search(&self, query: SearchQuery) -> Result<Vec<Hit>, EngineError> {
+        let query = Query {
+            texts: vec![query.text],
+            layer: query.layer,
+            mode: query.mode,
+            limit: query.limit,
+            min_score: MinScore::Any,
+            exclude: vec![],
+        };
+        let lists = self.setup.knowledge.search(&query).await;
+        let lists = lists.map_err(halma_core::Error::Knowledge)?;
+        Ok(lists.into_iter().flatten().collect())
+    }
+
+    pub fn prompts(&self) -> &Prompts {
+        &self.setup.prompts
+    }
+
+    /// Names everything that an answer depends on: settings, words, models, base. Results under
+    /// different fingerprints are not to be mixed.
+    pub fn fingerprint(&self, strategy: &dyn Strategy) -> Result<String, EngineError> {
+        let words: Vec<String> = self.prompts().list().into_iter().map(|info| info.hash).collect();
+        let models: Vec<&str> =
+            crate::ROLES.iter().map(|role| self.setup.models.of(role).model()).collect();
+        Ok(serde_json::json!({
+            "strategy": strategy.name(),
+            "settings": strategy.settings(),
+            "prompts": words,
+            "models": models,
+            "embedder": self.embedder,
+            "thresholds": [self.config.embedder.chunk_threshold, self.config.embedder.atom_threshold],
+            "budget": self.config.budget.ask,
+            "base": self.base.stats()?.fingerprint,
+        })
+        .to_string())
+    }
+}
+
+/// The prompts as configured, without a base.
+pub fn list_prompts(config: &Config) -> Result<Vec<PromptInfo>, ConfigError> {
+    Ok(assemble::prompts(config)?.list())
+}
+
+pub(crate) fn entry(name: &str) -> Result<&'static Entry, ConfigError> {
+    crate::strategies().iter().find(|entry| entry.name == name).ok_or_else(|| {
+        let known: Vec<&str> = crate::strategies().iter().map(|entry| entry.name).collect();
+        ConfigError {
+            file: "--strategy".into(),
+            key: name.into(),
+            reason: "there is no such strategy".into(),
+            hint: format!("use one of: {}", known.join(", ")),
+        }
+    })
+}
+
+pub(crate) fn build(entry: &Entry, table: Table) -> Result<Arc<dyn Strategy>, ConfigError> {
+    (entry.build)(table).map_err(|reason| ConfigError {
+        file: "halma.toml or --set".into(),
+        key: format!("strategy.{}", entry.name),
+        reason,
+        hint: format!("docs/strategies/{}.md lists its settings", entry.name),
+    })
+}

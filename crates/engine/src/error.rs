@@ -1,0 +1,18 @@
+//! What can go wrong while an engine is put together or used.
+use halma_core::ConfigError;
+use halma_kb::KbError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// Wrong use or configuration: exit code 2.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The base cannot be opened, read or written.
+    #[error(transparent)]
+    Kb(#[from] KbError),
+    #[error("the reply cache: {0}")]
+    Cache(#[source] halma_core::BoxError),
+    /// A run that failed: exit code 1.
+    #[error(transparent)]
+    Run(#[from] halma_core::Error),
+}

@@ -1,0 +1,201 @@
+//! From `halma.toml` and flags to a [`Config`], remembering where each value came from.
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use halma_core::ConfigError;
+use toml::{Table, Value};
+
+use crate::config::{Config, OFFLINE, ROLES};
+
+/// A configuration and the origin of each of its values by dotted key.
+pub struct Loaded {
+    pub config: Config,
+    pub origins: BTreeMap<String, String>,
+    /// The file that was read, if there was one.
+    pub file: Option<PathBuf>,
+}
+
+/// Values from the command line: dotted key, value, the flag they came from.
+pub type Flags = Vec<(String, Value, String)>;
+
+/// Reads `file`, or `halma.toml` of the working folder if there is one, then applies the flags.
+pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
+    let default = Path::new("halma.toml");
+    let file = file.or_else(|| default.is_file().then_some(default));
+    let mut origins = BTreeMap::new();
+    let mut table = Table::new();
+    if let Some(file) = file {
+        let text = read(file)?;
+        // Parsed on its own first: the error then knows its line.
+        toml::from_str::<Config>(&text).map_err(|e| in_file(file, &text, &e))?;
+        table = toml::from_str(&text).map_err(|e| in_file(file, &text, &e))?;
+        origins_of("", &table, &file.display().to_string(), &mut origins);
+    }
+    for (key, value, flag) in flags {
+        let path: Vec<&str> = key.split('.').collect();
+        put(&mut table, &path, value);
+        origins.insert(key, flag);
+    }
+    let config: Config = Value::Table(table).try_into().map_err(|e: toml::de::Error| {
+        let (file, key) = (String::from("flags"), quoted(e.message()).unwrap_or_default());
+        ConfigError { file, key, reason: e.message().into(), hint: hint(e.message()) }
+    })?;
+    let name = file.map_or_else(|| "flags".into(), |file| file.display().to_string());
+    check(&config, &name)?;
+    Ok(Loaded { config, origins, file: file.map(Path::to_owned) })
+}
+
+fn read(file: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(file).map_err(|e| ConfigError {
+        file: file.display().to_string(),
+        key: String::new(),
+        reason: e.to_string(),
+        hint: "write one with `halma init`, or leave `--config` away for the defaults".into(),
+    })
+}
+
+fn in_file(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
+    let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
+    let file = match line {
+        Some(line) => format!("{}:{line}", file.display()),
+        None => file.display().to_string(),
+    };
+    let key = quoted(error.message()).unwrap_or_default();
+    ConfigError { file, key, reason: error.message().to_owned(), hint: hint(error.message()) }
+}
+
+/// The first word in backticks of a message: the key it is about.
+fn quoted(message: &str) -> Option<String> {
+    message.split('`').nth(1).map(str::to_owned)
+}
+
+fn hint(message: &str) -> String {
+    if message.contains("unknown field") {
+        "correct the key or delete the line; `halma config show` lists every key".into()
+    } else {
+        "see docs/reference/config.md for what the key takes".into()
+    }
+}
+
+fn put(table: &mut Table, path: &[&str], value: Value) {
+    match path {
+        [] => {}
+        [key] => {
+            table.insert((*key).to_owned(), value);
+        }
+        [key, rest @ ..] => {
+            let inner = table.entry(*key).or_insert_with(|| Value::Table(Table::new()));
+            if !inner.is_table() {
+                *inner = Value::Table(Table::new());
+            }
+            if let Value::Table(inner) = inner {
+                put(inner, rest, value);
+            }
+        }
+    }
+}
+
+fn origins_of(prefix: &str, table: &Table, origin: &str, out: &mut BTreeMap<String, String>) {
+    for (key, value) in table {
+        let key = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match value {
+            Value::Table(inner) => origins_of(&key, inner, origin, out),
+            _ => {
+                out.insert(key, origin.to_owned());
+            }
+        }
+    }
+}
+
+/// What no type can say: that names refer to something.
+fn check(config: &Config, file: &str) -> Result<(), ConfigError> {
+    let fail = |key: String, reason: String, hint: String| ConfigError {
+        file: file.to_owned(),
+        key,
+        reason,
+        hint,
+    };
+    for (role, model) in &config.roles {
+        if !ROLES.contains(&role.as_str()) {
+            let hint = format!("the roles are {}", ROLES.join(", "));
+            return Err(fail(format!("roles.{role}"), "there is no such role".into(), hint));
+        }
+        if model != OFFLINE && !config.models.contains_key(model) {
+            let mut known: Vec<&str> = config.models.keys().map(String::as_str).collect();
+            known.push(OFFLINE);
+            let hint = format!("add a table [models.{model}], or use one of: {}", known.join(", "));
+            let reason = format!("there is no model `{model}`");
+            return Err(fail(format!("roles.{role}"), reason, hint));
+        }
+    }
+    for (name, model) in &config.models {
+        if !(model.timeout_seconds > 0.0 && model.timeout_seconds.is_finite()) {
+            let key = format!("models.{name}.timeout_seconds");
+            return Err(fail(key, "it is not above 0".into(), "write a time in seconds".into()));
+        }
+    }
+    Ok(())
+}
+
+/// A flag's value as TOML, or as a string when it is none.
+pub fn flag_value(text: &str) -> Value {
+    toml::from_str::<Table>(&format!("v = {text}"))
+        .ok()
+        .and_then(|mut table| table.remove("v"))
+        .unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load_text(text: &str) -> Result<Loaded, ConfigError> {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("halma.toml");
+        std::fs::write(&file, text).unwrap();
+        load(Some(&file), vec![])
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_its_line() {
+        let error = load_text("[kb]\natoms = \"none\"\nchunk_size = 3\n").err().unwrap();
+        assert!(error.file.ends_with("halma.toml:3"), "{error}");
+        assert_eq!(error.key, "chunk_size");
+        assert!(error.hint.contains("config show"));
+    }
+
+    #[test]
+    fn a_role_without_its_model_says_what_to_add() {
+        let error = load_text("[roles]\nreader = \"big\"\n").err().unwrap();
+        assert_eq!(error.key, "roles.reader");
+        assert!(error.hint.contains("[models.big]"), "{}", error.hint);
+    }
+
+    #[test]
+    fn flags_win_over_the_file_and_origins_tell() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("halma.toml");
+        std::fs::write(&file, "[strategy.kar3]\nn = 3\nk = 2\n").unwrap();
+        let flags = vec![("strategy.kar3.n".into(), flag_value("7"), "--set".into())];
+        let loaded = load(Some(&file), flags).unwrap();
+        assert_eq!(loaded.config.strategy["kar3"]["n"], Value::Integer(7));
+        assert_eq!(loaded.config.strategy["kar3"]["k"], Value::Integer(2));
+        assert_eq!(loaded.origins["strategy.kar3.n"], "--set");
+        assert!(loaded.origins["strategy.kar3.k"].ends_with("halma.toml"));
+    }
+
+    #[test]
+    fn a_single_model_plays_every_role() {
+        let loaded = load_text("[models.m]\nurl = \"http://x/v1\"\nmodel = \"m1\"\n").unwrap();
+        assert_eq!(loaded.config.model_of("reader"), "m");
+        assert_eq!(Config::default().model_of("reader"), OFFLINE);
+    }
+
+    #[test]
+    fn flag_values_are_toml_or_plain_words() {
+        assert_eq!(flag_value("5"), Value::Integer(5));
+        assert_eq!(flag_value("true"), Value::Boolean(true));
+        assert_eq!(flag_value("chunks"), Value::String("chunks".into()));
+        assert_eq!(flag_value("\"5\""), Value::String("5".into()));
+    }
+}

@@ -1,0 +1,61 @@
+//! Compares a transcript with the one kept in `golden/`.
+use std::sync::Arc;
+
+use halma_core::{Budget, Knowledge, Llm, Strategy};
+use halma_testkit::{Check, Toy, check};
+
+use crate::PROMPTS;
+
+/// A run to compare: everything that tests vary has a default here.
+pub(crate) struct Run {
+    pub(crate) question: &'static str,
+    pub(crate) model: Arc<dyn Llm>,
+    pub(crate) knowledge: Arc<dyn Knowledge>,
+    pub(crate) budget: Budget,
+}
+
+impl Run {
+    /// The lighthouse question on the lighthouse base, with no limits.
+    pub(crate) fn new(model: Arc<dyn Llm>) -> Self {
+        Self {
+            question: "In which country was the architect of the Varn lighthouse born?",
+            model,
+            knowledge: lighthouse(),
+            budget: Budget::default(),
+        }
+    }
+}
+
+/// Runs a strategy and compares its transcript with `golden/<name>.snap`.
+pub(crate) async fn golden(name: &str, strategy: &dyn Strategy, run: Run) {
+    let Run { question, model, knowledge, budget } = run;
+    let against = Check { prompts: PROMPTS, model, knowledge, budget };
+    let transcript = check(strategy, question, against).await;
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../golden");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, transcript));
+}
+
+/// Two notes that lead from a building to its architect to a country, and one that leads nowhere.
+pub(crate) fn lighthouse() -> Arc<Toy> {
+    Toy::new(&[
+        (
+            "varn",
+            "Varn lighthouse",
+            "The Varn lighthouse stands on a reef. Its architect was Ilse Thorn. It opened in 1911.",
+            &[
+                "Who was the architect of the Varn lighthouse?",
+                "When did the Varn lighthouse open?",
+            ],
+        ),
+        (
+            "thorn",
+            "Ilse Thorn",
+            "Ilse Thorn built harbours. She was born in Norway in 1870.",
+            &["Where was Ilse Thorn born?", "What did Ilse Thorn build?"],
+        ),
+        ("reef", "Reefs", "A reef is a ridge below the water.", &["What is a reef?"]),
+    ])
+}

@@ -1,0 +1,79 @@
+//! The settings of KAR³ with the paper's constants.
+use halma_core::Mode;
+use serde::{Deserialize, Serialize};
+
+use crate::settings::{a_cosine, at_least_one};
+
+/// The constants of the algorithm; the defaults are the paper's (Section 4.1, Appendix A.3) or,
+/// where it is silent, the reference code's. The enumerations are the ablations of Table 3.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Kar3 {
+    /// N, the most hops (Section 4.1; 1 to 10 in Figure 5).
+    pub n: usize,
+    /// k, atoms for each proposal (Section 4.1).
+    pub k: usize,
+    /// k when there is a single query (reference code); never less than `k`.
+    pub k_single: usize,
+    /// δ as a cosine; `None` is the usual one of the embedder in use.
+    pub min_score: Option<f32>,
+    pub proposals: Proposals,
+    pub retrieve: Retrieve,
+    pub select_by: SelectBy,
+    /// Search with the question when nothing is near the proposals.
+    pub fall_back_question: bool,
+    /// Then search chunks with the question.
+    pub fall_back_chunks: bool,
+    /// Offer the candidates' whole chunks when none of the atoms was chosen (reference code).
+    pub second_look: bool,
+    pub mode: Mode,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Proposals {
+    Many,
+    One,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Retrieve {
+    Atoms,
+    Chunks,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SelectBy {
+    Atom,
+    Chunk,
+}
+
+impl Default for Kar3 {
+    fn default() -> Self {
+        Self {
+            n: 5,
+            k: 4,
+            k_single: 8,
+            min_score: None,
+            proposals: Proposals::Many,
+            retrieve: Retrieve::Atoms,
+            select_by: SelectBy::Atom,
+            fall_back_question: true,
+            fall_back_chunks: true,
+            second_look: false,
+            mode: Mode::Dense,
+        }
+    }
+}
+
+impl Kar3 {
+    /// Refuses values with which the algorithm cannot run.
+    pub(super) fn checked(self) -> std::result::Result<Self, String> {
+        at_least_one("n", self.n)?;
+        at_least_one("k", self.k)?;
+        a_cosine("min_score", self.min_score)?;
+        Ok(self)
+    }
+}

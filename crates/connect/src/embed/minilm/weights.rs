@@ -13,6 +13,10 @@ use super::export::{ExportError, Source, export};
 /// The model's name, and that of its folder in the cache.
 pub const NAME: &str = "all-MiniLM-L6-v2";
 
+/// SHA-256 of the published `model.safetensors`.
+pub(super) const PUBLISHED: &str =
+    "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
+
 pub(super) const WEIGHTS: &str = "model.safetensors";
 pub(super) const TOKENIZER: &str = "tokenizer.json";
 pub(super) const CONFIG: &str = "config.json";
@@ -23,7 +27,7 @@ const GRAPH_DATA: &str = "model.onnx.data";
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsError {
     #[error(
-        "`{path}` has no {NAME}: fetch it with `halma setup`, or put `model.safetensors`, \
+        "`{path}` has no {NAME}: fetch it with `halma doctor --fetch`, or put `model.safetensors`, \
          `tokenizer.json` and `config.json` there by hand; until then Halma searches by words \
          alone (BM25)"
     )]

@@ -1,0 +1,132 @@
+//! Task `propose`: what to look for next.
+use std::collections::HashSet;
+
+use halma_core::Question;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::input::Passage;
+use super::lexicon::Lexicon;
+use super::links::{mentions, named_things, plain_title};
+use super::weights::{Weights, mass};
+use super::words::Sentence;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    question: Question,
+    context: Vec<Passage>,
+}
+
+const MOST_QUERIES: usize = 6;
+
+/// JSON of `thinking` and `sub_questions`; none when the context covers the question and names
+/// nothing that leads on.
+pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
+    let question = asked.question.text.trim();
+    let (thinking, mut queries) = match asked.context.last() {
+        None => first(question, lexicon),
+        Some(last) => next(question, &asked.context, last, lexicon),
+    };
+    queries.truncate(MOST_QUERIES);
+    json!({ "thinking": thinking, "sub_questions": queries }).to_string()
+}
+
+/// The question itself, and each thing it names when there are several.
+fn first(question: &str, lexicon: &Lexicon) -> (String, Vec<String>) {
+    let things = named_things(question, lexicon);
+    let mut queries = vec![question.to_owned()];
+    if things.len() > 1 {
+        queries.extend(things);
+    }
+    ("Nothing is known yet: the question itself, and each thing it names.".into(), queries)
+}
+
+fn next(
+    question: &str,
+    context: &[Passage],
+    last: &Passage,
+    lexicon: &Lexicon,
+) -> (String, Vec<String>) {
+    let asked = Sentence::new(question, lexicon);
+    let texts = || context.iter().flat_map(|p| [p.title.as_str(), p.text.as_str()]);
+    let known: HashSet<String> = texts().flat_map(|text| lexicon.content(text)).collect();
+    let open: Vec<String> = open_words(&asked, &known);
+    let mut queries: Vec<String> = vec![];
+    // Things of the question that nothing chosen is about come first: the other side of a
+    // comparison.
+    for thing in named_things(question, lexicon) {
+        let told = context.iter().any(|p| mentions(&p.title, &thing) || mentions(&thing, &p.title));
+        if !told {
+            queries.push(thing);
+        }
+    }
+    let left = open.join(" ");
+    let own = std::iter::once(plain_title(&last.title).to_owned());
+    for thing in own.chain(named_things(&last.text, lexicon)) {
+        let told = context.iter().any(|p| plain_title(&p.title) == thing && p.title != last.title);
+        if mentions(question, &thing) || told {
+            continue;
+        }
+        let query = if left.is_empty() { thing } else { format!("{thing} {left}") };
+        if !queries.contains(&query) {
+            queries.push(query);
+        }
+    }
+    if open.is_empty() && queries.is_empty() {
+        return ("Every word of the question is covered and nothing leads on.".into(), vec![]);
+    }
+    (format!("Not covered yet: {}.", if open.is_empty() { "nothing" } else { &left }), queries)
+}
+
+/// The words of the question that the context does not hold, as they are written.
+fn open_words(question: &Sentence, known: &HashSet<String>) -> Vec<String> {
+    let wanted = mass(question, &Weights::default());
+    let open = |stem: &String| wanted.iter().any(|(s, _)| s == stem) && !known.contains(stem);
+    let words = question.words.iter().enumerate().filter(|(_, word)| open(&word.stem));
+    words.map(|(i, _)| question.word(i).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queries(question: &str, context: &[(&str, &str)]) -> Vec<String> {
+        let passage = |(title, text): &(&str, &str)| Passage {
+            title: (*title).into(),
+            text: (*text).into(),
+            ..Passage::default()
+        };
+        let asked = Asked {
+            question: Question::new(question),
+            context: context.iter().map(passage).collect(),
+        };
+        let reply: serde_json::Value =
+            serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+        serde_json::from_value(reply["sub_questions"].clone()).unwrap()
+    }
+
+    const QUESTION: &str = "In which town was the painter of Low Tide born?";
+
+    #[test]
+    fn it_starts_with_the_question_and_the_sides_of_a_comparison() {
+        assert_eq!(queries(QUESTION, &[]), [QUESTION]);
+        let both = "Is Low Tide older than High Noon?";
+        assert_eq!(queries(both, &[]), [both, "Low Tide", "High Noon"]);
+    }
+
+    #[test]
+    fn it_follows_the_names_of_the_last_chunk() {
+        let context = [("Low Tide", "Low Tide was painted by Mara Quill in 1974.")];
+        assert_eq!(queries(QUESTION, &context), ["Mara Quill town born"]);
+    }
+
+    #[test]
+    fn it_asks_nothing_when_all_is_covered() {
+        let context = [
+            ("Low Tide", "Low Tide is by the painter Mara Quill."),
+            ("Mara Quill", "Mara Quill was born in a town."),
+        ];
+        let asked = queries("Was the painter Mara Quill of Low Tide born in a town?", &context);
+        assert!(asked.is_empty(), "{asked:?}");
+    }
+}

@@ -1,0 +1,150 @@
+//! Either-or questions, by the dates or numbers of the two sides.
+use std::collections::HashSet;
+
+use super::super::lexicon::Lexicon;
+use super::super::spans::Kind;
+use super::super::weights::covered;
+use super::Found;
+use super::score::Query;
+use super::sides::{Side, either_or, told};
+use super::text::{BIRTH, DEATH, Text};
+
+const EARLY: &[&str] = &[
+    "first", "earlier", "earliest", "older", "oldest", "before", "sooner", "elder", "eldest",
+];
+const LATE: &[&str] = &[
+    "later", "latest", "younger", "youngest", "recent", "recently", "newer", "newest", "last",
+    "after",
+];
+const MANY: &[&str] = &[
+    "more", "most", "larger", "largest", "bigger", "biggest", "higher", "highest", "longer",
+    "longest", "taller", "tallest", "greater", "greatest", "bigger",
+];
+const FEW: &[&str] =
+    &["fewer", "fewest", "less", "least", "smaller", "smallest", "shorter", "shortest", "lower"];
+
+/// What decides between the sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// An event's date; the stem of the event where the question names one.
+    Date(Option<&'static str>),
+    Number,
+}
+
+/// `None` where the question has no two sides.
+pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Option<Found> {
+    let sides = either_or(query, text, lexicon)?;
+    if let Some((by, least)) = measure(query) {
+        if let [Some(a), Some(b)] = sides.each_ref().map(|side| value(side, by, query, text, lexicon))
+        {
+            if a.0 != b.0 {
+                let winner = usize::from((a.0 < b.0) != least);
+                return Some(Found {
+                    answer: sides[winner].name.clone(),
+                    rationale: format!("Compared: “{}” and “{}”", a.1, b.1),
+                });
+            }
+        }
+    }
+    let [a, b] = sides.each_ref().map(|side| support(side, &sides, query, text, lexicon));
+    let winner = usize::from(b.0 > a.0);
+    let line = [a.1, b.1][winner].clone();
+    let rationale = match line.is_empty() {
+        true => "Nothing is told that decides; the side that is told more of.".to_owned(),
+        false => format!("What the question asks is said best here: “{line}”"),
+    };
+    Some(Found { answer: sides[winner].name.clone(), rationale })
+}
+
+/// What is compared, and whether the lesser wins.
+fn measure(query: &Query<'_>) -> Option<(By, bool)> {
+    let said: Vec<String> =
+        (0..query.sentence.words.len()).map(|i| query.sentence.word(i).to_lowercase()).collect();
+    let any = |list: &[&str]| said.iter().any(|word| list.contains(&word.as_str()));
+    let stem = |wanted: &str| query.sentence.words.iter().any(|word| word.stem == wanted);
+    let aged = |list: &[&str]| said.iter().any(|word| list.contains(&word.as_str()));
+    let event = if stem(DEATH) {
+        Some(DEATH)
+    } else if stem(BIRTH) || aged(&["older", "oldest", "younger", "youngest", "elder", "eldest"]) {
+        Some(BIRTH)
+    } else if stem("found") {
+        Some("found")
+    } else {
+        ["release", "publish"].into_iter().find(|event| stem(event))
+    };
+    if any(EARLY) {
+        Some((By::Date(event), true))
+    } else if any(LATE) {
+        Some((By::Date(event), false))
+    } else if any(MANY) {
+        Some((By::Number, false))
+    } else if any(FEW) {
+        Some((By::Number, true))
+    } else {
+        None
+    }
+}
+
+/// The side's value, with the sentence that tells it.
+fn value(
+    side: &Side,
+    by: By,
+    query: &Query<'_>,
+    text: &Text,
+    lexicon: &Lexicon,
+) -> Option<(f64, String)> {
+    let mut best: Option<(u32, f64, String)> = None;
+    for (line, span) in told(side, text, lexicon) {
+        let near = |stem: &str| {
+            let words = line.sentence.words.iter().enumerate();
+            words.filter(|(_, word)| word.stem == stem).any(|(i, _)| i.abs_diff(span.words.start) < 6)
+        };
+        let (amount, rank) = match (by, span.kind) {
+            (By::Date(event), Kind::Date(when) | Kind::Year(when)) => {
+                let lives = line.life[span.words.start];
+                let exact = u32::from(matches!(span.kind, Kind::Date(_)));
+                match event {
+                    Some(event) if lives == Some(event) => (when, 6 + exact),
+                    Some(_) if lives.is_some() => (when, 0),
+                    Some(event) if near(event) => (when, 4 + exact),
+                    _ => (when, 2),
+                }
+            }
+            (By::Number, Kind::Number(amount) | Kind::Measure(amount)) => {
+                let near = query.mass.iter().any(|(stem, _)| near(stem));
+                (amount, if near { 3 } else { 1 })
+            }
+            _ => continue,
+        };
+        if best.as_ref().is_none_or(|(most, ..)| rank > *most) {
+            best = Some((rank, amount, line.sentence.text.clone()));
+        }
+    }
+    best.map(|(_, amount, line)| (amount, line))
+}
+
+/// How much of the rest of the question is said of a side, with the sentence that says most.
+fn support(
+    side: &Side,
+    sides: &[Side; 2],
+    query: &Query<'_>,
+    text: &Text,
+    lexicon: &Lexicon,
+) -> (f32, String) {
+    let named: HashSet<String> =
+        sides.iter().flat_map(|side| lexicon.content(&side.name)).collect();
+    let mut rest = query.mass.clone();
+    rest.retain(|(stem, _)| !named.contains(stem));
+    let mut all = HashSet::new();
+    let mut best = (0.0_f32, String::new());
+    for line in side.passages.iter().flat_map(|&passage| text.of(passage)) {
+        let held: HashSet<String> =
+            line.sentence.words.iter().map(|word| word.stem.clone()).collect();
+        let share = covered(&rest, &held);
+        if share > best.0 {
+            best = (share, line.sentence.text.clone());
+        }
+        all.extend(held);
+    }
+    (covered(&rest, &all), best.1)
+}

@@ -1,0 +1,85 @@
+//! How well the kind of a span fits the sort of answer that is asked for.
+use super::super::spans::{Kind, Span};
+use super::text::Line;
+use super::wanted::{Sort, Wanted};
+
+/// Words in the names of organisations and places that no person bears.
+const NO_PERSON: &[&str] = &[
+    "university", "college", "school", "company", "inc", "corporation", "records", "studios",
+    "party", "county", "city", "river", "lake", "island", "islands", "street", "festival", "award",
+    "awards", "prize", "league", "club", "museum", "church", "war", "council", "north", "south",
+    "east", "west", "united", "national", "new", "series", "championship", "cup", "airport",
+    "station", "district", "province", "state", "states", "army", "force",
+];
+
+/// In `[0, 1]`.
+pub(crate) fn grade(wanted: &Wanted, line: &Line, span: &Span) -> f32 {
+    match (wanted.sort, span.kind) {
+        (Sort::Person, Kind::Name) => person(line, span),
+        (Sort::Place, Kind::Name) => place(line, span),
+        (Sort::Place, Kind::Country) => 0.7,
+        (Sort::Country, Kind::Country)
+        | (Sort::Date, Kind::Date(_))
+        | (Sort::Year, Kind::Year(_))
+        | (Sort::Number, Kind::Number(_)) => 1.0,
+        (Sort::Country, Kind::Name) => 0.3,
+        (Sort::Date, Kind::Year(_)) => 0.7,
+        (Sort::Number, Kind::Measure(_)) => 0.8,
+        (Sort::Thing, Kind::Name | Kind::Quoted) => 0.8,
+        (Sort::Thing, Kind::Phrase) => 0.6,
+        (Sort::Thing, Kind::Measure(_) | Kind::Country) => 0.3,
+        (Sort::Person | Sort::Place, Kind::Quoted) => 0.1,
+        (Sort::Thing | Sort::Year, Kind::Date(_))
+        | (Sort::Thing, Kind::Year(_) | Kind::Number(_)) => 0.2,
+        _ => 0.0,
+    }
+}
+
+fn person(line: &Line, span: &Span) -> f32 {
+    let words = span.words.clone().map(|i| line.sentence.word(i).to_lowercase());
+    if words.into_iter().any(|word| NO_PERSON.contains(&word.as_str())) {
+        return 0.4;
+    }
+    let placed = before(line, span).is_some_and(|word| ["in", "at"].contains(&word.as_str()));
+    match span.words.len() {
+        _ if placed => 0.3,
+        2..=4 => 1.0,
+        1 => 0.6,
+        _ => 0.5,
+    }
+}
+
+fn place(line: &Line, span: &Span) -> f32 {
+    match before(line, span).as_deref() {
+        Some("in" | "at" | "near" | "from" | "to" | "of") => 1.0,
+        Some("by" | "with") => 0.2,
+        _ => 0.6,
+    }
+}
+
+fn before(line: &Line, span: &Span) -> Option<String> {
+    let at = span.words.start.checked_sub(1)?;
+    Some(line.sentence.word(at).to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::lexicon::Lexicon;
+    use super::super::super::spans::spans;
+    use super::super::super::words::Sentence;
+    use super::*;
+
+    #[test]
+    fn a_person_is_no_university() {
+        let lexicon = Lexicon::new();
+        let sentence = Sentence::new("Mara Quill taught at Saxby University.", &lexicon);
+        let life = vec![None; sentence.words.len()];
+        let line = Line { passage: 0, place: 0, sentence, life };
+        let found = spans(&line.sentence, &lexicon);
+        let names: Vec<&Span> = found.iter().filter(|span| span.kind == Kind::Name).collect();
+        let wanted = |sort| Wanted { sort, head: None, at: 0 };
+        let graded = |sort, i: usize| grade(&wanted(sort), &line, names[i]);
+        assert!(graded(Sort::Person, 0) > graded(Sort::Person, 1));
+        assert!(graded(Sort::Place, 1) > graded(Sort::Place, 0));
+    }
+}

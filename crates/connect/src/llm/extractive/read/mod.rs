@@ -1,0 +1,199 @@
+//! Task `read`: the answer as a span of the context.
+mod compare;
+mod fit;
+mod options;
+mod score;
+mod sides;
+pub(crate) mod text;
+mod wanted;
+mod yes_no;
+
+use std::collections::HashSet;
+
+use halma_core::{AnswerKind, Question};
+use serde::Deserialize;
+use serde_json::json;
+
+use self::score::{Candidate, Query, candidates};
+use self::text::Text;
+use self::wanted::{Sort, Wanted};
+use super::input::Passage;
+use super::lexicon::Lexicon;
+use super::weights::covered;
+use super::words::Sentence;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    pub(crate) question: Question,
+    #[serde(default)]
+    pub(crate) context: Vec<Passage>,
+}
+
+/// An answer and the sentence it rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) answer: String,
+    pub(crate) rationale: String,
+}
+
+/// The share of the question's content that the context must cover; below it the answer would be
+/// a guess.
+const LEAST_COVERED: f32 = 0.3;
+
+/// The most sentences of a long answer.
+const LONG: usize = 3;
+
+/// JSON of `answer` and `rationale`; an empty answer abstains.
+pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
+    let Found { answer, rationale } = read(lexicon, asked);
+    json!({ "answer": answer, "rationale": rationale }).to_string()
+}
+
+pub(crate) fn read(lexicon: &Lexicon, asked: &Asked) -> Found {
+    let text = Text::new(&asked.context, lexicon);
+    if text.lines.is_empty() {
+        return abstain("There is no context to answer from.");
+    }
+    let question = Sentence::new(&asked.question.text, lexicon);
+    let wanted = Wanted::of(&question, asked.question.answer_kind, lexicon);
+    let query = Query::new(&asked.question.text, wanted, &text, lexicon);
+    let share = covered(&query.mass, &all_stems(&text));
+    if share < LEAST_COVERED {
+        return abstain(&format!("The context covers only {share:.2} of the question."));
+    }
+    if !asked.question.options.is_empty() {
+        return options::pick(&asked.question.options, &query, &text, lexicon);
+    }
+    if asked.question.answer_kind == AnswerKind::Long {
+        return long(&query, &text);
+    }
+    if let Some(found) = compare::choose(&query, &text, lexicon) {
+        return found;
+    }
+    if query.wanted.sort == Sort::YesNo {
+        return yes_no::judge(&query, &text, lexicon);
+    }
+    best_span(&query, &text, lexicon)
+}
+
+/// Every candidate, for those who fit the weights.
+pub(crate) fn candidates_of(lexicon: &Lexicon, asked: &Asked) -> Vec<Candidate> {
+    let text = Text::new(&asked.context, lexicon);
+    let question = Sentence::new(&asked.question.text, lexicon);
+    let wanted = Wanted::of(&question, asked.question.answer_kind, lexicon);
+    let query = Query::new(&asked.question.text, wanted, &text, lexicon);
+    candidates(&query, &text, lexicon)
+}
+
+fn abstain(reason: &str) -> Found {
+    Found { answer: String::new(), rationale: reason.to_owned() }
+}
+
+fn all_stems(text: &Text) -> HashSet<String> {
+    let said = text.lines.iter().flat_map(|line| line.sentence.words.iter());
+    let titles = text.titles.iter().flat_map(|title| title.stems.iter().cloned());
+    said.map(|word| word.stem.clone()).chain(titles).collect()
+}
+
+fn best_span(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found {
+    let mut best: Option<(f32, Candidate)> = None;
+    for candidate in candidates(query, text, lexicon) {
+        let score = candidate.score();
+        if best.as_ref().is_none_or(|(most, _)| score > *most) {
+            best = Some((score, candidate));
+        }
+    }
+    match best {
+        Some((_, Candidate { text: answer, line, .. })) => {
+            let rationale = format!("“{}”", text.lines[line].sentence.text);
+            Found { answer, rationale }
+        }
+        None => abstain("No sentence of the context holds a name, a date, a number or a phrase."),
+    }
+}
+
+/// The sentences that cover most of the question, in their order.
+fn long(query: &Query<'_>, text: &Text) -> Found {
+    let mut open = query.mass.clone();
+    let mut chosen: Vec<usize> = vec![];
+    while chosen.len() < LONG {
+        let gain = |i: usize| {
+            let held = text.lines[i].sentence.words.iter().map(|word| word.stem.clone()).collect();
+            let share = covered(&open, &held);
+            (share, i)
+        };
+        let rest = (0..text.lines.len()).filter(|i| !chosen.contains(i)).map(gain);
+        let best = rest.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        let Some((share, line)) = best.filter(|(share, _)| *share > 0.0) else { break };
+        let _ = share;
+        open.retain(|(stem, _)| !text.lines[line].sentence.words.iter().any(|w| w.stem == *stem));
+        chosen.push(line);
+    }
+    chosen.sort_unstable();
+    let said: Vec<&str> = chosen.iter().map(|&i| text.lines[i].sentence.text.as_str()).collect();
+    let titles: Vec<&str> =
+        chosen.iter().map(|&i| text.titles[text.lines[i].passage].plain.as_str()).collect();
+    Found { answer: said.join(" "), rationale: format!("Said in: {}.", titles.join("; ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passage((title, text): (&str, &str)) -> Passage {
+        Passage { title: title.into(), text: text.into(), ..Passage::default() }
+    }
+
+    fn asked(question: Question) -> Asked {
+        let context = [
+            ("Low Tide", "Low Tide is a Danish film of 1974. It was directed by Mara Quill and won \
+                          40 prizes."),
+            ("Mara Quill", "Mara Quill (3 May 1931 – 7 June 1990) was a Danish painter and film \
+                            director. She was born in Lower Saxby and taught sculpture."),
+            ("High Noon Mill", "High Noon Mill is a film of 1981, directed by Orla Finch."),
+            ("Orla Finch", "Orla Finch (born 12 March 1929) is a Welsh director."),
+        ];
+        Asked { question, context: context.map(passage).to_vec() }
+    }
+
+    fn answer(question: &str) -> String {
+        read(&Lexicon::new(), &asked(Question::new(question))).answer
+    }
+
+    #[test]
+    fn spans_are_read_by_sort() {
+        assert_eq!(answer("Who directed the film Low Tide?"), "Mara Quill");
+        assert_eq!(answer("Where was the director of Low Tide born?"), "Lower Saxby");
+        assert_eq!(answer("When did the director of Low Tide die?"), "7 June 1990");
+        assert_eq!(answer("How many prizes did Low Tide win?"), "40");
+    }
+
+    #[test]
+    fn sides_are_compared() {
+        assert_eq!(answer("Which film came out first, Low Tide or High Noon Mill?"), "Low Tide");
+        let older = "Which film has the older director, Low Tide or High Noon Mill?";
+        assert_eq!(answer(older), "High Noon Mill");
+        assert_eq!(answer("Are Mara Quill and Orla Finch from the same country?"), "no");
+        assert_eq!(answer("Are Mara Quill and Orla Finch both directors?"), "yes");
+    }
+
+    #[test]
+    fn it_abstains_rather_than_guesses() {
+        let lexicon = Lexicon::new();
+        let empty = Asked { question: Question::new("Who painted it?"), context: vec![] };
+        assert_eq!(read(&lexicon, &empty).answer, "");
+        let far = read(&lexicon, &asked(Question::new("How deep is Lake Ontario in winter?")));
+        assert_eq!(far.answer, "");
+        assert!(far.rationale.contains("covers only"), "{}", far.rationale);
+    }
+
+    #[test]
+    fn the_kind_of_answer_is_kept_to() {
+        let long = Question { answer_kind: AnswerKind::Long, ..Question::new("Who is Mara Quill?") };
+        let found = read(&Lexicon::new(), &asked(long)).answer;
+        assert!(found.starts_with("Mara Quill (3 May 1931"), "{found}");
+        let options = vec!["Orla Finch".into(), "Mara Quill".into()];
+        let picked = Question { options, ..Question::new("Who directed Low Tide?") };
+        assert_eq!(read(&Lexicon::new(), &asked(picked)).answer, "Mara Quill");
+    }
+}

@@ -1,0 +1,34 @@
+//! Questions with options: the option that the context supports best.
+use std::collections::HashSet;
+
+use super::super::lexicon::Lexicon;
+use super::super::links::mentions;
+use super::super::weights::covered;
+use super::Found;
+use super::score::Query;
+use super::text::Text;
+
+/// The first option with the best support; its text is the answer.
+pub(crate) fn pick(options: &[String], query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found {
+    let mut best = (-1.0_f32, options[0].as_str(), "");
+    for option in options {
+        let wanted: HashSet<String> = lexicon.content(option).into_iter().collect();
+        for line in &text.lines {
+            let held: HashSet<String> = line
+                .sentence
+                .words
+                .iter()
+                .map(|word| word.stem.clone())
+                .chain(text.titles[line.passage].stems.iter().cloned())
+                .collect();
+            #[expect(clippy::cast_precision_loss, reason = "an option has few words")]
+            let share = wanted.intersection(&held).count() as f32 / wanted.len().max(1) as f32;
+            let whole = if mentions(&line.sentence.text, option) { 0.5 } else { 0.0 };
+            let support = (share + whole) * (0.2 + covered(&query.mass, &held));
+            if support > best.0 {
+                best = (support, option, &line.sentence.text);
+            }
+        }
+    }
+    Found { answer: best.1.to_owned(), rationale: format!("Best supported by “{}”", best.2) }
+}

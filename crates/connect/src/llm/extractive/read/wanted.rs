@@ -1,0 +1,179 @@
+//! What a question asks for, told from its cue words.
+use halma_core::AnswerKind;
+
+use super::super::lexicon::Lexicon;
+use super::super::words::{Sentence, Shape};
+
+/// `sort: noun noun …`; lines that start with `#` are comments.
+const HEADS: &str = include_str!("../data/heads.txt");
+
+const AUXILIARIES: &[&str] = &[
+    "is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will",
+    "would",
+];
+
+const ASKING: &[&str] = &["who", "whom", "whose", "when", "where", "what", "which", "how"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sort {
+    Person,
+    Place,
+    Country,
+    Date,
+    Year,
+    Number,
+    YesNo,
+    Thing,
+}
+
+/// The sort of answer and the stem of the noun that names it (`which town`: `town`).
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Wanted {
+    pub(crate) sort: Sort,
+    pub(crate) head: Option<String>,
+    /// Word of the question that asks.
+    pub(crate) at: usize,
+}
+
+impl Wanted {
+    pub(crate) fn of(question: &Sentence, kind: AnswerKind, lexicon: &Lexicon) -> Self {
+        let said: Vec<String> =
+            (0..question.words.len()).map(|i| question.word(i).to_lowercase()).collect();
+        let mut wanted = by_cue(question, &said, lexicon);
+        match kind {
+            AnswerKind::YesNo => wanted.sort = Sort::YesNo,
+            AnswerKind::Number => wanted.sort = Sort::Number,
+            AnswerKind::Short | AnswerKind::Option | AnswerKind::Long => {}
+        }
+        wanted
+    }
+}
+
+fn by_cue(question: &Sentence, said: &[String], lexicon: &Lexicon) -> Wanted {
+    let Some(at) = asking_word(said) else {
+        let sort = match said.iter().position(|word| AUXILIARIES.contains(&word.as_str())) {
+            Some(0) => Sort::YesNo,
+            // `… has one medal. Does the other also have one?`
+            Some(at) if question.words[at].shape == Shape::Capital => Sort::YesNo,
+            _ => Sort::Thing,
+        };
+        return Wanted { sort, head: None, at: 0 };
+    };
+    let plain = |sort| Wanted { sort, head: None, at };
+    let next = said.get(at + 1).map_or("", String::as_str);
+    match said[at].as_str() {
+        "who" | "whom" | "whose" => plain(Sort::Person),
+        "when" => plain(Sort::Date),
+        "where" => plain(Sort::Place),
+        "how" if ["many", "much"].contains(&next) => Wanted {
+            sort: Sort::Number,
+            head: said.get(at + 2).map(|word| lexicon.stem(word)),
+            at,
+        },
+        "how" if ["old", "long", "tall", "high", "far", "big", "large"].contains(&next) => {
+            plain(Sort::Number)
+        }
+        "how" => plain(Sort::Thing),
+        _ => by_head(question, said, at, lexicon),
+    }
+}
+
+/// The word that asks: the first of the sentence, else one that no comma or noun makes relative.
+fn asking_word(said: &[String]) -> Option<usize> {
+    let asks = |i: &usize| ASKING.contains(&said[*i].as_str());
+    let first = (0..said.len()).find(asks)?;
+    if AUXILIARIES.contains(&said.first()?.as_str()) {
+        return None;
+    }
+    if first <= 1 {
+        return Some(first);
+    }
+    let what = |i: &usize| ["what", "how"].contains(&said[*i].as_str());
+    let which = |i: &usize| {
+        said[*i] == "which"
+            && said.get(i + 1).is_some_and(|next| !AUXILIARIES.contains(&next.as_str()))
+    };
+    (0..said.len())
+        .find(what)
+        .or_else(|| (0..said.len()).rev().find(which))
+        .or_else(|| (0..said.len()).rev().find(asks))
+}
+
+/// The noun after `what` or `which`, over a copula, articles and `name of`.
+fn by_head(question: &Sentence, said: &[String], at: usize, lexicon: &Lexicon) -> Wanted {
+    let mut from = at + 1;
+    while said.get(from).is_some_and(|word| {
+        AUXILIARIES.contains(&word.as_str())
+            || ["the", "a", "an", "name", "names", "of", "type", "kind", "sort", "s"]
+                .contains(&word.as_str())
+    }) {
+        from += 1;
+    }
+    let mut to = from;
+    while to < said.len() && !question.words[to].stop && to - from < 4 {
+        to += 1;
+        if question.gap(to - 1).contains([',', '?']) {
+            break;
+        }
+    }
+    let run = &said[from.min(to)..to];
+    let known = run.iter().find_map(|word| Some((word, sort_of(word)?)));
+    let (head, sort) = match known {
+        Some((word, sort)) => (Some(word), sort),
+        None => (run.last(), Sort::Thing),
+    };
+    Wanted { sort, head: head.map(|word| lexicon.stem(word)), at }
+}
+
+fn sort_of(noun: &str) -> Option<Sort> {
+    let one = |line: &'static str| line.split_once(':').filter(|_| !line.starts_with('#'));
+    let holds = |nouns: &str| {
+        nouns.split_whitespace().any(|known| known == noun || noun.strip_suffix('s') == Some(known))
+    };
+    let (sort, _) = HEADS.lines().filter_map(one).find(|(_, nouns)| holds(nouns))?;
+    Some(match sort {
+        "person" => Sort::Person,
+        "place" => Sort::Place,
+        "country" => Sort::Country,
+        "date" => Sort::Date,
+        "year" => Sort::Year,
+        _ => Sort::Number,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sort(question: &str) -> (Sort, Option<String>) {
+        let lexicon = Lexicon::new();
+        let wanted =
+            Wanted::of(&Sentence::new(question, &lexicon), AnswerKind::Short, &lexicon);
+        (wanted.sort, wanted.head)
+    }
+
+    #[test]
+    fn the_cue_words_tell_what_is_asked_for() {
+        for (question, expected) in [
+            ("Who painted Low Tide?", Sort::Person),
+            ("When did Mara Quill die?", Sort::Date),
+            ("Where was Mara Quill born?", Sort::Place),
+            ("In what year was the mill built?", Sort::Year),
+            ("What is the date of birth of the painter?", Sort::Date),
+            ("What nationality is the painter of Low Tide?", Sort::Country),
+            ("Low Tide was painted in which town?", Sort::Place),
+            ("How many mills stand in Saxby?", Sort::Number),
+            ("Are both mills made of wood?", Sort::YesNo),
+            ("The mill won a prize. Did the barn also win one?", Sort::YesNo),
+            ("The mill, which burnt in 1901, was built by what family?", Sort::Thing),
+        ] {
+            assert_eq!(sort(question).0, expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn the_head_noun_is_found() {
+        assert_eq!(sort("What is the name of the waterfall in Saxby?").1.unwrap(), "waterfall");
+        assert_eq!(sort("Which old stone bridge was built first?").1.unwrap(), "bridg");
+    }
+}

@@ -1,0 +1,71 @@
+//! Yes/no questions: what two sides share, or whether the context says what is asked.
+use std::collections::HashSet;
+
+use super::super::lexicon::Lexicon;
+use super::super::weights::covered;
+use super::Found;
+use super::score::Query;
+use super::sides::{Side, both, country};
+use super::text::Text;
+
+/// The share of what is asked that must be said of every side for a yes.
+const SAID: f32 = 0.5;
+
+pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found {
+    let sides = both(query, text, lexicon);
+    let stem = |wanted: &str| query.sentence.words.iter().any(|word| word.stem == wanted);
+    let same = ["same", "both", "share"].iter().any(|word| stem(&lexicon.stem(word)));
+    if let ([a, b], true) = (sides.as_slice(), same && stem("country")) {
+        let told = [a, b].map(|side| country(side, text, lexicon));
+        if let [Some(one), Some(other)] = told {
+            return found(one == other, format!("`{}`: {one}; `{}`: {other}.", a.name, b.name));
+        }
+    }
+    let named: HashSet<String> =
+        sides.iter().flat_map(|side| lexicon.content(&side.name)).collect();
+    let mut rest = query.mass.clone();
+    rest.retain(|(stem, _)| !named.contains(stem));
+    if sides.len() < 2 {
+        return said_anywhere(query, text);
+    }
+    let least = sides
+        .iter()
+        .map(|side| (covered(&rest, &held(side, text)), &side.name))
+        .min_by(|a, b| a.0.total_cmp(&b.0));
+    let (share, name) = least.expect("there are two sides");
+    found(share >= SAID, format!("Of `{name}` {share:.2} of what is asked is said."))
+}
+
+/// The stems that the passages of a side hold.
+fn held(side: &Side, text: &Text) -> HashSet<String> {
+    let lines = side.passages.iter().flat_map(|&passage| text.of(passage));
+    lines.flat_map(|line| line.sentence.words.iter().map(|word| word.stem.clone())).collect()
+}
+
+/// One sentence must say most of it, without a `not`.
+fn said_anywhere(query: &Query<'_>, text: &Text) -> Found {
+    let mut best = (0.0_f32, String::new(), false);
+    for line in &text.lines {
+        let held: HashSet<String> = line
+            .sentence
+            .words
+            .iter()
+            .map(|word| word.stem.clone())
+            .chain(text.titles[line.passage].stems.iter().cloned())
+            .collect();
+        let share = covered(&query.mass, &held);
+        if share > best.0 {
+            let denies = (0..line.sentence.words.len())
+                .any(|i| ["not", "never", "no"].contains(&line.sentence.word(i)));
+            best = (share, line.sentence.text.clone(), denies);
+        }
+    }
+    let (share, line, denies) = best;
+    let asks_not = (0..query.sentence.words.len())
+        .any(|i| ["not", "never", "no"].contains(&query.sentence.word(i)));
+    found(share >= SAID && denies == asks_not, format!("The nearest sentence is “{line}”"))
+}
+
+fn found(yes: bool, rationale: String) -> Found {
+    Found { answer: if yes { "yes" } else { "no" }.to_owned(), rationale }
+}

@@ -1,0 +1,136 @@
+//! Task `select`: which candidate brings the question furthest.
+use std::collections::HashSet;
+
+use halma_core::{EmbedRole, Embedder, LlmError, Question};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::input::Passage;
+use super::lexicon::Lexicon;
+use super::links::mentions;
+use super::weights::{Weights, covered, mass};
+use super::words::Sentence;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    question: Question,
+    context: Vec<Passage>,
+    candidates: Vec<Passage>,
+}
+
+/// Weight of the share of the question that a candidate newly covers.
+const COVERS: f32 = 1.0;
+
+/// Weight of a link between a candidate and a chosen chunk.
+const LINKS: f32 = 1.0;
+
+/// A candidate that covers nothing new and has no link is worth a hop only above this similarity.
+const SIMILAR: f32 = 0.5;
+
+/// Cosine of each candidate with the question; empty without an embedder.
+pub(crate) async fn nearness(
+    embedder: Option<&dyn Embedder>,
+    asked: &Asked,
+) -> Result<Vec<f32>, LlmError> {
+    let Some(embedder) = embedder else { return Ok(vec![]) };
+    let texts: Vec<&str> = asked.candidates.iter().map(|c| c.text.as_str()).collect();
+    let question = embedder.embed(&[&asked.question.text], EmbedRole::Query).await?;
+    let Some(question) = question.first() else { return Ok(vec![]) };
+    let vectors = embedder.embed(&texts, EmbedRole::Passage).await?;
+    Ok(vectors.iter().map(|v| v.iter().zip(question).map(|(a, b)| a * b).sum()).collect())
+}
+
+/// JSON of `thinking` and `question_idx`, 0 for none.
+pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked, near: &[f32]) -> String {
+    let texts = || asked.context.iter().chain(&asked.candidates).map(whole);
+    let all: Vec<String> = texts().collect();
+    let weights = Weights::over(all.iter().map(String::as_str), lexicon);
+    let question = Sentence::new(&asked.question.text, lexicon);
+    let mut wanted = mass(&question, &weights);
+    let total: f32 = wanted.iter().map(|(_, weight)| weight).sum();
+    let known: HashSet<String> =
+        asked.context.iter().flat_map(|p| lexicon.content(&whole(p))).collect();
+    wanted.retain(|(stem, _)| !known.contains(stem));
+    let open: f32 = wanted.iter().map(|(_, weight)| weight).sum();
+    let share = if total > 0.0 { open / total } else { 0.0 };
+    let best_score = asked.candidates.iter().map(similarity).fold(0.0_f32, f32::max);
+
+    let mut best: Option<(usize, f32, String)> = None;
+    for (i, candidate) in asked.candidates.iter().enumerate() {
+        let held: HashSet<String> = lexicon.content(&whole(candidate)).into_iter().collect();
+        let gain = share * covered(&wanted, &held);
+        let linked = asked.context.iter().any(|chosen| linked(chosen, candidate));
+        // Scores of a word search have no upper end; measured by the best they fit the sum.
+        let found = if candidate.cosine.is_some() || best_score <= 1.0 {
+            similarity(candidate)
+        } else {
+            similarity(candidate) / best_score
+        };
+        let similar = near.get(i).map_or(found, |near| near.midpoint(found));
+        if gain <= f32::EPSILON && !linked && similar < SIMILAR {
+            continue;
+        }
+        let score = similar + COVERS * gain + if linked { LINKS } else { 0.0 };
+        if best.as_ref().is_none_or(|(_, most, _)| score > *most) {
+            let why = format!(
+                "`{}` has similarity {similar:.2}, newly covers {gain:.2} of the question{}.",
+                candidate.title,
+                if linked { " and is linked with what is known" } else { "" }
+            );
+            best = Some((i + 1, score, why));
+        }
+    }
+    let (index, thinking) = match best {
+        Some((index, _, why)) => (index, why),
+        None => (0, "No candidate adds to what is known.".to_owned()),
+    };
+    json!({ "thinking": thinking, "question_idx": index }).to_string()
+}
+
+fn whole(passage: &Passage) -> String {
+    format!("{}. {}", passage.title, passage.text)
+}
+
+fn similarity(passage: &Passage) -> f32 {
+    passage.cosine.unwrap_or(passage.score)
+}
+
+fn linked(chosen: &Passage, candidate: &Passage) -> bool {
+    chosen.title != candidate.title
+        && (mentions(&chosen.text, &candidate.title) || mentions(&candidate.text, &chosen.title))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passage((title, text, cosine): (&str, &str, f32)) -> Passage {
+        Passage { title: title.into(), text: text.into(), score: cosine, cosine: Some(cosine) }
+    }
+
+    fn chosen(context: &[(&str, &str, f32)], candidates: &[(&str, &str, f32)]) -> u64 {
+        let asked = Asked {
+            question: Question::new("In which town was the painter of Low Tide born?"),
+            context: context.iter().map(|p| passage(*p)).collect(),
+            candidates: candidates.iter().map(|p| passage(*p)).collect(),
+        };
+        let reply = reply(&Lexicon::new(), &asked, &[]);
+        let reply: serde_json::Value = serde_json::from_str(&reply).unwrap();
+        reply["question_idx"].as_u64().unwrap()
+    }
+
+    const TIDE: (&str, &str, f32) = ("Low Tide", "Low Tide is a picture by Mara Quill.", 0.5);
+
+    #[test]
+    fn it_takes_what_the_chosen_lead_to() {
+        let near = ("Orla Finch", "Orla Finch was born in a large town.", 0.55);
+        let linked = ("Mara Quill", "Mara Quill was born in Lower Saxby.", 0.4);
+        assert_eq!(chosen(&[TIDE], &[near, linked]), 2);
+    }
+
+    #[test]
+    fn it_takes_none_when_nothing_gains() {
+        assert_eq!(chosen(&[TIDE], &[("Gravel", "Gravel is loose rock.", 0.1)]), 0);
+        assert_eq!(chosen(&[], &[]), 0);
+    }
+}

@@ -1,0 +1,39 @@
+//! Why a data file cannot be used as a whole.
+use std::path::PathBuf;
+
+use super::{Format, RefusedRecord};
+
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    #[error("{}: the data file cannot be read: {source}; check the path", file.display())]
+    Unreadable { file: PathBuf, source: std::io::Error },
+    #[error(
+        "{}: the data file is not UTF-8 text (byte {byte}); give the JSON file itself, unpacked",
+        file.display()
+    )]
+    NotText { file: PathBuf, byte: usize },
+    #[error("{}: the data file holds no record; fetch it again", file.display())]
+    Empty { file: PathBuf },
+    #[error(
+        "{}:{line}:{column}: the JSON list is broken: {reason}; \
+         if the file was cut short, fetch it again",
+        file.display()
+    )]
+    Broken { file: PathBuf, line: usize, column: usize, reason: String },
+    #[error(
+        "{}: this looks like a {} file, not like {}; use --format {found}",
+        file.display(), found.title(), wanted.title()
+    )]
+    WrongFormat { file: PathBuf, wanted: Format, found: Format },
+    #[error(
+        "{}: no record has `context` (HotpotQA, 2WikiMultiHopQA) or `paragraphs` (MuSiQue), so \
+         this is no {} file; give the file as its authors publish it",
+        file.display(), wanted.title()
+    )]
+    UnknownShape { file: PathBuf, wanted: Format },
+    #[error(
+        "{}: no record can be used as {}; record {} (line {}): {}",
+        file.display(), format.title(), first.record, first.line, first.reason
+    )]
+    NothingUsable { file: PathBuf, format: Format, first: RefusedRecord },
+}

@@ -1,0 +1,29 @@
+//! What ends an evaluation as a whole; a question that fails does not.
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EvalError {
+    #[error("{}: {doing}: {source}; check the folder given with --out", file.display())]
+    File { file: PathBuf, doing: &'static str, source: std::io::Error },
+    #[error(
+        "{}: another evaluation is writing here; wait for it or give another --out",
+        file.display()
+    )]
+    Busy { file: PathBuf },
+    #[error(
+        "{}:{line}: the line cannot be read: {reason}; remove it to have its question asked \
+         again, or give another --out",
+        file.display()
+    )]
+    BadLine { file: PathBuf, line: usize, reason: String },
+    #[error(
+        "{}:{line}: written by a newer Halma (version {found}, this one reads up to {known}); \
+         update Halma or give another --out",
+        file.display()
+    )]
+    Newer { file: PathBuf, line: usize, found: u32, known: u32 },
+    #[error("two contestants are called `{label}`; give each a label of its own")]
+    SameLabel { label: String },
+    #[error("the evaluation was stopped from outside; run it again to go on with it")]
+    Stopped,
+}

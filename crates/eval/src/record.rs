@@ -1,0 +1,126 @@
+//! What is kept of one question, one line of `OUT/<label>.jsonl`: enough to score it again without
+//! asking it again.
+use std::collections::BTreeMap;
+
+use halma_core::{Answer, Event, Trace, UsageTotal};
+use serde::{Deserialize, Serialize};
+
+use crate::Item;
+use crate::journal::LINE_VERSION;
+
+/// A question that was asked, with what came of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) version: u32,
+    /// The question's id.
+    pub(crate) question: String,
+    pub(crate) text: String,
+    /// Its gold answers, for whoever reads the file.
+    pub(crate) golds: Vec<String>,
+    /// The contestant's; a line of another one is left alone.
+    pub(crate) fingerprint: String,
+    pub(crate) outcome: Verdict,
+    pub(crate) usage: UsageTotal,
+    pub(crate) latency_ms: f64,
+    pub(crate) hops: usize,
+    /// Replies that did not fit at first.
+    pub(crate) malformed: usize,
+    /// The prompts that were asked, with the hash of their words.
+    pub(crate) prompts: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    Answered(Answer),
+    Failed { kind: String, reason: String },
+}
+
+impl Record {
+    pub(crate) fn new(
+        item: &Item,
+        fingerprint: &str,
+        outcome: Verdict,
+        (trace, latency_ms): (&Trace, f64),
+    ) -> Self {
+        Self {
+            version: LINE_VERSION,
+            question: item.question.id.clone(),
+            text: item.question.text.clone(),
+            golds: item.answers.clone(),
+            fingerprint: fingerprint.to_owned(),
+            outcome,
+            usage: trace.usage(),
+            latency_ms,
+            hops: trace.hops(),
+            malformed: trace.malformed(),
+            prompts: prompts(trace),
+        }
+    }
+
+    /// Whether this line answers the item for the contestant of this fingerprint. A failure does
+    /// not: it is tried again.
+    pub(crate) fn answers(&self, item: &Item, fingerprint: &str) -> bool {
+        matches!(self.outcome, Verdict::Answered(_))
+            && self.fingerprint == fingerprint
+            && self.question == item.question.id
+            && self.text == item.question.text
+    }
+}
+
+fn prompts(trace: &Trace) -> BTreeMap<String, String> {
+    let asked = trace.0.iter().filter_map(|event| match event {
+        Event::Asked { prompt, hash, .. } => Some((prompt.to_string(), hash.to_string())),
+        _ => None,
+    });
+    asked.collect()
+}
+
+/// The fingerprint of everything that an answer depends on (strategy, settings, prompt hashes,
+/// model names, the base's fingerprint): equal lists of parts give equal fingerprints, and no two
+/// different lists are likely to. Sixteen hexadecimal digits.
+pub fn fingerprint<P: AsRef<[u8]>>(parts: impl IntoIterator<Item = P>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        let part = part.as_ref();
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+/// A file name for any text: itself where it is harmless, else with a hash of it.
+pub(crate) fn file_name(text: &str) -> String {
+    let harmless = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let fits = text.len() <= 80 && !text.starts_with('.') && !text.is_empty();
+    // `retrieval.jsonl` lies beside the contestants' files.
+    if fits && text.chars().all(harmless) && text != "retrieval" {
+        return text.to_owned();
+    }
+    let clean = |c: char| if harmless(c) { c } else { '_' };
+    let start: String = text.trim_start_matches('.').chars().take(40).map(clean).collect();
+    format!("{start}~{}", &fingerprint([text])[..8])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_keep_the_parts_apart() {
+        assert_eq!(fingerprint(["ab", "c"]), fingerprint(["ab", "c"]));
+        assert_ne!(fingerprint(["ab", "c"]), fingerprint(["a", "bc"]));
+        assert_eq!(fingerprint(["x"]).len(), 16);
+    }
+
+    #[test]
+    fn file_names_are_harmless_and_do_not_meet() {
+        assert_eq!(file_name("2hop__1_2.a-b"), "2hop__1_2.a-b");
+        for odd in ["../etc", "a/b", "a b", "", ".", "..", "é", "retrieval", &"x".repeat(300)] {
+            let name = file_name(odd);
+            assert!(!name.contains(['/', '\\', ' ']) && !name.starts_with('.'), "{name}");
+            assert!(name.len() < 60 && name.is_ascii(), "{name}");
+        }
+        assert_ne!(file_name("a/b"), file_name("a b"));
+        assert_ne!(file_name("a/b"), file_name("a_b"));
+    }
+}

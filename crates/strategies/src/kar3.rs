@@ -14,6 +14,11 @@
 //! ```
 //!
 //! Departures from the paper: `docs/strategies/kar3.md`.
+mod candidates;
+mod settings;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -62,10 +67,8 @@ impl Strategy for Kar3 {
                 None => break,
             }
         }
-        let reading = cx
-            .reserve()
-            .ask(&ANSWER, context! { question => Serde(question), context => Serde(&context) })
-            .await?;
+        let variables = context! { question => Serde(question), context => Serde(&context) };
+        let reading = cx.reserve().ask(&ANSWER, variables).await?;
         Ok(answer_from(reading, &context))
     }
 }
@@ -87,17 +90,12 @@ impl Kar3 {
 
     async fn propose(&self, question: &Question, context: &[Hit], cx: &Cx) -> Result<Vec<String>> {
         let prompt = if self.proposals == Proposals::One { &PROPOSE_ONE } else { &PROPOSE };
-        let said = |reply: &SubQuestions| match reply.sub_questions.iter().any(|s| s.trim() == "") {
-            true => Err("one of `sub_questions` is empty".to_owned()),
-            false => Ok(()),
+        let worded = |reply: &SubQuestions| {
+            let empty = reply.sub_questions.iter().any(|sub_question| sub_question.trim() == "");
+            if empty { Err("one of `sub_questions` is empty".to_owned()) } else { Ok(()) }
         };
-        let reply = cx
-            .ask_checked(
-                prompt,
-                context! { question => Serde(question), context => Serde(context) },
-                said,
-            )
-            .await?;
+        let variables = context! { question => Serde(question), context => Serde(context) };
+        let reply = cx.ask_checked(prompt, variables, worded).await?;
         let mut proposals: Vec<String> = vec![];
         for proposal in reply.sub_questions {
             if !proposals.contains(&proposal) {
@@ -110,9 +108,3 @@ impl Kar3 {
         Ok(proposals)
     }
 }
-
-mod candidates;
-mod settings;
-
-#[cfg(test)]
-mod tests;

@@ -75,10 +75,8 @@ impl Strategy for Naive {
             let reason = "nothing in the knowledge base is near the question".into();
             return Ok(Answer { abstained: true, reason, ..Answer::default() });
         }
-        let reading = cx
-            .reserve()
-            .ask(&ANSWER, context! { question => Serde(question), context => Serde(&context) })
-            .await?;
+        let variables = context! { question => Serde(question), context => Serde(&context) };
+        let reading = cx.reserve().ask(&ANSWER, variables).await?;
         Ok(answer_from(reading, &context))
     }
 }

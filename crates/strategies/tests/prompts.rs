@@ -1,5 +1,6 @@
 //! All prompt files at once: they are the files on disk, they render, their replies are read, and
 //! what was retrieved stays inside its message.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};

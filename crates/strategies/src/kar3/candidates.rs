@@ -76,13 +76,11 @@ impl Kar3 {
             candidates = chunks_of(&candidates, cx).await?;
             chosen = choose(question, context, &candidates, cx).await?;
         }
-        match chosen {
-            Some(i) => chunk_of(&candidates[i], cx).await.map(Some),
-            None => {
-                cx.note("none was chosen");
-                Ok(None)
-            }
-        }
+        let Some(i) = chosen else {
+            cx.note("none was chosen");
+            return Ok(None);
+        };
+        chunk_of(&candidates[i], cx).await.map(Some)
     }
 }
 

@@ -76,15 +76,6 @@ pub(crate) fn read(lexicon: &Lexicon, asked: &Asked) -> Found {
     best_span(&query, &text, lexicon)
 }
 
-/// Every candidate, for those who fit the weights.
-pub(crate) fn candidates_of(lexicon: &Lexicon, asked: &Asked) -> Vec<Candidate> {
-    let text = Text::new(&asked.context, lexicon);
-    let question = Sentence::new(&asked.question.text, lexicon);
-    let wanted = Wanted::of(&question, asked.question.answer_kind, lexicon);
-    let query = Query::new(&asked.question.text, wanted, &text, lexicon);
-    candidates(&query, &text, lexicon)
-}
-
 fn abstain(reason: &str) -> Found {
     Found { answer: String::new(), rationale: reason.to_owned() }
 }

@@ -16,10 +16,7 @@ pub(crate) const FEATURES: usize = 22;
 pub(crate) type Features = [f32; FEATURES];
 
 /// Fitted on training questions only (see `docs` of the offline model).
-const WEIGHTS: Features = [
-    3.0, 1.0, 2.0, 2.0, 2.0, 1.0, 2.0, -4.0, -1.0, -1.0, -0.5, 0.8, 0.2, 0.2, -0.1, 0.5, 0.1, 0.2,
-    -0.5, 2.0, -0.5, 0.3,
-];
+const WEIGHTS: Features = [4.86, 0.41, -0.91, 0.93, 0.74, 1.53, 2.87, -1.34, 1.01, -0.31, -2.71, 0.27, -0.11, 0.78, 0.35, 1.02, -1.31, -0.6, -1.5, 1.42, 0.0, 0.51];
 
 /// A span that could be the answer.
 pub(crate) struct Candidate {

@@ -147,13 +147,7 @@ impl Run {
             records.iter().filter_map(given).filter(|answer| wanted(answer)).count()
         };
         let mut usage = UsageTotal::default();
-        let mut prompts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for record in records {
-            usage.add(record.usage);
-            for (name, hash) in &record.prompts {
-                prompts.entry(name.clone()).or_default().insert(hash.clone());
-            }
-        }
+        records.iter().for_each(|record| usage.add(record.usage));
         Self {
             strategy: contestant.strategy.name().to_owned(),
             label: contestant.label.clone(),
@@ -172,9 +166,17 @@ impl Run {
             usage,
             latency_ms: latency(&scored),
             by_kind: by_kind(&scored),
-            prompts,
+            prompts: prompts(records),
         }
     }
+}
+
+fn prompts(records: &[Record]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut prompts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (name, hash) in records.iter().flat_map(|record| &record.prompts) {
+        prompts.entry(name.clone()).or_default().insert(hash.clone());
+    }
+    prompts
 }
 
 fn given(record: &Record) -> Option<&halma_core::Answer> {

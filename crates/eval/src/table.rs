@@ -3,18 +3,16 @@ use std::fmt::Write as _;
 
 use crate::{Report, Run};
 
-const HEAD: [&str; 15] = [
+const HEAD: [&str; 16] = [
     "strategy", "EM", "F1", "P", "R", "support", "R@2", "R@5", "R@10", "abst.", "failed",
-    "calls/q", "tokens/q", "p50", "p95",
+    "calls/q", "tokens/q", "p50", "p95", "USD",
 ];
 
 impl Report {
     /// A table for the terminal. Metrics are in percent, times in milliseconds; calls include those
     /// that the cache answered, tokens and dollars do not.
     pub fn table(&self) -> String {
-        let mut head: Vec<String> = HEAD.iter().map(|&title| title.to_owned()).collect();
-        head.push("USD".into());
-        let mut rows = vec![head];
+        let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
         rows.extend(self.runs.iter().map(|run| row(run, self.n)));
         let mut out =
             format!("{}: {} questions (metrics in %, times in ms)\n", self.dataset, self.n);

@@ -1,4 +1,4 @@
-//! HotpotQA and `2WikiMultiHopQA`: `context` holds paragraphs as `[title, [sentences]]`,
+//! `HotpotQA` and `2WikiMultiHopQA`: `context` holds paragraphs as `[title, [sentences]]`,
 //! `supporting_facts` names the sentences that matter as `[title, index]`.
 use serde::Deserialize;
 
@@ -43,7 +43,7 @@ fn gold(record: &Record) -> Vec<GoldPassage> {
     gold
 }
 
-/// HotpotQA's sentences bring the space that parts them, 2Wiki's do not.
+/// `HotpotQA`'s sentences bring the space that parts them, 2Wiki's do not.
 fn joined(sentences: &[String]) -> String {
     let mut text = String::new();
     for sentence in sentences {

@@ -17,10 +17,10 @@ use records::RawRecord;
 /// An official file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Format {
-    /// HotpotQA: a JSON list with `context` and `supporting_facts`.
+    /// `HotpotQA`: a JSON list with `context` and `supporting_facts`.
     #[serde(rename = "hotpotqa")]
     Hotpotqa,
-    /// `2WikiMultiHopQA`: HotpotQA's shape with `evidences`.
+    /// `2WikiMultiHopQA`: `HotpotQA`'s shape with `evidences`.
     #[serde(rename = "2wiki")]
     TwoWiki,
     /// `MuSiQue`: lines with `paragraphs` that say whether they are supporting.
@@ -100,7 +100,7 @@ pub struct RefusedRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct GoldPassage {
     pub title: String,
-    /// Empty where the file names the passage and does not hold it (HotpotQA's full-wiki
+    /// Empty where the file names the passage and does not hold it (`HotpotQA`'s full-wiki
     /// setting): then the title alone decides.
     pub text: String,
 }

@@ -17,7 +17,8 @@ struct Record {
 #[derive(Deserialize)]
 struct Paragraph {
     title: String,
-    paragraph_text: String,
+    #[serde(rename = "paragraph_text")]
+    text: String,
     is_supporting: bool,
 }
 
@@ -28,7 +29,7 @@ pub(super) fn item(json: &str) -> Result<Item, String> {
     }
     let supporting = record.paragraphs.into_iter().filter(|paragraph| paragraph.is_supporting);
     let gold: Vec<GoldPassage> =
-        supporting.map(|p| GoldPassage { title: p.title, text: p.paragraph_text }).collect();
+        supporting.map(|p| GoldPassage { title: p.title, text: p.text }).collect();
     let kind = (!gold.is_empty()).then(|| format!("{}hop", gold.len()));
     let mut answers = vec![record.answer];
     answers.extend(record.answer_aliases);

@@ -228,7 +228,7 @@ async fn side_by_side_the_report_keeps_its_order_and_progress_is_told() {
     assert_eq!(labels, ["b", "a"]);
     let lines = std::fs::read_to_string(out.path().join("b.jsonl")).unwrap();
     assert!(lines.lines().next().unwrap().contains("\"question\":\"h3\""), "{lines}");
-    let ticks = ticks.lock().unwrap();
+    let ticks = ticks.lock().unwrap().clone();
     let told: Vec<(&str, usize)> = ticks.iter().map(|t| (t.label.as_str(), t.done)).collect();
     let of = |label| (0..=3).map(move |done| (label, done));
     assert_eq!(told, of("retrieval").chain(of("b")).chain(of("a")).collect::<Vec<_>>());

@@ -1,3 +1,19 @@
 //! Chat models: the client for OpenAI-compatible endpoints with its wrapping
-//! (`Cached ▸ Limited ▸ Retried`), and the offline model.
+//! (`Cached ▸ Retried ▸ Limited`), and the offline model.
+mod cache;
+mod cached;
+mod dialect;
 pub mod extractive;
+mod gate;
+mod limited;
+mod openai;
+mod retried;
+mod store;
+mod stream;
+mod wire;
+mod wrapped;
+
+pub use cache::{Cache, CacheError};
+pub(crate) use openai::reported;
+pub use openai::{OpenAi, ping};
+pub use wrapped::{Limits, wrapped, wrapped_embedder};

@@ -1,4 +1,6 @@
 //! The bodies of good answers, as OpenAI-compatible servers write them.
+use std::fmt::Write as _;
+
 use axum::body::{Body, Bytes};
 use axum::http::Response;
 use base64::Engine as _;
@@ -150,7 +152,7 @@ pub(crate) fn embeddings(behaviour: &Behaviour, asked: &Asked) -> (Response<Body
         body.push('}');
     }
     body.push_str(r#"],"model":"double","usage":{"prompt_tokens":"#);
-    body.push_str(&format!("{tokens},\"total_tokens\":{tokens}}}}}"));
+    let _ = write!(body, "{tokens},\"total_tokens\":{tokens}}}}}");
     (respond(200, "application/json", body), texts.len())
 }
 

@@ -5,7 +5,6 @@
 const PLACES: u32 = 4;
 
 /// A unit vector of `dim` components, always the same for a text; 1–2 µs for a passage.
-#[expect(clippy::cast_possible_truncation, reason = "a place below `dim` fits")]
 pub fn vector(text: &str, dim: usize) -> Vec<f32> {
     let mut vector = vec![0_f32; dim];
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -20,7 +19,9 @@ pub fn vector(text: &str, dim: usize) -> Vec<f32> {
     }
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length > f32::EPSILON {
-        vector.iter_mut().for_each(|x| *x /= length);
+        for x in &mut vector {
+            *x /= length;
+        }
     } else {
         vector[0] = 1.0;
     }

@@ -1,0 +1,42 @@
+//! A vector as servers write it: little-endian floats in base64, or an array of numbers.
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+
+#[derive(Debug)]
+pub(crate) struct Numbers(pub(crate) Vec<f32>);
+
+impl<'de> Deserialize<'de> for Numbers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Either).map(Self)
+    }
+}
+
+struct Either;
+
+impl<'de> Visitor<'de> for Either {
+    type Value = Vec<f32>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of numbers or 32-bit floats in base64")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Vec<f32>, E> {
+        let bytes = STANDARD.decode(text).map_err(E::custom)?;
+        let (floats, rest) = bytes.as_chunks::<4>();
+        if !rest.is_empty() {
+            return Err(E::custom(format!("{} bytes are no whole number of floats", bytes.len())));
+        }
+        Ok(floats.iter().map(|float| f32::from_le_bytes(*float)).collect())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<Vec<f32>, A::Error> {
+        let mut vector = Vec::with_capacity(numbers.size_hint().unwrap_or(384));
+        while let Some(number) = numbers.next_element()? {
+            vector.push(number);
+        }
+        Ok(vector)
+    }
+}

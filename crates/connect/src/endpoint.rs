@@ -1,0 +1,73 @@
+//! What is known of a model server: where it is, what it serves, how it wants to be asked.
+use std::fmt;
+use std::time::Duration;
+
+use halma_core::Price;
+use serde::{Deserialize, Serialize};
+
+/// An OpenAI-compatible server and one of its models.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// The base of the API, `https://host/v1` for instance.
+    pub url: String,
+    pub model: String,
+    /// Sent as a bearer token; never shown, logged or put into an error.
+    pub key: Option<String>,
+    pub price: Price,
+    /// Longest wait for a whole reply; of a streamed one, for its next piece.
+    pub timeout: Duration,
+    pub json: JsonMode,
+    /// Whether chat replies are streamed, which keeps proxies from cutting long ones.
+    pub stream: bool,
+}
+
+impl Endpoint {
+    /// A model at a base URL, the rest as in [`Endpoint::default`].
+    pub fn new(url: impl Into<String>, model: impl Into<String>) -> Self {
+        Self { url: url.into(), model: model.into(), ..Self::default() }
+    }
+}
+
+impl Default for Endpoint {
+    /// A timeout of 120 s, no key, no price, replies whole; the URL is still to be given.
+    fn default() -> Self {
+        Self {
+            url: String::new(),
+            model: String::new(),
+            key: None,
+            price: Price::default(),
+            timeout: Duration::from_secs(120),
+            json: JsonMode::Auto,
+            stream: false,
+        }
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("url", &self.url)
+            .field("model", &self.model)
+            .field("key", &self.key.as_ref().map(|_| "(hidden)"))
+            .field("price", &self.price)
+            .field("timeout", &self.timeout)
+            .field("json", &self.json)
+            .field("stream", &self.stream)
+            .finish()
+    }
+}
+
+/// How a server is asked for JSON.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JsonMode {
+    /// By schema, until the server refuses that; by the prompt's words alone from then on.
+    #[default]
+    Auto,
+    /// By schema, always.
+    Schema,
+    /// As any JSON object (`json_object`), always.
+    Object,
+    /// By the prompt's words alone.
+    Off,
+}

@@ -1,0 +1,179 @@
+//! The replies of models on disk: an LMDB environment that many processes may share. Whatever
+//! happens to it costs replies, never a run.
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use halma_core::ChatReply;
+
+use super::store::Store;
+
+/// A hash of all that a reply depends on.
+pub(crate) type Key = [u8; 32];
+
+/// Replies that come in this time are written in one transaction.
+const GATHER: Duration = Duration::from_millis(50);
+/// So many replies are written without waiting for more.
+const BATCH: usize = 2_000;
+
+/// The cache cannot be opened, counted or emptied.
+#[derive(Debug, thiserror::Error)]
+#[error("the cache in `{}`: {reason}; free or change the place, or delete the folder", .path.display())]
+pub struct CacheError {
+    pub path: PathBuf,
+    pub reason: String,
+}
+
+/// Replies by request. Reading is at once, also of what is not yet on disk; writing costs the
+/// caller nothing: a thread of its own commits many replies together, and those of the last
+/// moments (50 ms) are lost by a crash.
+pub struct Cache {
+    store: Arc<Store>,
+    pending: Arc<Pending>,
+    /// `None` only while it is being dropped.
+    orders: Option<Sender<Order>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+/// What the writer has not yet committed.
+type Pending = Mutex<HashMap<Key, Arc<[u8]>>>;
+
+enum Order {
+    Put(Key, Arc<[u8]>),
+    Flush(Sender<()>),
+}
+
+impl Cache {
+    /// Opens or makes the cache in the folder `dir`. One that is damaged is moved aside to
+    /// `dir.damaged-N` with a warning, and an empty one takes its place.
+    pub fn open(dir: &Path) -> Result<Arc<Self>, CacheError> {
+        let store = Arc::new(Store::open(dir)?);
+        let pending = Arc::new(Pending::default());
+        let (orders, inbox) = channel();
+        let (to, written) = (Arc::clone(&store), Arc::clone(&pending));
+        let writer = std::thread::Builder::new()
+            .name("halma-cache".into())
+            .spawn(move || write(&to, &written, &inbox))
+            .map_err(|e| CacheError { path: dir.to_owned(), reason: e.to_string() })?;
+        Ok(Arc::new(Self { store, pending, orders: Some(orders), writer: Some(writer) }))
+    }
+
+    /// The reply to the request of this key, marked as cached. One that was damaged on disk is
+    /// as if it had never been there.
+    pub(crate) fn get(&self, key: &Key) -> Option<ChatReply> {
+        let waiting = lock(&self.pending).get(key).cloned();
+        let reply = match waiting {
+            Some(bytes) => decode(&bytes),
+            None => self.store.read(key, decode)?,
+        };
+        reply.map(|reply| ChatReply { cached: true, ..reply })
+    }
+
+    pub(crate) fn put(&self, key: Key, reply: &ChatReply) {
+        let Some(bytes) = encode(reply) else { return };
+        let bytes: Arc<[u8]> = bytes.into();
+        lock(&self.pending).insert(key, Arc::clone(&bytes));
+        self.order(Order::Put(key, bytes));
+    }
+
+    /// Returns once everything put so far is on disk.
+    pub fn flush(&self) {
+        let (done, wait) = channel();
+        self.order(Order::Flush(done));
+        // An error means that the writer is gone; there is nothing to wait for then.
+        let _ = wait.recv();
+    }
+
+    /// Replies on disk.
+    pub fn entries(&self) -> Result<u64, CacheError> {
+        self.flush();
+        self.store.entries()
+    }
+
+    /// Forgets all replies.
+    pub fn clear(&self) -> Result<(), CacheError> {
+        self.flush();
+        self.store.clear()
+    }
+
+    fn order(&self, order: Order) {
+        if let Some(orders) = &self.orders {
+            let _ = orders.send(order);
+        }
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        // Without senders the writer commits what it has and ends.
+        drop(self.orders.take());
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+/// The writer's life: gathers, commits, tells those who wait for it.
+fn write(store: &Store, pending: &Pending, inbox: &Receiver<Order>) {
+    while let Ok(first) = inbox.recv() {
+        let (mut batch, mut waiting) = (vec![], vec![]);
+        let until = Instant::now() + GATHER;
+        let mut next = Some(first);
+        while let Some(order) = next {
+            match order {
+                Order::Put(key, bytes) => batch.push((key, bytes)),
+                Order::Flush(done) => waiting.push(done),
+            }
+            if batch.len() >= BATCH || !waiting.is_empty() {
+                break;
+            }
+            next = inbox.recv_timeout(until.saturating_duration_since(Instant::now())).ok();
+        }
+        if !batch.is_empty() {
+            if let Err(e) = store.write(&batch) {
+                tracing::warn!("{} replies are not cached: {e}", batch.len());
+            }
+            let mut pending = lock(pending);
+            for (key, bytes) in &batch {
+                if pending.get(key).is_some_and(|newest| Arc::ptr_eq(newest, bytes)) {
+                    pending.remove(key);
+                }
+            }
+        }
+        for done in waiting {
+            let _ = done.send(());
+        }
+    }
+}
+
+fn lock(pending: &Pending) -> MutexGuard<'_, HashMap<Key, Arc<[u8]>>> {
+    pending.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bytes of the checksum that stands before every reply.
+const SUM: usize = 8;
+
+/// Checksum, then the reply.
+fn encode(reply: &ChatReply) -> Option<Vec<u8>> {
+    let bytes = postcard::to_extend(reply, vec![0; SUM]);
+    let mut bytes = bytes.inspect_err(|e| tracing::warn!("a reply cannot be cached: {e}")).ok()?;
+    let sum = blake3::hash(&bytes[SUM..]);
+    bytes[..SUM].copy_from_slice(&sum.as_bytes()[..SUM]);
+    Some(bytes)
+}
+
+fn decode(bytes: &[u8]) -> Option<ChatReply> {
+    let (sum, body) = bytes.split_at_checked(SUM)?;
+    if blake3::hash(body).as_bytes()[..SUM] != *sum {
+        tracing::warn!("a cached reply is damaged; it is asked for again");
+        return None;
+    }
+    postcard::from_bytes(body).ok()
+}
+
+#[cfg(test)]
+#[path = "cache_tests.rs"]
+mod tests;

@@ -1,0 +1,59 @@
+//! A streamed reply, put together. One that is cut is a passing failure, never a short reply.
+use eventsource_stream::{EventStreamError, Eventsource};
+use futures::StreamExt as _;
+use halma_core::LlmError;
+use reqwest::{Response, Url};
+
+use super::openai::Heard;
+use super::wire::{Content, Logprobs, Reply};
+use crate::failure::Failed;
+use crate::http::Http;
+
+/// Reads server-sent events until the end mark or the end of the connection.
+pub(crate) async fn assemble(http: &Http, response: Response, url: &Url) -> Result<Heard, Failed> {
+    let mut events = response.bytes_stream().eventsource();
+    let mut heard = Heard::default();
+    let cut = || LlmError::transient(format!("`{url}` cut the stream before its end"));
+    loop {
+        let next = tokio::time::timeout(http.timeout(), events.next()).await;
+        let event = match next.map_err(|_| http.late(url))? {
+            Some(Ok(event)) => event,
+            // The text is whole once its end was announced; what got lost is the usage.
+            None | Some(Err(_)) if heard.finish_reason.is_some() => return Ok(heard),
+            None => return Err(cut().into()),
+            Some(Err(EventStreamError::Transport(e))) => return Err(http.broken(e, url).into()),
+            Some(Err(_)) => return Err(cut().into()),
+        };
+        if event.data.trim() == "[DONE]" {
+            return Ok(heard);
+        }
+        if event.data.is_empty() {
+            continue;
+        }
+        let piece: Reply = serde_json::from_str(&event.data).map_err(|e| {
+            LlmError::transient(format!("`{url}` streamed a piece that is no JSON: {e}"))
+        })?;
+        take(&mut heard, piece, http, url)?;
+    }
+}
+
+fn take(heard: &mut Heard, piece: Reply, http: &Http, url: &Url) -> Result<(), Failed> {
+    if let Some(error) = piece.error.filter(|error| !error.is_null()) {
+        return Err(super::openai::reported(http, url, &error));
+    }
+    heard.usage = piece.usage.or(heard.usage);
+    let Some(choice) = piece.choices.and_then(|choices| choices.into_iter().next()) else {
+        return Ok(());
+    };
+    if let Some(content) = choice.message.content.map(Content::into_text) {
+        heard.text.push_str(&content);
+    }
+    if let Some(refusal) = choice.message.refusal {
+        heard.refusal.get_or_insert_default().push_str(&refusal);
+    }
+    if let Some(logprobs) = choice.logprobs.map(Logprobs::into_pairs) {
+        heard.logprobs.get_or_insert_default().extend(logprobs);
+    }
+    heard.finish_reason = choice.finish_reason.or(heard.finish_reason.take());
+    Ok(())
+}

@@ -1,0 +1,222 @@
+//! The JSON of the chat call, both ways.
+use halma_core::{ChatRequest, Message, Usage};
+use serde::ser::{SerializeSeq, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::dialect::Dialect;
+use crate::endpoint::JsonMode;
+
+/// Longest name of a schema that servers take.
+const NAME_LENGTH: usize = 64;
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(serialize_with = "messages")]
+    messages: &'a [Message],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<Format<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logprobs: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Format<'a> {
+    JsonSchema { json_schema: NamedSchema<'a> },
+    JsonObject,
+}
+
+#[derive(Serialize)]
+struct NamedSchema<'a> {
+    name: String,
+    strict: bool,
+    schema: &'a Value,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+fn messages<S: Serializer>(messages: &[Message], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        role: &'a str,
+        content: &'a str,
+    }
+    let mut list = serializer.serialize_seq(Some(messages.len()))?;
+    for Message { role, text } in messages {
+        list.serialize_element(&Line { role, content: text })?;
+    }
+    list.end()
+}
+
+/// The body of a request as this server wants it.
+pub(crate) fn body(
+    model: &str,
+    request: &ChatRequest,
+    dialect: Dialect,
+    stream: bool,
+) -> serde_json::Result<Vec<u8>> {
+    let max_tokens = Some(request.max_tokens);
+    let response_format =
+        request.schema.as_deref().and_then(|schema| match dialect.json_mode() {
+            JsonMode::Auto | JsonMode::Schema => {
+                let name = schema_name(&request.prompt);
+                Some(Format::JsonSchema { json_schema: NamedSchema { name, strict: true, schema } })
+            }
+            JsonMode::Object => Some(Format::JsonObject),
+            JsonMode::Off => None,
+        });
+    serde_json::to_vec(&Body {
+        model,
+        messages: &request.messages,
+        max_tokens: max_tokens.filter(|_| !dialect.max_completion_tokens()),
+        max_completion_tokens: max_tokens.filter(|_| dialect.max_completion_tokens()),
+        temperature: dialect.temperature().then_some(request.temperature),
+        stop: &request.stop,
+        response_format,
+        logprobs: (request.logprobs && dialect.logprobs()).then_some(true),
+        stream: stream.then_some(true),
+        stream_options: (stream && dialect.stream_usage())
+            .then_some(StreamOptions { include_usage: true }),
+    })
+}
+
+/// Servers take letters, digits, `_` and `-` only.
+fn schema_name(prompt: &str) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let name: String = prompt.chars().map(fits).take(NAME_LENGTH).collect();
+    if name.is_empty() { "reply".into() } else { name }
+}
+
+/// A whole reply, or one piece of a streamed one.
+#[derive(Deserialize)]
+pub(crate) struct Reply {
+    #[serde(default)]
+    pub(crate) choices: Option<Vec<Choice>>,
+    #[serde(default)]
+    pub(crate) usage: Option<WireUsage>,
+    /// Some servers report errors in responses that look like successes.
+    #[serde(default)]
+    pub(crate) error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Choice {
+    #[serde(default, alias = "delta")]
+    pub(crate) message: Said,
+    #[serde(default)]
+    pub(crate) finish_reason: Option<String>,
+    #[serde(default)]
+    pub(crate) logprobs: Option<Logprobs>,
+}
+
+#[derive(Default, Deserialize)]
+pub(crate) struct Said {
+    #[serde(default)]
+    pub(crate) content: Option<Content>,
+    #[serde(default)]
+    pub(crate) refusal: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Part {
+    #[serde(default)]
+    text: Option<String>,
+}
+
+impl Content {
+    pub(crate) fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Parts(parts) => parts.into_iter().filter_map(|part| part.text).collect(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Logprobs {
+    #[serde(default)]
+    pub(crate) content: Option<Vec<TokenLogprob>>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct TokenLogprob {
+    token: String,
+    logprob: f32,
+}
+
+impl Logprobs {
+    pub(crate) fn into_pairs(self) -> Vec<(String, f32)> {
+        self.content.unwrap_or_default().into_iter().map(|t| (t.token, t.logprob)).collect()
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+pub(crate) struct WireUsage {
+    #[serde(default)]
+    prompt_tokens: Option<u64>,
+    #[serde(default)]
+    completion_tokens: Option<u64>,
+}
+
+/// What the server counted; where it did not, four characters a token.
+pub(crate) fn usage(counted: Option<WireUsage>, request: &ChatRequest, text: &str) -> Usage {
+    let characters: usize = request.messages.iter().map(|message| message.text.len()).sum();
+    let estimate = |characters: usize| characters.div_ceil(4) as u64;
+    let counted = counted.unwrap_or(WireUsage { prompt_tokens: None, completion_tokens: None });
+    Usage {
+        prompt_tokens: counted.prompt_tokens.unwrap_or_else(|| estimate(characters)),
+        completion_tokens: counted.completion_tokens.unwrap_or_else(|| estimate(text.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(json: &str) -> String {
+        let reply: Reply = serde_json::from_str(json).unwrap();
+        let choice = reply.choices.unwrap().remove(0);
+        choice.message.content.map(Content::into_text).unwrap_or_default()
+    }
+
+    #[test]
+    fn content_may_be_text_or_parts_or_missing() {
+        assert_eq!(content(r#"{"choices":[{"message":{"content":"a"}}]}"#), "a");
+        let parts = r#"{"choices":[{"message":{"content":[{"type":"text","text":"a"},
+            {"type":"image"},{"type":"text","text":"b"}],"reasoning_content":"hm"}}]}"#;
+        assert_eq!(content(parts), "ab");
+        assert_eq!(content(r#"{"choices":[{"message":{"content":null}}],"usage":null}"#), "");
+        assert_eq!(content(r#"{"choices":[{"delta":{"content":"d"}}]}"#), "d");
+    }
+
+    #[test]
+    fn a_schema_is_named_as_servers_want_it() {
+        assert_eq!(schema_name("kar3/select.2"), "kar3_select_2");
+        assert_eq!(schema_name(&"x".repeat(200)).len(), NAME_LENGTH);
+        assert_eq!(schema_name(""), "reply");
+    }
+}

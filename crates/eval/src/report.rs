@@ -147,7 +147,9 @@ impl Run {
             records.iter().filter_map(given).filter(|answer| wanted(answer)).count()
         };
         let mut usage = UsageTotal::default();
-        records.iter().for_each(|record| usage.add(record.usage));
+        for record in records {
+            usage.add(record.usage);
+        }
         Self {
             strategy: contestant.strategy.name().to_owned(),
             label: contestant.label.clone(),

@@ -1,0 +1,157 @@
+//! What [`Cx::ask`] does around a call: re-asking, recording, telling watchers.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#[expect(dead_code, reason = "the shared module serves several test files")]
+mod common;
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use common::{FITS, PROMPT, cx, question};
+use halma_core::{
+    AskedStatus, Budget, ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Price, Usage,
+};
+use halma_testkit::Script;
+
+/// Replies in turn, keeping the requests it got; every other reply comes from a cache.
+#[derive(Default)]
+struct Recorder(Mutex<Vec<ChatRequest>>);
+
+#[async_trait]
+impl Llm for Recorder {
+    fn model(&self) -> &'static str {
+        "recorder"
+    }
+
+    fn price(&self) -> Price {
+        Price { prompt: 100.0, completion: 1000.0 }
+    }
+
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
+        let mut requests = self.0.lock().unwrap();
+        requests.push(request.clone());
+        let cached = requests.len().is_multiple_of(2);
+        let usage = Usage { prompt_tokens: 100, completion_tokens: 10 };
+        let text = if request.messages.len() < 6 { "perhaps" } else { FITS };
+        Ok(ChatReply { text: text.into(), usage, cached, logprobs: None })
+    }
+}
+
+#[tokio::test]
+async fn malformed_twice_then_fitting_is_an_answer() {
+    let script =
+        Script::new([("demo/ask", "yes"), ("demo/ask", r#"{"reply": "yes"}"#), ("demo/ask", FITS)]);
+    let (cx, meter) = cx(script, Budget::default(), None);
+    assert_eq!(cx.ask(&PROMPT, question("Is it?")).await.unwrap().answer, "yes");
+    assert_eq!((cx.trace().malformed(), meter.calls()), (2, 3));
+}
+
+#[tokio::test]
+async fn malformed_three_times_is_a_bad_reply() {
+    let script = Script::new([("demo/ask", "1"), ("demo/ask", "2"), ("demo/ask", "yes")]);
+    let (cx, _) = cx(Arc::clone(&script) as Arc<dyn Llm>, Budget::default(), None);
+    let Err(Error::BadReply { prompt, reason, raw }) = cx.ask(&PROMPT, question("Is it?")).await
+    else {
+        panic!("a malformed reply became something else");
+    };
+    assert_eq!((prompt.as_str(), raw.as_str()), ("demo/ask", "yes"));
+    assert!(!reason.is_empty());
+    assert_eq!(script.left(), 0);
+}
+
+#[tokio::test]
+async fn what_the_caller_refuses_is_asked_for_again_with_its_words() {
+    let model = Arc::new(Recorder::default());
+    let (cx, _) = cx(Arc::clone(&model) as Arc<dyn Llm>, Budget::default(), None);
+    let answer = cx
+        .ask_checked(&PROMPT, question("Is it?"), |said| match said.answer.as_str() {
+            "yes" => Ok(()),
+            other => Err(format!("`{other}` was not on offer")),
+        })
+        .await
+        .unwrap();
+    assert_eq!(answer.answer, "yes");
+    let requests = model.0.lock().unwrap();
+    let roles = |i: usize| requests[i].messages.iter().map(|m| m.role.clone()).collect::<Vec<_>>();
+    assert_eq!(roles(0), ["system", "user"]);
+    assert_eq!(roles(2), ["system", "user", "assistant", "user", "assistant", "user"]);
+    // The model sees what it said and what is wrong with it.
+    assert_eq!(requests[1].messages[2].text, "perhaps");
+    assert!(requests[1].messages[3].text.contains("no complete JSON value"));
+    assert_eq!(requests[0].task, "read");
+    assert!(requests[0].schema.is_some());
+    let given = requests[0].variables.get_attr("question").unwrap();
+    assert_eq!(given.get_attr("text").unwrap().as_str(), Some("Is it?"));
+}
+
+#[tokio::test]
+async fn a_check_that_is_never_met_is_a_bad_reply() {
+    let script = Script::new([("demo/ask", FITS), ("demo/ask", FITS), ("demo/ask", FITS)]);
+    let (cx, _) = cx(script, Budget::default(), None);
+    let refused = cx.ask_checked(&PROMPT, question("Is it?"), |_| Err("not that one".into())).await;
+    let error = refused.unwrap_err();
+    assert_eq!(error.to_string(), "the reply to `demo/ask` does not fit: not that one");
+    assert_eq!(error.kind(), "bad_reply");
+}
+
+#[tokio::test]
+async fn a_re_ask_is_paid_like_any_call() {
+    let script = Script::new([("demo/ask", "no JSON"), ("demo/ask", FITS)]);
+    let budget = Budget { calls: Some(2), ..Budget::default() };
+    let (cx, meter) = cx(script, budget, None);
+    let error = cx.ask(&PROMPT, question("Is it?")).await.unwrap_err();
+    assert!(matches!(error, Error::Spent(Limit::Calls)), "{error}");
+    assert_eq!(meter.calls(), 1);
+}
+
+#[tokio::test]
+async fn the_trace_is_in_order_and_usage_is_a_fold_over_it() {
+    let seen = Arc::new(Mutex::new(vec![]));
+    let watcher = {
+        let seen = Arc::clone(&seen);
+        Arc::new(move |event: &Event| seen.lock().unwrap().push(format!("{event:?}")))
+    };
+    let (cx, meter) = cx(Arc::new(Recorder::default()), Budget::default(), Some(watcher));
+    let hop = cx.span("hop 1");
+    hop.ask(&PROMPT, question("Is it?")).await.unwrap();
+    hop.span("inner").note("a note");
+    cx.note("the end");
+    let trace = cx.trace();
+    let events: Vec<String> = trace.0.iter().map(|event| format!("{event:?}")).collect();
+    assert_eq!(*seen.lock().unwrap(), events);
+    let attempts: Vec<(u32, u32, bool, bool)> = trace
+        .0
+        .iter()
+        .filter_map(|event| match event {
+            Event::Asked { span, attempt, status, cached, .. } => {
+                Some((*span, *attempt, *status == AskedStatus::Fits, *cached))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(attempts, [(1, 1, false, false), (1, 2, false, true), (1, 3, true, false)]);
+    let total = trace.usage();
+    assert_eq!((total.llm_calls, total.cached_calls), (2, 1));
+    // A cached reply is neither paid nor counted in tokens.
+    assert_eq!((total.prompt_tokens, total.completion_tokens), (200, 20));
+    assert!((total.usd - 0.04).abs() < 1e-9, "{}", total.usd);
+    assert_eq!((meter.calls(), meter.tokens()), (2, 220));
+    insta::assert_snapshot!(trace.outline(), @r#"
+    hop 1
+      ask demo/ask -> perhaps !! there is no complete JSON value in the reply
+      ask demo/ask -> perhaps !! there is no complete JSON value in the reply
+      ask demo/ask -> {"answer": "yes"}
+      inner
+        note: a note
+    note: the end
+    "#);
+}
+
+#[tokio::test]
+async fn a_trace_survives_json() {
+    let (cx, _) = cx(Arc::new(Recorder::default()), Budget::default(), None);
+    cx.span("hop 1").ask(&PROMPT, question("Is it?")).await.unwrap();
+    let json = serde_json::to_string(&cx.trace()).unwrap();
+    let back: halma_core::Trace = serde_json::from_str(&json).unwrap();
+    assert_eq!(back.outline(), cx.trace().outline());
+    assert_eq!(back.usage(), cx.trace().usage());
+}

@@ -1,0 +1,161 @@
+//! No interleaving of branches that run side by side overspends a budget, and what is kept back
+//! pays the closing answer.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use common::{Counting, FITS, PROMPT, cx, question};
+use futures::future::join_all;
+use halma_core::{
+    Budget, ChatReply, ChatRequest, Cx, Error, Event, Limit, Llm, LlmError, Meter, Price, Usage,
+};
+use proptest::prelude::*;
+
+/// A dollar for a thousand tokens, so that money is counted in something like tokens.
+const PRICE: Price = Price { prompt: 1000.0, completion: 1000.0 };
+
+/// Asks so often at once, on several threads, and counts what was let through.
+fn ask_at_once(cx: &Cx, asks: usize) -> usize {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    runtime.block_on(async {
+        let ask = |i| {
+            let cx = cx.span(format!("branch {i}"));
+            tokio::spawn(async move { cx.ask(&PROMPT, question("Is it?")).await })
+        };
+        let asked = join_all((0..asks).map(ask)).await;
+        let replies = asked.into_iter().map(Result::unwrap);
+        let refused = |reply: &Result<_, Error>| {
+            assert!(matches!(reply, Ok(_) | Err(Error::Spent(_) | Error::Llm { .. })), "{}", {
+                reply.as_ref().err().map(ToString::to_string).unwrap_or_default()
+            });
+            reply.is_ok()
+        };
+        replies.filter(refused).count()
+    })
+}
+
+fn usd(model: &Counting) -> f64 {
+    PRICE.of(Usage { prompt_tokens: model.tokens.load(Ordering::SeqCst), completion_tokens: 0 })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn no_interleaving_overspends(
+        plan in prop::collection::vec((0_u8..6, 0_u64..=50, prop::bool::weighted(0.1)), 1..12),
+        asks in 1_usize..16,
+        calls in prop::option::of(0_u64..8),
+        tokens in prop::option::of(0_u64..600),
+        cents in prop::option::of(0_u32..60),
+    ) {
+        let model = Counting::new(plan, PRICE);
+        let budget = Budget { calls, tokens, usd: cents.map(|c| f64::from(c) / 100.0), seconds: None };
+        let (cx, meter) = cx(Arc::clone(&model) as Arc<dyn Llm>, budget, None);
+        ask_at_once(&cx, asks);
+        // What the model itself counted, not what the meter believes.
+        let answered = model.answered.load(Ordering::SeqCst);
+        let used = model.tokens.load(Ordering::SeqCst);
+        prop_assert!(calls.is_none_or(|most| answered <= most.saturating_sub(1)));
+        prop_assert!(tokens.is_none_or(|most| used <= most));
+        prop_assert!(budget.usd.is_none_or(|most| usd(&model) <= most + 1e-9));
+        // And the meter believes the same when all is settled.
+        prop_assert_eq!(meter.calls(), answered);
+        prop_assert_eq!(meter.tokens(), used);
+        prop_assert!((meter.usd() - usd(&model)).abs() < 1e-5 * f64::from(u32::try_from(answered + 1).unwrap()));
+        let total = cx.trace().usage();
+        prop_assert_eq!(total.llm_calls, answered);
+        prop_assert_eq!(total.prompt_tokens + total.completion_tokens, used);
+    }
+}
+
+#[test]
+fn six_at_once_on_four_calls_are_three_and_one_for_the_closing_answer() {
+    let model = Counting::new(vec![(3, 5, false)], Price::default());
+    let budget = Budget { calls: Some(4), ..Budget::default() };
+    let (cx, meter) = cx(Arc::clone(&model) as Arc<dyn Llm>, budget, None);
+    assert_eq!(ask_at_once(&cx, 6), 3);
+    let spent = |event: &&Event| matches!(event, Event::SpentBudget { limit: Limit::Calls, .. });
+    assert_eq!(cx.trace().0.iter().filter(spent).count(), 3);
+    assert_eq!(ask_at_once(&cx, 1), 0);
+    assert_eq!(ask_at_once(&cx.reserve(), 2), 1);
+    assert_eq!(meter.calls(), 4);
+}
+
+#[tokio::test]
+async fn a_fifth_of_tokens_and_money_is_kept_back() {
+    // One call takes 54 to 62 tokens before it is made: 50 to reply with, the rest to read.
+    for budget in [
+        Budget { tokens: Some(65), ..Budget::default() },
+        Budget { usd: Some(0.065), ..Budget::default() },
+    ] {
+        let (cx, _) = cx(Counting::new(vec![(0, 1, false)], PRICE), budget, None);
+        let refused = cx.ask(&PROMPT, question("Is it?")).await.unwrap_err();
+        assert!(matches!(refused, Error::Spent(Limit::Tokens | Limit::Usd)), "{refused}");
+        assert_eq!(cx.reserve().ask(&PROMPT, question("Is it?")).await.unwrap().answer, "yes");
+    }
+}
+
+#[tokio::test]
+async fn a_failed_call_gives_back_what_it_took() {
+    let budget = Budget { calls: Some(2), tokens: Some(100), ..Budget::default() };
+    let (cx, meter) = cx(Counting::new(vec![(0, 1, true)], PRICE), budget, None);
+    for _ in 0..5 {
+        let failed = cx.ask(&PROMPT, question("Is it?")).await.unwrap_err();
+        assert!(matches!(&failed, Error::Llm { .. }), "{failed}");
+    }
+    assert_eq!((meter.calls(), meter.tokens()), (0, 0));
+    assert!(meter.usd().abs() < f64::EPSILON);
+}
+
+/// A model that never replies in time.
+struct Slow(Duration);
+
+#[async_trait]
+impl Llm for Slow {
+    fn model(&self) -> &'static str {
+        "slow"
+    }
+
+    async fn chat(&self, _: &ChatRequest) -> Result<ChatReply, LlmError> {
+        tokio::time::sleep(self.0).await;
+        Ok(ChatReply { text: FITS.into(), ..ChatReply::default() })
+    }
+}
+
+/// The clock is paused, so no time passes; it jumps to the next timer.
+#[tokio::test(start_paused = true)]
+async fn the_time_limit_cuts_off_a_slow_call() {
+    let began = tokio::time::Instant::now();
+    let budget = Budget { seconds: Some(100.0), ..Budget::default() };
+    let (cx, meter) = cx(Arc::new(Slow(Duration::from_hours(1))), budget, None);
+    let cut = cx.ask(&PROMPT, question("Is it?")).await.unwrap_err();
+    assert!(matches!(cut, Error::Spent(Limit::Seconds)), "{cut}");
+    let waited = began.elapsed().as_secs_f64();
+    assert!((70.0..=80.1).contains(&waited), "a fifth is kept back: {waited}");
+    assert!(cx.trace().spent());
+    // The model may have been paid for it.
+    assert_eq!(meter.calls(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_closing_answer_may_use_the_time_that_is_kept_back() {
+    let budget = Budget { seconds: Some(100.0), ..Budget::default() };
+    let (cx, _) = cx(Arc::new(Slow(Duration::from_secs(90))), budget, None);
+    assert!(cx.ask(&PROMPT, question("Is it?")).await.is_err());
+    assert_eq!(cx.reserve().ask(&PROMPT, question("Is it?")).await.unwrap().answer, "yes");
+}
+
+#[tokio::test]
+async fn without_limits_nothing_is_refused() {
+    let meter = Arc::new(Meter::unlimited());
+    assert_eq!((meter.calls(), meter.tokens()), (0, 0));
+    let (cx, meter) = cx(Counting::new(vec![(0, 7, false)], PRICE), Budget::default(), None);
+    for _ in 0..20 {
+        cx.ask(&PROMPT, question("Is it?")).await.unwrap();
+    }
+    assert_eq!(meter.calls(), 20);
+}

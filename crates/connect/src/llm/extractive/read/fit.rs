@@ -1,5 +1,6 @@
 //! How well the kind of a span fits the sort of answer that is asked for.
 use super::super::spans::{Kind, Span};
+use super::super::words::Shape;
 use super::text::Line;
 use super::wanted::{Sort, Wanted};
 
@@ -17,7 +18,7 @@ pub(crate) fn grade(wanted: &Wanted, line: &Line, span: &Span) -> f32 {
     match (wanted.sort, span.kind) {
         (Sort::Person, Kind::Name) => person(line, span),
         (Sort::Place, Kind::Name) => place(line, span),
-        (Sort::Place, Kind::Country) => 0.7,
+        (Sort::Place, Kind::Country) => if people(line, span) { 0.2 } else { place(line, span) },
         (Sort::Country, Kind::Country)
         | (Sort::Date, Kind::Date(_))
         | (Sort::Year, Kind::Year(_))
@@ -25,9 +26,10 @@ pub(crate) fn grade(wanted: &Wanted, line: &Line, span: &Span) -> f32 {
         (Sort::Country, Kind::Name) => 0.3,
         (Sort::Date, Kind::Year(_)) => 0.7,
         (Sort::Number, Kind::Measure(_)) => 0.8,
+        (Sort::Named, Kind::Name | Kind::Quoted) | (Sort::Common, Kind::Phrase) => 1.0,
         (Sort::Thing, Kind::Name | Kind::Quoted) => 0.8,
         (Sort::Thing, Kind::Phrase) => 0.6,
-        (Sort::Thing, Kind::Measure(_) | Kind::Country) => 0.3,
+        (Sort::Common, Kind::Name) | (Sort::Thing, Kind::Measure(_) | Kind::Country) => 0.3,
         (Sort::Person | Sort::Place, Kind::Quoted) => 0.1,
         (Sort::Thing | Sort::Year, Kind::Date(_))
         | (Sort::Thing, Kind::Year(_) | Kind::Number(_)) => 0.2,
@@ -55,6 +57,13 @@ fn place(line: &Line, span: &Span) -> f32 {
         Some("by" | "with") => 0.2,
         _ => 0.6,
     }
+}
+
+/// Whether a word for a country's people stands before a noun: `an Indian director`.
+fn people(line: &Line, span: &Span) -> bool {
+    let next = line.sentence.words.get(span.words.end);
+    line.sentence.gap(span.words.end - 1) == " "
+        && next.is_some_and(|next| next.shape == Shape::Lower && !next.stop)
 }
 
 fn before(line: &Line, span: &Span) -> Option<String> {

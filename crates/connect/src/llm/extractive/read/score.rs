@@ -5,18 +5,18 @@ use super::super::lexicon::Lexicon;
 use super::super::links::mentions;
 use super::super::spans::{Kind, Span, spans};
 use super::super::weights::{Weights, covered, mass};
-use super::super::words::{Sentence, Shape};
+use super::super::words::{Sentence, Shape, Word};
 use super::fit::grade;
 use super::text::{Line, Text};
 use super::wanted::{Sort, Wanted};
 
 /// What is looked at in a candidate, in the order of [`WEIGHTS`].
-pub(crate) const FEATURES: usize = 22;
+pub(crate) const FEATURES: usize = 26;
 
 pub(crate) type Features = [f32; FEATURES];
 
 /// Fitted on training questions only (see `docs` of the offline model).
-const WEIGHTS: Features = [4.86, 0.41, -0.91, 0.93, 0.74, 1.53, 2.87, -1.34, 1.01, -0.31, -2.71, 0.27, -0.11, 0.78, 0.35, 1.02, -1.31, -0.6, -1.5, 1.42, 0.0, 0.51];
+const WEIGHTS: Features = [4.74, 0.28, -0.96, 0.79, 0.27, 1.71, 2.89, -1.39, 0.47, -0.4, -2.6, 0.2, -0.12, 0.89, 0.37, 0.89, -1.2, -0.56, -1.95, 1.43, 0.0, 0.54, 1.55, 1.2, 0.15, 0.31];
 
 /// A span that could be the answer.
 pub(crate) struct Candidate {
@@ -139,10 +139,7 @@ fn features(query: &Query<'_>, about: &About<'_>, span: &Span, said: &str) -> Fe
     let others = about.text.titles.iter().enumerate().filter(|(i, _)| *i != line.passage);
     let same = |other: &&Line| other.passage != line.passage && mentions(&other.sentence.text, said);
     let (near, focus) = nearness(query, line, span);
-    let life = query.mass.iter().any(|(stem, _)| {
-        line.life[span.words.start].is_some_and(|tag| tag == stem)
-    });
-    let wrong_life = !life && line.life[span.words.start].is_some();
+    let (left, right) = beside(query, line, span);
     let part = span.kind == Kind::Name
         && span.words.end < line.sentence.words.len()
         && line.sentence.words[span.words.end].shape == Shape::Capital
@@ -167,9 +164,13 @@ fn features(query: &Query<'_>, about: &About<'_>, span: &Span, said: &str) -> Fe
         flag(about.text.lines.iter().any(|other| same(&other))),
         flag(matches!(span.kind, Kind::Name | Kind::Country | Kind::Quoted)),
         flag(span.kind == Kind::Phrase),
-        flag(life) - flag(wrong_life),
+        life(query, line, span),
         flag(part),
         1.0 - span.words.start as f32 / line.sentence.words.len().max(1) as f32,
+        is_a(query, about.text, said),
+        left,
+        right,
+        appositive(query, line, span),
     ]
 }
 
@@ -220,7 +221,44 @@ fn preposition(wanted: &Wanted, line: &Line, span: &Span) -> f32 {
         Sort::Person => &["by", "with", "to", "son", "daughter", "and", "of", "wife", "husband"],
         Sort::Date | Sort::Year => &["in", "on", "born", "since", "from", "until"],
         Sort::Number => &["of", "over", "about", "than", "was", "approximately", "nearly", "has"],
-        Sort::Thing | Sort::YesNo => &["a", "an", "the", "as", "by", "for", "of"],
+        Sort::Thing | Sort::YesNo | Sort::Common | Sort::Named => &["a", "an", "the", "as", "by", "for", "of"],
     };
     if leads.contains(&word.as_str()) { 1.0 } else { 0.0 }
+}
+
+/// 1 where the span stands at the end of a life that is asked for, -1 at the other end.
+fn life(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
+    let sorts = [Sort::Date, Sort::Year, Sort::Place, Sort::Country, Sort::Number];
+    let Some(tag) = line.life[span.words.start] else { return 0.0 };
+    if !sorts.contains(&query.wanted.sort) {
+        return 0.0;
+    }
+    if query.mass.iter().any(|(stem, _)| stem == tag) { 1.0 } else { -1.0 }
+}
+
+/// 1 where the span titles a passage that opens by calling it what is asked for, -1 where it
+/// titles one that does not.
+fn is_a(query: &Query<'_>, text: &Text, said: &str) -> f32 {
+    let Some(head) = &query.wanted.head else { return 0.0 };
+    let titled = text.titles.iter().position(|title| title.plain.eq_ignore_ascii_case(said));
+    let Some(line) = titled.and_then(|passage| text.of(passage).next()) else { return 0.0 };
+    if line.sentence.words.iter().any(|word| word.stem == *head) { 1.0 } else { -1.0 }
+}
+
+/// How far the three words before and after the span are words of the question.
+fn beside(query: &Query<'_>, line: &Line, span: &Span) -> (f32, f32) {
+    let words = &line.sentence.words;
+    let share = |part: &[Word]| {
+        let said = part.iter().filter(|word| query.stems.contains(&word.stem));
+        said.map(|word| if word.stop { 0.1 } else { 0.3 }).sum()
+    };
+    let end = span.words.end;
+    let left = &words[span.words.start.saturating_sub(3)..span.words.start];
+    (share(left), share(&words[end..(end + 3).min(words.len())]))
+}
+
+/// Whether the asked-for noun stands right before the span: `the actress Mara Quill`.
+fn appositive(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
+    let before = span.words.start.checked_sub(1).map(|at| &line.sentence.words[at].stem);
+    if before.is_some() && before == query.wanted.head.as_ref() { 1.0 } else { 0.0 }
 }

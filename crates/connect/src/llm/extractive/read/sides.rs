@@ -24,9 +24,26 @@ pub(crate) struct Side {
 /// The sides of `… A or B?`; `None` where the question has no such form.
 pub(crate) fn either_or(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Option<[Side; 2]> {
     let question = query.text.trim().trim_end_matches(['?', ' ', '.']);
-    let at = question.rfind(" or ")?;
-    let (left, right) = (&question[..at], &question[at + 4..]);
-    let names = [last_name(left, lexicon)?, first_name(right, lexicon)?];
+    let (left, right) = match question.rsplit_once(" or ") {
+        Some(parts) => parts,
+        None => question.split_once(" out of ").or_else(|| question.split_once("etween "))?
+            .1.split_once(" and ")?,
+    };
+    let opens = right.trim_start_matches("the ").chars().next()?;
+    if opens.is_lowercase() && !right.starts_with("the ") {
+        return None;
+    }
+    let told = |holds: &dyn Fn(&str) -> bool| {
+        let plain = text.titles.iter().map(|title| title.plain.as_str());
+        plain.filter(|title| holds(&title.to_lowercase())).max_by_key(|title| title.len())
+    };
+    let (before, after) = (left.to_lowercase(), right.to_lowercase());
+    let first = told(&|title| before.ends_with(title)).map(str::to_owned);
+    let second = told(&|title| after.starts_with(title)).map(str::to_owned);
+    let names = [
+        first.or_else(|| last_name(left, lexicon))?,
+        second.or_else(|| first_name(right, lexicon))?,
+    ];
     Some(names.map(|name| side(name, query, text, lexicon)))
 }
 
@@ -54,8 +71,8 @@ pub(crate) fn both(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Vec<Sid
 
 /// What stands after the last comma or colon, else the name that ends the text.
 fn last_name(left: &str, lexicon: &Lexicon) -> Option<String> {
-    let cut = [", ", ": ", " between "].iter().filter_map(|cut| left.rfind(cut).map(|i| i + cut.len()));
-    if let Some(at) = cut.max() {
+    let cut = |cut: &str| left.rfind(cut).map(|at| at + cut.len());
+    if let Some(at) = [", ", " between ", ": "].iter().find_map(|mark| cut(mark)) {
         return Some(plain_title(left[at..].trim_end_matches(',')).to_owned());
     }
     let sentence = Sentence::new(left, lexicon);

@@ -57,34 +57,48 @@ impl Text {
     }
 }
 
-/// Reads brackets with years: what stands before their dash belongs to the birth, what stands
-/// after it to the death; without a dash `born` and `died` say which.
+/// How many words after `born` or `died` still tell of it.
+const TELLS: usize = 9;
+
+/// What follows `born` or `died` belongs to it; in a bracket with years and a dash, what stands
+/// before the dash belongs to the birth and what stands after it to the death.
 fn life(sentence: &Sentence) -> Vec<Option<&'static str>> {
     let mut life = vec![None; sentence.words.len()];
-    let text = &sentence.text;
-    let mut from = 0;
-    while let Some(open) = text[from..].find('(').map(|i| i + from) {
-        let close = text[open..].find(')').map_or(text.len(), |i| i + open);
-        from = close.max(open + 1);
-        let inside = &text[open..close];
+    let mut now: Option<(&'static str, usize)> = None;
+    for (i, word) in sentence.words.iter().enumerate() {
+        now = match (word.stem.as_str(), sentence.word(i)) {
+            (BIRTH, _) | (_, "b") => Some((BIRTH, i)),
+            (DEATH, _) | (_, "d") => Some((DEATH, i)),
+            _ => now.filter(|(_, from)| i - from <= TELLS),
+        };
+        life[i] = now.map(|(end, _)| end);
+    }
+    for (open, close) in brackets(&sentence.text) {
+        let inside = &sentence.text[open..close];
         let years = inside.split(|c: char| !c.is_ascii_digit()).filter(|run| run.len() == 4);
-        if years.count() == 0 {
-            continue;
-        }
-        let dash = [" – ", " — ", " - ", "–", "—"].iter().find_map(|dash| inside.find(dash));
+        let dash = DASHES.iter().find_map(|dash| inside.find(dash));
+        let Some(dash) = dash.filter(|_| years.count() > 0) else { continue };
         for (i, word) in sentence.words.iter().enumerate() {
             if (open..close).contains(&word.range.start) {
-                life[i] = match dash {
-                    Some(dash) if word.range.start > open + dash => Some(DEATH),
-                    Some(_) => Some(BIRTH),
-                    None if inside.contains("died") || inside.contains("d. ") => Some(DEATH),
-                    None if inside.contains("born") || inside.contains("b. ") => Some(BIRTH),
-                    None => None,
-                };
+                life[i] = Some(if word.range.start > open + dash { DEATH } else { BIRTH });
             }
         }
     }
     life
+}
+
+const DASHES: &[&str] = &[" – ", " — ", " - ", "–", "—"];
+
+/// Byte ranges of what stands in round brackets.
+fn brackets(text: &str) -> Vec<(usize, usize)> {
+    let mut found = vec![];
+    let mut from = 0;
+    while let Some(open) = text[from..].find('(').map(|i| i + from) {
+        let close = text[open..].find(')').map_or(text.len(), |i| i + open);
+        found.push((open, close));
+        from = close.max(open + 1);
+    }
+    found
 }
 
 #[cfg(test)]
@@ -108,5 +122,12 @@ mod tests {
         };
         assert_eq!(tagged(BIRTH), "3 May 1901 Oslo");
         assert_eq!(tagged(DEATH), "4 June 1980");
+    }
+
+    #[test]
+    fn words_tell_which_end_of_a_life_is_meant() {
+        let line = Sentence::new("She was born in Oslo and died in Bergen.", &Lexicon::new());
+        let tags = life(&line);
+        assert_eq!((tags[4], tags[8]), (Some(BIRTH), Some(DEATH)));
     }
 }

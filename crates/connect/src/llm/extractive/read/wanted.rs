@@ -12,7 +12,7 @@ const AUXILIARIES: &[&str] = &[
     "would",
 ];
 
-const ASKING: &[&str] = &["who", "whom", "whose", "when", "where", "what", "which", "how"];
+const ASKING: &[&str] = &["who", "whom", "whose", "when", "where", "what", "which", "how", "why"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
@@ -23,6 +23,10 @@ pub(crate) enum Sort {
     Year,
     Number,
     YesNo,
+    /// A word of a kind, in lower case: a position, a genre, a cause.
+    Common,
+    /// Something with a name that is neither a person nor a place.
+    Named,
     Thing,
 }
 
@@ -74,6 +78,7 @@ fn by_cue(question: &Sentence, said: &[String], lexicon: &Lexicon) -> Wanted {
             plain(Sort::Number)
         }
         "how" => plain(Sort::Thing),
+        "why" => plain(Sort::Common),
         _ => by_head(question, said, at, lexicon),
     }
 }
@@ -104,8 +109,7 @@ fn by_head(question: &Sentence, said: &[String], at: usize, lexicon: &Lexicon) -
     let mut from = at + 1;
     while said.get(from).is_some_and(|word| {
         AUXILIARIES.contains(&word.as_str())
-            || ["the", "a", "an", "name", "names", "of", "type", "kind", "sort", "s"]
-                .contains(&word.as_str())
+            || ["the", "a", "an", "name", "names", "of", "s"].contains(&word.as_str())
     }) {
         from += 1;
     }
@@ -137,6 +141,8 @@ fn sort_of(noun: &str) -> Option<Sort> {
         "country" => Sort::Country,
         "date" => Sort::Date,
         "year" => Sort::Year,
+        "common" => Sort::Common,
+        "named" => Sort::Named,
         _ => Sort::Number,
     })
 }

@@ -1,6 +1,7 @@
 //! Documents: every strategy has a page, every link leads to a file.
 use std::collections::BTreeSet;
 
+use crate::shipped::shipped;
 use crate::tidy::{Source, Violation};
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
@@ -13,7 +14,8 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
 fn strategy_pages(sources: &[Source]) -> Vec<Violation> {
     let pages: BTreeSet<&str> = sources.iter().map(|source| source.path.as_str()).collect();
     let mut violations = vec![];
-    for source in sources.iter().filter(|s| s.path.starts_with("crates/strategies/src/")) {
+    let code = shipped(sources);
+    for source in code.iter().filter(|s| s.krate() == Some("strategies")) {
         for (name, line) in entries(&source.text) {
             let page = format!("docs/strategies/{name}.md");
             if !pages.contains(page.as_str()) {
@@ -28,7 +30,6 @@ fn strategy_pages(sources: &[Source]) -> Vec<Violation> {
 
 /// The names in `Entry { name: "…"`, with their lines.
 fn entries(text: &str) -> Vec<(&str, usize)> {
-    let text = text.split_once("\n#[cfg(test)]").map_or(text, |(code, _)| code);
     let mut found = vec![];
     for (at, opening) in text.match_indices("Entry {") {
         let rest = text[at + opening.len()..].trim_start();

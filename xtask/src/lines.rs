@@ -1,4 +1,5 @@
 //! Rules that a line, a length or a file name can break.
+use crate::shipped::shipped;
 use crate::tidy::{Source, Violation};
 
 /// Lines of a Rust file.
@@ -19,9 +20,9 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
         if source.is_rust() {
             violations.extend(length(source));
             violations.extend(unfinished(source));
-            violations.extend(unwraps(source));
         }
     }
+    violations.extend(shipped(sources).iter().flat_map(unwraps));
     violations
 }
 
@@ -50,13 +51,8 @@ fn unfinished(source: &Source) -> Vec<Violation> {
 
 /// `unwrap` outside tests: an error that nobody reads.
 fn unwraps(source: &Source) -> Vec<Violation> {
-    let checked = source.krate().is_some_and(|krate| krate != "testkit");
-    if !checked || !source.path.contains("/src/") || source.path.ends_with("tests.rs") {
-        return vec![];
-    }
     let call = concat!(".unwrap", "()");
-    let before_tests = source.text.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
-    let found = before_tests.enumerate().filter(|(_, line)| code(line).contains(call));
+    let found = source.text.lines().enumerate().filter(|(_, line)| code(line).contains(call));
     let hint = "hand the error on with `?`, or `expect(\"why it cannot be\")`";
     found.map(|(i, _)| source.violation(i + 1, format!("`{call}` outside tests"), hint)).collect()
 }

@@ -5,6 +5,7 @@ mod documents;
 mod edges;
 mod lines;
 mod prompts;
+mod shipped;
 mod tidy;
 
 use std::io::Write as _;

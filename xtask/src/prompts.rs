@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::Environment;
 
+use crate::shipped::shipped;
 use crate::tidy::{Source, Violation};
 
 /// Prompts that a crate asks with by name, not through a constant.
@@ -14,10 +15,12 @@ type Places<'a> = BTreeMap<String, (&'a Source, usize)>;
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
     let crates: BTreeSet<&str> = sources.iter().filter_map(Source::krate).collect();
+    let code = shipped(sources);
     let mut violations = vec![];
-    for krate in crates.into_iter().filter(|krate| *krate != "testkit") {
-        let own: Vec<&Source> = sources.iter().filter(|s| s.krate() == Some(krate)).collect();
-        violations.extend(check_crate(krate, &own));
+    for krate in crates {
+        let files = sources.iter().filter(|s| s.is_markdown());
+        let own = files.chain(&code).filter(|s| s.krate() == Some(krate));
+        violations.extend(check_crate(krate, &own.collect::<Vec<_>>()));
     }
     violations
 }
@@ -30,12 +33,11 @@ fn check_crate(krate: &str, sources: &[&Source]) -> Vec<Violation> {
         if let Some(name) = source.path.strip_prefix(&folder).and_then(|p| p.strip_suffix(".md")) {
             files.insert(name.to_owned(), (source, 1));
         }
-        if source.is_rust() && source.path.starts_with(&format!("crates/{krate}/src/")) {
-            let code = before_tests(&source.text);
-            for (name, line) in names_after(code, LISTS) {
+        if source.is_rust() {
+            for (name, line) in names_after(&source.text, LISTS) {
                 listed.insert(name, (source, line));
             }
-            for (name, line) in names_after(code, CONSTANTS) {
+            for (name, line) in names_after(&source.text, CONSTANTS) {
                 asked.insert(name, (source, line));
             }
         }
@@ -158,10 +160,6 @@ fn undeclared(template: &str) -> Result<Vec<String>, String> {
     let compiled = environment.template_from_str(template).map_err(|e| e.to_string())?;
     let names = compiled.undeclared_variables(false).into_iter();
     Ok(names.filter(|name| !globals.contains(&name.as_str())).collect())
-}
-
-fn before_tests(text: &str) -> &str {
-    text.split_once("\n#[cfg(test)]").map_or(text, |(code, _)| code)
 }
 
 #[cfg(test)]

@@ -32,5 +32,5 @@ pub use prompt::{Prompt, PromptError, PromptInfo, Prompts, REPLY_PROMPTS, Render
 pub use prompt_file::{PromptFile, Shape};
 pub use question::{Answer, AnswerKind, Citation, Question};
 pub use reply::parse_json;
-pub use strategy::{Entry, Outcome, Strategy, settings_from};
+pub use strategy::{Entry, Outcome, Strategy};
 pub use trace::{AskedStatus, Event, HitLine, TRACE_VERSION, Trace, UsageTotal};

@@ -124,8 +124,8 @@ fn set(front: &mut Front, line: &str, overriding: bool) -> Result<(), String> {
         serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
     let fits = |what: &str| format!("`{key}` is not {what}");
     match key {
-        "task" => front.task = value.as_str().ok_or_else(|| fits("a word"))?.to_owned(),
-        "role" => front.role = value.as_str().ok_or_else(|| fits("a word"))?.to_owned(),
+        "task" => value.as_str().ok_or_else(|| fits("a word"))?.clone_into(&mut front.task),
+        "role" => value.as_str().ok_or_else(|| fits("a word"))?.clone_into(&mut front.role),
         // An override is given the variables of the file it replaces, whatever it says.
         "variables" if overriding => {}
         "variables" => front.variables = strings(&value).ok_or_else(|| fits("a list of names"))?,

@@ -2,8 +2,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::{Answer, Cx, Question, Result, Trace};
 
@@ -43,11 +41,4 @@ impl Outcome {
         let answer = answer.map(|answer| Answer { partial: trace.spent(), ..answer });
         Self { answer, trace }
     }
-}
-
-/// A strategy's settings from its table; unknown keys and wrong values are errors that name them.
-pub fn settings_from<S: DeserializeOwned + Serialize>(
-    table: toml::Table,
-) -> std::result::Result<S, String> {
-    S::deserialize(toml::Value::Table(table)).map_err(|e| e.message().to_owned())
 }

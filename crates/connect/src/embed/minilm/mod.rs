@@ -1,9 +1,11 @@
 //! The local embedder: a BERT sentence encoder, all-`MiniLM`-L6-v2 unless told otherwise, run on
 //! the processor through rten.
+mod batch;
 mod config;
 mod encoder;
 mod export;
 mod fetch;
+mod mapped;
 mod onnx;
 mod tokens;
 mod weights;
@@ -13,18 +15,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{EmbedRole, Embedder, LlmError, Vector};
-use rten::ThreadPool;
 
+use batch::Crew;
 use encoder::Encoder;
 pub use export::ExportError;
 pub use fetch::fetch;
 use tokens::Tokens;
 use weights::Files;
 pub use weights::{NAME, WeightsError, cache_folder, locate};
-
-/// Tokens in one run of the graph, padding included: enough to keep the processor busy, few
-/// enough that the activations stay within some 50 MB.
-const RUN_TOKENS: usize = 2048;
 
 /// A local sentence encoder. Cheap to clone; queries and passages are embedded alike.
 #[derive(Clone)]
@@ -34,7 +32,7 @@ struct Inner {
     name: String,
     tokens: Tokens,
     encoder: Encoder,
-    pool: Arc<ThreadPool>,
+    crew: Crew,
 }
 
 impl MiniLm {
@@ -44,8 +42,17 @@ impl MiniLm {
     /// `threads`: how many to compute with; all processors when `None`.
     pub fn open(path: &Path, threads: Option<usize>) -> Result<Self, WeightsError> {
         let files = Files::at(path)?;
-        let tokens = Tokens::open(&files.tokenizer)?;
-        let encoder = open_encoder(&files)?;
+        // Either takes some 30 ms.
+        let (tokens, encoder) = std::thread::scope(|scope| {
+            let tokens = scope.spawn(|| Tokens::open(&files.tokenizer));
+            let encoder = open_encoder(&files);
+            (tokens.join(), encoder)
+        });
+        let tokens = tokens.map_err(|_| WeightsError::Tokenizer {
+            path: files.tokenizer.clone(),
+            reason: "reading it panicked".to_owned(),
+        })??;
+        let encoder = encoder?;
         let name = match encoder.weights_sum() {
             Some(weights::PUBLISHED) => NAME.to_owned(),
             _ => name_of(&files.graph),
@@ -53,8 +60,7 @@ impl MiniLm {
         let threads = threads
             .or_else(|| std::thread::available_parallelism().ok().map(usize::from))
             .unwrap_or(1);
-        let pool = Arc::new(ThreadPool::with_num_threads(threads.max(1)));
-        Ok(Self(Arc::new(Inner { name, tokens, encoder, pool })))
+        Ok(Self(Arc::new(Inner { name, tokens, encoder, crew: Crew::new(threads) })))
     }
 }
 
@@ -88,40 +94,11 @@ fn name_of(graph: &Path) -> String {
 
 impl Inner {
     fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, LlmError> {
-        let mut ids = Vec::with_capacity(texts.len());
-        for text in texts {
-            let one = self.tokens.ids(text).map_err(|error| {
-                LlmError::refused(format!("{} cannot read a text: {error}", self.name))
-            })?;
-            ids.push(one);
-        }
-        let mut order: Vec<usize> = (0..ids.len()).collect();
-        order.sort_by_key(|&index| ids[index].len());
-        let mut vectors = vec![Vector::new(); ids.len()];
-        for run in runs(&order, &ids) {
-            let batch: Vec<&[u32]> = run.iter().map(|&index| ids[index].as_slice()).collect();
-            let found = self.encoder.run(&batch, &self.pool).map_err(|reason| {
-                LlmError::refused(format!("{} cannot embed: {reason}", self.name))
-            })?;
-            for (&index, vector) in run.iter().zip(found) {
-                vectors[index] = vector;
-            }
-        }
-        Ok(vectors)
+        let refused = |reason| LlmError::refused(format!("{} cannot embed: {reason}", self.name));
+        let ids: Result<Vec<_>, _> = texts.iter().map(|text| self.tokens.ids(text)).collect();
+        let ids = ids.map_err(|error| refused(error.to_string()))?;
+        self.crew.embed(&self.encoder, &ids).map_err(refused)
     }
-}
-
-/// Cuts texts that are ordered by length into runs of at most [`RUN_TOKENS`], padding included.
-fn runs<'a>(mut order: &'a [usize], ids: &[Vec<u32>]) -> Vec<&'a [usize]> {
-    let mut runs = vec![];
-    while !order.is_empty() {
-        let fits = |count: &usize| *count * ids[order[count - 1]].len() <= RUN_TOKENS;
-        let count = (1..=order.len()).take_while(fits).last().unwrap_or(1);
-        let (run, rest) = order.split_at(count);
-        runs.push(run);
-        order = rest;
-    }
-    runs
 }
 
 #[async_trait]

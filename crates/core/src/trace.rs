@@ -123,6 +123,15 @@ impl Trace {
         spans.len()
     }
 
+    /// Searches, and how many of them found nothing (nothing near enough, or nothing new).
+    pub fn searches(&self) -> (usize, usize) {
+        let found = self.0.iter().filter_map(|event| match event {
+            Event::Searched { hits, .. } => Some(usize::from(hits.is_empty())),
+            _ => None,
+        });
+        found.fold((0, 0), |(all, empty), nothing| (all + 1, empty + nothing))
+    }
+
     /// Whether a budget ended the run early.
     pub fn spent(&self) -> bool {
         self.0.iter().any(|event| matches!(event, Event::SpentBudget { .. }))

@@ -25,6 +25,8 @@ pub(crate) struct Record {
     pub(crate) hops: usize,
     /// Replies that did not fit at first.
     pub(crate) malformed: usize,
+    /// Searches, and how many of them found nothing near enough.
+    pub(crate) searches: (usize, usize),
     /// The prompts that were asked, with the hash of their words.
     pub(crate) prompts: BTreeMap<String, String>,
 }
@@ -54,6 +56,7 @@ impl Record {
             latency_ms,
             hops: trace.hops(),
             malformed: trace.malformed(),
+            searches: trace.searches(),
             prompts: prompts(trace),
         }
     }

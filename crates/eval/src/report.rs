@@ -49,6 +49,8 @@ pub struct Run {
     pub retrieval_failed: usize,
     /// Replies that did not fit at first.
     pub malformed: usize,
+    /// The share of searches that found nothing above the threshold; `None` without searches.
+    pub nothing_near: Option<f64>,
     /// Mean number of turns in which knowledge was looked up, over the scored questions.
     pub hops: Option<f64>,
     /// Of all questions, failed ones included.
@@ -164,6 +166,7 @@ impl Run {
             taken_over: answered.taken_over,
             retrieval_failed: retrieved.iter().flatten().filter(|ranks| ranks.is_err()).count(),
             malformed: records.iter().map(|record| record.malformed).sum(),
+            nothing_near: nothing_near(records),
             hops: mean(scored.iter().map(|scored| number(scored.record.hops))),
             usage,
             latency_ms: latency(&scored),
@@ -179,6 +182,12 @@ fn prompts(records: &[Record]) -> BTreeMap<String, BTreeSet<String>> {
         prompts.entry(name.clone()).or_default().insert(hash.clone());
     }
     prompts
+}
+
+fn nothing_near(records: &[Record]) -> Option<f64> {
+    let searches: usize = records.iter().map(|record| record.searches.0).sum();
+    let empty: usize = records.iter().map(|record| record.searches.1).sum();
+    (searches > 0).then(|| number(empty) / number(searches))
 }
 
 fn given(record: &Record) -> Option<&halma_core::Answer> {

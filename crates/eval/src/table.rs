@@ -77,6 +77,10 @@ fn aligned(rows: &[Vec<String>]) -> String {
     out
 }
 
+/// A share of searches with nothing near from which the threshold is probably wrong for the
+/// embedder.
+const MUCH_NOTHING: f64 = 0.2;
+
 fn notes(run: &Run, out: &mut String) {
     let label = &run.label;
     if run.taken_over > 0 {
@@ -97,6 +101,14 @@ fn notes(run: &Run, out: &mut String) {
     }
     if run.partial > 0 {
         let _ = writeln!(out, "{label}: {} answers are partial (spent budget)", run.partial);
+    }
+    if let Some(share) = run.nothing_near.filter(|share| *share > MUCH_NOTHING) {
+        let _ = writeln!(
+            out,
+            "{label}: {:.0} % of the searches found nothing above the threshold; lower \
+             `embedder.atom_threshold` or `embedder.chunk_threshold`",
+            share * 100.0
+        );
     }
     if run.retrieval_failed > 0 {
         let failed = run.retrieval_failed;

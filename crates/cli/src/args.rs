@@ -218,8 +218,8 @@ pub(crate) struct Eval {
     #[command(flatten)]
     pub(crate) set: Set,
     /// Only the first N questions
-    #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
     /// Folder of the pooled knowledge base [default: below the output folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) kb: Option<PathBuf>,

@@ -40,10 +40,9 @@ fn config_error(error: &anyhow::Error) -> Option<&ConfigError> {
 
 fn is_wrong_use(error: &anyhow::Error) -> bool {
     config_error(error).is_some()
-        || error.chain().any(|cause| match cause.downcast_ref::<EngineError>() {
-            Some(EngineError::Kb(kb)) => kb.is_wrong_use(),
-            Some(EngineError::Run(halma_core::Error::Prompt(_))) => true,
-            _ => cause.downcast_ref::<halma_eval::DataError>().is_some(),
+        || error.chain().any(|cause| {
+            cause.downcast_ref::<EngineError>().is_some_and(EngineError::is_wrong_use)
+                || cause.downcast_ref::<halma_eval::DataError>().is_some()
         })
 }
 

@@ -102,6 +102,7 @@ pub(crate) fn endpoint(model: &ModelConfig, key: &str) -> Result<Endpoint, Confi
         key: key_of(&model.key_env, key)?,
         price: model.price,
         timeout: Duration::from_secs_f64(model.timeout_seconds),
+        json: model.json,
         stream: model.stream,
         ..Endpoint::default()
     })
@@ -111,6 +112,7 @@ fn limits(model: &ModelConfig) -> Limits {
     Limits {
         concurrency: model.concurrency,
         requests_per_minute: model.requests_per_minute,
+        retries: model.retries,
         ..Limits::default()
     }
 }
@@ -156,7 +158,7 @@ pub(crate) fn embedder(
 
 /// Missing weights are a warning (words alone must do); a path the user gave must be right.
 fn local(path: Option<&Path>) -> Result<Opened<Option<Arc<dyn Embedder>>>, ConfigError> {
-    let opened = minilm::weights::find(path).and_then(|dir| MiniLm::open(&dir, None));
+    let opened = minilm::locate(path).and_then(|dir| MiniLm::open(&dir, None));
     match opened {
         Ok(embedder) => Ok(Opened { value: Some(Arc::new(embedder)), warning: None }),
         Err(e) if path.is_some() => Err(ConfigError {
@@ -179,7 +181,7 @@ fn local(path: Option<&Path>) -> Result<Opened<Option<Arc<dyn Embedder>>>, Confi
 
 /// Gets the weights of the local embedder into the place where [`embedder`] looks for them.
 pub fn fetch_weights() -> Result<std::path::PathBuf, ConfigError> {
-    minilm::weights::fetch_default().map_err(|e| ConfigError {
+    minilm::cache_folder().and_then(|dir| minilm::fetch(&dir)).map_err(|e| ConfigError {
         file: "the weights of all-MiniLM-L6-v2".into(),
         key: "embedder".into(),
         reason: e.to_string(),

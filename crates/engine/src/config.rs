@@ -2,6 +2,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use halma_connect::JsonMode;
 use halma_core::{Budget, Price};
 use halma_kb::KbSettings;
 use serde::{Deserialize, Serialize};
@@ -105,6 +106,12 @@ pub struct ModelConfig {
     /// For one try of one call.
     #[serde(default = "two_minutes")]
     pub timeout_seconds: f64,
+    /// Tries again after a passing failure.
+    #[serde(default = "five")]
+    pub retries: usize,
+    /// How the server is asked for JSON: `auto`, `schema`, `object`, `off`.
+    #[serde(default)]
+    pub json: JsonMode,
     /// Read replies as they are written.
     #[serde(default)]
     pub stream: bool,
@@ -112,6 +119,10 @@ pub struct ModelConfig {
 
 fn sixteen() -> usize {
     16
+}
+
+fn five() -> usize {
+    5
 }
 
 fn two_minutes() -> f64 {

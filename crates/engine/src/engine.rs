@@ -165,6 +165,12 @@ impl Engine {
         Ok(lists.into_iter().flatten().collect())
     }
 
+    /// Names the base's content and how it is searched.
+    pub fn base_fingerprint(&self) -> Result<String, EngineError> {
+        let embedder = self.embedder.as_deref().unwrap_or("none");
+        Ok(format!("{} {embedder}", self.base.stats()?.fingerprint))
+    }
+
     pub fn prompts(&self) -> &Prompts {
         &self.setup.prompts
     }
@@ -180,10 +186,9 @@ impl Engine {
             "settings": strategy.settings(),
             "prompts": words,
             "models": models,
-            "embedder": self.embedder,
             "thresholds": [self.config.embedder.chunk_threshold, self.config.embedder.atom_threshold],
             "budget": self.config.budget.ask,
-            "base": self.base.stats()?.fingerprint,
+            "base": self.base_fingerprint()?,
         })
         .to_string())
     }

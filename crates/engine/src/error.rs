@@ -16,3 +16,17 @@ pub enum EngineError {
     #[error(transparent)]
     Run(#[from] halma_core::Error),
 }
+
+impl EngineError {
+    /// Whether the user can mend it by calling Halma otherwise (exit code 2).
+    pub fn is_wrong_use(&self) -> bool {
+        match self {
+            Self::Config(_) | Self::Run(halma_core::Error::Prompt(_)) => true,
+            Self::Kb(error) => matches!(
+                error,
+                KbError::NoBase { .. } | KbError::Newer { .. } | KbError::NoInput { .. }
+            ),
+            Self::Cache(_) | Self::Run(_) => false,
+        }
+    }
+}

@@ -47,8 +47,9 @@ fn outcome(report: &IndexReport) -> anyhow::Result<()> {
     }
     if report.failed_units > 0 {
         anyhow::bail!(
-            "{} failed; run the same command again to retry them, everything else is kept",
-            plural(report.failed_units as u64, "unit", "units")
+            "{} failed ({}); run the same command again to retry them, everything else is kept",
+            plural(report.failed_units as u64, "unit", "units"),
+            report.failure.as_deref().unwrap_or("no reason given")
         );
     }
     Ok(())
@@ -56,8 +57,7 @@ fn outcome(report: &IndexReport) -> anyhow::Result<()> {
 
 pub(crate) fn summary(report: &IndexReport, dir: &Path) -> String {
     let mut lines = vec![];
-    let changed = report.documents_new + report.documents_replaced;
-    if changed == 0 && report.failed_units == 0 && report.chunks == 0 {
+    if report.nothing_new() && report.failed_units + report.pending_units == 0 {
         lines.push(format!(
             "Nothing to do: {} already in {}.",
             plural(report.documents_unchanged as u64, "document is", "documents are"),
@@ -101,8 +101,8 @@ pub(crate) fn summary(report: &IndexReport, dir: &Path) -> String {
     }
     for refused in &report.refused {
         let place = match refused.line {
-            Some(line) => format!("{}:{line}", refused.file),
-            None => refused.file.clone(),
+            Some(line) => format!("{}:{line}", refused.file.display()),
+            None => refused.file.display().to_string(),
         };
         let label = style("left out").yellow();
         lines.push(format!("{label} {place}: {} ({})", refused.reason, refused.hint));

@@ -43,6 +43,7 @@ pub(crate) fn of_index() -> Progress {
 
 fn label(stage: Stage) -> &'static str {
     match stage {
+        Stage::Wait => "waiting",
         Stage::Read => "reading",
         Stage::Atomize => "atomizing",
         Stage::Embed => "embedding",

@@ -1,0 +1,204 @@
+//! The numbers of `docs/performance.md` that need a whole engine, printed as a table beside a
+//! peer's figure on the same work. Run by `make bench`; arguments choose rows by a part of their
+//! name (`cargo bench -p halma-cli --profile dev --bench numbers -- memory`).
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints and may stop")]
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use halma_core::Question;
+use halma_engine::{Engine, InputFormat, load};
+use halma_testkit::double::{Behaviour, ChatCall, Double, atomizer};
+
+mod passages;
+use passages::write_passages;
+
+struct Row {
+    what: &'static str,
+    wanted: &'static str,
+    peer: &'static str,
+    run: fn(&tokio::runtime::Runtime) -> String,
+}
+
+const ROWS: &[Row] = &[
+    Row {
+        what: "index, atomizing at 0 ms, 1,000 passages",
+        wanted: "≥ 1,000/s",
+        peer: "PIKE-RAG 69, nano-graphrag 16, LightRAG 2",
+        run: |rt| index(rt, "questions", Duration::ZERO, 1_000),
+    },
+    Row {
+        what: "index, atomizing at 50 ms, 64 in flight, 1,000 passages",
+        wanted: "≥ 800/s",
+        peer: "PIKE-RAG 4, nano-graphrag 9, LightRAG 8",
+        run: |rt| index(rt, "questions", Duration::from_millis(50), 1_000),
+    },
+    Row {
+        what: "index without a model, 10,000 passages",
+        wanted: "≥ 5,000/s",
+        peer: "LangChain + FAISS 3,267, Haystack 1,225",
+        run: |rt| index(rt, "none", Duration::ZERO, 10_000),
+    },
+    Row {
+        what: "naive question at 0 ms, 1,000 passages, p50",
+        wanted: "≤ 1.5 ms",
+        peer: "LangChain 5.4, PIKE-RAG 6.6, LightRAG 156",
+        run: |rt| question(rt, "naive"),
+    },
+    Row {
+        what: "kar3 question with 6 calls at 0 ms, p50",
+        wanted: "≤ 6 ms",
+        peer: "PIKE-RAG 43",
+        run: |rt| question(rt, "kar3"),
+    },
+    Row {
+        what: "halma ask, offline, demo base, whole process, p50",
+        wanted: "≤ 0.5 s",
+        peer: "2.3–18 s to a first answer",
+        run: |_| whole_process(),
+    },
+    Row {
+        what: "memory: peak of 10,000 passages indexed, local embedder",
+        wanted: "≤ 400 MB",
+        peer: "216–612 MB for 1,000",
+        run: |_| memory(),
+    },
+];
+
+fn main() {
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    println!("| what | wanted | measured | a peer |\n|---|---|---|---|");
+    for row in ROWS {
+        // The memory row takes minutes and runs only when it is asked for.
+        let asked = chosen.iter().any(|part| row.what.contains(part.as_str()));
+        if asked || (chosen.is_empty() && !row.what.starts_with("memory")) {
+            println!("| {} | {} | {} | {} |", row.what, row.wanted, (row.run)(&runtime), row.peer);
+        }
+    }
+}
+
+fn engine(dir: &Path, url: &str, atoms: &str) -> Engine {
+    let file = dir.join("halma.toml");
+    let text = format!(
+        "[kb]\natoms = \"{atoms}\"\nconcurrency = 64\n\
+         [embedder]\nkind = \"endpoint\"\nurl = \"{url}\"\nmodel = \"double\"\n\
+         chunk_threshold = -1.0\natom_threshold = -1.0\n\
+         [models.double]\nurl = \"{url}\"\nmodel = \"double\"\nconcurrency = 64\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    Engine::create_or_open(load(Some(&file), vec![]).unwrap().config, &dir.join("base")).unwrap()
+}
+
+/// Passages a second, the best of three runs on a fresh base each.
+fn index(rt: &tokio::runtime::Runtime, atoms: &str, latency: Duration, passages: usize) -> String {
+    let run = || {
+        let dir = tempfile::tempdir().unwrap();
+        let input = write_passages(dir.path(), passages);
+        let double = Double::start(Behaviour::with(atomizer()).latency(latency).unrecorded());
+        let engine = engine(dir.path(), &double.url(), atoms);
+        let began = Instant::now();
+        let report = rt
+            .block_on(engine.index(&[input], InputFormat::Auto, Arc::new(|_| {})))
+            .unwrap();
+        assert_eq!(report.documents_new, passages);
+        assert_eq!(report.failed_units, 0);
+        began.elapsed().as_secs_f64()
+    };
+    let best = (0..3).map(|_| run()).fold(f64::INFINITY, f64::min);
+    #[expect(clippy::cast_precision_loss, reason = "a count of passages")]
+    let rate = passages as f64 / best;
+    format!("{rate:.0}/s")
+}
+
+/// The median time of a question over 1,000 passages with a model that answers at once.
+fn question(rt: &tokio::runtime::Runtime, strategy: &str) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let input = write_passages(dir.path(), 1_000);
+    let indexing = Double::start(Behaviour::with(atomizer()).unrecorded());
+    let base = engine(dir.path(), &indexing.url(), "questions");
+    rt.block_on(base.index(&[input], InputFormat::Auto, Arc::new(|_| {}))).unwrap();
+    drop(base);
+    let double = Double::start(Behaviour::replying(two_hops()).unrecorded());
+    let engine = engine(dir.path(), &double.url(), "questions");
+    let strategy = engine.strategy(strategy).unwrap();
+    let mut times = vec![];
+    for i in 0..300 {
+        // Another text each time, so that no reply comes from the cache.
+        let text = format!("Where was the maker of thing number {i} born?");
+        let asked =
+            rt.block_on(engine.ask(&Question::new(text), strategy.as_ref(), None)).unwrap();
+        let calls = asked.outcome.trace.usage().llm_calls;
+        assert_eq!(calls, if strategy.name() == "kar3" { 6 } else { 1 });
+        asked.outcome.answer.unwrap();
+        times.push(asked.elapsed_ms);
+    }
+    format!("{:.2} ms", median(times))
+}
+
+/// Replies of a model that needs two hops: propose, select, propose, select, propose nothing,
+/// answer.
+fn two_hops() -> impl Fn(&ChatCall) -> String + Send + Sync + 'static {
+    let proposed = AtomicUsize::new(0);
+    move |call| {
+        let reply = match call.prompt.as_str() {
+            "kar3/propose" if proposed.fetch_add(1, Ordering::Relaxed) % 3 == 2 => {
+                r#"{"thinking": "t", "sub_questions": []}"#
+            }
+            "kar3/propose" => r#"{"thinking": "t", "sub_questions": ["Where is it?", "Who made it?"]}"#,
+            "kar3/select" => r#"{"thinking": "t", "question_idx": 1}"#,
+            _ => r#"{"answer": "yes", "rationale": "r"}"#,
+        };
+        reply.to_owned()
+    }
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn halma() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_halma"));
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn whole_process() -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let demo = dir.path().join("demo");
+    let made = halma().args(["demo", "--smoke", "--dir"]).arg(&demo).status().unwrap();
+    assert!(made.success(), "the demo runs");
+    let mut times = vec![];
+    for _ in 0..15 {
+        let began = Instant::now();
+        let ask = ["ask", "In which city is the company that makes Erelzi based?", "--kb"];
+        assert!(halma().args(ask).arg(demo.join("base")).status().unwrap().success());
+        times.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    format!("{:.0} ms", median(times))
+}
+
+/// The kernel's own high-water mark of the child's resident memory, looked at while it runs.
+fn memory() -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let input = write_passages(dir.path(), 10_000);
+    let mut child = halma()
+        .args(["index", "--atoms", "none", "--kb"])
+        .arg(dir.path().join("base"))
+        .arg(input)
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let (mut peak_kb, began) = (0, Instant::now());
+    while child.try_wait().unwrap().is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let now = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+        peak_kb = peak_kb.max(now.unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    format!("{} MB in {:.0} s", peak_kb / 1024, began.elapsed().as_secs_f64())
+}

@@ -1,0 +1,185 @@
+//! Bad input as users give it: each gets a clear error, and nothing is lost.
+#![expect(clippy::unwrap_used, reason = "tests may stop")]
+mod program;
+
+use std::time::Duration;
+
+use halma_testkit::double::{Behaviour, Double, Failure, atomizer, fixed};
+use program::{Program, write_library};
+
+fn indexed() -> Program {
+    let program = Program::new();
+    write_library(&program);
+    assert_eq!(program.run(&["index", "library"]).code, 0);
+    program
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named_and_the_others_indexed() {
+    let program = Program::new();
+    write_library(&program);
+    program.write("library/empty.txt", "");
+    program.write("library/binary.bin", b"a\0b\0c".repeat(50));
+    program.write("library/latin1.txt", b"caf\xe9 au lait");
+    program.write("library/broken.jsonl", "{\"text\": \"fine one\"}\n{\"text\": \nnot json\n");
+    program.write("library/half.json", "[{\"_id\": \"1\", \"question\": \"x\", \"context\": [[\"T\", [\"S");
+    program.write("library/copy.md", std::fs::read(program.path("library/orrin.md")).unwrap());
+    // Sparse: 200 MB long and no bytes on the disk.
+    let huge = std::fs::File::create(program.path("library/huge.txt")).unwrap();
+    huge.set_len(200 * 1024 * 1024).unwrap();
+    let report = program.run(&["index", "library", "--json"]).json();
+    assert_eq!(report["documents_new"], 5, "{report}");
+    assert_eq!(report["duplicates"], 1);
+    let refused = report["refused"].to_string();
+    for word in
+        ["empty.txt", "binary.bin", "latin1.txt", "broken.jsonl", "half.json", "huge.txt"]
+    {
+        assert!(refused.contains(word), "`{word}` is not in {refused}");
+    }
+    let lines: Vec<u64> = report["refused"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|r| r["file"].as_str().unwrap().ends_with("broken.jsonl"))
+        .filter_map(|r| r["line"].as_u64())
+        .collect();
+    assert_eq!(lines, [2, 3]);
+}
+
+#[test]
+fn a_missing_path_or_base_says_what_to_do() {
+    let program = Program::new();
+    program.run(&["index", "nowhere"]).fails(2, &["nowhere", "hint:"]);
+    assert!(!program.path(".halma").exists(), "a misspelt path makes no base");
+    program.run(&["ask", "Who?"]).fails(2, &[".halma", "halma index"]);
+    program.run(&["search", "Who?", "--kb", "other"]).fails(2, &["other", "halma index"]);
+}
+
+#[test]
+fn wrong_configuration_is_named_with_its_line() {
+    let program = Program::configured("[embedder]\nkind = \"none\"\nmodle = \"x\"\n");
+    program.run(&["config", "show"]).fails(2, &["halma.toml:3", "modle", "hint:"]);
+    let program = Program::configured("[strategy.kar3]\nhops = 3\n");
+    program.run(&["config", "show"]).fails(2, &["strategy.kar3", "hops", "docs/strategies/kar3.md"]);
+    let program = indexed();
+    program.run(&["ask", "Who?", "--strategy", "kar4"]).fails(2, &["kar4", "kar3"]);
+    program.run(&["ask", "Who?", "--set", "kar3.n"]).fails(2, &["kar3.n", "--set kar3.n=3"]);
+    program.run(&["ask", "Who?", "--set", "kar3.n=many"]).fails(2, &["strategy.kar3"]);
+    program.run(&["ask", "Who?", "--set", "kra3.n=2"]).fails(2, &["kra3"]);
+    let program = Program::configured(
+        "[models.m]\nurl = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\nkey_env = \"HALMA_NO_SUCH\"\n",
+    );
+    write_library(&program);
+    program.run(&["index", "library"]).fails(2, &["models.m.key_env", "HALMA_NO_SUCH", "export"]);
+}
+
+#[test]
+fn odd_questions() {
+    let program = indexed();
+    program.run(&["ask", "  "]).fails(2, &["empty", "hint:"]);
+    let long = "why ".repeat(262_144);
+    program.run_with_stdin(&["ask", "-"], long.as_bytes()).fails(2, &["1,048,575", "20,000"]);
+    let chinese = program.run(&["ask", "灯塔是谁设计的？", "--json"]).json();
+    assert_eq!(chinese["abstained"], true);
+}
+
+#[test]
+fn a_prompt_override_with_a_misspelt_variable_names_file_line_and_variable() {
+    let program = indexed();
+    program.write("mine/kar3/answer.md", "## user\n{{ question.text }}\n{{ contxt }}\n");
+    program
+        .run(&["ask", "Who?", "--prompts", "mine"])
+        .fails(2, &["mine/kar3/answer.md:3", "contxt", "`context`"]);
+    program.write("mine/kar3/answer.md", "## user\n{{ question.txet }}\n");
+    program
+        .run(&["ask", "Who built Orrin Light?", "--prompts", "mine"])
+        .fails(2, &["mine/kar3/answer.md:2", "kar3/answer"]);
+    program.run(&["ask", "Who?", "--prompts", "none"]).fails(2, &["prompts_dir", "none"]);
+    program.write("mine/kar3/answers.md", "x");
+    program.run(&["ask", "Who?", "--prompts", "mine"]).fails(2, &["kar3/answers"]);
+}
+
+#[test]
+fn an_endpoint_that_misbehaves_is_told_apart() {
+    // Nothing listens on the port of a double that has stopped.
+    let gone = Double::start(Behaviour::with(fixed("x"))).url();
+    let double = Double::start(Behaviour::with(fixed("I would rather talk about the weather.")));
+    let program = Program::configured(&format!(
+        "[embedder]\nkind = \"none\"\n[kb]\natoms = \"sentences\"\n\
+         [models.m]\nurl = \"{}\"\nmodel = \"m\"\ntimeout_seconds = 0.3\n",
+        double.url()
+    ));
+    write_library(&program);
+    assert_eq!(program.run(&["index", "library"]).code, 0);
+    let ask = ["ask", "Who built Orrin Light?", "--strategy", "naive", "--set"];
+    let ask = [&ask[..], &["naive.mode=\"bm25\"", "--json"]].concat();
+
+    // Prose instead of JSON: asked again twice with the complaint, then told.
+    program.run(&ask).fails(1, &["naive/answer", "does not fit"]);
+    assert_eq!(double.chat_calls(), 3);
+
+    double.fail([Failure::Html]);
+    let html = program.run(&["ask", "Who lit Orrin Light?", "--strategy", "naive"]);
+    html.fails(1, &["url", "/v1"]);
+
+    let config = |url: &str| {
+        format!("[embedder]\nkind = \"none\"\n[models.m]\nurl = \"{url}\"\nmodel = \"m\"\n")
+    };
+    program.write("down.toml", config(&gone));
+    let down = ["ask", "Who?", "--config", "down.toml", "--max-seconds", "2", "--strategy"];
+    let down = program.run(&[&down[..], &["direct"]].concat());
+    assert_eq!(down.code, 1, "{}{}", down.out, down.err);
+    assert!(down.err.contains("seconds") || down.err.contains("127.0.0.1"), "{}", down.err);
+}
+
+#[test]
+fn a_killed_index_is_resumed_with_nothing_lost_and_nothing_twice() {
+    let double =
+        Double::start(Behaviour::with(atomizer()).latency(Duration::from_millis(40)));
+    let lines: String = (0..300)
+        .map(|i| format!("{{\"id\": \"{i}\", \"title\": \"T{i}\", \"text\": \"Text {i} says so.\"}}\n"))
+        .collect();
+    let whole = Program::with_model(&double.url());
+    whole.write("all.jsonl", &lines);
+    assert_eq!(whole.run(&["index", "all.jsonl"]).code, 0);
+
+    let killed = Program::with_model(&double.url());
+    killed.write("all.jsonl", &lines);
+    for wait in [250, 400] {
+        let mut child = killed.start(&["index", "all.jsonl"]);
+        std::thread::sleep(Duration::from_millis(wait));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert_eq!(killed.run(&["index", "all.jsonl"]).code, 0);
+    let (one, two) = (whole.stats(), killed.stats());
+    for key in ["documents", "chunks", "atoms", "fingerprint", "failed_units"] {
+        assert_eq!(one[key], two[key], "{key}");
+    }
+}
+
+#[test]
+fn two_indexes_at_once_on_one_base_both_succeed() {
+    let program = Program::new();
+    write_library(&program);
+    program.write("more/extra.md", "# Extra\n\nAnother note about nothing much.\n");
+    let one = program.start(&["index", "library"]);
+    let two = program.start(&["index", "more"]);
+    for child in [one, two] {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(program.stats()["documents"], 5);
+}
+
+#[test]
+fn a_spent_budget_leaves_a_base_that_can_go_on() {
+    let double = Double::start(Behaviour::with(atomizer()));
+    let program = Program::with_model(&double.url());
+    write_library(&program);
+    let report = program.run(&["index", "library", "--max-calls", "2", "--json"]);
+    assert!(report.out.contains("\"spent\": \"calls\""), "{}{}", report.out, report.err);
+    let report = program.run(&["index", "library", "--json"]).json();
+    assert_eq!(report["failed_units"], 0);
+    assert_eq!(program.stats()["documents"], 4);
+}

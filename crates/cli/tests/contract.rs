@@ -1,0 +1,179 @@
+//! What tools rely on: the JSON that the program prints and its exit codes.
+#![expect(clippy::unwrap_used, reason = "tests may stop")]
+mod program;
+
+use halma_testkit::double::{Behaviour, Double};
+use program::{Program, write_library};
+use serde_json::Value;
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+fn has(value: &Value, wanted: &[&str]) {
+    for key in wanted {
+        assert!(value.get(key).is_some(), "no `{key}` among {:?}", keys(value));
+    }
+}
+
+#[test]
+fn index_then_ask_then_search_offline() {
+    let program = Program::new();
+    write_library(&program);
+    let report = program.run(&["index", "library", "--json"]).json();
+    assert_eq!(report["documents_new"], 4);
+    assert!(report["atoms"].as_u64().unwrap() >= 6);
+
+    let again = program.run(&["index", "library"]);
+    assert!(again.out.contains("Nothing to do: 4 documents"), "{}", again.out);
+
+    let answer =
+        program.run(&["ask", "In which year was Orrin Light first lit?", "--json"]).json();
+    has(&answer, &[
+        "question", "answer", "abstained", "partial", "strategy", "citations", "hops", "usage",
+        "elapsed_ms", "trace",
+    ]);
+    has(&answer["usage"], &[
+        "llm_calls", "cached_calls", "prompt_tokens", "completion_tokens", "usd",
+    ]);
+    assert_eq!(answer["answer"], "1871", "{answer}");
+    assert_eq!(answer["strategy"], "kar3");
+    let citation = &answer["citations"][0];
+    has(citation, &["document", "title", "section", "page", "start", "end", "quote"]);
+    let document = citation["document"].as_str().unwrap();
+    let text = std::fs::read_to_string(program.path("library").join(document)).unwrap();
+    let (start, end) = (citation["start"].as_u64().unwrap(), citation["end"].as_u64().unwrap());
+    let quoted: String = text
+        .chars()
+        .skip(usize::try_from(start).unwrap())
+        .take(usize::try_from(end - start).unwrap())
+        .collect();
+    assert_eq!(quoted, citation["quote"].as_str().unwrap());
+
+    for (layer, mode) in [("chunk", "bm25"), ("atom", "hybrid"), ("chunk", "dense")] {
+        let args = ["search", "Who designed the lighthouse?", "--layer", layer, "--mode", mode];
+        let found = program.run(&[&args[..], &["--top", "3", "--json"]].concat()).json();
+        has(&found, &["hits", "elapsed_ms"]);
+        let hit = &found["hits"][0];
+        has(hit, &["id", "layer", "document", "title", "text", "score", "start", "end"]);
+        assert_eq!(hit["layer"], layer);
+    }
+    let stats = program.stats();
+    assert_eq!(stats["documents"], 4);
+}
+
+#[test]
+fn a_model_endpoint_runs_kar3_and_its_replies_are_cached() {
+    let double = Double::start(Behaviour::replying(|call| {
+        match call.prompt.as_str() {
+            "kb/atomize" => "Who designed the light?\nWhere was she born?",
+            "kar3/propose" if call.last().contains("born in Velby") => {
+                r#"{"thinking": "", "sub_questions": []}"#
+            }
+            "kar3/propose" => r#"{"thinking": "", "sub_questions": ["Where was she born?"]}"#,
+            "kar3/select" => r#"{"thinking": "", "question_idx": 1}"#,
+            _ => r#"{"answer": "Velby", "rationale": "Tarrant was born there."}"#,
+        }
+        .to_owned()
+    }));
+    let program = Program::with_model(&double.url());
+    write_library(&program);
+    assert_eq!(program.run(&["index", "library"]).code, 0);
+    let question = "Where was the designer of Orrin Light born?";
+    let first = program.run(&["ask", question, "--json"]).json();
+    assert_eq!(first["answer"], "Velby");
+    assert!(first["usage"]["llm_calls"].as_u64().unwrap() >= 3);
+    assert!(first["usage"]["usd"].as_f64().unwrap() > 0.0);
+    let calls = double.chat_calls();
+    let second = program.run(&["ask", question, "--json"]).json();
+    assert_eq!(second["answer"], "Velby");
+    assert_eq!(second["usage"]["llm_calls"], 0);
+    assert_eq!(second["usage"]["cached_calls"], first["usage"]["llm_calls"]);
+    assert_eq!(double.chat_calls(), calls, "a second run asks nothing again");
+    let asked = double.requests();
+    assert!(asked.iter().any(|request| request.prompt.as_deref() == Some("kar3/answer")));
+}
+
+#[test]
+fn eval_prints_the_report_and_resumes() {
+    let program = Program::new();
+    let record = |id: usize, name: &str, town: &str| {
+        serde_json::json!({
+            "_id": id.to_string(), "question": format!("Where was {name} born?"), "answer": town,
+            "type": "bridge", "level": "easy", "supporting_facts": [[name, 0]],
+            "context": [
+                [name, [format!("{name} was born in {town}.")]],
+                ["Sken", ["Sken is an island.", " It is windy."]],
+            ],
+        })
+    };
+    let records = [record(1, "Maud Tarrant", "Velby"), record(2, "Ivo Lund", "Harrow")];
+    program.write("set.json", serde_json::to_vec(&records).unwrap());
+    let args = ["eval", "set.json", "--format", "hotpotqa", "--strategy", "naive,kar3"];
+    let args = [&args[..], &["--set", "naive.chunks=5", "--out", "out", "--json"]].concat();
+    let report = program.run(&args).json();
+    has(&report, &["dataset", "n", "runs"]);
+    assert_eq!(report["n"], 2);
+    assert_eq!(report["runs"][0]["settings"]["chunks"], 5);
+    for run in report["runs"].as_array().unwrap() {
+        has(run, &["strategy", "settings", "metrics", "abstained", "failed", "usage", "latency_ms"]);
+        has(&run["metrics"], &["em", "f1", "precision", "recall", "support_recall", "retrieval"]);
+        has(&run["metrics"]["retrieval"], &["r2", "r5", "r10"]);
+        has(&run["latency_ms"], &["p50", "p95"]);
+        assert_eq!(run["taken_over"], 0);
+    }
+    assert_eq!(report["runs"][1]["metrics"]["em"], 1.0, "{report}");
+    let again = program.run(&args).json();
+    assert_eq!(again["runs"][0]["taken_over"], 2);
+    assert_eq!(again["runs"][1]["metrics"], report["runs"][1]["metrics"]);
+}
+
+#[test]
+fn prompts_are_listed_replaced_and_given_the_same_variables() {
+    let program = Program::new();
+    let listed = program.run(&["prompts", "list", "--json"]).json();
+    let propose = listed.as_array().unwrap().iter().find(|p| p["name"] == "kar3/propose").unwrap();
+    has(propose, &["name", "task", "variables", "reply_schema", "overridden"]);
+    assert_eq!(propose["overridden"], false);
+    assert_eq!(propose["variables"], serde_json::json!(["question", "context"]));
+
+    program.write("mine/kar3/propose.md", "{{ question | tojson }} {{ context | tojson }}\n");
+    let listed = program.run(&["prompts", "list", "--json", "--prompts", "mine"]).json();
+    let propose = listed.as_array().unwrap().iter().find(|p| p["name"] == "kar3/propose").unwrap();
+    assert_eq!(propose["overridden"], true);
+    let diff = program.run(&["prompts", "diff", "--prompts", "mine"]);
+    assert!(diff.out.contains("+{{ question | tojson }}"), "{}", diff.out);
+
+    write_library(&program);
+    program.run(&["index", "library"]);
+    let asked = program.run(&["ask", "Who built Orrin Light?", "--prompts", "mine", "--json"]).json();
+    let event = asked["trace"].as_array().unwrap().iter().find(|e| e["prompt"] == "kar3/propose");
+    let message = event.unwrap()["messages"][0]["text"].as_str().unwrap();
+    assert!(message.starts_with("{\"") && message.contains("Who built Orrin Light?"), "{message}");
+
+    let exported = program.run(&["prompts", "export", "out"]);
+    assert_eq!(exported.code, 0);
+    assert!(program::is_file(&program.path("out/kar3/select.md")));
+}
+
+#[test]
+fn config_show_tells_origins_and_init_writes_a_file_that_loads() {
+    let program = Program::configured("[strategy.kar3]\nn = 3\n");
+    let shown = program.run(&["config", "show", "--json"]).json();
+    let of = |key: &str| {
+        shown.as_array().unwrap().iter().find(|value| value["key"] == key).unwrap().clone()
+    };
+    assert_eq!(of("strategy.kar3.n")["origin"], "halma.toml");
+    assert_eq!(of("strategy.kar3.k")["origin"], "default");
+    assert_eq!(program.run(&["init", "new.toml"]).code, 0);
+    assert_eq!(program.run(&["config", "show", "--config", "new.toml"]).code, 0);
+    program.run(&["init", "new.toml"]).fails(2, &["new.toml", "hint:"]);
+}
+
+#[test]
+fn a_closed_pipe_ends_the_program_quietly() {
+    let program = Program::new();
+    let mut child = program.start(&["config", "show"]);
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}

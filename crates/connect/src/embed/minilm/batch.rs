@@ -107,7 +107,7 @@ mod tests {
             let mut order: Vec<usize> = (0..ids.len()).collect();
             order.sort_by_key(|&index| std::cmp::Reverse(lengths[index]));
             let runs = runs(&order, &ids);
-            prop_assert_eq!(runs.concat(), order);
+            prop_assert_eq!(&runs.concat(), &order);
             for run in runs {
                 let padded = run.len() * lengths[run[0]].max(1);
                 prop_assert!(!run.is_empty() && padded <= RUN_TOKENS);

@@ -52,3 +52,14 @@ impl BertConfig {
         Ok(config)
     }
 }
+
+/// Only `max_position_embeddings`, for encoders whose graph somebody else made.
+pub(super) fn positions(json: &str) -> Result<usize, WeightsError> {
+    #[derive(Deserialize)]
+    struct Positions {
+        max_position_embeddings: usize,
+    }
+    let config: Positions = serde_json::from_str(json)
+        .map_err(|error| WeightsError::Config { reason: error.to_string() })?;
+    Ok(config.max_position_embeddings)
+}

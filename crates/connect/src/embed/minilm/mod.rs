@@ -7,6 +7,10 @@ mod export;
 mod fetch;
 mod mapped;
 mod onnx;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tiny;
 mod tokens;
 mod weights;
 
@@ -44,7 +48,7 @@ impl MiniLm {
         let files = Files::at(path)?;
         // Either takes some 30 ms.
         let (tokens, encoder) = std::thread::scope(|scope| {
-            let tokens = scope.spawn(|| Tokens::open(&files.tokenizer));
+            let tokens = scope.spawn(|| Tokens::open(&files.tokenizer, files.positions()?));
             let encoder = open_encoder(&files);
             (tokens.join(), encoder)
         });

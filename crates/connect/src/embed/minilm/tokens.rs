@@ -12,13 +12,17 @@ pub(super) const MAX_TOKENS: usize = 256;
 pub(super) struct Tokens(Tokenizer);
 
 impl Tokens {
-    pub(super) fn open(path: &Path) -> Result<Self, WeightsError> {
+    /// `positions`: how many tokens the model can take.
+    pub(super) fn open(path: &Path, positions: usize) -> Result<Self, WeightsError> {
         let wrong = |error: tokenizers::Error| WeightsError::Tokenizer {
             path: path.to_owned(),
             reason: error.to_string(),
         };
         let mut tokenizer = Tokenizer::from_file(path).map_err(wrong)?;
-        let truncation = TruncationParams { max_length: MAX_TOKENS, ..TruncationParams::default() };
+        let truncation = TruncationParams {
+            max_length: MAX_TOKENS.min(positions),
+            ..TruncationParams::default()
+        };
         tokenizer.with_truncation(Some(truncation)).map_err(wrong)?;
         tokenizer.with_padding(None);
         Ok(Self(tokenizer))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use prost::Message;
 use sha2::{Digest, Sha256};
 
-use super::config::BertConfig;
+use super::config::{BertConfig, positions};
 use super::export::{ExportError, Source, export};
 
 /// The model's name, and that of its folder in the cache.
@@ -139,6 +139,16 @@ impl Files {
         Ok(Self { graph: path.join(GRAPH), tokenizer: path.join(TOKENIZER), exportable })
     }
 
+    /// How many tokens the model can take, as far as a `config.json` says.
+    pub(super) fn positions(&self) -> Result<usize, WeightsError> {
+        let path = self.graph.with_file_name(CONFIG);
+        if !path.is_file() {
+            return Ok(usize::MAX);
+        }
+        let json = fs::read_to_string(&path).map_err(WeightsError::io("read", &path))?;
+        positions(&json)
+    }
+
     /// Whether the graph must be made: it is missing, or the weights were replaced after it.
     pub(super) fn wants_export(&self) -> bool {
         let made = |path: &Path| fs::metadata(path).and_then(|file| file.modified());
@@ -215,4 +225,37 @@ pub(super) fn hex(bytes: &[u8]) -> String {
         write!(text, "{byte:02x}").expect("writing to a string cannot fail");
         text
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache(variables: &[(&str, &str)]) -> Option<PathBuf> {
+        cache_folder_in(|name| {
+            let found = variables.iter().find(|(variable, _)| *variable == name);
+            found.map(|(_, value)| OsString::from(value))
+        })
+    }
+
+    #[test]
+    fn the_cache_is_where_the_environment_says() {
+        let home = ("HALMA_HOME", "/data/halma");
+        let xdg = ("XDG_CACHE_HOME", "/cache");
+        assert_eq!(cache(&[home, xdg]).unwrap(), Path::new("/data/halma/models").join(NAME));
+        assert_eq!(cache(&[xdg]).unwrap(), Path::new("/cache/halma/models").join(NAME));
+        assert_eq!(cache(&[]), None);
+    }
+
+    #[cfg(all(unix, not(target_os = "macos")))]
+    #[test]
+    fn without_a_cache_folder_the_home_has_one() {
+        let found = cache(&[("HOME", "/home/ada")]).unwrap();
+        assert_eq!(found, Path::new("/home/ada/.cache/halma/models").join(NAME));
+    }
+
+    #[test]
+    fn bytes_are_written_as_two_digits() {
+        assert_eq!(hex(&[0, 10, 255]), "000aff");
+    }
 }

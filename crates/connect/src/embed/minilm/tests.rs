@@ -1,0 +1,182 @@
+//! The embedder as a whole: on a tiny random BERT always, on the real weights where they are.
+use std::fs;
+use std::path::PathBuf;
+
+use halma_core::{EmbedRole, Embedder, Vector};
+
+use super::tiny::{POSITIONS, Tiny};
+use super::tokens::Tokens;
+use super::{MiniLm, NAME, WeightsError, locate};
+
+fn close(found: &[f32], expected: &[f32]) -> bool {
+    found.len() == expected.len()
+        && found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5)
+}
+
+async fn embed(model: &MiniLm, texts: &[&str]) -> Vec<Vector> {
+    model.embed(texts, EmbedRole::Passage).await.unwrap()
+}
+
+/// A folder with a tiny model, and its tokenizer.
+fn tiny(layers: usize) -> (tempfile::TempDir, Tiny, Tokens) {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = Tiny::new(layers);
+    tiny.write(folder.path());
+    let tokens = Tokens::open(&folder.path().join("tokenizer.json"), POSITIONS).unwrap();
+    (folder, tiny, tokens)
+}
+
+#[tokio::test]
+async fn the_exported_graph_computes_what_the_model_means() {
+    for layers in [1, 3] {
+        let (folder, tiny, tokens) = tiny(layers);
+        let model = MiniLm::open(folder.path(), Some(2)).unwrap();
+        for text in ["Salt rivers.", "bridge", "", "unheard of . . salt"] {
+            let ids = tokens.ids(text).unwrap();
+            let found = embed(&model, &[text]).await.remove(0);
+            let expected = tiny.embed(&ids);
+            assert!(close(&found, &expected), "{text}: {found:?}, but {expected:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_text_has_the_same_vector_in_every_company() {
+    let (folder, ..) = tiny(2);
+    let model = MiniLm::open(folder.path(), Some(3)).unwrap();
+    let long = "salt river bridges . ".repeat(20);
+    let mut texts = vec!["salt", "rivers", &long, "bridge . bridge", ""];
+    // Enough for several runs side by side.
+    texts.extend(vec!["river . salt"; 400]);
+    let together = embed(&model, &texts).await;
+    assert_eq!(together.len(), texts.len());
+    for (text, vector) in texts.iter().zip(&together).take(6) {
+        assert!(close(vector, &embed(&model, &[text]).await[0]), "{text}");
+        assert!((vector.iter().map(|value| value * value).sum::<f32>() - 1.0).abs() < 1e-5);
+    }
+    assert!(embed(&model, &[]).await.is_empty());
+}
+
+#[tokio::test]
+async fn long_texts_are_cut_at_what_the_model_can_take() {
+    let (folder, _, tokens) = tiny(1);
+    let words = "salt ".repeat(2 * POSITIONS);
+    assert_eq!(tokens.ids(&words).unwrap().len(), POSITIONS);
+    let model = MiniLm::open(folder.path(), Some(1)).unwrap();
+    let fits = "salt ".repeat(POSITIONS - 2);
+    let found = embed(&model, &[&words, &fits]).await;
+    assert!(close(&found[0], &found[1]));
+}
+
+#[tokio::test]
+async fn the_graph_is_made_once_and_again_when_it_is_outdated() {
+    let (folder, ..) = tiny(1);
+    let graph = folder.path().join("model.onnx");
+    let before = embed(&MiniLm::open(folder.path(), Some(1)).unwrap(), &["salt"]).await;
+    let bytes = fs::read(&graph).unwrap();
+    let made = fs::metadata(&graph).unwrap().modified().unwrap();
+    MiniLm::open(folder.path(), Some(1)).unwrap();
+    assert_eq!(fs::metadata(&graph).unwrap().modified().unwrap(), made, "made only once");
+
+    let version = [b"\x1a\x01".as_slice(), super::export::EXPORT_VERSION.as_bytes()].concat();
+    let at = bytes.windows(version.len()).position(|window| window == version).unwrap();
+    let mut old = bytes.clone();
+    old[at + 2] = b'0';
+    fs::write(&graph, old).unwrap();
+    let after = embed(&MiniLm::open(folder.path(), Some(1)).unwrap(), &["salt"]).await;
+    assert_eq!(fs::read(&graph).unwrap(), bytes, "an old version is replaced");
+    assert_eq!(before, after);
+}
+
+#[test]
+fn other_encoders_bear_their_folders_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("my-encoder");
+    fs::create_dir(&own).unwrap();
+    Tiny::new(1).prefixed().write(&own);
+    assert_eq!(MiniLm::open(&own, Some(1)).unwrap().model(), "my-encoder");
+    let graph = own.join("model.onnx");
+    assert_eq!(MiniLm::open(&graph, Some(1)).unwrap().model(), "my-encoder");
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = locate(Some(folder.path())).unwrap_err();
+    assert!(matches!(&error, WeightsError::Absent { path } if path == folder.path()), "{error}");
+    let missing = "encoder.layer.0.output.dense.bias";
+    Tiny::new(1).without(missing).write(folder.path());
+    let error = MiniLm::open(folder.path(), Some(1)).err().unwrap().to_string();
+    assert!(error.contains(missing), "{error}");
+    let left: Vec<PathBuf> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(left.len(), 3, "no drafts stay behind: {left:?}");
+
+    let config = folder.path().join("config.json");
+    for (from, to, told) in [
+        ("\"gelu\"", "\"relu\"", "`hidden_act` is `relu`"),
+        ("\"vocab_size\":9", "\"vocab_size\":8", "word_embeddings"),
+        ("\"num_attention_heads\":2", "\"num_attention_heads\":3", "heads"),
+    ] {
+        let changed = Tiny::new(1).config().replace(from, to);
+        assert!(changed.contains(to), "{changed}");
+        fs::write(&config, changed).unwrap();
+        let error = MiniLm::open(folder.path(), Some(1)).err().unwrap().to_string();
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+/// The published weights, from `HALMA_MINILM_DIR` or the cache.
+fn real() -> Option<MiniLm> {
+    let given = std::env::var_os("HALMA_MINILM_DIR").map(PathBuf::from);
+    match locate(given.as_deref()) {
+        Ok(path) => Some(MiniLm::open(&path, Some(2)).unwrap()),
+        Err(error) => {
+            #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+            {
+                eprintln!("skipped: {error}");
+            }
+            None
+        }
+    }
+}
+
+/// First dimensions as a plain double-precision BERT computes them from the same weights.
+#[tokio::test]
+async fn known_sentences_have_their_known_vectors() {
+    let Some(model) = real() else { return };
+    assert_eq!(model.model(), NAME);
+    let long = "The history of the city is long. ".repeat(60);
+    let known: [(&str, [f32; 6]); 3] = [
+        (
+            "Who directed the film Jaws?",
+            [-0.0986590, 0.0097257, -0.0383149, 0.0196991, -0.0673635, -0.0147389],
+        ),
+        (
+            "Zürich liegt am Zürichsee; naïve café façade.",
+            [0.0302277, 0.1071387, 0.0477437, 0.0058599, 0.0053008, -0.0144210],
+        ),
+        (&long, [0.0286255, 0.1161074, 0.0198954, -0.0068341, -0.0299295, 0.0918616]),
+    ];
+    let texts = known.map(|(text, _)| text);
+    let found = embed(&model, &texts).await;
+    for ((text, expected), found) in known.iter().zip(&found) {
+        assert_eq!(found.len(), 384);
+        assert!(close(&found[..6], expected), "{text}: {:?}, but {expected:?}", &found[..6]);
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_nearest_to_the_passage_that_answers_it() {
+    let Some(model) = real() else { return };
+    let passages = [
+        "Steven Spielberg was born in Cincinnati, Ohio.",
+        "Jaws is a 1975 thriller film directed by Steven Spielberg.",
+        "The Danube flows through ten countries.",
+    ];
+    let passages = embed(&model, &passages).await;
+    let query = model.embed(&["Who directed Jaws?"], EmbedRole::Query).await.unwrap().remove(0);
+    let score = |passage: &Vector| passage.iter().zip(&query).map(|(a, b)| a * b).sum::<f32>();
+    let scores: Vec<f32> = passages.iter().map(score).collect();
+    assert!(scores[1] > 0.6 && scores[1] > scores[0] && scores[0] > scores[2], "{scores:?}");
+}

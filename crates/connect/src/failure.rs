@@ -112,9 +112,8 @@ fn throttled(reason: String, headers: &HeaderMap) -> LlmError {
 /// `retry-after-ms`, else `Retry-After` in seconds or as an HTTP date.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let header = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    let seconds = |text: &str, unit: f64| {
-        Duration::try_from_secs_f64(text.parse::<f64>().ok()? * unit).ok()
-    };
+    let seconds =
+        |text: &str, unit: f64| Duration::try_from_secs_f64(text.parse::<f64>().ok()? * unit).ok();
     if let Some(wait) = header("retry-after-ms").and_then(|ms| seconds(ms, 1e-3)) {
         return Some(wait);
     }
@@ -163,12 +162,8 @@ fn is_too_long(said: &str) -> bool {
 
 /// The beginning, on one line and without what could steer a terminal.
 pub(crate) fn clip(text: &str) -> String {
-    let line: String = text
-        .trim()
-        .chars()
-        .take(CLIP)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let line: String =
+        text.trim().chars().take(CLIP).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.trim().chars().nth(CLIP).is_some() { format!("{line}…") } else { line }
 }
 

@@ -121,3 +121,7 @@ impl Llm for Cached {
         fresh
     }
 }
+
+#[cfg(test)]
+#[path = "cached_tests.rs"]
+mod tests;

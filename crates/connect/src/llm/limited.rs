@@ -5,9 +5,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{
-    ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Price, Vector,
-};
+use halma_core::{ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Price, Vector};
 
 use super::gate::Gate;
 

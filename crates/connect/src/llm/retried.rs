@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use backon::{BackoffBuilder as _, ExponentialBuilder};
-use halma_core::{
-    ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Price, Vector,
-};
+use halma_core::{ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Price, Vector};
 use tokio::time::Instant;
 
 use super::gate::LONGEST_PAUSE;
@@ -174,7 +172,11 @@ mod tests {
             let outcome = persist(patience(), || async {
                 if began.elapsed() < minute {
                     let reason = "slow down".to_owned();
-                    return Err(LlmError::Transient { reason, retry_after: after, throttled: true });
+                    return Err(LlmError::Transient {
+                        reason,
+                        retry_after: after,
+                        throttled: true,
+                    });
                 }
                 Ok(())
             });

@@ -73,15 +73,14 @@ pub(crate) fn body(
     stream: bool,
 ) -> serde_json::Result<Vec<u8>> {
     let max_tokens = Some(request.max_tokens);
-    let response_format =
-        request.schema.as_deref().and_then(|schema| match dialect.json_mode() {
-            JsonMode::Auto | JsonMode::Schema => {
-                let name = schema_name(&request.prompt);
-                Some(Format::JsonSchema { json_schema: NamedSchema { name, strict: true, schema } })
-            }
-            JsonMode::Object => Some(Format::JsonObject),
-            JsonMode::Off => None,
-        });
+    let response_format = request.schema.as_deref().and_then(|schema| match dialect.json_mode() {
+        JsonMode::Auto | JsonMode::Schema => {
+            let name = schema_name(&request.prompt);
+            Some(Format::JsonSchema { json_schema: NamedSchema { name, strict: true, schema } })
+        }
+        JsonMode::Object => Some(Format::JsonObject),
+        JsonMode::Off => None,
+    });
     serde_json::to_vec(&Body {
         model,
         messages: &request.messages,

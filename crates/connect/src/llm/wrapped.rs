@@ -41,14 +41,13 @@ impl Limits {
     }
 
     fn patience(&self) -> Result<Patience, ConfigError> {
-        let in_all = Duration::try_from_secs_f64(self.max_wait_seconds).map_err(|e| {
-            ConfigError {
+        let in_all =
+            Duration::try_from_secs_f64(self.max_wait_seconds).map_err(|e| ConfigError {
                 file: String::new(),
                 key: "max_wait_seconds".into(),
                 reason: format!("`{}` is no time to wait: {e}", self.max_wait_seconds),
                 hint: "give a number of seconds, 180 for instance".into(),
-            }
-        })?;
+            })?;
         Ok(Patience::new(self.retries, in_all))
     }
 }

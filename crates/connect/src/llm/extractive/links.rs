@@ -1,5 +1,6 @@
 //! Names in questions and texts, and which passage names which.
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::lexicon::Lexicon;
 use super::spans::{Kind, names};
@@ -30,22 +31,47 @@ fn folded(text: &str) -> String {
     out
 }
 
-/// The things the text names, longest first where they overlap, without countries.
+/// The things the text names, without countries.
 pub(crate) fn named_things(text: &str, lexicon: &Lexicon) -> Vec<String> {
+    let mut seen = HashSet::new();
     let sentence = Sentence::new(text, lexicon);
-    let mut found: Vec<(std::ops::Range<usize>, String)> = vec![];
-    for span in names(&sentence, lexicon) {
-        let name = sentence.slice(&span.words);
+    let found = things(&sentence, lexicon).into_iter().map(|(_, name)| name);
+    found.filter(|name| seen.insert(name.clone())).collect()
+}
+
+/// The whole names of a sentence with the word each begins at; of names that overlap the longest.
+fn things(sentence: &Sentence, lexicon: &Lexicon) -> Vec<(usize, String)> {
+    let mut found: Vec<(Range<usize>, String)> = vec![];
+    for span in names(sentence, lexicon) {
+        let first = &sentence.words[span.words.start];
         let within = found.iter().any(|(words, _)| words.end >= span.words.end);
-        let lone = span.words.len() == 1 && (span.words.start == 0 || sentence.words[span.words.start].stop);
+        let lone = span.words.len() == 1 && (span.words.start == 0 || first.stop);
         if span.kind == Kind::Name && !within && !lone {
             // `Oslo, Norway` takes the place of `Oslo`.
             found.retain(|(words, _)| words.start != span.words.start);
-            found.push((span.words.clone(), name.to_owned()));
+            found.push((span.words.clone(), sentence.slice(&span.words).to_owned()));
         }
     }
-    let mut seen = HashSet::new();
-    found.into_iter().map(|(_, name)| name).filter(|name| seen.insert(name.clone())).collect()
+    found.into_iter().map(|(words, name)| (words.start, name)).collect()
+}
+
+/// The things the text names, those first that stand nearest to one of the words.
+pub(crate) fn things_near(text: &str, words: &HashSet<String>, lexicon: &Lexicon) -> Vec<String> {
+    let mut found: Vec<(usize, String)> = vec![];
+    for range in halma_core::text::sentences(text) {
+        let sentence = Sentence::new(&text[range], lexicon);
+        let cues: Vec<usize> =
+            (0..sentence.words.len()).filter(|i| words.contains(&sentence.words[*i].stem)).collect();
+        for (at, name) in things(&sentence, lexicon) {
+            let away = cues.iter().map(|cue| cue.abs_diff(at)).min().unwrap_or(usize::MAX);
+            match found.iter_mut().find(|(_, known)| *known == name) {
+                Some((least, _)) => *least = away.min(*least),
+                None => found.push((away, name)),
+            }
+        }
+    }
+    found.sort_by_key(|(away, _)| *away);
+    found.into_iter().map(|(_, name)| name).collect()
 }
 
 #[cfg(test)]
@@ -61,7 +87,10 @@ mod tests {
     #[test]
     fn named_things_are_whole_names() {
         assert_eq!(
-            named_things("Which river did Mara Quill of Lower Saxby paint in Low Tide?", &Lexicon::new()),
+            named_things(
+                "Which river did Mara Quill of Lower Saxby paint in Low Tide?",
+                &Lexicon::new()
+            ),
             ["Mara Quill of Lower Saxby", "Low Tide"]
         );
     }

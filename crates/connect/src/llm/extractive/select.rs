@@ -21,11 +21,15 @@ pub(crate) struct Asked {
 /// Weight of the share of the question that a candidate newly covers.
 const COVERS: f32 = 1.0;
 
-/// Weight of a link between a candidate and a chosen chunk.
-const LINKS: f32 = 1.0;
+/// Weight of a candidate whose title a chosen chunk names, and of one that names a chosen title.
+const LED_TO: f32 = 1.0;
+const LEADS_BACK: f32 = 0.3;
+
+/// Weight of a candidate whose title the question names.
+const ASKED_FOR: f32 = 0.5;
 
 /// A candidate that covers nothing new and has no link is worth a hop only above this similarity.
-const SIMILAR: f32 = 0.5;
+const SIMILAR: f32 = 0.2;
 
 /// Cosine of each candidate with the question; empty without an embedder.
 pub(crate) async fn nearness(
@@ -53,29 +57,24 @@ pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked, near: &[f32]) -> String {
     wanted.retain(|(stem, _)| !known.contains(stem));
     let open: f32 = wanted.iter().map(|(_, weight)| weight).sum();
     let share = if total > 0.0 { open / total } else { 0.0 };
-    let best_score = asked.candidates.iter().map(similarity).fold(0.0_f32, f32::max);
+    let scale = scale(&asked.candidates);
 
     let mut best: Option<(usize, f32, String)> = None;
     for (i, candidate) in asked.candidates.iter().enumerate() {
         let held: HashSet<String> = lexicon.content(&whole(candidate)).into_iter().collect();
         let gain = share * covered(&wanted, &held);
-        let linked = asked.context.iter().any(|chosen| linked(chosen, candidate));
-        // Scores of a word search have no upper end; measured by the best they fit the sum.
-        let found = if candidate.cosine.is_some() || best_score <= 1.0 {
-            similarity(candidate)
-        } else {
-            similarity(candidate) / best_score
-        };
+        let link = link(asked, candidate);
+        let found = similarity(candidate) / scale;
         let similar = near.get(i).map_or(found, |near| near.midpoint(found));
-        if gain <= f32::EPSILON && !linked && similar < SIMILAR {
+        if gain <= f32::EPSILON && link <= 0.0 && similar < SIMILAR {
             continue;
         }
-        let score = similar + COVERS * gain + if linked { LINKS } else { 0.0 };
+        let score = similar + COVERS * gain + link;
         if best.as_ref().is_none_or(|(_, most, _)| score > *most) {
             let why = format!(
-                "`{}` has similarity {similar:.2}, newly covers {gain:.2} of the question{}.",
-                candidate.title,
-                if linked { " and is linked with what is known" } else { "" }
+                "`{}`: similarity {similar:.2}, newly covered {gain:.2} of the question, link \
+                 {link:.1}.",
+                candidate.title
             );
             best = Some((i + 1, score, why));
         }
@@ -87,17 +86,35 @@ pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked, near: &[f32]) -> String {
     json!({ "thinking": thinking, "question_idx": index }).to_string()
 }
 
+/// Scores of a word search have no upper end; measured by the best they fit the sum.
+fn scale(candidates: &[Passage]) -> f32 {
+    if candidates.iter().any(|candidate| candidate.cosine.is_some()) {
+        return 1.0;
+    }
+    candidates.iter().map(similarity).fold(1.0, f32::max)
+}
+
+/// How the candidate hangs together with what is chosen or asked.
+fn link(asked: &Asked, candidate: &Passage) -> f32 {
+    let chosen = || asked.context.iter().filter(|chosen| chosen.title != candidate.title);
+    if chosen().any(|chosen| mentions(&chosen.text, &candidate.title)) {
+        return LED_TO;
+    }
+    if mentions(&asked.question.text, &candidate.title) {
+        return ASKED_FOR;
+    }
+    if chosen().any(|chosen| mentions(&candidate.text, &chosen.title)) {
+        return LEADS_BACK;
+    }
+    0.0
+}
+
 fn whole(passage: &Passage) -> String {
     format!("{}. {}", passage.title, passage.text)
 }
 
 fn similarity(passage: &Passage) -> f32 {
     passage.cosine.unwrap_or(passage.score)
-}
-
-fn linked(chosen: &Passage, candidate: &Passage) -> bool {
-    chosen.title != candidate.title
-        && (mentions(&chosen.text, &candidate.title) || mentions(&candidate.text, &chosen.title))
 }
 
 #[cfg(test)]

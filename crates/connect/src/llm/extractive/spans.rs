@@ -28,9 +28,10 @@ pub(crate) struct Span {
 }
 
 /// Words that may stand in lower case inside a name, if a capital follows.
-const PARTICLES: &[&str] =
-    &["of", "the", "de", "van", "von", "der", "den", "la", "le", "du", "del", "di", "da", "al",
-      "el", "bin", "ibn", "y", "and", "for", "in", "dos", "das"];
+const PARTICLES: &[&str] = &[
+    "of", "the", "de", "van", "von", "der", "den", "la", "le", "du", "del", "di", "da", "al", "el",
+    "bin", "ibn", "y", "and", "for", "in", "dos", "das",
+];
 
 /// Particles that join so loosely that the name without them is offered as well.
 const LOOSE: &[&str] = &["and", "for", "in", "of", "the"];
@@ -123,8 +124,7 @@ fn split_loose(sentence: &Sentence, run: &Range<usize>) -> Vec<Range<usize>> {
     let mut parts = vec![];
     let mut start = run.start;
     for at in run.clone() {
-        let loose = sentence.words[at].shape == Shape::Lower
-            && LOOSE.contains(&sentence.word(at));
+        let loose = sentence.words[at].shape == Shape::Lower && LOOSE.contains(&sentence.word(at));
         if loose {
             if start < at {
                 parts.push(start..at);

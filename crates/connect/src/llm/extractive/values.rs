@@ -4,8 +4,18 @@ use std::ops::Range;
 use super::words::{Sentence, Shape};
 
 const MONTHS: &[&str] = &[
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 ];
 
 const NUMBER_WORDS: &[(&str, f64)] = &[
@@ -152,20 +162,14 @@ mod tests {
 
     #[test]
     fn dates_of_many_forms_are_found() {
-        let found =
-            values("From 8 June 1951 to July 2, 1960, in March 1970, 1982, the 1990s and the \
-                    19th century they may leave.");
+        let found = values(
+            "From 8 June 1951 to July 2, 1960, in March 1970, 1982, the 1990s and the \
+                    19th century they may leave.",
+        );
         let texts: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
         assert_eq!(
             texts,
-            [
-                "8 June 1951",
-                "July 2, 1960",
-                "March 1970",
-                "1982",
-                "1990s",
-                "19th century"
-            ]
+            ["8 June 1951", "July 2, 1960", "March 1970", "1982", "1990s", "19th century"]
         );
         assert!(found[..5].is_sorted_by(|a, b| a.1.amount() < b.1.amount()));
         assert_eq!(found[5].1, Value::Year(1800.0));

@@ -91,13 +91,11 @@ pub(crate) fn split(text: &str) -> Vec<Range<usize>> {
 fn joins(before: &str, c: char, next: Option<char>) -> bool {
     let last = before.chars().next_back();
     match c {
-        ',' => {
-            last.is_some_and(|l| l.is_ascii_digit()) && next.is_some_and(|n| n.is_ascii_digit())
-        }
+        ',' => last.is_some_and(|l| l.is_ascii_digit()) && next.is_some_and(|n| n.is_ascii_digit()),
         '.' => {
             let initials = before.chars().rev().nth(1).is_none_or(|c| c == '.');
-            let digits =
-                last.is_some_and(|l| l.is_ascii_digit()) && next.is_some_and(|n| n.is_ascii_digit());
+            let digits = last.is_some_and(|l| l.is_ascii_digit())
+                && next.is_some_and(|n| n.is_ascii_digit());
             digits || (initials && next.is_some_and(char::is_uppercase))
         }
         '\'' | '’' => next.is_some_and(char::is_alphabetic),

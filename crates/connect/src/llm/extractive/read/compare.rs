@@ -9,9 +9,8 @@ use super::score::Query;
 use super::sides::{Side, either_or, told};
 use super::text::{BIRTH, DEATH, Text};
 
-const EARLY: &[&str] = &[
-    "first", "earlier", "earliest", "older", "oldest", "before", "sooner", "elder", "eldest",
-];
+const EARLY: &[&str] =
+    &["first", "earlier", "earliest", "older", "oldest", "before", "sooner", "elder", "eldest"];
 const LATE: &[&str] = &[
     "later", "latest", "younger", "youngest", "recent", "recently", "newer", "newest", "last",
     "after",
@@ -35,7 +34,8 @@ enum By {
 pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Option<Found> {
     let sides = either_or(query, text, lexicon)?;
     if let Some((by, least)) = measure(query) {
-        if let [Some(a), Some(b)] = sides.each_ref().map(|side| value(side, by, query, text, lexicon))
+        if let [Some(a), Some(b)] =
+            sides.each_ref().map(|side| value(side, by, query, text, lexicon))
         {
             if a.0 != b.0 {
                 let winner = usize::from((a.0 < b.0) != least);
@@ -97,7 +97,9 @@ fn value(
     for (line, span) in told(side, text, lexicon) {
         let near = |stem: &str| {
             let words = line.sentence.words.iter().enumerate();
-            words.filter(|(_, word)| word.stem == stem).any(|(i, _)| i.abs_diff(span.words.start) < 6)
+            words
+                .filter(|(_, word)| word.stem == stem)
+                .any(|(i, _)| i.abs_diff(span.words.start) < 6)
         };
         let (amount, rank) = match (by, span.kind) {
             (By::Date(event), Kind::Date(when) | Kind::Year(when)) => {

@@ -6,11 +6,50 @@ use super::wanted::{Sort, Wanted};
 
 /// Words in the names of organisations and places that no person bears.
 const NO_PERSON: &[&str] = &[
-    "university", "college", "school", "company", "inc", "corporation", "records", "studios",
-    "party", "county", "city", "river", "lake", "island", "islands", "street", "festival", "award",
-    "awards", "prize", "league", "club", "museum", "church", "war", "council", "north", "south",
-    "east", "west", "united", "national", "new", "series", "championship", "cup", "airport",
-    "station", "district", "province", "state", "states", "army", "force",
+    "university",
+    "college",
+    "school",
+    "company",
+    "inc",
+    "corporation",
+    "records",
+    "studios",
+    "party",
+    "county",
+    "city",
+    "river",
+    "lake",
+    "island",
+    "islands",
+    "street",
+    "festival",
+    "award",
+    "awards",
+    "prize",
+    "league",
+    "club",
+    "museum",
+    "church",
+    "war",
+    "council",
+    "north",
+    "south",
+    "east",
+    "west",
+    "united",
+    "national",
+    "new",
+    "series",
+    "championship",
+    "cup",
+    "airport",
+    "station",
+    "district",
+    "province",
+    "state",
+    "states",
+    "army",
+    "force",
 ];
 
 /// In `[0, 1]`.
@@ -18,7 +57,13 @@ pub(crate) fn grade(wanted: &Wanted, line: &Line, span: &Span) -> f32 {
     match (wanted.sort, span.kind) {
         (Sort::Person, Kind::Name) => person(line, span),
         (Sort::Place, Kind::Name) => place(line, span),
-        (Sort::Place, Kind::Country) => if people(line, span) { 0.2 } else { place(line, span) },
+        (Sort::Place, Kind::Country) => {
+            if people(line, span) {
+                0.2
+            } else {
+                place(line, span)
+            }
+        }
         (Sort::Country, Kind::Country)
         | (Sort::Date, Kind::Date(_))
         | (Sort::Year, Kind::Year(_))

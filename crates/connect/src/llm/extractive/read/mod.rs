@@ -19,7 +19,7 @@ use self::text::Text;
 use self::wanted::{Sort, Wanted};
 use super::input::Passage;
 use super::lexicon::Lexicon;
-use super::weights::covered;
+use super::weights::{Weights, covered, mass};
 use super::words::Sentence;
 
 #[derive(Debug, Deserialize)]
@@ -56,11 +56,13 @@ pub(crate) fn read(lexicon: &Lexicon, asked: &Asked) -> Found {
     }
     let question = Sentence::new(&asked.question.text, lexicon);
     let wanted = Wanted::of(&question, asked.question.answer_kind, lexicon);
-    let query = Query::new(&asked.question.text, wanted, &text, lexicon);
-    let share = covered(&query.mass, &all_stems(&text));
+    // Weights by rarity in the context would make a word it lacks the heaviest.
+    let plain = mass(&question, &Weights::default());
+    let share = covered(&plain, &all_stems(&text));
     if share < LEAST_COVERED {
         return abstain(&format!("The context covers only {share:.2} of the question."));
     }
+    let query = Query::new(&asked.question.text, wanted, &text, lexicon);
     if !asked.question.options.is_empty() {
         return options::pick(&asked.question.options, &query, &text, lexicon);
     }
@@ -137,10 +139,16 @@ mod tests {
 
     fn asked(question: Question) -> Asked {
         let context = [
-            ("Low Tide", "Low Tide is a Danish film of 1974. It was directed by Mara Quill and won \
-                          40 prizes."),
-            ("Mara Quill", "Mara Quill (3 May 1931 – 7 June 1990) was a Danish painter and film \
-                            director. She was born in Lower Saxby and taught sculpture."),
+            (
+                "Low Tide",
+                "Low Tide is a Danish film of 1974. It was directed by Mara Quill and won \
+                          40 prizes.",
+            ),
+            (
+                "Mara Quill",
+                "Mara Quill (3 May 1931 – 7 June 1990) was a Danish painter and film \
+                            director. She was born in Lower Saxby and taught sculpture.",
+            ),
             ("High Noon Mill", "High Noon Mill is a film of 1981, directed by Orla Finch."),
             ("Orla Finch", "Orla Finch (born 12 March 1929) is a Welsh director."),
         ];
@@ -180,7 +188,8 @@ mod tests {
 
     #[test]
     fn the_kind_of_answer_is_kept_to() {
-        let long = Question { answer_kind: AnswerKind::Long, ..Question::new("Who is Mara Quill?") };
+        let long =
+            Question { answer_kind: AnswerKind::Long, ..Question::new("Who is Mara Quill?") };
         let found = read(&Lexicon::new(), &asked(long)).answer;
         assert!(found.starts_with("Mara Quill (3 May 1931"), "{found}");
         let options = vec!["Orla Finch".into(), "Mara Quill".into()];

@@ -16,7 +16,7 @@ pub(crate) const FEATURES: usize = 26;
 pub(crate) type Features = [f32; FEATURES];
 
 /// Fitted on training questions only (see `docs` of the offline model).
-const WEIGHTS: Features = [4.74, 0.28, -0.96, 0.79, 0.27, 1.71, 2.89, -1.39, 0.47, -0.4, -2.6, 0.2, -0.12, 0.89, 0.37, 0.89, -1.2, -0.56, -1.95, 1.43, 0.0, 0.54, 1.55, 1.2, 0.15, 0.31];
+const WEIGHTS: Features = [4.66, 0.1, -0.39, 0.58, 0.34, 1.56, 2.72, -1.23, 0.22, -0.47, -1.49, 1.43, -0.55, 0.94, 0.37, 0.86, -0.81, -0.64, -1.82, 1.35, 0.0, 0.45, 1.76, 1.06, 0.09, 0.32];
 
 /// A span that could be the answer.
 pub(crate) struct Candidate {
@@ -137,7 +137,8 @@ fn features(query: &Query<'_>, about: &About<'_>, span: &Span, said: &str) -> Fe
     let title = &about.text.titles[line.passage].plain;
     let is_title = |title: &String| title.eq_ignore_ascii_case(said);
     let others = about.text.titles.iter().enumerate().filter(|(i, _)| *i != line.passage);
-    let same = |other: &&Line| other.passage != line.passage && mentions(&other.sentence.text, said);
+    let same =
+        |other: &&Line| other.passage != line.passage && mentions(&other.sentence.text, said);
     let (near, focus) = nearness(query, line, span);
     let (left, right) = beside(query, line, span);
     let part = span.kind == Kind::Name
@@ -179,9 +180,12 @@ fn nearness(query: &Query<'_>, line: &Line, span: &Span) -> (f32, f32) {
     let total = query.total();
     let (mut near, mut focus, mut plain) = (0.0, 0.0, f32::EPSILON);
     for (stem, weight) in &query.mass {
-        let named = query.sentence.words.iter().enumerate().any(|(i, word)| {
-            i > 0 && word.stem == *stem && word.shape != Shape::Lower
-        });
+        let named = query
+            .sentence
+            .words
+            .iter()
+            .enumerate()
+            .any(|(i, word)| i > 0 && word.stem == *stem && word.shape != Shape::Lower);
         if !named {
             plain += weight;
         }
@@ -201,7 +205,11 @@ fn nearness(query: &Query<'_>, line: &Line, span: &Span) -> (f32, f32) {
 }
 
 fn distance(at: usize, span: &Span) -> usize {
-    if at < span.words.start { span.words.start - at } else { at.saturating_sub(span.words.end - 1) }
+    if at < span.words.start {
+        span.words.start - at
+    } else {
+        at.saturating_sub(span.words.end - 1)
+    }
 }
 
 /// Whether the asked-for noun stands in the span or right beside it.
@@ -221,7 +229,9 @@ fn preposition(wanted: &Wanted, line: &Line, span: &Span) -> f32 {
         Sort::Person => &["by", "with", "to", "son", "daughter", "and", "of", "wife", "husband"],
         Sort::Date | Sort::Year => &["in", "on", "born", "since", "from", "until"],
         Sort::Number => &["of", "over", "about", "than", "was", "approximately", "nearly", "has"],
-        Sort::Thing | Sort::YesNo | Sort::Common | Sort::Named => &["a", "an", "the", "as", "by", "for", "of"],
+        Sort::Thing | Sort::YesNo | Sort::Common | Sort::Named => {
+            &["a", "an", "the", "as", "by", "for", "of"]
+        }
     };
     if leads.contains(&word.as_str()) { 1.0 } else { 0.0 }
 }

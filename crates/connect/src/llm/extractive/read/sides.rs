@@ -26,8 +26,11 @@ pub(crate) fn either_or(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Op
     let question = query.text.trim().trim_end_matches(['?', ' ', '.']);
     let (left, right) = match question.rsplit_once(" or ") {
         Some(parts) => parts,
-        None => question.split_once(" out of ").or_else(|| question.split_once("etween "))?
-            .1.split_once(" and ")?,
+        None => question
+            .split_once(" out of ")
+            .or_else(|| question.split_once("etween "))?
+            .1
+            .split_once(" and ")?,
     };
     let opens = right.trim_start_matches("the ").chars().next()?;
     if opens.is_lowercase() && !right.starts_with("the ") {
@@ -63,7 +66,8 @@ pub(crate) fn both(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Vec<Sid
     if names.len() < 2 {
         let question = query.text.trim_end_matches(['?', ' ', '.']);
         let parts = question.split_once(" and ");
-        let around = parts.and_then(|(a, b)| Some([last_name(a, lexicon)?, first_name(b, lexicon)?]));
+        let around =
+            parts.and_then(|(a, b)| Some([last_name(a, lexicon)?, first_name(b, lexicon)?]));
         names = around.map_or(names, Vec::from);
     }
     names.into_iter().take(2).map(|name| side(name, query, text, lexicon)).collect()
@@ -78,7 +82,8 @@ fn last_name(left: &str, lexicon: &Lexicon) -> Option<String> {
     let sentence = Sentence::new(left, lexicon);
     let end = sentence.words.len();
     let found = names(&sentence, lexicon);
-    let last = found.iter().filter(|span| span.words.end == end).min_by_key(|span| span.words.start);
+    let last =
+        found.iter().filter(|span| span.words.end == end).min_by_key(|span| span.words.start);
     let words = last.map_or(end.checked_sub(1)?..end, |span| span.words.clone());
     Some(sentence.slice(&words).to_owned())
 }

@@ -69,11 +69,9 @@ fn by_cue(question: &Sentence, said: &[String], lexicon: &Lexicon) -> Wanted {
         "who" | "whom" | "whose" => plain(Sort::Person),
         "when" => plain(Sort::Date),
         "where" => plain(Sort::Place),
-        "how" if ["many", "much"].contains(&next) => Wanted {
-            sort: Sort::Number,
-            head: said.get(at + 2).map(|word| lexicon.stem(word)),
-            at,
-        },
+        "how" if ["many", "much"].contains(&next) => {
+            Wanted { sort: Sort::Number, head: said.get(at + 2).map(|word| lexicon.stem(word)), at }
+        }
         "how" if ["old", "long", "tall", "high", "far", "big", "large"].contains(&next) => {
             plain(Sort::Number)
         }
@@ -153,8 +151,7 @@ mod tests {
 
     fn sort(question: &str) -> (Sort, Option<String>) {
         let lexicon = Lexicon::new();
-        let wanted =
-            Wanted::of(&Sentence::new(question, &lexicon), AnswerKind::Short, &lexicon);
+        let wanted = Wanted::of(&Sentence::new(question, &lexicon), AnswerKind::Short, &lexicon);
         (wanted.sort, wanted.head)
     }
 

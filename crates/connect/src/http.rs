@@ -39,17 +39,7 @@ impl Http {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
-        let mut client = Client::builder()
-            .default_headers(headers)
-            .user_agent(concat!("halma/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(Duration::from_secs(10))
-            .pool_idle_timeout(Duration::from_secs(90))
-            .tcp_nodelay(true)
-            .redirect(Policy::custom(follow));
-        if is_loopback(&base) {
-            client = client.no_proxy();
-        }
-        let client = client.build().map_err(|e| {
+        let client = client(&base, headers).map_err(|e| {
             let reason = format!("no HTTP client can be made: {}", chain(&e));
             wrong("url", &reason, "check the certificates of this machine")
         })?;
@@ -168,6 +158,28 @@ impl Http {
             None => text.to_owned(),
         }
     }
+}
+
+fn client(base: &Url, headers: HeaderMap) -> reqwest::Result<Client> {
+    let loopback = is_loopback(base);
+    let builder = |certificates: bool| {
+        let builder = Client::builder()
+            .default_headers(headers.clone())
+            .user_agent(concat!("halma/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(Duration::from_secs(10))
+            .pool_idle_timeout(Duration::from_secs(90))
+            .tcp_nodelay(true)
+            .redirect(Policy::custom(follow));
+        let builder = if loopback { builder.no_proxy() } else { builder };
+        if certificates { builder } else { builder.tls_certs_only([]) }
+    };
+    if base.scheme() == "https" {
+        return builder(true).build();
+    }
+    // A machine without any certificates (a slim container) can still talk to a server next door;
+    // with them a proxy that is reached by https works too.
+    let plain = || builder(false).build();
+    if loopback { plain() } else { builder(true).build().or_else(|_| plain()) }
 }
 
 /// What an error names: where it happened and with which model.

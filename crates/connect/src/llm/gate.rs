@@ -39,13 +39,13 @@ pub(crate) struct Pass<'a> {
 }
 
 impl Gate {
-    pub(crate) fn new(concurrency: usize, per_minute: Option<u32>) -> Self {
+    pub(crate) fn new(concurrency: usize, per_minute: Option<NonZeroU32>) -> Self {
         let most = concurrency.clamp(1, Semaphore::MAX_PERMITS);
         // A burst of one: servers count in windows shorter than the minute they advertise.
         let quota = |n| Quota::per_minute(n).allow_burst(NonZeroU32::MIN);
         Self {
             places: Semaphore::new(most),
-            per_minute: per_minute.and_then(NonZeroU32::new).map(quota).map(RateLimiter::direct),
+            per_minute: per_minute.map(quota).map(RateLimiter::direct),
             most,
             state: Mutex::new(State {
                 limit: most,
@@ -61,10 +61,10 @@ impl Gate {
     pub(crate) async fn enter(&self) -> Pass<'_> {
         let place = self.places.acquire().await.expect("the semaphore is never closed");
         // Whoever has a place waits here with it: nobody else may start either.
+        if let Some(limiter) = &self.per_minute {
+            limiter.until_ready().await;
+        }
         loop {
-            if let Some(limiter) = &self.per_minute {
-                limiter.until_ready().await;
-            }
             let closed_until = self.state().closed_until;
             match closed_until.filter(|until| *until > Instant::now()) {
                 Some(until) => tokio::time::sleep_until(until).await,
@@ -214,7 +214,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_minute_has_its_share_only() {
-        let gate = Gate::new(8, Some(60_000));
+        let gate = Gate::new(8, NonZeroU32::new(60_000));
         let began = std::time::Instant::now();
         for _ in 0..20 {
             drop(gate.enter().await);

@@ -1,6 +1,7 @@
 //! Putting it together: `Cached ▸ Retried ▸ Limited ▸ OpenAi`.
 //!
 //! The limit is the innermost, so that it sees every attempt; `limited.rs` says why.
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,19 +37,35 @@ impl Default for Limits {
 }
 
 impl Limits {
-    fn gate(&self) -> Gate {
-        Gate::new(self.concurrency, self.requests_per_minute)
+    fn gate(&self) -> Result<Gate, ConfigError> {
+        if self.concurrency == 0 {
+            return Err(wrong("concurrency", "no call could ever be made with `0`", "16"));
+        }
+        let per_minute = match self.requests_per_minute.map(NonZeroU32::try_from).transpose() {
+            Ok(per_minute) => per_minute,
+            Err(_) => {
+                let reason = "no call could ever be made with `0`";
+                return Err(wrong("requests_per_minute", reason, "60"));
+            }
+        };
+        Ok(Gate::new(self.concurrency, per_minute))
     }
 
     fn patience(&self) -> Result<Patience, ConfigError> {
-        let in_all =
-            Duration::try_from_secs_f64(self.max_wait_seconds).map_err(|e| ConfigError {
-                file: String::new(),
-                key: "max_wait_seconds".into(),
-                reason: format!("`{}` is no time to wait: {e}", self.max_wait_seconds),
-                hint: "give a number of seconds, 180 for instance".into(),
-            })?;
+        let in_all = Duration::try_from_secs_f64(self.max_wait_seconds).map_err(|e| {
+            let reason = format!("`{}` is no time to wait: {e}", self.max_wait_seconds);
+            wrong("max_wait_seconds", &reason, "180")
+        })?;
         Ok(Patience::new(self.retries, in_all))
+    }
+}
+
+fn wrong(key: &str, reason: &str, example: &str) -> ConfigError {
+    ConfigError {
+        file: String::new(),
+        key: key.to_owned(),
+        reason: reason.to_owned(),
+        hint: format!("give a number above zero, {example} for instance, or delete the line"),
     }
 }
 
@@ -61,7 +78,7 @@ pub fn wrapped(
 ) -> Result<Arc<dyn Llm>, ConfigError> {
     let patience = limits.patience()?;
     let openai: Arc<dyn Llm> = Arc::new(OpenAi::new(endpoint.clone())?);
-    let limited: Arc<dyn Llm> = Arc::new(Limited::new(openai, limits.gate()));
+    let limited: Arc<dyn Llm> = Arc::new(Limited::new(openai, limits.gate()?));
     let retried: Arc<dyn Llm> = Arc::new(Retried::new(limited, patience));
     Ok(match cache {
         Some(cache) => Arc::new(Cached::new(retried, cache, &endpoint)),
@@ -76,7 +93,7 @@ pub fn wrapped_embedder(
 ) -> Result<Arc<dyn Embedder>, ConfigError> {
     let patience = limits.patience()?;
     let single: Arc<dyn Embedder> = Arc::new(EndpointEmbedder::new(endpoint)?);
-    let limited: Arc<dyn Embedder> = Arc::new(Limited::new(single, limits.gate()));
+    let limited: Arc<dyn Embedder> = Arc::new(Limited::new(single, limits.gate()?));
     let retried: Arc<dyn Embedder> = Arc::new(Retried::new(limited, patience));
     Ok(Arc::new(Batches::new(retried)))
 }

@@ -259,3 +259,15 @@ fn an_address_that_cannot_be_one_is_a_configuration_error() {
     let model = halma_connect::OpenAi::new(Endpoint::new(" http://host/v1/ ", "m")).unwrap();
     assert_eq!(model.model(), "m");
 }
+
+#[test]
+fn limits_that_let_nothing_through_are_configuration_errors() {
+    let endpoint = Endpoint::new("http://host/v1", "m");
+    for (limits, key) in [
+        (Limits { concurrency: 0, ..Limits::default() }, "concurrency"),
+        (Limits { requests_per_minute: Some(0), ..Limits::default() }, "requests_per_minute"),
+        (Limits { max_wait_seconds: -1.0, ..Limits::default() }, "max_wait_seconds"),
+    ] {
+        assert_eq!(wrapped(endpoint.clone(), limits, None).err().unwrap().key, key);
+    }
+}

@@ -11,13 +11,14 @@ use super::text::{BIRTH, DEATH, Text};
 
 const EARLY: &[&str] =
     &["first", "earlier", "earliest", "older", "oldest", "before", "sooner", "elder", "eldest"];
+const AGES: &[&str] = &["older", "oldest", "younger", "youngest", "elder", "eldest"];
 const LATE: &[&str] = &[
     "later", "latest", "younger", "youngest", "recent", "recently", "newer", "newest", "last",
     "after",
 ];
 const MANY: &[&str] = &[
     "more", "most", "larger", "largest", "bigger", "biggest", "higher", "highest", "longer",
-    "longest", "taller", "tallest", "greater", "greatest", "bigger",
+    "longest", "taller", "tallest", "greater", "greatest",
 ];
 const FEW: &[&str] =
     &["fewer", "fewest", "less", "least", "smaller", "smallest", "shorter", "shortest", "lower"];
@@ -33,26 +34,17 @@ enum By {
 /// `None` where the question has no two sides.
 pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Option<Found> {
     let sides = either_or(query, text, lexicon)?;
-    if let Some((by, least)) = measure(query) {
-        if let [Some(a), Some(b)] =
-            sides.each_ref().map(|side| value(side, by, query, text, lexicon))
-        {
-            if a.0 != b.0 {
-                let winner = usize::from((a.0 < b.0) != least);
-                return Some(Found {
-                    answer: sides[winner].name.clone(),
-                    rationale: format!("Compared: “{}” and “{}”", a.1, b.1),
-                });
-            }
-        }
-    }
-    let [a, b] = sides.each_ref().map(|side| support(side, &sides, query, text, lexicon));
-    let winner = usize::from(b.0 > a.0);
-    let line = [a.1, b.1][winner].clone();
-    let rationale = match line.is_empty() {
-        true => "Nothing is told that decides; the side that is told more of.".to_owned(),
-        false => format!("What the question asks is said best here: “{line}”"),
-    };
+    let decided = measure(query).and_then(|(by, least)| {
+        let value = |side| value(side, by, query, text, lexicon);
+        let (a, b) = (value(&sides[0])?, value(&sides[1])?);
+        let order = a.0.partial_cmp(&b.0).filter(|order| order.is_ne())?;
+        Some((usize::from(order.is_lt() != least), format!("Compared: “{}” and “{}”", a.1, b.1)))
+    });
+    let (winner, rationale) = decided.unwrap_or_else(|| {
+        let [a, b] = sides.each_ref().map(|side| support(side, &sides, query, text, lexicon));
+        let (winner, line) = if b.0 > a.0 { (1, b.1) } else { (0, a.1) };
+        (winner, format!("Neither is dated or counted; more is said here: “{line}”"))
+    });
     Some(Found { answer: sides[winner].name.clone(), rationale })
 }
 
@@ -62,10 +54,9 @@ fn measure(query: &Query<'_>) -> Option<(By, bool)> {
         (0..query.sentence.words.len()).map(|i| query.sentence.word(i).to_lowercase()).collect();
     let any = |list: &[&str]| said.iter().any(|word| list.contains(&word.as_str()));
     let stem = |wanted: &str| query.sentence.words.iter().any(|word| word.stem == wanted);
-    let aged = |list: &[&str]| said.iter().any(|word| list.contains(&word.as_str()));
     let event = if stem(DEATH) {
         Some(DEATH)
-    } else if stem(BIRTH) || aged(&["older", "oldest", "younger", "youngest", "elder", "eldest"]) {
+    } else if stem(BIRTH) || any(AGES) {
         Some(BIRTH)
     } else if stem("found") {
         Some("found")
@@ -140,8 +131,7 @@ fn support(
     let mut all = HashSet::new();
     let mut best = (0.0_f32, String::new());
     for line in side.passages.iter().flat_map(|&passage| text.of(passage)) {
-        let held: HashSet<String> =
-            line.sentence.words.iter().map(|word| word.stem.clone()).collect();
+        let held = line.stems();
         let share = covered(&rest, &held);
         if share > best.0 {
             best = (share, line.sentence.text.clone());

@@ -56,28 +56,22 @@ const NO_PERSON: &[&str] = &[
 pub(crate) fn grade(wanted: &Wanted, line: &Line, span: &Span) -> f32 {
     match (wanted.sort, span.kind) {
         (Sort::Person, Kind::Name) => person(line, span),
-        (Sort::Place, Kind::Name) => place(line, span),
-        (Sort::Place, Kind::Country) => {
-            if people(line, span) {
-                0.2
-            } else {
-                place(line, span)
-            }
-        }
+        (Sort::Place, Kind::Country) if people(line, span) => 0.2,
+        (Sort::Place, Kind::Name | Kind::Country) => place(line, span),
         (Sort::Country, Kind::Country)
         | (Sort::Date, Kind::Date(_))
         | (Sort::Year, Kind::Year(_))
-        | (Sort::Number, Kind::Number(_)) => 1.0,
-        (Sort::Country, Kind::Name) => 0.3,
+        | (Sort::Number, Kind::Number(_))
+        | (Sort::Named, Kind::Name | Kind::Quoted)
+        | (Sort::Common, Kind::Phrase) => 1.0,
+        (Sort::Number, Kind::Measure(_)) | (Sort::Thing, Kind::Name | Kind::Quoted) => 0.8,
         (Sort::Date, Kind::Year(_)) => 0.7,
-        (Sort::Number, Kind::Measure(_)) => 0.8,
-        (Sort::Named, Kind::Name | Kind::Quoted) | (Sort::Common, Kind::Phrase) => 1.0,
-        (Sort::Thing, Kind::Name | Kind::Quoted) => 0.8,
         (Sort::Thing, Kind::Phrase) => 0.6,
-        (Sort::Common, Kind::Name) | (Sort::Thing, Kind::Measure(_) | Kind::Country) => 0.3,
+        (Sort::Country | Sort::Common, Kind::Name)
+        | (Sort::Thing, Kind::Measure(_) | Kind::Country) => 0.3,
+        (Sort::Year, Kind::Date(_))
+        | (Sort::Thing, Kind::Date(_) | Kind::Year(_) | Kind::Number(_)) => 0.2,
         (Sort::Person | Sort::Place, Kind::Quoted) => 0.1,
-        (Sort::Thing | Sort::Year, Kind::Date(_))
-        | (Sort::Thing, Kind::Year(_) | Kind::Number(_)) => 0.2,
         _ => 0.0,
     }
 }
@@ -127,8 +121,8 @@ mod tests {
     fn a_person_is_no_university() {
         let lexicon = Lexicon::new();
         let sentence = Sentence::new("Mara Quill taught at Saxby University.", &lexicon);
-        let life = vec![None; sentence.words.len()];
-        let line = Line { passage: 0, place: 0, sentence, life };
+        let untold = vec![None; sentence.words.len()];
+        let line = Line { passage: 0, place: 0, sentence, life: untold };
         let found = spans(&line.sentence, &lexicon);
         let names: Vec<&Span> = found.iter().filter(|span| span.kind == Kind::Name).collect();
         let wanted = |sort| Wanted { sort, head: None, at: 0 };

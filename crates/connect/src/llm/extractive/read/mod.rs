@@ -105,21 +105,23 @@ fn best_span(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found {
     }
 }
 
-/// The sentences that cover most of the question, in their order.
+/// The sentences that cover most of the question, in their order; a sentence of a passage that
+/// the question names comes first.
 fn long(query: &Query<'_>, text: &Text) -> Found {
     let mut open = query.mass.clone();
     let mut chosen: Vec<usize> = vec![];
     while chosen.len() < LONG {
-        let gain = |i: usize| {
-            let held = text.lines[i].sentence.words.iter().map(|word| word.stem.clone()).collect();
-            let share = covered(&open, &held);
-            (share, i)
+        let gain = |i: &usize| {
+            let line = &text.lines[*i];
+            let titles: HashSet<String> =
+                text.titles[line.passage].stems.iter().cloned().collect();
+            covered(&open, &line.stems()) + covered(&open, &titles) / 2.0
         };
-        let rest = (0..text.lines.len()).filter(|i| !chosen.contains(i)).map(gain);
-        let best = rest.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-        let Some((share, line)) = best.filter(|(share, _)| *share > 0.0) else { break };
-        let _ = share;
-        open.retain(|(stem, _)| !text.lines[line].sentence.words.iter().any(|w| w.stem == *stem));
+        let rest = (0..text.lines.len()).filter(|i| !chosen.contains(i));
+        let best = rest.max_by(|a, b| gain(a).total_cmp(&gain(b)).then(b.cmp(a)));
+        let Some(line) = best.filter(|line| gain(line) > 0.0) else { break };
+        let held = text.lines[line].stems();
+        open.retain(|(stem, _)| !held.contains(stem));
         chosen.push(line);
     }
     chosen.sort_unstable();

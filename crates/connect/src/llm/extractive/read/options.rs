@@ -14,13 +14,8 @@ pub(crate) fn pick(options: &[String], query: &Query<'_>, text: &Text, lexicon: 
     for option in options {
         let wanted: HashSet<String> = lexicon.content(option).into_iter().collect();
         for line in &text.lines {
-            let held: HashSet<String> = line
-                .sentence
-                .words
-                .iter()
-                .map(|word| word.stem.clone())
-                .chain(text.titles[line.passage].stems.iter().cloned())
-                .collect();
+            let mut held = line.stems();
+            held.extend(text.titles[line.passage].stems.iter().cloned());
             #[expect(clippy::cast_precision_loss, reason = "an option has few words")]
             let share = wanted.intersection(&held).count() as f32 / wanted.len().max(1) as f32;
             let whole = if mentions(&line.sentence.text, option) { 0.5 } else { 0.0 };

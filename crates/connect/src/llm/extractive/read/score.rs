@@ -16,7 +16,7 @@ pub(crate) const FEATURES: usize = 26;
 pub(crate) type Features = [f32; FEATURES];
 
 /// Fitted on training questions only (see `docs` of the offline model).
-const WEIGHTS: Features = [4.66, 0.1, -0.39, 0.58, 0.34, 1.56, 2.72, -1.23, 0.22, -0.47, -1.49, 1.43, -0.55, 0.94, 0.37, 0.86, -0.81, -0.64, -1.82, 1.35, 0.0, 0.45, 1.76, 1.06, 0.09, 0.32];
+const WEIGHTS: Features = [4.8, 0.9, 0.72, 1.02, -0.08, 1.79, 2.34, -1.41, 0.56, 0.22, -0.68, 1.58, -0.32, 0.65, 0.16, 0.75, -0.01, -0.68, -1.94, 1.33, 0.0, 0.37, 1.27, 0.79, 0.02, 0.05];
 
 /// A span that could be the answer.
 pub(crate) struct Candidate {

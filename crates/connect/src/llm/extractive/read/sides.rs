@@ -110,11 +110,8 @@ fn side(name: String, query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Side
     let Some(own) = titled(&name, text, lexicon) else { return Side { name, passages: vec![] } };
     let mut passages = vec![own];
     let role = query.mass.iter().find(|(stem, _)| ROLES.contains(&stem.as_str()));
-    if let Some((role, _)) = role {
-        if let Some(person) = linked(own, role, text, lexicon) {
-            passages.insert(0, person);
-        }
-    }
+    let person = role.and_then(|(role, _)| linked(own, role, text, lexicon));
+    passages.splice(0..0, person);
     Side { name, passages }
 }
 

@@ -1,5 +1,7 @@
 //! The context as the reader sees it: sentences with their words, their subject and the parts of
 //! a life that a bracket tells.
+use std::collections::HashSet;
+
 use halma_core::text::sentences;
 
 use super::super::input::Passage;
@@ -27,6 +29,12 @@ pub(crate) struct Line {
 pub(crate) struct Title {
     pub(crate) plain: String,
     pub(crate) stems: Vec<String>,
+}
+
+impl Line {
+    pub(crate) fn stems(&self) -> HashSet<String> {
+        self.sentence.words.iter().map(|word| word.stem.clone()).collect()
+    }
 }
 
 pub(crate) struct Text {

@@ -6,7 +6,7 @@ use super::super::weights::covered;
 use super::Found;
 use super::score::Query;
 use super::sides::{Side, both, country};
-use super::text::Text;
+use super::text::{Line, Text};
 
 /// The share of what is asked that must be said of every side for a yes.
 const SAID: f32 = 0.5;
@@ -39,20 +39,15 @@ pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found 
 /// The stems that the passages of a side hold.
 fn held(side: &Side, text: &Text) -> HashSet<String> {
     let lines = side.passages.iter().flat_map(|&passage| text.of(passage));
-    lines.flat_map(|line| line.sentence.words.iter().map(|word| word.stem.clone())).collect()
+    lines.flat_map(Line::stems).collect()
 }
 
 /// One sentence must say most of it, without a `not`.
 fn said_anywhere(query: &Query<'_>, text: &Text) -> Found {
     let mut best = (0.0_f32, String::new(), false);
     for line in &text.lines {
-        let held: HashSet<String> = line
-            .sentence
-            .words
-            .iter()
-            .map(|word| word.stem.clone())
-            .chain(text.titles[line.passage].stems.iter().cloned())
-            .collect();
+        let mut held = line.stems();
+        held.extend(text.titles[line.passage].stems.iter().cloned());
         let share = covered(&query.mass, &held);
         if share > best.0 {
             let denies = (0..line.sentence.words.len())

@@ -1,0 +1,198 @@
+//! A base that is open: the truth, its indexes, and the vectors held in memory.
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use halma_core::{Embedder, Layer};
+use tokio::sync::OnceCell;
+
+use crate::error::beside;
+use crate::lock::WriterLock;
+use crate::report::{Stats, VectorStats};
+use crate::store::{EmbedderRecord, FORMAT, Store};
+use crate::vectors::Matrix;
+use crate::words::WordIndex;
+use crate::{BaseOptions, KbError, Thresholds};
+
+/// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
+pub struct Base {
+    pub(crate) dir: PathBuf,
+    pub(crate) store: Store,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) thresholds: Thresholds,
+    chunks: WordIndex,
+    atoms: WordIndex,
+    view: Mutex<View>,
+    warned: AtomicBool,
+}
+
+/// What searches see, loaded when first needed.
+#[derive(Default)]
+struct View {
+    generation: u64,
+    chunks: Arc<OnceCell<Arc<Matrix>>>,
+    atoms: Arc<OnceCell<Arc<Matrix>>>,
+}
+
+fn truth(dir: &Path) -> PathBuf {
+    dir.join("truth")
+}
+
+impl Base {
+    /// Opens the base in `dir`, which is made when there is none.
+    pub fn create_or_open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
+        for folder in [truth(dir), dir.join("bm25"), dir.join("cache")] {
+            std::fs::create_dir_all(&folder).map_err(|e| KbError::file(folder, "create", e))?;
+        }
+        Self::open_there(dir, options)
+    }
+
+    /// Opens the base in `dir`; [`KbError::NoBase`] when there is none.
+    pub fn open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
+        if !Store::exists(&truth(dir)) {
+            return Err(KbError::NoBase { dir: dir.to_owned() });
+        }
+        Self::open_there(dir, options)
+    }
+
+    fn open_there(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
+        let store = Store::open(&truth(dir))?;
+        let words = |layer: Layer| dir.join("bm25").join(layer.name());
+        let open = || {
+            let chunks = WordIndex::open(&words(Layer::Chunk), Layer::Chunk)?;
+            Ok::<_, KbError>((chunks, WordIndex::open(&words(Layer::Atom), Layer::Atom)?))
+        };
+        // While somebody else indexes, what they have entered so far is searched. Otherwise the
+        // word index is brought up to the truth here, should a run have been killed.
+        let lock = WriterLock::try_take(dir)?;
+        let opened = if lock.is_none() { open().ok() } else { None };
+        let (chunks, atoms) = match opened {
+            Some(opened) => opened,
+            None => {
+                let _lock = lock.map_or_else(|| WriterLock::take(dir), Ok)?;
+                let chunks = WordIndex::open_or_mend(&words(Layer::Chunk), Layer::Chunk)?;
+                let atoms = WordIndex::open_or_mend(&words(Layer::Atom), Layer::Atom)?;
+                for index in [&chunks, &atoms] {
+                    if index.is_behind(&store)? {
+                        index.catch_up(&store, &|_| ())?;
+                        store.write(|txn| store.publish(txn))?;
+                    }
+                }
+                (chunks, atoms)
+            }
+        };
+        let generation = store.read(|txn| store.generation(txn))?;
+        Ok(Arc::new(Self {
+            dir: dir.to_owned(),
+            store,
+            embedder: options.embedder,
+            thresholds: options.thresholds,
+            chunks,
+            atoms,
+            view: Mutex::new(View { generation, ..View::default() }),
+            warned: AtomicBool::new(false),
+        }))
+    }
+
+    /// The folder for what may be thrown away: replies of models and the like.
+    pub fn cache_dir(&self) -> PathBuf {
+        self.dir.join("cache")
+    }
+
+    /// Figures about what the base holds.
+    pub fn stats(&self) -> Result<Stats, KbError> {
+        let store = &self.store;
+        let bytes_on_disk = size_of(&truth(&self.dir)) + size_of(&self.dir.join("bm25"));
+        store.read(|txn| {
+            let (created, updated) = store.times(txn)?;
+            let ledger = store.ledger_counts(txn)?;
+            let mut vectors = vec![];
+            for (number, record) in (0u8..).zip(store.embedders(txn)?) {
+                let EmbedderRecord { model, dimensions } = record;
+                let chunks = store.count_vectors(txn, number, Layer::Chunk)?;
+                let atoms = store.count_vectors(txn, number, Layer::Atom)?;
+                if chunks + atoms > 0 {
+                    vectors.push(VectorStats { embedder: model, dimensions, chunks, atoms });
+                }
+            }
+            let mut hasher = blake3::Hasher::new();
+            for id in store.ids(txn, Layer::Document)? {
+                hasher.update(&id.to_be_bytes());
+            }
+            Ok(Stats {
+                format: FORMAT,
+                documents: store.count(txn, Layer::Document)?,
+                sections: store.count(txn, Layer::Section)?,
+                chunks: store.count(txn, Layer::Chunk)?,
+                atoms: store.count(txn, Layer::Atom)?,
+                vectors,
+                failed_units: ledger.failed,
+                pending_units: ledger.pending,
+                bytes_on_disk,
+                fingerprint: hasher.finalize().to_hex()[..16].to_owned(),
+                created,
+                updated,
+            })
+        })
+    }
+
+    /// The word index of a layer that is searched.
+    pub(crate) fn words(&self, layer: Layer) -> Result<&WordIndex, KbError> {
+        match layer {
+            Layer::Chunk => Ok(&self.chunks),
+            Layer::Atom => Ok(&self.atoms),
+            Layer::Document | Layer::Section => Err(KbError::NotSearched { layer: layer.name() }),
+        }
+    }
+
+    /// Sees what was published since the last search.
+    pub(crate) fn refresh(&self) -> Result<(), KbError> {
+        let generation = self.store.read(|txn| self.store.generation(txn))?;
+        let mut view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+        if view.generation != generation {
+            self.chunks.reload()?;
+            self.atoms.reload()?;
+            *view = View { generation, ..View::default() };
+        }
+        Ok(())
+    }
+
+    /// The vectors of a layer, loaded by the first search that needs them.
+    pub(crate) async fn matrix(&self, embedder: u8, layer: Layer) -> Result<Arc<Matrix>, KbError> {
+        let cell = {
+            let view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(if layer == Layer::Atom { &view.atoms } else { &view.chunks })
+        };
+        let store = self.store.clone();
+        let load = || beside("loading vectors", move || Matrix::load(&store, embedder, layer));
+        let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
+        Ok(Arc::clone(loaded))
+    }
+
+    /// Says once that only words are searched.
+    pub(crate) fn warn_words_only(&self, layer: Layer) {
+        if self.warned.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let layer = layer.name();
+        match &self.embedder {
+            Some(embedder) => tracing::warn!(
+                "the base has no {layer} vectors of `{}`: only words are searched; run \
+                 `halma index` again to embed it",
+                embedder.model()
+            ),
+            None => tracing::warn!("there is no embedder: only words are searched"),
+        }
+    }
+}
+
+/// Bytes that a folder takes up.
+fn size_of(dir: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(dir) else { return 0 };
+    let size = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(about) if about.is_dir() => size_of(&entry.path()),
+        Ok(about) => about.len(),
+        Err(_) => 0,
+    };
+    entries.filter_map(Result::ok).map(size).sum()
+}

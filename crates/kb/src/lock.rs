@@ -1,0 +1,35 @@
+//! One writer at a time: a lock on a file, which the system gives back when a process dies.
+use std::fs::{File, TryLockError};
+use std::path::Path;
+
+use crate::KbError;
+
+/// Held until it is dropped.
+pub(crate) struct WriterLock(#[expect(dead_code, reason = "holding it is its use")] File);
+
+const NAME: &str = "index.lock";
+
+fn file(dir: &Path) -> Result<File, KbError> {
+    let path = dir.join(NAME);
+    let opened = File::options().create(true).truncate(false).write(true).open(&path);
+    opened.map_err(|e| KbError::file(path, "open", e))
+}
+
+impl WriterLock {
+    /// The lock, unless somebody else holds it.
+    pub(crate) fn try_take(dir: &Path) -> Result<Option<Self>, KbError> {
+        let file = file(dir)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(e)) => Err(KbError::file(dir.join(NAME), "lock", e)),
+        }
+    }
+
+    /// Waits for the lock. Blocks the thread.
+    pub(crate) fn take(dir: &Path) -> Result<Self, KbError> {
+        let file = file(dir)?;
+        file.lock().map_err(|e| KbError::file(dir.join(NAME), "lock", e))?;
+        Ok(Self(file))
+    }
+}

@@ -1,0 +1,182 @@
+//! Files of records: one JSON object a line, or a JSON list of them.
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::error::Category;
+
+use super::contexts::Record;
+use super::{Draft, Kind, Naming, Refusal, Sink};
+use crate::{InputFormat, KbError};
+
+/// A record that is a document.
+#[derive(Deserialize)]
+struct TextRecord {
+    text: String,
+    title: Option<String>,
+    id: Option<Value>,
+    url: Option<String>,
+    date: Option<Value>,
+}
+
+impl TextRecord {
+    fn draft(self, source: &str, number: usize) -> Draft {
+        Draft {
+            name: self.id.and_then(scalar).unwrap_or_else(|| format!("{source}#{number}")),
+            naming: Naming::Own,
+            source: source.to_owned(),
+            title: self.title.filter(|title| !title.trim().is_empty()),
+            text: self.text,
+            url: self.url,
+            date: self.date.and_then(scalar),
+            kind: Kind::Plain,
+        }
+    }
+}
+
+fn scalar(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.trim().is_empty() => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// What a `.json` file turned out to be.
+pub(super) enum Json {
+    /// A list whose records are in the sink.
+    Records,
+    /// One object a line.
+    Lines,
+    /// JSON of no known form: text like any other.
+    Other,
+    Broken(Refusal),
+}
+
+/// Reads a JSON file of an unknown form.
+pub(super) fn json(text: &str, source: &str, sink: &mut Sink<'_>) -> Result<Json, KbError> {
+    let broken = match serde_json::from_str::<Vec<Record>>(text) {
+        Ok(records) => {
+            let mut found = records.into_iter().filter_map(|r| r.documents(source)).peekable();
+            if found.peek().is_some() {
+                found.flatten().try_for_each(sink)?;
+                return Ok(Json::Records);
+            }
+            None
+        }
+        Err(e) if e.classify() == Category::Data => None,
+        Err(e) => Some(e),
+    };
+    if let Some(e) = broken {
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let object = |line: &str| serde_json::from_str::<serde_json::Map<_, Value>>(line).is_ok();
+        let several = lines.next().is_some_and(object) && lines.next().is_some();
+        return Ok(if several { Json::Lines } else { Json::Broken(complaint(&e)) });
+    }
+    match serde_json::from_str::<Vec<TextRecord>>(text) {
+        Ok(records) if !records.is_empty() => {
+            for (i, record) in records.into_iter().enumerate() {
+                if !record.text.trim().is_empty() {
+                    sink(record.draft(source, i + 1))?;
+                }
+            }
+            Ok(Json::Records)
+        }
+        // A type that does not fit ends the parse early: the file may still be cut off below.
+        _ => Ok(match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            Ok(_) => Json::Other,
+            Err(e) => {
+                let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+                match serde_json::from_str::<serde::de::IgnoredAny>(first) {
+                    Ok(_) => Json::Lines,
+                    Err(_) => Json::Broken(complaint(&e)),
+                }
+            }
+        }),
+    }
+}
+
+fn complaint(e: &serde_json::Error) -> Refusal {
+    let at = format!("line {}, column {}", e.line(), e.column());
+    if e.classify() == Category::Eof {
+        Refusal::new(format!("it is half-written: the JSON ends at {at}"), "write it again")
+    } else {
+        Refusal::new(format!("it is no JSON: {e}"), format!("correct it at {at}"))
+    }
+}
+
+/// Reads one object a line; a broken line is refused by its number, the others go on.
+pub(super) fn lines(
+    text: &str,
+    source: &str,
+    format: InputFormat,
+    sink: &mut Sink<'_>,
+    refusals: &mut Vec<Refusal>,
+) -> Result<(), KbError> {
+    for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        match documents(line, source, i + 1, format) {
+            Ok(drafts) => drafts.into_iter().try_for_each(&mut *sink)?,
+            Err(refusal) => refusals.push(refusal.at(i + 1)),
+        }
+    }
+    Ok(())
+}
+
+/// The documents of one line.
+fn documents(
+    line: &str,
+    source: &str,
+    number: usize,
+    format: InputFormat,
+) -> Result<Vec<Draft>, Refusal> {
+    let value: Value = serde_json::from_str(line)
+        .map_err(|e| Refusal::new(format!("broken JSON: {e}"), "correct the line"))?;
+    let shape = |e: serde_json::Error| {
+        Refusal::new(
+            format!("the record does not fit: {e}"),
+            "a record needs a string `text`; `title`, `id`, `url` and `date` are optional",
+        )
+    };
+    let pooled = value.get("context").is_some() || value.get("paragraphs").is_some();
+    if format != InputFormat::Auto || (pooled && value.get("text").is_none()) {
+        let record: Record = serde_json::from_value(value).map_err(shape)?;
+        return record.documents(source).ok_or_else(|| no_contexts(format));
+    }
+    let record: TextRecord = serde_json::from_value(value).map_err(shape)?;
+    if record.text.trim().is_empty() {
+        return Err(Refusal::new("its `text` is empty", "remove the record or fill it"));
+    }
+    Ok(vec![record.draft(source, number)])
+}
+
+fn no_contexts(format: InputFormat) -> Refusal {
+    let key = if format == InputFormat::Musique { "paragraphs" } else { "context" };
+    Refusal::new(format!("there is no `{key}`"), "give the official file, or leave out the format")
+}
+
+/// Reads an official file whose format is told.
+pub(super) fn contexts(
+    text: &str,
+    source: &str,
+    format: InputFormat,
+    sink: &mut Sink<'_>,
+    refusals: &mut Vec<Refusal>,
+) -> Result<(), KbError> {
+    if !text.trim_start().starts_with('[') {
+        return lines(text, source, format, sink, refusals);
+    }
+    match serde_json::from_str::<Vec<Record>>(text) {
+        Ok(records) => {
+            for (i, record) in records.into_iter().enumerate() {
+                match record.documents(source) {
+                    Some(drafts) => drafts.into_iter().try_for_each(&mut *sink)?,
+                    None => {
+                        let mut refusal = no_contexts(format);
+                        refusal.reason = format!("record {}: {}", i + 1, refusal.reason);
+                        refusals.push(refusal);
+                    }
+                }
+            }
+        }
+        Err(e) => refusals.push(complaint(&e)),
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! What building tells: steps while it runs, a report at its end, figures about the base.
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use halma_core::{Limit, UsageTotal};
+use serde::Serialize;
+
+/// Told after each step of the build; must return at once.
+pub type Progress = Arc<dyn Fn(Step) + Send + Sync>;
+
+/// How far a stage is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Step {
+    pub stage: Stage,
+    pub done: usize,
+    pub total: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Another `index` holds the base; this one goes on when that one is done.
+    Wait,
+    /// Counts bytes of the input files.
+    Read,
+    /// Counts chunks.
+    Atomize,
+    /// Counts texts (chunks and atoms).
+    Embed,
+    /// Counts nodes entered in the word index.
+    Store,
+}
+
+/// What one run of `index` did.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct IndexReport {
+    pub documents_new: usize,
+    pub documents_unchanged: usize,
+    /// Documents whose content changed under the same name, or that are cut differently now.
+    pub documents_replaced: usize,
+    /// Documents of this run that had the text and title of another one.
+    pub duplicates: usize,
+    /// Sections, chunks and atoms made by this run.
+    pub sections: usize,
+    pub chunks: usize,
+    pub atoms: usize,
+    /// Texts embedded by this run.
+    pub embedded: usize,
+    /// Units of work in the base that failed and are tried again by the next run.
+    pub failed_units: usize,
+    /// Units that were not tried: the budget was spent, or too many failed in a row.
+    pub pending_units: usize,
+    /// The last reason for which a unit failed.
+    pub failure: Option<String>,
+    /// Files and lines that were not indexed.
+    pub refused: Vec<Refused>,
+    /// The limit that ended the run early.
+    pub spent: Option<Limit>,
+    pub usage: UsageTotal,
+    pub elapsed_ms: f64,
+}
+
+impl IndexReport {
+    /// Whether the base was already what this run would have made of the input.
+    pub fn nothing_new(&self) -> bool {
+        self.documents_new + self.documents_replaced + self.atoms + self.embedded == 0
+    }
+}
+
+/// Something in the input that was not indexed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    pub file: PathBuf,
+    /// Counted from 1, for files of records.
+    pub line: Option<usize>,
+    pub reason: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+/// Figures about a base.
+#[derive(Debug, Clone, Serialize)]
+pub struct Stats {
+    pub format: u32,
+    pub documents: u64,
+    pub sections: u64,
+    pub chunks: u64,
+    pub atoms: u64,
+    pub vectors: Vec<VectorStats>,
+    pub failed_units: u64,
+    pub pending_units: u64,
+    pub bytes_on_disk: u64,
+    /// Hash over the ids of the documents: equal content, equal fingerprint.
+    pub fingerprint: String,
+    /// Seconds since 1970.
+    pub created: u64,
+    pub updated: u64,
+}
+
+/// How many nodes of each layer have a vector of one embedder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct VectorStats {
+    pub embedder: String,
+    pub dimensions: u32,
+    pub chunks: u64,
+    pub atoms: u64,
+}

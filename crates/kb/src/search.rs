@@ -1,0 +1,293 @@
+//! Searching: by words, by vectors, by both.
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use halma_core::{
+    BoxError, EmbedRole, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query, Vector,
+};
+
+use crate::fuse::{depth, fuse};
+use crate::store::{
+    AtomRecord, ChunkRecord, DocumentRecord, Reading, Row, SectionRecord, node_id, parse_id,
+};
+use crate::vectors::{Matrix, cosine};
+use crate::{Base, KbError};
+
+#[async_trait]
+impl Knowledge for Base {
+    async fn search(&self, query: &Query) -> Result<Vec<Vec<Hit>>, BoxError> {
+        Ok(self.find(query).await?)
+    }
+
+    async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {
+        let found = self.store.read(|txn| {
+            let Some((layer, id)) = parse_id(id) else { return Ok(None) };
+            match self.store.find(txn, layer, id)? {
+                Some(row) => self.resolve(txn, layer, row),
+                None => Ok(None),
+            }
+        })?;
+        found.ok_or_else(|| KbError::NoNode { id: id.0.clone() }.into())
+    }
+}
+
+/// A search that has all it needs.
+struct Plan<'a> {
+    query: &'a Query,
+    mode: Mode,
+    /// The least cosine, where one is asked for.
+    least: Option<f32>,
+    /// The embedder's number, and each text's vector where one is needed.
+    embedder: u8,
+    vectors: Vec<Option<Vector>>,
+    matrix: Option<Arc<Matrix>>,
+}
+
+impl Base {
+    async fn find(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
+        self.words(query.layer)?;
+        self.refresh()?;
+        let least = match query.min_score {
+            MinScore::Any => None,
+            MinScore::At(least) => Some(least),
+            MinScore::Usual if query.layer == Layer::Atom => Some(self.thresholds.atom),
+            MinScore::Usual => Some(self.thresholds.chunk),
+        };
+        let mut plan = Plan {
+            query,
+            mode: Mode::Bm25,
+            least: None,
+            embedder: 0,
+            vectors: vec![None; query.texts.len()],
+            matrix: None,
+        };
+        match self.space(query.layer)? {
+            Some((embedder, dimensions)) => {
+                plan.embedder = embedder;
+                plan.mode = query.mode;
+                plan.least = least;
+                if query.mode != Mode::Bm25 || least.is_some() {
+                    plan.vectors = self.embed_queries(&query.texts, dimensions).await?;
+                }
+                if query.mode != Mode::Bm25 {
+                    plan.matrix = Some(self.matrix(embedder, query.layer).await?);
+                }
+            }
+            None if query.mode != Mode::Bm25 => self.warn_words_only(query.layer),
+            None => {}
+        }
+        self.rank(&plan)
+    }
+
+    /// The number and dimensions of the embedder in use, if the base has vectors of it.
+    fn space(&self, layer: Layer) -> Result<Option<(u8, u32)>, KbError> {
+        let Some(embedder) = &self.embedder else { return Ok(None) };
+        self.store.read(|txn| {
+            let Some((number, record)) = self.store.embedder(txn, embedder.model())? else {
+                return Ok(None);
+            };
+            let held = self.store.has_vectors(txn, number, layer)?;
+            Ok(held.then_some((number, record.dimensions)))
+        })
+    }
+
+    /// One vector for each text that has words, in one call.
+    async fn embed_queries(
+        &self,
+        texts: &[String],
+        dimensions: u32,
+    ) -> Result<Vec<Option<Vector>>, KbError> {
+        let Some(embedder) = &self.embedder else { return Ok(vec![None; texts.len()]) };
+        let asked: Vec<&str> =
+            texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
+        if asked.is_empty() {
+            return Ok(vec![None; texts.len()]);
+        }
+        let model = || embedder.model().to_owned();
+        let found = embedder
+            .embed(&asked, EmbedRole::Query)
+            .await
+            .map_err(|source| KbError::Embed { model: model(), source })?;
+        let fits = |vector: &Vector| u32::try_from(vector.len()) == Ok(dimensions);
+        if found.len() != asked.len() || !found.iter().all(fits) {
+            let (asked, got) = (asked.len(), found.len());
+            return Err(KbError::BadVectors { model: model(), asked, got });
+        }
+        let mut found = found.into_iter();
+        Ok(texts
+            .iter()
+            .map(|text| if text.trim().is_empty() { None } else { found.next() })
+            .collect())
+    }
+
+    fn rank(&self, plan: &Plan<'_>) -> Result<Vec<Vec<Hit>>, KbError> {
+        let Plan { query, mode, matrix, .. } = plan;
+        let excluded = self.store.read(|txn| self.excluded(txn, &query.exclude, query.layer))?;
+        let deep = if *mode == Mode::Hybrid { depth(query.limit) } else { query.limit };
+        let words = self.words(query.layer)?;
+        let mut by_words = vec![vec![]; query.texts.len()];
+        if *mode != Mode::Dense {
+            for (text, list) in query.texts.iter().zip(&mut by_words) {
+                *list = words.search(text, deep.saturating_add(excluded.len()))?;
+                list.retain(|(row, _)| !excluded.contains(row));
+                list.truncate(deep);
+            }
+        }
+        self.store.read(|txn| {
+            let vectors: Vec<&Vector> = plan.vectors.iter().flatten().collect();
+            let near = match matrix {
+                Some(matrix) => matrix.search((&self.store, txn), &vectors, deep, &excluded)?,
+                None => vec![],
+            };
+            let mut near = near.into_iter();
+            let mut lists = vec![];
+            for (vector, by_words) in plan.vectors.iter().zip(by_words) {
+                let near = vector.as_ref().and_then(|_| near.next()).unwrap_or_default();
+                let ranked = match mode {
+                    Mode::Bm25 => by_words,
+                    Mode::Dense => near,
+                    Mode::Hybrid => fuse(&near, &by_words),
+                };
+                lists.push(self.hits(txn, plan, vector.as_ref(), &ranked)?);
+            }
+            Ok(lists)
+        })
+    }
+
+    /// The best of a ranked list that are near enough, as hits.
+    fn hits(
+        &self,
+        txn: &Reading<'_>,
+        plan: &Plan<'_>,
+        vector: Option<&Vector>,
+        ranked: &[(Row, f32)],
+    ) -> heed::Result<Vec<Hit>> {
+        let layer = plan.query.layer;
+        let mut hits = vec![];
+        for (row, score) in ranked {
+            if hits.len() >= plan.query.limit {
+                break;
+            }
+            let mut near = None;
+            if let Some(vector) = vector {
+                let node = self.store.vector(txn, plan.embedder, layer, *row)?;
+                near = node.map(|node| cosine(vector, &node));
+            }
+            // What has no vector cannot be judged by one.
+            if near.zip(plan.least).is_some_and(|(near, least)| near < least) {
+                continue;
+            }
+            // A row that was replaced since the list was made is no hit.
+            if let Some(hit) = self.resolve(txn, layer, *row)? {
+                hits.push(Hit { score: *score, cosine: near, ..hit });
+            }
+        }
+        Ok(hits)
+    }
+
+    /// The rows of a layer that the excluded nodes are or hold.
+    fn excluded(
+        &self,
+        txn: &Reading<'_>,
+        exclude: &[NodeId],
+        layer: Layer,
+    ) -> heed::Result<HashSet<Row>> {
+        let store = &self.store;
+        let mut rows = HashSet::new();
+        for (of, id) in exclude.iter().filter_map(parse_id) {
+            let Some(row) = store.find(txn, of, id)? else { continue };
+            let chunks = match of {
+                Layer::Document => {
+                    let record: DocumentRecord = store.linked(txn, row)?;
+                    record.chunks.0..record.chunks.1
+                }
+                Layer::Section => {
+                    let record: SectionRecord = store.linked(txn, row)?;
+                    record.chunks.0..record.chunks.1
+                }
+                Layer::Chunk => row..row + 1,
+                Layer::Atom => {
+                    rows.extend((layer == Layer::Atom).then_some(row));
+                    continue;
+                }
+            };
+            if layer == Layer::Chunk {
+                rows.extend(chunks);
+                continue;
+            }
+            for chunk in chunks {
+                rows.extend(store.atoms_of(txn, chunk)?);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// A node as a hit without scores; `None` when it is gone.
+    fn resolve(&self, txn: &Reading<'_>, layer: Layer, row: Row) -> heed::Result<Option<Hit>> {
+        let store = &self.store;
+        Ok(match layer {
+            Layer::Document => {
+                let Some(record) = store.node::<DocumentRecord>(txn, row)? else { return Ok(None) };
+                let text = store.slice(txn, row, (0, store.text_bytes(txn, row)?))?.to_owned();
+                let hit = of_document(&record, layer, record.id);
+                let end = text.chars().count();
+                Some(Hit { text, span: halma_core::Span { start: 0, end }, ..hit })
+            }
+            Layer::Section => {
+                let Some(record) = store.node::<SectionRecord>(txn, row)? else { return Ok(None) };
+                let document: DocumentRecord = store.linked(txn, record.document)?;
+                let text = store.slice(txn, record.document, record.place.bytes)?.to_owned();
+                let hit = of_document(&document, layer, record.id);
+                let parent = Some(node_id(Layer::Document, document.id));
+                Some(Hit { parent, text, section: record.name, span: record.place.span(), ..hit })
+            }
+            Layer::Chunk => {
+                let Some(record) = store.node::<ChunkRecord>(txn, row)? else { return Ok(None) };
+                let text = store.chunk_text(txn, &record)?.to_owned();
+                let hit = self.in_chunk(txn, &record, layer, record.id)?;
+                let section: SectionRecord = store.linked(txn, record.section)?;
+                let parent = Some(node_id(Layer::Section, section.id));
+                Some(Hit { parent, text, span: record.place.span(), ..hit })
+            }
+            Layer::Atom => {
+                let Some(record) = store.node::<AtomRecord>(txn, row)? else { return Ok(None) };
+                let chunk: ChunkRecord = store.linked(txn, record.chunk)?;
+                let hit = self.in_chunk(txn, &chunk, layer, record.id)?;
+                let parent = Some(node_id(Layer::Chunk, chunk.id));
+                let span = halma_core::Span { start: record.start, end: record.end };
+                Some(Hit { parent, text: record.text, span, ..hit })
+            }
+        })
+    }
+
+    fn in_chunk(
+        &self,
+        txn: &Reading<'_>,
+        chunk: &ChunkRecord,
+        layer: Layer,
+        id: u64,
+    ) -> heed::Result<Hit> {
+        let document: DocumentRecord = self.store.linked(txn, chunk.document)?;
+        let section: SectionRecord = self.store.linked(txn, chunk.section)?;
+        Ok(Hit { section: section.name, ..of_document(&document, layer, id) })
+    }
+}
+
+/// What a hit takes from its document.
+fn of_document(record: &DocumentRecord, layer: Layer, id: u64) -> Hit {
+    let name = record.names.first().cloned().unwrap_or_default();
+    Hit {
+        id: node_id(layer, id),
+        layer,
+        parent: None,
+        title: if record.title.is_empty() { name.clone() } else { record.title.clone() },
+        document: name,
+        section: None,
+        page: None,
+        text: String::new(),
+        score: 0.0,
+        cosine: None,
+        span: halma_core::Span::default(),
+    }
+}

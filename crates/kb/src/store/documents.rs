@@ -1,0 +1,157 @@
+//! Documents come and go as a whole: sections, chunks and what was made of them with them.
+use halma_core::Layer;
+use heed::RwTxn;
+
+use super::schema::row_of;
+use super::{
+    AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reading, Row, Rows, SectionRecord, State,
+    Store, hash,
+};
+use crate::chunk::SectionDraft;
+
+/// A document to put into the store.
+pub(crate) struct DocumentDraft<'a> {
+    pub(crate) id: Id,
+    pub(crate) name: &'a str,
+    pub(crate) source: &'a str,
+    pub(crate) title: &'a str,
+    pub(crate) url: Option<&'a str>,
+    pub(crate) date: Option<&'a str>,
+    pub(crate) text: &'a str,
+    pub(crate) sections: &'a [SectionDraft],
+    pub(crate) chunk_chars: usize,
+}
+
+/// What a document put in came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Put {
+    pub(crate) sections: usize,
+    pub(crate) chunks: usize,
+}
+
+fn name_key(name: &str) -> [u8; 8] {
+    hash(&[name.as_bytes()]).to_be_bytes()
+}
+
+impl Store {
+    /// The document of a name.
+    pub(crate) fn named(&self, txn: &Reading<'_>, name: &str) -> heed::Result<Option<Row>> {
+        Ok(self.db.names.get(txn, &name_key(name))?.map(row_of))
+    }
+
+    /// Puts in a document that the store does not hold; `atoms` is what its chunks wait for.
+    pub(crate) fn put_document(
+        &self,
+        txn: &mut RwTxn<'_>,
+        draft: &DocumentDraft<'_>,
+        atoms: crate::Atoms,
+    ) -> heed::Result<Put> {
+        let chunk_count = draft.sections.iter().map(|section| section.chunks.len()).sum();
+        let document = self.take_rows(txn, Layer::Document, 1)?;
+        let first_section = self.take_rows(txn, Layer::Section, draft.sections.len())?;
+        let first_chunk = self.take_rows(txn, Layer::Chunk, chunk_count)?;
+        let parent = draft.id.to_be_bytes();
+        let (mut section, mut chunk) = (first_section, first_chunk);
+        for drafted in draft.sections {
+            let begin = chunk;
+            for piece in &drafted.chunks {
+                let text = piece.text.as_deref();
+                let shown = text.unwrap_or(&draft.text[piece.place.bytes.0..piece.place.bytes.1]);
+                let id = hash(&[&parent, &at(piece.place), shown.as_bytes()]);
+                let text = text.map(str::to_owned);
+                let place = piece.place;
+                self.put_node(txn, chunk, &ChunkRecord { id, document, section, place, text })?;
+                self.put_unit(txn, chunk, &AtomUnit { atoms, state: State::Pending })?;
+                chunk += 1;
+            }
+            let name = drafted.name.clone();
+            let id = hash(&[&parent, &at(drafted.place), name.as_deref().unwrap_or("").as_bytes()]);
+            let (place, indexed, chunks) = (drafted.place, drafted.indexed, (begin, chunk));
+            let record = SectionRecord { id, document, name, indexed, place, chunks };
+            self.put_node(txn, section, &record)?;
+            section += 1;
+        }
+        let record = DocumentRecord {
+            id: draft.id,
+            names: vec![draft.name.to_owned()],
+            source: draft.source.to_owned(),
+            title: draft.title.to_owned(),
+            url: draft.url.map(str::to_owned),
+            date: draft.date.map(str::to_owned),
+            sections: (first_section, section),
+            chunks: (first_chunk, chunk),
+            chunk_chars: u32::try_from(draft.chunk_chars).unwrap_or(u32::MAX),
+        };
+        self.put_node(txn, document, &record)?;
+        self.db.texts.put(txn, &document.to_be_bytes(), draft.text.as_bytes())?;
+        self.db.names.put(txn, &name_key(draft.name), &document.to_be_bytes())?;
+        Ok(Put { sections: draft.sections.len(), chunks: chunk_count })
+    }
+
+    /// Gives a document another name, which is the one shown when it is put `first`.
+    pub(crate) fn add_name(
+        &self,
+        txn: &mut RwTxn<'_>,
+        row: Row,
+        name: &str,
+        first: bool,
+    ) -> heed::Result<()> {
+        let mut record: DocumentRecord = self.linked(txn, row)?;
+        let known = record.names.iter().position(|known| known == name);
+        match known {
+            Some(0) => return Ok(()),
+            Some(_) if !first => return Ok(()),
+            Some(at) => record.names[..=at].rotate_right(1),
+            None if first => record.names.insert(0, name.to_owned()),
+            None => record.names.push(name.to_owned()),
+        }
+        self.put_node(txn, row, &record)?;
+        self.db.names.put(txn, &name_key(name), &row.to_be_bytes())
+    }
+
+    /// Takes a name from a document, and the document out if that was its last.
+    pub(crate) fn remove_name(
+        &self,
+        txn: &mut RwTxn<'_>,
+        row: Row,
+        name: &str,
+    ) -> heed::Result<()> {
+        let mut record: DocumentRecord = self.linked(txn, row)?;
+        record.names.retain(|known| known != name);
+        self.db.names.delete(txn, &name_key(name))?;
+        if record.names.is_empty() {
+            return self.remove_document(txn, row);
+        }
+        self.put_node(txn, row, &record)
+    }
+
+    /// Takes out a document with all its names and everything made of it.
+    pub(crate) fn remove_document(&self, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
+        let record: DocumentRecord = self.linked(txn, row)?;
+        for name in &record.names {
+            self.db.names.delete(txn, &name_key(name))?;
+        }
+        for chunk in rows(record.chunks) {
+            self.remove_atoms(txn, chunk)?;
+            self.db.atomizing.delete(txn, &chunk.to_be_bytes())?;
+            self.remove_node::<ChunkRecord>(txn, chunk)?;
+        }
+        for section in rows(record.sections) {
+            self.remove_node::<SectionRecord>(txn, section)?;
+        }
+        self.db.texts.delete(txn, &row.to_be_bytes())?;
+        self.remove_node::<DocumentRecord>(txn, row)
+    }
+}
+
+fn rows(rows: Rows) -> std::ops::Range<Row> {
+    rows.0..rows.1
+}
+
+/// A place as a part of an id.
+fn at(place: Place) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&(place.chars.0 as u64).to_le_bytes());
+    bytes[8..].copy_from_slice(&(place.chars.1 as u64).to_le_bytes());
+    bytes
+}

@@ -1,0 +1,143 @@
+//! The ledger: what was made of each chunk, what failed and why, what is still to do.
+use halma_core::Layer;
+use heed::RwTxn;
+
+use super::schema::{decode, encode, hash, row_key, row_of};
+use super::{AtomRecord, AtomUnit, ChunkRecord, Reading, Row, State, Store};
+use crate::Atoms;
+use crate::atom::AtomDraft;
+
+/// Units of work in a state that is not "done".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct LedgerCounts {
+    pub(crate) failed: u64,
+    pub(crate) pending: u64,
+}
+
+impl Store {
+    pub(crate) fn unit(&self, txn: &Reading<'_>, chunk: Row) -> heed::Result<Option<AtomUnit>> {
+        self.db.atomizing.get(txn, &chunk.to_be_bytes())?.map(decode).transpose()
+    }
+
+    pub(super) fn put_unit(
+        &self,
+        txn: &mut RwTxn<'_>,
+        chunk: Row,
+        unit: &AtomUnit,
+    ) -> heed::Result<()> {
+        self.db.atomizing.put(txn, &chunk.to_be_bytes(), &encode(unit)?)
+    }
+
+    /// Chunks that have no atoms of this kind yet: pending, failed before, or with other atoms.
+    pub(crate) fn unatomized(&self, txn: &Reading<'_>, atoms: Atoms) -> heed::Result<Vec<Row>> {
+        let mut rows = vec![];
+        for entry in self.db.atomizing.iter(txn)? {
+            let (key, unit) = entry?;
+            let unit: AtomUnit = decode(unit)?;
+            if unit.atoms != atoms || !matches!(unit.state, State::Done(_)) {
+                rows.push(row_of(key));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Stores the atoms of a chunk in the place of those it had; returns their rows. Nothing
+    /// happens when the chunk has been replaced meanwhile.
+    pub(crate) fn put_atoms(
+        &self,
+        txn: &mut RwTxn<'_>,
+        chunk: Row,
+        atoms: Atoms,
+        drafts: &[AtomDraft],
+    ) -> heed::Result<std::ops::Range<Row>> {
+        let Some(parent) = self.node::<ChunkRecord>(txn, chunk)? else { return Ok(0..0) };
+        self.remove_atoms(txn, chunk)?;
+        let first = self.take_rows(txn, Layer::Atom, drafts.len())?;
+        let mut row = first;
+        for draft in drafts {
+            let id = hash(&[&parent.id.to_be_bytes(), draft.text.as_bytes()]);
+            let (start, end) = draft.span;
+            let record = AtomRecord { id, chunk, start, end, text: draft.text.clone() };
+            self.put_node(txn, row, &record)?;
+            row += 1;
+        }
+        self.put_unit(txn, chunk, &AtomUnit { atoms, state: State::Done((first, row)) })?;
+        Ok(first..row)
+    }
+
+    /// Notes that a chunk could not be atomized.
+    pub(crate) fn atomizing_failed(
+        &self,
+        txn: &mut RwTxn<'_>,
+        chunk: Row,
+        atoms: Atoms,
+        reason: &str,
+    ) -> heed::Result<()> {
+        let attempts = match self.unit(txn, chunk)? {
+            None => return Ok(()),
+            Some(AtomUnit { state: State::Failed { attempts, .. }, .. }) => attempts + 1,
+            Some(_) => 1,
+        };
+        self.remove_atoms(txn, chunk)?;
+        let state = State::Failed { reason: reason.to_owned(), attempts };
+        self.put_unit(txn, chunk, &AtomUnit { atoms, state })
+    }
+
+    pub(super) fn remove_atoms(&self, txn: &mut RwTxn<'_>, chunk: Row) -> heed::Result<()> {
+        if let Some(AtomUnit { state: State::Done((first, end)), .. }) = self.unit(txn, chunk)? {
+            for atom in first..end {
+                self.remove_node::<AtomRecord>(txn, atom)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of a chunk's atoms.
+    pub(crate) fn atoms_of(
+        &self,
+        txn: &Reading<'_>,
+        chunk: Row,
+    ) -> heed::Result<std::ops::Range<Row>> {
+        Ok(match self.unit(txn, chunk)? {
+            Some(AtomUnit { state: State::Done((first, end)), .. }) => first..end,
+            _ => 0..0,
+        })
+    }
+
+    /// Notes that texts could not be embedded.
+    pub(crate) fn embedding_failed(
+        &self,
+        txn: &mut RwTxn<'_>,
+        texts: &[(Layer, Row)],
+        reason: &str,
+    ) -> heed::Result<()> {
+        for (layer, row) in texts {
+            let key = row_key(0, *layer, *row);
+            let before = self.db.unembedded.get(txn, &key)?.map(decode::<State>).transpose()?;
+            let attempts = match before {
+                Some(State::Failed { attempts, .. }) => attempts + 1,
+                _ => 1,
+            };
+            let state = State::Failed { reason: reason.to_owned(), attempts };
+            self.db.unembedded.put(txn, &key, &encode(&state)?)?;
+        }
+        Ok(())
+    }
+
+    /// How many texts could not be embedded.
+    pub(crate) fn count_unembedded(&self, txn: &Reading<'_>) -> heed::Result<usize> {
+        Ok(usize::try_from(self.db.unembedded.len(txn)?).unwrap_or(usize::MAX))
+    }
+
+    pub(crate) fn ledger_counts(&self, txn: &Reading<'_>) -> heed::Result<LedgerCounts> {
+        let mut counts = LedgerCounts { failed: self.db.unembedded.len(txn)?, pending: 0 };
+        for entry in self.db.atomizing.iter(txn)? {
+            match decode::<AtomUnit>(entry?.1)?.state {
+                State::Done(_) => {}
+                State::Pending => counts.pending += 1,
+                State::Failed { .. } => counts.failed += 1,
+            }
+        }
+        Ok(counts)
+    }
+}

@@ -1,0 +1,227 @@
+//! Rows, records and texts of the four layers.
+use halma_core::Layer;
+use heed::types::Bytes;
+use heed::{Database, RwTxn};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::schema::{decode, encode, id_key, number, row_key, row_of, row_prefix};
+use super::{AtomRecord, ChunkRecord, DocumentRecord, Id, Reading, Row, SectionRecord, Store};
+
+/// A record of the layer that its type stands for.
+pub(crate) trait Node: Serialize + DeserializeOwned {
+    const LAYER: Layer;
+    fn id(&self) -> Id;
+}
+
+impl Node for DocumentRecord {
+    const LAYER: Layer = Layer::Document;
+    fn id(&self) -> Id {
+        self.id
+    }
+}
+
+impl Node for SectionRecord {
+    const LAYER: Layer = Layer::Section;
+    fn id(&self) -> Id {
+        self.id
+    }
+}
+
+impl Node for ChunkRecord {
+    const LAYER: Layer = Layer::Chunk;
+    fn id(&self) -> Id {
+        self.id
+    }
+}
+
+impl Node for AtomRecord {
+    const LAYER: Layer = Layer::Atom;
+    fn id(&self) -> Id {
+        self.id
+    }
+}
+
+impl Store {
+    fn layer(&self, layer: Layer) -> Database<'static, Bytes, Bytes> {
+        self.db.nodes[number(layer)]
+    }
+
+    /// The record of a row; `None` when it was removed.
+    pub(crate) fn node<N: Node>(&self, txn: &Reading<'_>, row: Row) -> heed::Result<Option<N>> {
+        self.layer(N::LAYER).get(txn, &row.to_be_bytes())?.map(decode).transpose()
+    }
+
+    /// The record of a row that another record names.
+    pub(crate) fn linked<N: Node>(&self, txn: &Reading<'_>, row: Row) -> heed::Result<N> {
+        self.node(txn, row)?.ok_or_else(|| {
+            let layer = N::LAYER.name();
+            heed::Error::Decoding(format!("{layer} {row} is linked to and missing").into())
+        })
+    }
+
+    /// Puts a record into a row, new or not.
+    pub(super) fn put_node<N: Node>(
+        &self,
+        txn: &mut RwTxn<'_>,
+        row: Row,
+        node: &N,
+    ) -> heed::Result<()> {
+        self.layer(N::LAYER).put(txn, &row.to_be_bytes(), &encode(node)?)?;
+        self.db.ids.put(txn, &id_key(N::LAYER, node.id()), &row.to_be_bytes())
+    }
+
+    /// Takes a node out, with its vectors; the word index forgets it at its next update.
+    pub(super) fn remove_node<N: Node>(&self, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
+        let Some(node) = self.node::<N>(txn, row)? else { return Ok(()) };
+        self.layer(N::LAYER).delete(txn, &row.to_be_bytes())?;
+        self.db.ids.delete(txn, &id_key(N::LAYER, node.id()))?;
+        if matches!(N::LAYER, Layer::Chunk | Layer::Atom) {
+            for embedder in 0..self.embedders(txn)?.len() {
+                let embedder = u8::try_from(embedder).unwrap_or(u8::MAX);
+                self.db.vectors.delete(txn, &row_key(embedder, N::LAYER, row))?;
+            }
+            self.db.unembedded.delete(txn, &row_key(0, N::LAYER, row))?;
+            self.db.tombstones.put(txn, &row_key(0, N::LAYER, row), &[])?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn find(
+        &self,
+        txn: &Reading<'_>,
+        layer: Layer,
+        id: Id,
+    ) -> heed::Result<Option<Row>> {
+        Ok(self.db.ids.get(txn, &id_key(layer, id))?.map(row_of))
+    }
+
+    /// How many nodes a layer holds.
+    pub(crate) fn count(&self, txn: &Reading<'_>, layer: Layer) -> heed::Result<u64> {
+        self.layer(layer).len(txn)
+    }
+
+    /// The ids of a layer in their own order.
+    pub(crate) fn ids(&self, txn: &Reading<'_>, layer: Layer) -> heed::Result<Vec<Id>> {
+        let mut ids = vec![];
+        for entry in self.db.ids.prefix_iter(txn, &id_key(layer, 0)[..1])? {
+            ids.push(entry?.0.last_chunk().map_or(0, |id| Id::from_be_bytes(*id)));
+        }
+        Ok(ids)
+    }
+
+    /// The row that the next new node of a layer gets.
+    pub(crate) fn next_row(&self, txn: &Reading<'_>, layer: Layer) -> heed::Result<Row> {
+        Ok(self.meta::<[Row; 4]>(txn, "next")?.unwrap_or_default()[number(layer)])
+    }
+
+    /// Hands out `count` rows in sequence; the first is returned.
+    pub(super) fn take_rows(
+        &self,
+        txn: &mut RwTxn<'_>,
+        layer: Layer,
+        count: usize,
+    ) -> heed::Result<Row> {
+        let mut next = self.meta::<[Row; 4]>(txn, "next")?.unwrap_or_default();
+        let first = next[number(layer)];
+        let last = Row::try_from(count).ok().and_then(|count| first.checked_add(count));
+        next[number(layer)] =
+            last.ok_or_else(|| heed::Error::Encoding("a layer is full at 2^32 nodes".into()))?;
+        self.set_meta(txn, "next", &next)?;
+        Ok(first)
+    }
+
+    /// Rows of a layer from `from` on, at most `most`, in order.
+    pub(crate) fn rows(
+        &self,
+        txn: &Reading<'_>,
+        layer: Layer,
+        from: Row,
+        most: usize,
+    ) -> heed::Result<Vec<Row>> {
+        let from = from.to_be_bytes();
+        let range = (std::ops::Bound::Included(&from[..]), std::ops::Bound::Unbounded);
+        let mut rows = vec![];
+        for entry in self.layer(layer).range(txn, &range)?.take(most) {
+            rows.push(row_of(entry?.0));
+        }
+        Ok(rows)
+    }
+
+    /// The text of a chunk, and of any place in a document.
+    pub(crate) fn slice<'t>(
+        &self,
+        txn: &'t Reading<'_>,
+        document: Row,
+        bytes: (usize, usize),
+    ) -> heed::Result<&'t str> {
+        let missing = || heed::Error::Decoding(format!("document {document} has no text").into());
+        let text = self.db.texts.get(txn, &document.to_be_bytes())?.ok_or_else(missing)?;
+        let slice = text.get(bytes.0..bytes.1).ok_or_else(missing)?;
+        std::str::from_utf8(slice).map_err(|e| heed::Error::Decoding(e.into()))
+    }
+
+    /// How many bytes the text of a document has.
+    pub(crate) fn text_bytes(&self, txn: &Reading<'_>, document: Row) -> heed::Result<usize> {
+        Ok(self.db.texts.get(txn, &document.to_be_bytes())?.map_or(0, <[u8]>::len))
+    }
+
+    pub(crate) fn chunk_text<'t>(
+        &self,
+        txn: &'t Reading<'_>,
+        chunk: &'t ChunkRecord,
+    ) -> heed::Result<&'t str> {
+        match &chunk.text {
+            Some(text) => Ok(text),
+            None => self.slice(txn, chunk.document, chunk.place.bytes),
+        }
+    }
+
+    /// What of a node is searched for: its text, a chunk's after its title and headings.
+    pub(crate) fn searched_text(
+        &self,
+        txn: &Reading<'_>,
+        layer: Layer,
+        row: Row,
+    ) -> heed::Result<Option<String>> {
+        if layer == Layer::Atom {
+            return Ok(self.node::<AtomRecord>(txn, row)?.map(|atom| atom.text));
+        }
+        let Some(chunk) = self.node::<ChunkRecord>(txn, row)? else { return Ok(None) };
+        let document: DocumentRecord = self.linked(txn, chunk.document)?;
+        let section: SectionRecord = self.linked(txn, chunk.section)?;
+        let mut text = document.title;
+        if let Some(name) = section.name.filter(|_| section.indexed) {
+            if !text.is_empty() {
+                text.push_str(" > ");
+            }
+            text.push_str(&name);
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(self.chunk_text(txn, &chunk)?.trim());
+        Ok(Some(text))
+    }
+
+    /// Rows of a layer that the word index must forget.
+    pub(crate) fn tombstones(&self, txn: &Reading<'_>, layer: Layer) -> heed::Result<Vec<Row>> {
+        let mut rows = vec![];
+        for entry in self.db.tombstones.prefix_iter(txn, &row_prefix(0, layer))? {
+            rows.push(row_of(entry?.0));
+        }
+        Ok(rows)
+    }
+
+    pub(crate) fn clear_tombstones(
+        &self,
+        txn: &mut RwTxn<'_>,
+        layer: Layer,
+        rows: &[Row],
+    ) -> heed::Result<()> {
+        for row in rows {
+            self.db.tombstones.delete(txn, &row_key(0, layer, *row))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! Exact vector search of one layer: all rows as i8 in memory, the best rescored with the f32
+//! vectors of the truth.
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, HashSet};
+
+use halma_core::{Layer, Vector};
+use simsimd::SpatialSimilarity;
+
+use crate::KbError;
+use crate::store::{Reading, Row, Store};
+
+/// Rows scanned for all queries before the next ones are touched; 384 dimensions of them stay in
+/// the second-level cache.
+const BLOCK: usize = 512;
+
+/// Candidates rescored for each hit wanted, and the least of them: at 100,000 × 384 the ten best
+/// are among the hundred best by i8 (recall 0.9999 and more, `benches/search.rs`).
+const CANDIDATES: usize = 4;
+const LEAST_CANDIDATES: usize = 100;
+
+/// The vectors of one embedder and layer as they were at one moment.
+pub(crate) struct Matrix {
+    embedder: u8,
+    layer: Layer,
+    dimensions: usize,
+    rows: Vec<Row>,
+    /// Row after row, each scaled so that its largest component is 127.
+    values: Vec<i8>,
+    /// What a component of 1 stands for in each row.
+    scales: Vec<f32>,
+}
+
+impl Matrix {
+    pub(crate) fn load(store: &Store, embedder: u8, layer: Layer) -> Result<Self, KbError> {
+        let mut matrix =
+            Self { embedder, layer, dimensions: 0, rows: vec![], values: vec![], scales: vec![] };
+        store.read(|txn| {
+            store.each_vector(txn, embedder, layer, |row, vector| matrix.push(row, vector))
+        })?;
+        Ok(matrix)
+    }
+
+    fn push(&mut self, row: Row, vector: &[f32]) {
+        if self.rows.is_empty() {
+            self.dimensions = vector.len();
+        }
+        // One embedder's vectors are of one length; anything else could not be compared.
+        if vector.len() == self.dimensions {
+            let (values, scale) = quantize(vector);
+            self.rows.push(row);
+            self.values.extend(values);
+            self.scales.push(scale);
+        }
+    }
+
+    /// The rows nearest to each query by cosine, best first, ties by row.
+    pub(crate) fn search(
+        &self,
+        (store, txn): (&Store, &Reading<'_>),
+        queries: &[&Vector],
+        limit: usize,
+        excluded: &HashSet<Row>,
+    ) -> heed::Result<Vec<Vec<(Row, f32)>>> {
+        let most = (CANDIDATES * limit).max(LEAST_CANDIDATES);
+        let mut found = vec![];
+        for (query, heap) in queries.iter().zip(self.scan(queries, most, excluded)) {
+            let mut best = vec![];
+            for candidate in heap {
+                let vector = store.vector(txn, self.embedder, self.layer, candidate.0.row)?;
+                best.extend(vector.map(|vector| (candidate.0.row, cosine(query, &vector))));
+            }
+            best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            best.truncate(limit);
+            found.push(best);
+        }
+        Ok(found)
+    }
+
+    /// The best rows by i8, for all queries in one pass over memory.
+    fn scan(
+        &self,
+        queries: &[&Vector],
+        most: usize,
+        excluded: &HashSet<Row>,
+    ) -> Vec<BinaryHeap<Reverse<Candidate>>> {
+        let quantized: Vec<Vec<i8>> = queries.iter().map(|query| quantize(query).0).collect();
+        let mut heaps: Vec<_> =
+            queries.iter().map(|_| BinaryHeap::with_capacity(most + 1)).collect();
+        if self.dimensions == 0 {
+            return heaps;
+        }
+        let width = BLOCK * self.dimensions;
+        for (block, values) in self.values.chunks(width).enumerate() {
+            for (query, heap) in quantized.iter().zip(&mut heaps) {
+                let mut least = threshold(heap, most);
+                for (i, row) in values.chunks_exact(self.dimensions).enumerate() {
+                    let at = block * BLOCK + i;
+                    let score = dot(query, row) * self.scales[at];
+                    if score > least && !excluded.contains(&self.rows[at]) {
+                        heap.push(Reverse(Candidate { score, row: self.rows[at] }));
+                        if heap.len() > most {
+                            heap.pop();
+                        }
+                        least = threshold(heap, most);
+                    }
+                }
+            }
+        }
+        heaps
+    }
+}
+
+/// The score a row must beat to get into a heap.
+fn threshold(heap: &BinaryHeap<Reverse<Candidate>>, most: usize) -> f32 {
+    if heap.len() < most {
+        return f32::NEG_INFINITY;
+    }
+    heap.peek().map_or(f32::NEG_INFINITY, |worst| worst.0.score)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Candidate {
+    score: f32,
+    row: Row,
+}
+
+impl Eq for Candidate {}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then(other.row.cmp(&self.row))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A vector as i8 with the size of one step. Scaling each row to its own largest component keeps
+/// far more of it than one scale for all: components of unit vectors are small.
+#[expect(clippy::cast_possible_truncation, reason = "scaled to at most 127")]
+fn quantize(vector: &[f32]) -> (Vec<i8>, f32) {
+    let largest = vector.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        return (vec![0; vector.len()], 0.0);
+    }
+    let step = largest / 127.0;
+    (vector.iter().map(|x| (x / step).round() as i8).collect(), step)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "at most 127² for each dimension")]
+fn dot(a: &[i8], b: &[i8]) -> f32 {
+    i8::dot(a, b).unwrap_or_default() as f32
+}
+
+/// The cosine of two unit vectors; 0 when their lengths differ.
+#[expect(clippy::cast_possible_truncation, reason = "a cosine")]
+pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    f32::dot(a, b).map_or(0.0, |dot| dot.clamp(-1.0, 1.0) as f32)
+}

@@ -1,0 +1,201 @@
+//! What the tests of the base share: a folder, an embedder of hashed words, a model that answers
+//! by a rule.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "every test file uses a part of this"
+)]
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use halma_core::text::{content_words, sentences};
+use halma_core::{
+    Budget, ChatReply, ChatRequest, EmbedRole, Embedder, Hit, Knowledge, Layer, Llm, LlmError,
+    Meter, MinScore, Mode, Models, NodeId, Prompts, Query, Setup, Usage, Vector,
+};
+use halma_kb::{Atoms, Base, BaseOptions, IndexReport, InputFormat, KbError, KbSettings, PROMPTS};
+use halma_testkit::Toy;
+
+/// Hashes words into 64 dimensions: texts that share words are near.
+pub struct Words {
+    pub name: &'static str,
+    /// Fails for every call while set.
+    pub down: AtomicBool,
+    /// Refuses batches of more texts.
+    pub most: usize,
+    pub calls: AtomicUsize,
+}
+
+impl Words {
+    pub fn new() -> Arc<Self> {
+        Self::named("toy-words")
+    }
+
+    pub fn named(name: &'static str) -> Arc<Self> {
+        Arc::new(Self {
+            name,
+            down: AtomicBool::new(false),
+            most: usize::MAX,
+            calls: AtomicUsize::new(0),
+        })
+    }
+}
+
+pub fn hashed(text: &str) -> Vector {
+    let mut vector = vec![0.001; 64];
+    for word in content_words(text) {
+        let sum = word.bytes().fold(7_usize, |sum, b| sum.wrapping_mul(31) + usize::from(b));
+        vector[sum % 64] += 1.0;
+    }
+    let length = vector.iter().map(|x: &f32| x * x).sum::<f32>().sqrt();
+    vector.into_iter().map(|x| x / length).collect()
+}
+
+#[async_trait]
+impl Embedder for Words {
+    fn model(&self) -> &str {
+        self.name
+    }
+
+    async fn embed(&self, texts: &[&str], _: EmbedRole) -> Result<Vec<Vector>, LlmError> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        tokio::task::yield_now().await;
+        if self.down.load(Ordering::Relaxed) {
+            return Err(LlmError::refused("the embedder is down"));
+        }
+        if texts.len() > self.most {
+            return Err(LlmError::TooLong { reason: format!("{} texts", texts.len()) });
+        }
+        Ok(texts.iter().map(|text| hashed(text)).collect())
+    }
+}
+
+/// Asks "What about …?" of every sentence; fails for chunks that hold a word.
+#[derive(Default)]
+pub struct Asker {
+    pub fails_on: Mutex<Option<&'static str>>,
+    pub calls: AtomicUsize,
+}
+
+#[async_trait]
+impl Llm for Asker {
+    fn model(&self) -> &'static str {
+        "asker"
+    }
+
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        tokio::task::yield_now().await;
+        assert_eq!(request.task, "questions");
+        let chunk = request.variables.get_attr("chunk").unwrap();
+        let text = chunk.get_attr("text").unwrap().to_string();
+        if self.fails_on.lock().unwrap().is_some_and(|word| text.contains(word)) {
+            return Err(LlmError::refused("the model is down"));
+        }
+        let ask = |range| format!("What about {}?\n", &text[range]);
+        let text = sentences(&text).into_iter().map(ask).collect();
+        let usage = Usage { prompt_tokens: 100, completion_tokens: 10 };
+        Ok(ChatReply { text, usage, ..ChatReply::default() })
+    }
+}
+
+/// A folder of input, a base beside it, a model.
+pub struct Bench {
+    pub dir: tempfile::TempDir,
+    pub model: Arc<Asker>,
+    pub settings: KbSettings,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("in")).unwrap();
+        let settings = KbSettings { atoms: Atoms::Sentences, ..KbSettings::default() };
+        Self { dir, model: Arc::default(), settings }
+    }
+
+    pub fn asking() -> Self {
+        let mut bench = Self::new();
+        bench.settings.atoms = Atoms::Questions;
+        bench
+    }
+
+    pub fn input(&self) -> PathBuf {
+        self.dir.path().join("in")
+    }
+
+    pub fn base_dir(&self) -> PathBuf {
+        self.dir.path().join("base")
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
+        let path = self.input().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+        self
+    }
+
+    pub fn open(&self, embedder: Option<Arc<dyn Embedder>>) -> Arc<Base> {
+        let options = BaseOptions { embedder, ..BaseOptions::default() };
+        Base::create_or_open(&self.base_dir(), options).unwrap()
+    }
+
+    pub async fn index(&self, base: &Arc<Base>) -> IndexReport {
+        self.try_index(base, Budget::default()).await.unwrap()
+    }
+
+    pub async fn try_index(
+        &self,
+        base: &Arc<Base>,
+        budget: Budget,
+    ) -> Result<IndexReport, KbError> {
+        self.index_path(base, &self.input(), InputFormat::Auto, budget).await
+    }
+
+    pub async fn index_path(
+        &self,
+        base: &Arc<Base>,
+        input: &Path,
+        format: InputFormat,
+        budget: Budget,
+    ) -> Result<IndexReport, KbError> {
+        let model: Arc<dyn Llm> = Arc::clone(&self.model) as Arc<dyn Llm>;
+        let setup = Arc::new(Setup {
+            models: Models::new(model),
+            knowledge: Toy::empty(),
+            prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
+        });
+        let meter = Arc::new(Meter::new(budget));
+        let inputs = [input.to_owned()];
+        halma_kb::index(base, &inputs, format, &self.settings, &setup, &meter, Arc::new(|_| ()))
+            .await
+    }
+}
+
+pub fn query(text: &str, layer: Layer, mode: Mode) -> Query {
+    Query {
+        texts: vec![text.to_owned()],
+        layer,
+        mode,
+        limit: 10,
+        min_score: MinScore::Any,
+        exclude: vec![],
+    }
+}
+
+pub async fn search(base: &Base, text: &str, layer: Layer, mode: Mode) -> Vec<Hit> {
+    base.search(&query(text, layer, mode)).await.unwrap().remove(0)
+}
+
+/// Every node that a word finds, for comparing bases.
+pub async fn ids(base: &Base, text: &str, layer: Layer) -> Vec<NodeId> {
+    let mut query = query(text, layer, Mode::Bm25);
+    query.limit = 10_000;
+    let mut ids: Vec<NodeId> =
+        base.search(&query).await.unwrap().remove(0).into_iter().map(|hit| hit.id).collect();
+    ids.sort();
+    ids
+}

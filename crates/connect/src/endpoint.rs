@@ -36,7 +36,7 @@ impl Default for Endpoint {
             model: String::new(),
             key: None,
             price: Price::default(),
-            timeout: Duration::from_secs(120),
+            timeout: Duration::from_mins(2),
             json: JsonMode::Auto,
             stream: false,
         }

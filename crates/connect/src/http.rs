@@ -7,6 +7,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 
+use crate::address::{base, is_loopback, show, wrong};
 use crate::endpoint::Endpoint;
 use crate::failure::{Failed, body_is_no_json, classify};
 
@@ -39,7 +40,7 @@ impl Http {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
-        let client = client(&base, headers).map_err(|e| {
+        let client = client(&base, &headers).map_err(|e| {
             let reason = format!("no HTTP client can be made: {}", chain(&e));
             wrong("url", &reason, "check the certificates of this machine")
         })?;
@@ -160,7 +161,7 @@ impl Http {
     }
 }
 
-fn client(base: &Url, headers: HeaderMap) -> reqwest::Result<Client> {
+fn client(base: &Url, headers: &HeaderMap) -> reqwest::Result<Client> {
     let loopback = is_loopback(base);
     let builder = |certificates: bool| {
         let builder = Client::builder()
@@ -206,52 +207,6 @@ pub(crate) fn content_type(response: &Response) -> String {
     kind.unwrap_or_default().to_owned()
 }
 
-fn base(url: &str) -> Result<Url, ConfigError> {
-    let hint = "give the base of the API, for instance `https://host/v1`";
-    let base = Url::parse(url.trim())
-        .map_err(|e| wrong("url", &format!("`{}` is no URL: {e}", without_userinfo(url)), hint))?;
-    if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
-        let reason = format!("`{}` is not an http or https address", without_userinfo(url));
-        return Err(wrong("url", &reason, hint));
-    }
-    if !base.username().is_empty() || base.password().is_some() {
-        let hint = "name an environment variable with the key in `key_env` instead";
-        return Err(wrong("url", "the address holds a user name or password", hint));
-    }
-    let path = base.path().trim_end_matches('/');
-    if let Some(end) = ["/chat/completions", "/embeddings"].iter().find(|end| path.ends_with(**end))
-    {
-        let reason = format!("`{}` is one call, not the base", show(&base));
-        return Err(wrong("url", &reason, &format!("leave out `{end}`")));
-    }
-    Ok(base)
-}
-
-/// What is wrong with an address must be told without telling a password in it.
-fn without_userinfo(url: &str) -> String {
-    match url.rsplit_once('@') {
-        Some((_, rest)) => format!("…@{rest}"),
-        None => url.to_owned(),
-    }
-}
-
-/// The address without its query, which may hold a key.
-fn show(url: &Url) -> String {
-    let end = url.as_str().find(['?', '#']).unwrap_or(url.as_str().len());
-    url.as_str()[..end].to_owned()
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host_str() {
-        Some("localhost") => true,
-        Some(host) => host
-            .trim_matches(['[', ']'])
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|address| address.is_loopback()),
-        None => false,
-    }
-}
-
 /// Follows only where the request stays a request to the same server: the key and the texts are
 /// meant for no other.
 fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
@@ -277,13 +232,4 @@ fn chain(e: &dyn std::error::Error) -> String {
         source = e.source();
     }
     words
-}
-
-fn wrong(key: &str, reason: &str, hint: &str) -> ConfigError {
-    ConfigError {
-        file: String::new(),
-        key: key.to_owned(),
-        reason: reason.to_owned(),
-        hint: hint.to_owned(),
-    }
 }

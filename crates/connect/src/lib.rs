@@ -1,5 +1,6 @@
 //! Everything that talks to the world outside: chat models, embedders, and the local ones that
 //! answer without a network.
+mod address;
 pub mod embed;
 mod endpoint;
 mod failure;

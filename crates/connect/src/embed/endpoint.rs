@@ -9,6 +9,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
 use super::numbers::Numbers;
+use crate::address::show;
 use crate::endpoint::Endpoint;
 use crate::failure::Failed;
 use crate::http::Http;
@@ -87,9 +88,10 @@ impl EndpointEmbedder {
         if let Some(error) = reply.error.filter(|error| !error.is_null()) {
             return Err(crate::llm::reported(&self.http, &self.url, &error));
         }
-        let wrong =
-            |what: String| LlmError::refused(format!("`{}` at `{}` {what}", self.model, self.url));
-        sorted(reply.data, texts.len()).map_err(|what| wrong(what).into())
+        sorted(reply.data, texts.len()).map_err(|what| {
+            let (model, url) = (&self.model, show(&self.url));
+            LlmError::refused(format!("`{model}` at `{url}` {what}")).into()
+        })
     }
 }
 

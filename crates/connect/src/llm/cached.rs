@@ -24,12 +24,7 @@ pub(crate) struct Cached {
 }
 
 impl Cached {
-    pub(crate) fn new(inner: Arc<dyn Llm>, cache: Arc<Cache>, endpoint: &Endpoint) -> Self {
-        let mut server = blake3::Hasher::new();
-        server.update(KEY_VERSION);
-        field(&mut server, endpoint.url.trim().trim_end_matches('/').as_bytes());
-        field(&mut server, endpoint.model.as_bytes());
-        field(&mut server, format!("{:?}", endpoint.json).as_bytes());
+    pub(crate) fn new(inner: Arc<dyn Llm>, cache: Arc<Cache>, server: blake3::Hasher) -> Self {
         Self { inner, cache, server, flights: Mutex::default() }
     }
 
@@ -58,6 +53,16 @@ impl Cached {
     fn flights(&self) -> MutexGuard<'_, HashMap<Key, Flight>> {
         self.flights.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The hash state after everything of an endpoint that a reply depends on.
+pub(crate) fn identity(endpoint: &Endpoint) -> blake3::Hasher {
+    let mut server = blake3::Hasher::new();
+    server.update(KEY_VERSION);
+    field(&mut server, endpoint.url.trim().trim_end_matches('/').as_bytes());
+    field(&mut server, endpoint.model.as_bytes());
+    field(&mut server, format!("{:?}", endpoint.json).as_bytes());
+    server
 }
 
 /// With its length before it, so that no two lists of fields give the same bytes.

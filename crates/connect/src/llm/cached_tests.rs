@@ -51,7 +51,7 @@ fn cached(failures: usize) -> (Cached, Arc<Slow>, TempDir) {
     let slow = Arc::new(Slow { failures: failures.into(), ..Slow::default() });
     let cache = Cache::open(folder.path()).unwrap();
     let endpoint = Endpoint::new("http://host/v1", "m");
-    (Cached::new(Arc::clone(&slow) as Arc<dyn Llm>, cache, &endpoint), slow, folder)
+    (Cached::new(Arc::clone(&slow) as Arc<dyn Llm>, cache, identity(&endpoint)), slow, folder)
 }
 
 #[tokio::test(start_paused = true)]
@@ -111,7 +111,7 @@ async fn whatever_changes_the_reply_changes_the_key() {
     other(&|r| r.logprobs = true);
     for endpoint in [Endpoint::new("http://host/v2", "m"), Endpoint::new("http://host/v1", "n")] {
         let inner = Arc::clone(&cached.inner);
-        keys.push(Cached::new(inner, Arc::clone(&cached.cache), &endpoint).key(&base));
+        keys.push(Cached::new(inner, Arc::clone(&cached.cache), identity(&endpoint)).key(&base));
     }
     let all = keys.len();
     keys.sort_unstable();

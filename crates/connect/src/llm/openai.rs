@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::dialect::{Dialect, Learning};
 use super::wire::{Content, Logprobs, Reply, WireUsage, body, usage};
+use crate::address::show;
 use crate::endpoint::Endpoint;
 use crate::failure::Failed;
 use crate::http::{Http, content_type};
@@ -59,20 +60,15 @@ impl OpenAi {
             let next = failed.complaint.as_ref().and_then(|(status, said)| {
                 self.learning.next(dialect, (*status, said), request, stream)
             });
-            match next {
-                Some(other) => {
-                    first_refusal.get_or_insert(failed.error);
-                    dialect = other;
-                }
+            let Some(other) = next else {
                 // Asked differently it is refused again: the first refusal says what is wrong.
-                None => {
-                    let last = failed.error;
-                    return Err(match (first_refusal, &last) {
-                        (Some(first), LlmError::Refused { .. }) => first,
-                        _ => last,
-                    });
-                }
-            }
+                return Err(match (first_refusal, failed.error) {
+                    (Some(first), LlmError::Refused { .. }) => first,
+                    (_, last) => last,
+                });
+            };
+            first_refusal.get_or_insert(failed.error);
+            dialect = other;
         }
     }
 
@@ -99,7 +95,7 @@ impl OpenAi {
         }
         let choice = reply.choices.and_then(|choices| choices.into_iter().next());
         let choice = choice.ok_or_else(|| {
-            let url = &self.chat;
+            let url = show(&self.chat);
             LlmError::refused(format!(
                 "`{url}` sent JSON without `choices`; is `url` the API base (…/v1)?"
             ))
@@ -127,7 +123,7 @@ impl OpenAi {
                 format!("sent an empty reply twice (finish reason {})", reason.unwrap_or("missing"))
             }
         };
-        LlmError::refused(format!("`{model}` at `{}` {why}", self.chat))
+        LlmError::refused(format!("`{model}` at `{}` {why}", show(&self.chat)))
     }
 
     /// How long the server takes to answer the smallest question: the list of its models, or one

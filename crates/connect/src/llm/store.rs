@@ -146,7 +146,7 @@ fn set_aside(dir: &Path) -> std::io::Result<PathBuf> {
         name.push(format!(".damaged-{n}"));
         PathBuf::from(name)
     };
-    let aside = (1..).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(0));
+    let aside = (1..u32::MAX).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(0));
     std::fs::rename(dir, &aside)?;
     Ok(aside)
 }

@@ -6,6 +6,7 @@ use reqwest::{Response, Url};
 
 use super::openai::Heard;
 use super::wire::{Content, Logprobs, Reply};
+use crate::address::show;
 use crate::failure::Failed;
 use crate::http::Http;
 
@@ -13,16 +14,15 @@ use crate::http::Http;
 pub(crate) async fn assemble(http: &Http, response: Response, url: &Url) -> Result<Heard, Failed> {
     let mut events = response.bytes_stream().eventsource();
     let mut heard = Heard::default();
-    let cut = || LlmError::transient(format!("`{url}` cut the stream before its end"));
+    let cut = || LlmError::transient(format!("`{}` cut the stream before its end", show(url)));
     loop {
         let next = tokio::time::timeout(http.timeout(), events.next()).await;
         let event = match next.map_err(|_| http.late(url))? {
             Some(Ok(event)) => event,
             // The text is whole once its end was announced; what got lost is the usage.
             None | Some(Err(_)) if heard.finish_reason.is_some() => return Ok(heard),
-            None => return Err(cut().into()),
             Some(Err(EventStreamError::Transport(e))) => return Err(http.broken(e, url).into()),
-            Some(Err(_)) => return Err(cut().into()),
+            None | Some(Err(_)) => return Err(cut().into()),
         };
         if event.data.trim() == "[DONE]" {
             return Ok(heard);
@@ -31,7 +31,7 @@ pub(crate) async fn assemble(http: &Http, response: Response, url: &Url) -> Resu
             continue;
         }
         let piece: Reply = serde_json::from_str(&event.data).map_err(|e| {
-            LlmError::transient(format!("`{url}` streamed a piece that is no JSON: {e}"))
+            LlmError::transient(format!("`{}` streamed a piece that is no JSON: {e}", show(url)))
         })?;
         take(&mut heard, piece, http, url)?;
     }

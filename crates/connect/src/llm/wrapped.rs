@@ -9,7 +9,7 @@ use halma_core::{ConfigError, Embedder, Llm};
 use serde::Deserialize;
 
 use super::cache::Cache;
-use super::cached::Cached;
+use super::cached::{Cached, identity};
 use super::gate::Gate;
 use super::limited::Limited;
 use super::openai::OpenAi;
@@ -41,14 +41,12 @@ impl Limits {
         if self.concurrency == 0 {
             return Err(wrong("concurrency", "no call could ever be made with `0`", "16"));
         }
-        let per_minute = match self.requests_per_minute.map(NonZeroU32::try_from).transpose() {
-            Ok(per_minute) => per_minute,
-            Err(_) => {
-                let reason = "no call could ever be made with `0`";
-                return Err(wrong("requests_per_minute", reason, "60"));
-            }
-        };
-        Ok(Gate::new(self.concurrency, per_minute))
+        let per_minute = self.requests_per_minute.map(NonZeroU32::new);
+        if per_minute == Some(None) {
+            let reason = "no call could ever be made with `0`";
+            return Err(wrong("requests_per_minute", reason, "60"));
+        }
+        Ok(Gate::new(self.concurrency, per_minute.flatten()))
     }
 
     fn patience(&self) -> Result<Patience, ConfigError> {
@@ -77,11 +75,12 @@ pub fn wrapped(
     cache: Option<Arc<Cache>>,
 ) -> Result<Arc<dyn Llm>, ConfigError> {
     let patience = limits.patience()?;
-    let openai: Arc<dyn Llm> = Arc::new(OpenAi::new(endpoint.clone())?);
+    let cached = cache.map(|cache| (cache, identity(&endpoint)));
+    let openai: Arc<dyn Llm> = Arc::new(OpenAi::new(endpoint)?);
     let limited: Arc<dyn Llm> = Arc::new(Limited::new(openai, limits.gate()?));
     let retried: Arc<dyn Llm> = Arc::new(Retried::new(limited, patience));
-    Ok(match cache {
-        Some(cache) => Arc::new(Cached::new(retried, cache, &endpoint)),
+    Ok(match cached {
+        Some((cache, identity)) => Arc::new(Cached::new(retried, cache, identity)),
         None => retried,
     })
 }

@@ -188,7 +188,7 @@ async fn an_endpoint_that_is_down_or_slow_is_named() {
     assert!(ping(endpoint).await.is_err());
 
     for stream in [false, true] {
-        let double = Double::start(Behaviour::default().latency(Duration::from_secs(60)));
+        let double = Double::start(Behaviour::default().latency(Duration::from_mins(1)));
         let endpoint = Endpoint { timeout: Duration::from_millis(60), stream, ..bare(&double) };
         let error = ask(&wrapped(endpoint, once, None).unwrap(), &request("?")).await;
         let told = error.unwrap_err().to_string();
@@ -249,6 +249,7 @@ fn an_address_that_cannot_be_one_is_a_configuration_error() {
         ("localhost:8000/v1", "is not an http"),
         ("ftp://host/v1", "is not an http"),
         ("http://me:pass@host/v1", "user name or password"),
+        ("host me:pass@host", "is no URL"),
         ("http://host/v1/chat/completions", "one call"),
     ] {
         let error = halma_connect::OpenAi::new(Endpoint::new(url, "m")).err().unwrap();
@@ -270,4 +271,22 @@ fn limits_that_let_nothing_through_are_configuration_errors() {
     ] {
         assert_eq!(wrapped(endpoint.clone(), limits, None).err().unwrap().key, key);
     }
+}
+
+#[tokio::test]
+async fn a_query_in_the_address_is_sent_but_never_shown() {
+    let double = Double::start(Behaviour::default());
+    for stream in [false, true] {
+        let url = format!("{}?api-key=hidden", double.url());
+        let endpoint = Endpoint { stream, url, ..bare(&double) };
+        let model = wrapped(endpoint, Limits { retries: 0, ..Limits::default() }, None).unwrap();
+        ask(&model, &request("?")).await.unwrap();
+        for failure in [Failure::UnendedStream, Failure::Dropped, Failure::Html, Failure::Refused] {
+            double.fail([failure]);
+            if let Err(error) = ask(&model, &request("?")).await {
+                assert!(!error.to_string().contains("hidden"), "{error}");
+            }
+        }
+    }
+    assert_eq!(double.requests()[0].path, "/v1/chat/completions");
 }

@@ -42,7 +42,7 @@ impl Encoder {
         let output = named.or_else(|| model.output_ids().first().copied()).ok_or_else(|| {
             WeightsError::Graph { path: path.to_owned(), reason: "it has no output".to_owned() }
         })?;
-        Ok(Self { ids, mask, types, output, model })
+        Ok(Self { model, ids, mask, types, output })
     }
 
     /// Whether this is a graph of ours in an outdated shape.
@@ -116,7 +116,9 @@ fn vectors(output: &Value, mask: &NdTensorView<i32, 2>) -> Result<Vec<Vector>, S
 fn unit(mut vector: Vector) -> Vector {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if length > 0.0 {
-        vector.iter_mut().for_each(|value| *value /= length);
+        for value in &mut vector {
+            *value /= length;
+        }
     }
     vector
 }

@@ -191,7 +191,7 @@ fn write_data(folder: &Path, path: &Path) -> Result<Vec<u8>, WeightsError> {
     let file = File::create(path).map_err(WeightsError::io("write", path))?;
     let mut file = BufWriter::new(file);
     let graph = make_graph(folder, &mut file)?;
-    let file = file.into_inner().map_err(|error| error.into_error());
+    let file = file.into_inner().map_err(std::io::IntoInnerError::into_error);
     file.and_then(|file| file.sync_all()).map_err(WeightsError::io("write", path))?;
     Ok(graph)
 }

@@ -5,6 +5,7 @@ mod documents;
 mod edges;
 mod lines;
 mod prompts;
+mod reference;
 mod shipped;
 mod tidy;
 

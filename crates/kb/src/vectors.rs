@@ -160,3 +160,56 @@ fn dot(a: &[i8], b: &[i8]) -> f32 {
 pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f32 {
     f32::dot(a, b).map_or(0.0, |dot| dot.clamp(-1.0, 1.0) as f32)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn quantizing_keeps_the_direction() {
+        let vector: Vec<f32> = (0..384).map(|i| ((i * 37 % 101) as f32 - 50.0) / 600.0).collect();
+        let (values, step) = quantize(&vector);
+        let back: Vec<f32> = values.iter().map(|x| f32::from(*x) * step).collect();
+        let length = |v: &[f32]| v.iter().map(|x| x * x).sum::<f32>().sqrt();
+        let dot: f32 = vector.iter().zip(&back).map(|(a, b)| a * b).sum();
+        assert!(dot / length(&vector) / length(&back) > 0.9999);
+        assert_eq!(quantize(&[0.0, 0.0]), (vec![0, 0], 0.0));
+        assert_eq!(quantize(&[f32::NAN, 1.0]).0[1], 127);
+    }
+
+    proptest! {
+        #[test]
+        fn the_scan_finds_the_nearest_whatever_the_block(
+            seeds in proptest::collection::vec(0u32..10_000, 1..1200),
+            most in 1usize..6,
+        ) {
+            let unit = |seed: u32| {
+                let raw: Vec<f32> =
+                    (1u16..9).map(|i| (seed as f32 * 0.37 * f32::from(i)).sin()).collect();
+                let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt().max(1e-6);
+                raw.into_iter().map(|x| x / length).collect::<Vec<f32>>()
+            };
+            let mut matrix = Matrix {
+                embedder: 0, layer: Layer::Chunk, dimensions: 0,
+                rows: vec![], values: vec![], scales: vec![],
+            };
+            for (row, seed) in (0..).zip(&seeds) {
+                matrix.push(row, &unit(*seed));
+            }
+            let query = unit(1);
+            let excluded = HashSet::from([0]);
+            let found = matrix.scan(&[&query], most, &excluded).remove(0);
+            prop_assert_eq!(found.len(), most.min(seeds.len() - 1));
+            let mut exact: Vec<f32> =
+                seeds.iter().skip(1).map(|seed| cosine(&query, &unit(*seed))).collect();
+            exact.sort_by(|a, b| b.total_cmp(a));
+            for candidate in found {
+                prop_assert!(candidate.0.row != 0);
+                let near = cosine(&query, &unit(seeds[candidate.0.row as usize]));
+                prop_assert!(near > exact[most.min(exact.len()) - 1] - 0.05);
+            }
+        }
+    }
+}

@@ -101,3 +101,198 @@ async fn a_changed_document_is_replaced_in_every_index() {
     assert_eq!(after.vectors[0].atoms, after.atoms);
     assert_ne!(after.fingerprint, before.fingerprint);
 }
+
+#[tokio::test]
+async fn duplicates_are_stored_once_and_survive_the_change_of_one_copy() {
+    let bench = Bench::new();
+    bench.write("x/same.txt", "A text about otters.").write("y/same.txt", "A text about otters.");
+    let base = bench.open(None);
+    let report = bench.index(&base).await;
+    assert_eq!((report.documents_new, report.duplicates, report.chunks), (1, 1, 1));
+    let again = bench.index(&base).await;
+    assert_eq!((again.documents_unchanged, again.duplicates), (1, 1));
+    bench.write("x/same.txt", "A text about beavers.");
+    let report = bench.index(&base).await;
+    assert_eq!((report.documents_replaced, report.documents_unchanged), (1, 1), "{report:?}");
+    let hits = search(&base, "otters", Layer::Chunk, Mode::Bm25).await;
+    assert_eq!(hits[0].document, "y/same.txt");
+    assert_eq!(search(&base, "beavers", Layer::Chunk, Mode::Bm25).await[0].document, "x/same.txt");
+}
+
+#[tokio::test]
+async fn names_that_meet_are_numbered_and_stay_so() {
+    let bench = Bench::new();
+    bench
+        .write("a.jsonl", "{\"id\": 1, \"text\": \"first\"}\n{\"id\": 1, \"text\": \"second\"}")
+        .write("b.jsonl", "{\"id\": 1, \"text\": \"third\"}");
+    let base = bench.open(None);
+    assert_eq!(bench.index(&base).await.documents_new, 3);
+    assert_eq!(bench.index(&base).await.documents_unchanged, 3);
+    for (word, name) in [("first", "1"), ("second", "1 (2)"), ("third", "1 (3)")] {
+        assert_eq!(search(&base, word, Layer::Chunk, Mode::Bm25).await[0].document, name);
+    }
+    bench.write("b.jsonl", "{\"id\": 1, \"text\": \"fourth\"}");
+    let report = bench.index(&base).await;
+    assert_eq!((report.documents_replaced, report.documents_unchanged), (1, 2));
+    assert_eq!(search(&base, "fourth", Layer::Chunk, Mode::Bm25).await[0].document, "1 (3)");
+}
+
+#[tokio::test]
+async fn paragraphs_of_many_questions_are_pooled() {
+    let bench = Bench::new();
+    let one = r#"{"context": [["Jaws", ["A film."]], ["Mercury", ["A planet."]]]}"#;
+    let two = r#"{"context": [["Jaws", ["A film."]], ["Mercury", ["A metal."]]]}"#;
+    bench.write("hotpot.json", format!("[{one},{two}]"));
+    let base = bench.open(None);
+    let report = bench.index(&base).await;
+    assert_eq!((report.documents_new, report.duplicates), (3, 1));
+    let hit = &search(&base, "metal", Layer::Chunk, Mode::Bm25).await[0];
+    assert_eq!((hit.document.as_str(), hit.title.as_str()), ("Mercury (2)", "Mercury"));
+    assert!(bench.index(&base).await.nothing_new());
+    let file = bench.input().join("hotpot.json");
+    let format = InputFormat::Hotpotqa;
+    let told = bench.index_path(&base, &file, format, Budget::default()).await.unwrap();
+    assert_eq!((told.documents_unchanged, told.duplicates), (3, 1));
+}
+
+#[tokio::test]
+async fn other_settings_cut_and_atomize_again() {
+    let mut bench = filled();
+    let base = bench.open(Some(Words::new()));
+    let first = bench.index(&base).await;
+    bench.settings.chunk_chars = 30;
+    let finer = bench.index(&base).await;
+    assert_eq!(finer.documents_replaced, 5);
+    assert!(finer.chunks > first.chunks);
+    bench.settings.chunk_chars = 1500;
+    bench.settings.atoms = Atoms::None;
+    bench.index(&base).await;
+    let stats = base.stats().unwrap();
+    assert_eq!((stats.atoms, stats.vectors[0].atoms), (0, 0));
+    assert_eq!(stats.chunks, stats.vectors[0].chunks);
+    assert!(search(&base, "jaws", Layer::Atom, Mode::Hybrid).await.is_empty());
+    bench.settings.atoms = Atoms::Questions;
+    let asked = bench.index(&base).await;
+    assert!(asked.atoms > 0 && asked.chunks == 0, "{asked:?}");
+}
+
+#[tokio::test]
+async fn bad_files_are_named_and_the_others_indexed() {
+    let bench = filled();
+    bench
+        .write("empty.txt", "")
+        .write("scan.pdf", "%PDF-1.7 \0")
+        .write("latin.txt", b"caf\xe9")
+        .write("cut.json", "[{\"text\": \"a\"")
+        .write("lines.jsonl", "{\"text\": \"Good line.\"}\n{\"text\": \"bad");
+    let base = bench.open(None);
+    let report = bench.index(&base).await;
+    let mut refused: Vec<(String, Option<usize>)> = report
+        .refused
+        .iter()
+        .map(|r| (r.file.file_name().unwrap().to_string_lossy().into_owned(), r.line))
+        .collect();
+    refused.sort();
+    let expected = [
+        ("cut.json", None),
+        ("empty.txt", None),
+        ("latin.txt", None),
+        ("lines.jsonl", Some(2)),
+        ("scan.pdf", None),
+    ];
+    assert_eq!(refused, expected.map(|(name, line)| (name.to_owned(), line)));
+    assert_eq!(report.documents_new, 6);
+    let nowhere = bench.input().join("no");
+    let missing = bench.index_path(&base, &nowhere, InputFormat::Auto, Budget::default()).await;
+    assert!(matches!(missing, Err(KbError::NoInput { .. })));
+}
+
+#[tokio::test]
+async fn a_search_keeps_to_its_limits() {
+    let bench = filled();
+    let base = bench.open(Some(Words::new()));
+    bench.index(&base).await;
+    let mut asked =
+        query("Spielberg shot a film at sea with a large ship", Layer::Atom, Mode::Hybrid);
+    let all = base.search(&asked).await.unwrap().remove(0);
+    let best = all[0].clone();
+    assert!(all.windows(2).all(|pair| pair[0].score >= pair[1].score));
+
+    asked.min_score = MinScore::At(0.3);
+    for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
+        asked.mode = mode;
+        let near = base.search(&asked).await.unwrap().remove(0);
+        assert!(!near.is_empty() && near.iter().all(|hit| hit.cosine >= Some(0.3)), "{mode:?}");
+    }
+    asked.min_score = MinScore::Any;
+    for excluded in [best.id.clone(), best.parent.clone().unwrap()] {
+        asked.exclude = vec![excluded.clone(), NodeId::from("c-unknown")];
+        for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
+            asked.mode = mode;
+            let hits = base.search(&asked).await.unwrap().remove(0);
+            let held = |hit: &halma_core::Hit| {
+                hit.id == excluded || hit.parent.as_ref() == Some(&excluded)
+            };
+            assert!(!hits.is_empty() && !hits.iter().any(held), "{mode:?}");
+        }
+    }
+    asked.limit = 2;
+    assert_eq!(base.search(&asked).await.unwrap().remove(0).len(), 2);
+    asked.limit = 0;
+    assert!(base.search(&asked).await.unwrap().remove(0).is_empty());
+    asked.layer = Layer::Section;
+    assert!(base.search(&asked).await.unwrap_err().to_string().contains("section"));
+    let gone = base.get(&NodeId::from("c-0000000000000000")).await;
+    assert!(gone.unwrap_err().to_string().contains("c-0000000000000000"));
+}
+
+#[tokio::test]
+async fn strange_questions_find_what_there_is() {
+    let bench = filled();
+    bench.write("zh.txt", "大白鲨是一部电影。导演是斯皮尔伯格。");
+    let base = bench.open(Some(Words::new()));
+    bench.index(&base).await;
+    let texts = ["", "  \n", "谁是大白鲨的导演？", "\u{0}\u{feff}😀", "?!"];
+    let mut asked = query("", Layer::Chunk, Mode::Hybrid);
+    asked.texts = texts.map(str::to_owned).to_vec();
+    asked.texts.push("shark sea ".repeat(100_000));
+    for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
+        asked.mode = mode;
+        let lists = base.search(&asked).await.unwrap();
+        assert_eq!(lists.len(), 6);
+        assert!(lists[0].is_empty() && lists[1].is_empty(), "an empty text finds nothing");
+        assert!(!lists[5].is_empty());
+        if mode == Mode::Bm25 {
+            assert_eq!(lists[2][0].title, "zh");
+        }
+    }
+}
+
+#[tokio::test]
+async fn without_vectors_words_are_searched() {
+    let bench = filled();
+    let base = bench.open(None);
+    bench.index(&base).await;
+    drop(base);
+    let embedder: Option<Arc<dyn Embedder>> = Some(Words::new());
+    for embedder in [None, embedder] {
+        let options = BaseOptions { embedder, ..BaseOptions::default() };
+        let base = Base::open(&bench.base_dir(), options).unwrap();
+        for mode in [Mode::Dense, Mode::Hybrid] {
+            let mut asked = query("Spielberg", Layer::Chunk, mode);
+            asked.min_score = MinScore::Usual;
+            let hits = base.search(&asked).await.unwrap().remove(0);
+            assert_eq!((hits.len(), hits[0].cosine), (1, None));
+        }
+    }
+}
+
+#[tokio::test]
+async fn texts_that_are_too_long_together_are_embedded_apart() {
+    let bench = filled();
+    let words = Arc::new(Words { most: 2, ..Arc::into_inner(Words::new()).unwrap() });
+    let base = bench.open(Some(words));
+    let report = bench.index(&base).await;
+    assert_eq!(report.failed_units, 0);
+    assert_eq!(report.embedded, report.chunks + report.atoms);
+}

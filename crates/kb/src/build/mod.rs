@@ -36,18 +36,23 @@ pub async fn index(
     progress: Progress,
 ) -> Result<IndexReport, KbError> {
     let began = Instant::now();
-    let _lock = lock(base, &progress).await?;
+    // Blocking work holds the lock as well: it goes on when this future is dropped.
+    let lock = Arc::new(lock(base, &progress).await?);
     let mut report = {
         let work = intake::Intake::new(base, settings, &progress);
-        let inputs = inputs.to_owned();
-        beside("reading", move || work.run(&inputs, format)).await?
+        let (inputs, lock) = (inputs.to_owned(), Arc::clone(&lock));
+        beside("reading", move || {
+            let _lock = lock;
+            work.run(&inputs, format)
+        })
+        .await?
     };
     let (work, words) = tokio::join!(
         distil(base, settings, (setup, meter), &progress),
-        enter_words(base, Layer::Chunk, &progress)
+        enter_words(base, Layer::Chunk, (&lock, &progress))
     );
     // What was made is searched even when the run then fails.
-    enter_words(base, Layer::Atom, &progress).await?;
+    enter_words(base, Layer::Atom, (&lock, &progress)).await?;
     words?;
     publish(base).await?;
     let (atomized, embedded) = work?;
@@ -110,9 +115,17 @@ async fn distil(
 }
 
 /// Brings the word index of a layer up to the truth.
-async fn enter_words(base: &Arc<Base>, layer: Layer, progress: &Progress) -> Result<(), KbError> {
-    let (base, progress) = (Arc::clone(base), Arc::clone(progress));
-    beside("entering words", move || intake::enter_words(&base, layer, &progress)).await
+async fn enter_words(
+    base: &Arc<Base>,
+    layer: Layer,
+    (lock, progress): (&Arc<WriterLock>, &Progress),
+) -> Result<(), KbError> {
+    let (base, lock, progress) = (Arc::clone(base), Arc::clone(lock), Arc::clone(progress));
+    beside("entering words", move || {
+        let _lock = lock;
+        intake::enter_words(&base, layer, &progress)
+    })
+    .await
 }
 
 /// Lets searches see what was stored, if anything was.

@@ -20,21 +20,21 @@ use halma_kb::{Atoms, Base, BaseOptions, IndexReport, InputFormat, KbError, KbSe
 use halma_testkit::Toy;
 
 /// Hashes words into 64 dimensions: texts that share words are near.
-pub struct Words {
-    pub name: &'static str,
+pub(crate) struct Words {
+    pub(crate) name: &'static str,
     /// Fails for every call while set.
-    pub down: AtomicBool,
+    pub(crate) down: AtomicBool,
     /// Refuses batches of more texts.
-    pub most: usize,
-    pub calls: AtomicUsize,
+    pub(crate) most: usize,
+    pub(crate) calls: AtomicUsize,
 }
 
 impl Words {
-    pub fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Self::named("toy-words")
     }
 
-    pub fn named(name: &'static str) -> Arc<Self> {
+    pub(crate) fn named(name: &'static str) -> Arc<Self> {
         Arc::new(Self {
             name,
             down: AtomicBool::new(false),
@@ -44,7 +44,7 @@ impl Words {
     }
 }
 
-pub fn hashed(text: &str) -> Vector {
+pub(crate) fn hashed(text: &str) -> Vector {
     let mut vector = vec![0.001; 64];
     for word in content_words(text) {
         let sum = word.bytes().fold(7_usize, |sum, b| sum.wrapping_mul(31) + usize::from(b));
@@ -75,9 +75,9 @@ impl Embedder for Words {
 
 /// Asks "What about …?" of every sentence; fails for chunks that hold a word.
 #[derive(Default)]
-pub struct Asker {
-    pub fails_on: Mutex<Option<&'static str>>,
-    pub calls: AtomicUsize,
+pub(crate) struct Asker {
+    pub(crate) fails_on: Mutex<Option<&'static str>>,
+    pub(crate) calls: AtomicUsize,
 }
 
 #[async_trait]
@@ -103,51 +103,51 @@ impl Llm for Asker {
 }
 
 /// A folder of input, a base beside it, a model.
-pub struct Bench {
-    pub dir: tempfile::TempDir,
-    pub model: Arc<Asker>,
-    pub settings: KbSettings,
+pub(crate) struct Bench {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) model: Arc<Asker>,
+    pub(crate) settings: KbSettings,
 }
 
 impl Bench {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("in")).unwrap();
         let settings = KbSettings { atoms: Atoms::Sentences, ..KbSettings::default() };
         Self { dir, model: Arc::default(), settings }
     }
 
-    pub fn asking() -> Self {
+    pub(crate) fn asking() -> Self {
         let mut bench = Self::new();
         bench.settings.atoms = Atoms::Questions;
         bench
     }
 
-    pub fn input(&self) -> PathBuf {
+    pub(crate) fn input(&self) -> PathBuf {
         self.dir.path().join("in")
     }
 
-    pub fn base_dir(&self) -> PathBuf {
+    pub(crate) fn base_dir(&self) -> PathBuf {
         self.dir.path().join("base")
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
         let path = self.input().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
         self
     }
 
-    pub fn open(&self, embedder: Option<Arc<dyn Embedder>>) -> Arc<Base> {
+    pub(crate) fn open(&self, embedder: Option<Arc<dyn Embedder>>) -> Arc<Base> {
         let options = BaseOptions { embedder, ..BaseOptions::default() };
         Base::create_or_open(&self.base_dir(), options).unwrap()
     }
 
-    pub async fn index(&self, base: &Arc<Base>) -> IndexReport {
+    pub(crate) async fn index(&self, base: &Arc<Base>) -> IndexReport {
         self.try_index(base, Budget::default()).await.unwrap()
     }
 
-    pub async fn try_index(
+    pub(crate) async fn try_index(
         &self,
         base: &Arc<Base>,
         budget: Budget,
@@ -155,7 +155,7 @@ impl Bench {
         self.index_path(base, &self.input(), InputFormat::Auto, budget).await
     }
 
-    pub async fn index_path(
+    pub(crate) async fn index_path(
         &self,
         base: &Arc<Base>,
         input: &Path,
@@ -175,7 +175,7 @@ impl Bench {
     }
 }
 
-pub fn query(text: &str, layer: Layer, mode: Mode) -> Query {
+pub(crate) fn query(text: &str, layer: Layer, mode: Mode) -> Query {
     Query {
         texts: vec![text.to_owned()],
         layer,
@@ -186,12 +186,12 @@ pub fn query(text: &str, layer: Layer, mode: Mode) -> Query {
     }
 }
 
-pub async fn search(base: &Base, text: &str, layer: Layer, mode: Mode) -> Vec<Hit> {
+pub(crate) async fn search(base: &Base, text: &str, layer: Layer, mode: Mode) -> Vec<Hit> {
     base.search(&query(text, layer, mode)).await.unwrap().remove(0)
 }
 
 /// Every node that a word finds, for comparing bases.
-pub async fn ids(base: &Base, text: &str, layer: Layer) -> Vec<NodeId> {
+pub(crate) async fn ids(base: &Base, text: &str, layer: Layer) -> Vec<NodeId> {
     let mut query = query(text, layer, Mode::Bm25);
     query.limit = 10_000;
     let mut ids: Vec<NodeId> =

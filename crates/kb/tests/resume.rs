@@ -1,0 +1,182 @@
+//! Runs that end early: nothing is lost, nothing is there twice.
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use common::{Bench, Words, ids, search};
+use halma_core::{Budget, Embedder, Layer, Limit, Mode};
+use halma_kb::{Base, BaseOptions, Stats};
+
+fn thirty(bench: &Bench) {
+    for i in 0..30 {
+        let text = format!("Animal number{i} lives in zoo{}. It eats food{i}.", i % 7);
+        bench.write(&format!("a{i:02}.txt"), text);
+    }
+}
+
+/// What must be equal however a base came about.
+fn figures(stats: &Stats) -> (u64, u64, u64, u64, u64, String) {
+    let vectors = stats.vectors.iter().map(|v| v.chunks + v.atoms).sum();
+    let fingerprint = stats.fingerprint.clone();
+    (stats.documents, stats.sections, stats.chunks, stats.atoms, vectors, fingerprint)
+}
+
+async fn clean_run() -> (Stats, Vec<halma_core::NodeId>) {
+    let bench = Bench::asking();
+    thirty(&bench);
+    let base = bench.open(Some(Words::new()));
+    let report = bench.index(&base).await;
+    assert_eq!((report.chunks, report.atoms, report.embedded), (30, 60, 90));
+    assert_eq!(report.usage.llm_calls, 30);
+    (base.stats().unwrap(), ids(&base, "animal", Layer::Atom).await)
+}
+
+#[tokio::test]
+async fn a_spent_budget_leaves_the_rest_for_the_next_run() {
+    let (clean, atoms) = clean_run().await;
+    let bench = Bench::asking();
+    thirty(&bench);
+    let base = bench.open(Some(Words::new()));
+    let budget = Budget { calls: Some(11), ..Budget::default() };
+    let report = bench.try_index(&base, budget).await.unwrap();
+    assert_eq!(report.spent, Some(Limit::Calls));
+    assert_eq!((report.atoms, report.pending_units, report.failed_units), (20, 20, 0));
+    assert_eq!(search(&base, "number29", Layer::Chunk, Mode::Hybrid).await[0].title, "a29");
+    drop(base);
+
+    let base = bench.open(Some(Words::new()));
+    let report = bench.index(&base).await;
+    assert_eq!((report.documents_unchanged, report.atoms, report.spent), (30, 40, None));
+    assert_eq!(report.usage.llm_calls, 20, "finished chunks are not asked for again");
+    assert_eq!(figures(&base.stats().unwrap()), figures(&clean));
+    assert_eq!(ids(&base, "animal", Layer::Atom).await, atoms);
+}
+
+#[tokio::test]
+async fn a_failed_chunk_is_a_failed_unit_and_tried_again() {
+    let (clean, _) = clean_run().await;
+    let bench = Bench::asking();
+    thirty(&bench);
+    *bench.model.fails_on.lock().unwrap() = Some("number17");
+    let base = bench.open(Some(Words::new()));
+    let report = bench.index(&base).await;
+    assert_eq!((report.failed_units, report.pending_units, report.atoms), (1, 0, 58));
+    assert!(report.failure.unwrap().contains("the model is down"));
+    assert_eq!(base.stats().unwrap().failed_units, 1);
+    *bench.model.fails_on.lock().unwrap() = None;
+    let report = bench.index(&base).await;
+    assert_eq!((report.failed_units, report.atoms, report.usage.llm_calls), (0, 2, 1));
+    assert_eq!(figures(&base.stats().unwrap()), figures(&clean));
+}
+
+#[tokio::test]
+async fn a_model_that_is_down_is_not_asked_for_every_chunk() {
+    let bench = Bench::asking();
+    thirty(&bench);
+    *bench.model.fails_on.lock().unwrap() = Some("Animal");
+    let mut settings = bench.settings.clone();
+    settings.concurrency = 2;
+    let bench = Bench { settings, ..bench };
+    let base = bench.open(None);
+    let report = bench.index(&base).await;
+    assert!(report.failed_units >= 16 && report.failed_units < 20, "{report:?}");
+    assert_eq!(report.failed_units + report.pending_units, 30);
+}
+
+#[tokio::test]
+async fn chunks_that_cannot_be_embedded_are_found_by_their_words_and_tried_again() {
+    let (clean, _) = clean_run().await;
+    let bench = Bench::asking();
+    thirty(&bench);
+    let words = Words::new();
+    words.down.store(true, Ordering::Relaxed);
+    let base = bench.open(Some(Arc::clone(&words) as Arc<dyn Embedder>));
+    let report = bench.index(&base).await;
+    assert_eq!((report.embedded, report.failed_units), (0, 90));
+    assert!(report.failure.unwrap().contains("the embedder is down"));
+    let hits = search(&base, "number5", Layer::Chunk, Mode::Bm25).await;
+    assert_eq!((hits[0].title.as_str(), hits[0].cosine), ("a05", None));
+    words.down.store(false, Ordering::Relaxed);
+    let report = bench.index(&base).await;
+    assert_eq!((report.embedded, report.failed_units), (90, 0));
+    assert_eq!(figures(&base.stats().unwrap()), figures(&clean));
+}
+
+#[tokio::test]
+async fn a_run_that_is_cut_off_is_continued() {
+    let (clean, atoms) = clean_run().await;
+    let bench = Bench::asking();
+    thirty(&bench);
+    for polls in [3, 10, 30, 60, 100] {
+        let base = bench.open(Some(Words::new()));
+        // Dropped at some await, as a killed process leaves it.
+        let mut run = Box::pin(bench.try_index(&base, Budget::default()));
+        for _ in 0..polls {
+            if futures::poll!(&mut run).is_ready() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        drop(run);
+        drop(base);
+        // Blocking work goes on until it is done and then lets go of the base.
+        while Base::open(&bench.base_dir(), BaseOptions::default()).is_err() {
+            tokio::task::yield_now().await;
+        }
+    }
+    let base = bench.open(Some(Words::new()));
+    bench.index(&base).await;
+    assert_eq!(figures(&base.stats().unwrap()), figures(&clean));
+    assert_eq!(ids(&base, "animal", Layer::Atom).await, atoms);
+    let stats = base.stats().unwrap();
+    assert_eq!((stats.failed_units, stats.pending_units), (0, 0));
+}
+
+#[tokio::test]
+async fn a_lost_or_damaged_word_index_is_built_again() {
+    let bench = Bench::asking();
+    thirty(&bench);
+    let base = bench.open(None);
+    bench.index(&base).await;
+    drop(base);
+    let words = bench.base_dir().join("bm25");
+    std::fs::remove_dir_all(words.join("chunk")).unwrap();
+    std::fs::write(words.join("atom/meta.json"), "{not json").unwrap();
+    let base = Base::open(&bench.base_dir(), BaseOptions::default()).unwrap();
+    assert_eq!(search(&base, "number5", Layer::Chunk, Mode::Bm25).await.len(), 1);
+    assert_eq!(search(&base, "food5", Layer::Atom, Mode::Bm25).await.len(), 1);
+}
+
+#[tokio::test]
+async fn two_runs_at_once_take_turns() {
+    let bench = Bench::asking();
+    thirty(&bench);
+    let base = bench.open(Some(Words::new()));
+    let (one, two) = tokio::join!(bench.index(&base), bench.index(&base));
+    assert_eq!(one.documents_new + two.documents_new, 30);
+    assert_eq!(one.documents_unchanged + two.documents_unchanged, 30);
+    assert_eq!(one.usage.llm_calls + two.usage.llm_calls, 30);
+    let (clean, _) = clean_run().await;
+    assert_eq!(figures(&base.stats().unwrap()), figures(&clean));
+}
+
+#[tokio::test]
+async fn another_embedder_embeds_again_and_then_takes_over() {
+    let bench = Bench::asking();
+    thirty(&bench);
+    let base = bench.open(Some(Words::new()));
+    bench.index(&base).await;
+    drop(base);
+    let other = Words::named("other-words");
+    other.down.store(true, Ordering::Relaxed);
+    let base = bench.open(Some(Arc::clone(&other) as Arc<dyn Embedder>));
+    bench.index(&base).await;
+    let stats = base.stats().unwrap();
+    assert_eq!((stats.vectors.len(), stats.vectors[0].embedder.as_str()), (1, "toy-words"));
+    other.down.store(false, Ordering::Relaxed);
+    bench.index(&base).await;
+    let stats = base.stats().unwrap();
+    assert_eq!((stats.vectors.len(), stats.vectors[0].embedder.as_str()), (1, "other-words"));
+    assert_eq!((stats.vectors[0].chunks, stats.vectors[0].atoms), (30, 60));
+}

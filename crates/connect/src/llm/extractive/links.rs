@@ -60,8 +60,9 @@ pub(crate) fn things_near(text: &str, words: &HashSet<String>, lexicon: &Lexicon
     let mut found: Vec<(usize, String)> = vec![];
     for range in halma_core::text::sentences(text) {
         let sentence = Sentence::new(&text[range], lexicon);
-        let cues: Vec<usize> =
-            (0..sentence.words.len()).filter(|i| words.contains(&sentence.words[*i].stem)).collect();
+        let cues: Vec<usize> = (0..sentence.words.len())
+            .filter(|i| words.contains(&sentence.words[*i].stem))
+            .collect();
         for (at, name) in things(&sentence, lexicon) {
             let away = cues.iter().map(|cue| cue.abs_diff(at)).min().unwrap_or(usize::MAX);
             match found.iter_mut().find(|(_, known)| *known == name) {

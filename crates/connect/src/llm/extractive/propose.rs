@@ -99,7 +99,9 @@ fn leads(question: &Sentence, context: &[Passage], lexicon: &Lexicon) -> Vec<Str
     let most = named.iter().map(Vec::len).max().unwrap_or_default();
     let mut leads: Vec<String> =
         context.last().map(|last| plain_title(&last.title).to_owned()).into_iter().collect();
-    leads.extend((0..most).flat_map(|i| named.iter().filter_map(move |things| things.get(i).cloned())));
+    leads.extend(
+        (0..most).flat_map(|i| named.iter().filter_map(move |things| things.get(i).cloned())),
+    );
     leads
 }
 

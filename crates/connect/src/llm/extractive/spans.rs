@@ -73,9 +73,8 @@ pub(crate) fn names(sentence: &Sentence, lexicon: &Lexicon) -> Vec<Span> {
     for (i, run) in runs.iter().enumerate() {
         all.push(run.clone());
         all.extend(split_loose(sentence, run));
-        let joins = |next: &&Range<usize>| {
-            next.start == run.end && sentence.gap(run.end - 1) == ", "
-        };
+        let joins =
+            |next: &&Range<usize>| next.start == run.end && sentence.gap(run.end - 1) == ", ";
         all.extend(runs.get(i + 1).filter(joins).map(|next| run.start..next.end));
     }
     let kind = |words: &Range<usize>| match lexicon.country(sentence.slice(words)) {

@@ -113,8 +113,7 @@ fn long(query: &Query<'_>, text: &Text) -> Found {
     while chosen.len() < LONG {
         let gain = |i: &usize| {
             let line = &text.lines[*i];
-            let titles: HashSet<String> =
-                text.titles[line.passage].stems.iter().cloned().collect();
+            let titles: HashSet<String> = text.titles[line.passage].stems.iter().cloned().collect();
             covered(&open, &line.stems()) + covered(&open, &titles) / 2.0
         };
         let rest = (0..text.lines.len()).filter(|i| !chosen.contains(i));

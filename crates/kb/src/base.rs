@@ -66,20 +66,19 @@ impl Base {
         // word index is brought up to the truth here, should a run have been killed.
         let lock = WriterLock::try_take(dir)?;
         let opened = if lock.is_none() { open().ok() } else { None };
-        let (chunks, atoms) = match opened {
-            Some(opened) => opened,
-            None => {
-                let _lock = lock.map_or_else(|| WriterLock::take(dir), Ok)?;
-                let chunks = WordIndex::open_or_mend(&words(Layer::Chunk), Layer::Chunk)?;
-                let atoms = WordIndex::open_or_mend(&words(Layer::Atom), Layer::Atom)?;
-                for index in [&chunks, &atoms] {
-                    if index.is_behind(&store)? {
-                        index.catch_up(&store, &|_| ())?;
-                        store.write(|txn| store.publish(txn))?;
-                    }
+        let (chunks, atoms) = if let Some(opened) = opened {
+            opened
+        } else {
+            let _lock = lock.map_or_else(|| WriterLock::take(dir), Ok)?;
+            let chunks = WordIndex::open_or_mend(&words(Layer::Chunk), Layer::Chunk)?;
+            let atoms = WordIndex::open_or_mend(&words(Layer::Atom), Layer::Atom)?;
+            for index in [&chunks, &atoms] {
+                if index.is_behind(&store)? {
+                    index.catch_up(&store, &|_| ())?;
+                    store.write(|txn| store.publish(txn))?;
                 }
-                (chunks, atoms)
             }
+            (chunks, atoms)
         };
         let generation = store.read(|txn| store.generation(txn))?;
         Ok(Arc::new(Self {
@@ -169,20 +168,23 @@ impl Base {
         Ok(Arc::clone(loaded))
     }
 
-    /// Says once that only words are searched.
-    pub(crate) fn warn_words_only(&self, layer: Layer) {
-        if self.warned.swap(true, Ordering::Relaxed) {
-            return;
+    /// Says once that only words are searched, unless there is nothing to search.
+    pub(crate) fn warn_words_only(&self, layer: Layer) -> Result<(), KbError> {
+        let held = self.store.read(|txn| self.store.count(txn, layer))?;
+        if held == 0 || self.warned.swap(true, Ordering::Relaxed) {
+            return Ok(());
         }
         let layer = layer.name();
-        match &self.embedder {
-            Some(embedder) => tracing::warn!(
-                "the base has no {layer} vectors of `{}`: only words are searched; run \
-                 `halma index` again to embed it",
+        if let Some(embedder) = &self.embedder {
+            tracing::warn!(
+                "the base has no {layer} vectors of `{}`: only words are searched; run `halma \
+                 index` again to embed it",
                 embedder.model()
-            ),
-            None => tracing::warn!("there is no embedder: only words are searched"),
+            );
+        } else {
+            tracing::warn!("there is no embedder: only words are searched");
         }
+        Ok(())
     }
 }
 

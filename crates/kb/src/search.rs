@@ -74,7 +74,7 @@ impl Base {
                     plan.matrix = Some(self.matrix(embedder, query.layer).await?);
                 }
             }
-            None if query.mode != Mode::Bm25 => self.warn_words_only(query.layer),
+            None if query.mode != Mode::Bm25 => self.warn_words_only(query.layer)?,
             None => {}
         }
         self.rank(&plan)

@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn quantizing_keeps_the_direction() {
-        let vector: Vec<f32> = (0..384).map(|i| ((i * 37 % 101) as f32 - 50.0) / 600.0).collect();
+        let vector: Vec<f32> =
+            (0_u16..384).map(|i| (f32::from(i * 37 % 101) - 50.0) / 600.0).collect();
         let (values, step) = quantize(&vector);
         let back: Vec<f32> = values.iter().map(|x| f32::from(*x) * step).collect();
         let length = |v: &[f32]| v.iter().map(|x| x * x).sum::<f32>().sqrt();
@@ -182,12 +183,12 @@ mod tests {
     proptest! {
         #[test]
         fn the_scan_finds_the_nearest_whatever_the_block(
-            seeds in proptest::collection::vec(0u32..10_000, 1..1200),
+            seeds in proptest::collection::vec(0u16..10_000, 1..1200),
             most in 1usize..6,
         ) {
-            let unit = |seed: u32| {
+            let unit = |seed: u16| {
                 let raw: Vec<f32> =
-                    (1u16..9).map(|i| (seed as f32 * 0.37 * f32::from(i)).sin()).collect();
+                    (1u16..9).map(|i| (f32::from(seed) * 0.37 * f32::from(i)).sin()).collect();
                 let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt().max(1e-6);
                 raw.into_iter().map(|x| x / length).collect::<Vec<f32>>()
             };

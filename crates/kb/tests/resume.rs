@@ -1,4 +1,5 @@
 //! Runs that end early: nothing is lost, nothing is there twice.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 mod common;
 
 use std::sync::Arc;

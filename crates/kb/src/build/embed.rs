@@ -92,12 +92,12 @@ pub(super) async fn run(
         Ok::<usize, KbError>(pending)
     };
     let (called, stored) = tokio::join!(calling, store_all(base, results, total, progress));
-    let (gave_up, mut embedded) = (called? > 0, stored?);
+    let (gave_up, mut report) = (called? > 0, stored?);
     let left = finish(base).await?;
     if gave_up {
-        embedded.pending = left;
+        report.pending = left;
     }
-    Ok(embedded)
+    Ok(report)
 }
 
 /// Waits until a batch is full or nothing more comes.

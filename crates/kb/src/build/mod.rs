@@ -109,9 +109,9 @@ async fn distil(
         meter: Arc::clone(meter),
         progress: Arc::clone(progress),
     };
-    let (atomized, embedded) =
+    let (atoms, vectors) =
         tokio::join!(atomizer.run(queue), embed::run(base, queued, waiting.len(), progress));
-    Ok((atomized?, embedded?))
+    Ok((atoms?, vectors?))
 }
 
 /// Brings the word index of a layer up to the truth.

@@ -1,4 +1,4 @@
-//! The paragraphs of the official HotpotQA, 2WikiMultiHopQA and MuSiQue files, pooled.
+//! The paragraphs of the official files of `HotpotQA`, `2WikiMultiHopQA` and `MuSiQue`, pooled.
 use serde::Deserialize;
 
 use super::{Draft, Kind, Naming};
@@ -7,9 +7,9 @@ use super::{Draft, Kind, Naming};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Record {
-    /// HotpotQA and 2Wiki: title and sentences.
+    /// `HotpotQA` and `2WikiMultiHopQA`: title and sentences.
     pub(super) context: Option<Vec<(String, Vec<String>)>>,
-    /// MuSiQue.
+    /// `MuSiQue`.
     pub(super) paragraphs: Option<Vec<Paragraph>>,
 }
 

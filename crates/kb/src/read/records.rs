@@ -99,7 +99,7 @@ fn complaint(e: &serde_json::Error) -> Refusal {
     if e.classify() == Category::Eof {
         Refusal::new(format!("it is half-written: the JSON ends at {at}"), "write it again")
     } else {
-        Refusal::new(format!("it is no JSON: {e}"), format!("correct it at {at}"))
+        Refusal::new(format!("it does not fit: {e}"), format!("correct it at {at}"))
     }
 }
 
@@ -166,14 +166,13 @@ pub(super) fn contexts(
     match serde_json::from_str::<Vec<Record>>(text) {
         Ok(records) => {
             for (i, record) in records.into_iter().enumerate() {
-                match record.documents(source) {
-                    Some(drafts) => drafts.into_iter().try_for_each(&mut *sink)?,
-                    None => {
-                        let mut refusal = no_contexts(format);
-                        refusal.reason = format!("record {}: {}", i + 1, refusal.reason);
-                        refusals.push(refusal);
-                    }
+                if let Some(drafts) = record.documents(source) {
+                    drafts.into_iter().try_for_each(&mut *sink)?;
+                    continue;
                 }
+                let mut refusal = no_contexts(format);
+                refusal.reason = format!("record {}: {}", i + 1, refusal.reason);
+                refusals.push(refusal);
             }
         }
         Err(e) => refusals.push(complaint(&e)),

@@ -51,7 +51,7 @@ fn what_cannot_be_read_is_refused_with_a_reason() {
         ("a.txt", b"%PDF-1.7", "binary"),
         ("a.json", b"[{\"context\": [[\"T\", [\"One.\"", "half-written"),
         ("a.json", b"{\"key\": [1, 2", "half-written"),
-        ("a.json", b"[{\"text\": \"a\"}, {oops}]", "no JSON"),
+        ("a.json", b"[{\"text\": \"a\"}, {oops}]", "does not fit"),
         ("a.csv", b"only,a,header\n", "no rows"),
     ] {
         let said = refused(name, content);

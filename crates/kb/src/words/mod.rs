@@ -155,8 +155,8 @@ mod tests {
     fn stop_words_are_dropped_from_queries_that_have_others() {
         assert_eq!(query_terms("Who directed the films of the films?"), ["direct", "film"]);
         assert_eq!(query_terms("Who is it?"), ["who", "is", "it"]);
-        assert_eq!(query_terms("?!"), [String::new(); 0]);
-        let long: String = (0..100_000).map(|i| format!("w{i} ")).collect();
+        assert!(query_terms("?!").is_empty());
+        let long = (0..100_000).map(|i| format!("w{i}")).collect::<Vec<_>>().join(" ");
         assert_eq!(query_terms(&long).len(), QUERY_TERMS);
     }
 

@@ -3,7 +3,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::lexicon::Lexicon;
-use super::spans::{Kind, names};
+use super::names::names;
+use super::spans::Kind;
 use super::words::Sentence;
 
 /// A title without what stands in brackets after it.

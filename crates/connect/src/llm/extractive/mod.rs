@@ -3,6 +3,7 @@
 mod input;
 mod lexicon;
 mod links;
+mod names;
 mod propose;
 mod questions;
 mod read;

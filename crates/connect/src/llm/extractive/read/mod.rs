@@ -1,6 +1,7 @@
 //! Task `read`: the answer as a span of the context.
 mod compare;
 mod fit;
+mod near;
 mod options;
 mod score;
 mod sides;

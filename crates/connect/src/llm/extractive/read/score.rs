@@ -7,6 +7,7 @@ use super::super::spans::{Kind, Span, spans};
 use super::super::weights::{Weights, covered, mass};
 use super::super::words::{Sentence, Shape};
 use super::fit::grade;
+use super::near::{head_near, led_by, nearness, preposition};
 use super::text::{Line, Text};
 use super::wanted::{Sort, Wanted};
 
@@ -63,7 +64,7 @@ pub(crate) struct Query<'a> {
     pub(crate) wanted: Wanted,
     /// Stems of its content words with their weights.
     pub(crate) mass: Vec<(String, f32)>,
-    stems: HashSet<String>,
+    pub(crate) stems: HashSet<String>,
 }
 
 impl<'a> Query<'a> {
@@ -81,7 +82,7 @@ impl<'a> Query<'a> {
         Self { text, sentence, wanted, mass, stems }
     }
 
-    fn total(&self) -> f32 {
+    pub(crate) fn total(&self) -> f32 {
         self.mass.iter().map(|(_, weight)| weight).sum::<f32>().max(f32::EPSILON)
     }
 }
@@ -176,67 +177,6 @@ fn features(query: &Query<'_>, about: &About<'_>, span: &Span, said: &str) -> Fe
     ]
 }
 
-/// The share of the question's mass near the span, and of its words that name no thing.
-fn nearness(query: &Query<'_>, line: &Line, span: &Span) -> (f32, f32) {
-    let total = query.total();
-    let (mut near, mut focus, mut plain) = (0.0, 0.0, f32::EPSILON);
-    for (stem, weight) in &query.mass {
-        let named = query
-            .sentence
-            .words
-            .iter()
-            .enumerate()
-            .any(|(i, word)| i > 0 && word.stem == *stem && word.shape != Shape::Lower);
-        if !named {
-            plain += weight;
-        }
-        let said = line.sentence.words.iter().zip(&line.life).enumerate();
-        let places = said.filter(|(i, (word, life))| {
-            word.stem == *stem && !span.words.contains(i) || life.is_some_and(|tag| tag == stem)
-        });
-        let Some(distance) = places.map(|(i, _)| distance(i, span)).min() else { continue };
-        #[expect(clippy::cast_precision_loss, reason = "a sentence has few words")]
-        let close = 1.0 / (1.0 + distance as f32 / 4.0);
-        near += weight * close / total;
-        if !named {
-            focus += weight * close;
-        }
-    }
-    (near, focus / plain)
-}
-
-fn distance(at: usize, span: &Span) -> usize {
-    if at < span.words.start {
-        span.words.start - at
-    } else {
-        at.saturating_sub(span.words.end - 1)
-    }
-}
-
-/// Whether the asked-for noun stands in the span or right beside it.
-fn head_near(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
-    let Some(head) = &query.wanted.head else { return 0.0 };
-    let from = span.words.start.saturating_sub(2);
-    let to = (span.words.end + 2).min(line.sentence.words.len());
-    if line.sentence.words[from..to].iter().any(|word| word.stem == *head) { 1.0 } else { 0.0 }
-}
-
-/// Whether the word before the span is one that leads to an answer of this sort.
-fn preposition(wanted: &Wanted, line: &Line, span: &Span) -> f32 {
-    let Some(before) = span.words.start.checked_sub(1) else { return 0.0 };
-    let word = line.sentence.word(before).to_lowercase();
-    let leads: &[&str] = match wanted.sort {
-        Sort::Place | Sort::Country => &["in", "at", "from", "near", "of", "to", "the"],
-        Sort::Person => &["by", "with", "to", "son", "daughter", "and", "of", "wife", "husband"],
-        Sort::Date | Sort::Year => &["in", "on", "born", "since", "from", "until"],
-        Sort::Number => &["of", "over", "about", "than", "was", "approximately", "nearly", "has"],
-        Sort::Thing | Sort::YesNo | Sort::Common | Sort::Named => {
-            &["a", "an", "the", "as", "by", "for", "of"]
-        }
-    };
-    if leads.contains(&word.as_str()) { 1.0 } else { 0.0 }
-}
-
 /// 1 where the span stands at the end of a life that is asked for, -1 at the other end.
 fn life(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
     let sorts = [Sort::Date, Sort::Year, Sort::Place, Sort::Country, Sort::Number];
@@ -254,11 +194,4 @@ fn is_a(query: &Query<'_>, text: &Text, said: &str) -> f32 {
     let titled = text.titles.iter().position(|title| title.plain.eq_ignore_ascii_case(said));
     let Some(line) = titled.and_then(|passage| text.of(passage).next()) else { return 0.0 };
     if line.sentence.words.iter().any(|word| word.stem == *head) { 1.0 } else { -1.0 }
-}
-
-/// How far the three words before the span are words of the question.
-fn led_by(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
-    let before = &line.sentence.words[span.words.start.saturating_sub(3)..span.words.start];
-    let said = before.iter().filter(|word| query.stems.contains(&word.stem));
-    said.map(|word| if word.stop { 0.1 } else { 0.3 }).sum()
 }

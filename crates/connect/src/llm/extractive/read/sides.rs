@@ -3,7 +3,8 @@ use std::collections::HashSet;
 
 use super::super::lexicon::Lexicon;
 use super::super::links::{mentions, plain_title};
-use super::super::spans::{Kind, Span, names, spans};
+use super::super::names::names;
+use super::super::spans::{Kind, Span, spans};
 use super::super::words::{Sentence, Shape};
 use super::score::Query;
 use super::text::{Line, Text};

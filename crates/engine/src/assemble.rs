@@ -75,9 +75,8 @@ fn prompt_files(root: &Path, dir: &Path) -> Vec<(String, std::path::PathBuf)> {
 pub(crate) fn models(
     config: &Config,
     cache: Option<&Arc<Cache>>,
-    embedder: Option<&Arc<dyn Embedder>>,
 ) -> Result<Models, ConfigError> {
-    let offline: Arc<dyn Llm> = Arc::new(Extractive::new(embedder.cloned()));
+    let offline: Arc<dyn Llm> = Arc::new(Extractive::new());
     let mut built: std::collections::BTreeMap<&str, Arc<dyn Llm>> = [(OFFLINE, offline)].into();
     for (name, model) in &config.models {
         let used = ROLES.iter().any(|role| config.model_of(role) == name);

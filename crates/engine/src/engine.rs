@@ -59,14 +59,14 @@ impl Engine {
         let embedder = embedder.value;
         let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
-        let base = open(dir, BaseOptions { embedder: embedder.clone(), thresholds })?;
+        let base = open(dir, BaseOptions { embedder, thresholds })?;
         let cache = if config.models.is_empty() {
             None
         } else {
             let cache = Cache::open(&base.cache_dir());
             Some(cache.map_err(|e| EngineError::Cache(Box::new(e)))?)
         };
-        let models = assemble::models(&config, cache.as_ref(), embedder.as_ref())?;
+        let models = assemble::models(&config, cache.as_ref())?;
         let knowledge: Arc<dyn Knowledge> = Arc::clone(&base) as Arc<dyn Knowledge>;
         let setup = Arc::new(Setup { models, knowledge, prompts });
         Ok(Self { config, base, setup, embedder: name, warnings })

@@ -13,10 +13,8 @@ mod values;
 mod weights;
 mod words;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
-use halma_core::{ChatReply, ChatRequest, Embedder, Llm, LlmError};
+use halma_core::{ChatReply, ChatRequest, Llm, LlmError};
 
 use self::input::variables;
 use self::lexicon::Lexicon;
@@ -25,13 +23,17 @@ use self::lexicon::Lexicon;
 /// and refuses all others.
 pub struct Extractive {
     lexicon: Lexicon,
-    embedder: Option<Arc<dyn Embedder>>,
 }
 
 impl Extractive {
-    /// With an embedder the choice between candidates also uses their cosine with the question.
-    pub fn new(embedder: Option<Arc<dyn Embedder>>) -> Self {
-        Self { lexicon: Lexicon::new(), embedder }
+    pub fn new() -> Self {
+        Self { lexicon: Lexicon::new() }
+    }
+}
+
+impl Default for Extractive {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -45,11 +47,7 @@ impl Llm for Extractive {
         let text = match request.task.as_str() {
             "questions" => questions::reply(&variables(request)?),
             "propose" => propose::reply(&self.lexicon, &variables(request)?),
-            "select" => {
-                let asked: select::Asked = variables(request)?;
-                let near = select::nearness(self.embedder.as_deref(), &asked).await?;
-                select::reply(&self.lexicon, &asked, &near)
-            }
+            "select" => select::reply(&self.lexicon, &variables(request)?),
             "read" => read::reply(&self.lexicon, &variables(request)?),
             task => {
                 return Err(LlmError::refused(format!(
@@ -84,7 +82,7 @@ mod tests {
     }
 
     async fn ask(task: &str, variables: Value) -> Result<ChatReply, LlmError> {
-        Extractive::new(None).chat(&request(task, &variables)).await
+        Extractive::new().chat(&request(task, &variables)).await
     }
 
     fn question(text: &str) -> Value {

@@ -65,7 +65,7 @@ fn end_of_name(sentence: &Sentence, start: usize) -> usize {
             && match sentence.words[next].shape {
                 Shape::Capital => true,
                 Shape::Digit => next == end && sentence.word(next).len() < 4,
-                Shape::Lower => false,
+                Shape::Lower => next == end && hyphened(sentence, end),
             };
         if !goes_on {
             break;
@@ -73,6 +73,15 @@ fn end_of_name(sentence: &Sentence, start: usize) -> usize {
         end = next + 1;
     }
     end
+}
+
+/// What makes an adjective of a name it is joined to: `Oslo-born`.
+const ADJECTIVES: &[&str] = &["born", "era", "led", "like", "made", "old", "run", "wide"];
+
+/// Whether the word is the second half of a given name, as in `Min-ho`.
+fn hyphened(sentence: &Sentence, at: usize) -> bool {
+    let word = sentence.word(at);
+    sentence.gap(at - 1) == "-" && word.chars().count() <= 4 && !ADJECTIVES.contains(&word)
 }
 
 /// Whether nothing but a blank, a hyphen, an apostrophe or an initial's stop follows the word.
@@ -99,4 +108,23 @@ fn split_loose(sentence: &Sentence, run: &Range<usize>) -> Vec<Range<usize>> {
         parts.push(start..run.end);
     }
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        let lexicon = Lexicon::new();
+        let sentence = Sentence::new(text, &lexicon);
+        let spans = names(&sentence, &lexicon);
+        spans.iter().map(|span| sentence.slice(&span.words).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_given_name_keeps_its_second_half() {
+        assert_eq!(found("It belongs to Pak Min-ho now."), ["Pak Min-ho"]);
+        assert_eq!(found("The Oslo-born singer left."), ["Oslo"]);
+        assert_eq!(found("A Leeds-based firm."), ["Leeds"]);
+    }
 }

@@ -2,6 +2,7 @@
 use std::collections::HashSet;
 
 use halma_core::Question;
+use halma_core::text::sentences;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -48,6 +49,9 @@ fn next(
     lexicon: &Lexicon,
 ) -> (String, Vec<String>) {
     let asked = Sentence::new(question, lexicon);
+    if context.iter().any(|passage| says_all(&asked, passage, lexicon)) {
+        return ("One sentence speaks of everything that the question names.".into(), vec![]);
+    }
     let texts = || context.iter().flat_map(|p| [p.title.as_str(), p.text.as_str()]);
     let known: HashSet<String> = texts().flat_map(|text| lexicon.content(text)).collect();
     let open: Vec<String> = open_words(&asked, &known);
@@ -80,6 +84,21 @@ fn next(
         return ("Every word of the question is covered and nothing leads on.".into(), vec![]);
     }
     (format!("Not covered yet: {}.", if open.is_empty() { "nothing" } else { &left }), queries)
+}
+
+/// Whether a single sentence, under its title, has every content word of the question: then it is
+/// a question of one hop, and what else the passage names would only lead away.
+fn says_all(question: &Sentence, passage: &Passage, lexicon: &Lexicon) -> bool {
+    let wanted = mass(question, &Weights::default());
+    let title: HashSet<String> = lexicon.content(&passage.title).into_iter().collect();
+    // One word alone is found anywhere.
+    wanted.len() > 1
+        && sentences(&passage.text).into_iter().any(|range| {
+            let held: HashSet<String> =
+                lexicon.content(&passage.text[range]).into_iter().collect();
+            wanted.iter().all(|(stem, _)| held.contains(stem) || title.contains(stem))
+                && wanted.iter().any(|(stem, _)| held.contains(stem) && !title.contains(stem))
+        })
 }
 
 /// What the chunks name, one thing of each in turn, the last chunk first; within a chunk what

@@ -1,7 +1,7 @@
 //! Task `select`: which candidate brings the question furthest.
 use std::collections::HashSet;
 
-use halma_core::{EmbedRole, Embedder, LlmError, Question};
+use halma_core::Question;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -31,21 +31,8 @@ const ASKED_FOR: f32 = 0.5;
 /// A candidate that covers nothing new and has no link is worth a hop only above this similarity.
 const SIMILAR: f32 = 0.2;
 
-/// Cosine of each candidate with the question; empty without an embedder.
-pub(crate) async fn nearness(
-    embedder: Option<&dyn Embedder>,
-    asked: &Asked,
-) -> Result<Vec<f32>, LlmError> {
-    let Some(embedder) = embedder else { return Ok(vec![]) };
-    let texts: Vec<&str> = asked.candidates.iter().map(|c| c.text.as_str()).collect();
-    let question = embedder.embed(&[&asked.question.text], EmbedRole::Query).await?;
-    let Some(question) = question.first() else { return Ok(vec![]) };
-    let vectors = embedder.embed(&texts, EmbedRole::Passage).await?;
-    Ok(vectors.iter().map(|v| v.iter().zip(question).map(|(a, b)| a * b).sum()).collect())
-}
-
 /// JSON of `thinking` and `question_idx`, 0 for none.
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked, near: &[f32]) -> String {
+pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
     let texts = || asked.context.iter().chain(&asked.candidates).map(whole);
     let all: Vec<String> = texts().collect();
     let weights = Weights::over(all.iter().map(String::as_str), lexicon);
@@ -64,8 +51,7 @@ pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked, near: &[f32]) -> String {
         let held: HashSet<String> = lexicon.content(&whole(candidate)).into_iter().collect();
         let gain = share * covered(&wanted, &held);
         let link = link(asked, candidate);
-        let found = similarity(candidate) / scale;
-        let similar = near.get(i).map_or(found, |near| near.midpoint(found));
+        let similar = similarity(candidate) / scale;
         if gain <= f32::EPSILON && link <= 0.0 && similar < SIMILAR {
             continue;
         }
@@ -131,7 +117,7 @@ mod tests {
             context: context.iter().map(|p| passage(*p)).collect(),
             candidates: candidates.iter().map(|p| passage(*p)).collect(),
         };
-        let reply = reply(&Lexicon::new(), &asked, &[]);
+        let reply = reply(&Lexicon::new(), &asked);
         let reply: serde_json::Value = serde_json::from_str(&reply).unwrap();
         reply["question_idx"].as_u64().unwrap()
     }

@@ -5,7 +5,7 @@ use super::super::lexicon::Lexicon;
 use super::super::links::mentions;
 use super::super::spans::{Kind, Span, spans};
 use super::super::weights::{Weights, covered, mass};
-use super::super::words::{Sentence, Shape};
+use super::super::words::Sentence;
 use super::fit::grade;
 use super::near::{head_near, led_by, nearness, preposition};
 use super::text::{Line, Text};

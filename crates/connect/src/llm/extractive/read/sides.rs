@@ -109,7 +109,11 @@ fn first_name(right: &str, lexicon: &Lexicon) -> Option<String> {
 
 fn side(name: String, query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Side {
     let Some(own) = titled(&name, text, lexicon) else { return Side { name, passages: vec![] } };
-    let mut passages = vec![own];
+    // Chunks of one document share their title; the first of them need not tell what is asked.
+    let title = &text.titles[own].plain;
+    let alike = |&i: &usize| i != own && text.titles[i].plain == *title;
+    let mut passages: Vec<usize> =
+        std::iter::once(own).chain((0..text.titles.len()).filter(alike)).collect();
     let role = query.mass.iter().find(|(stem, _)| ROLES.contains(&stem.as_str()));
     let person = role.and_then(|(role, _)| linked(own, role, text, lexicon));
     passages.splice(0..0, person);

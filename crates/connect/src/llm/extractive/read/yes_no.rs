@@ -1,7 +1,8 @@
 //! Yes/no questions: what two sides share, or whether the context says what is asked.
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::super::lexicon::Lexicon;
+use super::super::names::names;
 use super::super::weights::covered;
 use super::Found;
 use super::score::Query;
@@ -21,6 +22,15 @@ pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found 
             return found(one == other, format!("`{}`: {one}; `{}`: {other}.", a.name, b.name));
         }
     }
+    let place = PLACES.iter().any(|place| stem(&lexicon.stem(place)));
+    if let ([a, b], true) = (sides.as_slice(), same && place) {
+        let told = [a, b].map(|side| seats(side, query, text, lexicon));
+        if told.iter().all(|seats| !seats.is_empty()) {
+            let shared = told[0].intersection(&told[1]).next();
+            let why = format!("`{}`: {:?}; `{}`: {:?}.", a.name, told[0], b.name, told[1]);
+            return found(shared.is_some(), why);
+        }
+    }
     let named: HashSet<String> =
         sides.iter().flat_map(|side| lexicon.content(&side.name)).collect();
     let mut rest = query.mass.clone();
@@ -34,6 +44,32 @@ pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found 
         .min_by(|a, b| a.0.total_cmp(&b.0));
     let (share, name) = least.expect("there are two sides");
     found(share >= SAID, format!("Of `{name}` {share:.2} of what is asked is said."))
+}
+
+/// Nouns for places smaller than a country.
+const PLACES: &[&str] = &["city", "town", "village", "place", "state", "county", "district"];
+
+/// The names after `in`, `at`, `near` or `from` in the sentence of a side that says most of what
+/// is asked.
+fn seats(side: &Side, query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> BTreeSet<String> {
+    let own = lexicon.content(&side.name);
+    let mut rest = query.mass.clone();
+    rest.retain(|(stem, _)| !own.contains(stem));
+    let placed = |line: &Line| -> BTreeSet<String> {
+        let sentence = &line.sentence;
+        let leads = |at: usize| ["in", "at", "near", "from"].contains(&sentence.word(at));
+        names(sentence, lexicon)
+            .into_iter()
+            .filter(|span| span.words.start.checked_sub(1).is_some_and(leads))
+            .map(|span| sentence.slice(&span.words).to_owned())
+            .collect()
+    };
+    let lines = side.passages.iter().flat_map(|&passage| text.of(passage));
+    let told = lines.map(|line| (covered(&rest, &line.stems()), placed(line)));
+    told.filter(|(share, seats)| *share > 0.0 && !seats.is_empty())
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, seats)| seats)
+        .unwrap_or_default()
 }
 
 /// The stems that the passages of a side hold.

@@ -1,6 +1,7 @@
 //! Searching and building at size: BM25 over 10,000 and 100,000 passages, exact dense search over
 //! 100,000 × 384 with its recall, and passages indexed per second.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may stop")]
+use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
@@ -102,7 +103,7 @@ fn passages(file: &Path, count: usize) {
     let mut lines = String::new();
     for i in 0..count {
         let text = random.passage(100);
-        lines.push_str(&format!("{{\"id\":\"p{i}\",\"title\":\"t{i}\",\"text\":\"{text}\"}}\n"));
+        let _ = writeln!(lines, "{{\"id\":\"p{i}\",\"title\":\"t{i}\",\"text\":\"{text}\"}}");
     }
     std::fs::write(file, lines).unwrap();
 }

@@ -13,10 +13,10 @@ use crate::store::{Reading, Row, Store};
 /// the second-level cache.
 const BLOCK: usize = 512;
 
-/// Candidates rescored for each hit wanted, and the least of them: at 100,000 × 384 the ten best
-/// are among the hundred best by i8 (recall 0.9999 and more, `benches/search.rs`).
+/// Candidates rescored for each hit wanted, and the least of them: of 100,000 × 384 the ten best
+/// are among the forty best by i8 (recall 1.0 over 50 queries, `benches/search.rs`).
 const CANDIDATES: usize = 4;
-const LEAST_CANDIDATES: usize = 100;
+const LEAST_CANDIDATES: usize = 50;
 
 /// The vectors of one embedder and layer as they were at one moment.
 pub(crate) struct Matrix {

@@ -123,7 +123,8 @@ async fn enter_words(
     let (base, lock, progress) = (Arc::clone(base), Arc::clone(lock), Arc::clone(progress));
     beside("entering words", move || {
         let _lock = lock;
-        intake::enter_words(&base, layer, &progress)
+        intake::enter_words(&base, layer, &progress)?;
+        base.words(layer)?.merge()
     })
     .await
 }

@@ -100,9 +100,8 @@ fn index(rt: &tokio::runtime::Runtime, atoms: &str, latency: Duration, passages:
         let double = Double::start(Behaviour::with(atomizer()).latency(latency).unrecorded());
         let engine = engine(dir.path(), &double.url(), atoms);
         let began = Instant::now();
-        let report = rt
-            .block_on(engine.index(&[input], InputFormat::Auto, Arc::new(|_| {})))
-            .unwrap();
+        let report =
+            rt.block_on(engine.index(&[input], InputFormat::Auto, Arc::new(|_| {}))).unwrap();
         assert_eq!(report.documents_new, passages);
         assert_eq!(report.failed_units, 0);
         began.elapsed().as_secs_f64()
@@ -128,8 +127,7 @@ fn question(rt: &tokio::runtime::Runtime, strategy: &str) -> String {
     for i in 0..300 {
         // Another text each time, so that no reply comes from the cache.
         let text = format!("Where was the maker of thing number {i} born?");
-        let asked =
-            rt.block_on(engine.ask(&Question::new(text), strategy.as_ref(), None)).unwrap();
+        let asked = rt.block_on(engine.ask(&Question::new(text), strategy.as_ref(), None)).unwrap();
         let calls = asked.outcome.trace.usage().llm_calls;
         assert_eq!(calls, if strategy.name() == "kar3" { 6 } else { 1 });
         asked.outcome.answer.unwrap();
@@ -147,7 +145,9 @@ fn two_hops() -> impl Fn(&ChatCall) -> String + Send + Sync + 'static {
             "kar3/propose" if proposed.fetch_add(1, Ordering::Relaxed) % 3 == 2 => {
                 r#"{"thinking": "t", "sub_questions": []}"#
             }
-            "kar3/propose" => r#"{"thinking": "t", "sub_questions": ["Where is it?", "Who made it?"]}"#,
+            "kar3/propose" => {
+                r#"{"thinking": "t", "sub_questions": ["Where is it?", "Who made it?"]}"#
+            }
             "kar3/select" => r#"{"thinking": "t", "question_idx": 1}"#,
             _ => r#"{"answer": "yes", "rationale": "r"}"#,
         };

@@ -72,10 +72,7 @@ fn prompt_files(root: &Path, dir: &Path) -> Vec<(String, std::path::PathBuf)> {
 }
 
 /// The model of every role; the offline one where none is configured.
-pub(crate) fn models(
-    config: &Config,
-    cache: Option<&Arc<Cache>>,
-) -> Result<Models, ConfigError> {
+pub(crate) fn models(config: &Config, cache: Option<&Arc<Cache>>) -> Result<Models, ConfigError> {
     let offline: Arc<dyn Llm> = Arc::new(Extractive::new());
     let mut built: std::collections::BTreeMap<&str, Arc<dyn Llm>> = [(OFFLINE, offline)].into();
     for (name, model) in &config.models {
@@ -147,8 +144,8 @@ pub(crate) fn embedder(
                 price: Price::default(),
                 ..Endpoint::default()
             };
-            let embedder = wrapped_embedder(endpoint, Limits::default())
-                .map_err(|e| at(e, "embedder"))?;
+            let embedder =
+                wrapped_embedder(endpoint, Limits::default()).map_err(|e| at(e, "embedder"))?;
             Ok(Opened { value: Some(embedder), warning: None })
         }
         EmbedderKind::Local => local(config.path.as_deref()),
@@ -164,9 +161,10 @@ fn local(path: Option<&Path>) -> Result<Opened<Option<Arc<dyn Embedder>>>, Confi
             file: "halma.toml".into(),
             key: "embedder.path".into(),
             reason: e.to_string(),
-            hint: "point it at a folder with model.safetensors, tokenizer.json and config.json, or \
+            hint:
+                "point it at a folder with model.safetensors, tokenizer.json and config.json, or \
                    delete it and run `halma doctor --fetch`"
-                .into(),
+                    .into(),
         }),
         Err(e) => Ok(Opened {
             value: None,

@@ -40,14 +40,16 @@ pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
     }
     match assemble::embedder(&config.embedder) {
         Ok(opened) => match (opened.value, opened.warning) {
-            (Some(embedder), _) => match embedder.embed(&["ready?"], halma_core::EmbedRole::Query).await {
-                Ok(vectors) => {
-                    let size = vectors.first().map_or(0, Vec::len);
-                    let told = format!("{}, {size} dimensions", embedder.model());
-                    found("embedder", Health::Good, told);
+            (Some(embedder), _) => {
+                match embedder.embed(&["ready?"], halma_core::EmbedRole::Query).await {
+                    Ok(vectors) => {
+                        let size = vectors.first().map_or(0, Vec::len);
+                        let told = format!("{}, {size} dimensions", embedder.model());
+                        found("embedder", Health::Good, told);
+                    }
+                    Err(e) => found("embedder", Health::Bad, format!("{}: {e}", embedder.model())),
                 }
-                Err(e) => found("embedder", Health::Bad, format!("{}: {e}", embedder.model())),
-            },
+            }
             (None, Some(warning)) => found("embedder", Health::Warning, warning),
             (None, None) => {
                 let none = config.embedder.kind == EmbedderKind::None;
@@ -62,7 +64,8 @@ pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
         match assemble::endpoint(model, &format!("models.{name}")) {
             Ok(endpoint) => match ping(endpoint).await {
                 Ok(took) => {
-                    let told = format!("{} answers in {:.0} ms", model.model, took.as_secs_f64() * 1e3);
+                    let told =
+                        format!("{} answers in {:.0} ms", model.model, took.as_secs_f64() * 1e3);
                     found(&what, Health::Good, told);
                 }
                 Err(e) => found(&what, Health::Bad, e.to_string()),

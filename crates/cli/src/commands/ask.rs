@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::setup::{budget_flags, loaded, open, set_flags};
 use crate::args::{Ask, Common};
-use crate::view;
+use crate::view::{self, progress};
 
 pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
     let mut flags = set_flags(&args.set.set)?;
@@ -21,7 +21,10 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
     let engine = open(config, &args.kb.kb)?;
     let strategy = engine.strategy(&name)?;
     let question = Question::new(text.trim());
-    let asked = engine.ask(&question, strategy.as_ref(), None).await?;
+    let (line, watcher) = progress::of_question();
+    let asked = engine.ask(&question, strategy.as_ref(), Some(watcher)).await;
+    line.finish_and_clear();
+    let asked = asked?;
     let trace = asked.outcome.trace;
     let answer = asked.outcome.answer.map_err(halma_engine::EngineError::Run)?;
     if args.json {

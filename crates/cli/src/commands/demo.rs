@@ -56,8 +56,9 @@ pub(crate) async fn run(args: &Demo, common: &Common) -> anyhow::Result<()> {
     let base = args.dir.join("base");
     let engine = create_or_open(config, &base)?;
     view::say(&heading("A library of notes on FDA-approved biosimilars"))?;
-    let report =
-        engine.index(std::slice::from_ref(&library), InputFormat::Auto, progress::of_index()).await?;
+    let report = engine
+        .index(std::slice::from_ref(&library), InputFormat::Auto, progress::of_index())
+        .await?;
     view::say(&summary(&report, &base))?;
     let strategy = engine.strategy(STRATEGY)?;
     if let Some(text) = &args.ask {
@@ -147,7 +148,9 @@ async fn one(
 
 fn show(outcome: &Outcome, elapsed_ms: f64) -> anyhow::Result<()> {
     match &outcome.answer {
-        Ok(answer) => view::say(&view::answer::answer(answer, &outcome.trace, STRATEGY, elapsed_ms)),
+        Ok(answer) => {
+            view::say(&view::answer::answer(answer, &outcome.trace, STRATEGY, elapsed_ms))
+        }
         Err(error) => view::say(&format!("{} {error}", style("failed:").red().bold())),
     }
 }

@@ -81,8 +81,10 @@ pub(crate) fn summary(report: &IndexReport, dir: &Path) -> String {
         ));
     }
     if report.duplicates > 0 {
-        lines.push(format!("{} of the same text were kept once.",
-            plural(report.duplicates as u64, "document", "documents")));
+        lines.push(format!(
+            "{} of the same text were kept once.",
+            plural(report.duplicates as u64, "document", "documents")
+        ));
     }
     let usage = &report.usage;
     if usage.prompt_tokens + usage.completion_tokens > 0 {

@@ -24,7 +24,8 @@ fn list(as_json: bool, common: &Common) -> anyhow::Result<()> {
     if as_json {
         return view::say_json(&prompts);
     }
-    let mut rows = vec![["prompt", "task", "role", "variables", "reply", "file"].map(bold).to_vec()];
+    let mut rows =
+        vec![["prompt", "task", "role", "variables", "reply", "file"].map(bold).to_vec()];
     for info in prompts {
         let reply = match info.reply_schema.as_ref().map(|s| &s["properties"]) {
             Some(fields) => fields.as_object().map_or_else(String::new, |fields| {

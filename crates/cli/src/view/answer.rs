@@ -21,7 +21,8 @@ pub(crate) fn answer(answer: &Answer, trace: &Trace, strategy: &str, elapsed_ms:
         let _ = writeln!(out, "{}", style(shorten(&answer.reason, 400)).dim());
     }
     if answer.partial {
-        let _ = writeln!(out, "{}", style("Partial: the budget was spent before the end.").yellow());
+        let _ =
+            writeln!(out, "{}", style("Partial: the budget was spent before the end.").yellow());
     }
     hops(trace, &mut out);
     sources(answer, &mut out);

@@ -3,8 +3,11 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use halma_core::{Event, Watcher};
 use halma_engine::{Progress, Stage, Step};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::shorten;
 
 const TEMPLATE: &str = "{msg:<9} [{bar:32}] {pos}/{len}  {per_sec}  {eta} left";
 
@@ -17,6 +20,28 @@ pub(crate) fn bar(label: &str, total: u64) -> ProgressBar {
     bar.set_message(label.to_owned());
     bar.enable_steady_tick(Duration::from_secs(1));
     bar
+}
+
+/// A line on standard error that tells what a question is at, hop by hop; only on a terminal.
+pub(crate) fn of_question() -> (ProgressBar, Watcher) {
+    let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {prefix} {wide_msg}") {
+        line.set_style(style);
+    }
+    line.enable_steady_tick(Duration::from_millis(200));
+    let shown = line.clone();
+    let watcher: Watcher = Arc::new(move |event: &Event| match event {
+        Event::SpanBegan { name, .. } => shown.set_prefix(name.clone()),
+        Event::Searched { query, hits, .. } => {
+            let best = hits.first().map_or("nothing near", |hit| hit.title.as_str());
+            shown.set_message(format!("{} → {best}", shorten(query, 80)));
+        }
+        Event::Asked { prompt, .. } => shown.set_message(format!("{prompt} replied")),
+        Event::AskFailed { reason, .. } => shown.set_message(shorten(reason, 80)),
+        Event::Noted { note, .. } => shown.set_message(note.clone()),
+        Event::SpentBudget { limit, .. } => shown.set_message(format!("out of {limit}")),
+    });
+    (line, watcher)
 }
 
 /// Shows the stages of an index run, one bar at a time.

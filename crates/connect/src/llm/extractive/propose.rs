@@ -94,8 +94,7 @@ fn says_all(question: &Sentence, passage: &Passage, lexicon: &Lexicon) -> bool {
     // One word alone is found anywhere.
     wanted.len() > 1
         && sentences(&passage.text).into_iter().any(|range| {
-            let held: HashSet<String> =
-                lexicon.content(&passage.text[range]).into_iter().collect();
+            let held: HashSet<String> = lexicon.content(&passage.text[range]).into_iter().collect();
             wanted.iter().all(|(stem, _)| held.contains(stem) || title.contains(stem))
                 && wanted.iter().any(|(stem, _)| held.contains(stem) && !title.contains(stem))
         })

@@ -1,11 +1,9 @@
 //! Bad input as users give it: each gets a clear error, and nothing is lost.
-#![expect(clippy::unwrap_used, reason = "tests may stop")]
-mod program;
 
 use std::time::Duration;
 
+use crate::program::{Program, write_library};
 use halma_testkit::double::{Behaviour, Double, Failure, atomizer, fixed};
-use program::{Program, write_library};
 
 fn indexed() -> Program {
     let program = Program::new();
@@ -22,7 +20,10 @@ fn files_that_cannot_be_read_are_named_and_the_others_indexed() {
     program.write("library/binary.bin", b"a\0b\0c".repeat(50));
     program.write("library/latin1.txt", b"caf\xe9 au lait");
     program.write("library/broken.jsonl", "{\"text\": \"fine one\"}\n{\"text\": \nnot json\n");
-    program.write("library/half.json", "[{\"_id\": \"1\", \"question\": \"x\", \"context\": [[\"T\", [\"S");
+    program.write(
+        "library/half.json",
+        "[{\"_id\": \"1\", \"question\": \"x\", \"context\": [[\"T\", [\"S",
+    );
     program.write("library/copy.md", std::fs::read(program.path("library/orrin.md")).unwrap());
     // Sparse: 200 MB long and no bytes on the disk.
     let huge = std::fs::File::create(program.path("library/huge.txt")).unwrap();
@@ -31,9 +32,7 @@ fn files_that_cannot_be_read_are_named_and_the_others_indexed() {
     assert_eq!(report["documents_new"], 5, "{report}");
     assert_eq!(report["duplicates"], 1);
     let refused = report["refused"].to_string();
-    for word in
-        ["empty.txt", "binary.bin", "latin1.txt", "broken.jsonl", "half.json", "huge.txt"]
-    {
+    for word in ["empty.txt", "binary.bin", "latin1.txt", "broken.jsonl", "half.json", "huge.txt"] {
         assert!(refused.contains(word), "`{word}` is not in {refused}");
     }
     let lines: Vec<u64> = report["refused"]
@@ -60,7 +59,9 @@ fn wrong_configuration_is_named_with_its_line() {
     let program = Program::configured("[embedder]\nkind = \"none\"\nmodle = \"x\"\n");
     program.run(&["config", "show"]).fails(2, &["halma.toml:3", "modle", "hint:"]);
     let program = Program::configured("[strategy.kar3]\nhops = 3\n");
-    program.run(&["config", "show"]).fails(2, &["strategy.kar3", "hops", "docs/strategies/kar3.md"]);
+    program
+        .run(&["config", "show"])
+        .fails(2, &["strategy.kar3", "hops", "docs/strategies/kar3.md"]);
     let program = indexed();
     program.run(&["ask", "Who?", "--strategy", "kar4"]).fails(2, &["kar4", "kar3"]);
     program.run(&["ask", "Who?", "--set", "kar3.n"]).fails(2, &["kar3.n", "--set kar3.n=3"]);
@@ -78,7 +79,7 @@ fn odd_questions() {
     let program = indexed();
     program.run(&["ask", "  "]).fails(2, &["empty", "hint:"]);
     let long = "why ".repeat(262_144);
-    program.run_with_stdin(&["ask", "-"], long.as_bytes()).fails(2, &["1,048,575", "20,000"]);
+    program.run_with_stdin(&["ask", "-"], long.as_bytes()).fails(2, &["1048575", "20000"]);
     let chinese = program.run(&["ask", "灯塔是谁设计的？", "--json"]).json();
     assert_eq!(chinese["abstained"], true);
 }
@@ -134,10 +135,11 @@ fn an_endpoint_that_misbehaves_is_told_apart() {
 
 #[test]
 fn a_killed_index_is_resumed_with_nothing_lost_and_nothing_twice() {
-    let double =
-        Double::start(Behaviour::with(atomizer()).latency(Duration::from_millis(40)));
+    let double = Double::start(Behaviour::with(atomizer()).latency(Duration::from_millis(40)));
     let lines: String = (0..300)
-        .map(|i| format!("{{\"id\": \"{i}\", \"title\": \"T{i}\", \"text\": \"Text {i} says so.\"}}\n"))
+        .map(|i| {
+            format!("{{\"id\": \"{i}\", \"title\": \"T{i}\", \"text\": \"Text {i} says so.\"}}\n")
+        })
         .collect();
     let whole = Program::with_model(&double.url());
     whole.write("all.jsonl", &lines);

@@ -1,9 +1,7 @@
 //! What tools rely on: the JSON that the program prints and its exit codes.
-#![expect(clippy::unwrap_used, reason = "tests may stop")]
-mod program;
 
+use crate::program::{Program, write_library};
 use halma_testkit::double::{Behaviour, Double};
-use program::{Program, write_library};
 use serde_json::Value;
 
 fn keys(value: &Value) -> Vec<&str> {
@@ -27,15 +25,26 @@ fn index_then_ask_then_search_offline() {
     let again = program.run(&["index", "library"]);
     assert!(again.out.contains("Nothing to do: 4 documents"), "{}", again.out);
 
-    let answer =
-        program.run(&["ask", "In which year was Orrin Light first lit?", "--json"]).json();
-    has(&answer, &[
-        "question", "answer", "abstained", "partial", "strategy", "citations", "hops", "usage",
-        "elapsed_ms", "trace",
-    ]);
-    has(&answer["usage"], &[
-        "llm_calls", "cached_calls", "prompt_tokens", "completion_tokens", "usd",
-    ]);
+    let answer = program.run(&["ask", "In which year was Orrin Light first lit?", "--json"]).json();
+    has(
+        &answer,
+        &[
+            "question",
+            "answer",
+            "abstained",
+            "partial",
+            "strategy",
+            "citations",
+            "hops",
+            "usage",
+            "elapsed_ms",
+            "trace",
+        ],
+    );
+    has(
+        &answer["usage"],
+        &["llm_calls", "cached_calls", "prompt_tokens", "completion_tokens", "usd"],
+    );
     assert_eq!(answer["answer"], "1871", "{answer}");
     assert_eq!(answer["strategy"], "kar3");
     let citation = &answer["citations"][0];
@@ -116,7 +125,10 @@ fn eval_prints_the_report_and_resumes() {
     assert_eq!(report["n"], 2);
     assert_eq!(report["runs"][0]["settings"]["chunks"], 5);
     for run in report["runs"].as_array().unwrap() {
-        has(run, &["strategy", "settings", "metrics", "abstained", "failed", "usage", "latency_ms"]);
+        has(
+            run,
+            &["strategy", "settings", "metrics", "abstained", "failed", "usage", "latency_ms"],
+        );
         has(&run["metrics"], &["em", "f1", "precision", "recall", "support_recall", "retrieval"]);
         has(&run["metrics"]["retrieval"], &["r2", "r5", "r10"]);
         has(&run["latency_ms"], &["p50", "p95"]);
@@ -146,14 +158,15 @@ fn prompts_are_listed_replaced_and_given_the_same_variables() {
 
     write_library(&program);
     program.run(&["index", "library"]);
-    let asked = program.run(&["ask", "Who built Orrin Light?", "--prompts", "mine", "--json"]).json();
+    let asked =
+        program.run(&["ask", "Who built Orrin Light?", "--prompts", "mine", "--json"]).json();
     let event = asked["trace"].as_array().unwrap().iter().find(|e| e["prompt"] == "kar3/propose");
     let message = event.unwrap()["messages"][0]["text"].as_str().unwrap();
     assert!(message.starts_with("{\"") && message.contains("Who built Orrin Light?"), "{message}");
 
     let exported = program.run(&["prompts", "export", "out"]);
     assert_eq!(exported.code, 0);
-    assert!(program::is_file(&program.path("out/kar3/select.md")));
+    assert!(crate::program::is_file(&program.path("out/kar3/select.md")));
 }
 
 #[test]

@@ -1,0 +1,5 @@
+//! The program from outside, as users and tools have it.
+#![expect(clippy::unwrap_used, reason = "tests may stop")]
+mod bad_input;
+mod contract;
+mod program;

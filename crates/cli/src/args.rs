@@ -123,6 +123,7 @@ impl AtomsArg {
 
 /// Hard limits; what is reached ends the run with what was found.
 #[derive(clap::Args)]
+#[expect(clippy::struct_field_names, reason = "the fields are the flags' names")]
 pub(crate) struct BudgetArgs {
     /// At most this many calls to models
     #[arg(long, value_name = "N", help_heading = "Budget")]

@@ -100,7 +100,6 @@ pub(crate) fn endpoint(model: &ModelConfig, key: &str) -> Result<Endpoint, Confi
         timeout: Duration::from_secs_f64(model.timeout_seconds),
         json: model.json,
         stream: model.stream,
-        ..Endpoint::default()
     })
 }
 

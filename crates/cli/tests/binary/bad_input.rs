@@ -136,11 +136,10 @@ fn an_endpoint_that_misbehaves_is_told_apart() {
 #[test]
 fn a_killed_index_is_resumed_with_nothing_lost_and_nothing_twice() {
     let double = Double::start(Behaviour::with(atomizer()).latency(Duration::from_millis(40)));
-    let lines: String = (0..300)
-        .map(|i| {
-            format!("{{\"id\": \"{i}\", \"title\": \"T{i}\", \"text\": \"Text {i} says so.\"}}\n")
-        })
-        .collect();
+    let record = |i: usize| {
+        format!("{{\"id\": \"{i}\", \"title\": \"T{i}\", \"text\": \"Text {i} says so.\"}}")
+    };
+    let lines = (0..300).map(record).collect::<Vec<_>>().join("\n");
     let whole = Program::with_model(&double.url());
     whole.write("all.jsonl", &lines);
     assert_eq!(whole.run(&["index", "all.jsonl"]).code, 0);

@@ -78,6 +78,7 @@ impl Kar3 {
     async fn hop(&self, question: &Question, context: &[Hit], cx: &Cx) -> Result<Option<Hit>> {
         let proposals = self.propose(question, context, cx).await?;
         if proposals.is_empty() {
+            cx.note("enough is known");
             return Ok(None);
         }
         let candidates = self.retrieve(question, proposals, context, cx).await?;

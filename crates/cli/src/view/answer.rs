@@ -46,12 +46,12 @@ fn hops(trace: &Trace, out: &mut String) {
                 }
                 let best = hits.first().map_or_else(
                     || style("nothing near enough".to_owned()).yellow().to_string(),
-                    |hit| format!("{} · {}", style(&hit.title).bold(), shorten(&hit.text, 90)),
+                    |hit| style(&hit.title).dim().to_string(),
                 );
-                let _ = writeln!(out, "  ? {}\n    → {best}", shorten(query, 110));
+                let _ = writeln!(out, "  ? {}  {} {best}", shorten(query, 90), style("→").dim());
             }
             Event::Noted { note, .. } => {
-                let _ = writeln!(out, "  {}", style(format!("· {note}")).dim());
+                let _ = writeln!(out, "  · {}", shorten(note, 120));
             }
             Event::Asked { prompt, status: AskedStatus::Malformed(why), .. } => {
                 let said = format!("! the reply to {prompt} did not fit: {}", shorten(why, 90));
@@ -84,9 +84,16 @@ fn sources(answer: &Answer, out: &mut String) {
             i + 1,
             style(place).bold(),
             style(format!("({}–{})", citation.start, citation.end)).dim(),
-            shorten(&citation.quote, QUOTE),
+            shorten(&without_heading(&citation.quote), QUOTE),
         );
     }
+}
+
+/// The section's name stands before the quote already.
+fn without_heading(quote: &str) -> String {
+    let body: Vec<&str> = quote.lines().filter(|line| !line.starts_with('#')).collect();
+    let body = body.join("\n");
+    if body.trim().is_empty() { quote.to_owned() } else { body }
 }
 
 /// One line: strategy, hops, calls, tokens, money, time.

@@ -80,7 +80,10 @@ impl Kar3 {
             cx.note("none was chosen");
             return Ok(None);
         };
-        chunk_of(&candidates[i], cx).await.map(Some)
+        let chosen = &candidates[i];
+        // Choices are indexes in replies; a person wants to see what was chosen.
+        cx.note(format!("reads “{}” for: {}", chosen.title, chosen.text.trim()));
+        chunk_of(chosen, cx).await.map(Some)
     }
 }
 

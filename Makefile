@@ -33,12 +33,12 @@ tidy: ## floors, prompt files, lengths, links, the sample library
 	cargo run -q -p xtask -- tidy
 
 build:
-	cargo build -q -p halma-cli
+	cargo build -p halma-cli
 
 # The demo with the binary that the tests use (built once), in a folder of its own, so that it
 # starts from nothing and disturbs nobody's base.
 smoke:
-	cargo test -q --workspace --no-run
+	cargo test --workspace --no-run
 	@$(TESTED) doctor --fetch --kb "$$(mktemp -u)" >/dev/null || echo "warning: no weights, so tests and demo go by words only" >&2
 	@dir=$$(mktemp -d) && $(TESTED) demo --smoke --dir "$$dir"; status=$$?; rm -rf "$$dir"; exit $$status
 

@@ -62,7 +62,9 @@ pub struct Usage {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
+    #[serde(alias = "input")]
     pub prompt: f64,
+    #[serde(alias = "output")]
     pub completion: f64,
 }
 

@@ -192,7 +192,9 @@ pub(crate) fn thresholds(config: &EmbedderConfig, model: Option<&str>) -> Thresh
         // The paper's 0.2 and 0.5 are relevance scores of this embedder's store; as cosines:
         Some(name) if name.contains("ada-002") => (0.434, 0.646),
         Some("all-MiniLM-L6-v2") => (0.15, 0.25),
-        _ => (0.2, 0.3),
+        // Of an embedder nobody has measured only the sign is known to mean something; what is
+        // found in vain costs a selector's glance, what is not found costs the answer.
+        _ => (0.0, 0.0),
     };
     Thresholds {
         chunk: config.chunk_threshold.unwrap_or(chunk),

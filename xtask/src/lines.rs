@@ -10,7 +10,7 @@ const LONG_WITH_REASON: usize = 600;
 const VAGUE: &[&str] = &["manager", "helper", "util", "utils", "helpers"];
 
 /// Where machines that build have their files, and where persons have theirs.
-const BUILD_PATHS: &[&str] = &["/root/", "/work/"];
+const BUILD_PATHS: &[&str] = &["/root/", "/tmp/build/"];
 const PERSONAL_PATHS: &[&str] = &["/home/", "/Users/", "C:\\Users\\"];
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {

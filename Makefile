@@ -3,6 +3,8 @@
 
 HALMA := cargo run -q -p halma-cli --
 TESTED := $(or $(CARGO_TARGET_DIR),target)/debug/halma
+# There are no examples in doc comments to run, and benches are run by `make bench`.
+TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
 .NOTPARALLEL:
@@ -38,13 +40,13 @@ build:
 # The demo with the binary that the tests use (built once), in a folder of its own, so that it
 # starts from nothing and disturbs nobody's base.
 smoke:
-	cargo test --workspace --no-run
+	cargo test --workspace $(TESTS) --no-run
 	@$(TESTED) doctor --fetch --kb "$$(mktemp -u)" >/dev/null || echo "warning: no weights, so tests and demo go by words only" >&2
 	@dir=$$(mktemp -d) && $(TESTED) demo --smoke --dir "$$dir"; status=$$?; rm -rf "$$dir"; exit $$status
 
 # `tidy` is among them. Last in `make test`: what the test runner says is what one wants to read at the end.
 tests:
-	cargo test --workspace
+	cargo test --workspace $(TESTS)
 
 golden: ## run the tests and write changed golden transcripts; read them before committing
 	INSTA_UPDATE=always cargo test -p halma-strategies

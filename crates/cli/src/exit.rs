@@ -24,11 +24,22 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     let hint = config_error(error).map(|config| config.hint.clone());
     let label = style("error:").for_stderr().red().bold();
-    eprint(&format!("{label} {error:#}"));
+    eprint(&format!("{label} {}", told(error)));
     if let Some(hint) = hint {
         eprint(&format!(" {} {hint}", style("hint:").for_stderr().cyan().bold()));
     }
     ExitCode::from(if is_wrong_use(error) { WRONG_USE } else { FAILED })
+}
+
+/// The error and its causes, without those that an error above has told in full.
+fn told(error: &anyhow::Error) -> String {
+    let mut out = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !out.contains(&cause) {
+            out = if out.is_empty() { cause } else { format!("{out}: {cause}") };
+        }
+    }
+    out
 }
 
 fn config_error(error: &anyhow::Error) -> Option<&ConfigError> {
@@ -49,4 +60,21 @@ fn is_wrong_use(error: &anyhow::Error) -> bool {
 #[expect(clippy::print_stderr, reason = "the one place where errors reach the user")]
 fn eprint(line: &str) {
     eprintln!("{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context as _;
+
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let source = halma_core::LlmError::refused("nobody is there");
+        let error = halma_core::Error::Llm { model: "m".into(), source };
+        let error = anyhow::Error::from(EngineError::Run(error));
+        assert_eq!(told(&error), "model `m`: nobody is there");
+        let error = Err::<(), _>(std::io::Error::other("disk full")).context("cannot write x");
+        assert_eq!(told(&error.unwrap_err()), "cannot write x: disk full");
+    }
 }

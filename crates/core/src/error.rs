@@ -37,12 +37,22 @@ impl Error {
 
 /// Something in the configuration cannot be used. Printed with its hint; exit code 2.
 #[derive(Debug, thiserror::Error)]
-#[error("{file}: `{key}`: {reason}")]
 pub struct ConfigError {
     /// The file, flag or variable it came from.
     pub file: String,
+    /// What it is about; empty where that is the file as a whole.
     pub key: String,
     pub reason: String,
     /// What to do about it.
     pub hint: String,
+}
+
+impl std::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { file, key, reason, .. } = self;
+        match key.as_str() {
+            "" => write!(f, "{file}: {reason}"),
+            key => write!(f, "{file}: `{key}`: {reason}"),
+        }
+    }
 }

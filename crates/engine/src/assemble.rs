@@ -9,7 +9,9 @@ use halma_connect::{Cache, Endpoint, Limits, wrapped, wrapped_embedder};
 use halma_core::{ConfigError, Embedder, Llm, Models, Price, PromptError, Prompts};
 use halma_kb::Thresholds;
 
-use crate::config::{Config, EmbedderConfig, EmbedderKind, ModelConfig, OFFLINE, ROLES};
+use crate::config::{
+    CONFIG_FILE, Config, EmbedderConfig, EmbedderKind, ModelConfig, OFFLINE, ROLES,
+};
 use crate::shipped_prompts;
 
 /// Something opened, with what the user should know about it.
@@ -24,7 +26,7 @@ pub(crate) fn prompts(config: &Config) -> Result<Prompts, ConfigError> {
     let Some(dir) = &config.prompts_dir else { return Ok(prompts) };
     if !dir.is_dir() {
         return Err(ConfigError {
-            file: "halma.toml".into(),
+            file: CONFIG_FILE.into(),
             key: "prompts_dir".into(),
             reason: format!("`{}` is no folder", dir.display()),
             hint: "write the shipped prompts there with `halma prompts export DIR`".into(),
@@ -117,7 +119,7 @@ fn key_of(variable: &str, table: &str) -> Result<Option<String>, ConfigError> {
         return Ok(None);
     }
     std::env::var(variable).map(Some).map_err(|_| ConfigError {
-        file: "halma.toml".into(),
+        file: CONFIG_FILE.into(),
         key: format!("{table}.key_env"),
         reason: format!("the environment variable `{variable}` is not set"),
         hint: format!("export {variable}=…, or delete `key_env` for a server without keys"),
@@ -125,7 +127,7 @@ fn key_of(variable: &str, table: &str) -> Result<Option<String>, ConfigError> {
 }
 
 fn at(error: ConfigError, table: &str) -> ConfigError {
-    let file = if error.file.is_empty() { "halma.toml".into() } else { error.file };
+    let file = if error.file.is_empty() { CONFIG_FILE.into() } else { error.file };
     ConfigError { file, key: format!("{table}.{}", error.key), ..error }
 }
 
@@ -157,7 +159,7 @@ fn local(path: Option<&Path>) -> Result<Opened<Option<Arc<dyn Embedder>>>, Confi
     match opened {
         Ok(embedder) => Ok(Opened { value: Some(Arc::new(embedder)), warning: None }),
         Err(e) if path.is_some() => Err(ConfigError {
-            file: "halma.toml".into(),
+            file: CONFIG_FILE.into(),
             key: "embedder.path".into(),
             reason: e.to_string(),
             hint:

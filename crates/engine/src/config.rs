@@ -3,9 +3,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use halma_connect::JsonMode;
-use halma_core::{Budget, Price};
+use halma_core::{Budget, ConfigError, Price};
 use halma_kb::KbSettings;
 use serde::{Deserialize, Serialize};
+
+/// What the configuration file is called where nobody says otherwise.
+pub(crate) const CONFIG_FILE: &str = "halma.toml";
 
 /// The name of the offline model, which is always there.
 pub const OFFLINE: &str = "extractive";
@@ -16,6 +19,9 @@ pub const ROLES: &[&str] = &["default", "atomizer", "proposer", "selector", "rea
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
+    /// The file it was read from, for errors.
+    #[serde(skip)]
+    pub file: String,
     /// A folder whose files replace the shipped prompts of the same name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts_dir: Option<PathBuf>,
@@ -139,6 +145,14 @@ pub struct BudgetConfig {
 }
 
 impl Config {
+    /// An error in terms of the file that was read, where it could not know that.
+    pub(crate) fn named(&self, error: ConfigError) -> ConfigError {
+        if error.file == CONFIG_FILE && !self.file.is_empty() {
+            return ConfigError { file: self.file.clone(), ..error };
+        }
+        error
+    }
+
     /// The model a role is played by.
     pub fn model_of(&self, role: &str) -> &str {
         match self.roles.get(role).or_else(|| self.roles.get("default")) {

@@ -2,6 +2,7 @@
 use std::path::Path;
 
 use halma_connect::ping;
+use halma_core::ConfigError;
 use serde::Serialize;
 
 use crate::assemble;
@@ -36,7 +37,7 @@ pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
             let changed = list.iter().filter(|info| info.overridden).count();
             found("prompts", Health::Good, format!("{} prompts, {changed} of yours", list.len()));
         }
-        Err(e) => found("prompts", Health::Bad, format!("{e}. {}", e.hint)),
+        Err(e) => found("prompts", Health::Bad, told(config, e)),
     }
     match assemble::embedder(&config.embedder) {
         Ok(opened) => match (opened.value, opened.warning) {
@@ -57,7 +58,7 @@ pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
                 found("embedder", Health::Warning, told.into());
             }
         },
-        Err(e) => found("embedder", Health::Bad, format!("{e}. {}", e.hint)),
+        Err(e) => found("embedder", Health::Bad, told(config, e)),
     }
     for (name, model) in &config.models {
         let what = format!("model {name}");
@@ -70,7 +71,7 @@ pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
                 }
                 Err(e) => found(&what, Health::Bad, e.to_string()),
             },
-            Err(e) => found(&what, Health::Bad, format!("{e}. {}", e.hint)),
+            Err(e) => found(&what, Health::Bad, told(config, e)),
         }
     }
     for role in ROLES {
@@ -92,4 +93,9 @@ pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
         },
     }
     findings
+}
+
+fn told(config: &Config, error: ConfigError) -> String {
+    let error = config.named(error);
+    format!("{error}. {}", error.hint)
 }

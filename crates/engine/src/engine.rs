@@ -53,8 +53,8 @@ impl Engine {
         dir: &Path,
         open: fn(&Path, BaseOptions) -> Result<Arc<Base>, halma_kb::KbError>,
     ) -> Result<Self, EngineError> {
-        let prompts = Arc::new(assemble::prompts(&config)?);
-        let embedder = assemble::embedder(&config.embedder)?;
+        let prompts = Arc::new(assemble::prompts(&config).map_err(|e| config.named(e))?);
+        let embedder = assemble::embedder(&config.embedder).map_err(|e| config.named(e))?;
         let warnings = embedder.warning.into_iter().collect();
         let embedder = embedder.value;
         let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
@@ -66,7 +66,7 @@ impl Engine {
             let cache = Cache::open(&base.cache_dir());
             Some(cache.map_err(|e| EngineError::Cache(Box::new(e)))?)
         };
-        let models = assemble::models(&config, cache.as_ref())?;
+        let models = assemble::models(&config, cache.as_ref()).map_err(|e| config.named(e))?;
         let knowledge: Arc<dyn Knowledge> = Arc::clone(&base) as Arc<dyn Knowledge>;
         let setup = Arc::new(Setup { models, knowledge, prompts });
         Ok(Self { config, base, setup, embedder: name, warnings })
@@ -196,7 +196,7 @@ impl Engine {
 
 /// The prompts as configured, without a base.
 pub fn list_prompts(config: &Config) -> Result<Vec<PromptInfo>, ConfigError> {
-    Ok(assemble::prompts(config)?.list())
+    Ok(assemble::prompts(config).map_err(|e| config.named(e))?.list())
 }
 
 pub(crate) fn entry(name: &str) -> Result<&'static Entry, ConfigError> {

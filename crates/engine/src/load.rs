@@ -36,12 +36,13 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
         put(&mut table, &path, value);
         origins.insert(key, flag);
     }
-    let config: Config = Value::Table(table).try_into().map_err(|e: toml::de::Error| {
+    let mut config: Config = Value::Table(table).try_into().map_err(|e: toml::de::Error| {
         let (file, key) = (String::from("flags"), quoted(e.message()).unwrap_or_default());
         ConfigError { file, key, reason: e.message().into(), hint: hint(e.message()) }
     })?;
-    let name = file.map_or_else(|| "flags".into(), |file| file.display().to_string());
+    let name = file.map_or_else(|| "halma.toml".into(), |file| file.display().to_string());
     check(&config, &name)?;
+    config.file = name;
     Ok(Loaded { config, origins, file: file.map(Path::to_owned) })
 }
 
@@ -66,7 +67,8 @@ fn in_file(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
 
 /// The first word in backticks of a message: the key it is about.
 fn quoted(message: &str) -> Option<String> {
-    message.split('`').nth(1).map(str::to_owned)
+    let key = |word: &&str| word.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+    message.split('`').nth(1).filter(key).map(str::to_owned)
 }
 
 fn hint(message: &str) -> String {

@@ -24,7 +24,9 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
     let report = engine.index(&args.paths, args.format.into(), progress::of_index()).await?;
     if args.json {
         view::say_json(&report)?;
-    } else {
+    } else if report.documents_new + report.documents_unchanged + report.documents_replaced > 0
+        || !report.refused.is_empty()
+    {
         view::say(&summary(&report, &args.kb.kb))?;
     }
     outcome(&report)
@@ -57,7 +59,9 @@ fn outcome(report: &IndexReport) -> anyhow::Result<()> {
 
 pub(crate) fn summary(report: &IndexReport, dir: &Path) -> String {
     let mut lines = vec![];
-    if report.nothing_new() && report.failed_units + report.pending_units == 0 {
+    if report.documents_new + report.documents_unchanged + report.documents_replaced == 0 {
+        lines.push("No document was indexed.".to_owned());
+    } else if report.nothing_new() && report.failed_units + report.pending_units == 0 {
         lines.push(format!(
             "Nothing to do: {} already in {}.",
             plural(report.documents_unchanged as u64, "document is", "documents are"),

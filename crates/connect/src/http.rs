@@ -116,7 +116,11 @@ impl Http {
         if e.is_timeout() && !e.is_connect() {
             return self.late(url);
         }
-        let what = if e.is_connect() { "cannot be reached" } else { "broke the connection" };
+        let what = if e.is_connect() {
+            "cannot be reached (does the server run, and is `url` right?)"
+        } else {
+            "broke the connection"
+        };
         let reason = format!("`{}` {what}: {}", show(url), chain(&e));
         LlmError::transient(self.scrub(&reason))
     }

@@ -2,7 +2,7 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{BoxError, Hit, Layer, NodeId};
+use crate::{BoxError, Edge, Hit, Layer, NodeId};
 
 /// How a search compares the query with the nodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,9 @@ pub enum Mode {
     /// Both, fused by reciprocal rank.
     #[default]
     Hybrid,
+    /// Both on every layer, propagated along the graph to the chunks (PIKE-RAG, Figure 8). For
+    /// other layers than chunks it is [`Mode::Hybrid`].
+    Graph,
 }
 
 /// The least cosine a hit must have. Cosines of different embedders are not comparable, so a
@@ -45,6 +48,51 @@ pub struct Query {
     pub min_score: MinScore,
     /// Nodes not to return, neither themselves nor what they are parent of.
     pub exclude: Vec<NodeId>,
+    pub filter: Filter,
+}
+
+/// What a hit must belong to. An empty list asks for nothing; several values of one list are
+/// alternatives; all lists must be met.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Filter {
+    /// Names of documents; `*` stands for any characters.
+    pub documents: Vec<String>,
+    /// Headings; `*` stands for any characters, case is ignored.
+    pub sections: Vec<String>,
+    /// Formats of files, as `halma kb list` shows them: `pdf`, `docx`, `markdown` …
+    pub formats: Vec<String>,
+    /// Tags of chunks, by name.
+    pub tags: Vec<String>,
+    /// Documents dated on this day or later, as `2023-01-31`, `2023-01` or `2023`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Documents dated on this day or earlier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+impl Filter {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What a query over the base's tables gave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Computed {
+    pub columns: Vec<String>,
+    pub rows: Vec<ComputedRow>,
+    /// Rows beyond the limit were left out.
+    pub cut: bool,
+}
+
+/// One row of a result with the nodes it comes from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComputedRow {
+    pub values: Vec<serde_json::Value>,
+    /// Rows or tables of the base, as many as are known.
+    pub sources: Vec<NodeId>,
 }
 
 /// A layered knowledge base, read.
@@ -55,4 +103,14 @@ pub trait Knowledge: Send + Sync {
 
     /// The node with this id, whose score says nothing.
     async fn get(&self, id: &NodeId) -> Result<Hit, BoxError>;
+
+    /// The nodes that an edge leads to, or with `None` any edge; both ways, outgoing first.
+    async fn neighbours(
+        &self,
+        id: &NodeId,
+        edge: Option<Edge>,
+    ) -> Result<Vec<(Edge, Hit)>, BoxError>;
+
+    /// Runs a read-only SQL query over the base's tables.
+    async fn compute(&self, sql: &str) -> Result<Computed, BoxError>;
 }

@@ -1,4 +1,4 @@
-//! Nodes of the knowledge base as a search returns them.
+//! Nodes of the knowledge base as a search returns them, and the edges between them.
 use serde::{Deserialize, Serialize};
 
 /// The name of a node, derived from its content, so that the same input gives the same base.
@@ -18,23 +18,112 @@ impl std::fmt::Display for NodeId {
     }
 }
 
-/// One kind of node.
+/// One kind of node (PIKE-RAG, Figure 3): sources, corpus, distilled knowledge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
     Document,
     Section,
     Chunk,
+    Table,
+    Figure,
+    /// A row of a table.
+    Row,
     Atom,
+    Summary,
+    Tag,
+    Entity,
+    /// Entity – relation – entity.
+    Fact,
+    Community,
 }
 
 impl Layer {
+    pub const ALL: [Self; 12] = [
+        Self::Document,
+        Self::Section,
+        Self::Chunk,
+        Self::Table,
+        Self::Figure,
+        Self::Row,
+        Self::Atom,
+        Self::Summary,
+        Self::Tag,
+        Self::Entity,
+        Self::Fact,
+        Self::Community,
+    ];
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Document => "document",
             Self::Section => "section",
             Self::Chunk => "chunk",
+            Self::Table => "table",
+            Self::Figure => "figure",
+            Self::Row => "row",
             Self::Atom => "atom",
+            Self::Summary => "summary",
+            Self::Tag => "tag",
+            Self::Entity => "entity",
+            Self::Fact => "fact",
+            Self::Community => "community",
+        }
+    }
+}
+
+/// One kind of directed edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Edge {
+    /// Document → section → chunk; section → table, figure; table → row.
+    Contains,
+    /// Chunk → the chunk after it.
+    Next,
+    /// Document → document that its text names.
+    RefersTo,
+    /// Document → document that a hyperlink leads to.
+    LinksTo,
+    /// Atom, summary, fact, row, table, figure → what it was made of.
+    DerivedFrom,
+    /// Chunk, atom → entity, with how often.
+    Mentions,
+    /// Entity → entity: a fact, or sentences in which both stand.
+    Relates,
+    /// Chunk → tag.
+    Tagged,
+    /// Entity → community; community → the larger one it is a part of.
+    MemberOf,
+    /// Tag of questions → tag of the chunks that answer them.
+    MapsTo,
+}
+
+impl Edge {
+    pub const ALL: [Self; 10] = [
+        Self::Contains,
+        Self::Next,
+        Self::RefersTo,
+        Self::LinksTo,
+        Self::DerivedFrom,
+        Self::Mentions,
+        Self::Relates,
+        Self::Tagged,
+        Self::MemberOf,
+        Self::MapsTo,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Contains => "contains",
+            Self::Next => "next",
+            Self::RefersTo => "refers_to",
+            Self::LinksTo => "links_to",
+            Self::DerivedFrom => "derived_from",
+            Self::Mentions => "mentions",
+            Self::Relates => "relates",
+            Self::Tagged => "tagged",
+            Self::MemberOf => "member_of",
+            Self::MapsTo => "maps_to",
         }
     }
 }
@@ -60,10 +149,24 @@ pub struct Hit {
     pub page: Option<u32>,
     pub text: String,
     /// What the list is ordered by: cosine for a dense search, BM25 for a word search, the fused
-    /// reciprocal rank for a hybrid one.
+    /// reciprocal rank for a hybrid one, the sum of its parts for a graph search.
     pub score: f32,
     /// Cosine in `[-1, 1]` between query and node, where both have a vector. Thresholds are
     /// stated in it (`docs/concepts/scores.md`).
     pub cosine: Option<f32>,
+    /// What the score is made of; empty where it is one thing only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<ScorePart>,
     pub span: Span,
+}
+
+/// What one layer or way of searching added to a score.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScorePart {
+    /// `dense`, `words`, `entities`, `titles`, `atoms`, …
+    pub name: String,
+    pub score: f32,
+    /// What gave it: the entities, the atom.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub through: String,
 }

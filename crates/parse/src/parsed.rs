@@ -1,0 +1,112 @@
+//! What every format comes to: one text and what stands where in it.
+use std::ops::Range;
+
+/// A document as read. Everything else points into `text` by bytes, so that whatever is made of
+/// it can be cited.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Parsed {
+    /// `pdf`, `docx`, `markdown` …: what the content is, whatever the name says.
+    pub format: &'static str,
+    pub title: Option<String>,
+    pub author: Option<String>,
+    /// As `2023-01-31`, as far as it is known.
+    pub date: Option<String>,
+    pub url: Option<String>,
+    /// ISO 639-1, as in `en`.
+    pub language: Option<String>,
+    /// For Markdown, text and comma-separated files the file's own text, else Markdown made of it.
+    pub text: String,
+    /// In reading order; they do not overlap, and only white space lies between them.
+    pub blocks: Vec<Block>,
+    pub tables: Vec<Table>,
+    pub figures: Vec<Figure>,
+    pub links: Vec<Link>,
+    /// Where each page begins, in order; empty for formats without pages.
+    pub pages: Vec<Page>,
+    /// What could not be read, with what to do about it.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    pub range: Range<usize>,
+    pub kind: BlockKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockKind {
+    /// Counted from 1.
+    Heading {
+        level: u8,
+    },
+    Paragraph,
+    ListItem,
+    Quote,
+    Code,
+    /// Its place among [`Parsed::tables`].
+    Table(usize),
+    /// Its place among [`Parsed::figures`].
+    Figure(usize),
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    pub range: Range<usize>,
+    /// Caption, or name of the sheet.
+    pub caption: Option<String>,
+    /// One name for each column; a header of several rows is joined with ` / `, a missing one is
+    /// empty.
+    pub columns: Vec<String>,
+    pub rows: Vec<TableRow>,
+    pub merged: Vec<Merged>,
+    pub page: Option<u32>,
+}
+
+/// A row below the header. A merged cell's value stands in each place that it covers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableRow {
+    pub range: Range<usize>,
+    pub cells: Vec<String>,
+}
+
+/// A cell of the body that covers several places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Merged {
+    pub row: usize,
+    pub column: usize,
+    pub rows: usize,
+    pub columns: usize,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Figure {
+    pub range: Range<usize>,
+    pub caption: Option<String>,
+    pub page: Option<u32>,
+    /// The image itself with its media type, where the format holds it.
+    pub image: Option<(String, Vec<u8>)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    pub range: Range<usize>,
+    pub text: String,
+    /// An address, a path, or `#anchor` inside the document.
+    pub target: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Counted from 1.
+    pub number: u32,
+    /// The byte at which it begins.
+    pub start: usize,
+}
+
+/// Why a file is not read, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct Refusal {
+    pub reason: String,
+    pub hint: String,
+}

@@ -1,12 +1,14 @@
 //! What a run may use and where it writes what it did.
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use minijinja::context;
 
 use crate::{
-    AskedStatus, ChatReply, ChatRequest, Error, Event, Hit, HitLine, Knowledge, Limit, Llm,
-    LlmError, Message, Meter, Models, NodeId, Prompt, Prompts, Query, Result, Trace, Usage,
+    AskedStatus, ChatReply, ChatRequest, Computed, Edge, Error, Event, Hit, HitLine, Knowledge,
+    Limit, Llm, LlmError, Message, Meter, Models, NodeId, Prompt, Prompts, Query, Result, Trace,
+    Usage,
 };
 
 /// How often a model is asked again when its reply does not fit.
@@ -41,6 +43,8 @@ struct Run {
 struct Record {
     trace: Trace,
     spans: u32,
+    /// Documents that anything found so far comes from.
+    about: BTreeSet<String>,
 }
 
 impl Cx {
@@ -94,6 +98,7 @@ impl Cx {
             max_tokens: rendered.max_tokens,
             temperature: rendered.temperature,
             logprobs: false,
+            about: self.record().about.iter().cloned().collect(),
         };
         let mut attempt = 1;
         loop {
@@ -202,6 +207,7 @@ impl Cx {
         let began = Instant::now();
         let lists = self.run.setup.knowledge.search(query).await.map_err(Error::Knowledge)?;
         let elapsed_ms = ms(began);
+        self.saw(lists.iter().flatten());
         for (text, hits) in query.texts.iter().zip(&lists) {
             self.push(Event::Searched {
                 span: self.span,
@@ -216,7 +222,41 @@ impl Cx {
     }
 
     pub async fn get(&self, id: &NodeId) -> Result<Hit> {
-        self.run.setup.knowledge.get(id).await.map_err(Error::Knowledge)
+        let hit = self.run.setup.knowledge.get(id).await.map_err(Error::Knowledge)?;
+        self.saw([&hit]);
+        Ok(hit)
+    }
+
+    /// The nodes that an edge leads to, or with `None` any edge.
+    pub async fn neighbours(&self, id: &NodeId, edge: Option<Edge>) -> Result<Vec<(Edge, Hit)>> {
+        let found = self.run.setup.knowledge.neighbours(id, edge).await;
+        let found = found.map_err(Error::Knowledge)?;
+        self.saw(found.iter().map(|(_, hit)| hit));
+        Ok(found)
+    }
+
+    /// Runs a read-only SQL query over the base's tables.
+    pub async fn compute(&self, sql: &str) -> Result<Computed> {
+        let began = Instant::now();
+        let computed = self.run.setup.knowledge.compute(sql).await.map_err(Error::Knowledge)?;
+        let (span, rows, elapsed_ms) = (self.span, computed.rows.len(), ms(began));
+        self.push(Event::Computed { span, sql: sql.to_owned(), rows, elapsed_ms });
+        self.record().about.extend(computed.documents.iter().cloned());
+        Ok(computed)
+    }
+
+    /// Says whose words the following calls may quote, where they were not found by a search.
+    pub fn quote(&self, document: &str) {
+        self.record().about.insert(document.to_owned());
+    }
+
+    fn saw<'a>(&self, hits: impl IntoIterator<Item = &'a Hit>) {
+        let mut record = self.record();
+        for hit in hits {
+            if !record.about.contains(&hit.document) {
+                record.about.insert(hit.document.clone());
+            }
+        }
     }
 
     /// Tells something that no other event says: a fall-back, a choice of nothing.

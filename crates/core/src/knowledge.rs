@@ -83,6 +83,8 @@ impl Filter {
 pub struct Computed {
     pub columns: Vec<String>,
     pub rows: Vec<ComputedRow>,
+    /// Names of the documents whose tables were read.
+    pub documents: Vec<String>,
     /// Rows beyond the limit were left out.
     pub cut: bool,
 }

@@ -22,12 +22,12 @@ mod trace;
 pub use budget::{Budget, Limit, Meter};
 pub use cx::{Cx, Setup, UnlessSpent, Watcher};
 pub use error::{BoxError, ConfigError, Error, Result};
-pub use knowledge::{Knowledge, MinScore, Mode, Query};
+pub use knowledge::{Computed, ComputedRow, Filter, Knowledge, MinScore, Mode, Query};
 pub use llm::{
     ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Message, Models, Price, Role,
     Usage, Vector,
 };
-pub use node::{Hit, Layer, NodeId, Span};
+pub use node::{Edge, Hit, Layer, NodeId, ScorePart, Span};
 pub use prompt::{Prompt, PromptError, PromptInfo, Prompts, REPLY_PROMPTS, Rendered};
 pub use prompt_file::{PromptFile, Shape};
 pub use question::{Answer, AnswerKind, Citation, Question};

@@ -38,6 +38,9 @@ pub struct ChatRequest {
     pub temperature: f32,
     /// Whether the log-probability of every reply token is wanted.
     pub logprobs: bool,
+    /// Names of the documents that the messages may quote, so that a kept reply can be forgotten
+    /// with them.
+    pub about: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

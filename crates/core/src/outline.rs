@@ -42,6 +42,9 @@ fn line(event: &Event) -> (u32, String) {
             let ids: Vec<&str> = hits.iter().map(|hit| hit.id.0.as_str()).collect();
             (*span, format!("search {} {query:?} -> {ids:?}", layer.name()))
         }
+        Event::Computed { span, sql, rows, .. } => {
+            (*span, format!("compute {sql:?} -> {rows} rows"))
+        }
         Event::Noted { span, note } => (*span, format!("note: {note}")),
         Event::SpentBudget { span, limit } => (*span, format!("the budget is spent: {limit}")),
     }

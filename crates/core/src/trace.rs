@@ -45,6 +45,8 @@ pub enum Event {
         hits: Vec<HitLine>,
         elapsed_ms: f64,
     },
+    /// A query was run over the base's tables.
+    Computed { span: u32, sql: String, rows: usize, elapsed_ms: f64 },
     /// A strategy took a turn worth telling: a fall-back, a choice of nothing.
     Noted { span: u32, note: String },
     /// A call was not made because a limit was reached.

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use halma_connect::Cache;
 use halma_core::{
-    ConfigError, Cx, Entry, Hit, Knowledge, Layer, Meter, MinScore, Mode, Outcome, PromptInfo,
-    Prompts, Query, Question, Setup, Strategy, Watcher,
+    ConfigError, Cx, Entry, Filter, Hit, Knowledge, Layer, Meter, MinScore, Mode, Outcome,
+    PromptInfo, Prompts, Query, Question, Setup, Strategy, Watcher,
 };
 use halma_kb::{Base, BaseOptions, IndexReport, InputFormat, Progress, Stats};
 use toml::Table;
@@ -159,6 +159,7 @@ impl Engine {
             limit: query.limit,
             min_score: MinScore::Any,
             exclude: vec![],
+            filter: Filter::default(),
         };
         let lists = self.setup.knowledge.search(&query).await;
         let lists = lists.map_err(halma_core::Error::Knowledge)?;

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use criterion::{Criterion, criterion_group, criterion_main};
 use halma_core::{
-    ChatReply, ChatRequest, EmbedRole, Embedder, Knowledge, Layer, Llm, LlmError, Meter, MinScore,
-    Mode, Models, Prompts, Query, Setup, Vector,
+    ChatReply, ChatRequest, EmbedRole, Embedder, Filter, Knowledge, Layer, Llm, LlmError, Meter,
+    MinScore, Mode, Models, Prompts, Query, Setup, Vector,
 };
 use halma_kb::{Atoms, Base, BaseOptions, IndexReport, InputFormat, KbSettings, PROMPTS};
 use halma_testkit::Toy;
@@ -150,6 +150,7 @@ fn query(text: &str, mode: Mode) -> Query {
         limit: 10,
         min_score: MinScore::Any,
         exclude: vec![],
+        filter: Filter::default(),
     }
 }
 

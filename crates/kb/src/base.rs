@@ -140,7 +140,7 @@ impl Base {
         match layer {
             Layer::Chunk => Ok(&self.chunks),
             Layer::Atom => Ok(&self.atoms),
-            Layer::Document | Layer::Section => Err(KbError::NotSearched { layer: layer.name() }),
+            _ => Err(KbError::NotSearched { layer: layer.name() }),
         }
     }
 

@@ -3,15 +3,18 @@
 mod atom;
 mod base;
 mod build;
-mod chunk;
+mod cut;
 mod error;
 mod fuse;
+mod hit;
+mod inspect;
 mod lock;
 mod read;
 mod report;
 mod search;
 mod settings;
 mod store;
+mod tables;
 mod vectors;
 mod words;
 
@@ -20,8 +23,10 @@ use halma_core::PromptFile;
 pub use base::Base;
 pub use build::index;
 pub use error::KbError;
+pub use inspect::Seen;
 pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
 pub use settings::{Atoms, BaseOptions, InputFormat, KbSettings, Thresholds};
+pub use tables::SqlLimits;
 
 /// The prompts of this crate.
 pub const PROMPTS: &[PromptFile] =

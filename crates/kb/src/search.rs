@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    BoxError, EmbedRole, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query, Vector,
+    BoxError, Computed, Edge, EmbedRole, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
+    Vector,
 };
 
 use crate::fuse::{depth, fuse};
-use crate::store::{
-    AtomRecord, ChunkRecord, DocumentRecord, Reading, Row, SectionRecord, node_id, parse_id,
-};
+use crate::store::{DocumentRecord, Reading, Row, SectionRecord, parse_id};
 use crate::vectors::{Matrix, cosine};
 use crate::{Base, KbError};
 
@@ -29,6 +28,18 @@ impl Knowledge for Base {
             }
         })?;
         found.ok_or_else(|| KbError::NoNode { id: id.0.clone() }.into())
+    }
+
+    async fn neighbours(
+        &self,
+        id: &NodeId,
+        edge: Option<Edge>,
+    ) -> Result<Vec<(Edge, Hit)>, BoxError> {
+        Ok(self.edges_of(id, edge)?.into_iter().map(|seen| (seen.edge, seen.node)).collect())
+    }
+
+    async fn compute(&self, sql: &str) -> Result<Computed, BoxError> {
+        Ok(self.sql(sql, crate::SqlLimits::default())?)
     }
 }
 
@@ -147,7 +158,7 @@ impl Base {
                 let ranked = match mode {
                     Mode::Bm25 => by_words,
                     Mode::Dense => near,
-                    Mode::Hybrid => fuse(&near, &by_words),
+                    Mode::Hybrid | Mode::Graph => fuse(&near, &by_words),
                 };
                 lists.push(self.hits(txn, plan, vector.as_ref(), &ranked)?);
             }
@@ -207,8 +218,8 @@ impl Base {
                     record.chunks.0..record.chunks.1
                 }
                 Layer::Chunk => row..row + 1,
-                Layer::Atom => {
-                    rows.extend((layer == Layer::Atom).then_some(row));
+                other => {
+                    rows.extend((layer == other).then_some(row));
                     continue;
                 }
             };
@@ -221,73 +232,5 @@ impl Base {
             }
         }
         Ok(rows)
-    }
-
-    /// A node as a hit without scores; `None` when it is gone.
-    fn resolve(&self, txn: &Reading<'_>, layer: Layer, row: Row) -> heed::Result<Option<Hit>> {
-        let store = &self.store;
-        Ok(match layer {
-            Layer::Document => {
-                let Some(record) = store.node::<DocumentRecord>(txn, row)? else { return Ok(None) };
-                let text = store.slice(txn, row, (0, store.text_bytes(txn, row)?))?.to_owned();
-                let hit = of_document(&record, layer, record.id);
-                let end = text.chars().count();
-                Some(Hit { text, span: halma_core::Span { start: 0, end }, ..hit })
-            }
-            Layer::Section => {
-                let Some(record) = store.node::<SectionRecord>(txn, row)? else { return Ok(None) };
-                let document: DocumentRecord = store.linked(txn, record.document)?;
-                let text = store.slice(txn, record.document, record.place.bytes)?.to_owned();
-                let hit = of_document(&document, layer, record.id);
-                let parent = Some(node_id(Layer::Document, document.id));
-                Some(Hit { parent, text, section: record.name, span: record.place.span(), ..hit })
-            }
-            Layer::Chunk => {
-                let Some(record) = store.node::<ChunkRecord>(txn, row)? else { return Ok(None) };
-                let text = store.chunk_text(txn, &record)?.to_owned();
-                let hit = self.in_chunk(txn, &record, layer, record.id)?;
-                let section: SectionRecord = store.linked(txn, record.section)?;
-                let parent = Some(node_id(Layer::Section, section.id));
-                Some(Hit { parent, text, span: record.place.span(), ..hit })
-            }
-            Layer::Atom => {
-                let Some(record) = store.node::<AtomRecord>(txn, row)? else { return Ok(None) };
-                let chunk: ChunkRecord = store.linked(txn, record.chunk)?;
-                let hit = self.in_chunk(txn, &chunk, layer, record.id)?;
-                let parent = Some(node_id(Layer::Chunk, chunk.id));
-                let span = halma_core::Span { start: record.start, end: record.end };
-                Some(Hit { parent, text: record.text, span, ..hit })
-            }
-        })
-    }
-
-    fn in_chunk(
-        &self,
-        txn: &Reading<'_>,
-        chunk: &ChunkRecord,
-        layer: Layer,
-        id: u64,
-    ) -> heed::Result<Hit> {
-        let document: DocumentRecord = self.store.linked(txn, chunk.document)?;
-        let section: SectionRecord = self.store.linked(txn, chunk.section)?;
-        Ok(Hit { section: section.name, ..of_document(&document, layer, id) })
-    }
-}
-
-/// What a hit takes from its document.
-fn of_document(record: &DocumentRecord, layer: Layer, id: u64) -> Hit {
-    let name = record.names.first().cloned().unwrap_or_default();
-    Hit {
-        id: node_id(layer, id),
-        layer,
-        parent: None,
-        title: if record.title.is_empty() { name.clone() } else { record.title.clone() },
-        document: name,
-        section: None,
-        page: None,
-        text: String::new(),
-        score: 0.0,
-        cosine: None,
-        span: halma_core::Span::default(),
     }
 }

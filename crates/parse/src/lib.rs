@@ -2,6 +2,4 @@
 //! tables, figures, links and pages ([`Parsed`]). What cannot be read is refused with a reason.
 mod parsed;
 
-pub use parsed::{
-    Block, BlockKind, Figure, Link, Merged, Page, Parsed, Refusal, Table, TableRow,
-};
+pub use parsed::{Block, BlockKind, Figure, Link, Merged, Page, Parsed, Refusal, Table, TableRow};

@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Cx, Entry, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result, Strategy,
+    Answer, Cx, Entry, Filter, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result,
+    Strategy,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -96,6 +97,7 @@ impl Naive {
             limit: if layer == Layer::Atom { self.atoms } else { self.chunks },
             min_score: MinScore::from_setting(self.min_score),
             exclude: context.iter().map(|chunk| chunk.id.clone()).collect(),
+            filter: Filter::default(),
         };
         Ok(unseen(cx.search(&query).await?, context))
     }

@@ -142,6 +142,7 @@ mod tests {
             text: text.into(),
             score: 1.0,
             cosine: None,
+            parts: vec![],
             span: Span { start: 100, end: 100 + text.chars().count() },
         }
     }

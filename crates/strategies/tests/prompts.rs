@@ -38,6 +38,7 @@ fn hit(title: &str, text: &str) -> Hit {
         text: text.into(),
         score: 0.5,
         cosine: Some(0.5),
+        parts: vec![],
         span: Span { start: 0, end: text.chars().count() },
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::text::content_words;
-use halma_core::{BoxError, Hit, Knowledge, Layer, MinScore, NodeId, Query, Span};
+use halma_core::{BoxError, Computed, Edge, Hit, Knowledge, Layer, MinScore, NodeId, Query, Span};
 
 /// Chunks with their atoms; a score is the share of the query's content words the node holds.
 pub struct Toy(Vec<Hit>);
@@ -25,6 +25,7 @@ impl Toy {
                 text: (*text).to_owned(),
                 score: 1.0,
                 cosine: None,
+                parts: vec![],
                 span: Span { start: 0, end: text.chars().count() },
             };
             for (i, atom) in atoms.iter().enumerate() {
@@ -79,5 +80,23 @@ impl Knowledge for Toy {
     async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {
         let found = self.0.iter().find(|hit| &hit.id == id);
         found.cloned().ok_or_else(|| format!("the toy base holds no `{id}`").into())
+    }
+
+    /// Chunk and atoms are derived from one another; there are no other edges.
+    async fn neighbours(
+        &self,
+        id: &NodeId,
+        edge: Option<Edge>,
+    ) -> Result<Vec<(Edge, Hit)>, BoxError> {
+        let node = self.get(id).await?;
+        let near =
+            |hit: &&Hit| hit.parent.as_ref() == Some(id) || node.parent.as_ref() == Some(&hit.id);
+        let asked = edge.is_none_or(|edge| edge == Edge::DerivedFrom);
+        let found = self.0.iter().filter(|_| asked).filter(near);
+        Ok(found.map(|hit| (Edge::DerivedFrom, hit.clone())).collect())
+    }
+
+    async fn compute(&self, _sql: &str) -> Result<Computed, BoxError> {
+        Err("the toy base has no tables".into())
     }
 }

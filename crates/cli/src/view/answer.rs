@@ -50,6 +50,10 @@ fn hops(trace: &Trace, out: &mut String) {
                 );
                 let _ = writeln!(out, "  ? {}  {} {best}", shorten(query, 90), style("→").dim());
             }
+            Event::Computed { sql, rows, .. } => {
+                let rows = plural(*rows as u64, "row", "rows");
+                let _ = writeln!(out, "  = {}  {} {rows}", shorten(sql, 90), style("→").dim());
+            }
             Event::Noted { note, .. } => {
                 let _ = writeln!(out, "  · {}", shorten(note, 120));
             }

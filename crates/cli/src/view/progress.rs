@@ -36,6 +36,7 @@ pub(crate) fn of_question() -> (ProgressBar, Watcher) {
             let best = hits.first().map_or("nothing near", |hit| hit.title.as_str());
             shown.set_message(format!("{} → {best}", shorten(query, 80)));
         }
+        Event::Computed { sql, .. } => shown.set_message(shorten(sql, 80)),
         Event::Asked { prompt, .. } => shown.set_message(format!("{prompt} replied")),
         Event::AskFailed { reason, .. } => shown.set_message(shorten(reason, 80)),
         Event::Noted { note, .. } => shown.set_message(note.clone()),

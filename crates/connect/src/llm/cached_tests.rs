@@ -43,6 +43,7 @@ fn request(text: &str) -> ChatRequest {
         max_tokens: 100,
         temperature: 0.7,
         logprobs: false,
+        about: vec![],
     }
 }
 

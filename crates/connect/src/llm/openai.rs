@@ -151,6 +151,7 @@ impl OpenAi {
             max_tokens: 1,
             temperature: 0.0,
             logprobs: false,
+            about: vec![],
         };
         self.ask(&request).await.map(|_| began.elapsed())
     }

@@ -25,6 +25,7 @@ pub(crate) fn request(text: &str) -> ChatRequest {
         max_tokens: 64,
         temperature: 0.0,
         logprobs: false,
+        about: vec![],
     }
 }
 

@@ -2,8 +2,8 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Citation, Knowledge, Layer, Llm, LlmError, Meter, MinScore, Mode, Models, Prompt,
-    PromptFile, Prompts, Query, Question, Setup,
+    Answer, Citation, Filter, Knowledge, Layer, Llm, LlmError, Meter, MinScore, Mode, Models,
+    Prompt, PromptFile, Prompts, Query, Question, Setup,
 };
 use halma_testkit::{Script, Toy};
 
@@ -42,7 +42,7 @@ impl Strategy for Clerk {
 fn query(text: &str, limit: usize) -> Query {
     let texts = vec![text.to_owned()];
     let (layer, mode, min_score) = (Layer::Chunk, Mode::Hybrid, MinScore::Any);
-    Query { texts, layer, mode, limit, min_score, exclude: vec![] }
+    Query { texts, layer, mode, limit, min_score, exclude: vec![], filter: Filter::default() }
 }
 
 fn toy() -> Arc<Toy> {

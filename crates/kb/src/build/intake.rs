@@ -7,7 +7,7 @@ use std::sync::Arc;
 use halma_core::Layer;
 use heed::RwTxn;
 
-use crate::chunk::outline;
+use crate::cut::{Outline, outline};
 use crate::read::{Draft, Naming, read, walk};
 use crate::store::{DocumentDraft, DocumentRecord, Id, Row, Store, hash};
 use crate::{Base, IndexReport, InputFormat, KbError, KbSettings, Progress, Stage, Step};
@@ -152,7 +152,7 @@ impl Intake {
 
     fn is_cut_otherwise(&self, store: &Store, txn: &RwTxn<'_>, row: Row) -> heed::Result<bool> {
         let record: DocumentRecord = store.linked(txn, row)?;
-        Ok(usize::try_from(record.chunk_chars) != Ok(self.settings.chunk_chars))
+        Ok(record.cut_with != cut_with(&self.settings))
     }
 
     /// The name a document gets, and the document that has it now: the document itself, or the
@@ -197,6 +197,7 @@ impl Intake {
         (id, title, name): (Id, &str, &str),
     ) -> heed::Result<()> {
         let sections = outline(&draft.text, title, draft.kind, self.settings.chunk_chars);
+        let outline = Outline { sections, ..Outline::default() };
         let document = DocumentDraft {
             id,
             name,
@@ -205,14 +206,20 @@ impl Intake {
             url: draft.url.as_deref(),
             date: draft.date.as_deref(),
             text: &draft.text,
-            sections: &sections,
-            chunk_chars: self.settings.chunk_chars,
+            outline: &outline,
+            cut_with: cut_with(&self.settings),
+            format: "",
         };
         let put = store.put_document(txn, &document, self.settings.atoms)?;
         self.report.sections += put.sections;
         self.report.chunks += put.chunks;
         Ok(())
     }
+}
+
+/// Names the settings that a document is cut with.
+fn cut_with(settings: &KbSettings) -> Id {
+    hash(&[&settings.chunk_chars.to_le_bytes()])
 }
 
 /// Brings the word index of a layer up to the truth. The caller holds the lock.

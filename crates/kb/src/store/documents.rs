@@ -7,7 +7,7 @@ use super::{
     AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reading, Row, Rows, SectionRecord, State,
     Store, hash,
 };
-use crate::chunk::SectionDraft;
+use crate::cut::Outline;
 
 /// A document to put into the store.
 pub(crate) struct DocumentDraft<'a> {
@@ -18,8 +18,9 @@ pub(crate) struct DocumentDraft<'a> {
     pub(crate) url: Option<&'a str>,
     pub(crate) date: Option<&'a str>,
     pub(crate) text: &'a str,
-    pub(crate) sections: &'a [SectionDraft],
-    pub(crate) chunk_chars: usize,
+    pub(crate) outline: &'a Outline,
+    pub(crate) cut_with: Id,
+    pub(crate) format: &'a str,
 }
 
 /// What a document put in came to.
@@ -46,13 +47,14 @@ impl Store {
         draft: &DocumentDraft<'_>,
         atoms: crate::Atoms,
     ) -> heed::Result<Put> {
-        let chunk_count = draft.sections.iter().map(|section| section.chunks.len()).sum();
+        let sections = &draft.outline.sections;
+        let chunk_count = sections.iter().map(|section| section.chunks.len()).sum();
         let document = self.take_rows(txn, Layer::Document, 1)?;
-        let first_section = self.take_rows(txn, Layer::Section, draft.sections.len())?;
+        let first_section = self.take_rows(txn, Layer::Section, sections.len())?;
         let first_chunk = self.take_rows(txn, Layer::Chunk, chunk_count)?;
         let parent = draft.id.to_be_bytes();
         let (mut section, mut chunk) = (first_section, first_chunk);
-        for drafted in draft.sections {
+        for drafted in sections {
             let begin = chunk;
             for piece in &drafted.chunks {
                 let text = piece.text.as_deref();
@@ -60,14 +62,17 @@ impl Store {
                 let id = hash(&[&parent, &at(piece.place), shown.as_bytes()]);
                 let text = text.map(str::to_owned);
                 let place = piece.place;
-                self.put_node(txn, chunk, &ChunkRecord { id, document, section, place, text })?;
+                let summary = piece.summary.clone();
+                let record = ChunkRecord { id, document, section, place, text, summary };
+                self.put_node(txn, chunk, &record)?;
                 self.put_unit(txn, chunk, &AtomUnit { atoms, state: State::Pending })?;
                 chunk += 1;
             }
             let name = drafted.name.clone();
             let id = hash(&[&parent, &at(drafted.place), name.as_deref().unwrap_or("").as_bytes()]);
             let (place, indexed, chunks) = (drafted.place, drafted.indexed, (begin, chunk));
-            let record = SectionRecord { id, document, name, indexed, place, chunks };
+            let level = drafted.level;
+            let record = SectionRecord { id, document, name, indexed, place, chunks, level };
             self.put_node(txn, section, &record)?;
             section += 1;
         }
@@ -80,12 +85,20 @@ impl Store {
             date: draft.date.map(str::to_owned),
             sections: (first_section, section),
             chunks: (first_chunk, chunk),
-            chunk_chars: u32::try_from(draft.chunk_chars).unwrap_or(u32::MAX),
+            tables: (0, 0),
+            figures: (0, 0),
+            cut_with: draft.cut_with,
+            format: draft.format.to_owned(),
+            author: None,
+            language: None,
+            pages: vec![],
+            links: vec![],
+            warnings: vec![],
         };
         self.put_node(txn, document, &record)?;
         self.db.texts.put(txn, &document.to_be_bytes(), draft.text.as_bytes())?;
         self.db.names.put(txn, &name_key(draft.name), &document.to_be_bytes())?;
-        Ok(Put { sections: draft.sections.len(), chunks: chunk_count })
+        Ok(Put { sections: sections.len(), chunks: chunk_count })
     }
 
     /// Gives a document another name, which is the one shown when it is put `first`.

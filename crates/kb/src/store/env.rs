@@ -15,7 +15,7 @@ pub(super) fn open(dir: &Path) -> heed::Result<Env<WithoutTls>> {
     let mut size = least.max(64 * GIB);
     loop {
         let mut options = EnvOpenOptions::new().read_txn_without_tls();
-        options.map_size(size).max_dbs(16).max_readers(510);
+        options.map_size(size).max_dbs(48).max_readers(510);
         // SAFETY: the folder is ours, LMDB's own lock file keeps processes apart, and nobody
         // truncates `data.mdb` while it is mapped. `NO_META_SYNC` keeps the file consistent: a
         // power failure may undo the last commit, which `index` then repeats.

@@ -1,5 +1,6 @@
 //! The truth: everything a base holds, in one LMDB environment. Indexes are made from it.
 mod documents;
+mod edges;
 mod env;
 mod ledger;
 mod nodes;
@@ -15,9 +16,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) use documents::DocumentDraft;
+pub(crate) use edges::Link;
+pub(crate) use nodes::Node;
 pub(crate) use schema::{
-    AtomRecord, AtomUnit, ChunkRecord, DocumentRecord, EmbedderRecord, FORMAT, Id, Place, Row,
-    Rows, SectionRecord, State, hash, node_id, parse_id,
+    At, AtomRecord, AtomUnit, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord,
+    EmbedderRecord, EntityRecord, FORMAT, FactRecord, FigureRecord, Id, Place, Row, RowRecord,
+    Rows, SectionRecord, State, SummaryRecord, TableRecord, TagRecord, hash, node_id, parse_id,
 };
 
 use crate::KbError;
@@ -37,8 +41,8 @@ pub(crate) struct Store {
 #[derive(Clone, Copy)]
 struct Databases {
     meta: Db,
-    /// Row → record, one for each layer.
-    nodes: [Db; 4],
+    /// Row → record, one for each layer, in the order of [`schema::number`].
+    nodes: [Db; schema::LAYERS],
     /// Id → row.
     ids: Db,
     /// Hash of a document's name → its row.
@@ -53,14 +57,29 @@ struct Databases {
     vectors: Db,
     /// (layer, row) of what the word index must still forget.
     tombstones: Db,
+    /// (from, edge, to) → weight.
+    edges: Db,
+    /// (to, edge, from), so that an edge is found from its other end.
+    backlinks: Db,
 }
 
-const NAMES: [&str; 12] = [
-    "meta",
+const LAYER_NAMES: [&str; schema::LAYERS] = [
     "documents",
     "sections",
     "chunks",
     "atoms",
+    "tables",
+    "figures",
+    "rows",
+    "summaries",
+    "tags",
+    "entities",
+    "facts",
+    "communities",
+];
+
+const NAMES: [&str; 10] = [
+    "meta",
     "ids",
     "names",
     "texts",
@@ -68,26 +87,46 @@ const NAMES: [&str; 12] = [
     "unembedded",
     "vectors",
     "tombstones",
+    "edges",
+    "backlinks",
 ];
 
 impl Databases {
     fn open(env: &Env<WithoutTls>) -> heed::Result<Self> {
         let txn = env.write_txn()?;
         let opened = env.create_databases_and_commit(txn, |opener, txn| {
-            let mut found = vec![];
-            for name in NAMES {
-                found.push(opener.create_database::<Bytes, Bytes>(txn, Some(name))?);
+            let mut open = |name: &str| opener.create_database::<Bytes, Bytes>(txn, Some(name));
+            let mut layers = vec![];
+            for name in LAYER_NAMES {
+                layers.push(open(name)?);
             }
-            let found: [_; NAMES.len()] =
-                found.try_into().map_err(|_| heed::Error::Decoding("a name too many".into()))?;
-            Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(found))
+            let mut others = vec![];
+            for name in NAMES {
+                others.push(open(name)?);
+            }
+            let missing = |_| heed::Error::Decoding("a name too many".into());
+            let layers: [_; schema::LAYERS] = layers.try_into().map_err(missing)?;
+            let others: [_; NAMES.len()] = others.try_into().map_err(missing)?;
+            Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit((layers, others)))
         })?;
-        let Some([meta, documents, sections, chunks, atoms, rest @ ..]) = opened.commit() else {
+        let Some((nodes, others)) = opened.commit() else {
             return Err(heed::Error::Decoding("the databases were not opened".into()));
         };
-        let [ids, names, texts, atomizing, unembedded, vectors, tombstones] = rest;
-        let nodes = [documents, sections, chunks, atoms];
-        Ok(Self { meta, nodes, ids, names, texts, atomizing, unembedded, vectors, tombstones })
+        let [meta, ids, names, texts, atomizing, unembedded, vectors, tombstones, edges, backlinks] =
+            others;
+        Ok(Self {
+            meta,
+            nodes,
+            ids,
+            names,
+            texts,
+            atomizing,
+            unembedded,
+            vectors,
+            tombstones,
+            edges,
+            backlinks,
+        })
     }
 }
 

@@ -5,8 +5,12 @@ use heed::{Database, RwTxn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::schema::{decode, encode, id_key, number, row_key, row_of, row_prefix};
-use super::{AtomRecord, ChunkRecord, DocumentRecord, Id, Reading, Row, SectionRecord, Store};
+use super::schema::{LAYERS, decode, encode, id_key, number, row_key, row_of, row_prefix};
+use super::{
+    AtomRecord, ChunkRecord, CommunityRecord, DocumentRecord, EntityRecord, FactRecord,
+    FigureRecord, Id, Reading, Row, RowRecord, SectionRecord, Store, SummaryRecord, TableRecord,
+    TagRecord,
+};
 
 /// A record of the layer that its type stands for.
 pub(crate) trait Node: Serialize + DeserializeOwned {
@@ -14,32 +18,30 @@ pub(crate) trait Node: Serialize + DeserializeOwned {
     fn id(&self) -> Id;
 }
 
-impl Node for DocumentRecord {
-    const LAYER: Layer = Layer::Document;
-    fn id(&self) -> Id {
-        self.id
-    }
+macro_rules! nodes {
+    ($($layer:ident: $record:ty),* $(,)?) => {$(
+        impl Node for $record {
+            const LAYER: Layer = Layer::$layer;
+            fn id(&self) -> Id {
+                self.id
+            }
+        }
+    )*};
 }
 
-impl Node for SectionRecord {
-    const LAYER: Layer = Layer::Section;
-    fn id(&self) -> Id {
-        self.id
-    }
-}
-
-impl Node for ChunkRecord {
-    const LAYER: Layer = Layer::Chunk;
-    fn id(&self) -> Id {
-        self.id
-    }
-}
-
-impl Node for AtomRecord {
-    const LAYER: Layer = Layer::Atom;
-    fn id(&self) -> Id {
-        self.id
-    }
+nodes! {
+    Document: DocumentRecord,
+    Section: SectionRecord,
+    Chunk: ChunkRecord,
+    Atom: AtomRecord,
+    Table: TableRecord,
+    Figure: FigureRecord,
+    Row: RowRecord,
+    Summary: SummaryRecord,
+    Tag: TagRecord,
+    Entity: EntityRecord,
+    Fact: FactRecord,
+    Community: CommunityRecord,
 }
 
 impl Store {
@@ -61,7 +63,7 @@ impl Store {
     }
 
     /// Puts a record into a row, new or not.
-    pub(super) fn put_node<N: Node>(
+    pub(crate) fn put_node<N: Node>(
         &self,
         txn: &mut RwTxn<'_>,
         row: Row,
@@ -72,11 +74,12 @@ impl Store {
     }
 
     /// Takes a node out, with its vectors; the word index forgets it at its next update.
-    pub(super) fn remove_node<N: Node>(&self, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
+    pub(crate) fn remove_node<N: Node>(&self, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
         let Some(node) = self.node::<N>(txn, row)? else { return Ok(()) };
         self.layer(N::LAYER).delete(txn, &row.to_be_bytes())?;
         self.db.ids.delete(txn, &id_key(N::LAYER, node.id()))?;
-        if matches!(N::LAYER, Layer::Chunk | Layer::Atom) {
+        self.remove_edges_of(txn, (N::LAYER, row))?;
+        if searched(N::LAYER) {
             for embedder in 0..self.embedders(txn)?.len() {
                 let embedder = u8::try_from(embedder).unwrap_or(u8::MAX);
                 self.db.vectors.delete(txn, &row_key(embedder, N::LAYER, row))?;
@@ -112,17 +115,17 @@ impl Store {
 
     /// The row that the next new node of a layer gets.
     pub(crate) fn next_row(&self, txn: &Reading<'_>, layer: Layer) -> heed::Result<Row> {
-        Ok(self.meta::<[Row; 4]>(txn, "next")?.unwrap_or_default()[number(layer)])
+        Ok(self.meta::<[Row; LAYERS]>(txn, "next")?.unwrap_or_default()[number(layer)])
     }
 
     /// Hands out `count` rows in sequence; the first is returned.
-    pub(super) fn take_rows(
+    pub(crate) fn take_rows(
         &self,
         txn: &mut RwTxn<'_>,
         layer: Layer,
         count: usize,
     ) -> heed::Result<Row> {
-        let mut next = self.meta::<[Row; 4]>(txn, "next")?.unwrap_or_default();
+        let mut next = self.meta::<[Row; LAYERS]>(txn, "next")?.unwrap_or_default();
         let first = next[number(layer)];
         let last = Row::try_from(count).ok().and_then(|count| first.checked_add(count));
         next[number(layer)] =
@@ -228,6 +231,12 @@ impl Store {
         Ok(())
     }
 }
+
+/// Layers with a word index and vectors.
+pub(crate) fn searched(layer: Layer) -> bool {
+    matches!(layer, Layer::Chunk | Layer::Atom)
+}
+
 /// An atom as it is searched: under its document's title, unless it names that itself. A sentence
 /// alone often leaves open what it is about (measured on `HotpotQA`: docs/results.md).
 fn under_title(title: &str, atom: String) -> String {

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use halma_core::text::{content_words, sentences};
 use halma_core::{
-    Budget, ChatReply, ChatRequest, EmbedRole, Embedder, Hit, Knowledge, Layer, Llm, LlmError,
-    Meter, MinScore, Mode, Models, NodeId, Prompts, Query, Setup, Usage, Vector,
+    Budget, ChatReply, ChatRequest, EmbedRole, Embedder, Filter, Hit, Knowledge, Layer, Llm,
+    LlmError, Meter, MinScore, Mode, Models, NodeId, Prompts, Query, Setup, Usage, Vector,
 };
 use halma_kb::{Atoms, Base, BaseOptions, IndexReport, InputFormat, KbError, KbSettings, PROMPTS};
 use halma_testkit::Toy;
@@ -183,6 +183,7 @@ pub(crate) fn query(text: &str, layer: Layer, mode: Mode) -> Query {
         limit: 10,
         min_score: MinScore::Any,
         exclude: vec![],
+        filter: Filter::default(),
     }
 }
 

@@ -1,5 +1,5 @@
 //! The middle of a hop: what is near the proposals, and which of it is chosen.
-use halma_core::{Cx, Hit, Layer, MinScore, Prompt, Query, Question, Result};
+use halma_core::{Cx, Filter, Hit, Layer, MinScore, Prompt, Query, Question, Result};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
@@ -55,6 +55,7 @@ impl Kar3 {
             mode: self.mode,
             min_score: MinScore::from_setting(self.min_score),
             exclude: context.iter().map(|chunk| chunk.id.clone()).collect(),
+            filter: Filter::default(),
         };
         Ok(unseen(cx.search(&query).await?, context))
     }

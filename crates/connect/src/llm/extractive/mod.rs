@@ -78,6 +78,7 @@ mod tests {
             max_tokens: 64,
             temperature: 0.0,
             logprobs: false,
+            about: vec![],
         }
     }
 

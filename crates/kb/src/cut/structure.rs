@@ -1,28 +1,12 @@
-//! Cutting a document into sections and chunks. The chunks tile the text: nothing between them is
-//! lost, white space goes with the chunk before it.
+//! Chunks by structure: below a heading, between sentences; tables, lists and code stay whole.
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use halma_core::text::sentences;
 
+use super::{ChunkDraft, SectionDraft};
 use crate::read::{Kind, markdown, table};
 use crate::store::Place;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SectionDraft {
-    pub(crate) name: Option<String>,
-    /// Whether the name says something about the content.
-    pub(crate) indexed: bool,
-    pub(crate) place: Place,
-    pub(crate) chunks: Vec<ChunkDraft>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ChunkDraft {
-    pub(crate) place: Place,
-    /// Where it is not the document's text at `place`.
-    pub(crate) text: Option<String>,
-}
 
 /// The sections and chunks of a document, chunks of at most `limit` characters.
 pub(crate) fn outline(text: &str, title: &str, kind: Kind, limit: usize) -> Vec<SectionDraft> {
@@ -40,26 +24,31 @@ pub(crate) fn outline(text: &str, title: &str, kind: Kind, limit: usize) -> Vec<
         let pieces = tile(text, part.range.clone(), &atomic, limit.max(1));
         let chunks: Vec<ChunkDraft> = pieces
             .into_iter()
-            .map(|piece| ChunkDraft { place: places.of(piece), text: None })
+            .map(|piece| ChunkDraft { place: places.of(piece), text: None, summary: None })
             .collect();
         let (Some(first), Some(last)) = (chunks.first(), chunks.last()) else { continue };
         let place = Place {
             bytes: (first.place.bytes.0, last.place.bytes.1),
             chars: (first.place.chars.0, last.place.chars.1),
         };
+        let level = u8::try_from(part.path.len()).unwrap_or(u8::MAX);
         let name = (!part.path.is_empty()).then(|| part.path.join(" > "));
-        sections.push(SectionDraft { name, indexed: true, place, chunks });
+        sections.push(SectionDraft { name, indexed: true, level, place, chunks });
     }
     sections
 }
 
 /// A table's rows, each a chunk that names its columns.
 fn table_section(text: &str, delimiter: u8, places: &mut Places<'_>) -> SectionDraft {
-    let row = |row: table::Row| ChunkDraft { place: places.of(row.range), text: Some(row.text) };
+    let row = |row: table::Row| ChunkDraft {
+        place: places.of(row.range),
+        text: Some(row.text),
+        summary: None,
+    };
     let chunks = table::rows(text, delimiter).into_iter().map(row).collect();
     let place = Places { text, byte: 0, chars: 0 }.of(0..text.len());
     // That these are rows says nothing about what is in them.
-    SectionDraft { name: Some("rows".into()), indexed: false, place, chunks }
+    SectionDraft { name: Some("rows".into()), indexed: false, level: 0, place, chunks }
 }
 
 /// Counts characters along a text, so that places in order cost one pass.

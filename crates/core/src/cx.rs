@@ -98,6 +98,7 @@ impl Cx {
             max_tokens: rendered.max_tokens,
             temperature: rendered.temperature,
             logprobs: false,
+            images: rendered.images,
             about: self.record().about.iter().cloned().collect(),
         };
         let mut attempt = 1;

@@ -41,6 +41,8 @@ pub struct ChatRequest {
     /// Names of the documents that the messages may quote, so that a kept reply can be forgotten
     /// with them.
     pub about: Vec<String>,
+    /// Images that belong to the last message, as data URLs.
+    pub images: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

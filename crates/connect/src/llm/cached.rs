@@ -47,6 +47,9 @@ impl Cached {
         hasher.update(&request.max_tokens.to_le_bytes());
         hasher.update(&request.temperature.to_le_bytes());
         hasher.update(&[u8::from(request.logprobs)]);
+        for image in &request.images {
+            field(&mut hasher, image.as_bytes());
+        }
         *hasher.finalize().as_bytes()
     }
 

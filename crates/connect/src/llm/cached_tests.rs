@@ -44,6 +44,7 @@ fn request(text: &str) -> ChatRequest {
         temperature: 0.7,
         logprobs: false,
         about: vec![],
+        images: vec![],
     }
 }
 
@@ -103,6 +104,7 @@ async fn whatever_changes_the_reply_changes_the_key() {
     };
     other(&|r| r.messages[0].text = "b".into());
     other(&|r| r.messages[0].role = "system".into());
+    other(&|r| r.images.push("data:image/png;base64,AA==".into()));
     other(&|r| r.messages.push(Message { role: "user".into(), text: String::new() }));
     other(&|r| r.schema = Some(Arc::new(serde_json::json!({"type": "object"}))));
     other(&|r| r.stop = vec!["x".into()]);

@@ -79,6 +79,7 @@ mod tests {
             temperature: 0.0,
             logprobs: false,
             about: vec![],
+            images: vec![],
         }
     }
 

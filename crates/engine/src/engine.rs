@@ -35,6 +35,7 @@ pub struct SearchQuery {
     pub layer: Layer,
     pub mode: Mode,
     pub limit: usize,
+    pub filter: Filter,
 }
 
 impl Engine {
@@ -159,7 +160,7 @@ impl Engine {
             limit: query.limit,
             min_score: MinScore::Any,
             exclude: vec![],
-            filter: Filter::default(),
+            filter: query.filter,
         };
         let lists = self.setup.knowledge.search(&query).await;
         let lists = lists.map_err(halma_core::Error::Knowledge)?;

@@ -1,14 +1,10 @@
 //! Figures in words: a vision model's description is put below each figure before the document is
-//! cut, so that it is searched, cut and cited like any other text. An image is described once,
-//! wherever it stands.
+//! cut, so that it is searched, cut and cited like any other text.
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use halma_core::{Cx, Error, Prompt};
 use halma_parse::{Block, BlockKind, Parsed};
 use minijinja::context;
-
-use crate::store::{Id, Store, hash};
-use crate::{Base, KbError};
 
 const DESCRIBE: Prompt<String> = Prompt::text("kb/describe");
 
@@ -25,49 +21,32 @@ pub(super) struct Described {
     pub(super) failure: Option<String>,
 }
 
-/// Describes the figures of a document whose images are at hand. The error is a spent budget or a
-/// base that cannot be written.
-pub(super) async fn describe(
-    base: &Base,
-    cx: &Cx,
-    title: &str,
-    parsed: &mut Parsed,
-) -> Result<Described, KbError> {
+/// Describes the figures of a document whose images are at hand. A figure that cannot be described
+/// stays as it is.
+pub(super) async fn describe(cx: &Cx, title: &str, parsed: &mut Parsed) -> Described {
     let mut described = Described::default();
     for at in 0..parsed.figures.len() {
         let figure = &parsed.figures[at];
         let Some((media, bytes)) = figure.image.as_ref().filter(|(_, b)| b.len() >= SMALLEST) else {
             continue;
         };
-        let key = hash(&[bytes]);
-        let known = base.store.read(|txn| base.store.description(txn, key))?;
-        let text = match known {
-            Some(text) => text,
-            None => {
-                let image = format!("data:{media};base64,{}", BASE64_STANDARD.encode(bytes));
-                let caption = figure.caption.clone().unwrap_or_default();
-                match cx.ask(&DESCRIBE, context! { title, caption, image }).await {
-                    Ok(text) => keep(&base.store, key, text)?,
-                    Err(error) => {
-                        described.failed += 1;
-                        described.failure = Some(error.to_string());
-                        if matches!(error, Error::Spent(_)) {
-                            break;
-                        }
-                        continue;
-                    }
+        let image = format!("data:{media};base64,{}", BASE64_STANDARD.encode(bytes));
+        let caption = figure.caption.clone().unwrap_or_default();
+        match cx.ask(&DESCRIBE, context! { title, caption, image }).await {
+            Ok(text) => {
+                put_below(parsed, at, &text);
+                described.done += 1;
+            }
+            Err(error) => {
+                described.failed += 1;
+                described.failure = Some(error.to_string());
+                if matches!(error, Error::Spent(_)) {
+                    break;
                 }
             }
-        };
-        put_below(parsed, at, text.trim());
-        described.done += 1;
+        }
     }
-    Ok(described)
-}
-
-fn keep(store: &Store, key: Id, text: String) -> Result<String, KbError> {
-    store.write(|txn| store.put_description(txn, key, &text))?;
-    Ok(text)
+    described
 }
 
 /// Puts a paragraph below a figure and moves all that stands behind it.

@@ -1,7 +1,18 @@
 //! What can be written on the command line.
+mod index;
+mod kb;
+mod search;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+
+pub(crate) use index::{AtomsArg, ChunksArg, EntitiesArg, FileFormat, Index};
+pub(crate) use kb::{
+    ExportArg, Kb, KbCommand, KbDelete, KbExport, KbList, KbMerges, KbShow, KbSql, KbStats,
+    KbTables, KbVerify,
+};
+pub(crate) use search::{FilterArgs, LayerArg, ModeArg, Search};
 
 /// Answers hard questions over your own documents, hop by hop, and shows its work.
 ///
@@ -39,7 +50,7 @@ pub(crate) enum Command {
     Index(Index),
     /// Answer a question from a knowledge base
     Ask(Ask),
-    /// Search one layer of a knowledge base
+    /// Search a knowledge base, layer by layer or along its graph
     Search(Search),
     /// Run strategies on a question set and measure them
     Eval(Eval),
@@ -51,7 +62,7 @@ pub(crate) enum Command {
     Config(Config),
     /// List, export or compare the prompts
     Prompts(Prompts),
-    /// Look into a knowledge base
+    /// Look into a knowledge base: list, show, export, verify, query tables, delete
     Kb(Kb),
 }
 
@@ -68,57 +79,6 @@ pub(crate) struct KbDir {
     /// Folder of the knowledge base
     #[arg(long, value_name = "DIR", default_value = ".halma")]
     pub(crate) kb: PathBuf,
-}
-
-#[derive(clap::Args)]
-pub(crate) struct Index {
-    /// Files and folders: text, Markdown, JSONL records, CSV, HotpotQA/2Wiki/MuSiQue contexts
-    #[arg(required = true)]
-    pub(crate) paths: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) kb: KbDir,
-    /// What the files are
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: FileFormat,
-    /// What a chunk's atoms are
-    #[arg(long, value_enum)]
-    pub(crate) atoms: Option<AtomsArg>,
-    #[command(flatten)]
-    pub(crate) budget: BudgetArgs,
-    /// Print the report as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub(crate) enum FileFormat {
-    /// Recognise each by its content
-    #[default]
-    Auto,
-    Hotpotqa,
-    #[value(name = "2wiki")]
-    TwoWiki,
-    Musique,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum AtomsArg {
-    /// Questions the chunk answers, by the atomizer's model
-    Questions,
-    /// Its sentences; no model needed
-    Sentences,
-    /// None: search chunks only
-    None,
-}
-
-impl AtomsArg {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Questions => "questions",
-            Self::Sentences => "sentences",
-            Self::None => "none",
-        }
-    }
 }
 
 /// Hard limits; what is reached ends the run with what was found.
@@ -161,40 +121,6 @@ pub(crate) struct Ask {
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
     /// Print answer, citations, usage and trace as one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum LayerArg {
-    Chunk,
-    Atom,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum ModeArg {
-    /// By shared words
-    Bm25,
-    /// By vectors
-    Dense,
-    /// Both, fused
-    Hybrid,
-}
-
-#[derive(clap::Args)]
-pub(crate) struct Search {
-    /// What to look for
-    pub(crate) query: String,
-    #[command(flatten)]
-    pub(crate) kb: KbDir,
-    #[arg(long, value_enum, default_value = "chunk")]
-    pub(crate) layer: LayerArg,
-    #[arg(long, value_enum, default_value = "hybrid")]
-    pub(crate) mode: ModeArg,
-    /// At most this many hits
-    #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) top: u32,
-    /// Print the hits as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -302,22 +228,4 @@ pub(crate) enum PromptsCommand {
     },
     /// What the prompts in use change of the shipped ones
     Diff,
-}
-
-#[derive(clap::Args)]
-pub(crate) struct Kb {
-    #[command(subcommand)]
-    pub(crate) command: KbCommand,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum KbCommand {
-    /// What the base holds
-    Stats {
-        #[command(flatten)]
-        kb: KbDir,
-        /// Print as JSON
-        #[arg(long)]
-        json: bool,
-    },
 }

@@ -8,7 +8,9 @@ use halma_core::{
     ConfigError, Cx, Entry, Filter, Hit, Knowledge, Layer, Meter, MinScore, Mode, Outcome,
     PromptInfo, Prompts, Query, Question, Setup, Strategy, Watcher,
 };
-use halma_kb::{Base, BaseOptions, IndexReport, InputFormat, Progress, Stats};
+use halma_kb::{
+    Base, BaseOptions, Deleted, Estimate, IndexOptions, IndexReport, Progress, Stats,
+};
 use toml::Table;
 
 use crate::assemble;
@@ -19,6 +21,7 @@ pub struct Engine {
     config: Config,
     base: Arc<Base>,
     setup: Arc<Setup>,
+    cache: Option<Arc<Cache>>,
     embedder: Option<String>,
     warnings: Vec<String>,
 }
@@ -70,7 +73,7 @@ impl Engine {
         let models = assemble::models(&config, cache.as_ref()).map_err(|e| config.named(e))?;
         let knowledge: Arc<dyn Knowledge> = Arc::clone(&base) as Arc<dyn Knowledge>;
         let setup = Arc::new(Setup { models, knowledge, prompts });
-        Ok(Self { config, base, setup, embedder: name, warnings })
+        Ok(Self { config, base, setup, cache, embedder: name, warnings })
     }
 
     /// What the user should know before anything else: a missing embedder.
@@ -91,16 +94,58 @@ impl Engine {
         Ok(self.base.stats()?)
     }
 
-    /// Adds documents to the base under the budget for indexing.
+    /// The base itself, to look into.
+    pub fn base(&self) -> &Arc<Base> {
+        &self.base
+    }
+
+    /// Brings the base up to what the inputs hold, under the budget for indexing.
     pub async fn index(
         &self,
         inputs: &[PathBuf],
-        format: InputFormat,
+        options: &IndexOptions,
         progress: Progress,
     ) -> Result<IndexReport, EngineError> {
         let meter = Arc::new(Meter::new(self.config.budget.index));
         let kb = &self.config.kb;
-        Ok(halma_kb::index(&self.base, inputs, format, kb, &self.setup, &meter, progress).await?)
+        let report =
+            halma_kb::index(&self.base, inputs, options, kb, &self.setup, &meter, progress).await?;
+        self.forget(&report.removed)?;
+        Ok(report)
+    }
+
+    /// What [`Engine::index`] would come to; nothing is spent and nothing stored.
+    pub async fn estimate(
+        &self,
+        inputs: &[PathBuf],
+        options: &IndexOptions,
+    ) -> Result<Estimate, EngineError> {
+        let kb = &self.config.kb;
+        Ok(halma_kb::estimate(&self.base, inputs, options, kb, &self.setup).await?)
+    }
+
+    /// Removes documents (by name, id or glob) with every trace of them, kept replies included.
+    pub fn delete(&self, documents: &[String]) -> Result<Deleted, EngineError> {
+        let deleted = self.base.delete(documents)?;
+        self.forget(&deleted.documents)?;
+        Ok(deleted)
+    }
+
+    /// Forgets the kept replies that may quote these documents, also where no model is configured
+    /// any more that could have given them.
+    fn forget(&self, documents: &[String]) -> Result<(), EngineError> {
+        if documents.is_empty() {
+            return Ok(());
+        }
+        let dir = self.base.cache_dir();
+        let failed = |e| EngineError::Cache(Box::new(e));
+        let cache = match &self.cache {
+            Some(cache) => Arc::clone(cache),
+            None if dir.join("data.mdb").exists() => Cache::open(&dir).map_err(failed)?,
+            None => return Ok(()),
+        };
+        cache.forget(documents).map_err(failed)?;
+        Ok(())
     }
 
     /// A fresh context under the budget for one question.

@@ -8,9 +8,7 @@ use halma_core::{
     ConfigError, Cx, Entry, Filter, Hit, Knowledge, Layer, Meter, MinScore, Mode, Outcome,
     PromptInfo, Prompts, Query, Question, Setup, Strategy, Watcher,
 };
-use halma_kb::{
-    Base, BaseOptions, Deleted, Estimate, IndexOptions, IndexReport, Progress, Stats,
-};
+use halma_kb::{Base, BaseOptions, Deleted, Estimate, IndexOptions, IndexReport, Progress, Stats};
 use toml::Table;
 
 use crate::assemble;

@@ -15,8 +15,9 @@ pub use doctor::{Finding, Health, examine};
 pub use engine::{Asked, Engine, SearchQuery, list_prompts};
 pub use error::EngineError;
 pub use halma_kb::{
-    Base, Deleted, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat, ListQuery, Listed,
-    Merge, Progress, Refused, Seen, Shown, SqlLimits, Stage, Stats, Step, TableLine, Verified, Watch,
+    Base, Deleted, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat, ListQuery,
+    Listed, Merge, Progress, Refused, Seen, Shown, SqlLimits, Stage, Stats, Step, TableLine,
+    Verified, Watch,
 };
 pub use load::{Flags, Loaded, flag_value, load};
 pub use show::{ShownValue, show};

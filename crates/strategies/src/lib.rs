@@ -7,19 +7,25 @@ mod cot;
 mod direct;
 #[cfg(test)]
 mod golden;
+mod ircot;
+mod iter_retgen;
 mod kar3;
 mod naive;
+mod near;
 mod settings;
 mod steps;
 
 pub use cot::Cot;
 pub use direct::Direct;
 use halma_core::{Entry, PromptFile};
+pub use ircot::Ircot;
+pub use iter_retgen::IterRetgen;
 pub use kar3::{Kar3, Proposals, Retrieve, SelectBy};
 pub use naive::Naive;
 
 /// Every strategy, the default one first.
-pub const ALL: &[Entry] = &[kar3::ENTRY, naive::ENTRY, cot::ENTRY, direct::ENTRY];
+pub const ALL: &[Entry] =
+    &[kar3::ENTRY, ircot::ENTRY, iter_retgen::ENTRY, naive::ENTRY, cot::ENTRY, direct::ENTRY];
 
 /// Every prompt file of this crate.
 pub const PROMPTS: &[PromptFile] = &[
@@ -28,6 +34,12 @@ pub const PROMPTS: &[PromptFile] = &[
     PromptFile { name: "kar3/select", text: include_str!("../prompts/kar3/select.md") },
     PromptFile { name: "kar3/select_chunk", text: include_str!("../prompts/kar3/select_chunk.md") },
     PromptFile { name: "kar3/answer", text: include_str!("../prompts/kar3/answer.md") },
+    PromptFile { name: "ircot/thought", text: include_str!("../prompts/ircot/thought.md") },
+    PromptFile { name: "ircot/answer", text: include_str!("../prompts/ircot/answer.md") },
+    PromptFile {
+        name: "iter_retgen/answer",
+        text: include_str!("../prompts/iter_retgen/answer.md"),
+    },
     PromptFile { name: "naive/answer", text: include_str!("../prompts/naive/answer.md") },
     PromptFile { name: "cot/answer", text: include_str!("../prompts/cot/answer.md") },
     PromptFile { name: "direct/answer", text: include_str!("../prompts/direct/answer.md") },

@@ -48,6 +48,7 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         question => Serde(question),
         context => Serde(context),
         candidates => Serde(context),
+        thoughts => ["The lighthouse stands on a reef."],
     }
 }
 
@@ -147,6 +148,7 @@ fn sample(schema: &serde_json::Value) -> serde_json::Value {
         }
         Some("array") => json!([sample(&schema["items"])]),
         Some("integer") => json!(0),
+        Some("boolean") => json!(true),
         Some("string") => json!("Where is Varn?"),
         other => panic!("no sample for {other:?}"),
     }
@@ -158,6 +160,8 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
     let runs = [
         ("kar3", "second_look = true"),
         ("kar3", "proposals = \"one\""),
+        ("ircot", ""),
+        ("iter_retgen", ""),
         ("naive", ""),
         ("cot", ""),
         ("direct", ""),

@@ -60,7 +60,13 @@ async fn pool(engine: &Engine, file: &PathBuf, format: DataFormat) -> anyhow::Re
         DataFormat::TwoWiki => InputFormat::TwoWiki,
         DataFormat::Musique => InputFormat::Musique,
     };
-    let report = engine.index(std::slice::from_ref(file), &IndexOptions { format, ..IndexOptions::default() }, progress::of_index()).await?;
+    let report = engine
+        .index(
+            std::slice::from_ref(file),
+            &IndexOptions { format, ..IndexOptions::default() },
+            progress::of_index(),
+        )
+        .await?;
     if let Some(limit) = report.spent {
         anyhow::bail!("indexing stopped, out of {limit}: raise [budget.index] and run it again");
     }

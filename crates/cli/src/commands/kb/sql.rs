@@ -32,8 +32,9 @@ pub(super) fn tables(args: &KbTables, common: &Common) -> anyhow::Result<()> {
 }
 
 pub(super) fn run(args: &KbSql, common: &Common) -> anyhow::Result<()> {
-    let time = Duration::try_from_secs_f64(args.seconds)
-        .map_err(|_| anyhow::anyhow!("--seconds {} is no time; write for example 5", args.seconds))?;
+    let time = Duration::try_from_secs_f64(args.seconds).map_err(|_| {
+        anyhow::anyhow!("--seconds {} is no time; write for example 5", args.seconds)
+    })?;
     let limits = SqlLimits { time, rows: args.rows as usize };
     let computed = opened(&args.kb.kb, common)?.base().sql(&args.query, limits)?;
     if args.json {

@@ -64,12 +64,18 @@ impl Base {
         };
         // While somebody else indexes, what they have entered so far is searched. Otherwise the
         // word index is brought up to the truth here, should a run have been killed.
-        let lock = WriterLock::try_take(dir)?;
-        let opened = if lock.is_none() { open().ok() } else { None };
+        let writable = store.is_writable();
+        let lock = if writable { WriterLock::try_take(dir)? } else { None };
+        let opened = match lock {
+            Some(_) => None,
+            None if writable => open().ok(),
+            None => Some(open()?),
+        };
         let (chunks, atoms) = if let Some(opened) = opened {
             opened
         } else {
             let _lock = lock.map_or_else(|| WriterLock::take(dir), Ok)?;
+            store.settle()?;
             let chunks = WordIndex::open_or_mend(&words(Layer::Chunk), Layer::Chunk)?;
             let atoms = WordIndex::open_or_mend(&words(Layer::Atom), Layer::Atom)?;
             for index in [&chunks, &atoms] {
@@ -214,7 +220,8 @@ mod tests {
             Base::create_or_open(dir.path(), BaseOptions::default()),
         ] {
             let said = opened.err().unwrap().to_string();
-            assert!(said.contains("format 2") && said.contains("upgrade"), "{said}");
+            let found = format!("format {}", FORMAT + 1);
+            assert!(said.contains(&found) && said.contains("upgrade"), "{said}");
         }
     }
 

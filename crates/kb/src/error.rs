@@ -1,5 +1,6 @@
 //! What can go wrong with a knowledge base: what, where, and what to do about it.
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use halma_core::LlmError;
 
@@ -12,6 +13,11 @@ pub enum KbError {
          {known}; upgrade Halma, or index into another folder"
     )]
     Newer { dir: PathBuf, found: u32, known: u32 },
+    #[error(
+        "the knowledge base in `{dir}` has format {found}, and this version of Halma reads {known}; \
+         index again into a new folder"
+    )]
+    Older { dir: PathBuf, found: u32, known: u32 },
     #[error("cannot {doing} `{path}`: {source}")]
     File { path: PathBuf, doing: &'static str, source: std::io::Error },
     #[error("`{path}` is neither a file nor a folder; check the path")]
@@ -28,6 +34,18 @@ pub enum KbError {
          over two bases"
     )]
     Full { dir: PathBuf, gigabytes: usize },
+    #[error(
+        "no space is left for the base in `{dir}` ({source}); free some and run the command again: \
+         what was written before is kept"
+    )]
+    NoSpace { dir: PathBuf, source: std::io::Error },
+    #[error(
+        "the base in `{dir}` cannot be written to, only searched; give yourself the right to write \
+         to the folder, or copy it"
+    )]
+    ReadOnly { dir: PathBuf },
+    #[error(transparent)]
+    Keys(#[from] halma_seal::SealError),
     #[error("the word index in `{dir}`: {source}; delete that folder and it is built again")]
     Words { dir: PathBuf, source: tantivy::TantivyError },
     #[error("embedding with `{model}`: {source}")]
@@ -48,8 +66,37 @@ impl KbError {
         doing: &'static str,
         source: std::io::Error,
     ) -> Self {
-        Self::File { path: path.into(), doing, source }
+        let path = path.into();
+        if no_space(&source) { Self::NoSpace { dir: path, source } } else { Self::File { path, doing, source } }
     }
+
+    /// An error of the store in `dir`.
+    pub(crate) fn of_store(dir: &Path, source: heed::Error) -> Self {
+        let dir = dir.to_owned();
+        match source {
+            heed::Error::Io(source) if no_space(&source) => Self::NoSpace { dir, source },
+            source => Self::Truth { dir, source },
+        }
+    }
+
+    /// An error of the word index in `dir`.
+    pub(crate) fn of_words(dir: &Path, source: tantivy::TantivyError) -> Self {
+        let dir = dir.to_owned();
+        match &source {
+            tantivy::TantivyError::IoError(e) if no_space(e) => {
+                Self::NoSpace { dir, source: std::io::Error::new(e.kind(), e.to_string()) }
+            }
+            _ => Self::Words { dir, source },
+        }
+    }
+}
+
+/// The disk is full, or a limit of the system for this user or process is reached.
+pub(crate) fn no_space(e: &std::io::Error) -> bool {
+    matches!(
+        e.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+    )
 }
 
 /// Runs blocking work beside the runtime and waits for it.

@@ -4,8 +4,8 @@ use heed::RwTxn;
 
 use super::schema::row_of;
 use super::{
-    AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reading, Row, Rows, SectionRecord, State,
-    Store, hash,
+    AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reading, Row, SectionRecord, State, Store,
+    hash,
 };
 use crate::cut::Outline;
 
@@ -30,7 +30,7 @@ pub(crate) struct Put {
     pub(crate) chunks: usize,
 }
 
-fn name_key(name: &str) -> [u8; 8] {
+pub(super) fn name_key(name: &str) -> [u8; 8] {
     hash(&[name.as_bytes()]).to_be_bytes()
 }
 
@@ -96,7 +96,9 @@ impl Store {
             warnings: vec![],
         };
         self.put_node(txn, document, &record)?;
-        self.db.texts.put(txn, &document.to_be_bytes(), draft.text.as_bytes())?;
+        let slot = self.slot_of(txn, (Layer::Document, document))?;
+        let key = document.to_be_bytes();
+        self.put_sealed(txn, (self.db.texts, &key), slot, draft.text.as_bytes())?;
         self.db.names.put(txn, &name_key(draft.name), &document.to_be_bytes())?;
         Ok(Put { sections: sections.len(), chunks: chunk_count })
     }
@@ -133,32 +135,10 @@ impl Store {
         record.names.retain(|known| known != name);
         self.db.names.delete(txn, &name_key(name))?;
         if record.names.is_empty() {
-            return self.remove_document(txn, row);
+            return self.remove_document(txn, row).map(|_| ());
         }
         self.put_node(txn, row, &record)
     }
-
-    /// Takes out a document with all its names and everything made of it.
-    pub(crate) fn remove_document(&self, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
-        let record: DocumentRecord = self.linked(txn, row)?;
-        for name in &record.names {
-            self.db.names.delete(txn, &name_key(name))?;
-        }
-        for chunk in rows(record.chunks) {
-            self.remove_atoms(txn, chunk)?;
-            self.db.atomizing.delete(txn, &chunk.to_be_bytes())?;
-            self.remove_node::<ChunkRecord>(txn, chunk)?;
-        }
-        for section in rows(record.sections) {
-            self.remove_node::<SectionRecord>(txn, section)?;
-        }
-        self.db.texts.delete(txn, &row.to_be_bytes())?;
-        self.remove_node::<DocumentRecord>(txn, row)
-    }
-}
-
-fn rows(rows: Rows) -> std::ops::Range<Row> {
-    rows.0..rows.1
 }
 
 /// A place as a part of an id.

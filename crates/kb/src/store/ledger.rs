@@ -2,7 +2,7 @@
 use halma_core::Layer;
 use heed::RwTxn;
 
-use super::schema::{decode, encode, hash, row_key, row_of};
+use super::schema::{encode, hash, row_key, row_of};
 use super::{AtomRecord, AtomUnit, ChunkRecord, Reading, Row, State, Store};
 use crate::Atoms;
 use crate::atom::AtomDraft;
@@ -16,7 +16,10 @@ pub(crate) struct LedgerCounts {
 
 impl Store {
     pub(crate) fn unit(&self, txn: &Reading<'_>, chunk: Row) -> heed::Result<Option<AtomUnit>> {
-        self.db.atomizing.get(txn, &chunk.to_be_bytes())?.map(decode).transpose()
+        match self.db.atomizing.get(txn, &chunk.to_be_bytes())? {
+            Some(stored) => self.decode_sealed(stored),
+            None => Ok(None),
+        }
     }
 
     pub(super) fn put_unit(
@@ -25,7 +28,8 @@ impl Store {
         chunk: Row,
         unit: &AtomUnit,
     ) -> heed::Result<()> {
-        self.db.atomizing.put(txn, &chunk.to_be_bytes(), &encode(unit)?)
+        let Some(slot) = self.slot_of_node(txn, (Layer::Chunk, chunk))? else { return Ok(()) };
+        self.put_sealed(txn, (self.db.atomizing, &chunk.to_be_bytes()), slot, &encode(unit)?)
     }
 
     /// Chunks that have no atoms of this kind yet: pending, failed before, or with other atoms.
@@ -33,7 +37,7 @@ impl Store {
         let mut rows = vec![];
         for entry in self.db.atomizing.iter(txn)? {
             let (key, unit) = entry?;
-            let unit: AtomUnit = decode(unit)?;
+            let Some(unit) = self.decode_sealed::<AtomUnit>(unit)? else { continue };
             if unit.atoms != atoms || !matches!(unit.state, State::Done(_)) {
                 rows.push(row_of(key));
             }
@@ -113,13 +117,17 @@ impl Store {
     ) -> heed::Result<()> {
         for (layer, row) in texts {
             let key = row_key(0, *layer, *row);
-            let before = self.db.unembedded.get(txn, &key)?.map(decode::<State>).transpose()?;
+            let Some(slot) = self.slot_of_node(txn, (*layer, *row))? else { continue };
+            let before = match self.db.unembedded.get(txn, &key)? {
+                Some(stored) => self.decode_sealed(stored)?,
+                None => None,
+            };
             let attempts = match before {
                 Some(State::Failed { attempts, .. }) => attempts + 1,
                 _ => 1,
             };
             let state = State::Failed { reason: reason.to_owned(), attempts };
-            self.db.unembedded.put(txn, &key, &encode(&state)?)?;
+            self.put_sealed(txn, (self.db.unembedded, &key), slot, &encode(&state)?)?;
         }
         Ok(())
     }
@@ -132,10 +140,10 @@ impl Store {
     pub(crate) fn ledger_counts(&self, txn: &Reading<'_>) -> heed::Result<LedgerCounts> {
         let mut counts = LedgerCounts { failed: self.db.unembedded.len(txn)?, pending: 0 };
         for entry in self.db.atomizing.iter(txn)? {
-            match decode::<AtomUnit>(entry?.1)?.state {
-                State::Done(_) => {}
-                State::Pending => counts.pending += 1,
-                State::Failed { .. } => counts.failed += 1,
+            match self.decode_sealed::<AtomUnit>(entry?.1)?.map(|unit| unit.state) {
+                Some(State::Done(_)) | None => {}
+                Some(State::Pending) => counts.pending += 1,
+                Some(State::Failed { .. }) => counts.failed += 1,
             }
         }
         Ok(counts)

@@ -3,8 +3,8 @@ use halma_core::{Edge, Layer, NodeId, Span};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The version of everything below; a base of a newer one is not opened.
-pub(crate) const FORMAT: u32 = 2;
+/// The version of everything below; a base of another one is not opened.
+pub(crate) const FORMAT: u32 = 3;
 
 /// The number of a node within its layer. Rows are never used twice.
 pub(crate) type Row = u32;
@@ -333,6 +333,26 @@ pub(crate) fn row_prefix(embedder: u8, layer: Layer) -> [u8; 2] {
 /// The row at the end of a key.
 pub(crate) fn row_of(key: &[u8]) -> Row {
     key.last_chunk().map_or(Row::MAX, |row| Row::from_be_bytes(*row))
+}
+
+/// What goes with a chunk or document: that, then the node.
+pub(crate) fn owned_key(owner: At, node: At) -> [u8; 10] {
+    let mut key = [0; 10];
+    key[..5].copy_from_slice(&at_key(owner));
+    key[5..].copy_from_slice(&at_key(node));
+    key
+}
+
+/// What [`at_key`] made, also at the end of a longer key.
+pub(crate) fn at_of_key(key: &[u8]) -> Option<At> {
+    let key: &[u8; 5] = key.last_chunk()?;
+    Some((layer_of(key[0])?, row_of(key)))
+}
+
+/// What [`row_key`] made: embedder, layer, row.
+pub(crate) fn of_row_key(key: &[u8]) -> Option<(u8, Layer, Row)> {
+    let key: &[u8; 6] = key.try_into().ok()?;
+    Some((key[0], layer_of(key[1])?, row_of(key)))
 }
 
 /// Hashes parts so that no two lists of parts run together.

@@ -45,6 +45,7 @@ impl Store {
         Ok(number)
     }
 
+    /// Stores the vector of a node; nothing happens when that is gone.
     pub(crate) fn put_vector(
         &self,
         txn: &mut RwTxn<'_>,
@@ -52,9 +53,11 @@ impl Store {
         (layer, row): (Layer, Row),
         vector: &[f32],
     ) -> heed::Result<()> {
-        let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
         self.db.unembedded.delete(txn, &row_key(0, layer, row))?;
-        self.db.vectors.put(txn, &row_key(embedder, layer, row), &bytes)
+        let Some(slot) = self.slot_of_node(txn, (layer, row))? else { return Ok(()) };
+        let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let key = row_key(embedder, layer, row);
+        self.put_sealed(txn, (self.db.vectors, &key), slot, &bytes)
     }
 
     pub(crate) fn vector(
@@ -64,7 +67,10 @@ impl Store {
         layer: Layer,
         row: Row,
     ) -> heed::Result<Option<Vector>> {
-        Ok(self.db.vectors.get(txn, &row_key(embedder, layer, row))?.map(floats))
+        let Some(stored) = self.db.vectors.get(txn, &row_key(embedder, layer, row))? else {
+            return Ok(None);
+        };
+        Ok(self.unsealed(stored)?.map(|bytes| floats(&bytes)))
     }
 
     /// Calls `each` with every row's vector of a layer, in the order of rows.
@@ -76,8 +82,10 @@ impl Store {
         mut each: impl FnMut(Row, &[f32]),
     ) -> heed::Result<()> {
         for entry in self.db.vectors.prefix_iter(txn, &row_prefix(embedder, layer))? {
-            let (key, bytes) = entry?;
-            each(row_of(key), &floats(bytes));
+            let (key, stored) = entry?;
+            if let Some(bytes) = self.unsealed(stored)? {
+                each(row_of(key), &floats(&bytes));
+            }
         }
         Ok(())
     }

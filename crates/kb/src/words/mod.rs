@@ -1,5 +1,7 @@
 //! Word search: how a text becomes terms, and a BM25 index for each layer.
 mod index;
+mod joins;
+mod read_only;
 
 pub(crate) use index::WordIndex;
 

@@ -54,6 +54,8 @@ pub enum KbError {
     BadVectors { model: String, asked: usize, got: usize },
     #[error("the base holds no `{id}`; it may have been replaced since it was found")]
     NoNode { id: String },
+    #[error("the base holds no document {said}; `halma kb list` names all")]
+    NoDocument { said: String },
     #[error("the {layer} layer cannot be searched; search `chunk` or `atom`")]
     NotSearched { layer: &'static str },
     #[error("a worker thread died while it was {doing}: {reason}; run the command again")]
@@ -68,6 +70,19 @@ impl KbError {
     ) -> Self {
         let path = path.into();
         if no_space(&source) { Self::NoSpace { dir: path, source } } else { Self::File { path, doing, source } }
+    }
+
+    /// No document has these names; each with names that are near.
+    pub(crate) fn no_document(unknown: &[(String, Vec<String>)]) -> Self {
+        let quoted = |names: &[String]| {
+            let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            quoted.join(" or ")
+        };
+        let said = unknown.iter().map(|(asked, near)| match near.is_empty() {
+            true => format!("`{asked}`"),
+            false => format!("`{asked}` (did you mean {}?)", quoted(near)),
+        });
+        Self::NoDocument { said: said.collect::<Vec<_>>().join(", ") }
     }
 
     /// An error of the store in `dir`.

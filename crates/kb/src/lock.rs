@@ -3,6 +3,7 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 
 use crate::KbError;
+use crate::store::Store;
 
 /// Held until it is dropped.
 pub(crate) struct WriterLock(#[expect(dead_code, reason = "holding it is its use")] File);
@@ -24,6 +25,17 @@ impl WriterLock {
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(e)) => Err(KbError::file(dir.join(NAME), "lock", e)),
         }
+    }
+
+    /// Waits for the lock and finishes what the last writer left; an error where the base cannot
+    /// be written to. Blocks the thread.
+    pub(crate) fn take_for(dir: &Path, store: &Store) -> Result<Self, KbError> {
+        if !store.is_writable() {
+            return Err(KbError::ReadOnly { dir: dir.to_owned() });
+        }
+        let lock = Self::take(dir)?;
+        store.settle()?;
+        Ok(lock)
     }
 
     /// Waits for the lock. Blocks the thread.

@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 pub(crate) use documents::DocumentDraft;
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
-pub(crate) use nodes::Node;
+pub(crate) use nodes::{Node, searched};
 pub(crate) use owned::{Gone, Owner};
 pub(crate) use schema::{
     At, AtomRecord, AtomUnit, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord,

@@ -12,6 +12,7 @@ mod iter_retgen;
 mod kar3;
 mod naive;
 mod near;
+mod self_ask;
 mod settings;
 mod steps;
 
@@ -22,10 +23,18 @@ pub use ircot::Ircot;
 pub use iter_retgen::IterRetgen;
 pub use kar3::{Kar3, Proposals, Retrieve, SelectBy};
 pub use naive::Naive;
+pub use self_ask::{FollowUps, SelfAsk};
 
 /// Every strategy, the default one first.
-pub const ALL: &[Entry] =
-    &[kar3::ENTRY, ircot::ENTRY, iter_retgen::ENTRY, naive::ENTRY, cot::ENTRY, direct::ENTRY];
+pub const ALL: &[Entry] = &[
+    kar3::ENTRY,
+    ircot::ENTRY,
+    iter_retgen::ENTRY,
+    self_ask::ENTRY,
+    naive::ENTRY,
+    cot::ENTRY,
+    direct::ENTRY,
+];
 
 /// Every prompt file of this crate.
 pub const PROMPTS: &[PromptFile] = &[
@@ -40,6 +49,15 @@ pub const PROMPTS: &[PromptFile] = &[
         name: "iter_retgen/answer",
         text: include_str!("../prompts/iter_retgen/answer.md"),
     },
+    PromptFile {
+        name: "self_ask/follow_up",
+        text: include_str!("../prompts/self_ask/follow_up.md"),
+    },
+    PromptFile {
+        name: "self_ask/answer_one",
+        text: include_str!("../prompts/self_ask/answer_one.md"),
+    },
+    PromptFile { name: "self_ask/answer", text: include_str!("../prompts/self_ask/answer.md") },
     PromptFile { name: "naive/answer", text: include_str!("../prompts/naive/answer.md") },
     PromptFile { name: "cot/answer", text: include_str!("../prompts/cot/answer.md") },
     PromptFile { name: "direct/answer", text: include_str!("../prompts/direct/answer.md") },

@@ -8,7 +8,7 @@ use halma_core::{
     ConfigError, Cx, Entry, Filter, Hit, Knowledge, Layer, Meter, MinScore, Mode, Outcome,
     PromptInfo, Prompts, Query, Question, Setup, Strategy, Watcher,
 };
-use halma_kb::{Base, BaseOptions, IndexReport, InputFormat, Progress, Stats};
+use halma_kb::{Base, BaseOptions, IndexOptions, IndexReport, InputFormat, Progress, Stats};
 use toml::Table;
 
 use crate::assemble;
@@ -59,7 +59,7 @@ impl Engine {
         let embedder = embedder.value;
         let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
-        let base = open(dir, BaseOptions { embedder, thresholds })?;
+        let base = open(dir, BaseOptions { embedder, thresholds, ..BaseOptions::default() })?;
         let cache = if config.models.is_empty() {
             None
         } else {
@@ -99,7 +99,8 @@ impl Engine {
     ) -> Result<IndexReport, EngineError> {
         let meter = Arc::new(Meter::new(self.config.budget.index));
         let kb = &self.config.kb;
-        Ok(halma_kb::index(&self.base, inputs, format, kb, &self.setup, &meter, progress).await?)
+        let options = IndexOptions { format, ..IndexOptions::default() };
+        Ok(halma_kb::index(&self.base, inputs, &options, kb, &self.setup, &meter, progress).await?)
     }
 
     /// A fresh context under the budget for one question.

@@ -13,7 +13,7 @@ use halma_core::{
     ChatReply, ChatRequest, EmbedRole, Embedder, Filter, Knowledge, Layer, Llm, LlmError, Meter,
     MinScore, Mode, Models, Prompts, Query, Setup, Vector,
 };
-use halma_kb::{Atoms, Base, BaseOptions, IndexReport, InputFormat, KbSettings, PROMPTS};
+use halma_kb::{Atoms, Base, BaseOptions, IndexOptions, IndexReport, KbSettings, PROMPTS};
 use halma_testkit::Toy;
 use tokio::runtime::Runtime;
 
@@ -132,7 +132,7 @@ fn build(runtime: &Runtime, count: usize, embedder: bool, atoms: Atoms) -> Built
         .block_on(halma_kb::index(
             &base,
             &[file],
-            InputFormat::Auto,
+            &IndexOptions::default(),
             &settings,
             &setup,
             &meter,

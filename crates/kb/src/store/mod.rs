@@ -1,11 +1,15 @@
 //! The truth: everything a base holds, in one LMDB environment. Indexes are made from it.
+mod carry;
 mod documents;
 mod edges;
 mod env;
+mod files;
+mod history;
 mod ledger;
 mod nodes;
 mod schema;
 mod vectors;
+mod waiting;
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -15,9 +19,12 @@ use heed::{CommitOrAbort, Database, Env, RoTxn, RwTxn, WithoutTls};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub(crate) use carry::sameness;
 pub(crate) use documents::DocumentDraft;
 pub(crate) use edges::Link;
-pub(crate) use nodes::Node;
+pub(crate) use files::{FileKey, FileRecord};
+pub(crate) use history::{History, Past};
+pub(crate) use nodes::{Node, under_headings};
 pub(crate) use schema::{
     At, AtomRecord, AtomUnit, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord,
     EmbedderRecord, EntityRecord, FORMAT, FactRecord, FigureRecord, Id, Place, Row, RowRecord,
@@ -57,6 +64,10 @@ struct Databases {
     vectors: Db,
     /// (layer, row) of what the word index must still forget.
     tombstones: Db,
+    /// (work, layer, row) of what waits for a stage of the build.
+    waiting: Db,
+    /// Hash of where a file lies → `FileRecord`.
+    files: Db,
     /// (from, edge, to) → weight.
     edges: Db,
     /// (to, edge, from), so that an edge is found from its other end.
@@ -78,7 +89,7 @@ const LAYER_NAMES: [&str; schema::LAYERS] = [
     "communities",
 ];
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 12] = [
     "meta",
     "ids",
     "names",
@@ -87,6 +98,8 @@ const NAMES: [&str; 10] = [
     "unembedded",
     "vectors",
     "tombstones",
+    "waiting",
+    "files",
     "edges",
     "backlinks",
 ];
@@ -112,8 +125,20 @@ impl Databases {
         let Some((nodes, others)) = opened.commit() else {
             return Err(heed::Error::Decoding("the databases were not opened".into()));
         };
-        let [meta, ids, names, texts, atomizing, unembedded, vectors, tombstones, edges, backlinks] =
-            others;
+        let [
+            meta,
+            ids,
+            names,
+            texts,
+            atomizing,
+            unembedded,
+            vectors,
+            tombstones,
+            waiting,
+            files,
+            edges,
+            backlinks,
+        ] = others;
         Ok(Self {
             meta,
             nodes,
@@ -124,6 +149,8 @@ impl Databases {
             unembedded,
             vectors,
             tombstones,
+            waiting,
+            files,
             edges,
             backlinks,
         })

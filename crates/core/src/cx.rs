@@ -294,7 +294,7 @@ fn hit_line(hit: &Hit) -> HitLine {
 }
 
 /// Four characters a token, the usual rule of thumb; settled by the server's count.
-fn estimate_tokens(messages: &[Message]) -> u64 {
+pub fn estimate_tokens(messages: &[Message]) -> u64 {
     messages.iter().map(|message| message.text.len() as u64 / 4 + 4).sum()
 }
 

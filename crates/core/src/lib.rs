@@ -20,7 +20,7 @@ pub mod text;
 mod trace;
 
 pub use budget::{Budget, Limit, Meter};
-pub use cx::{Cx, Setup, UnlessSpent, Watcher};
+pub use cx::{Cx, Setup, UnlessSpent, Watcher, estimate_tokens};
 pub use error::{BoxError, ConfigError, Error, Result};
 pub use knowledge::{Computed, ComputedRow, Filter, Knowledge, MinScore, Mode, Query};
 pub use llm::{

@@ -61,7 +61,7 @@ impl Engine {
         let embedder = embedder.value;
         let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
-        let base = open(dir, BaseOptions { embedder, thresholds })?;
+        let base = open(dir, BaseOptions { embedder, thresholds, ..BaseOptions::default() })?;
         let cache = if config.models.is_empty() {
             None
         } else {

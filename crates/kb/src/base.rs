@@ -12,13 +12,16 @@ use crate::report::{Stats, VectorStats};
 use crate::store::{EmbedderRecord, FORMAT, Store};
 use crate::vectors::Matrix;
 use crate::words::WordIndex;
-use crate::{BaseOptions, KbError, Thresholds};
+use crate::{BaseOptions, Former, KbError, Thresholds};
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
 pub struct Base {
     pub(crate) dir: PathBuf,
     pub(crate) store: Store,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    /// How the embedder is opened, for the record.
+    pub(crate) origin: String,
+    pub(crate) former: Option<Former>,
     pub(crate) thresholds: Thresholds,
     chunks: WordIndex,
     atoms: WordIndex,
@@ -91,6 +94,8 @@ impl Base {
             dir: dir.to_owned(),
             store,
             embedder: options.embedder,
+            origin: options.origin,
+            former: options.former,
             thresholds: options.thresholds,
             chunks,
             atoms,
@@ -113,7 +118,7 @@ impl Base {
             let ledger = store.ledger_counts(txn)?;
             let mut vectors = vec![];
             for (number, record) in (0u8..).zip(store.embedders(txn)?) {
-                let EmbedderRecord { model, dimensions } = record;
+                let EmbedderRecord { model, dimensions, .. } = record;
                 let chunks = store.count_vectors(txn, number, Layer::Chunk)?;
                 let atoms = store.count_vectors(txn, number, Layer::Atom)?;
                 if chunks + atoms > 0 {
@@ -171,7 +176,22 @@ impl Base {
         let store = self.store.clone();
         let load = || beside("loading vectors", move || Matrix::load(&store, embedder, layer));
         let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
+        // Searches moved on to another embedder after the view was made.
+        if loaded.embedder() != embedder {
+            let store = self.store.clone();
+            let load = move || Matrix::load(&store, embedder, layer);
+            return beside("loading vectors", load).await.map(Arc::new);
+        }
         Ok(Arc::clone(loaded))
+    }
+
+    /// The open embedder of this name, with its thresholds.
+    pub(crate) fn opened(&self, model: &str) -> Option<(&Arc<dyn Embedder>, Thresholds)> {
+        if let Some(embedder) = self.embedder.as_ref().filter(|e| e.model() == model) {
+            return Some((embedder, self.thresholds));
+        }
+        let former = self.former.as_ref().filter(|former| former.embedder.model() == model)?;
+        Some((&former.embedder, former.thresholds))
     }
 
     /// Says once that only words are searched, unless there is nothing to search.
@@ -181,7 +201,15 @@ impl Base {
             return Ok(());
         }
         let layer = layer.name();
-        if let Some(embedder) = &self.embedder {
+        let active = self.store.read(|txn| self.store.active_embedder(txn))?;
+        if let Some((_, record)) = active.filter(|(_, record)| self.opened(&record.model).is_none())
+        {
+            tracing::warn!(
+                "the base's vectors are of `{}`, which is not open: only words are searched until \
+                 `halma index` has embedded it anew",
+                record.model
+            );
+        } else if let Some(embedder) = &self.embedder {
             tracing::warn!(
                 "the base has no {layer} vectors of `{}`: only words are searched; run `halma \
                  index` again to embed it",

@@ -56,6 +56,17 @@ pub enum KbError {
     NoNode { id: String },
     #[error("the base holds no document {said}; `halma kb list` names all")]
     NoDocument { said: String },
+    #[error("`{glob}` is no pattern for file names: {reason}; `*.md` and `drafts/**` are patterns")]
+    BadGlob { glob: String, reason: String },
+    #[error(
+        "nothing was found in `{path}`, so nothing is removed; check the folder, or leave out \
+         `--prune`"
+    )]
+    NothingFound { path: PathBuf },
+    #[error("changes in `{path}` cannot be watched: {reason}")]
+    Unwatched { path: PathBuf, reason: String },
+    #[error("{0}")]
+    Prompt(#[from] halma_core::PromptError),
     #[error("the {layer} layer cannot be searched; search `chunk` or `atom`")]
     NotSearched { layer: &'static str },
     #[error("a worker thread died while it was {doing}: {reason}; run the command again")]

@@ -1,5 +1,8 @@
 //! The knowledge base: documents → sections → chunks → atoms, kept in LMDB, searched by words
 //! (tantivy) and by vectors (exact), both made from the truth and rebuilt when they are lost.
+#[cfg(test)]
+extern crate self as halma_kb;
+
 mod atom;
 mod base;
 mod build;
@@ -23,12 +26,14 @@ mod words;
 use halma_core::PromptFile;
 
 pub use base::Base;
-pub use build::index;
+pub use build::{
+    Changed, EmbeddedBy, Estimate, IndexOptions, Migration, StageEstimate, Watch, estimate, index,
+};
 pub use delete::Deleted;
 pub use error::KbError;
 pub use inspect::Seen;
 pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
-pub use settings::{Atoms, BaseOptions, InputFormat, KbSettings, Thresholds};
+pub use settings::{Atoms, BaseOptions, Former, InputFormat, KbSettings, Thresholds};
 pub use tables::SqlLimits;
 
 /// The prompts of this crate.

@@ -29,6 +29,8 @@ pub enum Stage {
     Embed,
     /// Counts nodes entered in the word index.
     Store,
+    /// Counts documents that are gone and removed.
+    Prune,
 }
 
 /// What one run of `index` did.
@@ -38,12 +40,19 @@ pub struct IndexReport {
     pub documents_unchanged: usize,
     /// Documents whose content changed under the same name, or that are cut differently now.
     pub documents_replaced: usize,
+    /// Names of documents that were removed because what they came from is gone.
+    pub documents_removed: Vec<String>,
     /// Documents of this run that had the text and title of another one.
     pub duplicates: usize,
     /// Sections, chunks and atoms made by this run.
     pub sections: usize,
     pub chunks: usize,
+    /// Those of the chunks that are as they were in the document that was replaced: what was made
+    /// of them is kept.
+    pub chunks_kept: usize,
     pub atoms: usize,
+    /// Atoms that a model gave beyond the most that are kept of one chunk.
+    pub atoms_cut: usize,
     /// Texts embedded by this run.
     pub embedded: usize,
     /// Units of work in the base that failed and are tried again by the next run.
@@ -64,6 +73,7 @@ impl IndexReport {
     /// Whether the base was already what this run would have made of the input.
     pub fn nothing_new(&self) -> bool {
         self.documents_new + self.documents_replaced + self.atoms + self.embedded == 0
+            && self.documents_removed.is_empty()
     }
 }
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    BoxError, Computed, Edge, EmbedRole, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
+    BoxError, Computed, Edge, EmbedRole, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
     Vector,
 };
 
 use crate::fuse::{depth, fuse};
 use crate::store::{DocumentRecord, Reading, Row, SectionRecord, parse_id};
 use crate::vectors::{Matrix, cosine};
-use crate::{Base, KbError};
+use crate::{Base, KbError, Thresholds};
 
 #[async_trait]
 impl Knowledge for Base {
@@ -43,6 +43,51 @@ impl Knowledge for Base {
     }
 }
 
+/// The space that vectors are compared in.
+struct Space<'a> {
+    number: u8,
+    dimensions: u32,
+    embedder: &'a Arc<dyn Embedder>,
+    thresholds: Thresholds,
+}
+
+impl Space<'_> {
+    /// The least cosine that a query asks for.
+    fn least(&self, query: &Query) -> Option<f32> {
+        match query.min_score {
+            MinScore::Any => None,
+            MinScore::At(least) => Some(least),
+            MinScore::Usual if query.layer == Layer::Atom => Some(self.thresholds.atom),
+            MinScore::Usual => Some(self.thresholds.chunk),
+        }
+    }
+}
+
+/// One vector for each text that has words, in one call.
+async fn embed_queries(
+    space: &Space<'_>,
+    texts: &[String],
+) -> Result<Vec<Option<Vector>>, KbError> {
+    let asked: Vec<&str> =
+        texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
+    if asked.is_empty() {
+        return Ok(vec![None; texts.len()]);
+    }
+    let model = || space.embedder.model().to_owned();
+    let found = space
+        .embedder
+        .embed(&asked, EmbedRole::Query)
+        .await
+        .map_err(|source| KbError::Embed { model: model(), source })?;
+    let fits = |vector: &Vector| u32::try_from(vector.len()) == Ok(space.dimensions);
+    if found.len() != asked.len() || !found.iter().all(fits) {
+        let (asked, got) = (asked.len(), found.len());
+        return Err(KbError::BadVectors { model: model(), asked, got });
+    }
+    let mut found = found.into_iter();
+    Ok(texts.iter().map(|text| if text.trim().is_empty() { None } else { found.next() }).collect())
+}
+
 /// A search that has all it needs.
 struct Plan<'a> {
     query: &'a Query,
@@ -58,13 +103,22 @@ struct Plan<'a> {
 impl Base {
     async fn find(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
         self.words(query.layer)?;
+        // A build may switch to another embedder meanwhile and forget the vectors of this one.
+        loop {
+            let before = self.active()?;
+            let lists = self.find_once(query).await?;
+            if self.active()? == before {
+                return Ok(lists);
+            }
+        }
+    }
+
+    fn active(&self) -> Result<Option<u8>, KbError> {
+        self.store.read(|txn| Ok(self.store.active_embedder(txn)?.map(|(number, _)| number)))
+    }
+
+    async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
         self.refresh()?;
-        let least = match query.min_score {
-            MinScore::Any => None,
-            MinScore::At(least) => Some(least),
-            MinScore::Usual if query.layer == Layer::Atom => Some(self.thresholds.atom),
-            MinScore::Usual => Some(self.thresholds.chunk),
-        };
         let mut plan = Plan {
             query,
             mode: Mode::Bm25,
@@ -74,15 +128,15 @@ impl Base {
             matrix: None,
         };
         match self.space(query.layer)? {
-            Some((embedder, dimensions)) => {
-                plan.embedder = embedder;
+            Some(space) => {
+                plan.embedder = space.number;
                 plan.mode = query.mode;
-                plan.least = least;
-                if query.mode != Mode::Bm25 || least.is_some() {
-                    plan.vectors = self.embed_queries(&query.texts, dimensions).await?;
+                plan.least = space.least(query);
+                if query.mode != Mode::Bm25 || plan.least.is_some() {
+                    plan.vectors = embed_queries(&space, &query.texts).await?;
                 }
                 if query.mode != Mode::Bm25 {
-                    plan.matrix = Some(self.matrix(embedder, query.layer).await?);
+                    plan.matrix = Some(self.matrix(space.number, query.layer).await?);
                 }
             }
             None if query.mode != Mode::Bm25 => self.warn_words_only(query.layer)?,
@@ -91,45 +145,15 @@ impl Base {
         self.rank(&plan)
     }
 
-    /// The number and dimensions of the embedder in use, if the base has vectors of it.
-    fn space(&self, layer: Layer) -> Result<Option<(u8, u32)>, KbError> {
-        let Some(embedder) = &self.embedder else { return Ok(None) };
+    /// The embedder whose vectors are searched, if it is open and the layer has any.
+    fn space(&self, layer: Layer) -> Result<Option<Space<'_>>, KbError> {
         self.store.read(|txn| {
-            let Some((number, record)) = self.store.embedder(txn, embedder.model())? else {
-                return Ok(None);
-            };
+            let Some((number, record)) = self.store.active_embedder(txn)? else { return Ok(None) };
+            let Some((embedder, thresholds)) = self.opened(&record.model) else { return Ok(None) };
             let held = self.store.has_vectors(txn, number, layer)?;
-            Ok(held.then_some((number, record.dimensions)))
+            let dimensions = record.dimensions;
+            Ok(held.then_some(Space { number, dimensions, embedder, thresholds }))
         })
-    }
-
-    /// One vector for each text that has words, in one call.
-    async fn embed_queries(
-        &self,
-        texts: &[String],
-        dimensions: u32,
-    ) -> Result<Vec<Option<Vector>>, KbError> {
-        let Some(embedder) = &self.embedder else { return Ok(vec![None; texts.len()]) };
-        let asked: Vec<&str> =
-            texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
-        if asked.is_empty() {
-            return Ok(vec![None; texts.len()]);
-        }
-        let model = || embedder.model().to_owned();
-        let found = embedder
-            .embed(&asked, EmbedRole::Query)
-            .await
-            .map_err(|source| KbError::Embed { model: model(), source })?;
-        let fits = |vector: &Vector| u32::try_from(vector.len()) == Ok(dimensions);
-        if found.len() != asked.len() || !found.iter().all(fits) {
-            let (asked, got) = (asked.len(), found.len());
-            return Err(KbError::BadVectors { model: model(), asked, got });
-        }
-        let mut found = found.into_iter();
-        Ok(texts
-            .iter()
-            .map(|text| if text.trim().is_empty() { None } else { found.next() })
-            .collect())
     }
 
     fn rank(&self, plan: &Plan<'_>) -> Result<Vec<Vec<Hit>>, KbError> {

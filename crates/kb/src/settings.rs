@@ -56,6 +56,19 @@ impl Default for Thresholds {
 pub struct BaseOptions {
     /// Without one only words are searched.
     pub embedder: Option<Arc<dyn Embedder>>,
+    /// How the embedder is opened, in the caller's own words; [`crate::Base::embedded_by`] gives
+    /// them back when another embedder is configured one day.
+    pub origin: String,
+    /// The embedder that the base's vectors are of, where that is another one: searches use it
+    /// until every text has a vector of the new one.
+    pub former: Option<Former>,
+    pub thresholds: Thresholds,
+}
+
+/// An embedder that is on its way out.
+#[derive(Clone)]
+pub struct Former {
+    pub embedder: Arc<dyn Embedder>,
     pub thresholds: Thresholds,
 }
 

@@ -40,6 +40,11 @@ impl Matrix {
         Ok(matrix)
     }
 
+    /// The number of the embedder that it holds vectors of.
+    pub(crate) fn embedder(&self) -> u8 {
+        self.embedder
+    }
+
     fn push(&mut self, row: Row, vector: &[f32]) {
         if self.rows.is_empty() {
             self.dimensions = vector.len();

@@ -74,5 +74,6 @@ fn label(stage: Stage) -> &'static str {
         Stage::Atomize => "atomizing",
         Stage::Embed => "embedding",
         Stage::Store => "storing",
+        Stage::Prune => "removing",
     }
 }

@@ -9,7 +9,7 @@ use halma_core::{
     ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Meter, Models, Prompts, Setup,
     Vector,
 };
-use halma_kb::{Atoms, Base, BaseOptions, IndexReport, InputFormat, KbSettings, PROMPTS};
+use halma_kb::{Atoms, Base, BaseOptions, IndexReport, IndexOptions, KbSettings, PROMPTS};
 use halma_testkit::Toy;
 use tokio::runtime::Runtime;
 
@@ -128,7 +128,7 @@ pub(crate) fn build(runtime: &Runtime, count: usize, embedder: bool, atoms: Atom
         .block_on(halma_kb::index(
             &base,
             &[file],
-            InputFormat::Auto,
+            &IndexOptions::default(),
             &settings,
             &setup,
             &meter,

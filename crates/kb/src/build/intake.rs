@@ -1,76 +1,146 @@
 //! Documents into the truth: new ones are cut and stored, changed ones replaced, known ones left
 //! alone.
-use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use halma_core::Layer;
 use heed::RwTxn;
 
+use super::desk::{Desk, Incoming, Verdict, document_id};
+use super::options::Selection;
+use super::prune;
 use crate::cut::{Outline, outline};
-use crate::read::{Draft, Naming, read, walk};
-use crate::store::{DocumentDraft, DocumentRecord, Id, Row, Store, hash};
-use crate::{Base, IndexReport, InputFormat, KbError, KbSettings, Progress, Stage, Step};
+use crate::read::{Draft, InputFile, Naming, Walked, read, walk};
+use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, Store, hash};
+use crate::{Base, IndexOptions, IndexReport, KbError, KbSettings, Progress, Stage, Step};
 
 /// Documents are written so many at a time, or so many bytes of them.
 const BATCH: usize = 1000;
 const BATCH_BYTES: usize = 8_000_000;
 
-/// New documents can be searched after so many of them, before the build ends.
+/// New documents can be searched after so many of them, before the build ends. Changed ones are
+/// waited for: until the new text can be searched, the document cannot be found at all.
 const VISIBLE_AFTER: usize = 20_000;
+const CHANGES_VISIBLE_AFTER: usize = 2_000;
+
+/// Something that was read and waits to be entered.
+struct Item {
+    what: What,
+    file: Arc<InputFile>,
+    /// How the file is known from now on, if the document is all that came of it.
+    record: Option<FileRecord>,
+}
+
+enum What {
+    Document(Box<Draft>),
+    /// The file has not changed since it became this document.
+    Unchanged(Id),
+}
 
 pub(super) struct Intake {
     base: Arc<Base>,
     settings: KbSettings,
+    options: IndexOptions,
     progress: Progress,
-    report: IndexReport,
-    batch: Vec<Draft>,
+    pub(super) desk: Desk,
+    pub(super) report: IndexReport,
+    batch: Vec<Item>,
     batch_bytes: usize,
-    invisible: usize,
-    /// Documents of this run.
-    seen: HashSet<Id>,
-    /// Names given in this run, with how often they were asked for.
-    names: HashMap<String, usize>,
+    /// Documents that searches do not see yet: new ones, and changed ones.
+    invisible: (usize, usize),
+    /// Files that were not read because their document was known, and then it was replaced.
+    again: Vec<Arc<InputFile>>,
 }
 
 impl Intake {
-    pub(super) fn new(base: &Arc<Base>, settings: &KbSettings, progress: &Progress) -> Self {
+    pub(super) fn new(
+        base: &Arc<Base>,
+        settings: &KbSettings,
+        options: &IndexOptions,
+        progress: &Progress,
+    ) -> Self {
         Self {
             base: Arc::clone(base),
             settings: settings.clone(),
+            options: options.clone(),
             progress: Arc::clone(progress),
+            desk: Desk::new(cut_with(settings), true),
             report: IndexReport::default(),
             batch: vec![],
             batch_bytes: 0,
-            invisible: 0,
-            seen: HashSet::new(),
-            names: HashMap::new(),
+            invisible: (0, 0),
+            again: vec![],
         }
     }
 
-    pub(super) fn run(
-        mut self,
-        inputs: &[PathBuf],
-        format: InputFormat,
-    ) -> Result<IndexReport, KbError> {
-        let (files, refused) = walk(inputs, &self.base.dir)?;
-        self.report.refused = refused;
+    pub(super) fn run(mut self, inputs: &[PathBuf]) -> Result<IndexReport, KbError> {
+        let selection = Selection::new(&self.options)?;
+        let walked = look(&self.base, inputs, (&self.options, &selection))?;
+        self.report.refused.clone_from(&walked.refused);
         let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-        let total = files.iter().map(|file| bytes(file.bytes)).sum();
+        let total = walked.files.iter().map(|file| bytes(file.bytes)).sum();
         let mut done = 0;
-        for file in &files {
-            let refused = read(file, format, &mut |draft| self.take(draft))?;
-            self.report.refused.extend(refused);
+        for file in &walked.files {
+            self.file(&Arc::new(file.clone()), true)?;
             done += bytes(file.bytes);
             (self.progress)(Step { stage: Stage::Read, done, total });
         }
         self.flush()?;
+        for file in std::mem::take(&mut self.again) {
+            self.file(&file, false)?;
+        }
+        self.flush()?;
+        if self.options.prune {
+            let (base, progress) = (Arc::clone(&self.base), Arc::clone(&self.progress));
+            prune::prune(&base, &mut self, (&walked, &selection, &progress))?;
+        }
         Ok(self.report)
     }
 
-    fn take(&mut self, draft: Draft) -> Result<(), KbError> {
-        self.batch_bytes += draft.text.len();
-        self.batch.push(draft);
+    /// Reads one file, unless it `may_be_known` and is.
+    fn file(&mut self, file: &Arc<InputFile>, may_be_known: bool) -> Result<(), KbError> {
+        let bytes = match file.load() {
+            Ok(bytes) => bytes,
+            Err(refusal) => {
+                self.report.refused.push(refusal.of(&file.path));
+                return Ok(());
+            }
+        };
+        let known = if may_be_known {
+            unchanged(&self.base, (file, &bytes), (&self.options, &self.desk))?
+        } else {
+            None
+        };
+        if let Some(id) = known {
+            let what = What::Unchanged(id);
+            return self.take(Item { what, file: Arc::clone(file), record: None });
+        }
+        let content = *blake3::hash(&bytes).as_bytes();
+        let mut held: Option<Draft> = None;
+        let mut several = false;
+        let format = self.options.format;
+        let refused = read(file, bytes, format, &mut |draft| {
+            let Some(before) = held.replace(draft) else { return Ok(()) };
+            several = true;
+            self.take(document(before, file, None))
+        })?;
+        if let Some(last) = held {
+            let document_of_file = last.naming == Naming::Own && last.name == file.name;
+            let alone = !several && refused.is_empty() && document_of_file;
+            let id = document_id(title_of(&last), &last.text);
+            let read_with = read_with(&self.options, self.desk.cut_with);
+            let record = alone.then_some(FileRecord { content, read_with, document: id });
+            self.take(document(last, file, record))?;
+        }
+        self.report.refused.extend(refused);
+        Ok(())
+    }
+
+    fn take(&mut self, item: Item) -> Result<(), KbError> {
+        if let What::Document(draft) = &item.what {
+            self.batch_bytes += draft.text.len();
+        }
+        self.batch.push(item);
         if self.batch.len() >= BATCH || self.batch_bytes >= BATCH_BYTES {
             self.flush()?;
         }
@@ -85,108 +155,104 @@ impl Intake {
         }
         let base = Arc::clone(&self.base);
         let store = &base.store;
-        let before = self.report.documents_new + self.report.documents_replaced;
-        store.write(|txn| batch.iter().try_for_each(|draft| self.enter(store, txn, draft)))?;
-        self.invisible += self.report.documents_new + self.report.documents_replaced - before;
-        if self.invisible >= VISIBLE_AFTER {
-            self.invisible = 0;
+        let before = (self.report.documents_new, self.report.documents_replaced);
+        store.write(|txn| batch.iter().try_for_each(|item| self.enter(store, txn, item)))?;
+        self.invisible.0 += self.report.documents_new - before.0;
+        self.invisible.1 += self.report.documents_replaced - before.1;
+        if self.invisible.0 >= VISIBLE_AFTER || self.invisible.1 >= CHANGES_VISIBLE_AFTER {
+            self.invisible = (0, 0);
             enter_words(&base, Layer::Chunk, &self.progress)?;
             store.write(|txn| store.publish(txn))?;
         }
         Ok(())
     }
 
-    /// One document under the name it gets.
-    fn enter(&mut self, store: &Store, txn: &mut RwTxn<'_>, draft: &Draft) -> heed::Result<()> {
-        let title = draft.title.as_deref().unwrap_or("").trim();
-        let id = hash(&[title.as_bytes(), draft.text.as_bytes()]);
-        let held = store.find(txn, Layer::Document, id)?;
-        let first = self.seen.insert(id);
-        if let (Some(row), Naming::Pooled) = (held, draft.naming)
-            && !(first && self.is_cut_otherwise(store, txn, row)?)
-        {
-            self.count_known(first);
-            return Ok(());
+    fn enter(&mut self, store: &Store, txn: &mut RwTxn<'_>, item: &Item) -> heed::Result<()> {
+        let file = &item.file;
+        match &item.what {
+            What::Document(draft) => {
+                self.enter_document(store, txn, (draft, &file.origin))?;
+                let key = FileKey::of(&file.origin);
+                match &item.record {
+                    Some(record) => store.put_file(txn, key, record),
+                    None => store.forget_file(txn, key),
+                }
+            }
+            What::Unchanged(id) => {
+                if store.find(txn, Layer::Document, *id)?.is_none() {
+                    self.again.push(Arc::clone(file));
+                    return Ok(());
+                }
+                let name = file.name.as_str();
+                let incoming = Incoming { id: *id, name, naming: Naming::Own, source: name };
+                let verdict = self.desk.judge((store, txn), incoming)?;
+                self.keep(store, txn, (verdict, &file.origin))
+            }
         }
-        let (name, named) = self.name(store, txn, draft, id)?;
-        match held {
-            Some(row) if first && self.is_cut_otherwise(store, txn, row)? => {
+    }
+
+    /// One document under the name it gets.
+    fn enter_document(
+        &mut self,
+        store: &Store,
+        txn: &mut RwTxn<'_>,
+        (draft, origin): (&Draft, &str),
+    ) -> heed::Result<()> {
+        let id = document_id(title_of(draft), &draft.text);
+        let Draft { name, naming, source, .. } = draft;
+        let incoming = Incoming { id, name, naming: *naming, source };
+        match self.desk.judge((store, txn), incoming)? {
+            Verdict::Recut { row, name } => {
                 let record: DocumentRecord = store.linked(txn, row)?;
+                let new = self.put(store, txn, draft, (id, &name, origin))?;
+                self.report.chunks_kept += store.carry(txn, row, new)?;
                 store.remove_document(txn, row)?;
-                self.put(store, txn, draft, (id, title, &name))?;
-                let new = store.find(txn, Layer::Document, id)?.unwrap_or(row);
-                for other in record.names.iter().filter(|other| **other != name) {
-                    store.add_name(txn, new, other, false)?;
+                let origins = record.origins.iter().map(String::as_str);
+                let others = record.names.iter().zip(origins.chain(std::iter::repeat("")));
+                for other in others.filter(|(other, _)| **other != name) {
+                    store.add_name(txn, new, (other.0, other.1), false)?;
                 }
                 self.report.documents_replaced += 1;
             }
-            Some(row) => {
-                if let Some(old) = named.filter(|old| *old != row) {
-                    store.remove_name(txn, old, &name)?;
-                }
-                // The file may have been renamed: it is shown under the name it has now.
-                store.add_name(txn, row, &name, first)?;
-                self.count_known(first);
-            }
-            None => {
-                match named {
-                    Some(old) => {
-                        store.remove_name(txn, old, &name)?;
-                        self.report.documents_replaced += 1;
+            Verdict::New { name, replaces } => {
+                let new = self.put(store, txn, draft, (id, &name, origin))?;
+                if let Some(old) = replaces {
+                    let record: DocumentRecord = store.linked(txn, old)?;
+                    if record.names == [name.as_str()] {
+                        self.report.chunks_kept += store.carry(txn, old, new)?;
                     }
-                    None => self.report.documents_new += 1,
+                    store.remove_name(txn, old, &name)?;
+                    self.report.documents_replaced += 1;
+                } else {
+                    self.report.documents_new += 1;
                 }
-                self.put(store, txn, draft, (id, title, &name))?;
             }
+            known => self.keep(store, txn, (known, origin))?,
         }
         Ok(())
     }
 
-    fn count_known(&mut self, first: bool) {
+    /// A document that the base has: its file may have been renamed, so it is shown under the
+    /// name it has now.
+    fn keep(
+        &mut self,
+        store: &Store,
+        txn: &mut RwTxn<'_>,
+        (verdict, origin): (Verdict, &str),
+    ) -> heed::Result<()> {
+        let Verdict::Known { row, first, name } = verdict else { return Ok(()) };
+        if let Some((name, gives_up)) = name {
+            if let Some(old) = gives_up {
+                store.remove_name(txn, old, &name)?;
+            }
+            store.add_name(txn, row, (&name, origin), first)?;
+        }
         if first {
             self.report.documents_unchanged += 1;
         } else {
             self.report.duplicates += 1;
         }
-    }
-
-    fn is_cut_otherwise(&self, store: &Store, txn: &RwTxn<'_>, row: Row) -> heed::Result<bool> {
-        let record: DocumentRecord = store.linked(txn, row)?;
-        Ok(record.cut_with != cut_with(&self.settings))
-    }
-
-    /// The name a document gets, and the document that has it now: the document itself, or the
-    /// one it replaces. A name that is somebody else's gets a number.
-    fn name(
-        &mut self,
-        store: &Store,
-        txn: &RwTxn<'_>,
-        draft: &Draft,
-        id: Id,
-    ) -> heed::Result<(String, Option<Row>)> {
-        let asked = self.names.get(&draft.name).copied().unwrap_or(0);
-        for number in std::iter::once(1).chain(asked.max(1) + 1..) {
-            let name = match number {
-                1 => draft.name.clone(),
-                number => format!("{} ({number})", draft.name),
-            };
-            let row = store.named(txn, &name)?;
-            let holder = row.map(|row| store.linked::<DocumentRecord>(txn, row)).transpose()?;
-            let fits = match &holder {
-                None => true,
-                Some(holder) if holder.id == id => true,
-                Some(holder) => {
-                    let given = number <= asked;
-                    draft.naming == Naming::Own && !given && holder.source == draft.source
-                }
-            };
-            if fits {
-                let count = self.names.entry(draft.name.clone()).or_default();
-                *count = number.max(*count);
-                return Ok((name, row));
-            }
-        }
-        Err(heed::Error::Encoding(format!("there is no name left for `{}`", draft.name).into()))
+        Ok(())
     }
 
     fn put(
@@ -194,32 +260,88 @@ impl Intake {
         store: &Store,
         txn: &mut RwTxn<'_>,
         draft: &Draft,
-        (id, title, name): (Id, &str, &str),
-    ) -> heed::Result<()> {
-        let sections = outline(&draft.text, title, draft.kind, self.settings.chunk_chars);
-        let outline = Outline { sections, ..Outline::default() };
+        (id, name, origin): (Id, &str, &str),
+    ) -> heed::Result<Row> {
+        let title = title_of(draft);
+        let outline = cut(draft, &self.settings);
         let document = DocumentDraft {
             id,
             name,
             source: &draft.source,
+            origin,
             title,
             url: draft.url.as_deref(),
             date: draft.date.as_deref(),
             text: &draft.text,
             outline: &outline,
-            cut_with: cut_with(&self.settings),
+            cut_with: self.desk.cut_with,
             format: "",
         };
         let put = store.put_document(txn, &document, self.settings.atoms)?;
         self.report.sections += put.sections;
         self.report.chunks += put.chunks;
-        Ok(())
+        store.find(txn, Layer::Document, id)?.ok_or_else(|| {
+            heed::Error::Decoding(format!("`{name}` was put in and is not there").into())
+        })
     }
 }
 
+/// The document that a file became, if neither has changed since.
+pub(super) fn unchanged(
+    base: &Base,
+    (file, bytes): (&InputFile, &[u8]),
+    (options, desk): (&IndexOptions, &Desk),
+) -> Result<Option<Id>, KbError> {
+    let store = &base.store;
+    store.read(|txn| {
+        let Some(record) = store.file(txn, FileKey::of(&file.origin))? else { return Ok(None) };
+        let same = record.read_with == read_with(options, desk.cut_with)
+            && record.content == *blake3::hash(bytes).as_bytes();
+        let row = if same { store.find(txn, Layer::Document, record.document)? } else { None };
+        let Some(row) = row else { return Ok(None) };
+        let stays = !desk.is_cut_otherwise((store, txn), row)?;
+        Ok(stays.then_some(record.document))
+    })
+}
+
+fn document(draft: Draft, file: &Arc<InputFile>, record: Option<FileRecord>) -> Item {
+    Item { what: What::Document(Box::new(draft)), file: Arc::clone(file), record }
+}
+
+pub(super) fn title_of(draft: &Draft) -> &str {
+    draft.title.as_deref().unwrap_or("").trim()
+}
+
+/// The files of the inputs. An empty folder is no reason to remove everything that was in it.
+pub(super) fn look(
+    base: &Base,
+    inputs: &[PathBuf],
+    (options, selection): (&IndexOptions, &Selection),
+) -> Result<Walked, KbError> {
+    let walked = walk(inputs, &base.dir, selection)?;
+    let empty = walked.roots.iter().find(|root| !root.found);
+    match empty.filter(|_| options.prune) {
+        Some(root) => Err(KbError::NothingFound { path: root.path.clone() }),
+        None => Ok(walked),
+    }
+}
+
+/// The sections and chunks of a document.
+pub(super) fn cut(draft: &Draft, settings: &KbSettings) -> Outline {
+    let sections = outline(&draft.text, title_of(draft), draft.kind, settings.chunk_chars);
+    Outline { sections, ..Outline::default() }
+}
+
 /// Names the settings that a document is cut with.
-fn cut_with(settings: &KbSettings) -> Id {
+pub(super) fn cut_with(settings: &KbSettings) -> Id {
     hash(&[&settings.chunk_chars.to_le_bytes()])
+}
+
+/// Names how files are read: another version may read more of them.
+fn read_with(options: &IndexOptions, cut_with: Id) -> Id {
+    let format = format!("{:?}", options.format);
+    let version = env!("CARGO_PKG_VERSION");
+    hash(&[format.as_bytes(), version.as_bytes(), &cut_with.to_be_bytes()])
 }
 
 /// Brings the word index of a layer up to the truth. The caller holds the lock.
@@ -229,3 +351,4 @@ pub(super) fn enter_words(base: &Base, layer: Layer, progress: &Progress) -> Res
     let told = |done| progress(Step { stage: Stage::Store, done, total });
     base.words(layer)?.catch_up(&base.store, &told)
 }
+

@@ -8,7 +8,7 @@ mod walk;
 
 use std::path::Path;
 
-pub(crate) use walk::{InputFile, walk};
+pub(crate) use walk::{InputFile, Walked, walk};
 
 use crate::report::Refused;
 use crate::{InputFormat, KbError};
@@ -66,19 +66,20 @@ impl Refusal {
         Self { line: Some(line), ..self }
     }
 
-    fn of(self, file: &Path) -> Refused {
+    pub(crate) fn of(self, file: &Path) -> Refused {
         let file = file.to_owned();
         Refused { file, line: self.line, reason: self.reason, hint: self.hint }
     }
 }
 
-/// Reads one file into `sink`; returns what of it was refused.
+/// Reads one file, whose bytes are given, into `sink`; returns what of it was refused.
 pub(crate) fn read(
     file: &InputFile,
+    bytes: Vec<u8>,
     format: InputFormat,
     sink: &mut Sink<'_>,
 ) -> Result<Vec<Refused>, KbError> {
-    let text = match load(&file.path) {
+    let text = match text_of(&file.path, bytes) {
         Ok(text) => text,
         Err(refusal) => return Ok(vec![refusal.of(&file.path)]),
     };
@@ -115,26 +116,11 @@ fn extension(path: &Path) -> String {
 }
 
 /// The file's text without a byte order mark.
-fn load(path: &Path) -> Result<String, Refusal> {
+fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Refusal> {
     const READS: &str = "this version reads text, Markdown, JSONL and CSV; convert the file first";
-    let unreadable = |e: std::io::Error| {
-        Refusal::new(format!("it cannot be read: {e}"), "check that it exists and may be read")
-    };
-    let about = std::fs::metadata(path).map_err(unreadable)?;
-    if !about.is_file() {
-        return Err(Refusal::new("it is no regular file", "give files and folders only"));
-    }
-    if about.len() >= LARGEST {
-        let megabytes = about.len() / 1_000_000;
-        return Err(Refusal::new(
-            format!("it has {megabytes} MB; at most 200 MB are read"),
-            "split it into smaller files",
-        ));
-    }
     if BINARY.contains(&extension(path).as_str()) {
         return Err(Refusal::new(format!("`.{}` files are not read", extension(path)), READS));
     }
-    let bytes = std::fs::read(path).map_err(unreadable)?;
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(Refusal::new("it is UTF-16 text", "save it as UTF-8"));
     }
@@ -166,7 +152,7 @@ const BINARY: &[&str] = &[
 ];
 
 fn stem(file: &InputFile) -> Option<String> {
-    file.path.file_stem().map(|stem| stem.to_string_lossy().into_owned())
+    Path::new(&file.name).file_stem().map(|stem| stem.to_string_lossy().into_owned())
 }
 
 fn plain(file: &InputFile, text: String) -> Draft {

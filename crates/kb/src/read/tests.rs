@@ -13,9 +13,14 @@ fn read_as(format: InputFormat, name: &str, content: &[u8]) -> (Vec<Draft>, Vec<
 
 fn read_path(format: InputFormat, path: &Path) -> (Vec<Draft>, Vec<Refused>) {
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
-    let file = InputFile { path: path.to_owned(), name, bytes: 0 };
+    let origin = format!("/{name}");
+    let file = InputFile { path: path.to_owned(), name, origin, bytes: 0 };
     let mut drafts = vec![];
-    let refused = read(&file, format, &mut |draft| {
+    let bytes = match file.load() {
+        Ok(bytes) => bytes,
+        Err(refusal) => return (drafts, vec![refusal.of(path)]),
+    };
+    let refused = read(&file, bytes, format, &mut |draft| {
         drafts.push(draft);
         Ok(())
     });

@@ -14,6 +14,8 @@ pub(crate) struct DocumentDraft<'a> {
     pub(crate) id: Id,
     pub(crate) name: &'a str,
     pub(crate) source: &'a str,
+    /// The file it came from: an absolute path.
+    pub(crate) origin: &'a str,
     pub(crate) title: &'a str,
     pub(crate) url: Option<&'a str>,
     pub(crate) date: Option<&'a str>,
@@ -94,6 +96,7 @@ impl Store {
             pages: vec![],
             links: vec![],
             warnings: vec![],
+            origins: vec![draft.origin.to_owned()],
         };
         self.put_node(txn, document, &record)?;
         let slot = self.slot_of(txn, (Layer::Document, document))?;
@@ -103,22 +106,33 @@ impl Store {
         Ok(Put { sections: sections.len(), chunks: chunk_count })
     }
 
-    /// Gives a document another name, which is the one shown when it is put `first`.
+    /// Gives a document another name and the file it comes from; the name is the one shown when it
+    /// is put `first`.
     pub(crate) fn add_name(
         &self,
         txn: &mut RwTxn<'_>,
         row: Row,
-        name: &str,
+        (name, origin): (&str, &str),
         first: bool,
     ) -> heed::Result<()> {
         let mut record: DocumentRecord = self.linked(txn, row)?;
+        record.origins.resize(record.names.len(), String::new());
         let known = record.names.iter().position(|known| known == name);
+        let stays = |at| at == 0 || !first;
         match known {
-            Some(0) => return Ok(()),
-            Some(_) if !first => return Ok(()),
-            Some(at) => record.names[..=at].rotate_right(1),
-            None if first => record.names.insert(0, name.to_owned()),
-            None => record.names.push(name.to_owned()),
+            Some(at) if stays(at) && record.origins[at] == origin => return Ok(()),
+            Some(at) => {
+                origin.clone_into(&mut record.origins[at]);
+                if first {
+                    record.names[..=at].rotate_right(1);
+                    record.origins[..=at].rotate_right(1);
+                }
+            }
+            None => {
+                let at = if first { 0 } else { record.names.len() };
+                record.names.insert(at, name.to_owned());
+                record.origins.insert(at, origin.to_owned());
+            }
         }
         self.put_node(txn, row, &record)?;
         self.db.names.put(txn, &name_key(name), &row.to_be_bytes())
@@ -132,12 +146,30 @@ impl Store {
         name: &str,
     ) -> heed::Result<()> {
         let mut record: DocumentRecord = self.linked(txn, row)?;
-        record.names.retain(|known| known != name);
-        self.db.names.delete(txn, &name_key(name))?;
+        if let Some(at) = record.names.iter().position(|known| known == name) {
+            record.names.remove(at);
+            if at < record.origins.len() {
+                record.origins.remove(at);
+            }
+        }
+        self.free_name(txn, row, name)?;
         if record.names.is_empty() {
             return self.remove_document(txn, row).map(|_| ());
         }
         self.put_node(txn, row, &record)
+    }
+
+    /// Forgets a name, unless another document has it by now.
+    pub(super) fn free_name(
+        &self,
+        txn: &mut RwTxn<'_>,
+        row: Row,
+        name: &str,
+    ) -> heed::Result<()> {
+        if self.named(txn, name)? == Some(row) {
+            self.db.names.delete(txn, &name_key(name))?;
+        }
+        Ok(())
     }
 }
 

@@ -1,13 +1,17 @@
 //! The truth: everything a base holds, in one LMDB environment. Indexes are made from it.
+mod carry;
 mod documents;
 mod edges;
 mod env;
+mod files;
+mod history;
 mod ledger;
 mod nodes;
 mod owned;
 mod schema;
 mod sealed;
 mod vectors;
+mod waiting;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -20,10 +24,13 @@ use heed::{CommitOrAbort, Database, Env, RoTxn, RwTxn, WithoutTls};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub(crate) use carry::sameness;
 pub(crate) use documents::DocumentDraft;
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
-pub(crate) use nodes::{Node, searched};
+pub(crate) use files::{FileKey, FileRecord};
+pub(crate) use history::{History, Past};
+pub(crate) use nodes::{Node, searched, under_headings};
 pub(crate) use owned::{Gone, Owner};
 pub(crate) use schema::{
     At, AtomRecord, AtomUnit, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord,
@@ -68,6 +75,10 @@ struct Databases {
     vectors: Db,
     /// (layer, row) of what the word index must still forget.
     tombstones: Db,
+    /// (work, layer, row) of what waits for a stage of the build.
+    waiting: Db,
+    /// Hash of where a file lies → `FileRecord`.
+    files: Db,
     /// (from, edge, to) → weight.
     edges: Db,
     /// (to, edge, from), so that an edge is found from its other end.
@@ -95,7 +106,7 @@ const LAYER_NAMES: [&str; schema::LAYERS] = [
     "communities",
 ];
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 15] = [
     "meta",
     "ids",
     "names",
@@ -104,6 +115,8 @@ const NAMES: [&str; 13] = [
     "unembedded",
     "vectors",
     "tombstones",
+    "waiting",
+    "files",
     "edges",
     "backlinks",
     "slots",
@@ -159,6 +172,8 @@ fn named(opened: Option<Opened<Db>>) -> heed::Result<Databases> {
         unembedded,
         vectors,
         tombstones,
+        waiting,
+        files,
         edges,
         backlinks,
         slots,
@@ -175,6 +190,8 @@ fn named(opened: Option<Opened<Db>>) -> heed::Result<Databases> {
         unembedded,
         vectors,
         tombstones,
+        waiting,
+        files,
         edges,
         backlinks,
         slots,

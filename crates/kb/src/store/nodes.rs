@@ -5,6 +5,7 @@ use heed::{Database, RwTxn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::waiting::Work;
 use super::schema::{LAYERS, decode, encode, id_key, number, row_key, row_of, row_prefix};
 use super::{
     At, AtomRecord, ChunkRecord, CommunityRecord, DocumentRecord, EntityRecord, FactRecord,
@@ -78,6 +79,9 @@ impl Store {
         row: Row,
         node: &N,
     ) -> heed::Result<()> {
+        if searched(N::LAYER) && !self.holds(txn, (N::LAYER, row))? {
+            self.wait_for(txn, Work::Vector, (N::LAYER, row))?;
+        }
         let slot = self.own(txn, row, node)?;
         let record = encode(node)?;
         self.put_sealed(txn, (self.layer(N::LAYER), &row.to_be_bytes()), slot, &record)?;
@@ -98,7 +102,10 @@ impl Store {
         let Some(node) = self.node::<N>(txn, row)? else { return Ok(None) };
         self.disown(txn, row, &node)?;
         self.layer(N::LAYER).delete(txn, &row.to_be_bytes())?;
-        self.db.ids.delete(txn, &id_key(N::LAYER, node.id()))?;
+        // A document that is cut anew has nodes of the same ids in other rows.
+        if self.find(txn, N::LAYER, node.id())? == Some(row) {
+            self.db.ids.delete(txn, &id_key(N::LAYER, node.id()))?;
+        }
         let ends = self.remove_edges_of(txn, (N::LAYER, row))?;
         if searched(N::LAYER) {
             for embedder in 0..self.embedders(txn)?.len() {
@@ -107,8 +114,19 @@ impl Store {
             }
             self.db.unembedded.delete(txn, &row_key(0, N::LAYER, row))?;
             self.db.tombstones.put(txn, &row_key(0, N::LAYER, row), &[])?;
+            self.done_with(txn, Work::Vector, (N::LAYER, row))?;
+            self.done_with(txn, Work::Atoms, (N::LAYER, row))?;
         }
         Ok(Some((node, ends)))
+    }
+
+    /// Whether a row is in use.
+    pub(crate) fn holds(
+        &self,
+        txn: &Reading<'_>,
+        (layer, row): (Layer, Row),
+    ) -> heed::Result<bool> {
+        Ok(self.layer(layer).get(txn, &row.to_be_bytes())?.is_some())
     }
 
     pub(crate) fn find(
@@ -217,18 +235,8 @@ impl Store {
         let Some(chunk) = self.node::<ChunkRecord>(txn, row)? else { return Ok(None) };
         let document: DocumentRecord = self.linked(txn, chunk.document)?;
         let section: SectionRecord = self.linked(txn, chunk.section)?;
-        let mut text = document.title;
-        if let Some(name) = section.name.filter(|_| section.indexed) {
-            if !text.is_empty() {
-                text.push_str(" > ");
-            }
-            text.push_str(&name);
-        }
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(self.chunk_text(txn, &chunk)?.trim());
-        Ok(Some(text))
+        let heading = section.name.as_deref().filter(|_| section.indexed);
+        Ok(Some(under_headings(&document.title, heading, &self.chunk_text(txn, &chunk)?)))
     }
 
     /// Rows of a layer that the word index must forget.
@@ -256,6 +264,22 @@ impl Store {
 /// Layers with a word index and vectors.
 pub(crate) fn searched(layer: Layer) -> bool {
     matches!(layer, Layer::Chunk | Layer::Atom)
+}
+
+/// A chunk as it is searched: under its document's title and its headings.
+pub(crate) fn under_headings(title: &str, heading: Option<&str>, chunk: &str) -> String {
+    let mut text = title.to_owned();
+    if let Some(heading) = heading {
+        if !text.is_empty() {
+            text.push_str(" > ");
+        }
+        text.push_str(heading);
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(chunk.trim());
+    text
 }
 
 /// An atom as it is searched: under its document's title, unless it names that itself. A sentence

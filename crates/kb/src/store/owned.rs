@@ -6,7 +6,6 @@ use halma_core::{Edge, Layer};
 use halma_seal::Slot;
 use heed::RwTxn;
 
-use super::documents::name_key;
 use super::edges::Link;
 use super::schema::{at_key, at_of_key, owned_key};
 use super::{
@@ -120,7 +119,7 @@ impl Store {
         let record: DocumentRecord = self.linked(txn, row)?;
         let mut gone = Gone::default();
         for name in &record.names {
-            self.db.names.delete(txn, &name_key(name))?;
+            self.free_name(txn, row, name)?;
         }
         for chunk in record.chunks.0..record.chunks.1 {
             self.remove_chunk(txn, chunk, &mut gone)?;
@@ -150,7 +149,7 @@ impl Store {
         for node in self.listed_under(txn, (Layer::Chunk, row))? {
             self.remove(txn, node, gone)?;
         }
-        self.db.atomizing.delete(txn, &row.to_be_bytes())?;
+        self.remove_unit(txn, row)?;
         self.remove(txn, (Layer::Chunk, row), gone)
     }
 

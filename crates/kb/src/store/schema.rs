@@ -42,6 +42,8 @@ pub(crate) struct DocumentRecord {
     pub(crate) links: Vec<((usize, usize), String)>,
     /// What of it could not be read, with what to do.
     pub(crate) warnings: Vec<String>,
+    /// For each of its names the file it came from, so that what is gone can be told.
+    pub(crate) origins: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -214,6 +216,8 @@ impl Place {
 pub(crate) struct EmbedderRecord {
     pub(crate) model: String,
     pub(crate) dimensions: u32,
+    /// How to open it again, in the words of whoever opened it; empty when nobody said.
+    pub(crate) origin: String,
 }
 
 /// What came of atomizing a chunk.

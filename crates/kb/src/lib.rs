@@ -13,6 +13,8 @@ mod lock;
 mod names;
 mod read;
 mod report;
+#[cfg(test)]
+mod sample;
 mod search;
 mod settings;
 mod store;
@@ -26,7 +28,10 @@ pub use base::Base;
 pub use build::index;
 pub use delete::Deleted;
 pub use error::KbError;
-pub use inspect::Seen;
+pub use inspect::{
+    ColumnDetails, Details, ExportFormat, Figures, ListQuery, Listed, ListedDocument, Problem,
+    Seen, Shown, Unit, Verified,
+};
 pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
 pub use settings::{Atoms, BaseOptions, InputFormat, KbSettings, Thresholds};
 pub use tables::SqlLimits;

@@ -3,7 +3,7 @@ use halma_core::Layer;
 use heed::RwTxn;
 
 use super::schema::{encode, hash, row_key, row_of};
-use super::{AtomRecord, AtomUnit, ChunkRecord, Reading, Row, State, Store};
+use super::{At, AtomRecord, AtomUnit, ChunkRecord, Reading, Row, State, Store};
 use crate::Atoms;
 use crate::atom::AtomDraft;
 
@@ -132,9 +132,40 @@ impl Store {
         Ok(())
     }
 
+    /// Why a text could not be embedded; `None` where nothing failed.
+    pub(crate) fn unembedded(
+        &self,
+        txn: &Reading<'_>,
+        (layer, row): At,
+    ) -> heed::Result<Option<State>> {
+        match self.db.unembedded.get(txn, &row_key(0, layer, row))? {
+            Some(stored) => self.decode_sealed(stored),
+            None => Ok(None),
+        }
+    }
+
     /// How many texts could not be embedded.
     pub(crate) fn count_unembedded(&self, txn: &Reading<'_>) -> heed::Result<usize> {
         Ok(usize::try_from(self.db.unembedded.len(txn)?).unwrap_or(usize::MAX))
+    }
+
+    /// Every unit by its task.
+    pub(crate) fn each_unit(
+        &self,
+        txn: &Reading<'_>,
+        mut each: impl FnMut(&'static str, &State),
+    ) -> heed::Result<()> {
+        for entry in self.db.atomizing.iter(txn)? {
+            if let Some(unit) = self.decode_sealed::<AtomUnit>(entry?.1)? {
+                each("atoms", &unit.state);
+            }
+        }
+        for entry in self.db.unembedded.iter(txn)? {
+            if let Some(state) = self.decode_sealed::<State>(entry?.1)? {
+                each("embed", &state);
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn ledger_counts(&self, txn: &Reading<'_>) -> heed::Result<LedgerCounts> {

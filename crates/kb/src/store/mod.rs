@@ -1,4 +1,7 @@
 //! The truth: everything a base holds, in one LMDB environment. Indexes are made from it.
+#[cfg(test)]
+mod broken;
+mod check;
 mod documents;
 mod edges;
 mod env;
@@ -20,6 +23,9 @@ use heed::{CommitOrAbort, Database, Env, RoTxn, RwTxn, WithoutTls};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+#[cfg(test)]
+pub(crate) use broken::Damage;
+pub(crate) use check::Checked;
 pub(crate) use documents::DocumentDraft;
 pub(crate) use edges::Link;
 pub(crate) use env::Access;

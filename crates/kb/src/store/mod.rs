@@ -38,7 +38,11 @@ pub(crate) use schema::{
 };
 
 use crate::KbError;
+use crate::error::no_space;
 use crate::store::schema::{decode, encode};
+
+/// The system's number for a failed read or write.
+const EIO: i32 = 5;
 
 type Db = Database<'static, Bytes, Bytes>;
 pub(crate) type Reading<'a> = RoTxn<'a, WithoutTls>;
@@ -282,6 +286,11 @@ impl Store {
             heed::Error::Mdb(heed::MdbError::MapFull) => {
                 let gigabytes = self.env.info().map_size >> 30;
                 KbError::Full { dir: self.dir.clone(), gigabytes }
+            }
+            // What LMDB says when the system writes less than it was given.
+            heed::Error::Io(e) if e.raw_os_error() == Some(EIO) => {
+                let source = env::probe(&self.dir).err().filter(no_space).unwrap_or(e);
+                KbError::of_store(&self.dir, heed::Error::Io(source))
             }
             source => KbError::of_store(&self.dir, source),
         }

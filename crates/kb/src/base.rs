@@ -138,6 +138,7 @@ impl Base {
                 vectors,
                 failed_units: ledger.failed,
                 pending_units: ledger.pending,
+                figures: self.figures(txn)?,
                 bytes_on_disk,
                 fingerprint: hasher.finalize().to_hex()[..16].to_owned(),
                 created,

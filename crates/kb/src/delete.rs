@@ -141,3 +141,7 @@ impl Base {
         Ok(names)
     }
 }
+
+#[cfg(test)]
+#[path = "delete_tests.rs"]
+mod tests;

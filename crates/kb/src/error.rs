@@ -80,7 +80,11 @@ impl KbError {
         source: std::io::Error,
     ) -> Self {
         let path = path.into();
-        if no_space(&source) { Self::NoSpace { dir: path, source } } else { Self::File { path, doing, source } }
+        if no_space(&source) {
+            Self::NoSpace { dir: path, source }
+        } else {
+            Self::File { path, doing, source }
+        }
     }
 
     /// No document has these names; each with names that are near.
@@ -119,10 +123,7 @@ impl KbError {
 
 /// The disk is full, or a limit of the system for this user or process is reached.
 pub(crate) fn no_space(e: &std::io::Error) -> bool {
-    matches!(
-        e.kind(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
-    )
+    matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
 /// Runs blocking work beside the runtime and waits for it.

@@ -16,6 +16,8 @@ mod lock;
 mod names;
 mod read;
 mod report;
+#[cfg(test)]
+mod sample;
 mod search;
 mod settings;
 mod store;
@@ -31,7 +33,10 @@ pub use build::{
 };
 pub use delete::Deleted;
 pub use error::KbError;
-pub use inspect::Seen;
+pub use inspect::{
+    ColumnDetails, Details, ExportFormat, Figures, ListQuery, Listed, ListedDocument, Problem,
+    Seen, Shown, Unit, Verified,
+};
 pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
 pub use settings::{Atoms, BaseOptions, Former, InputFormat, KbSettings, Thresholds};
 pub use tables::SqlLimits;

@@ -1,5 +1,6 @@
 //! One writer at a time: a lock on a file, which the system gives back when a process dies.
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::KbError;
@@ -13,7 +14,12 @@ const NAME: &str = "index.lock";
 fn file(dir: &Path) -> Result<File, KbError> {
     let path = dir.join(NAME);
     let opened = File::options().create(true).truncate(false).write(true).open(&path);
-    opened.map_err(|e| KbError::file(path, "open", e))
+    opened.map_err(|e| match e.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            KbError::ReadOnly { dir: dir.to_owned() }
+        }
+        _ => KbError::file(path, "open", e),
+    })
 }
 
 impl WriterLock {

@@ -21,9 +21,12 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
 
 /// The names most like the one asked for, best first.
 pub(crate) fn near<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let wanted = pairs(asked);
-    let mut alike: Vec<(f64, &str)> =
-        names.map(|name| (likeness(&wanted, &pairs(name)), name)).collect();
+    let (wanted, asked) = (pairs(asked), asked.to_lowercase());
+    let alike = |name: &str| match name.to_lowercase().contains(&asked) {
+        true => 1.0,
+        false => likeness(&wanted, &pairs(name)),
+    };
+    let mut alike: Vec<(f64, &str)> = names.map(|name| (alike(name), name)).collect();
     alike.retain(|(likeness, _)| *likeness >= ALIKE);
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     alike.truncate(PROPOSED);

@@ -99,6 +99,8 @@ pub struct Stats {
     pub vectors: Vec<VectorStats>,
     pub failed_units: u64,
     pub pending_units: u64,
+    #[serde(flatten)]
+    pub figures: crate::Figures,
     pub bytes_on_disk: u64,
     /// Hash over the ids of the documents: equal content, equal fingerprint.
     pub fingerprint: String,

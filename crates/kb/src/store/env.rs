@@ -1,6 +1,7 @@
 //! Opening the LMDB environment: the one place with `unsafe`, because LMDB maps a file.
 #![expect(unsafe_code, reason = "heed marks opening a memory-mapped environment as unsafe")]
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use heed::{Env, EnvFlags, EnvOpenOptions, Error, WithoutTls};
@@ -58,4 +59,18 @@ fn open_with(dir: &Path, size: usize, flags: EnvFlags) -> heed::Result<Env<Witho
     // power failure may undo the last commit, which `index` then repeats. `NO_LOCK` goes with
     // `READ_ONLY` and only where the lock file cannot be opened.
     unsafe { options.flags(flags).open(dir) }
+}
+
+/// Writes as far out as the store would, to a file that is removed again: a disk that is full says
+/// so.
+pub(super) fn probe(dir: &Path) -> io::Result<()> {
+    let end = std::fs::metadata(dir.join("data.mdb"))?.len();
+    let path = dir.join("probe");
+    let mut file = File::create(&path)?;
+    let written = file
+        .seek(SeekFrom::Start(end))
+        .and_then(|_| file.write_all(&[1; 1 << 20]))
+        .and_then(|()| file.sync_data());
+    std::fs::remove_file(&path)?;
+    written
 }

@@ -4,7 +4,7 @@ use heed::RwTxn;
 
 use super::schema::{encode, hash, row_key, row_of};
 use super::waiting::Work;
-use super::{AtomRecord, AtomUnit, ChunkRecord, Reading, Row, State, Store};
+use super::{At, AtomRecord, AtomUnit, ChunkRecord, Reading, Row, State, Store};
 use crate::Atoms;
 use crate::atom::AtomDraft;
 
@@ -171,6 +171,18 @@ impl Store {
         Ok(())
     }
 
+    /// Why a text could not be embedded; `None` where nothing failed.
+    pub(crate) fn unembedded(
+        &self,
+        txn: &Reading<'_>,
+        (layer, row): At,
+    ) -> heed::Result<Option<State>> {
+        match self.db.unembedded.get(txn, &row_key(0, layer, row))? {
+            Some(stored) => self.decode_sealed(stored),
+            None => Ok(None),
+        }
+    }
+
     /// How many texts could not be embedded.
     pub(crate) fn count_unembedded(&self, txn: &Reading<'_>) -> heed::Result<usize> {
         Ok(usize::try_from(self.db.unembedded.len(txn)?).unwrap_or(usize::MAX))
@@ -191,6 +203,25 @@ impl Store {
         if let Some((failed, slot)) = failed.zip(slot) {
             let key = row_key(0, layer, new);
             self.put_sealed(txn, (self.db.unembedded, &key), slot, &encode(&failed)?)?;
+        }
+        Ok(())
+    }
+
+    /// Every unit by its task.
+    pub(crate) fn each_unit(
+        &self,
+        txn: &Reading<'_>,
+        mut each: impl FnMut(&'static str, &State),
+    ) -> heed::Result<()> {
+        for entry in self.db.atomizing.iter(txn)? {
+            if let Some(unit) = self.decode_sealed::<AtomUnit>(entry?.1)? {
+                each("atoms", &unit.state);
+            }
+        }
+        for entry in self.db.unembedded.iter(txn)? {
+            if let Some(state) = self.decode_sealed::<State>(entry?.1)? {
+                each("embed", &state);
+            }
         }
         Ok(())
     }

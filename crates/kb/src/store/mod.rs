@@ -1,5 +1,8 @@
 //! The truth: everything a base holds, in one LMDB environment. Indexes are made from it.
+#[cfg(test)]
+mod broken;
 mod carry;
+mod check;
 mod documents;
 mod edges;
 mod env;
@@ -24,7 +27,10 @@ use heed::{CommitOrAbort, Database, Env, RoTxn, RwTxn, WithoutTls};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+#[cfg(test)]
+pub(crate) use broken::Damage;
 pub(crate) use carry::sameness;
+pub(crate) use check::Checked;
 pub(crate) use documents::DocumentDraft;
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
@@ -39,7 +45,11 @@ pub(crate) use schema::{
 };
 
 use crate::KbError;
+use crate::error::no_space;
 use crate::store::schema::{decode, encode};
+
+/// The system's number for a failed read or write.
+const EIO: i32 = 5;
 
 type Db = Database<'static, Bytes, Bytes>;
 pub(crate) type Reading<'a> = RoTxn<'a, WithoutTls>;
@@ -293,6 +303,11 @@ impl Store {
             heed::Error::Mdb(heed::MdbError::MapFull) => {
                 let gigabytes = self.env.info().map_size >> 30;
                 KbError::Full { dir: self.dir.clone(), gigabytes }
+            }
+            // What LMDB says when the system writes less than it was given.
+            heed::Error::Io(e) if e.raw_os_error() == Some(EIO) => {
+                let source = env::probe(&self.dir).err().filter(no_space).unwrap_or(e);
+                KbError::of_store(&self.dir, heed::Error::Io(source))
             }
             source => KbError::of_store(&self.dir, source),
         }

@@ -9,8 +9,8 @@ use super::waiting::Work;
 use super::schema::{LAYERS, decode, encode, id_key, number, row_key, row_of, row_prefix};
 use super::{
     At, AtomRecord, ChunkRecord, CommunityRecord, DocumentRecord, EntityRecord, FactRecord,
-    FigureRecord, Id, Owner, Reading, Row, RowRecord, SectionRecord, Store, SummaryRecord, TableRecord,
-    TagRecord,
+    FigureRecord, Id, Owner, Reading, Row, RowRecord, SectionRecord, Store, SummaryRecord,
+    TableRecord, TagRecord,
 };
 
 /// A record of the layer that its type stands for.
@@ -120,15 +120,6 @@ impl Store {
         Ok(Some((node, ends)))
     }
 
-    /// Whether a row is in use.
-    pub(crate) fn holds(
-        &self,
-        txn: &Reading<'_>,
-        (layer, row): (Layer, Row),
-    ) -> heed::Result<bool> {
-        Ok(self.layer(layer).get(txn, &row.to_be_bytes())?.is_some())
-    }
-
     pub(crate) fn find(
         &self,
         txn: &Reading<'_>,
@@ -201,6 +192,22 @@ impl Store {
         let stored = self.db.texts.get(txn, &document.to_be_bytes())?.ok_or_else(missing)?;
         let slice = self.unsealed_part(stored, bytes.0..bytes.1)?.ok_or_else(missing)?;
         String::from_utf8(slice).map_err(|e| heed::Error::Decoding(e.into()))
+    }
+
+    /// The beginning of a document's text, at most so many bytes of it.
+    pub(crate) fn beginning(
+        &self,
+        txn: &Reading<'_>,
+        document: Row,
+        most: usize,
+    ) -> heed::Result<String> {
+        let Some(stored) = self.db.texts.get(txn, &document.to_be_bytes())? else {
+            return Ok(String::new());
+        };
+        let end = Self::sealed_len(stored).min(most);
+        let head = self.unsealed_part(stored, 0..end)?.unwrap_or_default();
+        let whole = head.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        Ok(whole.to_owned())
     }
 
     /// How many bytes the text of a document has.

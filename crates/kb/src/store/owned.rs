@@ -79,10 +79,12 @@ impl Store {
         match owner {
             Owner::Itself => self.slot_of(txn, at),
             Owner::Document(document) => self.slot_of(txn, (Layer::Document, document)),
-            Owner::Chunk(chunk) => self.slot_of_node(txn, (Layer::Chunk, chunk))?.ok_or_else(|| {
-                let layer = N::LAYER.name();
-                heed::Error::Encoding(format!("{layer} {row} is of chunk {chunk}: gone").into())
-            }),
+            Owner::Chunk(chunk) => {
+                self.slot_of_node(txn, (Layer::Chunk, chunk))?.ok_or_else(|| {
+                    let layer = N::LAYER.name();
+                    heed::Error::Encoding(format!("{layer} {row} is of chunk {chunk}: gone").into())
+                })
+            }
         }
     }
 

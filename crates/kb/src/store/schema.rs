@@ -254,6 +254,17 @@ const LETTERS: [(Layer, char); LAYERS] = [
     (Layer::Community, 'm'),
 ];
 
+/// All layers in the order of their numbers.
+pub(crate) const LAYER_ORDER: [Layer; LAYERS] = {
+    let mut order = [Layer::Document; LAYERS];
+    let mut at = 0;
+    while at < LAYERS {
+        order[at] = LETTERS[at].0;
+        at += 1;
+    }
+    order
+};
+
 /// The number a layer has in keys.
 pub(crate) fn number(layer: Layer) -> usize {
     LETTERS.iter().position(|(known, _)| *known == layer).unwrap_or(LAYERS)

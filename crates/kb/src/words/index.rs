@@ -3,11 +3,11 @@ use std::path::{Path, PathBuf};
 
 use halma_core::Layer;
 use tantivy::collector::TopDocs;
+use tantivy::merge_policy::NoMergePolicy;
 use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::merge_policy::NoMergePolicy;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
 use super::{analyzer, joins, query_terms, read_only};
@@ -229,6 +229,18 @@ impl WordIndex {
         }
         held.sort_unstable();
         Ok(held)
+    }
+
+    /// For tests: forgets a row without being told.
+    #[cfg(test)]
+    pub(crate) fn lose(&self, row: Row) -> Result<(), KbError> {
+        let fail = self.failed();
+        let payload = self.index.load_metas().map_err(&fail)?.payload.unwrap_or_default();
+        let mut writer = self.writer()?;
+        writer.delete_term(Term::from_field_u64(self.row, u64::from(row)));
+        let mut commit = writer.prepare_commit().map_err(&fail)?;
+        commit.set_payload(&payload);
+        commit.commit().map(|_| ()).map_err(&fail)
     }
 
     /// The best rows by BM25 with their scores, best first, ties by row.

@@ -16,7 +16,9 @@ pub struct Parsed {
     pub language: Option<String>,
     /// For Markdown, text and comma-separated files the file's own text, else Markdown made of it.
     pub text: String,
-    /// In reading order; they do not overlap, and only white space lies between them.
+    /// The byte at which the content begins, below the front matter.
+    pub body: usize,
+    /// In reading order, from `body` on; they do not overlap, and only white space lies between them.
     pub blocks: Vec<Block>,
     pub tables: Vec<Table>,
     pub figures: Vec<Figure>,

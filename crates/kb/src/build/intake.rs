@@ -4,12 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use halma_core::Layer;
+use halma_core::{Layer, Meter, Setup};
 use heed::RwTxn;
 
-use crate::cut::{Outline, outline};
-use crate::read::{Draft, Naming, read, walk};
-use crate::store::{DocumentDraft, DocumentRecord, Id, Row, Store, hash};
+use super::cutting::{Cutting, Uncut};
+use crate::cut::{Cut, cut_now};
+use crate::read::{Draft, Naming, bridge, read, walk};
+use crate::store::{DocumentDraft, DocumentRecord, Id, Reading, Row, Store, hash};
 use crate::{Base, IndexReport, InputFormat, KbError, KbSettings, Progress, Stage, Step};
 
 /// Documents are written so many at a time, or so many bytes of them.
@@ -31,11 +32,23 @@ pub(super) struct Intake {
     seen: HashSet<Id>,
     /// Names given in this run, with how often they were asked for.
     names: HashMap<String, usize>,
+    cutting: Cutting,
+    /// Documents that a model has cut, and those that it could not.
+    cut: HashMap<Id, Cut>,
+    uncut: HashSet<Id>,
 }
 
 impl Intake {
-    pub(super) fn new(base: &Arc<Base>, settings: &KbSettings, progress: &Progress) -> Self {
+    pub(super) fn new(
+        base: &Arc<Base>,
+        settings: &KbSettings,
+        models: (&Arc<Setup>, &Arc<Meter>),
+        progress: &Progress,
+    ) -> Self {
         Self {
+            cutting: Cutting::new(base, settings, models),
+            cut: HashMap::new(),
+            uncut: HashSet::new(),
             base: Arc::clone(base),
             settings: settings.clone(),
             progress: Arc::clone(progress),
@@ -65,6 +78,12 @@ impl Intake {
             (self.progress)(Step { stage: Stage::Read, done, total });
         }
         self.flush()?;
+        let told = self.cutting.told;
+        self.report.cut_by_structure = told.fell_back;
+        self.report.usage.add(told.usage);
+        self.report.pending_units += told.pending;
+        self.report.spent = told.spent;
+        self.report.failure = told.failure;
         Ok(self.report)
     }
 
@@ -85,6 +104,9 @@ impl Intake {
         }
         let base = Arc::clone(&self.base);
         let store = &base.store;
+        if self.cutting.asks() {
+            self.ask_where_to_cut(store, &batch)?;
+        }
         let before = self.report.documents_new + self.report.documents_replaced;
         store.write(|txn| batch.iter().try_for_each(|draft| self.enter(store, txn, draft)))?;
         self.invisible += self.report.documents_new + self.report.documents_replaced - before;
@@ -96,10 +118,33 @@ impl Intake {
         Ok(())
     }
 
+    /// Cuts the documents of a batch that are new or cut otherwise, outside of any transaction.
+    fn ask_where_to_cut(&mut self, store: &Store, batch: &[Draft]) -> Result<(), KbError> {
+        let mut documents: Vec<Uncut<'_>> = vec![];
+        for draft in batch {
+            let (id, title) = (id_of(draft), title_of(draft));
+            let known = store.read(|txn| match store.find(txn, Layer::Document, id)? {
+                Some(row) => Ok(!self.is_cut_otherwise(store, txn, row)?),
+                None => Ok(false),
+            })?;
+            let asked = documents.iter().any(|document| document.id == id);
+            if !known && !asked {
+                let (name, parsed) = (draft.name.as_str(), bridge::parsed(draft));
+                documents.push(Uncut { id, name, title, parsed });
+            }
+        }
+        self.cut = self.cutting.cut_all(&documents)?;
+        let uncut = documents.iter().filter(|document| !self.cut.contains_key(&document.id));
+        self.uncut = uncut.map(|document| document.id).collect();
+        Ok(())
+    }
+
     /// One document under the name it gets.
     fn enter(&mut self, store: &Store, txn: &mut RwTxn<'_>, draft: &Draft) -> heed::Result<()> {
-        let title = draft.title.as_deref().unwrap_or("").trim();
-        let id = hash(&[title.as_bytes(), draft.text.as_bytes()]);
+        let (id, title) = (id_of(draft), title_of(draft));
+        if self.uncut.contains(&id) {
+            return Ok(());
+        }
         let held = store.find(txn, Layer::Document, id)?;
         let first = self.seen.insert(id);
         if let (Some(row), Naming::Pooled) = (held, draft.naming)
@@ -150,9 +195,9 @@ impl Intake {
         }
     }
 
-    fn is_cut_otherwise(&self, store: &Store, txn: &RwTxn<'_>, row: Row) -> heed::Result<bool> {
+    fn is_cut_otherwise(&self, store: &Store, txn: &Reading<'_>, row: Row) -> heed::Result<bool> {
         let record: DocumentRecord = store.linked(txn, row)?;
-        Ok(record.cut_with != cut_with(&self.settings))
+        Ok(record.cut_with != self.cutting.settings().fingerprint())
     }
 
     /// The name a document gets, and the document that has it now: the document itself, or the
@@ -196,8 +241,9 @@ impl Intake {
         draft: &Draft,
         (id, title, name): (Id, &str, &str),
     ) -> heed::Result<()> {
-        let sections = outline(&draft.text, title, draft.kind, self.settings.chunk_chars);
-        let outline = Outline { sections, ..Outline::default() };
+        let settings = self.cutting.settings();
+        let now = || cut_now(&bridge::parsed(draft), title, settings);
+        let Some(cut) = self.cut.remove(&id).or_else(now) else { return Ok(()) };
         let document = DocumentDraft {
             id,
             name,
@@ -206,8 +252,8 @@ impl Intake {
             url: draft.url.as_deref(),
             date: draft.date.as_deref(),
             text: &draft.text,
-            outline: &outline,
-            cut_with: cut_with(&self.settings),
+            outline: &cut.outline,
+            cut_with: settings.fingerprint(),
             format: "",
         };
         let put = store.put_document(txn, &document, self.settings.atoms)?;
@@ -217,9 +263,12 @@ impl Intake {
     }
 }
 
-/// Names the settings that a document is cut with.
-fn cut_with(settings: &KbSettings) -> Id {
-    hash(&[&settings.chunk_chars.to_le_bytes()])
+fn title_of(draft: &Draft) -> &str {
+    draft.title.as_deref().unwrap_or("").trim()
+}
+
+fn id_of(draft: &Draft) -> Id {
+    hash(&[title_of(draft).as_bytes(), draft.text.as_bytes()])
 }
 
 /// Brings the word index of a layer up to the truth. The caller holds the lock.

@@ -1,14 +1,5 @@
-//! Markdown: front matter, headings as sections, and what must not be cut.
-use std::ops::Range;
-
+//! Markdown: front matter and title.
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
-
-/// A section: its headings from the top, and its bytes in the text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) path: Vec<String>,
-    pub(crate) range: Range<usize>,
-}
 
 /// What the front matter and the first heading say about a document.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -23,7 +14,6 @@ pub(crate) struct About {
 struct Heading {
     level: HeadingLevel,
     text: String,
-    range: Range<usize>,
 }
 
 /// Reads the front matter (`key: value` lines between `---`) and, without a `title`, takes the
@@ -44,9 +34,9 @@ pub(crate) fn about(text: &str) -> About {
         }
     }
     if about.title.is_none() {
-        let (headings, _) = scan(text, about.body);
-        about.title =
-            headings.into_iter().find(|h| h.level == HeadingLevel::H1).map(|heading| heading.text);
+        about.title = headings(text, about.body)
+            .into_iter()
+            .find(|h| h.level == HeadingLevel::H1).map(|heading| heading.text);
     }
     about.title = about.title.filter(|title| !title.is_empty());
     about
@@ -66,59 +56,22 @@ fn front_matter(text: &str) -> usize {
     0
 }
 
-/// The sections of the body, which tile it, and the ranges that must not be cut, both in order.
-/// A heading with nothing under it goes with the section that follows; the document's title is
-/// left out of the paths.
-pub(crate) fn parts(text: &str, title: &str) -> (Vec<Part>, Vec<Range<usize>>) {
-    let body = front_matter(text);
-    let (headings, atomic) = scan(text, body);
-    let mut parts = vec![];
-    let mut open: Vec<(HeadingLevel, String)> = vec![];
-    let mut start = body;
-    let first = headings.first().map_or(text.len(), |heading| heading.range.start);
-    if !text[body..first].trim().is_empty() {
-        parts.push(Part { path: vec![], range: body..first });
-        start = first;
-    }
-    for (i, heading) in headings.iter().enumerate() {
-        let end = headings.get(i + 1).map_or(text.len(), |next| next.range.start);
-        open.retain(|(level, _)| *level < heading.level);
-        open.push((heading.level, heading.text.clone()));
-        let bare = text[heading.range.end..end].trim().is_empty();
-        if bare && headings.get(i + 1).is_some_and(|next| next.level > heading.level) {
-            continue;
-        }
-        let path = open.iter().map(|(_, text)| text.clone()).filter(|text| !text.is_empty());
-        let path = path.enumerate().filter(|(i, text)| *i > 0 || text != title);
-        parts.push(Part { path: path.map(|(_, text)| text).collect(), range: start..end });
-        start = end;
-    }
-    (parts, atomic)
-}
-
-/// The headings of the body and what must not be cut.
-fn scan(text: &str, body: usize) -> (Vec<Heading>, Vec<Range<usize>>) {
-    let (mut headings, mut atomic) = (vec![], vec![]);
+/// The headings of the body.
+fn headings(text: &str, body: usize) -> Vec<Heading> {
+    let mut headings = vec![];
     let mut depth = 0;
     let mut inside: Option<Heading> = None;
-    let parser = Parser::new_ext(&text[body..], Options::ENABLE_TABLES).into_offset_iter();
-    for (event, range) in parser {
-        let range = range.start + body..range.end + body;
+    for event in Parser::new_ext(&text[body..], Options::ENABLE_TABLES) {
         match event {
             Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
-                inside = Some(Heading { level, text: String::new(), range });
+                inside = Some(Heading { level, text: String::new() });
             }
             Event::End(TagEnd::Heading(_)) if depth == 0 => {
-                headings.extend(
-                    inside
-                        .take()
-                        .map(|heading| Heading { text: heading.text.trim().to_owned(), ..heading }),
-                );
+                let trimmed = |h: Heading| Heading { text: h.text.trim().to_owned(), ..h };
+                headings.extend(inside.take().map(trimmed));
             }
             Event::Start(Tag::List(_) | Tag::BlockQuote(_)) => depth += 1,
             Event::End(TagEnd::List(_) | TagEnd::BlockQuote(_)) => depth -= 1,
-            Event::Start(Tag::Item) if depth == 1 => atomic.push(range),
-            Event::Start(Tag::CodeBlock(_) | Tag::Table(_)) if depth == 0 => atomic.push(range),
             Event::Text(words) | Event::Code(words) => {
                 if let Some(heading) = &mut inside {
                     heading.text.push_str(&words);
@@ -132,24 +85,12 @@ fn scan(text: &str, body: usize) -> (Vec<Heading>, Vec<Range<usize>>) {
             _ => {}
         }
     }
-    (headings, atomic)
+    headings
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn headings_make_sections_with_their_path() {
-        let text = "Before.\n\n# Jaws\n\n## Crew\n\nSpielberg.\n\n### Music\n\nWilliams.\n\n## Cast\n\
-                    \nScheider.\n";
-        let (parts, _) = parts(text, "Jaws");
-        let paths: Vec<String> = parts.iter().map(|part| part.path.join(" > ")).collect();
-        assert_eq!(paths, ["", "Crew", "Crew > Music", "Cast"]);
-        let joined: String = parts.iter().map(|part| &text[part.range.clone()]).collect();
-        assert_eq!(joined, text);
-        assert!(text[parts[1].range.clone()].starts_with("# Jaws\n\n## Crew"));
-    }
 
     #[test]
     fn front_matter_is_kept_out_of_the_body() {
@@ -160,9 +101,6 @@ mod tests {
         assert_eq!(about.date.as_deref(), Some("1975-06-20"));
         assert_eq!(about.url.as_deref(), Some("http://a.example"));
         assert!(text[about.body..].starts_with("# Jaws"));
-        let (parts, _) = parts(text, "The Shark");
-        assert_eq!(parts[0].range, about.body..text.len());
-        assert_eq!(parts[0].path, ["Jaws"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! From files to documents. What cannot be read is refused by name, with a reason and a hint, and
 //! the rest goes on.
+pub(crate) mod bridge;
 mod contexts;
 pub(crate) mod markdown;
 mod records;

@@ -1,13 +1,5 @@
-//! Tables of comma-separated values and their kin: every row becomes a chunk that names its
-//! columns.
+//! Tables of comma-separated values and their kin.
 use std::ops::Range;
-
-/// A data row: its bytes in the file, and its values with their columns' names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub(crate) range: Range<usize>,
-    pub(crate) text: String,
-}
 
 /// The delimiter that cuts the first lines into the most columns evenly.
 pub(crate) fn sniff(text: &str) -> u8 {
@@ -35,36 +27,22 @@ fn reader(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
         .from_reader(text.as_bytes())
 }
 
-/// The rows below the header. Empty values are left out, values beyond the header's columns are
-/// named by their number.
-pub(crate) fn rows(text: &str, delimiter: u8) -> Vec<Row> {
+/// The columns' names, and each row below them: its bytes in the file and its cells.
+pub(crate) fn cells(text: &str, delimiter: u8) -> (Vec<String>, Vec<(Range<usize>, Vec<String>)>) {
     let mut reader = reader(text, delimiter);
     let mut record = csv::StringRecord::new();
-    let mut header: Option<csv::StringRecord> = None;
-    let mut rows = vec![];
+    let (mut header, mut rows) = (None, vec![]);
     loop {
         let start = reader.position().byte();
         // A string holds nothing that could be unreadable: an error here is the end.
         if !reader.read_record(&mut record).unwrap_or(false) {
-            return rows;
+            return (header.unwrap_or_default(), rows);
         }
-        let Some(header) = &header else {
-            header = Some(record.clone());
-            continue;
-        };
-        let mut parts = vec![];
-        for (i, value) in record.iter().enumerate() {
-            if value.trim().is_empty() {
-                continue;
-            }
-            parts.push(match header.get(i).map(str::trim).filter(|name| !name.is_empty()) {
-                Some(name) => format!("{name}: {}", value.trim()),
-                None => format!("column {}: {}", i + 1, value.trim()),
-            });
-        }
-        if !parts.is_empty() {
-            let range = trimmed(text, start, reader.position().byte());
-            rows.push(Row { range, text: parts.join("; ") });
+        let cells: Vec<String> = record.iter().map(|cell| cell.trim().to_owned()).collect();
+        if header.is_none() {
+            header = Some(cells);
+        } else if cells.iter().any(|cell| !cell.is_empty()) {
+            rows.push((trimmed(text, start, reader.position().byte()), cells));
         }
     }
 }
@@ -83,18 +61,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_names_its_columns_and_its_place() {
-        let text = "Name;Maker;Year\r\nZarxio;\"Sandoz; Inc\";2015\r\n\r\nAmjevita;;2016;extra\r\n";
-        assert_eq!(sniff(text), b';');
-        let rows = rows(text, b';');
-        assert_eq!(rows[0].text, "Name: Zarxio; Maker: Sandoz; Inc; Year: 2015");
-        assert_eq!(&text[rows[0].range.clone()], "Zarxio;\"Sandoz; Inc\";2015");
-        assert_eq!(rows[1].text, "Name: Amjevita; Year: 2016; column 4: extra");
-        assert_eq!(&text[rows[1].range.clone()], "Amjevita;;2016;extra");
-        assert_eq!(rows.len(), 2);
-    }
-
-    #[test]
     fn the_delimiter_is_found() {
         assert_eq!(sniff("a,b,c\n1,2,3\n"), b',');
         assert_eq!(sniff("a\tb\n1, 2\t3\n"), b'\t');
@@ -105,8 +71,8 @@ mod tests {
     #[test]
     fn a_value_may_hold_line_ends() {
         let text = "a,b\n\"one\ntwo\",3\n";
-        let rows = rows(text, b',');
+        let (_, rows) = cells(text, b',');
         assert_eq!(rows.len(), 1);
-        assert_eq!(&text[rows[0].range.clone()], "\"one\ntwo\",3");
+        assert_eq!(&text[rows[0].0.clone()], "\"one\ntwo\",3");
     }
 }

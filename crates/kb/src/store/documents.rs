@@ -3,6 +3,7 @@ use halma_core::Layer;
 use heed::RwTxn;
 
 use super::schema::row_of;
+use super::tables::Begins;
 use super::{
     AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reading, Row, Rows, SectionRecord, State,
     Store, hash,
@@ -76,6 +77,8 @@ impl Store {
             self.put_node(txn, section, &record)?;
             section += 1;
         }
+        let begins = Begins { document, section: first_section, chunk: first_chunk };
+        let (tables, figures) = self.put_tables_and_figures(txn, draft, begins)?;
         let record = DocumentRecord {
             id: draft.id,
             names: vec![draft.name.to_owned()],
@@ -85,8 +88,8 @@ impl Store {
             date: draft.date.map(str::to_owned),
             sections: (first_section, section),
             chunks: (first_chunk, chunk),
-            tables: (0, 0),
-            figures: (0, 0),
+            tables,
+            figures,
             cut_with: draft.cut_with,
             format: draft.format.to_owned(),
             author: None,
@@ -144,6 +147,7 @@ impl Store {
         for name in &record.names {
             self.db.names.delete(txn, &name_key(name))?;
         }
+        self.remove_tables_and_figures(txn, &record)?;
         for chunk in rows(record.chunks) {
             self.remove_atoms(txn, chunk)?;
             self.db.atomizing.delete(txn, &chunk.to_be_bytes())?;
@@ -157,12 +161,12 @@ impl Store {
     }
 }
 
-fn rows(rows: Rows) -> std::ops::Range<Row> {
+pub(super) fn rows(rows: Rows) -> std::ops::Range<Row> {
     rows.0..rows.1
 }
 
 /// A place as a part of an id.
-fn at(place: Place) -> [u8; 16] {
+pub(super) fn at(place: Place) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&(place.chars.0 as u64).to_le_bytes());
     bytes[8..].copy_from_slice(&(place.chars.1 as u64).to_le_bytes());

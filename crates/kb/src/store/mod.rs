@@ -5,6 +5,7 @@ mod env;
 mod ledger;
 mod nodes;
 mod schema;
+mod tables;
 mod vectors;
 
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ mod tables;
 mod windows;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 

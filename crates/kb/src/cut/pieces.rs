@@ -147,7 +147,8 @@ pub(super) fn split_long(
         && let Some((most, _)) = text[range.clone()].char_indices().nth(limit)
     {
         let window = &text[range.start..range.start + most];
-        let line = window.rfind('\n').map(|at| at + 1);
+        // A line end near the beginning would leave a heading or a bullet alone.
+        let line = window.rfind('\n').map(|at| at + 1).filter(|at| *at > window.len() / 4);
         let space = || {
             let (at, space) = window.char_indices().rfind(|(_, c)| c.is_whitespace())?;
             Some(at + space.len_utf8())

@@ -75,11 +75,12 @@ impl<'a> Plan<'a> {
                 words |= !matches!(block.kind, BlockKind::Heading { .. });
                 continue;
             };
-            // A heading alone says nothing that its section does not.
+            // A heading alone says nothing that its section does not: it goes with the first row.
             if words {
                 segments.push(Segment::Flow(at..block.range.start));
+                at = block.range.start;
             }
-            segments.push(Segment::Rows(table, block.range.clone()));
+            segments.push(Segment::Rows(table, at..block.range.end));
             (at, words) = (block.range.end, false);
         }
         if !text[at..range.end].trim().is_empty() {
@@ -88,7 +89,7 @@ impl<'a> Plan<'a> {
     }
 
     pub(super) fn rows(&self, table: &Table, range: &Range<usize>) -> Vec<Piece> {
-        let part = self.parts.partition_point(|part| part.range.start <= range.start);
+        let part = self.parts.partition_point(|part| part.range.start < range.end);
         let heading = self.parts.get(part.saturating_sub(1)).and_then(|part| part.path.last());
         rows::pieces(self.parsed, table, range, (self.limit, heading.map(String::as_str)))
     }

@@ -141,7 +141,7 @@ impl<'a> Query<'a> {
             let new = if places.contains(&at) {
                 self.table(at, &name, catalogue)
             } else if let (Some((hidden, function)), false) = (hidden, renamed) {
-                let qualifier = (at > 1 && self.is_mark(at - 1, '.')).then_some(at - 2);
+                let qualifier = (at > 1 && self.is_mark(at - 1, '.')).then(|| at - 2);
                 if let Some(qualifier) = qualifier {
                     from = self.tokens[qualifier].range.start;
                 }

@@ -26,6 +26,7 @@ pub struct Base {
     chunks: WordIndex,
     atoms: WordIndex,
     view: Mutex<View>,
+    pub(crate) tables: crate::tables::Kept,
     warned: AtomicBool,
 }
 
@@ -100,6 +101,7 @@ impl Base {
             chunks,
             atoms,
             view: Mutex::new(View { generation, ..View::default() }),
+            tables: crate::tables::Kept::default(),
             warned: AtomicBool::new(false),
         }))
     }

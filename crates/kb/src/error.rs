@@ -69,6 +69,20 @@ pub enum KbError {
     Prompt(#[from] halma_core::PromptError),
     #[error("the {layer} layer cannot be searched; search `chunk` or `atom`")]
     NotSearched { layer: &'static str },
+    #[error("cutting by `semantic` needs an embedder; configure one, or set `chunks`")]
+    CutWithoutEmbedder,
+    #[error("cutting `{title}`: {source}")]
+    Cut { title: String, source: halma_core::Error },
+    #[error("the query cannot be run: {reason}; {hint}")]
+    Sql { reason: String, hint: String },
+    #[error("`{what}` is not allowed in a query: only one `SELECT` is, and it changes nothing")]
+    SqlNotRead { what: String },
+    #[error("the query took longer than {seconds} s; ask for less at a time")]
+    SqlTooLong { seconds: f64 },
+    #[error("the query, with the tables it reads, needs more memory than 2 GiB; ask for less")]
+    SqlTooLarge,
+    #[error("the base's tables cannot be put into the SQL engine: {source}")]
+    Tables { source: rusqlite::Error },
     #[error("a worker thread died while it was {doing}: {reason}; run the command again")]
     Died { doing: &'static str, reason: String },
 }

@@ -38,9 +38,13 @@ pub use inspect::{
     Seen, Shown, Unit, Verified,
 };
 pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
-pub use settings::{Atoms, BaseOptions, Former, InputFormat, KbSettings, Thresholds};
-pub use tables::SqlLimits;
+pub use settings::{
+    Atoms, BaseOptions, Chunks, Former, InputFormat, KbSettings, Thresholds,
+};
+pub use tables::{ColumnLine, SqlLimits, TableLine};
 
 /// The prompts of this crate.
-pub const PROMPTS: &[PromptFile] =
-    &[PromptFile { name: "kb/atomize", text: include_str!("../prompts/kb/atomize.md") }];
+pub const PROMPTS: &[PromptFile] = &[
+    PromptFile { name: "kb/atomize", text: include_str!("../prompts/kb/atomize.md") },
+    PromptFile { name: "kb/cut", text: include_str!("../prompts/kb/cut.md") },
+];

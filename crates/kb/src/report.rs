@@ -53,6 +53,8 @@ pub struct IndexReport {
     pub atoms: usize,
     /// Atoms that a model gave beyond the most that are kept of one chunk.
     pub atoms_cut: usize,
+    /// Ends of chunks that the cutting model did not give, so that the structure gave them.
+    pub cut_by_structure: usize,
     /// Texts embedded by this run.
     pub embedded: usize,
     /// Units of work in the base that failed and are tried again by the next run.

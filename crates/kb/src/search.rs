@@ -39,7 +39,7 @@ impl Knowledge for Base {
     }
 
     async fn compute(&self, sql: &str) -> Result<Computed, BoxError> {
-        Ok(self.sql(sql, crate::SqlLimits::default())?)
+        Ok(self.compute_beside(sql, crate::SqlLimits::default()).await?)
     }
 }
 

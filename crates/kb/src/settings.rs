@@ -10,8 +10,20 @@ use serde::{Deserialize, Serialize};
 pub struct KbSettings {
     /// What atoms are made of.
     pub atoms: Atoms,
-    /// A chunk holds at most this many characters, unless one sentence alone is longer.
+    /// How documents are cut into chunks.
+    pub chunks: Chunks,
+    /// A chunk holds at most this many characters (with `sentences`: each of its sentences; not
+    /// with `fixed`). A table that is longer is cut into its rows.
     pub chunk_chars: usize,
+    /// For `chunks = "fixed"`: at most so many tokens a chunk, and so many of them shared with the
+    /// chunk before, at most half. A token is a word, a number or a mark; what is longer than 16
+    /// letters counts once for every 16, and a Chinese or Japanese character is one.
+    pub chunk_tokens: usize,
+    pub chunk_overlap: usize,
+    /// For `chunks = "sentences"`: so many sentences a chunk, and so many of them shared with the
+    /// chunk before, at most half.
+    pub sentences: usize,
+    pub sentence_overlap: usize,
     /// Chunks that are atomized at the same time.
     pub concurrency: usize,
     /// At most this many atoms are kept of one chunk.
@@ -20,7 +32,17 @@ pub struct KbSettings {
 
 impl Default for KbSettings {
     fn default() -> Self {
-        Self { atoms: Atoms::Questions, chunk_chars: 1500, concurrency: 16, max_atoms: 24 }
+        Self {
+            atoms: Atoms::Questions,
+            chunks: Chunks::Structure,
+            chunk_chars: 1500,
+            chunk_tokens: 256,
+            chunk_overlap: 32,
+            sentences: 12,
+            sentence_overlap: 4,
+            concurrency: 16,
+            max_atoms: 24,
+        }
     }
 }
 
@@ -34,6 +56,23 @@ pub enum Atoms {
     /// Its sentences, the title put in for a leading pronoun. No model is asked.
     Sentences,
     None,
+}
+
+/// How documents are cut into chunks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chunks {
+    /// Below headings and between sentences; tables and list items stay whole.
+    #[default]
+    Structure,
+    /// A fixed number of tokens, with overlap.
+    Fixed,
+    /// A fixed number of sentences, with overlap.
+    Sentences,
+    /// Where the subject changes, as the embedder sees it.
+    Semantic,
+    /// Where the model of role `cutter` says, with a summary of each chunk (PIKE-RAG, Figure 5).
+    Model,
 }
 
 /// The least cosines that count as a match with the embedder in use.

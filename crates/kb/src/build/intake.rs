@@ -1,15 +1,17 @@
 //! Documents into the truth: new ones are cut and stored, changed ones replaced, known ones left
 //! alone.
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use halma_core::Layer;
+use halma_core::{Layer, Meter, Setup};
 use heed::RwTxn;
 
+use super::cutting::{Cutting, Uncut};
 use super::desk::{Desk, Incoming, Verdict, document_id};
 use super::options::Selection;
 use super::prune;
-use crate::cut::{Outline, outline};
+use crate::cut::{Cut, CutSettings, cut_now};
 use crate::read::{Draft, InputFile, Naming, Walked, read, walk};
 use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, Store, hash};
 use crate::{Base, IndexOptions, IndexReport, KbError, KbSettings, Progress, Stage, Step};
@@ -50,6 +52,10 @@ pub(super) struct Intake {
     invisible: (usize, usize),
     /// Files that were not read because their document was known, and then it was replaced.
     again: Vec<Arc<InputFile>>,
+    cutting: Cutting,
+    /// Documents that a model has cut, and those that it could not.
+    cut: HashMap<Id, Cut>,
+    uncut: HashSet<Id>,
 }
 
 impl Intake {
@@ -57,9 +63,13 @@ impl Intake {
         base: &Arc<Base>,
         settings: &KbSettings,
         options: &IndexOptions,
+        models: (&Arc<Setup>, &Arc<Meter>),
         progress: &Progress,
     ) -> Self {
         Self {
+            cutting: Cutting::new(base, settings, models),
+            cut: HashMap::new(),
+            uncut: HashSet::new(),
             base: Arc::clone(base),
             settings: settings.clone(),
             options: options.clone(),
@@ -94,6 +104,12 @@ impl Intake {
             let (base, progress) = (Arc::clone(&self.base), Arc::clone(&self.progress));
             prune::prune(&base, &mut self, (&walked, &selection, &progress))?;
         }
+        let told = self.cutting.told;
+        self.report.cut_by_structure = told.fell_back;
+        self.report.usage.add(told.usage);
+        self.report.pending_units += told.pending;
+        self.report.spent = told.spent;
+        self.report.failure = told.failure;
         Ok(self.report)
     }
 
@@ -127,7 +143,7 @@ impl Intake {
         if let Some(last) = held {
             let document_of_file = last.naming == Naming::Own && last.name == file.name;
             let alone = !several && refused.is_empty() && document_of_file;
-            let id = document_id(title_of(&last), &last.text);
+            let id = document_id(title_of(&last), &last.parsed.text);
             let read_with = read_with(&self.options, self.desk.cut_with);
             let record = alone.then_some(FileRecord { content, read_with, document: id });
             self.take(document(last, file, record))?;
@@ -138,7 +154,7 @@ impl Intake {
 
     fn take(&mut self, item: Item) -> Result<(), KbError> {
         if let What::Document(draft) = &item.what {
-            self.batch_bytes += draft.text.len();
+            self.batch_bytes += draft.parsed.text.len();
         }
         self.batch.push(item);
         if self.batch.len() >= BATCH || self.batch_bytes >= BATCH_BYTES {
@@ -155,6 +171,9 @@ impl Intake {
         }
         let base = Arc::clone(&self.base);
         let store = &base.store;
+        if self.cutting.asks() {
+            self.ask_where_to_cut(store, &batch)?;
+        }
         let before = (self.report.documents_new, self.report.documents_replaced);
         store.write(|txn| batch.iter().try_for_each(|item| self.enter(store, txn, item)))?;
         self.invisible.0 += self.report.documents_new - before.0;
@@ -167,12 +186,38 @@ impl Intake {
         Ok(())
     }
 
+    /// Cuts the documents of a batch that are new or cut otherwise, outside of any transaction.
+    fn ask_where_to_cut(&mut self, store: &Store, batch: &[Item]) -> Result<(), KbError> {
+        let mut documents: Vec<Uncut<'_>> = vec![];
+        for item in batch {
+            let What::Document(draft) = &item.what else { continue };
+            let (title, parsed) = (title_of(draft), &draft.parsed);
+            let id = document_id(title, &parsed.text);
+            let known = store.read(|txn| match store.find(txn, Layer::Document, id)? {
+                Some(row) => Ok(!self.desk.is_cut_otherwise((store, txn), row)?),
+                None => Ok(false),
+            })?;
+            let asked = documents.iter().any(|document| document.id == id);
+            if !known && !asked {
+                documents.push(Uncut { id, name: &draft.name, title, parsed });
+            }
+        }
+        self.cut = self.cutting.cut_all(&documents)?;
+        let uncut = documents.iter().filter(|document| !self.cut.contains_key(&document.id));
+        self.uncut = uncut.map(|document| document.id).collect();
+        Ok(())
+    }
+
     fn enter(&mut self, store: &Store, txn: &mut RwTxn<'_>, item: &Item) -> heed::Result<()> {
         let file = &item.file;
         match &item.what {
             What::Document(draft) => {
-                self.enter_document(store, txn, (draft, &file.origin))?;
                 let key = FileKey::of(&file.origin);
+                let id = document_id(title_of(draft), &draft.parsed.text);
+                if self.uncut.contains(&id) {
+                    return store.forget_file(txn, key);
+                }
+                self.enter_document(store, txn, (draft, id, &file.origin))?;
                 match &item.record {
                     Some(record) => store.put_file(txn, key, record),
                     None => store.forget_file(txn, key),
@@ -196,9 +241,8 @@ impl Intake {
         &mut self,
         store: &Store,
         txn: &mut RwTxn<'_>,
-        (draft, origin): (&Draft, &str),
+        (draft, id, origin): (&Draft, Id, &str),
     ) -> heed::Result<()> {
-        let id = document_id(title_of(draft), &draft.text);
         let Draft { name, naming, source, .. } = draft;
         let incoming = Incoming { id, name, naming: *naming, source };
         match self.desk.judge((store, txn), incoming)? {
@@ -263,19 +307,19 @@ impl Intake {
         (id, name, origin): (Id, &str, &str),
     ) -> heed::Result<Row> {
         let title = title_of(draft);
-        let outline = cut(draft, &self.settings);
+        let settings = self.cutting.settings();
+        let cut = self.cut.remove(&id).or_else(|| cut_now(&draft.parsed, title, settings));
+        let missing = || heed::Error::Encoding(format!("`{name}` was not cut").into());
+        let cut = cut.ok_or_else(missing)?;
         let document = DocumentDraft {
             id,
             name,
             source: &draft.source,
             origin,
             title,
-            url: draft.url.as_deref(),
-            date: draft.date.as_deref(),
-            text: &draft.text,
-            outline: &outline,
+            parsed: &draft.parsed,
+            outline: &cut.outline,
             cut_with: self.desk.cut_with,
-            format: "",
         };
         let put = store.put_document(txn, &document, self.settings.atoms)?;
         self.report.sections += put.sections;
@@ -326,15 +370,9 @@ pub(super) fn look(
     }
 }
 
-/// The sections and chunks of a document.
-pub(super) fn cut(draft: &Draft, settings: &KbSettings) -> Outline {
-    let sections = outline(&draft.text, title_of(draft), draft.kind, settings.chunk_chars);
-    Outline { sections, ..Outline::default() }
-}
-
 /// Names the settings that a document is cut with.
 pub(super) fn cut_with(settings: &KbSettings) -> Id {
-    hash(&[&settings.chunk_chars.to_le_bytes()])
+    CutSettings::of(settings).fingerprint()
 }
 
 /// Names how files are read: another version may read more of them.

@@ -1,6 +1,7 @@
 //! Building: read → cut → store → atomize → embed → index. Every step is kept in the ledger, so a
 //! run that is killed or runs out of budget is continued by the next one.
 mod atomize;
+mod cutting;
 mod desk;
 mod embed;
 mod estimate;
@@ -51,7 +52,7 @@ pub async fn index(
     // Blocking work holds the lock as well: it goes on when this future is dropped.
     let lock = Arc::new(lock(base, &progress).await?);
     let mut report = {
-        let work = intake::Intake::new(base, settings, options, &progress);
+        let work = intake::Intake::new(base, settings, options, (setup, meter), &progress);
         let (inputs, lock, base) = (inputs.to_owned(), Arc::clone(&lock), Arc::clone(base));
         let atoms = settings.atoms;
         beside("reading", move || {
@@ -73,13 +74,13 @@ pub async fn index(
     let (atomized, embedded) = work?;
     report.atoms = atomized.atoms;
     report.atoms_cut = atomized.cut;
-    report.spent = atomized.spent;
-    report.usage = atomized.usage;
+    report.spent = report.spent.or(atomized.spent);
+    report.usage.add(atomized.usage);
     report.embedded = embedded.done;
-    report.failure = atomized.failure.or(embedded.failure);
+    report.failure = report.failure.take().or(atomized.failure).or(embedded.failure);
     let ledger = base.store.read(|txn| base.store.ledger_counts(txn))?;
     report.failed_units = count(ledger.failed);
-    report.pending_units = count(ledger.pending) + embedded.pending;
+    report.pending_units += count(ledger.pending) + embedded.pending;
     report.elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
     Ok(report)
 }

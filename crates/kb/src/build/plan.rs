@@ -9,11 +9,11 @@ use super::Selection;
 use super::desk::{Desk, Incoming, Verdict, document_id};
 use super::estimate::Estimate;
 use super::forecast::{FORECASTERS, Forecast, Planned, PlannedChunk, sentences_of};
-use super::intake::{cut, cut_with, look, title_of, unchanged};
-use crate::cut::Outline;
+use super::intake::{cut_with, look, title_of, unchanged};
+use crate::cut::{CutSettings, Outline, cut_now};
 use crate::read::{Draft, InputFile, Naming, read};
 use crate::store::{ChunkRecord, DocumentRecord, Id, Row, State, sameness, under_headings};
-use crate::{Atoms, Base, IndexOptions, KbError, KbSettings};
+use crate::{Atoms, Base, Chunks, IndexOptions, KbError, KbSettings};
 
 /// Waiting texts whose lengths are looked at; the others are taken to be like them.
 const SAMPLE: usize = 5000;
@@ -97,7 +97,7 @@ impl<'a> Planner<'a> {
 
     fn document(&mut self, draft: &Draft) -> Result<(), KbError> {
         let store = &self.base.store;
-        let id = document_id(title_of(draft), &draft.text);
+        let id = document_id(title_of(draft), &draft.parsed.text);
         let Draft { name, naming, source, .. } = draft;
         let incoming = Incoming { id, name, naming: *naming, source };
         let counts = &mut self.plan.estimate;
@@ -149,13 +149,13 @@ impl<'a> Planner<'a> {
     /// Cuts a document and foresees what its chunks will cost.
     fn cut(&mut self, draft: &Draft, mut held: HashMap<Id, Vec<bool>>) -> Result<(), KbError> {
         let title = title_of(draft);
-        let Outline { sections, .. } = cut(draft, self.settings);
+        let Outline { sections, .. } = foreseen(draft, self.settings);
         let mut chunks = vec![];
         for section in &sections {
             let heading = section.name.as_deref().filter(|_| section.indexed);
             for piece in &section.chunks {
                 let (begin, end) = piece.place.bytes;
-                let text = piece.text.as_deref().unwrap_or(&draft.text[begin..end]);
+                let text = piece.text.as_deref().unwrap_or(&draft.parsed.text[begin..end]);
                 let searched = under_headings(title, heading, text);
                 let same = held.get_mut(&sameness(&searched, text, piece.text.is_none()));
                 let done = same.and_then(Vec::pop);
@@ -238,4 +238,12 @@ impl<'a> Planner<'a> {
         self.plan.characters += characters;
         Ok(())
     }
+}
+
+/// How a document would be cut; by the structure where a model or the embedder would say.
+fn foreseen(draft: &Draft, settings: &KbSettings) -> Outline {
+    let settings = CutSettings::of(settings);
+    let (title, structure) = (title_of(draft), CutSettings { chunks: Chunks::Structure, ..settings });
+    let cut = cut_now(&draft.parsed, title, &settings);
+    cut.or_else(|| cut_now(&draft.parsed, title, &structure)).unwrap_or_default().outline
 }

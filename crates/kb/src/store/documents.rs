@@ -1,13 +1,15 @@
 //! Documents come and go as a whole: sections, chunks and what was made of them with them.
 use halma_core::Layer;
+use halma_parse::Parsed;
 use heed::RwTxn;
 
 use super::schema::row_of;
+use super::tables::Begins;
 use super::{
     AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reading, Row, SectionRecord, State, Store,
     hash,
 };
-use crate::cut::Outline;
+use crate::cut::{Outline, Places};
 
 /// A document to put into the store.
 pub(crate) struct DocumentDraft<'a> {
@@ -17,12 +19,9 @@ pub(crate) struct DocumentDraft<'a> {
     /// The file it came from: an absolute path.
     pub(crate) origin: &'a str,
     pub(crate) title: &'a str,
-    pub(crate) url: Option<&'a str>,
-    pub(crate) date: Option<&'a str>,
-    pub(crate) text: &'a str,
+    pub(crate) parsed: &'a Parsed,
     pub(crate) outline: &'a Outline,
     pub(crate) cut_with: Id,
-    pub(crate) format: &'a str,
 }
 
 /// What a document put in came to.
@@ -60,7 +59,7 @@ impl Store {
             let begin = chunk;
             for piece in &drafted.chunks {
                 let text = piece.text.as_deref();
-                let shown = text.unwrap_or(&draft.text[piece.place.bytes.0..piece.place.bytes.1]);
+                let shown = text.unwrap_or(&draft.parsed.text[piece.place.bytes.0..piece.place.bytes.1]);
                 let id = hash(&[&parent, &at(piece.place), shown.as_bytes()]);
                 let text = text.map(str::to_owned);
                 let place = piece.place;
@@ -78,30 +77,35 @@ impl Store {
             self.put_node(txn, section, &record)?;
             section += 1;
         }
+        let begins = Begins { document, section: first_section, chunk: first_chunk };
+        let (tables, figures) = self.put_tables_and_figures(txn, draft, begins)?;
+        let places = Places::new(&draft.parsed.text);
+        let chars = |byte: usize| places.of(&(byte..byte)).chars.0;
+        let link = |link: &halma_parse::Link| (places.of(&link.range).chars, link.target.clone());
         let record = DocumentRecord {
             id: draft.id,
             names: vec![draft.name.to_owned()],
             source: draft.source.to_owned(),
             title: draft.title.to_owned(),
-            url: draft.url.map(str::to_owned),
-            date: draft.date.map(str::to_owned),
+            url: draft.parsed.url.clone(),
+            date: draft.parsed.date.clone(),
             sections: (first_section, section),
             chunks: (first_chunk, chunk),
-            tables: (0, 0),
-            figures: (0, 0),
+            tables,
+            figures,
             cut_with: draft.cut_with,
-            format: draft.format.to_owned(),
-            author: None,
-            language: None,
-            pages: vec![],
-            links: vec![],
-            warnings: vec![],
+            format: draft.parsed.format.to_owned(),
+            author: draft.parsed.author.clone(),
+            language: draft.parsed.language.clone(),
+            pages: draft.parsed.pages.iter().map(|page| (page.number, chars(page.start))).collect(),
+            links: draft.parsed.links.iter().map(link).collect(),
+            warnings: draft.parsed.warnings.clone(),
             origins: vec![draft.origin.to_owned()],
         };
         self.put_node(txn, document, &record)?;
         let slot = self.slot_of(txn, (Layer::Document, document))?;
         let key = document.to_be_bytes();
-        self.put_sealed(txn, (self.db.texts, &key), slot, draft.text.as_bytes())?;
+        self.put_sealed(txn, (self.db.texts, &key), slot, draft.parsed.text.as_bytes())?;
         self.db.names.put(txn, &name_key(draft.name), &document.to_be_bytes())?;
         Ok(Put { sections: sections.len(), chunks: chunk_count })
     }
@@ -174,7 +178,7 @@ impl Store {
 }
 
 /// A place as a part of an id.
-fn at(place: Place) -> [u8; 16] {
+pub(super) fn at(place: Place) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&(place.chars.0 as u64).to_le_bytes());
     bytes[8..].copy_from_slice(&(place.chars.1 as u64).to_le_bytes());

@@ -13,6 +13,7 @@ mod nodes;
 mod owned;
 mod schema;
 mod sealed;
+mod tables;
 mod vectors;
 mod waiting;
 

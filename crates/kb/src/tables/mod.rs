@@ -1,8 +1,31 @@
-//! Tables of the base as an in-memory SQL database, read only.
+//! Tables of the base as an in-memory SQL database, read only, so that questions of how many and how
+//! much are computed over all rows instead of read off the best few.
+mod catalogue;
+mod dates;
+mod engine;
+mod hints;
+mod load;
+mod names;
+mod query;
+mod sources;
+mod tokens;
+mod values;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use halma_core::Computed;
+use halma_core::{Computed, NodeId};
+use serde::Serialize;
 
+use self::catalogue::{Catalogue, Field};
+use self::engine::Engine;
+pub(crate) use self::values::kind_of;
+use crate::error::beside;
+use crate::store::{ColumnKind, Store};
 use crate::{Base, KbError};
 
 /// How much a query may use.
@@ -19,9 +42,137 @@ impl Default for SqlLimits {
     }
 }
 
+/// A table as SQL knows it.
+#[derive(Debug, Clone, Serialize)]
+pub struct TableLine {
+    pub name: String,
+    /// For what unites several tables: that of the first.
+    pub id: NodeId,
+    pub caption: Option<String>,
+    /// `None` for what was made from facts or unites tables.
+    pub document: Option<String>,
+    pub page: Option<u32>,
+    pub rows: usize,
+    pub columns: Vec<ColumnLine>,
+    /// Names of the tables whose rows this one unites.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unites: Vec<String>,
+    /// Why it cannot be read in SQL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+/// A column as SQL knows it.
+#[derive(Debug, Clone, Serialize)]
+pub struct ColumnLine {
+    pub name: String,
+    /// As the document has it.
+    pub written: String,
+    /// `integer`, `number`, `date` (as `2023-01-31`), `truth` (1 or 0) or `text`.
+    pub kind: &'static str,
+    /// What its numbers count: `%`, `USD`, `mg`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+/// The database of a base, made when it is first asked for and kept until the base changes.
+#[derive(Clone, Default)]
+pub(crate) struct Kept(Arc<Mutex<Option<Engine>>>);
+
+impl Kept {
+    fn run(&self, store: &Store, sql: &str, limits: SqlLimits) -> Result<Computed, KbError> {
+        let mut kept = self.current(store)?;
+        let Some(engine) = kept.as_mut() else { return Err(KbError::SqlTooLarge) };
+        let done = engine.run(store, sql, limits);
+        if matches!(done, Err(KbError::Tables { .. } | KbError::SqlTooLarge)) {
+            // A table may be there in part.
+            *kept = None;
+        }
+        done
+    }
+
+    /// The engine of what the base holds now.
+    fn current(&self, store: &Store) -> Result<MutexGuard<'_, Option<Engine>>, KbError> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let generation = store.read(|txn| store.generation(txn))?;
+        if kept.as_ref().is_none_or(|engine| engine.catalogue.generation != generation) {
+            // The old one goes first: both may not fit.
+            *kept = None;
+            *kept = Some(Engine::new(Catalogue::load(store)?)?);
+        }
+        Ok(kept)
+    }
+}
+
 impl Base {
-    /// Runs one `SELECT` over the base's tables.
-    pub fn sql(&self, _sql: &str, _limits: SqlLimits) -> Result<Computed, KbError> {
-        Ok(Computed { columns: vec![], rows: vec![], documents: vec![], cut: false })
+    /// Runs one `SELECT` over the base's tables. Every row of the result names the rows of the base
+    /// that it comes from or, where that is not known, the tables that were read.
+    ///
+    /// # Errors
+    /// When the query is wrong (with near names), would change something, or takes more time or
+    /// memory than it may.
+    pub fn sql(&self, sql: &str, limits: SqlLimits) -> Result<Computed, KbError> {
+        self.tables.run(&self.store, sql, limits)
+    }
+
+    /// [`Base::sql`] beside the runtime.
+    pub(crate) async fn compute_beside(
+        &self,
+        sql: &str,
+        limits: SqlLimits,
+    ) -> Result<Computed, KbError> {
+        let (kept, store, sql) = (self.tables.clone(), self.store.clone(), sql.to_owned());
+        beside("computing", move || kept.run(&store, &sql, limits)).await
+    }
+
+    /// The tables of the base under the names that they have in SQL.
+    pub fn tables(&self) -> Result<Vec<TableLine>, KbError> {
+        let kept = self.tables.current(&self.store)?;
+        let Some(engine) = kept.as_ref() else { return Ok(vec![]) };
+        let all = &engine.catalogue.tables;
+        let line = |table: &catalogue::Known| TableLine {
+            name: table.name.clone(),
+            id: table.id.clone(),
+            caption: table.caption.clone(),
+            document: table.document.clone(),
+            page: table.page,
+            rows: table.count(),
+            columns: table.fields.iter().map(ColumnLine::of).collect(),
+            unites: table.united.iter().map(|at| all[*at].name.clone()).collect(),
+            refused: table.refused.clone(),
+        };
+        Ok(all.iter().map(line).collect())
+    }
+}
+
+impl ColumnLine {
+    fn of(field: &Field) -> Self {
+        Self {
+            name: field.name.clone(),
+            written: field.written.clone(),
+            kind: kind_name(field.kind),
+            unit: field.unit.clone(),
+        }
+    }
+}
+
+fn kind_name(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Text => "text",
+        ColumnKind::Integer => "integer",
+        ColumnKind::Number => "number",
+        ColumnKind::Date => "date",
+        ColumnKind::Truth => "truth",
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, kind_name(self.kind))?;
+        match (self.kind, &self.unit) {
+            (ColumnKind::Truth, _) => f.write_str(" (1 or 0)"),
+            (_, Some(unit)) => write!(f, " ({unit})"),
+            _ => Ok(()),
+        }
     }
 }

@@ -103,7 +103,8 @@ mod tests {
         let decoded = decode(latin, None).unwrap();
         assert_eq!(decoded.text, "Die Straße führt über die Brücke nach München.");
         assert_eq!(decoded.guessed, Some("windows-1252"));
-        let (russian, _, _) = encoding_rs::WINDOWS_1251.encode("Все счастливые семьи похожи друг на друга.");
+        let (russian, _, _) =
+            encoding_rs::WINDOWS_1251.encode("Все счастливые семьи похожи друг на друга.");
         assert_eq!(read(&russian), "Все счастливые семьи похожи друг на друга.");
         assert_eq!(decode(b"\xe4", Some("iso-8859-5")).unwrap().text, "ф");
     }

@@ -29,11 +29,11 @@ pub(crate) fn write(
     let tables = own_tables(format, bytes, nodes);
     let mut walk = Walk { format, document, nodes, tables, numbers: vec![], room: MOST_PICTURES };
     let mut pages = walk.pages(bytes, scans);
-    for (index, node) in nodes.iter().enumerate() {
+    for node in nodes {
         if let Some(page) = node.page {
             pages.begin(page, writer);
         }
-        walk.node(index, node, writer);
+        walk.node(node, writer);
     }
     pages.begin(u32::MAX, writer);
 }
@@ -66,7 +66,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn node(&mut self, index: usize, node: &DocumentNode, writer: &mut Writer) {
+    fn node(&mut self, node: &DocumentNode, writer: &mut Writer) {
         if matches!(node.content_layer, ContentLayer::Header | ContentLayer::Footer) {
             // The table of a letterhead has its place among the tables all the same.
             if matches!(node.content, NodeContent::Table { .. }) {
@@ -96,7 +96,8 @@ impl Walk<'_> {
             NodeContent::Table { grid } => self.table(grid, writer),
             NodeContent::Image { description, image_index, src } => {
                 let at = image_index.and_then(|at| usize::try_from(at).ok());
-                let name = src.clone().unwrap_or_else(|| format!("picture-{index}"));
+                let name =
+                    src.clone().unwrap_or_else(|| format!("picture-{}", at.unwrap_or(0) + 1));
                 self.picture(at, description.as_deref(), &name, writer);
             }
             NodeContent::Code { text, .. } => writer.code(text),
@@ -141,7 +142,8 @@ impl Walk<'_> {
                 lines(&mut inline, before);
                 let from = inline.text.len();
                 lines(&mut inline, linked);
-                inline.link_from(from, url);
+                // Of relations between the parts of a file, xberg leaves these as they are.
+                inline.link_from(from, &url.replace("&amp;", "&"));
                 at = end;
             }
         }
@@ -168,11 +170,14 @@ impl Walk<'_> {
 
     /// How deep an item stands, and its mark.
     fn marker(&mut self, node: &DocumentNode) -> (usize, String) {
-        let list = |(_, parent): &(u32, &DocumentNode)| matches!(parent.content, NodeContent::List { .. });
+        let list =
+            |(_, parent): &(u32, &DocumentNode)| matches!(parent.content, NodeContent::List { .. });
         let lists: Vec<(u32, bool)> = self
             .parents(node)
             .filter(list)
-            .map(|(index, list)| (index, matches!(list.content, NodeContent::List { ordered: true })))
+            .map(|(index, list)| {
+                (index, matches!(list.content, NodeContent::List { ordered: true }))
+            })
             .collect();
         let depth = lists.len().saturating_sub(1);
         let own = node.attributes.as_ref().and_then(|attributes| attributes.get("list_marker"));
@@ -206,6 +211,7 @@ impl Walk<'_> {
         if image.is_some_and(|image| small(image.width) || small(image.height) || image.is_mask) {
             return;
         }
+        let name = image.and_then(|image| image.source_path.as_deref()).unwrap_or(name);
         let caption = image.and_then(|image| image.caption.as_deref()).or(said).unwrap_or_default();
         let bytes = image.filter(|image| !image.data.is_empty() && image.data.len() <= self.room);
         let bytes = bytes.map(|image| {
@@ -241,7 +247,8 @@ impl Walk<'_> {
             }
             let images = self.document.images.iter().flatten();
             let image = images.filter(|image| image.page_number == Some(page));
-            let largest = image.max_by_key(|image| image.data.len()).map(|image| image.data.to_vec());
+            let largest =
+                image.max_by_key(|image| image.data.len()).map(|image| image.data.to_vec());
             if largest.is_some() || !blank(page) {
                 pages.missing.push((page, largest));
             }
@@ -266,7 +273,9 @@ impl Pages<'_> {
         while let Some((scan, image)) = self.missing.pop_if(|(scan, _)| *scan <= page) {
             writer.page(scan);
             match self.scans.page(self.bytes, scan, image.as_deref()) {
-                Ok(text) => text.split("\n\n").for_each(|part| writer.paragraph(&Inline::words(part))),
+                Ok(text) => {
+                    text.split("\n\n").for_each(|part| writer.paragraph(&Inline::lines(part)))
+                }
                 Err(why) => writer.warn(why),
             }
         }
@@ -302,7 +311,9 @@ fn write_own(mut own: OfficeTable, theirs: Option<&TableGrid>, writer: &mut Writ
             for cell in &theirs.cells {
                 let place = placed.places.get(cell.row as usize);
                 let place = place.and_then(|row| row.get(cell.col as usize).copied().flatten());
-                let Some(place) = place.filter(|place| place.row == cell.row as usize) else { continue };
+                let Some(place) = place.filter(|place| place.row == cell.row as usize) else {
+                    continue;
+                };
                 if place.first_column && !cell.content.trim().is_empty() {
                     own.grid.rows[place.row][place.cell].content = Inline::lines(&cell.content);
                 }
@@ -349,6 +360,10 @@ fn media(format: &str) -> String {
 
 /// Names that programs give pictures, which say nothing.
 fn generic(caption: &str) -> bool {
-    let word = caption.trim_end_matches(|c: char| c.is_ascii_digit() || c.is_whitespace() || c == '\0');
-    matches!(word.to_lowercase().as_str(), "picture" | "image" | "figure" | "graphic" | "grafik" | "")
+    let word =
+        caption.trim_end_matches(|c: char| c.is_ascii_digit() || c.is_whitespace() || c == '\0');
+    matches!(
+        word.to_lowercase().as_str(),
+        "picture" | "image" | "figure" | "graphic" | "grafik" | ""
+    )
 }

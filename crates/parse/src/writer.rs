@@ -36,10 +36,6 @@ impl Writer {
         self.parsed.blocks.is_empty()
     }
 
-    pub(crate) fn page_number(&self) -> Option<u32> {
-        self.page
-    }
-
     pub(crate) fn warn(&mut self, warning: String) {
         if !self.parsed.warnings.contains(&warning) {
             self.parsed.warnings.push(warning);
@@ -244,7 +240,8 @@ impl Writer {
             let bars = |upto: usize| cell.text[..upto].matches('|').count();
             let by = self.parsed.text.len();
             for link in &cell.links {
-                let range = link.range.start + bars(link.range.start)..link.range.end + bars(link.range.end);
+                let range = link.range.start + bars(link.range.start)
+                    ..link.range.end + bars(link.range.end);
                 let link = Link { range, ..link.clone() };
                 self.parsed.links.push(moved(&link, by));
             }

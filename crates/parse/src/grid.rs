@@ -146,20 +146,30 @@ impl Grid {
             // A table of nothing but header cells is one whose author liked bold words.
             return if marked < self.rows.len() { marked } else { 1 };
         }
-        usize::from(self.looks_like_header(placed))
-    }
-
-    fn looks_like_header(&self, placed: &Placed) -> bool {
-        let [first, second, ..] = &placed.places[..] else { return false };
-        let words = |row: &[Option<Place>]| {
+        let words = |row: &Vec<Option<Place>>| {
             let mut words = vec![""; placed.width];
             for (words, place) in words.iter_mut().zip(row) {
                 *words = place.map_or("", |place| self.cell(place).content.text.trim());
             }
             words
         };
-        names_columns(&words(first), &words(second))
+        header_rows(&placed.places.iter().take(4).map(words).collect::<Vec<_>>())
     }
+}
+
+/// How many of the first rows are a header, as far as it can be told from their words: a row of
+/// names, perhaps below one or two that are mostly empty. At least one row is left.
+pub(crate) fn header_rows(rows: &[Vec<&str>]) -> usize {
+    for (above, pair) in rows.windows(2).take(3).enumerate() {
+        if names_columns(&pair[0], &pair[1], above == 0) {
+            return above + 1;
+        }
+        let filled = pair[0].iter().filter(|words| !words.is_empty()).count();
+        if filled * 2 > pair[0].len() {
+            return 0;
+        }
+    }
+    0
 }
 
 /// Whether a row names the columns: words in (nearly) every place, no number among them save years
@@ -175,7 +185,7 @@ fn names_columns(first: &[&str], second: &[&str], unlike: bool) -> bool {
     let alike = |(name, below): (&&str, &&str)| {
         is_number(name) && !(year(name) && (below.is_empty() || (is_number(below) && !year(below))))
     };
-    if is_number(first[0]) && !first[0].is_empty() || first.iter().zip(second).any(alike) {
+    if is_number(first[0]) || first.iter().zip(second).any(alike) {
         return false;
     }
     if names.iter().any(|name| name.chars().count() > 80) {

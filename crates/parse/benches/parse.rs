@@ -44,19 +44,19 @@ fn benches(criterion: &mut Criterion) {
     {
         group.throughput(Throughput::Bytes(html.len() as u64));
         group.bench_function("html, a page of Wikipedia", |b| {
-            b.iter(|| read("a.html", black_box(&html)))
+            b.iter(|| read("a.html", black_box(&html)));
         });
     }
     let markdown =
         "## Heading\n\nSome *words* and [a link](b.md).\n\n- one\n- two\n\n".repeat(30_000);
     group.throughput(Throughput::Bytes(markdown.len() as u64));
     group.bench_function("markdown, 2 MB", |b| {
-        b.iter(|| read("a.md", black_box(markdown.as_bytes())))
+        b.iter(|| read("a.md", black_box(markdown.as_bytes())));
     });
     let rows = "name,1975,some words,2.5\n".repeat(100_000);
     group.throughput(Throughput::Bytes(rows.len() as u64));
     group.bench_function("csv, 100,000 rows", |b| {
-        b.iter(|| read("a.csv", black_box(rows.as_bytes())))
+        b.iter(|| read("a.csv", black_box(rows.as_bytes())));
     });
     group.finish();
     let mut group = criterion.benchmark_group("pages");

@@ -67,7 +67,7 @@ fn detect(bytes: &[u8]) -> &'static Encoding {
 /// UTF-16 without a mark: Latin text has a NUL in every other byte.
 fn utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     let sample = &bytes[..bytes.len().min(2_000)];
-    if sample.len() < 8 || bytes.len() % 2 != 0 {
+    if sample.len() < 8 || !bytes.len().is_multiple_of(2) {
         return None;
     }
     let nuls = |odd: usize| sample.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();

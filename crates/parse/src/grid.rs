@@ -201,10 +201,9 @@ fn cover(rows: &mut [Vec<Option<Place>>], column: usize, columns: usize, cell: (
         if places.len() < column + columns {
             places.resize(column + columns, None);
         }
-        for at in column..column + columns {
-            let place = Place { row: cell.0, cell: cell.1, first_column: at == column };
+        for (at, place) in places[column..column + columns].iter_mut().enumerate() {
             // Where spans of a broken table meet, the first one keeps the place.
-            places[at].get_or_insert(place);
+            place.get_or_insert(Place { row: cell.0, cell: cell.1, first_column: at == 0 });
         }
     }
 }

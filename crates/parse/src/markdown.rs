@@ -142,7 +142,7 @@ impl Reader {
             TagEnd::List(_) => self.lists -= 1,
             TagEnd::Paragraph => self.paragraph = None,
             TagEnd::TableCell => {
-                self.cells.push(self.cell.take().unwrap_or_default().trim().to_owned())
+                self.cells.push(self.cell.take().unwrap_or_default().trim().to_owned());
             }
             TagEnd::TableHead | TagEnd::TableRow if self.quotes > 0 => self.cells.clear(),
             TagEnd::TableHead => {
@@ -157,11 +157,9 @@ impl Reader {
                 }
             }
             TagEnd::Link => {
-                self.parsed.links.extend(self.link.take().map(|(range, text, target)| Link {
-                    range,
-                    text: text.trim().to_owned(),
-                    target,
-                }))
+                if let Some((range, text, target)) = self.link.take() {
+                    self.parsed.links.push(Link { range, text: text.trim().to_owned(), target });
+                }
             }
             TagEnd::Image => self.figure(),
             _ => {}

@@ -1,5 +1,7 @@
 //! From xberg's tree of a document to our text: its nodes in reading order, its tables with what
 //! the file's own XML says about merged cells.
+use std::collections::HashMap;
+
 use xberg::ExtractedDocument;
 use xberg::types::document_structure::{
     AnnotationKind, ContentLayer, DocumentNode, NodeContent, TableGrid, TextAnnotation,
@@ -27,7 +29,8 @@ pub(crate) fn write(
 ) {
     let nodes = document.document.as_ref().map_or(&[][..], |document| &document.nodes);
     let tables = own_tables(format, bytes, nodes);
-    let mut walk = Walk { format, document, nodes, tables, numbers: vec![], room: MOST_PICTURES };
+    let mut walk =
+        Walk { format, document, nodes, tables, numbers: HashMap::new(), room: MOST_PICTURES };
     let mut pages = walk.pages(bytes, scans);
     for node in nodes {
         if let Some(page) = node.page {
@@ -61,7 +64,7 @@ struct Walk<'a> {
     /// The last table first.
     tables: Vec<Option<OfficeTable>>,
     /// By list: the number of its last item.
-    numbers: Vec<(u32, usize)>,
+    numbers: HashMap<u32, usize>,
     room: usize,
 }
 
@@ -185,16 +188,8 @@ impl Walk<'_> {
             return (depth, marker.clone());
         }
         let Some((list, true)) = lists.first() else { return (depth, "-".to_owned()) };
-        let number = match self.numbers.iter_mut().find(|(known, _)| known == list) {
-            Some((_, number)) => {
-                *number += 1;
-                *number
-            }
-            None => {
-                self.numbers.push((*list, 1));
-                1
-            }
-        };
+        let number = self.numbers.entry(*list).or_default();
+        *number += 1;
         (depth, format!("{number}."))
     }
 
@@ -229,7 +224,7 @@ impl Walk<'_> {
         let mut pages = Pages { bytes, scans, written: 0, missing: vec![] };
         let about = self.document.metadata.pages.as_ref();
         let Some(about) = about.filter(|_| self.format == Format::Pdf) else { return pages };
-        let count = u32::try_from(about.total_count).unwrap_or(u32::MAX).min(100_000);
+        let count = about.total_count.min(100_000);
         let mut letters = vec![0; count as usize + 1];
         for node in self.nodes {
             let page = node.page.and_then(|page| letters.get_mut(page as usize));
@@ -274,7 +269,9 @@ impl Pages<'_> {
             writer.page(scan);
             match self.scans.page(self.bytes, scan, image.as_deref()) {
                 Ok(text) => {
-                    text.split("\n\n").for_each(|part| writer.paragraph(&Inline::lines(part)))
+                    for part in text.split("\n\n") {
+                        writer.paragraph(&Inline::lines(part));
+                    }
                 }
                 Err(why) => writer.warn(why),
             }
@@ -303,28 +300,32 @@ fn count_letters(content: &NodeContent) -> usize {
 
 /// A table with the words of xberg, which knows formulas, in the cells of the file.
 fn write_own(mut own: OfficeTable, theirs: Option<&TableGrid>, writer: &mut Writer) {
-    let places = own.grid.rows.iter().map(Vec::len).sum::<usize>();
-    let frame = places <= 1 && !own.inner.is_empty();
+    let cells = own.grid.rows.iter().map(Vec::len).sum::<usize>();
+    let frame = cells <= 1 && !own.inner.is_empty();
     if let Some(theirs) = theirs.filter(|_| own.inner.is_empty()) {
-        let placed = own.grid.place();
-        if theirs.rows as usize == placed.places.len() && theirs.cols as usize == placed.width {
-            for cell in &theirs.cells {
-                let place = placed.places.get(cell.row as usize);
-                let place = place.and_then(|row| row.get(cell.col as usize).copied().flatten());
-                let Some(place) = place.filter(|place| place.row == cell.row as usize) else {
-                    continue;
-                };
-                if place.first_column && !cell.content.trim().is_empty() {
-                    own.grid.rows[place.row][place.cell].content = Inline::lines(&cell.content);
-                }
-            }
-        }
+        words_of(theirs, &mut own.grid);
     }
     if !frame {
         writer.table(&own.grid);
     }
     for inner in own.inner {
         write_own(inner, None, writer);
+    }
+}
+
+/// Puts the words of xberg into the cells of the file, where both have the same size.
+fn words_of(theirs: &TableGrid, own: &mut Grid) {
+    let size = own.place();
+    if theirs.rows as usize != size.places.len() || theirs.cols as usize != size.width {
+        return;
+    }
+    for cell in &theirs.cells {
+        let row = size.places.get(cell.row as usize);
+        let place = row.and_then(|row| row.get(cell.col as usize).copied().flatten());
+        let place = place.filter(|place| place.row == cell.row as usize && place.first_column);
+        if let Some(place) = place.filter(|_| !cell.content.trim().is_empty()) {
+            own.rows[place.row][place.cell].content = Inline::lines(&cell.content);
+        }
     }
 }
 

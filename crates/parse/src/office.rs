@@ -216,7 +216,7 @@ impl Scan {
             "tc" | "table-cell" | "covered-table-cell" => {
                 let cell = self.cells.last_mut().and_then(Option::take);
                 if let (Some(cell), Some(table)) = (cell, self.open.last_mut()) {
-                    table.end_cell(cell);
+                    table.end_cell(&cell);
                 }
             }
             "table-header-rows" => self.header(false),
@@ -250,7 +250,7 @@ fn is_table(tag: &BytesStart<'_>) -> bool {
 }
 
 impl OfficeTable {
-    fn end_cell(&mut self, cell: OpenCell) {
+    fn end_cell(&mut self, cell: &OpenCell) {
         let (Some(row), Some(columns)) = (self.grid.rows.last_mut(), self.columns.last_mut())
         else {
             return;

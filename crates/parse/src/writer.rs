@@ -103,7 +103,10 @@ impl Writer {
         let start = self.begin("\n\n");
         let caption = Inline::words(caption).text;
         let shown = caption.replace(['[', ']'], "");
-        self.parsed.text.push_str(&format!("![{shown}]({})", name.replace([' ', '(', ')'], "_")));
+        let name = name.replace([' ', '(', ')'], "_");
+        for part in ["![", &shown, "](", &name, ")"] {
+            self.parsed.text.push_str(part);
+        }
         let range = start..self.parsed.text.len();
         self.end(start, BlockKind::Figure(self.parsed.figures.len()));
         let caption = Some(caption).filter(|caption| !caption.is_empty());
@@ -125,11 +128,7 @@ impl Writer {
             self.parsed.text.push_str("\n\n");
         }
         let columns = grid.columns(&placed);
-        let named = Inline::default;
-        let names = columns.iter().map(|name| Inline { text: name.clone(), ..named() });
-        self.row(&names.collect::<Vec<_>>());
-        self.parsed.text.push_str("\n|");
-        self.parsed.text.push_str(&" --- |".repeat(columns.len()));
+        self.header(&columns);
         let mut rows = vec![];
         for places in &placed.places[placed.header_rows..] {
             self.parsed.text.push('\n');
@@ -156,10 +155,7 @@ impl Writer {
         }
         let mut body = rows.split_off(header_rows);
         let columns = sheet_columns(&mut rows, &merged, body.first().map_or(0, Vec::len));
-        let names = columns.iter().map(|name| Inline { text: name.clone(), ..Inline::default() });
-        self.row(&names.collect::<Vec<_>>());
-        self.parsed.text.push_str("\n|");
-        self.parsed.text.push_str(&" --- |".repeat(columns.len()));
+        self.header(&columns);
         merged.retain(|span| span.row >= header_rows);
         for span in &mut merged {
             span.row -= header_rows;
@@ -229,6 +225,13 @@ impl Writer {
         let by = self.parsed.text.len();
         self.parsed.text.push_str(&inline.text);
         self.parsed.links.extend(inline.links.iter().map(|link| moved(link, by)));
+    }
+
+    fn header(&mut self, columns: &[String]) {
+        let name = |name: &String| Inline { text: name.clone(), ..Inline::default() };
+        self.row(&columns.iter().map(name).collect::<Vec<_>>());
+        self.parsed.text.push_str("\n|");
+        self.parsed.text.push_str(&" --- |".repeat(columns.len()));
     }
 
     /// `| a | b |`; a bar inside a cell is escaped.

@@ -1,4 +1,9 @@
 //! The crate as its callers see it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "this is all tests, what they share included"
+)]
 mod any_bytes;
 mod bad_input;
 #[path = "../../src/check.rs"]

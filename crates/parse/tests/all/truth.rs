@@ -56,7 +56,9 @@ pub(crate) fn html(page: &str) -> Vec<Shape> {
         let name = tag.split([' ', '\n', '\t', '/']).next().unwrap_or_default().to_owned();
         match name.as_str() {
             "table" => {
-                open.iter().for_each(|outer| done[*outer].nested = true);
+                for outer in &open {
+                    done[*outer].nested = true;
+                }
                 open.push(done.len());
                 done.push(Shape::default());
             }
@@ -100,7 +102,9 @@ pub(crate) fn docx(bytes: &[u8]) -> Vec<Shape> {
         }
         match name.as_str() {
             "w:tbl" => {
-                open.iter().for_each(|outer| done[*outer].nested = true);
+                for outer in &open {
+                    done[*outer].nested = true;
+                }
                 open.push(done.len());
                 done.push(Shape::default());
             }

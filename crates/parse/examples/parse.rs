@@ -24,7 +24,11 @@ fn main() -> std::io::Result<()> {
                 }
             }
             Err(refusal) => {
-                writeln!(out, "{milliseconds:>6} ms  refused  {file}: {refusal}; {}", refusal.hint)?;
+                writeln!(
+                    out,
+                    "{milliseconds:>6} ms  refused  {file}: {refusal}; {}",
+                    refusal.hint
+                )?;
             }
         }
     }

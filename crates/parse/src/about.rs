@@ -23,7 +23,8 @@ pub(crate) fn iso_date(text: &str) -> Option<String> {
 
 /// `20230131`, `202301` or `2023`.
 fn compact(digits: &str) -> Option<String> {
-    let part = |range: std::ops::Range<usize>| digits.get(range).and_then(|d| d.parse::<u32>().ok());
+    let part =
+        |range: std::ops::Range<usize>| digits.get(range).and_then(|d| d.parse::<u32>().ok());
     joined(part(0..4)?, part(4..6), part(6..8))
 }
 
@@ -150,9 +151,11 @@ mod tests {
     #[test]
     fn languages_are_told_by_the_file_or_by_the_words() {
         let of = |text: &str| language(text);
-        let english = "The quick brown fox jumps over the lazy dog, and the dog does not mind it at all.";
+        let english =
+            "The quick brown fox jumps over the lazy dog, and the dog does not mind it at all.";
         assert_eq!(of(english).as_deref(), Some("en"));
-        let german = "Der schnelle braune Fuchs springt über den faulen Hund, und den Hund stört es nicht.";
+        let german =
+            "Der schnelle braune Fuchs springt über den faulen Hund, und den Hund stört es nicht.";
         assert_eq!(of(german).as_deref(), Some("de"));
         assert_eq!(of("敏捷的棕色狐狸跳过了懒狗，而狗一点也不介意。").as_deref(), Some("zh"));
         assert_eq!(of("| 1 | 2 |"), None);

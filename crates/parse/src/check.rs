@@ -6,7 +6,10 @@ use crate::parsed::{BlockKind, Parsed};
 pub(crate) fn check(parsed: &Parsed) {
     let mut at = parsed.body;
     for block in &parsed.blocks {
-        assert!(block.range.start >= at && block.range.start < block.range.end, "{block:?} at {at}");
+        assert!(
+            block.range.start >= at && block.range.start < block.range.end,
+            "{block:?} at {at}"
+        );
         let gap = &parsed.text[at..block.range.start];
         assert!(gap.trim().is_empty(), "{gap:?} lies between blocks");
         let words = &parsed.text[block.range.clone()];
@@ -23,7 +26,11 @@ pub(crate) fn check(parsed: &Parsed) {
         let mut row_at = table.range.start;
         for row in &table.rows {
             assert_eq!(row.cells.len(), table.columns.len(), "{row:?} {:?}", table.columns);
-            assert!(row.range.start >= row_at && row.range.end <= table.range.end, "{row:?} in {:?}", table.range);
+            assert!(
+                row.range.start >= row_at && row.range.end <= table.range.end,
+                "{row:?} in {:?}",
+                table.range
+            );
             let _ = &parsed.text[row.range.clone()];
             row_at = row.range.end;
         }
@@ -33,7 +40,9 @@ pub(crate) fn check(parsed: &Parsed) {
         }
         let _ = &parsed.text[table.range.clone()];
     }
-    for range in parsed.links.iter().map(|l| &l.range).chain(parsed.figures.iter().map(|f| &f.range)) {
+    for range in
+        parsed.links.iter().map(|l| &l.range).chain(parsed.figures.iter().map(|f| &f.range))
+    {
         let _ = &parsed.text[range.clone()];
     }
     let mut last = (0, 0);

@@ -166,10 +166,7 @@ struct Depth {
 impl Depth {
     fn feed(&mut self, bytes: &[u8]) -> usize {
         for &byte in bytes {
-            if !self.inside {
-                self.inside = byte == b'<';
-                self.first = 0;
-            } else {
+            if self.inside {
                 if self.first == 0 {
                     self.first = byte;
                 }
@@ -183,6 +180,9 @@ impl Depth {
                     }
                     self.most = self.most.max(self.now);
                 }
+            } else {
+                self.inside = byte == b'<';
+                self.first = 0;
             }
             self.last = byte;
         }

@@ -67,7 +67,7 @@ fn detect(bytes: &[u8]) -> &'static Encoding {
 /// UTF-16 without a mark: Latin text has a NUL in every other byte.
 fn utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     let sample = &bytes[..bytes.len().min(2_000)];
-    if sample.len() < 8 || bytes.len() % 2 != 0 {
+    if sample.len() < 8 || !bytes.len().is_multiple_of(2) {
         return None;
     }
     let nuls = |odd: usize| sample.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
@@ -103,7 +103,8 @@ mod tests {
         let decoded = decode(latin, None).unwrap();
         assert_eq!(decoded.text, "Die Straße führt über die Brücke nach München.");
         assert_eq!(decoded.guessed, Some("windows-1252"));
-        let (russian, _, _) = encoding_rs::WINDOWS_1251.encode("Все счастливые семьи похожи друг на друга.");
+        let (russian, _, _) =
+            encoding_rs::WINDOWS_1251.encode("Все счастливые семьи похожи друг на друга.");
         assert_eq!(read(&russian), "Все счастливые семьи похожи друг на друга.");
         assert_eq!(decode(b"\xe4", Some("iso-8859-5")).unwrap().text, "ф");
     }

@@ -155,21 +155,33 @@ fn is_html(head: &str, extension: &str) -> bool {
         let Some(end) = end else { break };
         rest = &rest[end..];
     }
-    let begins = |tag: &str| rest.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag));
+    let begins =
+        |tag: &str| rest.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag));
     if begins("<!doctype html") || begins("<html") {
         return true;
     }
     if matches!(extension, "htm" | "html" | "xhtml" | "mhtml") {
         return rest.contains('<') && rest.contains('>');
     }
-    extension.is_empty() && ["<head>", "<body", "<table", "<div", "<p>"].iter().any(|tag| begins(tag))
+    extension.is_empty()
+        && ["<head>", "<body", "<table", "<div", "<p>"].iter().any(|tag| begins(tag))
 }
 
 /// Header lines as mail servers write them, at the very beginning.
 fn is_email(head: &str, extension: &str) -> bool {
     const USUAL: &[&str] = &[
-        "from", "to", "subject", "date", "mime-version", "message-id", "received", "return-path",
-        "delivered-to", "content-type", "reply-to", "cc",
+        "from",
+        "to",
+        "subject",
+        "date",
+        "mime-version",
+        "message-id",
+        "received",
+        "return-path",
+        "delivered-to",
+        "content-type",
+        "reply-to",
+        "cc",
     ];
     let mut known = 0;
     let mut surely = extension == "eml";
@@ -240,7 +252,9 @@ mod tests {
 
     #[test]
     fn programs_and_archives_are_named() {
-        for (bytes, word) in [(&b"\x7fELF\x02"[..], "program"), (b"\x1f\x8b\x08", "gzip"), (b"", "empty")] {
+        for (bytes, word) in
+            [(&b"\x7fELF\x02"[..], "program"), (b"\x1f\x8b\x08", "gzip"), (b"", "empty")]
+        {
             assert!(detect("a.txt", bytes).unwrap_err().reason.contains(word));
         }
     }

@@ -51,7 +51,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
         let pictures = |source: &str| {
             let path = joined(folder, source);
             let kind = (*kinds.get(path.as_str())?).to_owned();
-            picture(&mut archive.borrow_mut(), &path, &mut room.borrow_mut()).map(|image| (kind, image))
+            picture(&mut archive.borrow_mut(), &path, &mut room.borrow_mut())
+                .map(|image| (kind, image))
         };
         html::page(&text, &mut writer, &pictures);
     }
@@ -144,7 +145,8 @@ impl Book {
 fn joined(folder: &str, path: &str) -> String {
     let path = path.split(['#', '?']).next().unwrap_or_default();
     let path = percent_decoded(path);
-    let mut parts: Vec<&str> = if path.starts_with('/') { vec![] } else { folder.split('/').collect() };
+    let mut parts: Vec<&str> =
+        if path.starts_with('/') { vec![] } else { folder.split('/').collect() };
     for part in path.split('/') {
         match part {
             "" | "." => {}

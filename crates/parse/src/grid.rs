@@ -15,12 +15,6 @@ pub(crate) struct Cell {
     pub(crate) header: bool,
 }
 
-impl Cell {
-    pub(crate) fn words(text: &str) -> Self {
-        Self { content: Inline::words(text), rows: 1, columns: 1, header: false }
-    }
-}
-
 /// Cells in the order of the file, each named once, at its upper left place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Grid {
@@ -50,12 +44,6 @@ pub(crate) struct Place {
 }
 
 impl Grid {
-    /// A grid of plain words, each cell in one place.
-    pub(crate) fn of_words(rows: &[Vec<String>]) -> Self {
-        let row = |row: &Vec<String>| row.iter().map(|text| Cell::words(text)).collect();
-        Self { rows: rows.iter().map(row).collect(), ..Self::default() }
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.iter().flatten().all(|cell| cell.content.is_empty())
     }
@@ -149,31 +137,44 @@ impl Grid {
         if let Some(rows) = self.header_rows {
             return rows;
         }
-        let marked = self.rows.iter().take_while(|row| !row.is_empty() && row.iter().all(|cell| cell.header));
+        let marked = self
+            .rows
+            .iter()
+            .take_while(|row| !row.is_empty() && row.iter().all(|cell| cell.header));
         let marked = marked.count();
         if marked > 0 {
             // A table of nothing but header cells is one whose author liked bold words.
             return if marked < self.rows.len() { marked } else { 1 };
         }
-        usize::from(self.looks_like_header(placed))
-    }
-
-    fn looks_like_header(&self, placed: &Placed) -> bool {
-        let [first, second, ..] = &placed.places[..] else { return false };
-        let words = |row: &[Option<Place>]| {
+        let words = |row: &Vec<Option<Place>>| {
             let mut words = vec![""; placed.width];
             for (words, place) in words.iter_mut().zip(row) {
                 *words = place.map_or("", |place| self.cell(place).content.text.trim());
             }
             words
         };
-        names_columns(&words(first), &words(second))
+        header_rows(&placed.places.iter().take(4).map(words).collect::<Vec<_>>())
     }
 }
 
-/// Whether a first row names the columns: words in (nearly) every place, no two alike, no number
-/// among them save years above numbers.
-pub(crate) fn names_columns(first: &[&str], second: &[&str]) -> bool {
+/// How many of the first rows are a header, as far as it can be told from their words: a row of
+/// names, perhaps below one or two that are mostly empty. At least one row is left.
+pub(crate) fn header_rows(rows: &[Vec<&str>]) -> usize {
+    for (above, pair) in rows.windows(2).take(3).enumerate() {
+        if names_columns(&pair[0], &pair[1], above == 0) {
+            return above + 1;
+        }
+        let filled = pair[0].iter().filter(|words| !words.is_empty()).count();
+        if filled * 2 > pair[0].len() {
+            return 0;
+        }
+    }
+    0
+}
+
+/// Whether a row names the columns: words in (nearly) every place, no number among them save years
+/// above numbers, and, if asked, no two alike.
+fn names_columns(first: &[&str], second: &[&str], unlike: bool) -> bool {
     let mut names: Vec<&str> = first.iter().copied().filter(|name| !name.is_empty()).collect();
     let filled = names.len();
     // The corner above the row names is often left empty.
@@ -192,7 +193,7 @@ pub(crate) fn names_columns(first: &[&str], second: &[&str]) -> bool {
     }
     names.sort_unstable();
     names.dedup();
-    names.len() == filled
+    !unlike || names.len() == filled
 }
 
 fn cover(rows: &mut [Vec<Option<Place>>], column: usize, columns: usize, cell: (usize, usize)) {
@@ -200,10 +201,9 @@ fn cover(rows: &mut [Vec<Option<Place>>], column: usize, columns: usize, cell: (
         if places.len() < column + columns {
             places.resize(column + columns, None);
         }
-        for at in column..column + columns {
-            let place = Place { row: cell.0, cell: cell.1, first_column: at == column };
+        for (at, place) in places[column..column + columns].iter_mut().enumerate() {
             // Where spans of a broken table meet, the first one keeps the place.
-            places[at].get_or_insert(place);
+            place.get_or_insert(Place { row: cell.0, cell: cell.1, first_column: at == 0 });
         }
     }
 }
@@ -214,8 +214,23 @@ pub(crate) fn is_number(text: &str) -> bool {
     for c in text.chars() {
         if c.is_ascii_digit() {
             digits += 1;
-        } else if !matches!(c, '.' | ',' | '-' | '+' | '/' | ':' | '%' | ' ' | '(' | ')' | '€' | '$' | '£' | '–' | '\u{a0}')
-        {
+        } else if !matches!(
+            c,
+            '.' | ','
+                | '-'
+                | '+'
+                | '/'
+                | ':'
+                | '%'
+                | ' '
+                | '('
+                | ')'
+                | '€'
+                | '$'
+                | '£'
+                | '–'
+                | '\u{a0}'
+        ) {
             return false;
         }
     }
@@ -227,9 +242,14 @@ mod tests {
     use super::*;
 
     fn grid(rows: &[&[&str]]) -> Grid {
-        let owned: Vec<Vec<String>> =
-            rows.iter().map(|row| row.iter().map(ToString::to_string).collect()).collect();
-        Grid::of_words(&owned)
+        let cell = |words: &&str| Cell {
+            content: Inline::words(words),
+            rows: 1,
+            columns: 1,
+            header: false,
+        };
+        let row = |row: &&[&str]| row.iter().map(cell).collect();
+        Grid { rows: rows.iter().map(row).collect(), ..Grid::default() }
     }
 
     #[test]
@@ -239,6 +259,8 @@ mod tests {
         assert_eq!(grid(&[&["Jaws", "1975"], &["Duel", "1971"]]).place().header_rows, 0);
         assert_eq!(grid(&[&["x", "x"], &["a", "b"]]).place().header_rows, 0);
         assert_eq!(grid(&[&["Name", "Year"]]).place().header_rows, 0);
+        let below = grid(&[&["In CHF", "", ""], &["", "2022", "2023"], &["Toys", "5", "7"]]);
+        assert_eq!(below.place().header_rows, 2);
     }
 
     #[test]
@@ -249,16 +271,23 @@ mod tests {
         grid.rows[0][1].columns = 2;
         let placed = grid.place();
         let text = |row: usize, column: usize| {
-            placed.places[row].get(column).copied().flatten().map(|p| grid.cell(p).content.text.clone())
+            placed.places[row]
+                .get(column)
+                .copied()
+                .flatten()
+                .map(|p| grid.cell(p).content.text.clone())
         };
         assert_eq!(placed.width, 3);
         assert_eq!(text(1, 0).as_deref(), Some("a"));
         assert_eq!(text(1, 1).as_deref(), Some("c"));
         assert_eq!(text(0, 2).as_deref(), Some("b"));
         assert_eq!(text(1, 2), None);
-        assert_eq!(placed.merged, [
-            Merged { row: 0, column: 0, rows: 2, columns: 1 },
-            Merged { row: 0, column: 1, rows: 1, columns: 2 },
-        ]);
+        assert_eq!(
+            placed.merged,
+            [
+                Merged { row: 0, column: 0, rows: 2, columns: 1 },
+                Merged { row: 0, column: 1, rows: 1, columns: 2 },
+            ]
+        );
     }
 }

@@ -61,16 +61,6 @@ impl Inline {
         }
     }
 
-    /// Adds another with a space between.
-    pub(crate) fn append(&mut self, other: &Self) {
-        if !self.text.is_empty() && !self.text.ends_with(char::is_whitespace) {
-            self.text.push(' ');
-        }
-        let by = self.text.len();
-        self.text.push_str(&other.text);
-        self.links.extend(other.links.iter().map(|link| moved(link, by)));
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.text.trim().is_empty()
     }
@@ -81,8 +71,8 @@ impl Inline {
         if before > 0 {
             self.text.drain(..before);
             for link in &mut self.links {
-                link.range = link.range.start.saturating_sub(before)
-                    ..link.range.end.saturating_sub(before);
+                link.range =
+                    link.range.start.saturating_sub(before)..link.range.end.saturating_sub(before);
             }
         }
         self.text.truncate(self.text.trim_end().len());

@@ -25,9 +25,7 @@ mod writer;
 
 use std::time::{Duration, Instant};
 
-pub use parsed::{
-    Block, BlockKind, Figure, Link, Merged, Page, Parsed, Refusal, Table, TableRow,
-};
+pub use parsed::{Block, BlockKind, Figure, Link, Merged, Page, Parsed, Refusal, Table, TableRow};
 
 use container::refusal;
 use detect::Format;
@@ -183,6 +181,3 @@ pub fn formats() -> &'static [(&'static str, &'static str)] {
         ("image", "PNG, JPEG, TIFF, WebP, GIF and BMP; their text with tesseract"),
     ]
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,7 +2,8 @@
 //! `nodes.rs`.
 use xberg::cancellation::CancellationToken;
 use xberg::{
-    ExtractInput, ExtractedDocument, ExtractionConfig, ImageExtractionConfig, OutputFormat, PdfConfig,
+    EmailMetadata, ExtractInput, ExtractedDocument, ExtractionConfig, FormatMetadata,
+    ImageExtractionConfig, OutputFormat, PageConfig, PdfConfig,
 };
 
 use crate::about::iso_date;
@@ -23,8 +24,8 @@ pub(crate) fn read(
     let document = extract(format, bytes, stop)?;
     let mut writer = Writer::new(format.name());
     nodes::write(format, bytes, &document, scans, &mut writer);
-    for child in document.children.iter().flatten() {
-        writer.warn(format!("the attached file `{}` is not read; give it by itself", child.path));
+    for name in mail(&document).into_iter().flat_map(|mail| &mail.attachments) {
+        writer.warn(format!("the attached file `{name}` is not read; give it by itself"));
     }
     if writer.is_empty() {
         return Err(nothing(format, bytes));
@@ -66,6 +67,8 @@ fn config(stop: &CancellationToken) -> ExtractionConfig {
         extraction_timeout_secs: None,
         cancel_token: Some(stop.clone()),
         max_archive_depth: 0,
+        // How many pages there are, empty ones included.
+        pages: Some(PageConfig::default()),
         images: Some(ImageExtractionConfig {
             run_ocr_on_images: false,
             auto_adjust_dpi: false,
@@ -103,10 +106,14 @@ fn unreadable(error: &str, bytes: &[u8]) -> Refusal {
     if crate::detect::contains(bytes, b"/Encrypt") && bytes.starts_with(b"%PDF") {
         return locked();
     }
-    let first = error.lines().next().unwrap_or_default().trim();
-    let first = if first.is_empty() { "no reason was given" } else { first };
+    if lower.contains("no page boundaries") {
+        return refusal("it has no pages", "check that it opens in a viewer");
+    }
+    // Of a chain of causes the last one is the one to look at.
+    let first = error.lines().next().unwrap_or_default();
+    let cause = first.rsplit(": ").find(|cause| !cause.trim().is_empty());
     let hint = "it may be damaged or cut off: open it and save it anew";
-    refusal(&format!("it cannot be read: {first}"), hint)
+    refusal(&format!("it cannot be read: {}", cause.unwrap_or("no reason was given").trim()), hint)
 }
 
 fn nothing(format: Format, bytes: &[u8]) -> Refusal {
@@ -130,22 +137,37 @@ fn about(parsed: &mut Parsed, document: &ExtractedDocument) {
     let authors = about.authors.as_deref().unwrap_or_default().join(", ");
     parsed.author = some(&Some(authors)).or_else(|| some(&about.created_by));
     let date = |text: &Option<String>| text.as_deref().and_then(iso_date);
+    if let Some(mail) = mail(document) {
+        parsed.title = some(&about.subject).or(parsed.title.take());
+        parsed.author = some(&mail.from_name).or_else(|| some(&mail.from_email));
+    }
     let (made, changed) = (date(&about.created_at), date(&about.modified_at));
     // Office documents are born from templates, whose day of birth they keep.
     parsed.date = if parsed.format == "pdf" { made.or(changed) } else { changed.or(made) };
     parsed.language = some(&about.language);
 }
 
+fn mail(document: &ExtractedDocument) -> Option<&EmailMetadata> {
+    match document.metadata.format.as_ref()? {
+        FormatMetadata::Email(mail) => Some(mail),
+        _ => None,
+    }
+}
+
 /// Programs put the name of the file, or nothing of worth, where the title belongs.
 fn is_file_name(title: &str) -> bool {
-    const EMPTY: &[&str] = &["untitled", "document", "title", "presentation", "powerpoint presentation"];
+    const EMPTY: &[&str] =
+        &["untitled", "document", "title", "presentation", "powerpoint presentation"];
     let lower = title.to_lowercase();
     EMPTY.contains(&lower.as_str())
         || lower.starts_with("microsoft word - ")
         || lower.starts_with("microsoft powerpoint - ")
-        || [".doc", ".docx", ".odt", ".pdf", ".ppt", ".pptx", ".png", ".jpg", ".tex", ".dvi", ".indd"]
-            .iter()
-            .any(|extension| lower.ends_with(extension))
+        || [
+            ".doc", ".docx", ".odt", ".pdf", ".ppt", ".pptx", ".png", ".jpg", ".tex", ".dvi",
+            ".indd",
+        ]
+        .iter()
+        .any(|extension| lower.ends_with(extension))
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use crate::parsed::{Block, BlockKind, Figure, Link, Parsed, Table, TableRow};
 /// Reads a text as Markdown. Nothing is refused: what has no marks is paragraphs.
 pub(crate) fn read(text: String) -> Parsed {
     let body = front_matter(&text);
-    let mut reader = Reader { offset: body, ..Reader::default() };
-    for (event, range) in Parser::new_ext(&text[body..], Options::ENABLE_TABLES).into_offset_iter() {
+    let mut reader = Reader::default();
+    for (event, range) in Parser::new_ext(&text[body..], Options::ENABLE_TABLES).into_offset_iter()
+    {
         reader.event(&event, range.start + body..range.end + body);
     }
     let mut parsed = Parsed { format: "markdown", body, ..reader.parsed };
@@ -18,7 +19,8 @@ pub(crate) fn read(text: String) -> Parsed {
     about(&mut parsed, &text[..body]);
     parsed.text = text;
     if parsed.title.is_none() {
-        let first = parsed.blocks.iter().find(|block| block.kind == BlockKind::Heading { level: 1 });
+        let first =
+            parsed.blocks.iter().find(|block| block.kind == BlockKind::Heading { level: 1 });
         parsed.title = first.map(|block| heading(&parsed.text[block.range.clone()]));
         parsed.title = parsed.title.filter(|title| !title.is_empty());
     }
@@ -78,7 +80,6 @@ fn about(parsed: &mut Parsed, front: &str) {
 #[derive(Default)]
 struct Reader {
     parsed: Parsed,
-    offset: usize,
     /// Containers whose inside is not looked at: a quote is one block.
     quotes: usize,
     lists: usize,
@@ -140,7 +141,9 @@ impl Reader {
             TagEnd::BlockQuote(_) => self.quotes -= 1,
             TagEnd::List(_) => self.lists -= 1,
             TagEnd::Paragraph => self.paragraph = None,
-            TagEnd::TableCell => self.cells.push(self.cell.take().unwrap_or_default().trim().to_owned()),
+            TagEnd::TableCell => {
+                self.cells.push(self.cell.take().unwrap_or_default().trim().to_owned());
+            }
             TagEnd::TableHead | TagEnd::TableRow if self.quotes > 0 => self.cells.clear(),
             TagEnd::TableHead => {
                 if let Some(table) = self.parsed.tables.last_mut() {
@@ -153,9 +156,11 @@ impl Reader {
                     table.rows.push(TableRow { range, cells });
                 }
             }
-            TagEnd::Link => self.parsed.links.extend(self.link.take().map(|(range, text, target)| {
-                Link { range, text: text.trim().to_owned(), target }
-            })),
+            TagEnd::Link => {
+                if let Some((range, text, target)) = self.link.take() {
+                    self.parsed.links.push(Link { range, text: text.trim().to_owned(), target });
+                }
+            }
             TagEnd::Image => self.figure(),
             _ => {}
         }

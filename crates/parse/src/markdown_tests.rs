@@ -12,20 +12,23 @@ fn blocks_follow_one_another() {
     assert_eq!(parsed.title.as_deref(), Some("The Shark"));
     assert_eq!(parsed.date.as_deref(), Some("1975-06-20"));
     assert!(parsed.text[parsed.body..].starts_with("# Jaws"));
-    assert_eq!(outline(&parsed), [
-        "h1 # Jaws",
-        "p A *film* of 1975.",
-        "item - one",
-        "item - inner",
-        "item - more",
-        "item rest",
-        "item - two",
-        "quote > said > twice",
-        "code ``` code ```",
-        "table | a | b | |---|---| | 1 | 2 |",
-        "figure ![A shark](jaws.png)",
-        "p [ref]: http://a.example",
-    ]);
+    assert_eq!(
+        outline(&parsed),
+        [
+            "h1 # Jaws",
+            "p A *film* of 1975.",
+            "item - one",
+            "item - inner",
+            "item - more",
+            "item rest",
+            "item - two",
+            "quote > said > twice",
+            "code ``` code ```",
+            "table | a | b | |---|---| | 1 | 2 |",
+            "figure ![A shark](jaws.png)",
+            "p [ref]: http://a.example",
+        ]
+    );
 }
 
 #[test]
@@ -42,7 +45,8 @@ fn tables_have_columns_rows_and_places() {
 
 #[test]
 fn a_table_in_a_list_leaves_the_rest_of_the_item() {
-    let parsed = read("- before\n\n  | a | b |\n  |---|---|\n  | 1 | 2 |\n\n  after\n- last\n".to_owned());
+    let parsed =
+        read("- before\n\n  | a | b |\n  |---|---|\n  | 1 | 2 |\n\n  after\n- last\n".to_owned());
     check(&parsed);
     let kinds: Vec<String> =
         outline(&parsed).iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
@@ -65,7 +69,8 @@ fn tables_written_in_html_are_tables() {
 
 #[test]
 fn links_and_pictures_are_found_wherever_they_are() {
-    let parsed = read("See [the *book*](b.md#x) and <http://a.example>.\n\n- ![x](y.png) text\n".to_owned());
+    let parsed =
+        read("See [the *book*](b.md#x) and <http://a.example>.\n\n- ![x](y.png) text\n".to_owned());
     let links: Vec<_> = parsed.links.iter().map(|l| (l.text.as_str(), l.target.as_str())).collect();
     assert_eq!(links, [("the book", "b.md#x"), ("http://a.example", "http://a.example")]);
     assert_eq!(&parsed.text[parsed.links[0].range.clone()], "[the *book*](b.md#x)");

@@ -1,5 +1,7 @@
 //! From xberg's tree of a document to our text: its nodes in reading order, its tables with what
 //! the file's own XML says about merged cells.
+use std::collections::HashMap;
+
 use xberg::ExtractedDocument;
 use xberg::types::document_structure::{
     AnnotationKind, ContentLayer, DocumentNode, NodeContent, TableGrid, TextAnnotation,
@@ -27,13 +29,14 @@ pub(crate) fn write(
 ) {
     let nodes = document.document.as_ref().map_or(&[][..], |document| &document.nodes);
     let tables = own_tables(format, bytes, nodes);
-    let mut walk = Walk { format, document, nodes, tables, numbers: vec![], room: MOST_PICTURES };
+    let mut walk =
+        Walk { format, document, nodes, tables, numbers: HashMap::new(), room: MOST_PICTURES };
     let mut pages = walk.pages(bytes, scans);
-    for (index, node) in nodes.iter().enumerate() {
+    for node in nodes {
         if let Some(page) = node.page {
             pages.begin(page, writer);
         }
-        walk.node(index, node, writer);
+        walk.node(node, writer);
     }
     pages.begin(u32::MAX, writer);
 }
@@ -61,12 +64,12 @@ struct Walk<'a> {
     /// The last table first.
     tables: Vec<Option<OfficeTable>>,
     /// By list: the number of its last item.
-    numbers: Vec<(u32, usize)>,
+    numbers: HashMap<u32, usize>,
     room: usize,
 }
 
 impl Walk<'_> {
-    fn node(&mut self, index: usize, node: &DocumentNode, writer: &mut Writer) {
+    fn node(&mut self, node: &DocumentNode, writer: &mut Writer) {
         if matches!(node.content_layer, ContentLayer::Header | ContentLayer::Footer) {
             // The table of a letterhead has its place among the tables all the same.
             if matches!(node.content, NodeContent::Table { .. }) {
@@ -96,7 +99,8 @@ impl Walk<'_> {
             NodeContent::Table { grid } => self.table(grid, writer),
             NodeContent::Image { description, image_index, src } => {
                 let at = image_index.and_then(|at| usize::try_from(at).ok());
-                let name = src.clone().unwrap_or_else(|| format!("picture-{index}"));
+                let name =
+                    src.clone().unwrap_or_else(|| format!("picture-{}", at.unwrap_or(0) + 1));
                 self.picture(at, description.as_deref(), &name, writer);
             }
             NodeContent::Code { text, .. } => writer.code(text),
@@ -141,7 +145,8 @@ impl Walk<'_> {
                 lines(&mut inline, before);
                 let from = inline.text.len();
                 lines(&mut inline, linked);
-                inline.link_from(from, url);
+                // Of relations between the parts of a file, xberg leaves these as they are.
+                inline.link_from(from, &url.replace("&amp;", "&"));
                 at = end;
             }
         }
@@ -168,11 +173,14 @@ impl Walk<'_> {
 
     /// How deep an item stands, and its mark.
     fn marker(&mut self, node: &DocumentNode) -> (usize, String) {
-        let list = |(_, parent): &(u32, &DocumentNode)| matches!(parent.content, NodeContent::List { .. });
+        let list =
+            |(_, parent): &(u32, &DocumentNode)| matches!(parent.content, NodeContent::List { .. });
         let lists: Vec<(u32, bool)> = self
             .parents(node)
             .filter(list)
-            .map(|(index, list)| (index, matches!(list.content, NodeContent::List { ordered: true })))
+            .map(|(index, list)| {
+                (index, matches!(list.content, NodeContent::List { ordered: true }))
+            })
             .collect();
         let depth = lists.len().saturating_sub(1);
         let own = node.attributes.as_ref().and_then(|attributes| attributes.get("list_marker"));
@@ -180,16 +188,8 @@ impl Walk<'_> {
             return (depth, marker.clone());
         }
         let Some((list, true)) = lists.first() else { return (depth, "-".to_owned()) };
-        let number = match self.numbers.iter_mut().find(|(known, _)| known == list) {
-            Some((_, number)) => {
-                *number += 1;
-                *number
-            }
-            None => {
-                self.numbers.push((*list, 1));
-                1
-            }
-        };
+        let number = self.numbers.entry(*list).or_default();
+        *number += 1;
         (depth, format!("{number}."))
     }
 
@@ -206,6 +206,7 @@ impl Walk<'_> {
         if image.is_some_and(|image| small(image.width) || small(image.height) || image.is_mask) {
             return;
         }
+        let name = image.and_then(|image| image.source_path.as_deref()).unwrap_or(name);
         let caption = image.and_then(|image| image.caption.as_deref()).or(said).unwrap_or_default();
         let bytes = image.filter(|image| !image.data.is_empty() && image.data.len() <= self.room);
         let bytes = bytes.map(|image| {
@@ -223,7 +224,7 @@ impl Walk<'_> {
         let mut pages = Pages { bytes, scans, written: 0, missing: vec![] };
         let about = self.document.metadata.pages.as_ref();
         let Some(about) = about.filter(|_| self.format == Format::Pdf) else { return pages };
-        let count = u32::try_from(about.total_count).unwrap_or(u32::MAX).min(100_000);
+        let count = about.total_count.min(100_000);
         let mut letters = vec![0; count as usize + 1];
         for node in self.nodes {
             let page = node.page.and_then(|page| letters.get_mut(page as usize));
@@ -241,7 +242,8 @@ impl Walk<'_> {
             }
             let images = self.document.images.iter().flatten();
             let image = images.filter(|image| image.page_number == Some(page));
-            let largest = image.max_by_key(|image| image.data.len()).map(|image| image.data.to_vec());
+            let largest =
+                image.max_by_key(|image| image.data.len()).map(|image| image.data.to_vec());
             if largest.is_some() || !blank(page) {
                 pages.missing.push((page, largest));
             }
@@ -266,7 +268,11 @@ impl Pages<'_> {
         while let Some((scan, image)) = self.missing.pop_if(|(scan, _)| *scan <= page) {
             writer.page(scan);
             match self.scans.page(self.bytes, scan, image.as_deref()) {
-                Ok(text) => text.split("\n\n").for_each(|part| writer.paragraph(&Inline::words(part))),
+                Ok(text) => {
+                    for part in text.split("\n\n") {
+                        writer.paragraph(&Inline::lines(part));
+                    }
+                }
                 Err(why) => writer.warn(why),
             }
         }
@@ -294,26 +300,32 @@ fn count_letters(content: &NodeContent) -> usize {
 
 /// A table with the words of xberg, which knows formulas, in the cells of the file.
 fn write_own(mut own: OfficeTable, theirs: Option<&TableGrid>, writer: &mut Writer) {
-    let places = own.grid.rows.iter().map(Vec::len).sum::<usize>();
-    let frame = places <= 1 && !own.inner.is_empty();
+    let cells = own.grid.rows.iter().map(Vec::len).sum::<usize>();
+    let frame = cells <= 1 && !own.inner.is_empty();
     if let Some(theirs) = theirs.filter(|_| own.inner.is_empty()) {
-        let placed = own.grid.place();
-        if theirs.rows as usize == placed.places.len() && theirs.cols as usize == placed.width {
-            for cell in &theirs.cells {
-                let place = placed.places.get(cell.row as usize);
-                let place = place.and_then(|row| row.get(cell.col as usize).copied().flatten());
-                let Some(place) = place.filter(|place| place.row == cell.row as usize) else { continue };
-                if place.first_column && !cell.content.trim().is_empty() {
-                    own.grid.rows[place.row][place.cell].content = Inline::lines(&cell.content);
-                }
-            }
-        }
+        words_of(theirs, &mut own.grid);
     }
     if !frame {
         writer.table(&own.grid);
     }
     for inner in own.inner {
         write_own(inner, None, writer);
+    }
+}
+
+/// Puts the words of xberg into the cells of the file, where both have the same size.
+fn words_of(theirs: &TableGrid, own: &mut Grid) {
+    let size = own.place();
+    if theirs.rows as usize != size.places.len() || theirs.cols as usize != size.width {
+        return;
+    }
+    for cell in &theirs.cells {
+        let row = size.places.get(cell.row as usize);
+        let place = row.and_then(|row| row.get(cell.col as usize).copied().flatten());
+        let place = place.filter(|place| place.row == cell.row as usize && place.first_column);
+        if let Some(place) = place.filter(|_| !cell.content.trim().is_empty()) {
+            own.rows[place.row][place.cell].content = Inline::lines(&cell.content);
+        }
     }
 }
 
@@ -349,6 +361,10 @@ fn media(format: &str) -> String {
 
 /// Names that programs give pictures, which say nothing.
 fn generic(caption: &str) -> bool {
-    let word = caption.trim_end_matches(|c: char| c.is_ascii_digit() || c.is_whitespace() || c == '\0');
-    matches!(word.to_lowercase().as_str(), "picture" | "image" | "figure" | "graphic" | "grafik" | "")
+    let word =
+        caption.trim_end_matches(|c: char| c.is_ascii_digit() || c.is_whitespace() || c == '\0');
+    matches!(
+        word.to_lowercase().as_str(),
+        "picture" | "image" | "figure" | "graphic" | "grafik" | ""
+    )
 }

@@ -170,7 +170,8 @@ impl Scan {
 
     /// DOCX marks each row of the header; those further down do not count.
     fn header_row(&mut self, tag: &BytesStart<'_>) {
-        let off = attribute(tag, "val").is_some_and(|val| matches!(val.as_str(), "0" | "false" | "off"));
+        let off =
+            attribute(tag, "val").is_some_and(|val| matches!(val.as_str(), "0" | "false" | "off"));
         if let Some(table) = self.open.last_mut()
             && !off
             && table.header_rows + 1 == table.grid.rows.len()
@@ -215,7 +216,7 @@ impl Scan {
             "tc" | "table-cell" | "covered-table-cell" => {
                 let cell = self.cells.last_mut().and_then(Option::take);
                 if let (Some(cell), Some(table)) = (cell, self.open.last_mut()) {
-                    table.end_cell(cell);
+                    table.end_cell(&cell);
                 }
             }
             "table-header-rows" => self.header(false),
@@ -249,8 +250,9 @@ fn is_table(tag: &BytesStart<'_>) -> bool {
 }
 
 impl OfficeTable {
-    fn end_cell(&mut self, cell: OpenCell) {
-        let (Some(row), Some(columns)) = (self.grid.rows.last_mut(), self.columns.last_mut()) else {
+    fn end_cell(&mut self, cell: &OpenCell) {
+        let (Some(row), Some(columns)) = (self.grid.rows.last_mut(), self.columns.last_mut())
+        else {
             return;
         };
         if cell.beside {

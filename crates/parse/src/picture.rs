@@ -10,7 +10,7 @@ pub(crate) fn read(name: &str, bytes: Vec<u8>, media: &str, scans: &Scans) -> Pa
     let name = name.rsplit(['/', '\\']).next().filter(|name| !name.is_empty());
     writer.figure("", name.unwrap_or("picture"), Some((media.to_owned(), bytes)));
     match text {
-        Ok(text) => text.split("\n\n").for_each(|part| writer.paragraph(&Inline::words(part))),
+        Ok(text) => text.split("\n\n").for_each(|part| writer.paragraph(&Inline::lines(part))),
         Err(why) => writer.warn(why),
     }
     writer.finish()

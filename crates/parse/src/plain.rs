@@ -3,21 +3,20 @@ use crate::parsed::{Block, BlockKind, Parsed};
 
 pub(crate) fn read(text: String) -> Parsed {
     let mut blocks: Vec<Block> = vec![];
-    let mut open = None;
+    let mut open = false;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let words = line.trim();
         if words.is_empty() {
-            open = None;
+            open = false;
         } else {
             let start = at + (line.len() - line.trim_start().len());
             let end = start + words.len();
-            match open.and_then(|index: usize| blocks.get_mut(index)) {
-                Some(block) => block.range.end = end,
-                None => {
-                    open = Some(blocks.len());
-                    blocks.push(Block { range: start..end, kind: BlockKind::Paragraph });
-                }
+            if let (true, Some(block)) = (open, blocks.last_mut()) {
+                block.range.end = end;
+            } else {
+                open = true;
+                blocks.push(Block { range: start..end, kind: BlockKind::Paragraph });
             }
         }
         at += line.len();

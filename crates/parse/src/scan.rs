@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 /// Dots per inch that tesseract reads well.
 const RESOLUTION: &str = "200";
 
+/// Pages that lie on their side or stand on their head are turned first.
+const TURNED: &str = "1";
+
 /// What is at hand for reading scans, and until when.
 #[derive(Debug, Clone)]
 pub(crate) struct Scans {
@@ -20,13 +23,20 @@ pub(crate) struct Scans {
 
 impl Scans {
     /// The text of a page of a PDF (from 1), or why there is none, as a warning.
-    pub(crate) fn page(&self, pdf: &[u8], page: u32, image: Option<&[u8]>) -> Result<String, String> {
+    pub(crate) fn page(
+        &self,
+        pdf: &[u8],
+        page: u32,
+        image: Option<&[u8]>,
+    ) -> Result<String, String> {
         self.ready(&format!("page {page} is a scan"))?;
         let number = page.to_string();
         let draw = ["-r", RESOLUTION, "-f", &number, "-l", &number, "-png", "-"];
         let drawn = run("pdftoppm", &draw, pdf, self.until).ok().filter(|png| !png.is_empty());
         let Some(picture) = drawn.as_deref().or(image) else {
-            return Err(format!("page {page} is a scan that cannot be drawn; install poppler-utils"));
+            return Err(format!(
+                "page {page} is a scan that cannot be drawn; install poppler-utils"
+            ));
         };
         self.read(picture, &format!("page {page}"))
     }
@@ -51,7 +61,8 @@ impl Scans {
     }
 
     fn read(&self, picture: &[u8], what: &str) -> Result<String, String> {
-        let arguments = ["stdin", "stdout", "-l", &self.languages, "--dpi", RESOLUTION];
+        let arguments =
+            ["stdin", "stdout", "-l", &self.languages, "--dpi", RESOLUTION, "--psm", TURNED];
         let text = run("tesseract", &arguments, picture, self.until);
         let text = text.map_err(|error| format!("{what} is not read: tesseract {error}"))?;
         let text = String::from_utf8_lossy(&text).replace('\u{c}', "\n");
@@ -71,7 +82,8 @@ fn run(program: &str, arguments: &[&str], input: &[u8], until: Instant) -> Resul
         .spawn()
         .map_err(|error| format!("cannot be started: {error}"))?;
     let output = std::thread::scope(|scope| {
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
         // A program that has seen enough closes its input: nothing is wrong with that.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
         let complaints = scope.spawn(move || collect(stderr));
@@ -120,7 +132,9 @@ mod tests {
         let much = vec![b'x'; 1 << 20];
         assert_eq!(run("cat", &[], &much, soon()).unwrap(), much);
         assert!(run("cat", &["--no-such-option"], b"", soon()).unwrap_err().contains("says: "));
-        assert!(run("no-such-program", &[], b"", soon()).unwrap_err().contains("cannot be started"));
+        assert!(
+            run("no-such-program", &[], b"", soon()).unwrap_err().contains("cannot be started")
+        );
     }
 
     #[test]
@@ -132,6 +146,9 @@ mod tests {
     #[test]
     fn without_leave_nothing_is_read() {
         let scans = Scans { wanted: false, languages: "eng".into(), until: soon() };
-        assert_eq!(scans.page(b"", 3, None).unwrap_err(), "page 3 is a scan; allow OCR to have it read");
+        assert_eq!(
+            scans.page(b"", 3, None).unwrap_err(),
+            "page 3 is a scan; allow OCR to have it read"
+        );
     }
 }

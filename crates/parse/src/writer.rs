@@ -36,10 +36,6 @@ impl Writer {
         self.parsed.blocks.is_empty()
     }
 
-    pub(crate) fn page_number(&self) -> Option<u32> {
-        self.page
-    }
-
     pub(crate) fn warn(&mut self, warning: String) {
         if !self.parsed.warnings.contains(&warning) {
             self.parsed.warnings.push(warning);
@@ -107,7 +103,10 @@ impl Writer {
         let start = self.begin("\n\n");
         let caption = Inline::words(caption).text;
         let shown = caption.replace(['[', ']'], "");
-        self.parsed.text.push_str(&format!("![{shown}]({})", name.replace([' ', '(', ')'], "_")));
+        let name = name.replace([' ', '(', ')'], "_");
+        for part in ["![", &shown, "](", &name, ")"] {
+            self.parsed.text.push_str(part);
+        }
         let range = start..self.parsed.text.len();
         self.end(start, BlockKind::Figure(self.parsed.figures.len()));
         let caption = Some(caption).filter(|caption| !caption.is_empty());
@@ -129,11 +128,7 @@ impl Writer {
             self.parsed.text.push_str("\n\n");
         }
         let columns = grid.columns(&placed);
-        let named = Inline::default;
-        let names = columns.iter().map(|name| Inline { text: name.clone(), ..named() });
-        self.row(&names.collect::<Vec<_>>());
-        self.parsed.text.push_str("\n|");
-        self.parsed.text.push_str(&" --- |".repeat(columns.len()));
+        self.header(&columns);
         let mut rows = vec![];
         for places in &placed.places[placed.header_rows..] {
             self.parsed.text.push('\n');
@@ -160,10 +155,7 @@ impl Writer {
         }
         let mut body = rows.split_off(header_rows);
         let columns = sheet_columns(&mut rows, &merged, body.first().map_or(0, Vec::len));
-        let names = columns.iter().map(|name| Inline { text: name.clone(), ..Inline::default() });
-        self.row(&names.collect::<Vec<_>>());
-        self.parsed.text.push_str("\n|");
-        self.parsed.text.push_str(&" --- |".repeat(columns.len()));
+        self.header(&columns);
         merged.retain(|span| span.row >= header_rows);
         for span in &mut merged {
             span.row -= header_rows;
@@ -235,6 +227,13 @@ impl Writer {
         self.parsed.links.extend(inline.links.iter().map(|link| moved(link, by)));
     }
 
+    fn header(&mut self, columns: &[String]) {
+        let name = |name: &String| Inline { text: name.clone(), ..Inline::default() };
+        self.row(&columns.iter().map(name).collect::<Vec<_>>());
+        self.parsed.text.push_str("\n|");
+        self.parsed.text.push_str(&" --- |".repeat(columns.len()));
+    }
+
     /// `| a | b |`; a bar inside a cell is escaped.
     fn row(&mut self, cells: &[Inline]) {
         self.parsed.text.push('|');
@@ -244,7 +243,8 @@ impl Writer {
             let bars = |upto: usize| cell.text[..upto].matches('|').count();
             let by = self.parsed.text.len();
             for link in &cell.links {
-                let range = link.range.start + bars(link.range.start)..link.range.end + bars(link.range.end);
+                let range = link.range.start + bars(link.range.start)
+                    ..link.range.end + bars(link.range.end);
                 let link = Link { range, ..link.clone() };
                 self.parsed.links.push(moved(&link, by));
             }

@@ -24,7 +24,7 @@ pub(super) fn decode(address: &str) -> Option<(String, Vec<u8>)> {
         count += 6;
         if count >= 8 {
             count -= 8;
-            bytes.push((bits >> count) as u8);
+            bytes.push((bits >> count).to_le_bytes()[0]);
         }
     }
     Some((media.to_owned(), bytes))

@@ -56,7 +56,8 @@ pub(crate) fn page(text: &str, writer: &mut Writer, pictures: &Pictures<'_>) -> 
 fn about(tree: &Tree) -> About {
     let mut about = About::default();
     for id in tree.descendants(ROOT) {
-        let attribute = |name: &str| tree.attribute(id, name).map(str::trim).filter(|v| !v.is_empty());
+        let attribute =
+            |name: &str| tree.attribute(id, name).map(str::trim).filter(|v| !v.is_empty());
         let owned = |value: Option<&str>| value.map(str::to_owned);
         match tree.name(id) {
             "html" => about.language = owned(attribute("lang").or(attribute("xml:lang"))),

@@ -34,7 +34,8 @@ pub(super) fn inner(tree: &Tree, table: Id) -> Vec<Id> {
 pub(super) fn grid(tree: &Tree, table: Id, caption: Option<String>) -> Grid {
     let rows = rows(tree, table);
     let head = rows.iter().take_while(|(_, head)| *head).count();
-    let row = |(row, _): &(Id, bool)| cells(tree, *row).map(|cell| self::cell(tree, cell)).collect();
+    let row =
+        |(row, _): &(Id, bool)| cells(tree, *row).map(|cell| self::cell(tree, cell)).collect();
     let own = tree.children(table).iter().find(|id| tree.name(**id) == "caption");
     let own = own.map(|caption| gather(tree, *caption).on_one_line().text);
     let caption = own.filter(|words| !words.is_empty()).or(caption);
@@ -116,7 +117,14 @@ fn table_at(words: &str, range: &Range<usize>) -> Option<Table> {
         });
     }
     let columns = grid.columns(&placed);
-    Some(Table { range: range.clone(), caption: grid.caption, columns, rows, merged: placed.merged, page: None })
+    Some(Table {
+        range: range.clone(),
+        caption: grid.caption,
+        columns,
+        rows,
+        merged: placed.merged,
+        page: None,
+    })
 }
 
 /// Sorts the tables by their places.

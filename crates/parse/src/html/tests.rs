@@ -20,19 +20,22 @@ fn a_page_becomes_its_blocks() {
     assert_eq!(parsed.title.as_deref(), Some("The Shark"));
     assert_eq!(parsed.author.as_deref(), Some("Ann"));
     assert_eq!(parsed.date.as_deref(), Some("1975-06-20"));
-    assert_eq!(outline(&parsed), [
-        "h1 # Jaws",
-        "p A film of 1975.",
-        "item - one",
-        "item - inner",
-        "item - rest",
-        "item - two",
-        "item 3. c",
-        "quote > said",
-        "code ``` a b ```",
-        "p Term",
-        "item - Meaning",
-    ]);
+    assert_eq!(
+        outline(&parsed),
+        [
+            "h1 # Jaws",
+            "p A film of 1975.",
+            "item - one",
+            "item - inner",
+            "item - rest",
+            "item - two",
+            "item 3. c",
+            "quote > said",
+            "code ``` a b ```",
+            "p Term",
+            "item - Meaning",
+        ]
+    );
     assert!(parsed.text.contains("A film\nof 1975."), "{}", parsed.text);
 }
 
@@ -65,7 +68,8 @@ fn tables_have_headers_spans_and_captions() {
 
 #[test]
 fn a_table_that_arranges_the_page_is_none() {
-    let parsed = html("<table><tr><td><p>One<td><table><tr><th>a<th>b<tr><td>1<td>2</table></table>");
+    let parsed =
+        html("<table><tr><td><p>One<td><table><tr><th>a<th>b<tr><td>1<td>2</table></table>");
     assert_eq!(outline(&parsed)[0], "p One");
     assert_eq!(parsed.tables.len(), 1);
     assert_eq!(parsed.tables[0].columns, ["a", "b"]);
@@ -77,18 +81,20 @@ fn pictures_follow_their_paragraph_and_ornaments_are_left_out() {
         "<p>A <img src=a.png alt='a shark'>fish<img src=dot.gif width=1 alt=x>.</p>\
          <figure><img src=b.png><figcaption>The boat</figcaption></figure><img src=c.png>",
     );
-    assert_eq!(outline(&parsed), [
-        "p A fish.",
-        "figure ![a shark](a.png)",
-        "figure ![The boat](b.png)",
-    ]);
+    assert_eq!(
+        outline(&parsed),
+        ["p A fish.", "figure ![a shark](a.png)", "figure ![The boat](b.png)",]
+    );
     assert_eq!(parsed.figures[1].caption.as_deref(), Some("The boat"));
 }
 
 #[test]
 fn a_hundred_thousand_levels_are_flattened() {
-    for (open, close) in [("<div>", "</div>"), ("<b>", ""), ("<ul><li>", ""), ("<table><tr><td>", "")] {
-        let page = format!("<p>before{}deep{}<p>after", open.repeat(100_000), close.repeat(100_000));
+    for (open, close) in
+        [("<div>", "</div>"), ("<b>", ""), ("<ul><li>", ""), ("<table><tr><td>", "")]
+    {
+        let page =
+            format!("<p>before{}deep{}<p>after", open.repeat(100_000), close.repeat(100_000));
         let parsed = read(page.as_bytes()).unwrap();
         assert!(parsed.text.contains("deep") && parsed.text.contains("after"), "{open}");
         assert_eq!(parsed.warnings.len(), 1, "{open}");
@@ -114,6 +120,7 @@ fn the_page_says_its_encoding() {
 
 #[test]
 fn in_xhtml_an_empty_title_ends_at_once() {
-    let parsed = html("<?xml version='1.0'?><html><head><title/></head><body><p>Text</p></body></html>");
+    let parsed =
+        html("<?xml version='1.0'?><html><head><title/></head><body><p>Text</p></body></html>");
     assert_eq!(parsed.text, "Text\n");
 }

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{BufferQueue, Tokenizer, TokenizerOpts};
-use html5ever::tree_builder::TreeBuilder;
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{Attribute, LocalName, Namespace, QualName, TokenizerResult};
 
 use super::shallow::Shallow;
@@ -40,7 +40,7 @@ impl Tree {
     pub(crate) fn parse(text: &str, xhtml: bool) -> Self {
         let document = Node { parent: None, children: vec![], kind: Kind::Other };
         let sink = Sink { nodes: RefCell::new(vec![document]) };
-        let builder = Shallow::new(TreeBuilder::new(sink, Default::default()), xhtml);
+        let builder = Shallow::new(TreeBuilder::new(sink, TreeBuilderOpts::default()), xhtml);
         let tokenizer = Tokenizer::new(builder, TokenizerOpts::default());
         let input = BufferQueue::default();
         input.push_back(StrTendril::from_slice(text));

@@ -217,7 +217,8 @@ impl Walk<'_> {
             if described && !small("width") && !small("height") {
                 let inlined = source.starts_with("data:");
                 let name = if inlined { "picture" } else { source };
-                let image = image.or_else(|| inlined.then(|| super::data::decode(source)).flatten());
+                let image =
+                    image.or_else(|| inlined.then(|| super::data::decode(source)).flatten());
                 self.writer.figure(caption, name, image);
             }
         }

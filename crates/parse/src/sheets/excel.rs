@@ -76,8 +76,9 @@ fn xls(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
     let mut room = MOST_CELLS;
     for name in names(&book) {
         let range = book.worksheet_range(&name).map_err(fail)?;
-        let merged = book.worksheet_merge_cells(&name).unwrap_or_default();
-        let mut sheet = Sheet { merged: merged.iter().map(span).collect(), name, ..Sheet::default() };
+        let merged = book.merge_cells_by_sheet_name(&name).unwrap_or_default();
+        let mut sheet =
+            Sheet { merged: merged.iter().map(span).collect(), name, ..Sheet::default() };
         let (top, left) = range.start().unwrap_or_default();
         for (row, column, value) in range.used_cells() {
             let at = |start: u32, by: usize| start + u32::try_from(by).unwrap_or(u32::MAX - start);
@@ -105,7 +106,12 @@ fn borrowed(value: &Data) -> DataRef<'_> {
 }
 
 /// Adds a cell; `false` when there is no more room.
-fn push(sheet: &mut Sheet, (row, column): (u32, u32), value: &DataRef<'_>, room: &mut usize) -> bool {
+fn push(
+    sheet: &mut Sheet,
+    (row, column): (u32, u32),
+    value: &DataRef<'_>,
+    room: &mut usize,
+) -> bool {
     let Some(text) = shown(value) else { return true };
     sheet.cut |= *room == 0;
     if sheet.cut {

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 
 use crate::container::{locked, refusal};
 use crate::detect::Format;
-use crate::grid::names_columns;
 use crate::inline::Inline;
 use crate::parsed::{Merged, Parsed, Refusal};
 use crate::writer::{Sheet as Written, Writer};
@@ -143,7 +142,8 @@ fn header_rows(table: &Written) -> usize {
             return 2;
         }
     }
-    usize::from(!rest.is_empty() && names_columns(&words(first), &words(&rest[0])))
+    let rows: Vec<Vec<&str>> = table.rows.iter().take(4).map(|row| words(row)).collect();
+    crate::grid::header_rows(&rows)
 }
 
 fn words(row: &[String]) -> Vec<&str> {

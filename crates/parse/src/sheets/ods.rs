@@ -136,7 +136,9 @@ impl State {
                 break;
             }
             self.total += cells.len();
-            sheet.cells.extend(cells.iter().map(|(row, column, text)| (row + by, *column, text.clone())));
+            sheet
+                .cells
+                .extend(cells.iter().map(|(row, column, text)| (row + by, *column, text.clone())));
         }
         self.row = self.row.saturating_add(self.row_repeats);
     }

@@ -3,9 +3,13 @@ use super::*;
 use crate::check::{check, outline};
 
 fn sheet(cells: &[(u32, u32, &str)], merged: &[[u32; 4]]) -> Parsed {
-    let cells = cells.iter().map(|(row, column, text)| (*row, *column, (*text).to_owned())).collect();
+    let cells =
+        cells.iter().map(|(row, column, text)| (*row, *column, (*text).to_owned())).collect();
     let mut writer = Writer::new("xlsx");
-    write(Sheet { name: "One".into(), cells, merged: merged.to_vec(), ..Sheet::default() }, &mut writer);
+    write(
+        Sheet { name: "One".into(), cells, merged: merged.to_vec(), ..Sheet::default() },
+        &mut writer,
+    );
     let parsed = writer.finish();
     check(&parsed);
     parsed
@@ -14,8 +18,14 @@ fn sheet(cells: &[(u32, u32, &str)], merged: &[[u32; 4]]) -> Parsed {
 #[test]
 fn titles_gaps_and_far_cells() {
     let parsed = sheet(
-        &[(0, 0, "Stanley Cups"), (2, 0, "Team"), (2, 3, "Cups"), (3, 0, "Blues"), (3, 3, "1"),
-          (1_048_575, 16_383, "far")],
+        &[
+            (0, 0, "Stanley Cups"),
+            (2, 0, "Team"),
+            (2, 3, "Cups"),
+            (3, 0, "Blues"),
+            (3, 3, "1"),
+            (1_048_575, 16_383, "far"),
+        ],
         &[],
     );
     assert_eq!(outline(&parsed)[..2], ["h1 # One", "p Stanley Cups"]);
@@ -29,8 +39,16 @@ fn titles_gaps_and_far_cells() {
 #[test]
 fn merged_cells_are_repeated_and_named() {
     let parsed = sheet(
-        &[(0, 0, "Name"), (0, 1, "Cost"), (1, 1, "low"), (1, 2, "high"), (2, 0, "Jaws"), (2, 1, "7"),
-          (2, 2, "9"), (3, 1, "8")],
+        &[
+            (0, 0, "Name"),
+            (0, 1, "Cost"),
+            (1, 1, "low"),
+            (1, 2, "high"),
+            (2, 0, "Jaws"),
+            (2, 1, "7"),
+            (2, 2, "9"),
+            (3, 1, "8"),
+        ],
         &[[0, 1, 0, 0], [0, 0, 1, 2], [2, 3, 0, 0]],
     );
     let table = &parsed.tables[0];

@@ -23,8 +23,6 @@ pub(crate) fn plain(text: &str) -> Parsed {
 
 pub(crate) fn delimited(text: &str, delimiter: u8) -> Parsed {
     let (columns, rows) = table::cells(text, delimiter);
-    let row = |(range, cells)| TableRow { range, cells };
-    let rows: Vec<TableRow> = rows.into_iter().map(row).collect();
     let mut blocks = vec![];
     push(&mut blocks, text, 0..text.len(), BlockKind::Table(0));
     let range = blocks.first().map_or(0..0, |block| block.range.clone());
@@ -65,16 +63,20 @@ pub(crate) fn markdown(text: &str) -> Parsed {
             Event::End(TagEnd::List(_) | TagEnd::BlockQuote(_)) => depth -= 1,
             Event::Start(Tag::TableCell) if depth == 0 => cell = Some(String::new()),
             Event::Text(words) | Event::Code(words) => {
-                cell.iter_mut().for_each(|cell| cell.push_str(&words));
+                if let Some(cell) = &mut cell {
+                    cell.push_str(&words);
+                }
             }
             Event::End(TagEnd::TableCell) => cells.extend(cell.take()),
             Event::End(TagEnd::TableHead) if depth == 0 => {
-                let columns = std::mem::take(&mut cells);
-                parsed.tables.iter_mut().rev().take(1).for_each(|t| t.columns.clone_from(&columns));
+                if let Some(table) = parsed.tables.last_mut() {
+                    table.columns = std::mem::take(&mut cells);
+                }
             }
             Event::End(TagEnd::TableRow) if depth == 0 => {
-                let row = TableRow { range, cells: std::mem::take(&mut cells) };
-                parsed.tables.iter_mut().rev().take(1).for_each(|t| t.rows.push(row.clone()));
+                if let Some(table) = parsed.tables.last_mut() {
+                    table.rows.push(TableRow { range, cells: std::mem::take(&mut cells) });
+                }
             }
             _ => {}
         }

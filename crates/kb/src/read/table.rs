@@ -1,6 +1,8 @@
 //! Tables of comma-separated values and their kin.
 use std::ops::Range;
 
+use halma_parse::TableRow;
+
 /// The delimiter that cuts the first lines into the most columns evenly.
 pub(crate) fn sniff(text: &str) -> u8 {
     let columns = |delimiter: u8| {
@@ -28,7 +30,7 @@ fn reader(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
 }
 
 /// The columns' names, and each row below them: its bytes in the file and its cells.
-pub(crate) fn cells(text: &str, delimiter: u8) -> (Vec<String>, Vec<(Range<usize>, Vec<String>)>) {
+pub(crate) fn cells(text: &str, delimiter: u8) -> (Vec<String>, Vec<TableRow>) {
     let mut reader = reader(text, delimiter);
     let mut record = csv::StringRecord::new();
     let (mut header, mut rows) = (None, vec![]);
@@ -42,7 +44,8 @@ pub(crate) fn cells(text: &str, delimiter: u8) -> (Vec<String>, Vec<(Range<usize
         if header.is_none() {
             header = Some(cells);
         } else if cells.iter().any(|cell| !cell.is_empty()) {
-            rows.push((trimmed(text, start, reader.position().byte()), cells));
+            let range = trimmed(text, start, reader.position().byte());
+            rows.push(TableRow { range, cells });
         }
     }
 }
@@ -73,6 +76,6 @@ mod tests {
         let text = "a,b\n\"one\ntwo\",3\n";
         let (_, rows) = cells(text, b',');
         assert_eq!(rows.len(), 1);
-        assert_eq!(&text[rows[0].0.clone()], "\"one\ntwo\",3");
+        assert_eq!(&text[rows[0].range.clone()], "\"one\ntwo\",3");
     }
 }

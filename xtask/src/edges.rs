@@ -9,7 +9,8 @@ use crate::tidy::{Source, Violation};
 const EDGES: &[(&str, &[&str])] = &[
     ("core", &[]),
     ("seal", &[]),
-    ("kb", &["core", "seal"]),
+    ("parse", &[]),
+    ("kb", &["core", "parse", "seal"]),
     ("connect", &["core", "seal"]),
     ("strategies", &["core"]),
     ("eval", &["core"]),

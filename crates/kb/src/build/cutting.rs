@@ -133,3 +133,90 @@ impl Cutting {
         done
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use halma_core::{
+        Budget, ChatReply, ChatRequest, Layer, Llm, LlmError, Models, Prompts, Usage,
+    };
+    use halma_testkit::Toy;
+
+    use super::*;
+    use crate::{Atoms, BaseOptions, IndexReport, InputFormat, PROMPTS};
+
+    /// Ends every passage at its first piece; fails for texts that hold the word.
+    #[derive(Default)]
+    struct Cutter {
+        fails_on: &'static str,
+        calls: AtomicUsize,
+    }
+
+    #[async_trait]
+    impl Llm for Cutter {
+        fn model(&self) -> &'static str {
+            "cutter"
+        }
+
+        async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
+            self.calls.fetch_add(1, Ordering::Relaxed);
+            assert_eq!(request.task, "cut");
+            assert_eq!(request.about.len(), 1, "the reply can be forgotten with its document");
+            let shown = &request.messages[1].text;
+            if !self.fails_on.is_empty() && shown.contains(self.fails_on) {
+                return Err(LlmError::refused("the model is down"));
+            }
+            let text = r#"{"end": 1, "summary": "Fish live.", "forward": "Of fish."}"#.to_owned();
+            let usage = Usage { prompt_tokens: 100, completion_tokens: 10 };
+            Ok(ChatReply { text, usage, ..ChatReply::default() })
+        }
+    }
+
+    async fn index(base: &Arc<Base>, input: &std::path::Path, model: Arc<Cutter>) -> IndexReport {
+        let setup = Arc::new(Setup {
+            models: Models::new(model),
+            knowledge: Toy::empty(),
+            prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
+        });
+        let settings = KbSettings {
+            atoms: Atoms::None,
+            chunks: Chunks::Model,
+            chunk_chars: 40,
+            ..KbSettings::default()
+        };
+        let meter = Arc::new(Meter::new(Budget::default()));
+        let inputs = [input.to_owned()];
+        let progress: crate::Progress = Arc::new(|_| ());
+        crate::index(base, &inputs, InputFormat::Auto, &settings, &setup, &meter, progress)
+            .await
+            .unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_document_that_cannot_be_cut_waits_for_the_next_run_and_the_others_do_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let input = dir.path().join("in");
+        std::fs::create_dir(&input).unwrap();
+        std::fs::write(input.join("fish.md"), "Fish swim in water.\n\nBirds do not.\n").unwrap();
+        std::fs::write(input.join("bad.md"), "Broken things lie here.\n").unwrap();
+        std::fs::write(input.join("twin.md"), "---\ntitle: fish\n---\nOther fish.\n").unwrap();
+        let base =
+            Base::create_or_open(&dir.path().join("base"), BaseOptions::default()).unwrap();
+        let model = Arc::new(Cutter { fails_on: "Broken", ..Cutter::default() });
+        let report = index(&base, &input, Arc::clone(&model)).await;
+        assert_eq!((report.documents_new, report.pending_units, report.chunks), (2, 1, 3));
+        assert!(report.failure.unwrap().contains("the model is down"));
+        assert_eq!(report.usage.prompt_tokens, 300, "the failed call cost nothing");
+        let texts = base.store.read(|txn| {
+            let chunk: crate::store::ChunkRecord = base.store.linked(txn, 0)?;
+            Ok((base.store.count(txn, Layer::Chunk)?, chunk.summary))
+        });
+        assert_eq!(texts.unwrap(), (3, Some("Fish live.".to_owned())));
+
+        let better = Arc::new(Cutter::default());
+        let report = index(&base, &input, Arc::clone(&better)).await;
+        assert_eq!((report.documents_new, report.documents_unchanged), (1, 2));
+        assert_eq!(report.pending_units, 0);
+        assert_eq!(better.calls.load(Ordering::Relaxed), 1, "what was cut is not asked again");
+    }
+}

@@ -26,14 +26,14 @@ pub(super) async fn pieces(
 ) -> Result<Vec<Range<usize>>, KbError> {
     let (Some(first), Some(last)) = (units.first(), units.last()) else { return Ok(vec![]) };
     let whole = first.start..last.end;
-    let least = limit / LEAST_SHARE;
-    if units.len() < 2 || !is_longer(&text[whole.clone()], least * 2) {
+    let enough = limit / LEAST_SHARE;
+    if units.len() < 2 || !is_longer(&text[whole.clone()], enough * 2) {
         return Ok(vec![whole]);
     }
     let depths = depths(&similarities(text, &units, embedder).await?);
     let lengths: Vec<usize> =
         units.iter().map(|unit| text[unit.clone()].chars().count()).collect();
-    let cuts = cuts(&lengths, &depths, least, limit);
+    let cuts = cuts(&lengths, &depths, enough, limit);
     let mut pieces = vec![];
     let mut from = 0;
     for to in cuts.into_iter().chain([units.len()]) {
@@ -91,9 +91,9 @@ fn depths(similarities: &[f32]) -> Vec<f32> {
 }
 
 /// The units at which chunks begin, without the first: at the deepest valleys, as long as nothing
-/// gets shorter than `least`, and wherever else it takes to keep the limit.
+/// gets shorter than `enough`, and wherever else it takes to keep the limit.
 #[expect(clippy::cast_precision_loss, reason = "a mean over units of a text")]
-fn cuts(lengths: &[usize], depths: &[f32], least: usize, limit: usize) -> Vec<usize> {
+fn cuts(lengths: &[usize], depths: &[f32], enough: usize, limit: usize) -> Vec<usize> {
     let count = depths.len().max(1) as f32;
     let mean = depths.iter().sum::<f32>() / count;
     let spread = (depths.iter().map(|d| (d - mean).powi(2)).sum::<f32>() / count).sqrt();
@@ -111,7 +111,7 @@ fn cuts(lengths: &[usize], depths: &[f32], least: usize, limit: usize) -> Vec<us
     for place in order {
         let at = place + 1;
         let (before, after) = around(&cuts, at);
-        let fits = starts[at] - starts[before] >= least && starts[after] - starts[at] >= least;
+        let fits = starts[at] - starts[before] >= enough && starts[after] - starts[at] >= enough;
         let deep = depths[place] > 0.0 && depths[place] >= mean + spread / 2.0;
         if before < at && fits && (deep || starts[after] - starts[before] > limit) {
             cuts.insert(at);

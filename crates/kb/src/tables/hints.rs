@@ -69,8 +69,8 @@ fn columns(catalogue: &Catalogue, (query, named): (&Query<'_>, &[usize]), name: 
     }
     let said = |table: &usize| {
         let table = &catalogue.tables[*table];
-        let names = table.fields.iter().map(|field| field.name.as_str());
-        format!("columns of `{}`: {}", table.name, nearest(names, name))
+        let fields = table.fields.iter().map(|field| field.name.as_str());
+        format!("columns of `{}`: {}", table.name, nearest(fields, name))
     };
     let said: Vec<String> = named.iter().map(said).collect();
     format!("{}; texts stand in single quotes", said.join("; "))

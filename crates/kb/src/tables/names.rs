@@ -113,10 +113,10 @@ pub(super) fn tables(
         }
         shared.extend(count.into_iter().filter(|(_, n)| *n > 1).map(|(name, _)| name.to_owned()));
     }
-    let named = |(name, candidates): (Option<String>, &[String; 3])| {
+    let told_apart = |(name, candidates): (Option<String>, &[String; 3])| {
         name.unwrap_or_else(|| free(candidates[2].clone(), taken))
     };
-    (names.into_iter().zip(&candidates).map(named).collect(), candidates)
+    (names.into_iter().zip(&candidates).map(told_apart).collect(), candidates)
 }
 
 /// What several tables have in common: their shortest name, or the words that all begin with.

@@ -194,9 +194,9 @@ impl<'a> Query<'a> {
         // The word before, at the same depth, that says which list this is.
         let words = ["select", "from", "where", "group", "order", "having", "partition", "using"];
         let before = self.tokens[..first].iter().rev().filter(|token| token.depth <= depth);
-        let list = before.take_while(|token| token.depth == depth);
-        let list = list.into_iter().find(|token| token.is_any(self.sql, &words));
-        let selected = list.is_some_and(|token| token.is(self.sql, "select"));
+        let mut same = before.take_while(|token| token.depth == depth);
+        let opened_by = same.find(|token| token.is_any(self.sql, &words));
+        let selected = opened_by.is_some_and(|token| token.is(self.sql, "select"));
         if begins && ends && selected { format!("{call} AS {hidden}") } else { call }
     }
 }

@@ -404,3 +404,34 @@ fn a_markdown_table_of_a_document_is_typed_and_stays_in_its_chunk() {
     assert_eq!(chunks, 1);
     assert_eq!(library.cells(&found.rows[0].sources), [["Basel", "1,200"]]);
 }
+
+#[test]
+#[ignore = "a measurement, not a test"]
+#[expect(clippy::print_stderr, reason = "its result")]
+fn rows_per_second() {
+    for count in [10_000, 100_000] {
+        let library = Library::new();
+        let rows: String =
+            (0..count).map(|i| format!("item {i},{},2023-01-31,{},some words here\n", i % 7, i / 2)).collect();
+        let text = format!("Item,Region,Day,Amount,Note\n{rows}");
+        let began = std::time::Instant::now();
+        let parsed = delimited(&text, b',');
+        let read = began.elapsed();
+        let cut = cut_now(&parsed, "", &settings(Chunks::Structure, 1500)).unwrap();
+        let cut_after = began.elapsed();
+        drop(cut);
+        library.add("items.csv", &parsed);
+        let stored = began.elapsed();
+        let found = library.sql("SELECT region, sum(amount) FROM items GROUP BY region");
+        assert_eq!(found.rows.len(), 7);
+        let first = began.elapsed();
+        library.sql("SELECT region, sum(amount) FROM items GROUP BY region");
+        eprintln!(
+            "{count} rows: read {read:.2?}, cut {:.2?}, cut and stored {:.2?}, first query {:.2?}, next {:.2?}",
+            cut_after - read,
+            stored - cut_after,
+            first - stored,
+            began.elapsed() - first
+        );
+    }
+}

@@ -36,6 +36,17 @@ pub enum KbError {
     BadVectors { model: String, asked: usize, got: usize },
     #[error("the base holds no `{id}`; it may have been replaced since it was found")]
     NoNode { id: String },
+    #[error(
+        "there is no merge `{id}`; it may be undone already, or its documents are gone: list the \
+         merges again"
+    )]
+    NoMerge { id: String },
+    #[error("`{path}`, line {line}: {reason}; a sample is {{\"question\": …, \"answer\": …}}")]
+    BadSample { path: PathBuf, line: usize, reason: String },
+    #[error("the base has no tags; set `tags = true` under [kb] and run `halma index` first")]
+    NoTags,
+    #[error("searching the base: {reason}")]
+    Search { reason: String },
     #[error("the {layer} layer cannot be searched; search `chunk` or `atom`")]
     NotSearched { layer: &'static str },
     #[error("a worker thread died while it was {doing}: {reason}; run the command again")]

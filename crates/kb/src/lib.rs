@@ -4,6 +4,7 @@ mod atom;
 mod base;
 mod build;
 mod cut;
+mod distil;
 mod error;
 mod fuse;
 mod hit;
@@ -22,12 +23,23 @@ use halma_core::PromptFile;
 
 pub use base::Base;
 pub use build::index;
+pub use distil::{
+    Distilled, Expansion, Learned, LeftOut, Merge, MergeRule, MergeSide, QueryTag, TagOrigin,
+    TagSample, learn_tags,
+};
 pub use error::KbError;
 pub use inspect::Seen;
 pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
-pub use settings::{Atoms, BaseOptions, InputFormat, KbSettings, Thresholds};
+pub use settings::{Atoms, BaseOptions, Entities, InputFormat, KbSettings, Thresholds};
 pub use tables::SqlLimits;
 
 /// The prompts of this crate.
-pub const PROMPTS: &[PromptFile] =
-    &[PromptFile { name: "kb/atomize", text: include_str!("../prompts/kb/atomize.md") }];
+pub const PROMPTS: &[PromptFile] = &[
+    PromptFile { name: "kb/atomize", text: include_str!("../prompts/kb/atomize.md") },
+    PromptFile { name: "kb/community", text: include_str!("../prompts/kb/community.md") },
+    PromptFile { name: "kb/facts", text: include_str!("../prompts/kb/facts.md") },
+    PromptFile { name: "kb/same", text: include_str!("../prompts/kb/same.md") },
+    PromptFile { name: "kb/summarise", text: include_str!("../prompts/kb/summarise.md") },
+    PromptFile { name: "kb/tag", text: include_str!("../prompts/kb/tag.md") },
+    PromptFile { name: "kb/tag_classes", text: include_str!("../prompts/kb/tag_classes.md") },
+];

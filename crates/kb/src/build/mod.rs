@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use halma_core::{Layer, Meter, Setup};
 use tokio::sync::mpsc;
 
+use crate::distil::{self, Distilled, Distiller};
 use crate::error::beside;
 use crate::lock::WriterLock;
 use crate::store::Row;
@@ -54,16 +55,20 @@ pub async fn index(
     // What was made is searched even when the run then fails.
     enter_words(base, Layer::Atom, (&lock, &progress)).await?;
     words?;
-    publish(base).await?;
     let (atomized, embedded) = work?;
+    let distilled = distil_further(base, settings, (setup, meter), &progress).await;
+    publish(base).await?;
+    let distilled = distilled?;
     report.atoms = atomized.atoms;
-    report.spent = atomized.spent;
+    report.spent = atomized.spent.or(distilled.spent);
     report.usage = atomized.usage;
+    report.usage.add(distilled.usage);
     report.embedded = embedded.done;
-    report.failure = atomized.failure.or(embedded.failure);
+    report.failure = atomized.failure.or(embedded.failure).or(distilled.failure.clone());
     let ledger = base.store.read(|txn| base.store.ledger_counts(txn))?;
-    report.failed_units = count(ledger.failed);
-    report.pending_units = count(ledger.pending) + embedded.pending;
+    report.failed_units = count(ledger.failed) + distilled.failed;
+    report.pending_units = count(ledger.pending) + embedded.pending + distilled.pending;
+    report.distilled = distilled;
     report.elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
     Ok(report)
 }
@@ -112,6 +117,23 @@ async fn distil(
     let (atoms, vectors) =
         tokio::join!(atomizer.run(queue), embed::run(base, queued, waiting.len(), progress));
     Ok((atoms?, vectors?))
+}
+
+/// Entities, tags, summaries and the like, once all chunks are there.
+async fn distil_further(
+    base: &Arc<Base>,
+    settings: &KbSettings,
+    (setup, meter): (&Arc<Setup>, &Arc<Meter>),
+    progress: &Progress,
+) -> Result<Distilled, KbError> {
+    distil::run(Distiller {
+        base: Arc::clone(base),
+        settings: settings.clone(),
+        setup: Arc::clone(setup),
+        meter: Arc::clone(meter),
+        progress: Arc::clone(progress),
+    })
+    .await
 }
 
 /// Brings the word index of a layer up to the truth.

@@ -140,6 +140,7 @@ impl Store {
 
     /// Takes out a document with all its names and everything made of it.
     pub(crate) fn remove_document(&self, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
+        crate::distil::forget_document(self, txn, row)?;
         let record: DocumentRecord = self.linked(txn, row)?;
         for name in &record.names {
             self.db.names.delete(txn, &name_key(name))?;

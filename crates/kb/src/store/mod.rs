@@ -5,6 +5,7 @@ mod env;
 mod ledger;
 mod nodes;
 mod schema;
+mod units;
 mod vectors;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ pub(crate) use schema::{
     EmbedderRecord, EntityRecord, FORMAT, FactRecord, FigureRecord, Id, Place, Row, RowRecord,
     Rows, SectionRecord, State, SummaryRecord, TableRecord, TagRecord, hash, node_id, parse_id,
 };
+pub(crate) use units::{Task, UnitKey};
 
 use crate::KbError;
 use crate::store::schema::{decode, encode};
@@ -61,6 +63,10 @@ struct Databases {
     edges: Db,
     /// (to, edge, from), so that an edge is found from its other end.
     backlinks: Db,
+    /// (task, layer, row and part, or id) → `Unit`.
+    units: Db,
+    /// Id → how two entities became one.
+    merges: Db,
 }
 
 const LAYER_NAMES: [&str; schema::LAYERS] = [
@@ -78,7 +84,7 @@ const LAYER_NAMES: [&str; schema::LAYERS] = [
     "communities",
 ];
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 12] = [
     "meta",
     "ids",
     "names",
@@ -89,6 +95,8 @@ const NAMES: [&str; 10] = [
     "tombstones",
     "edges",
     "backlinks",
+    "units",
+    "merges",
 ];
 
 impl Databases {
@@ -112,8 +120,20 @@ impl Databases {
         let Some((nodes, others)) = opened.commit() else {
             return Err(heed::Error::Decoding("the databases were not opened".into()));
         };
-        let [meta, ids, names, texts, atomizing, unembedded, vectors, tombstones, edges, backlinks] =
-            others;
+        let [
+            meta,
+            ids,
+            names,
+            texts,
+            atomizing,
+            unembedded,
+            vectors,
+            tombstones,
+            edges,
+            backlinks,
+            units,
+            merges,
+        ] = others;
         Ok(Self {
             meta,
             nodes,
@@ -126,6 +146,8 @@ impl Databases {
             tombstones,
             edges,
             backlinks,
+            units,
+            merges,
         })
     }
 }

@@ -1,0 +1,198 @@
+//! Different names for one thing: candidates that share a block, rules for clear cases, the model
+//! for the others.
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::MergeRule;
+use super::clusters::Clusters;
+use crate::distil::agree::{Agreement, Kind};
+use crate::distil::names::Likeness;
+
+/// Blocks with more names say nothing: every `Smith` of a register.
+const BLOCK: usize = 100;
+
+/// A pair of clusters that a rule would join.
+struct Edge {
+    rule: MergeRule,
+    score: f32,
+    pair: (usize, usize),
+    reason: String,
+    /// Whether every name of one must be like every one of the other.
+    strict: bool,
+}
+
+enum Decision {
+    Join(f32),
+    Ask,
+    No,
+}
+
+pub(super) fn join(clusters: &mut Clusters<'_>) {
+    let mut edges = vec![];
+    for (one, two) in candidates(clusters) {
+        let (a, b) = (clusters.find(one), clusters.find(two));
+        if a == b {
+            continue;
+        }
+        let Some((rule, strict, decision)) = decide(clusters, one, two) else { continue };
+        let pair = (one, two);
+        match decision {
+            Decision::Join(score) => {
+                edges.push(Edge { rule, score, pair, reason: String::new(), strict });
+            }
+            Decision::Ask => {
+                if let Some(reason) = clusters.verdict(one, two) {
+                    let rule = MergeRule::Verdict;
+                    edges.push(Edge { rule, score: 1.0, pair, reason, strict: false });
+                } else if !clusters.is_told_apart(one, two) {
+                    clusters.ask(one, two);
+                }
+            }
+            Decision::No => {}
+        }
+    }
+    edges.sort_by(|a, b| {
+        let by_score = b.score.total_cmp(&a.score);
+        a.rule.cmp(&b.rule).then(by_score).then(a.pair.cmp(&b.pair))
+    });
+    for edge in edges {
+        if !edge.strict || all_alike(clusters, edge.pair) {
+            clusters.join(edge.pair, edge.rule, edge.score, edge.reason);
+        }
+    }
+}
+
+/// Pairs of locals, one for each cluster and name, whose names meet in a block.
+fn candidates(clusters: &mut Clusters<'_>) -> BTreeSet<(usize, usize)> {
+    let locals = clusters.locals;
+    let mut seen = BTreeSet::new();
+    let mut blocks: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for at in 0..locals.len() {
+        let root = clusters.find(at);
+        if clusters.absorbed[at] || !seen.insert((root, &locals[at].name.form)) {
+            continue;
+        }
+        for block in locals[at].name.blocks() {
+            blocks.entry(block).or_default().push(at);
+        }
+        // What a text declares to be a short form of this name, wherever it stands.
+        blocks.entry(format!("d {}", locals[at].name.form)).or_default().push(at);
+        for alias in &locals[at].aliases {
+            blocks.entry(format!("d {alias}")).or_default().push(at);
+        }
+    }
+    let mut pairs = BTreeSet::new();
+    for held in blocks.values().filter(|held| held.len() <= BLOCK) {
+        for (i, one) in held.iter().enumerate() {
+            for two in &held[i + 1..] {
+                if locals[*one].name.form != locals[*two].name.form {
+                    pairs.insert((*one.min(two), *one.max(two)));
+                }
+            }
+        }
+    }
+    pairs
+}
+
+/// What is to be done about two clusters by their names, kinds and descriptions.
+fn decide(
+    clusters: &mut Clusters<'_>,
+    one: usize,
+    two: usize,
+) -> Option<(MergeRule, bool, Decision)> {
+    let (a, b) = (&clusters.locals[one], &clusters.locals[two]);
+    let declares = |x: &super::Local, y: &super::Local| x.aliases.contains(&y.name.form);
+    let declared = declares(a, b) || declares(b, a);
+    let likeness = a.name.like(&b.name);
+    if !declared && likeness.is_none() {
+        return None;
+    }
+    let said = clusters.agreement(one, two);
+    if said == Agreement::Apart {
+        return None;
+    }
+    let trusting = |said| match said {
+        Agreement::Same(score) => Decision::Join(score),
+        Agreement::Unknown => Decision::Join(0.0),
+        _ => Decision::Ask,
+    };
+    if declared {
+        return Some((MergeRule::Bracket, false, trusting(said)));
+    }
+    let kinds = (a.kind, b.kind);
+    let people = kinds == (Kind::Person, Kind::Person);
+    let persons = [kinds.0, kinds.1].iter().all(|k| matches!(k, Kind::Person | Kind::Unknown));
+    let together = clusters.share_document(one, two);
+    let careful = |agrees: bool, doubtful: bool| match said {
+        Agreement::Same(score) => Decision::Join(score),
+        _ if agrees => Decision::Join(0.0),
+        _ if doubtful => Decision::Ask,
+        _ => Decision::No,
+    };
+    let unclear = said == Agreement::Unclear;
+    Some(match likeness? {
+        Likeness::Spelling => (MergeRule::Spelling, false, trusting(said)),
+        Likeness::Company => {
+            let corporate = |kind| kind == Kind::Organisation;
+            let both = corporate(kinds.0) && corporate(kinds.1);
+            if both {
+                (MergeRule::Company, false, trusting(said))
+            } else {
+                let one = corporate(kinds.0) || corporate(kinds.1);
+                (MergeRule::Company, false, careful(false, one && unclear))
+            }
+        }
+        Likeness::Honorific if persons => (MergeRule::Honorific, true, trusting(said)),
+        Likeness::MiddleName if persons => (MergeRule::MiddleName, true, trusting(said)),
+        Likeness::Initials if persons => (MergeRule::Initials, true, trusting(said)),
+        Likeness::MissingMiddle if persons => {
+            (MergeRule::MiddleName, true, careful(people && together, people))
+        }
+        Likeness::OneInitial if persons => {
+            (MergeRule::Initials, true, careful(people && together, people && unclear))
+        }
+        Likeness::Qualifier => {
+            (MergeRule::Qualifier, false, careful(together || qualifies(clusters, one, two), unclear))
+        }
+        Likeness::Abbreviation => {
+            (MergeRule::Abbreviation, false, careful(false, unclear || together))
+        }
+        Likeness::Near => {
+            let alike = matches!(said, Agreement::Same(_));
+            let decision = if alike { Decision::Ask } else { Decision::No };
+            (MergeRule::Spelling, false, decision)
+        }
+        _ => return None,
+    })
+}
+
+/// Whether the bracket of one name is what the other one is: `Jaws (film)` and a film `Jaws`.
+fn qualifies(clusters: &Clusters<'_>, one: usize, two: usize) -> bool {
+    let (a, b) = (&clusters.locals[one], &clusters.locals[two]);
+    let fits = |qualified: &super::Local, plain: &super::Local| {
+        let kind = qualified.name.qualifier.as_ref().map(|(_, inner)| Kind::of(inner));
+        kind.is_some_and(|kind| kind != Kind::Unknown && kind == plain.kind)
+    };
+    fits(a, b) || fits(b, a)
+}
+
+/// Whether all names of two clusters of people are like each other, so that `John A. Smith` and
+/// `John B. Smith` do not meet in `John Smith`.
+fn all_alike(clusters: &mut Clusters<'_>, (one, two): (usize, usize)) -> bool {
+    let locals = clusters.locals;
+    let mut names = |at: usize| {
+        let mut seen = BTreeMap::new();
+        for member in clusters.members(at).to_vec() {
+            if !clusters.absorbed[member] {
+                seen.entry(locals[member].name.form.as_str()).or_insert(member);
+            }
+        }
+        seen.into_values().collect::<Vec<usize>>()
+    };
+    let (ones, twos) = (names(one), names(two));
+    ones.iter().all(|a| {
+        twos.iter().all(|b| {
+            let (a, b) = (&locals[*a].name, &locals[*b].name);
+            a.form == b.form || a.like(b).is_some()
+        })
+    })
+}

@@ -90,6 +90,10 @@ pub(crate) struct Described {
 
 impl Described {
     pub(crate) fn new(name: &str, description: &str) -> Self {
+        // Most names come without a description; making terms of nothing costs something.
+        if description.trim().is_empty() {
+            return Self::default();
+        }
         let own: BTreeSet<String> = query_terms(name).into_iter().collect();
         let stems = query_terms(description).into_iter().filter(|stem| !own.contains(stem));
         let mut names = BTreeSet::new();

@@ -141,7 +141,7 @@ async fn ask(cx: &Cx, passage: &Passage) -> Result<Extract, Error> {
 
 impl Reply {
     /// What the model should mend.
-    fn complaint(&self, text: &str) -> Option<String> {
+    pub(crate) fn complaint(&self, text: &str) -> Option<String> {
         let known: BTreeSet<String> = self.entities.iter().map(|e| form(&e.name)).collect();
         let mut unknown = BTreeSet::new();
         for end in self.facts.iter().flat_map(|fact| [&fact.head, &fact.tail]) {

@@ -101,10 +101,10 @@ fn summaries(pieces: &[Piece], setup: &Setup) -> Forecast {
             forecast.completion_tokens += (more + u64::from(more > 0)) * SUMMARY;
         }
         if whole > 0 {
-            let short: Vec<&str> = sections
+            let short: Vec<String> = sections
                 .iter()
                 .filter(|section| section.len() == 1)
-                .map(|section| section[0].text.as_str())
+                .map(|section| section[0].text.clone())
                 .collect();
             let variables =
                 context! { title => &document[0].title, part => "document", texts => short };

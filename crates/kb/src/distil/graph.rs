@@ -287,6 +287,17 @@ pub(super) fn remove_if_unmentioned(
     Ok(!mentioned)
 }
 
+/// The rows of a chunk's facts.
+pub(crate) fn facts_of(
+    store: &Store,
+    txn: &Reading<'_>,
+    chunk: Row,
+) -> heed::Result<std::ops::Range<Row>> {
+    let key = UnitKey::of(Task::Graph, (Layer::Chunk, chunk));
+    let made = store.unit_of::<Made>(txn, key)?;
+    Ok(made.map_or(0..0, |(_, made)| made.facts.0..made.facts.1))
+}
+
 /// All facts of the base with their rows, in the order of their ids.
 pub(super) fn all_facts(
     store: &Store,

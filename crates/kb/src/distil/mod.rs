@@ -10,6 +10,8 @@ mod forget;
 mod graph;
 mod learn;
 mod louvain;
+#[cfg(test)]
+mod measure;
 mod merges;
 mod names;
 mod passage;
@@ -28,6 +30,7 @@ use serde::Serialize;
 pub use facts::LeftOut;
 pub(crate) use forecast::{Forecast, Piece, forecast};
 pub(crate) use forget::forget_document;
+pub(crate) use graph::facts_of;
 pub use learn::{Learned, TagSample, learn_tags};
 pub use merges::{Merge, MergeSide};
 pub use resolve::MergeRule;

@@ -2,10 +2,10 @@
 //! for the others.
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::MergeRule;
 use super::clusters::Clusters;
+use super::{Local, MergeRule};
 use crate::distil::agree::{Agreement, Kind};
-use crate::distil::names::Likeness;
+use crate::distil::names::{Likeness, Name, abbreviates};
 
 /// Blocks with more names say nothing: every `Smith` of a register.
 const BLOCK: usize = 100;
@@ -15,7 +15,6 @@ struct Edge {
     rule: MergeRule,
     score: f32,
     pair: (usize, usize),
-    reason: String,
     /// Whether every name of one must be like every one of the other.
     strict: bool,
 }
@@ -26,28 +25,19 @@ enum Decision {
     No,
 }
 
+/// What rules join is joined first: only what is still apart then is left to the model.
 pub(super) fn join(clusters: &mut Clusters<'_>) {
-    let mut edges = vec![];
+    let (mut edges, mut open) = (vec![], vec![]);
     for (one, two) in candidates(clusters) {
-        let (a, b) = (clusters.find(one), clusters.find(two));
-        if a == b {
+        if clusters.find(one) == clusters.find(two) {
             continue;
         }
-        let Some((rule, strict, decision)) = decide(clusters, one, two) else { continue };
-        let pair = (one, two);
-        match decision {
-            Decision::Join(score) => {
-                edges.push(Edge { rule, score, pair, reason: String::new(), strict });
+        match decide(clusters, one, two) {
+            Some((rule, strict, Decision::Join(score))) => {
+                edges.push(Edge { rule, score, pair: (one, two), strict });
             }
-            Decision::Ask => {
-                if let Some(reason) = clusters.verdict(one, two) {
-                    let rule = MergeRule::Verdict;
-                    edges.push(Edge { rule, score: 1.0, pair, reason, strict: false });
-                } else if !clusters.is_told_apart(one, two) {
-                    clusters.ask(one, two);
-                }
-            }
-            Decision::No => {}
+            Some((_, _, Decision::Ask)) => open.push((one, two)),
+            _ => {}
         }
     }
     edges.sort_by(|a, b| {
@@ -56,7 +46,17 @@ pub(super) fn join(clusters: &mut Clusters<'_>) {
     });
     for edge in edges {
         if !edge.strict || all_alike(clusters, edge.pair) {
-            clusters.join(edge.pair, edge.rule, edge.score, edge.reason);
+            clusters.join(edge.pair, edge.rule, edge.score, String::new());
+        }
+    }
+    for (one, two) in open {
+        if clusters.find(one) == clusters.find(two) {
+            continue;
+        }
+        if let Some(reason) = clusters.verdict(one, two) {
+            clusters.join((one, two), MergeRule::Verdict, 1.0, reason);
+        } else if !clusters.is_told_apart(one, two) {
+            clusters.ask(one, two);
         }
     }
 }
@@ -100,7 +100,7 @@ fn decide(
     two: usize,
 ) -> Option<(MergeRule, bool, Decision)> {
     let (a, b) = (&clusters.locals[one], &clusters.locals[two]);
-    let declares = |x: &super::Local, y: &super::Local| x.aliases.contains(&y.name.form);
+    let declares = |x: &Local, y: &Local| x.aliases.contains(&y.name.form);
     let declared = declares(a, b) || declares(b, a);
     let likeness = a.name.like(&b.name);
     if !declared && likeness.is_none() {
@@ -131,6 +131,7 @@ fn decide(
     let unclear = said == Agreement::Unclear;
     Some(match likeness? {
         Likeness::Spelling => (MergeRule::Spelling, false, trusting(said)),
+        Likeness::Joined => (MergeRule::Spelling, false, careful(false, unclear)),
         Likeness::Company => {
             let corporate = |kind| kind == Kind::Organisation;
             let both = corporate(kinds.0) && corporate(kinds.1);
@@ -150,8 +151,11 @@ fn decide(
         Likeness::OneInitial if persons => {
             (MergeRule::Initials, true, careful(people && together, people && unclear))
         }
+        Likeness::Qualifier if is_short_form(&a.name, &b.name) => {
+            (MergeRule::Bracket, false, trusting(said))
+        }
         Likeness::Qualifier => {
-            (MergeRule::Qualifier, false, careful(together || qualifies(clusters, one, two), unclear))
+            (MergeRule::Qualifier, false, careful(qualifies(a, b) || qualifies(b, a), unclear))
         }
         Likeness::Abbreviation => {
             (MergeRule::Abbreviation, false, careful(false, unclear || together))
@@ -165,14 +169,17 @@ fn decide(
     })
 }
 
-/// Whether the bracket of one name is what the other one is: `Jaws (film)` and a film `Jaws`.
-fn qualifies(clusters: &Clusters<'_>, one: usize, two: usize) -> bool {
-    let (a, b) = (&clusters.locals[one], &clusters.locals[two]);
-    let fits = |qualified: &super::Local, plain: &super::Local| {
-        let kind = qualified.name.qualifier.as_ref().map(|(_, inner)| Kind::of(inner));
-        kind.is_some_and(|kind| kind != Kind::Unknown && kind == plain.kind)
-    };
-    fits(a, b) || fits(b, a)
+/// Whether the bracket of one name says what the other one is: `Jaws (film)` and a film `Jaws`.
+fn qualifies(qualified: &Local, plain: &Local) -> bool {
+    let kind = qualified.name.qualifier.as_ref().map(|(_, inner)| Kind::of(inner));
+    kind.is_some_and(|kind| kind != Kind::Unknown && kind == plain.kind)
+}
+
+/// Whether the bracket is only the short form: `World Health Organization (WHO)`.
+fn is_short_form(one: &Name, two: &Name) -> bool {
+    [one, two].iter().any(|name| {
+        name.qualifier.as_ref().is_some_and(|(base, inner)| abbreviates(inner, base))
+    })
 }
 
 /// Whether all names of two clusters of people are like each other, so that `John A. Smith` and

@@ -313,7 +313,8 @@ fn best_name<'a>(shown: &BTreeMap<&'a str, u32>) -> &'a str {
     let full = |name: &str| !is_abbreviation(name) && name.contains(' ');
     let several = shown.keys().any(|name| full(name));
     let rank = |(name, count): &(&&'a str, &u32)| {
-        (several && full(name), **count, name.len(), std::cmp::Reverse(**name))
+        let bare = !name.starts_with("The ");
+        (several && full(name), **count, bare, name.len(), std::cmp::Reverse(**name))
     };
     shown.iter().max_by_key(rank).map_or("", |(name, _)| name)
 }

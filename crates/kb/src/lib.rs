@@ -25,7 +25,7 @@ pub use base::Base;
 pub use build::index;
 pub use distil::{
     Distilled, Expansion, Learned, LeftOut, Merge, MergeRule, MergeSide, QueryTag, TagOrigin,
-    TagSample, learn_tags,
+    TagSample, TaskUnits, learn_tags,
 };
 pub use error::KbError;
 pub use inspect::Seen;

@@ -152,8 +152,14 @@ async fn a_merge_is_listed_with_its_evidence_and_undone_for_good() {
     assert_eq!((report.entities, report.merges), (2, 2));
     let merges = base.merges().unwrap();
     let merge = merges.iter().find(|m| m.score > 0.5).unwrap();
-    assert_eq!((merge.rule, merge.name.as_str()), (MergeRule::MiddleName, "John Fitzgerald Kennedy"));
-    assert_eq!(base.undo_merge("0").unwrap_err().to_string().split(';').next().unwrap(), "there is no merge `0`");
+    assert_eq!(
+        (merge.rule, merge.name.as_str()),
+        (MergeRule::MiddleName, "John Fitzgerald Kennedy")
+    );
+    assert_eq!(
+        base.undo_merge("0").unwrap_err().to_string().split(';').next().unwrap(),
+        "there is no merge `0`"
+    );
     for merge in &merges {
         base.undo_merge(&merge.id).unwrap();
     }

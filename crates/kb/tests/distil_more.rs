@@ -34,7 +34,10 @@ async fn chunks_are_tagged_in_classes_of_their_own_corpus() {
     works.rules.script("tag", "no class", reply);
     let base = works.open();
     let report = works.index(&base).await.distilled;
-    assert_eq!((report.tags, works.rules.calls("tag_classes"), works.rules.calls("tag")), (2, 1, 3));
+    assert_eq!(
+        (report.tags, works.rules.calls("tag_classes"), works.rules.calls("tag")),
+        (2, 1, 3)
+    );
     // Two spellings of one tag are one; a class that there is not is asked for again, then gone.
     assert_eq!(tags_of(&base, "Varn").await, ["trade: Printer"]);
     assert_eq!(tags_of(&base, "milk").await, ["trade: farmer"]);
@@ -95,7 +98,8 @@ fn samples(works: &Works) -> std::path::PathBuf {
 fn a_line_that_is_no_sample_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.jsonl");
-    std::fs::write(&path, "{\"question\": \"Who?\", \"answer\": \"I\"}\n{\"answer\": 3}\n").unwrap();
+    std::fs::write(&path, "{\"question\": \"Who?\", \"answer\": \"I\"}\n{\"answer\": 3}\n")
+        .unwrap();
     let error = TagSample::read(&path).unwrap_err().to_string();
     assert!(error.contains("line 2"), "{error}");
 }
@@ -188,21 +192,24 @@ async fn communities_are_found_described_and_kept() {
         let asked = works.rules.asked.lock().unwrap();
         asked.iter().filter(|(task, text)| task == "community" && text.contains(of)).count()
     };
-    let (reds, blues) = (said("Red House"), said("Blue House"));
+    let (reds, blues) = (said("- Red "), said("- Blue "));
     assert_eq!(reds + blues, made.communities, "circles do not mix");
     works.index(&base).await;
     assert_eq!(works.rules.calls("community"), made.communities);
     // A new circle leaves the others as they are.
     works.bench.write("green.txt", "Green Tom founded Green House.");
     let more = works.index(&base).await.distilled;
-    assert_eq!((more.communities, works.rules.calls("community")), (reds + blues + 1, reds + blues + 1));
+    assert_eq!(
+        (more.communities, works.rules.calls("community")),
+        (reds + blues + 1, reds + blues + 1)
+    );
     // What is gone takes its communities with it, and only those are described again.
     works.bench.write("Red0.txt", "Nothing is left.");
     works.rules.script("facts", "Nothing", r#"{"entities": [], "facts": []}"#);
     works.index(&base).await;
-    assert!(said("Red House") > reds);
-    assert_eq!((said("Blue House"), said("Green House")), (blues, 1));
-    assert_eq!(said("Red Ann0"), said("Red Ann0").min(reds), "the new ones do not know her");
+    assert!(said("- Red ") > reds);
+    assert_eq!((said("- Blue "), said("Green House")), (blues, 1));
+    assert_eq!(said("- Red Ann0"), said("- Red Ann0").min(reds), "the new ones do not know her");
 }
 
 #[tokio::test]

@@ -29,13 +29,23 @@ impl Kind {
         if has(&["person", "people", "human", "artist", "author", "actor", "politician", "athlete"])
         {
             Self::Person
-        } else if has(&["organi", "company", "agency", "institution", "team", "band", "party", "club"])
-        {
+        } else if has(&[
+            "organi",
+            "company",
+            "agency",
+            "institution",
+            "team",
+            "band",
+            "party",
+            "club",
+        ]) {
             Self::Organisation
-        } else if has(&["place", "location", "city", "country", "geo", "region", "river", "building"])
-        {
+        } else if has(&[
+            "place", "location", "city", "country", "geo", "region", "river", "building",
+        ]) {
             Self::Place
-        } else if has(&["work", "book", "film", "movie", "song", "album", "product", "publication"]) {
+        } else if has(&["work", "book", "film", "movie", "song", "album", "product", "publication"])
+        {
             Self::Work
         } else if has(&["event", "war", "battle", "award", "election"]) {
             Self::Event
@@ -58,10 +68,9 @@ impl Kind {
             || pair.0 == Self::Unknown
             || matches!(
                 pair,
-                (Self::Organisation, Self::Place)
-                    | (Self::Work | Self::Event, Self::Concept)
-                    | (Self::Work, Self::Event)
-                    | (Self::Organisation | Self::Place, Self::Concept)
+                (Self::Organisation, Self::Place | Self::Concept)
+                    | (Self::Work, Self::Event | Self::Concept)
+                    | (Self::Place | Self::Event, Self::Concept)
                     | (Self::Date, Self::Quantity)
             )
     }

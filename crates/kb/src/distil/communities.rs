@@ -125,11 +125,7 @@ fn find(store: &Store) -> Result<Option<(Id, Whole)>, KbError> {
 type Edges = BTreeMap<(usize, usize), f64>;
 
 /// Facts, and entities that stand in one chunk.
-fn edges(
-    store: &Store,
-    txn: &Reading<'_>,
-    number: &HashMap<Row, usize>,
-) -> heed::Result<Edges> {
+fn edges(store: &Store, txn: &Reading<'_>, number: &HashMap<Row, usize>) -> heed::Result<Edges> {
     let mut edges: Edges = BTreeMap::new();
     let mut add = |one: Row, two: Row, weight: f64| {
         if let (Some(one), Some(two)) = (number.get(&one), number.get(&two))
@@ -194,15 +190,18 @@ fn drafts(graph: &Graph, ids: &[Id], rows: &[Row]) -> Vec<Draft> {
                 continue;
             }
             let mut bytes = vec![level];
-            group.iter().for_each(|at| bytes.extend(ids[*at].to_be_bytes()));
+            bytes.extend(group.iter().flat_map(|at| ids[*at].to_be_bytes()));
             let mut central = group.clone();
             let weight = |at: &usize| -> f64 {
-                let inside = graph.neighbours[*at].iter().filter(|(to, _)| group.contains(to));
+                let near = graph.neighbours[*at].iter();
+                let inside = near.filter(|(to, _)| numbers[*to] == numbers[*at]);
                 inside.map(|(_, weight)| weight).sum()
             };
             let weights: HashMap<usize, f64> = group.iter().map(|at| (*at, weight(at))).collect();
             central.sort_by(|a, b| weights[b].total_cmp(&weights[a]).then(a.cmp(b)));
-            group.iter().for_each(|at| within[*at] = Some(drafts.len()));
+            for at in &group {
+                within[*at] = Some(drafts.len());
+            }
             drafts.push(Draft {
                 id: hash(&[&bytes]),
                 level,
@@ -285,11 +284,7 @@ async fn describe(
     Ok(ran)
 }
 
-fn variables(
-    whole: &Whole,
-    draft: &Draft,
-    texts: &HashMap<Id, Described>,
-) -> minijinja::Value {
+fn variables(whole: &Whole, draft: &Draft, texts: &HashMap<Id, Described>) -> minijinja::Value {
     let entity = |row: &Row| {
         whole.entities.get(row).map(|entity| {
             context! {
@@ -314,7 +309,9 @@ async fn ask(
     variables: minijinja::Value,
     documents: &[String],
 ) -> Result<Described, Error> {
-    documents.iter().for_each(|document| cx.quote(document));
+    for document in documents {
+        cx.quote(document);
+    }
     let check = |reply: &Described| {
         let empty = reply.title.trim().is_empty() || reply.summary.trim().is_empty();
         if empty { Err("`title` or `summary` is empty".to_owned()) } else { Ok(()) }
@@ -366,9 +363,9 @@ fn write(
     for (draft, row) in whole.drafts.iter().zip(&rows) {
         let mut within: BTreeSet<Row> = draft.members.iter().copied().collect();
         for part in &draft.parts {
-            whole.drafts[*part].members.iter().for_each(|member| {
+            for member in &whole.drafts[*part].members {
                 within.remove(member);
-            });
+            }
             let (from, to) = ((Layer::Community, rows[*part]), (Layer::Community, *row));
             store.put_edge(txn, Link { from, edge: Edge::MemberOf, to, weight: 1.0 })?;
         }
@@ -413,13 +410,18 @@ pub(super) fn forget(
             }
         }
     }
-    if found.is_empty() {
-        return Ok(());
-    }
     for row in found {
         remove(store, txn, row)?;
     }
-    store.set_distilled(txn, STATE, &None::<Id>)
+    mark_stale(store, txn)
+}
+
+/// Notes that the entities are others than those the communities were made of.
+pub(super) fn mark_stale(store: &Store, txn: &mut RwTxn<'_>) -> heed::Result<()> {
+    match store.distilled::<Option<Id>>(txn, STATE)? {
+        Some(Some(_)) => store.set_distilled(txn, STATE, &None::<Id>),
+        _ => Ok(()),
+    }
 }
 
 impl Base {

@@ -1,4 +1,5 @@
 //! Entities out of what the chunks say: resolved, asked about where that is unclear, written.
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -6,13 +7,14 @@ use halma_core::{Cx, EmbedRole, Layer, Prompt};
 use minijinja::context;
 use serde::Deserialize;
 
+use super::communities;
 use super::facts::read_all;
 use super::graph::{self, Written};
 use super::passage::prompt_hash;
 use super::resolve::{Known, Local, Question, Resolved, Undone, Verdict, resolve};
 use super::units::{Distiller, Fault, Job, Ran, run};
 use crate::error::beside;
-use crate::store::{DocumentRecord, Id, Store, Task, UnitKey, hash};
+use crate::store::{DocumentRecord, Id, Reading, Store, Task, UnitKey, hash};
 use crate::{Base, KbError, Stage};
 
 const SAME: Prompt<SameReply> = Prompt::json("kb/same");
@@ -25,6 +27,9 @@ const SHOWN: usize = 4;
 
 /// The name under which undone merges are kept.
 const UNDONE: &str = "undone";
+
+/// The name under which it is kept what everything was settled from.
+const SETTLED: &str = "settled";
 
 #[derive(Debug, Clone, Deserialize)]
 struct SameReply {
@@ -50,8 +55,14 @@ struct Asking {
 }
 
 /// Resolves what was read and writes the graph. The model is asked where rules do not decide.
+/// Nothing is done when nothing has changed since everything was settled.
 pub(super) async fn resolve_all(distiller: &Arc<Distiller>) -> Result<(Ran, Written), KbError> {
     let mut ran = Ran::default();
+    let base = Arc::clone(&distiller.base);
+    let settled = beside("reading the ledger", move || settled(&base)).await?;
+    if let Some(written) = settled {
+        return Ok((ran, written));
+    }
     let mut stopped = false;
     for _ in 0..ROUNDS {
         let questions = open_questions(&distiller.base).await?;
@@ -66,9 +77,47 @@ pub(super) async fn resolve_all(distiller: &Arc<Distiller>) -> Result<(Ran, Writ
         ran.pending = 0;
         ran.add(asked);
     }
-    let base = Arc::clone(&distiller.base);
-    let written = beside("storing entities", move || settle(&base)).await?;
+    let (base, complete) = (Arc::clone(&distiller.base), ran.complete());
+    let written = beside("storing entities", move || {
+        let written = settle(&base)?;
+        if complete {
+            let store = &base.store;
+            let print = store.read(|txn| print(store, txn))?;
+            store.write(|txn| store.set_distilled(txn, SETTLED, &(print, written)))?;
+        }
+        Ok(written)
+    })
+    .await?;
     Ok((ran, written))
+}
+
+/// What was written when everything was settled, if nothing has changed since.
+fn settled(base: &Base) -> Result<Option<Written>, KbError> {
+    let store = &base.store;
+    store.read(|txn| {
+        let held: Option<(Id, Written)> = store.distilled(txn, SETTLED)?;
+        let print = print(store, txn)?;
+        Ok(held.filter(|(known, _)| *known == print).map(|(_, written)| written))
+    })
+}
+
+/// Hash of all that the graph is made of.
+fn print(store: &Store, txn: &Reading<'_>) -> heed::Result<Id> {
+    let mut hasher = blake3::Hasher::new();
+    let parts =
+        [(Task::Facts, Layer::Chunk), (Task::Graph, Layer::Chunk), (Task::Near, Layer::Entity)];
+    for of in parts.into_iter().chain([(Task::SameEntity, Layer::Entity)]) {
+        store.each_unit(txn, of, |key, input, done| {
+            hasher.update(&key.at.to_be_bytes());
+            hasher.update(&input.to_be_bytes());
+            hasher.update(&[u8::from(done)]);
+        })?;
+    }
+    let undone: Vec<Undone> = store.distilled(txn, UNDONE)?.unwrap_or_default();
+    for print in undone.iter().flat_map(|undone| undone.one.iter().chain(&undone.two)) {
+        hasher.update(&print.to_be_bytes());
+    }
+    Ok(hash(&[hasher.finalize().as_bytes()]))
 }
 
 /// Resolves with what is known, asks nobody, and writes the graph.
@@ -76,10 +125,14 @@ pub(super) fn settle(base: &Base) -> Result<Written, KbError> {
     let store = &base.store;
     let (reads, known) = store.read(|txn| Ok((read_all(store, txn)?, known(store, txn)?)))?;
     let resolved = resolve(&reads, &known);
-    graph::write(store, &reads, &resolved)
+    let written = graph::write(store, &reads, &resolved)?;
+    if written.changed {
+        store.write(|txn| communities::mark_stale(store, txn))?;
+    }
+    Ok(written)
 }
 
-fn known(store: &Store, txn: &crate::store::Reading<'_>) -> heed::Result<Known> {
+fn known(store: &Store, txn: &Reading<'_>) -> heed::Result<Known> {
     let mut known = Known {
         undone: store.distilled::<Vec<Undone>>(txn, UNDONE)?.unwrap_or_default(),
         ..Known::default()
@@ -88,10 +141,14 @@ fn known(store: &Store, txn: &crate::store::Reading<'_>) -> heed::Result<Known> 
         known.verdicts.push(verdict);
         Ok(())
     })?;
-    store.each_done(txn, (Task::Near, Layer::Entity), |_, _, (one, two, near): (Id, Id, f32)| {
-        known.near.insert((one, two), near);
-        Ok(())
-    })?;
+    store.each_done(
+        txn,
+        (Task::Near, Layer::Entity),
+        |_, _, (one, two, near): (Id, Id, f32)| {
+            known.near.insert((one, two), near);
+            Ok(())
+        },
+    )?;
     Ok(known)
 }
 
@@ -117,10 +174,9 @@ async fn open_questions(base: &Arc<Base>) -> Result<Vec<Asking>, KbError> {
         let mut names: HashMap<Id, String> = HashMap::new();
         store.read(|txn| {
             for read in &reads {
-                if !names.contains_key(&read.document_id) {
+                if let Entry::Vacant(name) = names.entry(read.document_id) {
                     let record: DocumentRecord = store.linked(txn, read.document)?;
-                    let name = record.names.into_iter().next().unwrap_or_default();
-                    names.insert(read.document_id, name);
+                    name.insert(record.names.into_iter().next().unwrap_or_default());
                 }
             }
             Ok(())

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{abbreviates, form, is_abbreviation, occurs};
 use super::passage::{Passage, prompt_hash};
-use super::units::{Distiller, Job, Ran, run};
+use super::units::{Distiller, Ran, run};
 use crate::store::{ChunkRecord, DocumentRecord, Id, Reading, Row, Store, Task, UnitKey, hash};
 use crate::{KbError, Stage};
 
@@ -100,7 +100,8 @@ impl LeftOut {
 /// Asks for the facts of every chunk that has none yet.
 pub(super) async fn ask_all(distiller: &Arc<Distiller>) -> Result<Ran, KbError> {
     let prompt = prompt_hash(&distiller.setup, FACTS.name);
-    let jobs = super::chunk_jobs(distiller, Task::Facts, move |passage| passage.input(prompt)).await?;
+    let jobs =
+        super::chunk_jobs(distiller, Task::Facts, move |passage| passage.input(prompt)).await?;
     let asker = Arc::clone(distiller);
     run(distiller, Stage::Facts, jobs, move |cx, row| {
         let distiller = Arc::clone(&asker);
@@ -382,16 +383,11 @@ pub(crate) fn read_all(store: &Store, txn: &Reading<'_>) -> heed::Result<Vec<Rea
     Ok(found.into_values().collect())
 }
 
-/// A job for a chunk.
-pub(super) fn job(task: Task, chunk: Row, input: Id) -> Job<Row> {
-    Job { key: UnitKey::of(task, (Layer::Chunk, chunk)), input, of: chunk }
-}
-
 /// Tells one sighting from another by what it says, wherever it stands.
 pub(crate) fn print_of(named: &str, kind: u8, descriptions: &BTreeSet<String>) -> Id {
     let mut parts: Vec<&[u8]> = vec![named.as_bytes()];
     let kind = [kind];
     parts.push(&kind);
-    parts.extend(descriptions.iter().map(|text| text.as_bytes()));
+    parts.extend(descriptions.iter().map(String::as_bytes));
     hash(&parts)
 }

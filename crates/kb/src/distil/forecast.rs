@@ -85,8 +85,7 @@ fn summaries(pieces: &[Piece], setup: &Setup) -> Forecast {
         let sections: Vec<&[Piece]> = document.chunk_by(|a, b| a.section == b.section).collect();
         let several = sections.len() > 1;
         let long = sections.iter().filter(|section| several && section.len() > 1);
-        let parts: Vec<&[Piece]> =
-            if several { long.copied().collect() } else { vec![document] };
+        let parts: Vec<&[Piece]> = if several { long.copied().collect() } else { vec![document] };
         // A document of several sections is summed up from what they came to.
         let whole = usize::from(several);
         for part in parts {

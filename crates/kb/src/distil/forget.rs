@@ -10,20 +10,14 @@ use super::learn::LearnedFrom;
 use super::resolve::{Verdict, profile_of};
 use super::tags::{self, CLASSES_KEY, Classes};
 use super::{communities, summaries, tables};
-use crate::store::{
-    DocumentRecord, EntityRecord, Id, Row, Store, TagRecord, Task, UnitKey,
-};
+use crate::store::{DocumentRecord, EntityRecord, Id, Row, Store, TagRecord, Task, UnitKey};
 
 /// An entity that loses a document is described by so many of the chunks that are left.
 const DESCRIBED_BY: usize = 200;
 
 /// Takes out everything distilled from a document that is about to be removed: facts, rows, tags,
 /// summaries, verdicts; entities and tags that nothing else has; and what others were told by it.
-pub(crate) fn forget_document(
-    store: &Store,
-    txn: &mut RwTxn<'_>,
-    row: Row,
-) -> heed::Result<()> {
+pub(crate) fn forget_document(store: &Store, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
     let document: DocumentRecord = store.linked(txn, row)?;
     let chunks = document.chunks.0..document.chunks.1;
     tables::forget_rows(store, txn, chunks.clone())?;
@@ -145,8 +139,8 @@ fn forget_tags(
         *used.entry(tag.class).or_default() += 1;
     }
     // The version stays: the chunks that are left need no new tags.
-    classes.classes.retain(|class| used.contains_key(&class.name));
-    if classes.classes.is_empty() {
+    classes.list.retain(|class| used.contains_key(&class.name));
+    if classes.list.is_empty() {
         return store.remove_unit(txn, CLASSES_KEY);
     }
     store.put_done(txn, CLASSES_KEY, input, &classes)

@@ -17,7 +17,7 @@ use crate::store::{
 const BATCH: usize = 2000;
 
 /// What was written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Written {
     pub(crate) entities: usize,
     pub(crate) facts: usize,
@@ -198,11 +198,7 @@ fn print(read: &Read, entities: &[usize], resolved: &Resolved) -> Id {
 }
 
 /// Takes out what the facts of a chunk were made into. Returns the entities that lost by it.
-pub(super) fn take_back(
-    store: &Store,
-    txn: &mut RwTxn<'_>,
-    chunk: Row,
-) -> heed::Result<Vec<Row>> {
+pub(super) fn take_back(store: &Store, txn: &mut RwTxn<'_>, chunk: Row) -> heed::Result<Vec<Row>> {
     let key = UnitKey::of(Task::Graph, (Layer::Chunk, chunk));
     let made = store.unit_of::<Made>(txn, key)?.map(|(_, made)| made);
     for row in made.iter().flat_map(|made| made.facts.0..made.facts.1) {
@@ -299,10 +295,7 @@ pub(crate) fn facts_of(
 }
 
 /// All facts of the base with their rows, in the order of their ids.
-pub(super) fn all_facts(
-    store: &Store,
-    txn: &Reading<'_>,
-) -> heed::Result<Vec<(Row, FactRecord)>> {
+pub(super) fn all_facts(store: &Store, txn: &Reading<'_>) -> heed::Result<Vec<(Row, FactRecord)>> {
     let mut facts = vec![];
     for row in store.rows(txn, Layer::Fact, 0, usize::MAX)? {
         facts.extend(store.node::<FactRecord>(txn, row)?.map(|fact| (row, fact)));

@@ -74,8 +74,7 @@ impl TagSample {
     /// Samples from a file with one JSON object on each line: `question`, `answer` or `answers`,
     /// and `document` where it is known. A line that is none is an error with its number.
     pub fn read(path: &Path) -> Result<Vec<Self>, KbError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|e| KbError::file(path, "read", e))?;
+        let text = std::fs::read_to_string(path).map_err(|e| KbError::file(path, "read", e))?;
         let mut samples = vec![];
         for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let sample = serde_json::from_str(line).map_err(|e| KbError::BadSample {
@@ -139,7 +138,8 @@ pub async fn learn_tags(
     tags::embed(base).await?;
     learned.pairs = base.store.read(|txn| {
         let mut pairs = 0;
-        base.store.each_edge(txn, |link| pairs += usize::from(link.edge == halma_core::Edge::MapsTo))?;
+        base.store
+            .each_edge(txn, |link| pairs += usize::from(link.edge == halma_core::Edge::MapsTo))?;
         Ok(pairs)
     })?;
     base.store.write(|txn| base.store.publish(txn))?;
@@ -159,7 +159,7 @@ async fn ask(
     question: &str,
     (found, classes): (LearnedFrom, &Classes),
 ) -> Result<Option<LearnedFrom>, Fault> {
-    let tags = tags::ask(cx, ("", question), &classes.classes).await?;
+    let tags = tags::ask(cx, ("", question), &classes.list).await?;
     Ok(Some(LearnedFrom { tags, ..found }))
 }
 
@@ -195,7 +195,8 @@ async fn answering(base: &Arc<Base>, sample: &TagSample) -> Result<LearnedFrom, 
             exclude: vec![],
             filter: Filter::default(),
         };
-        let hits = base.search(&query).await.map_err(|e| KbError::Search { reason: e.to_string() })?;
+        let hits =
+            base.search(&query).await.map_err(|e| KbError::Search { reason: e.to_string() })?;
         for hit in hits.into_iter().flatten().filter(|hit| holds(&hit.text)) {
             let id = parse_id(&hit.id).map(|(_, id)| id);
             rows.extend(store.read(|txn| match id {

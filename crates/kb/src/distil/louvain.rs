@@ -124,9 +124,10 @@ fn connected(graph: &Graph, community: &[usize]) -> (Vec<usize>, usize) {
 /// The graph whose nodes are the communities.
 fn joined(graph: &Graph, communities: &[usize], count: usize) -> Graph {
     let edges = graph.neighbours.iter().enumerate().flat_map(|(node, links)| {
-        links.iter().filter(move |(to, _)| *to >= node).map(move |(to, weight)| {
-            (communities[node], communities[*to], *weight)
-        })
+        links
+            .iter()
+            .filter(move |(to, _)| *to >= node)
+            .map(move |(to, weight)| (communities[node], communities[*to], *weight))
     });
     Graph::new(count, edges)
 }

@@ -35,9 +35,10 @@ fn recorded() -> Option<Recorded> {
 fn reads(recorded: Recorded) -> (Vec<Read>, usize) {
     let (mut reads, mut again) = (vec![], 0);
     for (row, passage) in (0_u32..).zip(recorded.docs) {
-        let triples = passage.extracted_triples.into_iter().filter_map(|triple| {
-            <[String; 3]>::try_from(triple).ok()
-        });
+        let triples = passage
+            .extracted_triples
+            .into_iter()
+            .filter_map(|triple| <[String; 3]>::try_from(triple).ok());
         let reply = Reply::recorded(passage.extracted_entities, triples.collect());
         let whole = format!("{}\n\n{}", passage.title, passage.text);
         let id = hash(&[whole.as_bytes()]);

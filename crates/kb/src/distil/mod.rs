@@ -28,6 +28,7 @@ use halma_core::{Layer, Limit, UsageTotal};
 use serde::Serialize;
 
 pub use facts::LeftOut;
+#[expect(unused_imports, reason = "what the estimate of a build asks for")]
 pub(crate) use forecast::{Forecast, Piece, forecast};
 pub(crate) use forget::forget_document;
 pub(crate) use graph::facts_of;
@@ -84,32 +85,55 @@ impl Distilled {
 pub(crate) async fn run(distiller: Distiller) -> Result<Distilled, KbError> {
     let distiller = Arc::new(distiller);
     let settings = &distiller.settings;
-    let mut distilled = Distilled::default();
+    let mut done = Distilled::default();
     if settings.entities == Entities::Model {
-        distilled.add(facts::ask_all(&distiller).await?);
+        done.add(facts::ask_all(&distiller).await?);
         let (ran, written) = entities::resolve_all(&distiller).await?;
-        distilled.add(ran);
-        (distilled.entities, distilled.facts) = (written.entities, written.facts);
-        distilled.merges = written.merges;
-        distilled.left_out = left_out(&distiller).await?;
+        done.add(ran);
+        (done.entities, done.facts) = (written.entities, written.facts);
+        done.merges = written.merges;
+        done.left_out = left_out(&distiller).await?;
     }
-    distilled.rows = tables::make_all(&distiller).await?;
+    done.rows = tables::make_all(&distiller).await?;
     if settings.tags {
         let (ran, tags) = tags::tag_all(&distiller).await?;
-        distilled.add(ran);
-        distilled.tags = tags;
+        done.add(ran);
+        done.tags = tags;
     }
     if settings.summaries {
         let (ran, summaries) = summaries::sum_up_all(&distiller).await?;
-        distilled.add(ran);
-        distilled.summaries = summaries;
+        done.add(ran);
+        done.summaries = summaries;
     }
     if settings.communities {
         let (ran, communities) = communities::make_all(&distiller).await?;
-        distilled.add(ran);
-        distilled.communities = communities;
+        done.add(ran);
+        done.communities = communities;
     }
-    Ok(distilled)
+    Ok(done)
+}
+
+/// Units of one task in the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TaskUnits {
+    pub task: &'static str,
+    pub done: u64,
+    /// Tried again by the next run.
+    pub failed: u64,
+}
+
+impl crate::Base {
+    /// What has been distilled, task by task, and what failed. Tasks that were never begun are
+    /// left out.
+    pub fn distilled_units(&self) -> Result<Vec<TaskUnits>, KbError> {
+        let counts = self.store.read(|txn| self.store.unit_counts(txn))?;
+        let line = |(task, counts): (Task, crate::store::UnitCounts)| TaskUnits {
+            task: task.name(),
+            done: counts.done,
+            failed: counts.failed,
+        };
+        Ok(counts.into_iter().map(line).collect())
+    }
 }
 
 /// A job for every chunk that this task is not done for.

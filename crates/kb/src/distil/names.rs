@@ -207,8 +207,10 @@ impl Name {
         if self.telling() != other.telling() {
             return None;
         }
-        if let Some(qualified) = self.qualified(other) {
-            return qualified;
+        match self.bracketed(other) {
+            Bracketed::Same => return Some(Likeness::Qualifier),
+            Bracketed::Other => return None,
+            Bracketed::Neither => {}
         }
         let long = !self.capitals && !other.capitals;
         if long && skeleton(&self.tokens) == skeleton(&other.tokens) {
@@ -232,10 +234,11 @@ impl Name {
                 return Some(Likeness::Abbreviation);
             }
         }
-        if self.personal() && other.personal() {
-            if let Some(likeness) = person(&self.bare, &other.bare) {
-                return Some(likeness);
-            }
+        if self.personal()
+            && other.personal()
+            && let Some(likeness) = person(&self.bare, &other.bare)
+        {
+            return Some(likeness);
         }
         self.is_near(other).then_some(Likeness::Near)
     }
@@ -250,15 +253,23 @@ impl Name {
             && near(&self.form, &other.form)
     }
 
-    /// `Some(None)` when brackets tell them apart.
-    fn qualified(&self, other: &Self) -> Option<Option<Likeness>> {
+    fn bracketed(&self, other: &Self) -> Bracketed {
         match (&self.qualifier, &other.qualifier) {
-            (Some((base, one)), Some((other, two))) if base == other && one != two => Some(None),
-            (Some((base, _)), None) if *base == other.form => Some(Some(Likeness::Qualifier)),
-            (None, Some((base, _))) if *base == self.form => Some(Some(Likeness::Qualifier)),
-            _ => None,
+            (Some((base, one)), Some((of, two))) if base == of && one != two => Bracketed::Other,
+            (Some((base, _)), None) if *base == other.form => Bracketed::Same,
+            (None, Some((base, _))) if *base == self.form => Bracketed::Same,
+            _ => Bracketed::Neither,
         }
     }
+}
+
+/// What the brackets at the ends of two names say.
+enum Bracketed {
+    /// One has a bracket and is the other without it.
+    Same,
+    /// The brackets tell them apart.
+    Other,
+    Neither,
 }
 
 /// Two to six capital letters, as in `WHO` or `U.S.`
@@ -342,7 +353,8 @@ fn person(one: &[String], two: &[String]) -> Option<Likeness> {
     }
     // The middle names of the shorter one stand among those of the longer one, in order.
     let mut rest = long[1..].iter();
-    let within = short[1..].iter().all(|a| a.is_ascii() && rest.any(|b| b.is_ascii() && fits(a, b)));
+    let within =
+        short[1..].iter().all(|a| a.is_ascii() && rest.any(|b| b.is_ascii() && fits(a, b)));
     within.then_some(if initials { Likeness::OneInitial } else { Likeness::MissingMiddle })
 }
 

@@ -48,46 +48,79 @@ struct Window {
     texts: Vec<String>,
 }
 
+/// Documents that are read at the same time.
+const BATCH: usize = 256;
+
 /// Sums up every section and document that needs it. Returns how many summaries there are.
 pub(super) async fn sum_up_all(distiller: &Arc<Distiller>) -> Result<(Ran, usize), KbError> {
     let prompt = prompt_hash(&distiller.setup, SUMMARISE.name);
-    let base = Arc::clone(&distiller.base);
-    let sections = beside("reading sections", move || sections(&base)).await?;
-    let (mut ran, made) = sum_up(distiller, sections, prompt).await?;
-    let base = Arc::clone(&distiller.base);
-    let documents = beside("reading documents", move || documents(&base, &made)).await?;
-    let (more, _) = sum_up(distiller, documents, prompt).await?;
-    ran.add(more);
     let base = &distiller.base;
+    let rows = base.store.read(|txn| base.store.rows(txn, Layer::Document, 0, usize::MAX))?;
+    let mut ran = Ran::default();
+    for batch in rows.chunks(BATCH) {
+        if ran.pending > 0 {
+            // The budget is spent or the model is gone: the rest is not tried.
+            let (base, batch) = (Arc::clone(base), batch.to_vec());
+            ran.pending += beside("reading documents", move || long_ones(&base, &batch)).await?;
+            continue;
+        }
+        let (of, rows) = (Arc::clone(base), batch.to_vec());
+        let sections = beside("reading sections", move || sections(&of, &rows)).await?;
+        let (asked, made) = sum_up(distiller, sections, prompt).await?;
+        ran.add(asked);
+        let (of, rows) = (Arc::clone(base), batch.to_vec());
+        let documents = beside("reading documents", move || documents(&of, &rows, &made)).await?;
+        ran.add(sum_up(distiller, documents, prompt).await?.0);
+    }
     let count = base.store.read(|txn| base.store.count(txn, Layer::Summary))?;
     Ok((ran, usize::try_from(count).unwrap_or(usize::MAX)))
 }
 
+fn is_long(document: &DocumentRecord) -> bool {
+    document.chunks.1 - document.chunks.0 > 1
+}
+
+/// How many of these documents are summed up at all.
+fn long_ones(base: &Base, rows: &[Row]) -> Result<usize, KbError> {
+    base.store.read(|txn| {
+        let mut count = 0;
+        for row in rows {
+            let document: Option<DocumentRecord> = base.store.node(txn, *row)?;
+            count += usize::from(document.is_some_and(|document| is_long(&document)));
+        }
+        Ok(count)
+    })
+}
+
 /// Sections of more than one chunk, of documents that have other sections beside them.
-fn sections(base: &Base) -> Result<Vec<Target>, KbError> {
+fn sections(base: &Base, rows: &[Row]) -> Result<Vec<Target>, KbError> {
     let store = &base.store;
     store.read(|txn| {
         let mut targets = vec![];
-        for row in store.rows(txn, Layer::Section, 0, usize::MAX)? {
-            let section: SectionRecord = store.linked(txn, row)?;
-            let document: DocumentRecord = store.linked(txn, section.document)?;
-            let only = document.sections.1 - document.sections.0 < 2;
-            if only || section.chunks.1 - section.chunks.0 < 2 {
+        for row in rows {
+            let Some(document) = store.node::<DocumentRecord>(txn, *row)? else { continue };
+            if document.sections.1 - document.sections.0 < 2 {
                 continue;
             }
-            let title = match &section.name {
-                Some(name) => format!("{} > {name}", document.title),
-                None => document.title.clone(),
-            };
-            targets.push(Target {
-                node: (Layer::Section, row),
-                id: section.id,
-                document: section.document,
-                name: document.names.first().cloned().unwrap_or_default(),
-                title,
-                part: "section",
-                pieces: texts(store, txn, section.chunks)?,
-            });
+            for at in document.sections.0..document.sections.1 {
+                let section: SectionRecord = store.linked(txn, at)?;
+                if section.chunks.1 - section.chunks.0 < 2 {
+                    continue;
+                }
+                let title = match &section.name {
+                    Some(name) => format!("{} > {name}", document.title),
+                    None => document.title.clone(),
+                };
+                targets.push(Target {
+                    node: (Layer::Section, at),
+                    id: section.id,
+                    document: *row,
+                    name: document.names.first().cloned().unwrap_or_default(),
+                    title,
+                    part: "section",
+                    pieces: texts(store, txn, section.chunks)?,
+                });
+            }
         }
         Ok(targets)
     })
@@ -95,15 +128,17 @@ fn sections(base: &Base) -> Result<Vec<Target>, KbError> {
 
 /// Documents of more than one chunk, by the summaries of their sections where there are some. One
 /// with a section whose summary is missing waits for it.
-fn documents(base: &Base, made: &BTreeMap<Row, Option<String>>) -> Result<Vec<Target>, KbError> {
+fn documents(
+    base: &Base,
+    rows: &[Row],
+    made: &BTreeMap<Row, Option<String>>,
+) -> Result<Vec<Target>, KbError> {
     let store = &base.store;
     store.read(|txn| {
         let mut targets = vec![];
-        for row in store.rows(txn, Layer::Document, 0, usize::MAX)? {
-            let document: DocumentRecord = store.linked(txn, row)?;
-            if document.chunks.1 - document.chunks.0 < 2 {
-                continue;
-            }
+        for row in rows {
+            let document = store.node::<DocumentRecord>(txn, *row)?.filter(is_long);
+            let Some(document) = document else { continue };
             let (mut pieces, mut complete) = (vec![], true);
             for section in document.sections.0..document.sections.1 {
                 let record: SectionRecord = store.linked(txn, section)?;
@@ -114,11 +149,15 @@ fn documents(base: &Base, made: &BTreeMap<Row, Option<String>>) -> Result<Vec<Ta
                     None => pieces.extend(texts(store, txn, record.chunks)?),
                 }
             }
-            let name = document.names.into_iter().next().unwrap_or_default();
-            let (node, part) = ((Layer::Document, row), "document");
-            let target =
-                Target { node, id: document.id, document: row, name, title: document.title, part, pieces };
-            targets.extend(complete.then_some(target));
+            targets.extend(complete.then(|| Target {
+                node: (Layer::Document, *row),
+                id: document.id,
+                document: *row,
+                name: document.names.first().cloned().unwrap_or_default(),
+                title: document.title.clone(),
+                part: "document",
+                pieces,
+            }));
         }
         Ok(targets)
     })
@@ -244,7 +283,7 @@ impl Window {
     fn input(&self, prompt: Id) -> Id {
         let prompt = prompt.to_be_bytes();
         let mut parts: Vec<&[u8]> = vec![&prompt, self.title.as_bytes(), self.part.as_bytes()];
-        parts.extend(self.texts.iter().map(|text| text.as_bytes()));
+        parts.extend(self.texts.iter().map(String::as_bytes));
         hash(&parts)
     }
 }
@@ -256,12 +295,7 @@ async fn ask(cx: &Cx, window: Window) -> Result<String, halma_core::Error> {
 }
 
 /// The summary as a node that leads to what it sums up.
-fn put(
-    store: &Store,
-    txn: &mut RwTxn<'_>,
-    target: &Target,
-    text: &str,
-) -> heed::Result<()> {
+fn put(store: &Store, txn: &mut RwTxn<'_>, target: &Target, text: &str) -> heed::Result<()> {
     let id = hash(&[b"summary", &target.id.to_be_bytes()]);
     let record = SummaryRecord { id, document: target.document, text: text.to_owned() };
     let row = match store.find(txn, Layer::Summary, id)? {

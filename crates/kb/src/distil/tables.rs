@@ -9,7 +9,7 @@ use super::graph::all_facts;
 use super::units::Distiller;
 use crate::error::beside;
 use crate::store::{
-    ChunkRecord, Column, ColumnKind, EntityRecord, FactRecord, Id, Place, Row, Reading, RowRecord,
+    ChunkRecord, Column, ColumnKind, EntityRecord, FactRecord, Id, Place, Reading, Row, RowRecord,
     Store, TableRecord, hash,
 };
 use crate::words::query_terms;
@@ -44,7 +44,9 @@ impl Relation {
         let stems = query_terms(&kept.join(" ")).iter().map(|stem| root(stem)).collect();
         let last = said.last().copied().unwrap_or("");
         let noun = kept.last().is_some_and(|word| !is_verb(word));
-        let doer = if last == "by" || (noun && last != "of" && !said.iter().any(|w| PLACING.contains(w))) {
+        let doer = if last == "by"
+            || (noun && last != "of" && !said.iter().any(|w| PLACING.contains(w)))
+        {
             Doer::Tail
         } else {
             Doer::Head
@@ -119,11 +121,11 @@ pub(super) async fn make_all(distiller: &Arc<Distiller>) -> Result<usize, KbErro
     .await
 }
 
+/// Cosines of wanted relations and those of the base.
+type Nearness = HashMap<(String, String), f32>;
+
 /// How near every relation of the base is to those that are wanted, where there is an embedder.
-async fn nearness(
-    base: &Arc<Base>,
-    wanted: &[String],
-) -> Result<HashMap<(String, String), f32>, KbError> {
+async fn nearness(base: &Arc<Base>, wanted: &[String]) -> Result<Nearness, KbError> {
     let mut near = HashMap::new();
     let Some(embedder) = base.embedder.as_ref().filter(|_| !wanted.is_empty()) else {
         return Ok(near);
@@ -150,7 +152,7 @@ fn collect(
     store: &Store,
     txn: &Reading<'_>,
     name: &str,
-    (facts, near): (&[(Row, FactRecord)], &HashMap<(String, String), f32>),
+    (facts, near): (&[(Row, FactRecord)], &Nearness),
 ) -> heed::Result<Made> {
     let wanted = Relation::new(name);
     let mut rows = vec![];
@@ -163,11 +165,8 @@ fn collect(
         if !same && cosine.is_none_or(|cosine| *cosine < NEAR) {
             continue;
         }
-        let (first, second) = if said.doer == wanted.doer {
-            (fact.head, fact.tail)
-        } else {
-            (fact.tail, fact.head)
-        };
+        let (first, second) =
+            if said.doer == wanted.doer { (fact.head, fact.tail) } else { (fact.tail, fact.head) };
         let head: EntityRecord = store.linked(txn, first)?;
         let tail: EntityRecord = store.linked(txn, second)?;
         let chunk: ChunkRecord = store.linked(txn, fact.chunk)?;

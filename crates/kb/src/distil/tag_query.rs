@@ -121,7 +121,7 @@ impl Base {
                 let mut run = run.to_vec();
                 run.sort();
                 let key = run.join(" ");
-                for class in &classes.classes {
+                for class in &classes.list {
                     rows.extend(store.find(txn, Layer::Tag, tag_id(&class.name, &key))?);
                 }
             }
@@ -139,9 +139,8 @@ impl Base {
             Ok(number.filter(|_| matches!(held, Some(Ok(true)))))
         })?;
         let Some(number) = number else { return Ok(vec![]) };
-        let embedded = embedder.embed(&[text], EmbedRole::Query).await;
-        let vectors = embedded
-            .map_err(|source| KbError::Embed { model: embedder.model().to_owned(), source })?;
+        let failed = |source| KbError::Embed { model: embedder.model().to_owned(), source };
+        let vectors = embedder.embed(&[text], EmbedRole::Query).await.map_err(failed)?;
         let Some(query) = vectors.first() else { return Ok(vec![]) };
         let mut near = store.read(|txn| {
             let mut near = vec![];

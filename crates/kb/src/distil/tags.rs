@@ -61,7 +61,7 @@ struct TagOf {
 pub(super) struct Classes {
     /// Chunks are tagged again when this changes.
     pub(super) version: Id,
-    pub(super) classes: Vec<Class>,
+    pub(super) list: Vec<Class>,
     /// How many chunks there were.
     chunks: u64,
 }
@@ -79,17 +79,17 @@ pub(super) async fn tag_all(distiller: &Arc<Distiller>) -> Result<(Ran, usize), 
         let input = asked_with(&distiller.setup, &classes);
         let of = move |passage: &Passage| passage.input(input);
         let jobs = super::chunk_jobs(distiller, Task::Tag, of).await?;
-        let (asker, classes) = (Arc::clone(distiller), Arc::new(classes));
-        let asked = run(distiller, Stage::Tag, jobs, move |cx, row| {
-            let (distiller, classes) = (Arc::clone(&asker), Arc::clone(&classes));
+        let (own, classes) = (Arc::clone(distiller), Arc::new(classes));
+        let tagged = run(distiller, Stage::Tag, jobs, move |cx, row| {
+            let (distiller, classes) = (Arc::clone(&own), Arc::clone(&classes));
             async move {
                 let Some(passage) = Passage::read(&distiller.base, row)? else { return Ok(None) };
                 cx.quote(&passage.document);
-                Ok(Some(ask(&cx, (&passage.title, &passage.text), &classes.classes).await?))
+                Ok(Some(ask(&cx, (&passage.title, &passage.text), &classes.list).await?))
             }
         })
         .await?;
-        ran.add(asked);
+        ran.add(tagged);
     }
     let base = Arc::clone(&distiller.base);
     let tags = beside("storing tags", move || collect(&base)).await?;
@@ -112,7 +112,7 @@ async fn classes(distiller: &Arc<Distiller>) -> Result<(Ran, Option<Classes>), K
             let chunks = base.store.count(txn, Layer::Chunk)?;
             let held = base.store.done::<Classes>(txn, CLASSES_KEY, prompt)?;
             let fits = |held: &Classes| {
-                chunks <= held.chunks.saturating_mul(GROWN) && !held.classes.is_empty()
+                chunks <= held.chunks.saturating_mul(GROWN) && !held.list.is_empty()
             };
             let held = held.filter(fits);
             let sample = if held.is_none() { sample(&base.store, txn)? } else { vec![] };
@@ -172,7 +172,7 @@ async fn find_classes(cx: &Cx, sample: &[Passage]) -> Result<Classes, Error> {
     for class in &classes {
         parts.extend([class.name.as_bytes(), class.description.as_bytes()]);
     }
-    Ok(Classes { version: hash(&parts), classes, chunks: 0 })
+    Ok(Classes { version: hash(&parts), list: classes, chunks: 0 })
 }
 
 /// The tags of a text. A class that there is not is asked for again once, then left out.
@@ -286,12 +286,7 @@ fn put(
 }
 
 /// Brings the tags of a chunk to these.
-fn hang(
-    store: &Store,
-    txn: &mut RwTxn<'_>,
-    chunk: Row,
-    tags: &BTreeSet<Row>,
-) -> heed::Result<()> {
+fn hang(store: &Store, txn: &mut RwTxn<'_>, chunk: Row, tags: &BTreeSet<Row>) -> heed::Result<()> {
     if store.node::<ChunkRecord>(txn, chunk)?.is_none() {
         return Ok(());
     }
@@ -355,11 +350,7 @@ pub(super) fn remove_unused(store: &Store, txn: &mut RwTxn<'_>) -> heed::Result<
     Ok(())
 }
 
-pub(super) fn remove_if_unused(
-    store: &Store,
-    txn: &mut RwTxn<'_>,
-    row: Row,
-) -> heed::Result<()> {
+pub(super) fn remove_if_unused(store: &Store, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
     let tag = (Layer::Tag, row);
     let used = store.is_led_to(txn, tag, Edge::Tagged)?
         || !store.edges_from(txn, tag, Some(Edge::MapsTo))?.is_empty();

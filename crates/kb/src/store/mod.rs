@@ -24,7 +24,7 @@ pub(crate) use schema::{
     EmbedderRecord, EntityRecord, FORMAT, FactRecord, FigureRecord, Id, Place, Row, RowRecord,
     Rows, SectionRecord, State, SummaryRecord, TableRecord, TagRecord, hash, node_id, parse_id,
 };
-pub(crate) use units::{Task, UnitKey};
+pub(crate) use units::{Task, UnitCounts, UnitKey};
 
 use crate::KbError;
 use crate::store::schema::{decode, encode};

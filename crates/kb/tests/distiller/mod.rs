@@ -64,7 +64,8 @@ impl Llm for Model {
             return Err(LlmError::refused("the model is down"));
         }
         let mut scripted = self.scripted.lock().unwrap();
-        let at = scripted.iter().position(|(task, on, _)| *task == request.task && said.contains(on));
+        let at =
+            scripted.iter().position(|(task, on, _)| *task == request.task && said.contains(on));
         let text = match at {
             Some(at) => scripted.remove(at).2,
             None => rules(request),
@@ -80,7 +81,8 @@ fn rules(request: &ChatRequest) -> String {
         "facts" => facts(variables["chunk"]["text"].as_str().unwrap()).to_string(),
         "same_entity" => json!({"reason": "they differ", "same": false}).to_string(),
         "tag_classes" => {
-            json!({"classes": [{"name": "trade", "description": "What somebody does."}]}).to_string()
+            json!({"classes": [{"name": "trade", "description": "What somebody does."}]})
+                .to_string()
         }
         "tag" => tags(variables["text"].as_str().unwrap()).to_string(),
         "summarise" => summary(&variables),
@@ -102,8 +104,7 @@ fn facts(text: &str) -> Value {
         match held {
             Some(held) if !description.is_empty() => held["description"] = description.into(),
             Some(_) => {}
-            None => entities
-                .push(json!({"name": name, "type": kind, "description": description})),
+            None => entities.push(json!({"name": name, "type": kind, "description": description})),
         }
     };
     for range in sentences(text) {

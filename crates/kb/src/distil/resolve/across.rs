@@ -66,17 +66,17 @@ fn candidates(clusters: &mut Clusters<'_>) -> BTreeSet<(usize, usize)> {
     let locals = clusters.locals;
     let mut seen = BTreeSet::new();
     let mut blocks: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for at in 0..locals.len() {
+    for (at, local) in locals.iter().enumerate() {
         let root = clusters.find(at);
-        if clusters.absorbed[at] || !seen.insert((root, &locals[at].name.form)) {
+        if clusters.absorbed[at] || !seen.insert((root, &local.name.form)) {
             continue;
         }
-        for block in locals[at].name.blocks() {
+        for block in local.name.blocks() {
             blocks.entry(block).or_default().push(at);
         }
         // What a text declares to be a short form of this name, wherever it stands.
-        blocks.entry(format!("d {}", locals[at].name.form)).or_default().push(at);
-        for alias in &locals[at].aliases {
+        blocks.entry(format!("d {}", local.name.form)).or_default().push(at);
+        for alias in &local.aliases {
             blocks.entry(format!("d {alias}")).or_default().push(at);
         }
     }
@@ -101,9 +101,9 @@ fn decide(
 ) -> Option<(MergeRule, bool, Decision)> {
     let (a, b) = (&clusters.locals[one], &clusters.locals[two]);
     let declares = |x: &Local, y: &Local| x.aliases.contains(&y.name.form);
-    let declared = declares(a, b) || declares(b, a);
+    let in_text = declares(a, b) || declares(b, a);
     let likeness = a.name.like(&b.name);
-    if !declared && likeness.is_none() {
+    if !in_text && likeness.is_none() {
         return None;
     }
     let said = clusters.agreement(one, two);
@@ -115,7 +115,7 @@ fn decide(
         Agreement::Unknown => Decision::Join(0.0),
         _ => Decision::Ask,
     };
-    if declared {
+    if in_text {
         return Some((MergeRule::Bracket, false, trusting(said)));
     }
     let kinds = (a.kind, b.kind);
@@ -177,9 +177,9 @@ fn qualifies(qualified: &Local, plain: &Local) -> bool {
 
 /// Whether the bracket is only the short form: `World Health Organization (WHO)`.
 fn is_short_form(one: &Name, two: &Name) -> bool {
-    [one, two].iter().any(|name| {
-        name.qualifier.as_ref().is_some_and(|(base, inner)| abbreviates(inner, base))
-    })
+    [one, two]
+        .iter()
+        .any(|name| name.qualifier.as_ref().is_some_and(|(base, inner)| abbreviates(inner, base)))
 }
 
 /// Whether all names of two clusters of people are like each other, so that `John A. Smith` and

@@ -128,8 +128,11 @@ impl<'a> Clusters<'a> {
         if one == two || self.is_forbidden(one, two) {
             return false;
         }
-        let (into, from) =
-            if self.members[one].len() >= self.members[two].len() { (one, two) } else { (two, one) };
+        let (into, from) = if self.members[one].len() >= self.members[two].len() {
+            (one, two)
+        } else {
+            (two, one)
+        };
         self.parent[from] = into;
         let members = std::mem::take(&mut self.members[from]);
         self.members[into].extend(members);
@@ -179,7 +182,8 @@ impl<'a> Clusters<'a> {
     fn side(&self, root: usize, shown: usize) -> Side {
         let local = &self.locals[shown];
         let most = |counts: &BTreeMap<String, u32>| {
-            let best = counts.iter().max_by_key(|(word, count)| (**count, std::cmp::Reverse(*word)));
+            let best =
+                counts.iter().max_by_key(|(word, count)| (**count, std::cmp::Reverse(*word)));
             best.map_or_else(String::new, |(word, _)| word.clone())
         };
         let documents: BTreeSet<Id> =
@@ -202,8 +206,7 @@ impl<'a> Clusters<'a> {
         if a == b {
             return;
         }
-        let ((a, one), (b, two)) =
-            if a < b { ((a, one), (b, two)) } else { ((b, two), (a, one)) };
+        let ((a, one), (b, two)) = if a < b { ((a, one), (b, two)) } else { ((b, two), (a, one)) };
         let shown = |clusters: &Self, root: usize| {
             let mut members = clusters.members[root].clone();
             let locals = clusters.locals;
@@ -212,8 +215,7 @@ impl<'a> Clusters<'a> {
             members.truncate(COMPARED);
             members
         };
-        let question =
-            Question { prints: (a, b), one: shown(self, one), two: shown(self, two) };
+        let question = Question { prints: (a, b), one: shown(self, one), two: shown(self, two) };
         self.questions.insert((a, b), question);
     }
 
@@ -225,7 +227,8 @@ impl<'a> Clusters<'a> {
         }
         let sample = |members: &[usize]| {
             let mut sample: Vec<usize> = members.to_vec();
-            sample.sort_by_key(|at| (self.locals[*at].described.is_empty(), self.locals[*at].print));
+            sample
+                .sort_by_key(|at| (self.locals[*at].described.is_empty(), self.locals[*at].print));
             sample.dedup_by_key(|at| self.locals[*at].print);
             sample.truncate(COMPARED);
             sample
@@ -260,10 +263,9 @@ impl<'a> Clusters<'a> {
     }
 
     /// The clusters, how they came about and what is left to ask.
-    pub(super) fn finish(
-        mut self,
-    ) -> (Vec<Vec<usize>>, BTreeMap<Id, MergeRecord>, Vec<Question>) {
-        let roots: Vec<usize> = (0..self.locals.len()).filter(|at| self.parent[*at] == *at).collect();
+    pub(super) fn finish(mut self) -> (Vec<Vec<usize>>, BTreeMap<Id, MergeRecord>, Vec<Question>) {
+        let roots: Vec<usize> =
+            (0..self.locals.len()).filter(|at| self.parent[*at] == *at).collect();
         let mut groups: Vec<Vec<usize>> =
             roots.into_iter().map(|root| std::mem::take(&mut self.members[root])).collect();
         for group in &mut groups {

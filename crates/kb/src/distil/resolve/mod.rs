@@ -326,7 +326,7 @@ fn described(descriptions: &BTreeSet<&str>) -> String {
     let mut whole = String::new();
     for text in sorted.into_iter().take(3) {
         if whole.is_empty() {
-            whole = text.to_owned();
+            text.clone_into(&mut whole);
         } else if whole.len() + text.len() < DESCRIPTION {
             whole.push(' ');
             whole.push_str(text);

@@ -63,7 +63,10 @@ fn namesakes_stay_apart_and_the_model_is_asked() {
     let resolved = resolve(&reads, &Known::default());
     assert_eq!(
         keys(&resolved),
-        ["john smith (person english footballer played)", "john smith (person scottish politician led)"]
+        [
+            "john smith (person english footballer played)",
+            "john smith (person scottish politician led)"
+        ]
     );
     assert!(resolved.merges.is_empty());
     assert_eq!(resolved.questions.len(), 1);
@@ -97,7 +100,10 @@ fn an_undone_merge_is_not_made_again_and_nothing_else_changes() {
     let reads = [
         read(1, &[("John F. Kennedy", "person", "A president of the United States.")]),
         read(2, &[("John Kennedy", "person", "President of the United States until 1963.")]),
-        read(3, &[("Ford Motor Company", "organisation", ""), ("Ford Motor Co.", "organisation", "")]),
+        read(
+            3,
+            &[("Ford Motor Company", "organisation", ""), ("Ford Motor Co.", "organisation", "")],
+        ),
     ];
     let resolved = resolve(&reads, &Known::default());
     assert_eq!(keys(&resolved), ["ford motor company", "john f kennedy"]);
@@ -114,7 +120,10 @@ fn a_last_name_is_the_one_person_of_its_document_that_has_it() {
     let reads = [
         read(1, &[("Steven Spielberg", "person", ""), ("Spielberg", "person", "")]),
         read(2, &[("Sasha Spielberg", "person", ""), ("Spielberg", "person", "")]),
-        read(3, &[("Kate Bush", "person", ""), ("George Bush", "person", ""), ("Bush", "person", "")]),
+        read(
+            3,
+            &[("Kate Bush", "person", ""), ("George Bush", "person", ""), ("Bush", "person", "")],
+        ),
     ];
     let resolved = resolve(&reads, &Known::default());
     assert_eq!(

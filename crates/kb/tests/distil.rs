@@ -1,5 +1,4 @@
 //! Entities and facts by a model: taken, resolved, kept, undone, removed.
-#![expect(clippy::unwrap_used, reason = "these are tests")]
 mod common;
 mod distiller;
 
@@ -290,4 +289,37 @@ async fn an_embedder_settles_what_words_leave_open() {
     let base = works.open_with(Words::new() as Arc<dyn halma_core::Embedder>);
     let report = works.index(&base).await.distilled;
     assert_eq!((report.entities, works.rules.calls("same_entity")), (1, 0));
+}
+
+#[tokio::test]
+async fn the_same_base_comes_of_any_order_of_documents() {
+    let texts = [
+        "John Smith is an English footballer who played for Leeds United.",
+        "John Smith is a Scottish politician of the Labour Party.",
+        "Mr. John Smith is the footballer who played for Leeds.",
+        "World Health Organization founded Health House. World Health Organization (WHO) is old.",
+        "WHO founded Varn Clinic.",
+    ];
+    let mut found = vec![];
+    for turn in [0, 2, 3] {
+        let works = Works::new();
+        let base = works.open();
+        for at in 0..texts.len() {
+            let at = (at + turn) % texts.len();
+            works.bench.write(&format!("{at}.txt"), texts[at]);
+            works.index(&base).await;
+        }
+        let mut ids: Vec<String> = vec![];
+        for word in ["English", "Scottish", "Mr", "old", "Varn"] {
+            let chunk = chunk(&base, word).await;
+            let seen = base.edges_of(&chunk.id, Some(Edge::Mentions)).unwrap();
+            ids.extend(seen.into_iter().map(|seen| seen.node.id.0));
+        }
+        ids.sort();
+        found.push((ids, base.merges().unwrap()));
+    }
+    assert_eq!(found[0], found[1]);
+    assert_eq!(found[0], found[2]);
+    let ids: std::collections::BTreeSet<&String> = found[0].0.iter().collect();
+    assert_eq!(ids.len(), 5, "two namesakes, one organisation, two houses: {ids:?}");
 }

@@ -107,7 +107,8 @@ fn a_line_that_is_no_sample_is_named() {
 /// A document with two sections of several chunks and one of a single one.
 fn report(last: &str) -> String {
     let long = |word: &str| {
-        (0..60).map(|i| format!("The {word} number {i} was counted again. ")).collect::<String>()
+        let line = |i| format!("The {word} number {i} was counted again.");
+        (0..60).map(line).collect::<Vec<String>>().join(" ")
     };
     format!("# First\n\n{}\n\n# Second\n\n{}\n\n# Third\n\n{last}\n", long("bird"), long("fish"))
 }
@@ -144,8 +145,8 @@ async fn a_text_beyond_the_window_is_summed_up_in_parts() {
     let mut works = Works::new();
     works.bench.settings.entities = Entities::None;
     works.bench.settings.summaries = true;
-    let text: String = (0..2000).map(|i| format!("Line {i} says something new. ")).collect();
-    works.bench.write("long.txt", &text);
+    let lines: Vec<String> = (0..2000).map(|i| format!("Line {i} says something new.")).collect();
+    works.bench.write("long.txt", lines.join(" "));
     *works.rules.fails_on.lock().unwrap() = Some("Line 1900");
     let base = works.open();
     let made = works.index(&base).await;

@@ -138,3 +138,44 @@ impl Forecast {
         self.completion_tokens += reply;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use halma_core::{Models, Prompts};
+    use halma_testkit::{Script, Toy};
+
+    use super::*;
+
+    #[test]
+    fn every_stage_that_is_on_is_counted() {
+        let setup = Setup {
+            models: Models::new(Script::new([])),
+            knowledge: Toy::empty(),
+            prompts: Arc::new(Prompts::shipped(&[crate::PROMPTS]).unwrap()),
+        };
+        let piece = |document, section: &str, length: usize| Piece {
+            title: "Birds".into(),
+            section: Some(section.into()),
+            text: "bird ".repeat(length),
+            document,
+        };
+        let pieces =
+            [piece(0, "a", 200), piece(0, "a", 200), piece(0, "b", 100), piece(1, "a", 300)];
+        assert!(forecast(&pieces, &KbSettings::default(), &setup).is_empty());
+        let settings = KbSettings {
+            entities: Entities::Model,
+            tags: true,
+            summaries: true,
+            ..KbSettings::default()
+        };
+        let all = forecast(&pieces, &settings, &setup);
+        let calls: Vec<(&str, u64)> = all.iter().map(|f| (f.task, f.calls)).collect();
+        // One section of two chunks and its document are summed up.
+        assert_eq!(calls, [("facts", 4), ("tag", 4), ("summarise", 2)]);
+        assert!(all.iter().all(|forecast| forecast.role == "distiller"));
+        // 4,000 characters of text in all, and the instructions four times.
+        assert!(all[0].prompt_tokens > 4000 / 4 + 4 * 300, "{:?}", all[0]);
+    }
+}

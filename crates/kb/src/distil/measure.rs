@@ -85,7 +85,9 @@ fn measure_recorded_facts() {
     let facts: usize = reads.iter().map(|read| read.extract.facts.len()).sum();
     let sightings: usize = reads.iter().map(|read| read.extract.sightings.len()).sum();
     let mut left_out = super::LeftOut::default();
-    reads.iter().for_each(|read| left_out.add(read.extract.left_out));
+    for read in &reads {
+        left_out.add(read.extract.left_out);
+    }
     println!("{facts} of {triples} facts kept, {sightings} sightings, {left_out:?}");
     let began = std::time::Instant::now();
     let Resolved { entities, merges, questions, locals } = resolve(&reads, &Known::default());

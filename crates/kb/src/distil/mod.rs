@@ -2,13 +2,18 @@
 //! Each is on or off, each is asked for unit by unit and never twice, and each goes with the
 //! documents it came from.
 mod agree;
+mod circles;
 mod communities;
 mod entities;
 mod facts;
+#[cfg_attr(not(test), expect(dead_code, reason = "the estimate of a build asks for it"))]
 mod forecast;
 mod forget;
+#[cfg(test)]
+mod forget_tests;
 mod graph;
 mod learn;
+mod likeness;
 mod louvain;
 #[cfg(test)]
 mod measure;

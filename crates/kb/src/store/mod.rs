@@ -3,6 +3,7 @@ mod documents;
 mod edges;
 mod env;
 mod ledger;
+mod merges;
 mod nodes;
 mod schema;
 mod units;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::clusters::Clusters;
 use super::{Local, MergeRule};
 use crate::distil::agree::{Agreement, Kind};
-use crate::distil::names::{Likeness, Name, abbreviates};
+use crate::distil::likeness::{Likeness, Name};
+use crate::distil::names::abbreviates;
 
 /// Blocks with more names say nothing: every `Smith` of a register.
 const BLOCK: usize = 100;

@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::agree::{Described, Kind};
 use super::facts::{Read, Sighting, print_of};
-use super::names::{Name, form, is_abbreviation};
+use super::likeness::Name;
+use super::names::{form, is_abbreviation};
 use crate::store::Id;
 use clusters::Clusters;
 

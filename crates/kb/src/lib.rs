@@ -8,6 +8,7 @@ mod base;
 mod build;
 mod cut;
 mod delete;
+mod distil;
 mod error;
 mod fuse;
 mod hit;
@@ -32,6 +33,10 @@ pub use build::{
     Changed, EmbeddedBy, Estimate, IndexOptions, Migration, StageEstimate, Watch, estimate, index,
 };
 pub use delete::Deleted;
+pub use distil::{
+    Distilled, Expansion, Learned, LeftOut, Merge, MergeRule, MergeSide, QueryTag, TagOrigin,
+    TagSample, TaskUnits, learn_tags,
+};
 pub use error::KbError;
 pub use inspect::{
     ColumnDetails, Details, ExportFormat, Figures, ListQuery, Listed, ListedDocument, Problem,
@@ -39,7 +44,7 @@ pub use inspect::{
 };
 pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
 pub use settings::{
-    Atoms, BaseOptions, Chunks, Former, InputFormat, KbSettings, Thresholds,
+    Atoms, BaseOptions, Chunks, Entities, Former, InputFormat, KbSettings, Thresholds,
 };
 pub use tables::{ColumnLine, SqlLimits, TableLine};
 
@@ -47,4 +52,10 @@ pub use tables::{ColumnLine, SqlLimits, TableLine};
 pub const PROMPTS: &[PromptFile] = &[
     PromptFile { name: "kb/atomize", text: include_str!("../prompts/kb/atomize.md") },
     PromptFile { name: "kb/cut", text: include_str!("../prompts/kb/cut.md") },
+    PromptFile { name: "kb/community", text: include_str!("../prompts/kb/community.md") },
+    PromptFile { name: "kb/facts", text: include_str!("../prompts/kb/facts.md") },
+    PromptFile { name: "kb/same", text: include_str!("../prompts/kb/same.md") },
+    PromptFile { name: "kb/summarise", text: include_str!("../prompts/kb/summarise.md") },
+    PromptFile { name: "kb/tag", text: include_str!("../prompts/kb/tag.md") },
+    PromptFile { name: "kb/tag_classes", text: include_str!("../prompts/kb/tag_classes.md") },
 ];

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
+use crate::Distilled;
+
 /// Told after each step of the build; must return at once.
 pub type Progress = Arc<dyn Fn(Step) + Send + Sync>;
 
@@ -27,10 +29,39 @@ pub enum Stage {
     Atomize,
     /// Counts texts (chunks and atoms).
     Embed,
+    /// Counts chunks that facts are taken from.
+    Facts,
+    /// Counts pairs of entities that may be one.
+    Resolve,
+    /// Counts chunks that are tagged.
+    Tag,
+    /// Counts sections and documents, and parts of long ones.
+    Summarise,
+    /// Counts communities.
+    Communities,
     /// Counts nodes entered in the word index.
     Store,
     /// Counts documents that are gone and removed.
     Prune,
+}
+
+impl Stage {
+    /// What is done, as a person reads it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wait => "waiting",
+            Self::Read => "reading",
+            Self::Atomize => "atomizing",
+            Self::Embed => "embedding",
+            Self::Facts => "taking facts",
+            Self::Resolve => "resolving entities",
+            Self::Tag => "tagging",
+            Self::Summarise => "summing up",
+            Self::Communities => "describing communities",
+            Self::Store => "storing",
+            Self::Prune => "removing",
+        }
+    }
 }
 
 /// What one run of `index` did.
@@ -68,14 +99,16 @@ pub struct IndexReport {
     /// The limit that ended the run early.
     pub spent: Option<Limit>,
     pub usage: UsageTotal,
+    /// Entities, facts, tags, summaries, communities.
+    pub distilled: Distilled,
     pub elapsed_ms: f64,
 }
 
 impl IndexReport {
     /// Whether the base was already what this run would have made of the input.
     pub fn nothing_new(&self) -> bool {
-        self.documents_new + self.documents_replaced + self.atoms + self.embedded == 0
-            && self.documents_removed.is_empty()
+        let made = self.documents_new + self.documents_replaced + self.atoms + self.embedded;
+        made + self.distilled.units == 0 && self.documents_removed.is_empty()
     }
 }
 

@@ -28,6 +28,16 @@ pub struct KbSettings {
     pub concurrency: usize,
     /// At most this many atoms are kept of one chunk.
     pub max_atoms: usize,
+    /// How entities are found.
+    pub entities: Entities,
+    /// Whether chunks are tagged, by the model of role `distiller`.
+    pub tags: bool,
+    /// Whether sections and documents longer than a chunk are summed up, by the same model.
+    pub summaries: bool,
+    /// Whether entities are grouped into communities.
+    pub communities: bool,
+    /// Relations whose facts become tables, as `founder of`.
+    pub tables_of: Vec<String>,
 }
 
 impl Default for KbSettings {
@@ -42,6 +52,11 @@ impl Default for KbSettings {
             sentence_overlap: 4,
             concurrency: 16,
             max_atoms: 24,
+            entities: Entities::default(),
+            tags: false,
+            summaries: false,
+            communities: false,
+            tables_of: vec![],
         }
     }
 }
@@ -73,6 +88,18 @@ pub enum Chunks {
     Semantic,
     /// Where the model of role `cutter` says, with a summary of each chunk (PIKE-RAG, Figure 5).
     Model,
+}
+
+/// How entities are found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entities {
+    /// The names in the text. No model is asked.
+    #[default]
+    Names,
+    /// By the model of role `distiller`, with types, descriptions and facts.
+    Model,
+    None,
 }
 
 /// The least cosines that count as a match with the embedder in use.

@@ -55,7 +55,7 @@ pub(crate) fn of_index() -> Progress {
             if let Some((_, old)) = shown.take() {
                 old.finish_and_clear();
             }
-            *shown = Some((step.stage, bar(label(step.stage), total)));
+            *shown = Some((step.stage, bar(step.stage.name(), total)));
         }
         if let Some((_, bar)) = shown.as_ref() {
             bar.set_length(total);
@@ -65,15 +65,4 @@ pub(crate) fn of_index() -> Progress {
             }
         }
     })
-}
-
-fn label(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Wait => "waiting",
-        Stage::Read => "reading",
-        Stage::Atomize => "atomizing",
-        Stage::Embed => "embedding",
-        Stage::Store => "storing",
-        Stage::Prune => "removing",
-    }
 }

@@ -28,6 +28,7 @@ pub use options::IndexOptions;
 pub(crate) use options::Selection;
 pub use watch::{Changed, Watch};
 
+use crate::distil::{self, Distilled, Distiller};
 use crate::error::beside;
 use crate::lock::WriterLock;
 use crate::store::Row;
@@ -70,17 +71,22 @@ pub async fn index(
     // What was made is searched even when the run then fails.
     enter_words(base, Layer::Atom, (&lock, &progress)).await?;
     words?;
-    publish(base, &lock).await?;
     let (atomized, embedded) = work?;
+    let distilled = distil_further(base, settings, (setup, meter), &progress).await;
+    publish(base, &lock).await?;
+    let distilled = distilled?;
     report.atoms = atomized.atoms;
     report.atoms_cut = atomized.cut;
-    report.spent = report.spent.or(atomized.spent);
+    report.spent = report.spent.or(atomized.spent).or(distilled.spent);
     report.usage.add(atomized.usage);
+    report.usage.add(distilled.usage);
     report.embedded = embedded.done;
-    report.failure = report.failure.take().or(atomized.failure).or(embedded.failure);
+    let failure = report.failure.take().or(atomized.failure).or(embedded.failure);
+    report.failure = failure.or(distilled.failure.clone());
     let ledger = base.store.read(|txn| base.store.ledger_counts(txn))?;
-    report.failed_units = count(ledger.failed);
-    report.pending_units += count(ledger.pending) + embedded.pending;
+    report.failed_units = count(ledger.failed) + distilled.failed;
+    report.pending_units += count(ledger.pending) + embedded.pending + distilled.pending;
+    report.distilled = distilled;
     report.elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
     Ok(report)
 }
@@ -137,6 +143,23 @@ async fn distil(
     let (atoms, vectors) =
         tokio::join!(atomizer.run(queue), embed::run(base, queued, waiting.len(), progress));
     Ok((atoms?, vectors?))
+}
+
+/// Entities, tags, summaries and the like, once all chunks are there.
+async fn distil_further(
+    base: &Arc<Base>,
+    settings: &KbSettings,
+    (setup, meter): (&Arc<Setup>, &Arc<Meter>),
+    progress: &Progress,
+) -> Result<Distilled, KbError> {
+    distil::run(Distiller {
+        base: Arc::clone(base),
+        settings: settings.clone(),
+        setup: Arc::clone(setup),
+        meter: Arc::clone(meter),
+        progress: Arc::clone(progress),
+    })
+    .await
 }
 
 /// Brings the word index of a layer up to the truth.

@@ -68,6 +68,7 @@ impl Store {
             self.put_unit(txn, to, &unit)?;
         }
         self.carry_facts(txn, from, (to, &new))?;
+        self.move_units(txn, (Layer::Chunk, from), (Layer::Chunk, to))?;
         self.carry_vectors(txn, (Layer::Chunk, from), to)?;
         self.carry_edges(txn, (Layer::Chunk, from), (Layer::Chunk, to))
     }
@@ -117,6 +118,7 @@ impl Store {
                 continue;
             };
             let from = (Layer::Section, from);
+            self.move_units(txn, from, (Layer::Section, to))?;
             for link in self.edges_to(txn, from, Some(Edge::DerivedFrom))? {
                 let (Layer::Summary, row) = link.from else { continue };
                 let summary: SummaryRecord = self.linked(txn, row)?;

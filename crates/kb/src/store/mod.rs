@@ -9,11 +9,13 @@ mod env;
 mod files;
 mod history;
 mod ledger;
+mod merges;
 mod nodes;
 mod owned;
 mod schema;
 mod sealed;
 mod tables;
+mod units;
 mod vectors;
 mod waiting;
 
@@ -44,6 +46,7 @@ pub(crate) use schema::{
     EmbedderRecord, EntityRecord, FORMAT, FactRecord, FigureRecord, Id, Place, Row, RowRecord,
     Rows, SectionRecord, State, SummaryRecord, TableRecord, TagRecord, hash, node_id, parse_id,
 };
+pub(crate) use units::{Task, UnitCounts, UnitKey};
 
 use crate::KbError;
 use crate::error::no_space;
@@ -100,6 +103,10 @@ struct Databases {
     wipes: Db,
     /// (chunk or document, node): facts, rows and summaries by what they go with.
     owned: Db,
+    /// (task, layer, row and part, or id) → `Unit`*.
+    units: Db,
+    /// Id → how two entities became one*.
+    merges: Db,
 }
 
 const LAYER_NAMES: [&str; schema::LAYERS] = [
@@ -117,7 +124,7 @@ const LAYER_NAMES: [&str; schema::LAYERS] = [
     "communities",
 ];
 
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 17] = [
     "meta",
     "ids",
     "names",
@@ -133,6 +140,8 @@ const NAMES: [&str; 15] = [
     "slots",
     "wipes",
     "owned",
+    "units",
+    "merges",
 ];
 
 type Opened<D> = ([D; schema::LAYERS], [D; NAMES.len()]);
@@ -190,6 +199,8 @@ fn named(opened: Option<Opened<Db>>) -> heed::Result<Databases> {
         slots,
         wipes,
         owned,
+        units,
+        merges,
     ] = others;
     Ok(Databases {
         meta,
@@ -208,6 +219,8 @@ fn named(opened: Option<Opened<Db>>) -> heed::Result<Databases> {
         slots,
         wipes,
         owned,
+        units,
+        merges,
     })
 }
 

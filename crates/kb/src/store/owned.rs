@@ -118,6 +118,7 @@ impl Store {
     /// alone: entities and tags that nothing names any more, tables without rows, and communities
     /// of the entities it named, whose summaries may tell of it.
     pub(crate) fn remove_document(&self, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<Gone> {
+        crate::distil::forget_document(self, txn, row)?;
         let record: DocumentRecord = self.linked(txn, row)?;
         let mut gone = Gone::default();
         for name in &record.names {

@@ -270,7 +270,8 @@ pub(crate) fn number(layer: Layer) -> usize {
     LETTERS.iter().position(|(known, _)| *known == layer).unwrap_or(LAYERS)
 }
 
-fn byte(layer: Layer) -> u8 {
+/// The byte of a layer in keys.
+pub(crate) fn byte(layer: Layer) -> u8 {
     b"0123456789ab"[number(layer)]
 }
 

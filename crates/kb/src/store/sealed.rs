@@ -118,6 +118,11 @@ impl Store {
         Ok(())
     }
 
+    /// What is sealed for an owner from now on has another key; what was before is unreadable.
+    pub(crate) fn renew_key(&self, txn: &mut RwTxn<'_>, owner: At) -> heed::Result<()> {
+        self.forget_owner(txn, owner)
+    }
+
     /// Every owner with its slot.
     pub(super) fn owners(&self, txn: &Reading<'_>) -> heed::Result<Vec<(At, Slot)>> {
         let mut owners = vec![];

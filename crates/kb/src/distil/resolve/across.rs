@@ -1,0 +1,206 @@
+//! Different names for one thing: candidates that share a block, rules for clear cases, the model
+//! for the others.
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::clusters::Clusters;
+use super::{Local, MergeRule};
+use crate::distil::agree::{Agreement, Kind};
+use crate::distil::likeness::{Likeness, Name};
+use crate::distil::names::abbreviates;
+
+/// Blocks with more names say nothing: every `Smith` of a register.
+const BLOCK: usize = 100;
+
+/// A pair of clusters that a rule would join.
+struct Edge {
+    rule: MergeRule,
+    score: f32,
+    pair: (usize, usize),
+    /// Whether every name of one must be like every one of the other.
+    strict: bool,
+}
+
+enum Decision {
+    Join(f32),
+    Ask,
+    No,
+}
+
+/// What rules join is joined first: only what is still apart then is left to the model.
+pub(super) fn join(clusters: &mut Clusters<'_>) {
+    let (mut edges, mut open) = (vec![], vec![]);
+    for (one, two) in candidates(clusters) {
+        if clusters.find(one) == clusters.find(two) {
+            continue;
+        }
+        match decide(clusters, one, two) {
+            Some((rule, strict, Decision::Join(score))) => {
+                edges.push(Edge { rule, score, pair: (one, two), strict });
+            }
+            Some((_, _, Decision::Ask)) => open.push((one, two)),
+            _ => {}
+        }
+    }
+    edges.sort_by(|a, b| {
+        let by_score = b.score.total_cmp(&a.score);
+        a.rule.cmp(&b.rule).then(by_score).then(a.pair.cmp(&b.pair))
+    });
+    for edge in edges {
+        if !edge.strict || all_alike(clusters, edge.pair) {
+            clusters.join(edge.pair, edge.rule, edge.score, String::new());
+        }
+    }
+    for (one, two) in open {
+        if clusters.find(one) == clusters.find(two) {
+            continue;
+        }
+        if let Some(reason) = clusters.verdict(one, two) {
+            clusters.join((one, two), MergeRule::Verdict, 1.0, reason);
+        } else if !clusters.is_told_apart(one, two) {
+            clusters.ask(one, two);
+        }
+    }
+}
+
+/// Pairs of locals, one for each cluster and name, whose names meet in a block.
+fn candidates(clusters: &mut Clusters<'_>) -> BTreeSet<(usize, usize)> {
+    let locals = clusters.locals;
+    let mut seen = BTreeSet::new();
+    let mut blocks: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, local) in locals.iter().enumerate() {
+        let root = clusters.find(at);
+        if clusters.absorbed[at] || !seen.insert((root, &local.name.form)) {
+            continue;
+        }
+        for block in local.name.blocks() {
+            blocks.entry(block).or_default().push(at);
+        }
+        // What a text declares to be a short form of this name, wherever it stands.
+        blocks.entry(format!("d {}", local.name.form)).or_default().push(at);
+        for alias in &local.aliases {
+            blocks.entry(format!("d {alias}")).or_default().push(at);
+        }
+    }
+    let mut pairs = BTreeSet::new();
+    for held in blocks.values().filter(|held| held.len() <= BLOCK) {
+        for (i, one) in held.iter().enumerate() {
+            for two in &held[i + 1..] {
+                if locals[*one].name.form != locals[*two].name.form {
+                    pairs.insert((*one.min(two), *one.max(two)));
+                }
+            }
+        }
+    }
+    pairs
+}
+
+/// What is to be done about two clusters by their names, kinds and descriptions.
+fn decide(
+    clusters: &mut Clusters<'_>,
+    one: usize,
+    two: usize,
+) -> Option<(MergeRule, bool, Decision)> {
+    let (a, b) = (&clusters.locals[one], &clusters.locals[two]);
+    let declares = |x: &Local, y: &Local| x.aliases.contains(&y.name.form);
+    let in_text = declares(a, b) || declares(b, a);
+    let likeness = a.name.like(&b.name);
+    if !in_text && likeness.is_none() {
+        return None;
+    }
+    let said = clusters.agreement(one, two);
+    if said == Agreement::Apart {
+        return None;
+    }
+    let trusting = |said| match said {
+        Agreement::Same(score) => Decision::Join(score),
+        Agreement::Unknown => Decision::Join(0.0),
+        _ => Decision::Ask,
+    };
+    if in_text {
+        return Some((MergeRule::Bracket, false, trusting(said)));
+    }
+    let kinds = (a.kind, b.kind);
+    let people = kinds == (Kind::Person, Kind::Person);
+    let persons = [kinds.0, kinds.1].iter().all(|k| matches!(k, Kind::Person | Kind::Unknown));
+    let together = clusters.share_document(one, two);
+    let careful = |agrees: bool, doubtful: bool| match said {
+        Agreement::Same(score) => Decision::Join(score),
+        _ if agrees => Decision::Join(0.0),
+        _ if doubtful => Decision::Ask,
+        _ => Decision::No,
+    };
+    let unclear = said == Agreement::Unclear;
+    Some(match likeness? {
+        Likeness::Spelling => (MergeRule::Spelling, false, trusting(said)),
+        Likeness::Joined => (MergeRule::Spelling, false, careful(false, unclear)),
+        Likeness::Company => {
+            let corporate = |kind| kind == Kind::Organisation;
+            let both = corporate(kinds.0) && corporate(kinds.1);
+            if both {
+                (MergeRule::Company, false, trusting(said))
+            } else {
+                let one = corporate(kinds.0) || corporate(kinds.1);
+                (MergeRule::Company, false, careful(false, one && unclear))
+            }
+        }
+        Likeness::Honorific if persons => (MergeRule::Honorific, true, trusting(said)),
+        Likeness::MiddleName if persons => (MergeRule::MiddleName, true, trusting(said)),
+        Likeness::Initials if persons => (MergeRule::Initials, true, trusting(said)),
+        Likeness::MissingMiddle if persons => {
+            (MergeRule::MiddleName, true, careful(people && together, people))
+        }
+        Likeness::OneInitial if persons => {
+            (MergeRule::Initials, true, careful(people && together, people && unclear))
+        }
+        Likeness::Qualifier if is_short_form(&a.name, &b.name) => {
+            (MergeRule::Bracket, false, trusting(said))
+        }
+        Likeness::Qualifier => {
+            (MergeRule::Qualifier, false, careful(qualifies(a, b) || qualifies(b, a), unclear))
+        }
+        Likeness::Abbreviation => {
+            (MergeRule::Abbreviation, false, careful(false, unclear || together))
+        }
+        Likeness::Near => {
+            let alike = matches!(said, Agreement::Same(_));
+            let decision = if alike { Decision::Ask } else { Decision::No };
+            (MergeRule::Spelling, false, decision)
+        }
+        _ => return None,
+    })
+}
+
+/// Whether the bracket of one name says what the other one is: `Jaws (film)` and a film `Jaws`.
+fn qualifies(qualified: &Local, plain: &Local) -> bool {
+    let kind = qualified.name.qualifier.as_ref().map(|(_, inner)| Kind::of(inner));
+    kind.is_some_and(|kind| kind != Kind::Unknown && kind == plain.kind)
+}
+
+/// Whether the bracket is only the short form: `World Health Organization (WHO)`.
+fn is_short_form(one: &Name, two: &Name) -> bool {
+    [one, two]
+        .iter()
+        .any(|name| name.qualifier.as_ref().is_some_and(|(base, inner)| abbreviates(inner, base)))
+}
+
+/// Whether all names of two clusters of people are like each other, so that `John A. Smith` and
+/// `John B. Smith` do not meet in `John Smith`.
+fn all_alike(clusters: &mut Clusters<'_>, (one, two): (usize, usize)) -> bool {
+    let locals = clusters.locals;
+    let mut names = |at: usize| {
+        let mut seen = BTreeMap::new();
+        for member in clusters.members(at).to_vec() {
+            if !clusters.absorbed[member] {
+                seen.entry(locals[member].name.form.as_str()).or_insert(member);
+            }
+        }
+        seen.into_values().collect::<Vec<usize>>()
+    };
+    let (ones, twos) = (names(one), names(two));
+    ones.iter().all(|a| {
+        twos.iter().all(|b| {
+            let (a, b) = (&locals[*a].name, &locals[*b].name);
+            a.form == b.form || a.like(b).is_some()
+        })
+    })
+}

@@ -179,7 +179,7 @@ async fn answering(base: &Arc<Base>, sample: &TagSample) -> Result<LearnedFrom, 
             let document: DocumentRecord = store.linked(txn, row)?;
             for chunk in document.chunks.0..document.chunks.1 {
                 let Some(record) = store.node::<ChunkRecord>(txn, chunk)? else { continue };
-                if holds(store.chunk_text(txn, &record)?) {
+                if holds(&store.chunk_text(txn, &record)?) {
                     rows.push(chunk);
                 }
             }

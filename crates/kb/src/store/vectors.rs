@@ -218,7 +218,7 @@ impl Store {
     }
 
     /// Rows of a layer that have no vector of this embedder, in order.
-    pub(super) fn without_vector(
+    pub(crate) fn without_vector(
         &self,
         txn: &Reading<'_>,
         embedder: Option<u8>,

@@ -205,19 +205,12 @@ async fn plant_and_delete(seed: u64, most: usize, earlier: bool) {
 
 #[tokio::test]
 async fn nothing_is_left_of_a_deleted_document() {
-    plant_and_delete(1, 150, false).await;
+    plant_and_delete(1, again::soaked(150, 1000), false).await;
 }
 
 #[tokio::test]
 async fn nothing_is_left_when_another_process_had_indexed_it() {
-    plant_and_delete(2, 100, true).await;
-}
-
-#[tokio::test]
-#[ignore = "the full number of marks: `make soak`"]
-async fn nothing_is_left_of_a_thousand_marks() {
-    plant_and_delete(3, 1000, false).await;
-    plant_and_delete(4, 1000, true).await;
+    plant_and_delete(2, again::soaked(100, 1000), true).await;
 }
 
 #[tokio::test]

@@ -119,13 +119,7 @@ fn copies_are_whole(moments: usize) {
 
 #[test]
 fn a_base_copied_while_it_is_written_is_whole() {
-    copies_are_whole(4);
-}
-
-#[test]
-#[ignore = "many moments: `make soak`"]
-fn a_base_copied_at_many_moments_is_whole() {
-    copies_are_whole(60);
+    copies_are_whole(again::soaked(4, 60));
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use common::{Built, Random, build};
 use halma_core::{Filter, Knowledge, Layer, MinScore, Mode, Query};
-use halma_kb::Atoms;
+use halma_kb::{Atoms, ExportFormat, ListQuery};
 use tokio::runtime::Runtime;
 
 const PASSAGES: usize = 100_000;
@@ -23,6 +23,7 @@ fn main() {
     drop(vectors);
     let atoms = build(&runtime, PASSAGES, false, Atoms::Sentences);
     told("no vectors, sentences as atoms", &atoms);
+    looking(&atoms);
     searching(&runtime, &atoms);
     deleting(&atoms);
 }
@@ -36,6 +37,22 @@ fn told(what: &str, built: &Built) {
         built.report.elapsed_ms / 1e3,
         stats.bytes_on_disk / 1_000_000
     );
+}
+
+fn looking(built: &Built) {
+    let timed = |what: &str, work: &mut dyn FnMut()| {
+        let began = Instant::now();
+        work();
+        println!("{what}: {:.2?}", began.elapsed());
+    };
+    timed("stats", &mut || drop(built.base.stats().unwrap()));
+    timed("verify", &mut || {
+        let verified = built.base.verify().unwrap();
+        assert!(verified.is_sound(), "{:?}", verified.problems);
+    });
+    timed("export", &mut || built.base.export(ExportFormat::Jsonl, &mut std::io::sink()).unwrap());
+    let page = ListQuery { layer: Layer::Atom, document: None, after: None, limit: 20 };
+    timed("a page of a list", &mut || drop(built.base.list(&page).unwrap()));
 }
 
 fn query(text: &str, mode: Mode) -> Query {

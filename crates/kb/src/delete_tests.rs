@@ -7,7 +7,7 @@ use tempfile::tempdir;
 
 use super::*;
 use crate::sample::{self, ENTITIES};
-use crate::store::{EntityRecord, TableRecord};
+use crate::store::{Access, EntityRecord, Store, TableRecord};
 use crate::{BaseOptions, ListQuery};
 
 /// How often bytes are in the files below a folder.
@@ -160,4 +160,49 @@ fn a_deletion_that_was_killed_is_finished_when_the_base_is_opened() {
     let verified = base.verify().unwrap();
     assert!(verified.is_sound(), "{:?}", verified.problems);
     assert!(base.words(Layer::Chunk).unwrap().search("zqmark0001", 10).unwrap().is_empty());
+}
+
+#[test]
+fn a_store_that_is_full_says_so_and_stays_whole() {
+    let dir = tempdir().unwrap();
+    drop(sample::base(dir.path(), "zqmark"));
+    let truth = dir.path().join("truth");
+    let held = std::fs::metadata(truth.join("data.mdb")).unwrap().len();
+    let size = usize::try_from(held).unwrap() + (1 << 22);
+    let store = Store::open_for(&truth, Access::Small(size)).unwrap();
+    let mut marks = sample::Marks::new(&"long".repeat(500));
+    let fill = std::panic::AssertUnwindSafe(|| {
+        for i in 0..100 {
+            sample::add(&store, &format!("more {i}"), &mut marks);
+        }
+    });
+    let said = std::panic::catch_unwind(fill).unwrap_err();
+    let said = said.downcast_ref::<String>().unwrap();
+    assert!(said.contains("Full"), "{said}");
+    drop(store);
+    let base = Base::open(dir.path(), BaseOptions::default()).unwrap();
+    let verified = base.verify().unwrap();
+    assert!(verified.is_sound(), "{:?}", verified.problems);
+    base.delete(&["one*".into(), "more*".into()]).unwrap();
+    assert!(base.verify().unwrap().is_sound());
+}
+
+#[test]
+fn a_store_opened_for_reading_is_read_and_not_written() {
+    let dir = tempdir().unwrap();
+    drop(sample::base(dir.path(), "zqmark"));
+    let store = Store::open_for(&dir.path().join("truth"), Access::Read).unwrap();
+    assert_eq!(store.read(|txn| store.count(txn, Layer::Document)).unwrap(), 2);
+    let said = store.write(|_| Ok(())).unwrap_err().to_string();
+    assert!(said.contains("cannot be written to"), "{said}");
+}
+
+#[test]
+fn a_base_of_an_older_format_is_left_alone() {
+    let dir = tempdir().unwrap();
+    let base = sample::base(dir.path(), "zqmark");
+    base.store.pretend_format(1);
+    drop(base);
+    let said = Base::open(dir.path(), BaseOptions::default()).err().unwrap().to_string();
+    assert!(said.contains("format 1") && said.contains("index again"), "{said}");
 }

@@ -118,9 +118,12 @@ impl KbError {
             let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             quoted.join(" or ")
         };
-        let said = unknown.iter().map(|(asked, near)| match near.is_empty() {
-            true => format!("`{asked}`"),
-            false => format!("`{asked}` (did you mean {}?)", quoted(near)),
+        let said = unknown.iter().map(|(asked, near)| {
+            if near.is_empty() {
+                format!("`{asked}`")
+            } else {
+                format!("`{asked}` (did you mean {}?)", quoted(near))
+            }
         });
         Self::NoDocument { said: said.collect::<Vec<_>>().join(", ") }
     }

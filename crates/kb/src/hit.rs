@@ -20,7 +20,7 @@ impl Base {
         match layer {
             Layer::Document => {
                 let Some(record) = store.node::<DocumentRecord>(txn, row)? else { return Ok(None) };
-                let text = store.slice(txn, row, (0, store.text_bytes(txn, row)?))?.to_owned();
+                let text = store.slice(txn, row, (0, store.text_bytes(txn, row)?))?;
                 let end = text.chars().count();
                 let hit = of_document(&record, layer, record.id, Span { start: 0, end });
                 Ok(Some(Hit { text, ..hit }))
@@ -28,14 +28,14 @@ impl Base {
             Layer::Section => {
                 let Some(record) = store.node::<SectionRecord>(txn, row)? else { return Ok(None) };
                 let document: DocumentRecord = store.linked(txn, record.document)?;
-                let text = store.slice(txn, record.document, record.place.bytes)?.to_owned();
+                let text = store.slice(txn, record.document, record.place.bytes)?;
                 let hit = of_document(&document, layer, record.id, record.place.span());
                 let parent = Some(node_id(Layer::Document, document.id));
                 Ok(Some(Hit { parent, text, section: record.name, ..hit }))
             }
             Layer::Chunk => {
                 let Some(record) = store.node::<ChunkRecord>(txn, row)? else { return Ok(None) };
-                let text = store.chunk_text(txn, &record)?.to_owned();
+                let text = store.chunk_text(txn, &record)?;
                 let hit = self.in_chunk(txn, &record, (layer, record.id))?;
                 let section: SectionRecord = store.linked(txn, record.section)?;
                 let parent = Some(node_id(Layer::Section, section.id));
@@ -80,7 +80,7 @@ impl Base {
                 let hit = apart(layer, table.id, &title, names.join("; "));
                 return Ok(Some(hit));
             };
-            let text = store.slice(txn, document, table.place.bytes)?.to_owned();
+            let text = store.slice(txn, document, table.place.bytes)?;
             (table.id, document, section, table.place, table.caption, text)
         } else {
             let Some(figure) = store.node::<FigureRecord>(txn, row)? else { return Ok(None) };

@@ -22,9 +22,9 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
 /// The names most like the one asked for, best first.
 pub(crate) fn near<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let (wanted, asked) = (pairs(asked), asked.to_lowercase());
-    let alike = |name: &str| match name.to_lowercase().contains(&asked) {
-        true => 1.0,
-        false => likeness(&wanted, &pairs(name)),
+    let alike = |name: &str| {
+        let holds = name.to_lowercase().contains(&asked);
+        if holds { 1.0 } else { likeness(&wanted, &pairs(name)) }
     };
     let mut alike: Vec<(f64, &str)> = names.map(|name| (alike(name), name)).collect();
     alike.retain(|(likeness, _)| *likeness >= ALIKE);

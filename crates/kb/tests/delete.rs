@@ -5,6 +5,7 @@ mod again;
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -47,16 +48,14 @@ impl Marks {
             let mut text = format!("# {title}\n\n");
             for _ in 0..5 {
                 let (heading, first, second) = (self.next(), self.next(), self.next());
-                text.push_str(&format!(
-                    "## {heading}\n\nIt is {first}. They saw {second} there.\n\n"
-                ));
-                text.push_str(&format!("| a | b |\n|---|---|\n| {} | 1 |\n\n", self.next()));
+                let _ = write!(text, "## {heading}\n\nIt is {first}. They saw {second} there.\n\n");
+                let _ = write!(text, "| a | b |\n|---|---|\n| {} | 1 |\n\n", self.next());
             }
             bench.write(&format!("secret/{name}.md"), text);
             let (name, column) = (self.next(), self.next());
             let mut table = format!("{column};maker\n");
             for _ in 0..5 {
-                table.push_str(&format!("{};{}\n", self.next(), self.next()));
+                let _ = writeln!(table, "{};{}", self.next(), self.next());
             }
             bench.write(&format!("secret/{name}.csv"), table);
         }
@@ -150,7 +149,8 @@ impl Embedder for Chance {
         let vector = |text: &&str| {
             let mut random =
                 Marks::new(text.bytes().fold(7, |sum, b| sum * 31 % 1_000_003 + u64::from(b)));
-            let raw: Vec<f32> = (0..64).map(|_| f32::from(random.number() as i8)).collect();
+            let raw: Vec<f32> =
+                (0..64).map(|_| f32::from(random.number().to_le_bytes()[0]) - 127.5).collect();
             let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt();
             let vector: Vector = raw.into_iter().map(|x| x / length).collect();
             self.0.lock().unwrap().insert((*text).to_owned(), vector.clone());
@@ -205,19 +205,12 @@ async fn plant_and_delete(seed: u64, most: usize, earlier: bool) {
 
 #[tokio::test]
 async fn nothing_is_left_of_a_deleted_document() {
-    plant_and_delete(1, 150, false).await;
+    plant_and_delete(1, again::soaked(150, 1000), false).await;
 }
 
 #[tokio::test]
 async fn nothing_is_left_when_another_process_had_indexed_it() {
-    plant_and_delete(2, 100, true).await;
-}
-
-#[tokio::test]
-#[ignore = "the full number of marks: `make soak`"]
-async fn nothing_is_left_of_a_thousand_marks() {
-    plant_and_delete(3, 1000, false).await;
-    plant_and_delete(4, 1000, true).await;
+    plant_and_delete(2, again::soaked(100, 1000), true).await;
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
-//! One value under one key: a nonce, then the value XORed with a ChaCha12 key stream
-//! (twelve rounds as in Rust's standard generator: half the time of twenty, and no attack is known on
-//! more than seven).
+//! One value under one key: a nonce, then the value combined (exclusive or) with a key stream of
+//! `ChaCha12`. Twelve rounds, as Rust's standard generator has: half the time of twenty, and no
+//! attack is known on more than seven.
 //!
 //! The nonce is a keyed hash of the value. So the same value under the same key gives the same
 //! bytes, two values never share a key stream, and a damaged value can be told from a whole one.
@@ -61,7 +61,7 @@ fn stream(key: &Key, nonce: [u8; NONCE]) -> ChaCha12 {
     ChaCha12::new(&twice(key).into(), &long.into())
 }
 
-/// As ChaCha takes keys of 128 bits.
+/// As `ChaCha` takes keys of 128 bits.
 fn twice(key: &Key) -> [u8; 32] {
     let mut long = [0; 32];
     long[..16].copy_from_slice(key);

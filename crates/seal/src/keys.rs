@@ -68,9 +68,9 @@ impl Keys {
     fn set_up(&self) -> io::Result<()> {
         let mut held = self.held();
         if held.file.metadata()?.len() >= SIZE {
-            let mut head = NO_KEY;
-            held.read_at(0, &mut head)?;
-            if head != *HEAD {
+            let mut begun = NO_KEY;
+            held.read_at(0, &mut begun)?;
+            if begun != *HEAD {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "this is no file of keys"));
             }
             return Ok(());

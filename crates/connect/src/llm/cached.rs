@@ -120,7 +120,7 @@ impl Llm for Cached {
         }
         let fresh = self.inner.chat(request).await;
         if let Ok(reply) = &fresh {
-            self.cache.put(key, reply);
+            self.cache.put(key, reply, &request.about);
         }
         if Arc::strong_count(&boarded.flight) > 2 {
             *outcome = Some(fresh.clone());

@@ -123,3 +123,15 @@ async fn whatever_changes_the_reply_changes_the_key() {
     let renamed = ChatRequest { prompt: "other/name".into(), ..base.clone() };
     assert_eq!(cached.key(&renamed), cached.key(&base));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_goes_with_the_documents_its_request_quotes() {
+    let (cached, slow, _folder) = cached(0);
+    let quoting = ChatRequest { about: vec!["a.txt".into()], ..request("quotes") };
+    cached.chat(&quoting).await.unwrap();
+    cached.chat(&request("quotes nothing")).await.unwrap();
+    assert_eq!(cached.cache.forget(&["a.txt".into()]).unwrap(), 1);
+    assert!(!cached.chat(&quoting).await.unwrap().cached);
+    assert!(cached.chat(&request("quotes nothing")).await.unwrap().cached);
+    assert_eq!(slow.calls.load(Ordering::SeqCst), 3);
+}

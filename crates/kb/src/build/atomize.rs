@@ -261,7 +261,7 @@ impl Atomizer {
             let document: DocumentRecord = store.linked(txn, chunk.document)?;
             let source = Source {
                 title: document.title,
-                text: store.chunk_text(txn, &chunk)?.to_owned(),
+                text: store.chunk_text(txn, &chunk)?,
                 place: chunk.place,
                 verbatim: chunk.text.is_none(),
             };

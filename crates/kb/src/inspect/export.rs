@@ -133,7 +133,7 @@ impl Base {
                     out.push((link.edge, link.to.0, to, link.weight));
                 }
             }
-            out.sort_by(|a, b| (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)));
+            out.sort_by_key(|link| (link.0, link.1, link.2));
             for (edge, layer, to, weight) in out {
                 let (from, to) = (node_id(at.0, id), node_id(layer, to));
                 each(EdgeLine { edge: edge.name(), from, to, weight })?;

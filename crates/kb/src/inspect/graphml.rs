@@ -1,4 +1,4 @@
-//! A base as GraphML, for programs that draw and measure graphs.
+//! A base as `GraphML`, for programs that draw and measure graphs.
 use std::io::Write;
 
 use super::export::{EdgeLine, Failed, NodeLine};

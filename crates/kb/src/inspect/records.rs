@@ -116,7 +116,7 @@ impl<'a> Records<'a> {
             return Ok(());
         };
         let text = Text::new(text);
-        for section in self.each::<SectionRecord>(row, record.sections) {
+        for section in self.each::<SectionRecord>(row, record.sections)? {
             let at = (Layer::Section, section.0);
             self.inside(at, (section.1.document, row), (&text, section.1.place));
             let (begin, end) = section.1.chunks;
@@ -124,36 +124,35 @@ impl<'a> Records<'a> {
                 self.tell(at, "its chunks are not those of its document");
             }
         }
-        for (at, chunk) in self.each::<ChunkRecord>(row, record.chunks) {
+        for (at, chunk) in self.each::<ChunkRecord>(row, record.chunks)? {
             self.inside((Layer::Chunk, at), (chunk.document, row), (&text, chunk.place));
             self.chunk(at, &chunk)?;
         }
-        for (at, table) in self.each::<TableRecord>(row, record.tables) {
+        for (at, table) in self.each::<TableRecord>(row, record.tables)? {
             let of = table.document.unwrap_or(Row::MAX);
             self.inside((Layer::Table, at), (of, row), (&text, table.place));
-            for (at, record) in self.each::<RowRecord>(row, table.rows) {
+            for (at, record) in self.each::<RowRecord>(row, table.rows)? {
                 self.inside((Layer::Row, at), (row, row), (&text, record.place));
             }
         }
-        for (at, figure) in self.each::<FigureRecord>(row, record.figures) {
+        for (at, figure) in self.each::<FigureRecord>(row, record.figures)? {
             self.inside((Layer::Figure, at), (figure.document, row), (&text, figure.place));
         }
         Ok(())
     }
 
     /// The parts of a document that can be read; one that is missing is told.
-    fn each<N: Node>(&mut self, document: Row, rows: Rows) -> Vec<(Row, N)> {
+    fn each<N: Node>(&mut self, document: Row, rows: Rows) -> heed::Result<Vec<(Row, N)>> {
         let mut found = vec![];
         for row in rows.0..rows.1 {
-            match self.store.holds(self.txn, (N::LAYER, row)) {
-                Ok(true) => found.extend(self.read(row).map(|record| (row, record))),
-                _ => {
-                    let what = format!("{} {row} of it is missing", N::LAYER.name());
-                    self.tell((Layer::Document, document), what);
-                }
+            if self.store.holds(self.txn, (N::LAYER, row))? {
+                found.extend(self.read(row).map(|record| (row, record)));
+            } else {
+                let what = format!("{} {row} of it is missing", N::LAYER.name());
+                self.tell((Layer::Document, document), what);
             }
         }
-        found
+        Ok(found)
     }
 
     fn inside(&mut self, at: At, (of, document): (Row, Row), (text, place): (&Text, Place)) {

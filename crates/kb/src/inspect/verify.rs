@@ -60,9 +60,10 @@ impl Base {
     /// Looks at everything in the base. Waits for a build that is running. An error means that it
     /// could not be looked at; what does not fit is in the result.
     pub fn verify(&self) -> Result<Verified, KbError> {
-        let _lock = match self.store.is_writable() {
-            true => Some(WriterLock::take_for(&self.dir, &self.store)?),
-            false => None,
+        let _lock = if self.store.is_writable() {
+            Some(WriterLock::take_for(&self.dir, &self.store)?)
+        } else {
+            None
         };
         let mut verified = Verified::default();
         self.store.read(|txn| {
@@ -72,7 +73,7 @@ impl Base {
             Records::new(&self.store, txn, &mut told).check()?;
             (verified.nodes, verified.edges, verified.vectors) = (nodes, edges, vectors);
             for (at, what) in found {
-                verified.add(self.problem(txn, at, what, INDEX_AGAIN)?);
+                verified.add(self.problem(txn, at, what, INDEX_AGAIN));
             }
             Ok(())
         })?;
@@ -94,20 +95,20 @@ impl Base {
                 self.store.rows(txn, layer, 0, usize::MAX)?.into_iter().collect();
             for row in rows.difference(&unique) {
                 let what = "the word index does not hold it".to_owned();
-                verified.add(self.problem(txn, Some((layer, *row)), what, REBUILD)?);
+                verified.add(self.problem(txn, Some((layer, *row)), what, REBUILD));
             }
             for row in unique.difference(&rows) {
                 let what = "the word index holds it, and the node is missing".to_owned();
-                verified.add(self.problem(txn, Some((layer, *row)), what, REBUILD)?);
+                verified.add(self.problem(txn, Some((layer, *row)), what, REBUILD));
             }
             if held.len() > unique.len() {
                 let twice = held.len() - unique.len();
                 let what = format!("the word index of {layer:?} holds {twice} nodes twice");
-                verified.add(self.problem(txn, None, what, REBUILD)?);
+                verified.add(self.problem(txn, None, what, REBUILD));
             }
             for row in self.store.tombstones(txn, layer)? {
                 let what = "the word index has still to forget it".to_owned();
-                verified.add(self.problem(txn, Some((layer, row)), what, MEND)?);
+                verified.add(self.problem(txn, Some((layer, row)), what, MEND));
             }
             Ok(())
         })
@@ -119,9 +120,9 @@ impl Base {
         at: Option<At>,
         what: String,
         hint: &'static str,
-    ) -> heed::Result<Problem> {
+    ) -> Problem {
         let Some((layer, row)) = at else {
-            return Ok(Problem { id: String::new(), document: None, what, hint: MEND });
+            return Problem { id: String::new(), document: None, what, hint: MEND };
         };
         // What cannot be read has no id; that is what is being told.
         let id = self.store.id_of(txn, (layer, row)).ok().flatten();
@@ -134,7 +135,7 @@ impl Base {
             _ => self.document_of(txn, (layer, row)).ok().flatten(),
         };
         let document = document.and_then(|record| record.names.into_iter().next());
-        Ok(Problem { id, document, what, hint })
+        Problem { id, document, what, hint }
     }
 }
 

@@ -5,13 +5,18 @@ use std::collections::HashSet;
 use halma_core::Layer;
 
 use super::documents::name_key;
-use super::schema::{
-    LAYER_ORDER, at_key, at_of_key, edge_key, edge_of_key, id_key, layer_of, of_row_key, row_of,
-};
-use super::{At, Db, DocumentRecord, Id, Reading, Store};
+use super::schema::{at_key, edge_key, edge_of_key, id_key, layer_of, row_of};
+use super::sealed::at_of_key;
+use super::{At, Db, DocumentRecord, Id, Reading, Row, Store};
 
 /// Told what does not fit: the node it is about, where there is one, and what is wrong.
 pub(crate) type Told<'a> = dyn FnMut(Option<At>, String) + 'a;
+
+/// What [`row_key`] made: embedder, layer, row.
+fn of_row_key(key: &[u8]) -> Option<(u8, Layer, Row)> {
+    let key: &[u8; 6] = key.try_into().ok()?;
+    Some((key[0], layer_of(key[1])?, row_of(key)))
+}
 
 /// How much was looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -58,7 +63,7 @@ impl Store {
     /// Looks at everything that is stored.
     pub(crate) fn check(&self, txn: &Reading<'_>, told: &mut Told<'_>) -> heed::Result<Checked> {
         let mut checked = Checked::default();
-        for layer in LAYER_ORDER {
+        for layer in Layer::ALL {
             self.check_layer(txn, layer, &mut checked, told)?;
         }
         let of_chunk = |key: &[u8]| Some((Layer::Chunk, row_of(key)));

@@ -30,10 +30,8 @@ pub(super) fn open(dir: &Path, access: Access) -> heed::Result<Env<WithoutTls>> 
     if let Access::Small(bytes) = access {
         return open_with(dir, bytes, EnvFlags::NO_META_SYNC);
     }
-    let mut flags = match access {
-        Access::Read => EnvFlags::READ_ONLY,
-        _ => EnvFlags::NO_META_SYNC,
-    };
+    let mut flags =
+        if access == Access::Read { EnvFlags::READ_ONLY } else { EnvFlags::NO_META_SYNC };
     loop {
         match open_with(dir, size, flags) {
             Err(Error::Io(e)) if e.kind() == ErrorKind::OutOfMemory && size > least => {
@@ -69,7 +67,7 @@ pub(super) fn probe(dir: &Path) -> io::Result<()> {
     let mut file = File::create(&path)?;
     let written = file
         .seek(SeekFrom::Start(end))
-        .and_then(|_| file.write_all(&[1; 1 << 20]))
+        .and_then(|_| file.write_all(&vec![1; 1 << 20]))
         .and_then(|()| file.sync_data());
     std::fs::remove_file(&path)?;
     written

@@ -154,7 +154,7 @@ impl Databases {
             let open = |name: &str| opener.create_database::<Bytes, Bytes>(txn, Some(name));
             Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(each(open)?))
         })?;
-        named(opened.commit())
+        named(opened.commit().map(Box::new))
     }
 
     /// Opens them all where nothing can be made.
@@ -168,7 +168,7 @@ impl Databases {
             };
             Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(each(open)?))
         })?;
-        named(opened.commit())
+        named(opened.commit().map(Box::new))
     }
 }
 
@@ -179,8 +179,8 @@ fn each<D>(mut open: impl FnMut(&str) -> heed::Result<D>) -> heed::Result<Opened
     Ok((layers.try_into().map_err(miscounted)?, others.try_into().map_err(miscounted)?))
 }
 
-fn named(opened: Option<Opened<Db>>) -> heed::Result<Databases> {
-    let Some((nodes, others)) = opened else {
+fn named(opened: Option<Box<Opened<Db>>>) -> heed::Result<Databases> {
+    let Some((nodes, others)) = opened.map(|opened| *opened) else {
         return Err(heed::Error::Decoding("the databases were not opened".into()));
     };
     let [

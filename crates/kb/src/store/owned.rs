@@ -7,7 +7,8 @@ use halma_seal::Slot;
 use heed::RwTxn;
 
 use super::edges::Link;
-use super::schema::{at_key, at_of_key, owned_key};
+use super::schema::at_key;
+use super::sealed::at_of_key;
 use super::{
     At, AtomRecord, ChunkRecord, CommunityRecord, DocumentRecord, EntityRecord, FactRecord,
     FigureRecord, Node, Reading, Row, RowRecord, SectionRecord, Store, SummaryRecord, TableRecord,
@@ -42,6 +43,14 @@ impl Gone {
     fn count(&mut self, layer: Layer) {
         *self.counts.entry(layer).or_default() += 1;
     }
+}
+
+/// What goes with a chunk or document: that, then the node.
+fn owned_key(owner: At, node: At) -> [u8; 10] {
+    let mut key = [0; 10];
+    key[..5].copy_from_slice(&at_key(owner));
+    key[5..].copy_from_slice(&at_key(node));
+    key
 }
 
 /// Layers whose nodes are in no range of another record.

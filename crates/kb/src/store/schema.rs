@@ -254,17 +254,6 @@ const LETTERS: [(Layer, char); LAYERS] = [
     (Layer::Community, 'm'),
 ];
 
-/// All layers in the order of their numbers.
-pub(crate) const LAYER_ORDER: [Layer; LAYERS] = {
-    let mut order = [Layer::Document; LAYERS];
-    let mut at = 0;
-    while at < LAYERS {
-        order[at] = LETTERS[at].0;
-        at += 1;
-    }
-    order
-};
-
 /// The number a layer has in keys.
 pub(crate) fn number(layer: Layer) -> usize {
     LETTERS.iter().position(|(known, _)| *known == layer).unwrap_or(LAYERS)
@@ -349,26 +338,6 @@ pub(crate) fn row_prefix(embedder: u8, layer: Layer) -> [u8; 2] {
 /// The row at the end of a key.
 pub(crate) fn row_of(key: &[u8]) -> Row {
     key.last_chunk().map_or(Row::MAX, |row| Row::from_be_bytes(*row))
-}
-
-/// What goes with a chunk or document: that, then the node.
-pub(crate) fn owned_key(owner: At, node: At) -> [u8; 10] {
-    let mut key = [0; 10];
-    key[..5].copy_from_slice(&at_key(owner));
-    key[5..].copy_from_slice(&at_key(node));
-    key
-}
-
-/// What [`at_key`] made, also at the end of a longer key.
-pub(crate) fn at_of_key(key: &[u8]) -> Option<At> {
-    let key: &[u8; 5] = key.last_chunk()?;
-    Some((layer_of(key[0])?, row_of(key)))
-}
-
-/// What [`row_key`] made: embedder, layer, row.
-pub(crate) fn of_row_key(key: &[u8]) -> Option<(u8, Layer, Row)> {
-    let key: &[u8; 6] = key.try_into().ok()?;
-    Some((key[0], layer_of(key[1])?, row_of(key)))
 }
 
 /// Hashes parts so that no two lists of parts run together.

@@ -9,12 +9,18 @@ use halma_seal::{Key, SealError, Slot, is_whole, seal, unseal, unseal_part};
 use heed::RwTxn;
 use serde::de::DeserializeOwned;
 
-use super::schema::{At, at_key, at_of_key, decode};
+use super::schema::{At, at_key, decode, layer_of, row_of};
 use super::{Db, Reading, Store};
 use crate::KbError;
 
 /// Bytes of the slot that stands before a value.
 const SLOT: usize = size_of::<Slot>();
+
+/// What [`at_key`] made, also at the end of a longer key.
+pub(super) fn at_of_key(key: &[u8]) -> Option<At> {
+    let key: &[u8; 5] = key.last_chunk()?;
+    Some((layer_of(key[0])?, row_of(key)))
+}
 
 fn broken(source: SealError) -> heed::Error {
     heed::Error::Io(std::io::Error::new(source.source.kind(), source))

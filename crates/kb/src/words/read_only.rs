@@ -20,9 +20,8 @@ pub(super) fn open(dir: &Path) -> Result<Index, TantivyError> {
 
 /// Whether an index could not be opened because its folder cannot be written to.
 pub(super) fn is_denied(e: &TantivyError) -> bool {
-    let e = match e {
-        TantivyError::LockFailure(LockError::IoError(e), _) | TantivyError::IoError(e) => e,
-        _ => return false,
+    let (TantivyError::LockFailure(LockError::IoError(e), _) | TantivyError::IoError(e)) = e else {
+        return false;
     };
     matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }

@@ -1,4 +1,4 @@
-//! Runs one test of the running test program in a process of its own.
+//! Runs one test of the running test program in a process of its own; tests that can be long.
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -15,4 +15,10 @@ pub(crate) fn run(test: &str, folder: &Path) -> Command {
 /// The folder of whoever started this process; `None` when it runs on its own.
 pub(crate) fn folder() -> Option<PathBuf> {
     std::env::var_os(FOLDER).map(PathBuf::from)
+}
+
+/// How much of something is tried: little in `make test`, much in `make soak`, which sets
+/// `HALMA_SOAK`.
+pub(crate) fn soaked(little: usize, much: usize) -> usize {
+    if std::env::var_os("HALMA_SOAK").is_some() { much } else { little }
 }

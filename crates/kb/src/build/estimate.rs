@@ -73,7 +73,7 @@ pub async fn estimate(
     let (base, inputs, setup) = (Arc::clone(base), inputs.to_owned(), Arc::clone(setup));
     let (options, settings) = (options.clone(), settings.clone());
     beside("estimating", move || {
-        let plan = Planner::new(&base, &settings, &options, &setup.prompts).run(&inputs)?;
+        let plan = Planner::new(&base, &settings, &options, &setup).run(&inputs)?;
         let history = base.store.read(|txn| base.store.history(txn))?;
         Ok(priced(plan, &history, (&base, &settings, &setup)))
     })
@@ -91,7 +91,10 @@ fn priced(
         let model = setup.models.of(&forecast.role);
         let past = history.of(forecast.prompt, model.model()).filter(|past| past.calls > 0);
         let stage = asked(&forecast, past, settings.concurrency);
-        let ratio = share(stage.completion_tokens, forecast.completion_tokens);
+        let ratio = match past {
+            Some(past) => share(past.made, past.foreseen),
+            None => 1.0,
+        };
         texts += scaled(forecast.texts, ratio);
         characters += stage.completion_tokens * 4;
         let (prompt_tokens, completion_tokens) = (stage.prompt_tokens, stage.completion_tokens);

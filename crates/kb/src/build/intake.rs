@@ -1,5 +1,6 @@
 //! Documents into the truth: new ones are cut and stored, changed ones replaced, known ones left
 //! alone.
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ struct Item {
 }
 
 enum What {
-    Document(Box<Draft>),
+    Document(Id, Box<Draft>),
     /// The file has not changed since it became this document.
     Unchanged(Id),
 }
@@ -48,6 +49,10 @@ pub(super) struct Intake {
     batch_bytes: usize,
     /// Documents that searches do not see yet: new ones, and changed ones.
     invisible: (usize, usize),
+    /// Documents that are in the batch, and those that have lost their last name to one of them
+    /// and may get another.
+    coming: HashSet<Id>,
+    nameless: Vec<Row>,
     /// Files that were not read because their document was known, and then it was replaced.
     again: Vec<Arc<InputFile>>,
 }
@@ -69,6 +74,8 @@ impl Intake {
             batch: vec![],
             batch_bytes: 0,
             invisible: (0, 0),
+            coming: HashSet::new(),
+            nameless: vec![],
             again: vec![],
         }
     }
@@ -137,8 +144,14 @@ impl Intake {
     }
 
     fn take(&mut self, item: Item) -> Result<(), KbError> {
-        if let What::Document(draft) = &item.what {
-            self.batch_bytes += draft.text.len();
+        match &item.what {
+            What::Document(id, draft) => {
+                self.batch_bytes += draft.text.len();
+                self.coming.insert(*id);
+            }
+            What::Unchanged(id) => {
+                self.coming.insert(*id);
+            }
         }
         self.batch.push(item);
         if self.batch.len() >= BATCH || self.batch_bytes >= BATCH_BYTES {
@@ -156,7 +169,17 @@ impl Intake {
         let base = Arc::clone(&self.base);
         let store = &base.store;
         let before = (self.report.documents_new, self.report.documents_replaced);
-        store.write(|txn| batch.iter().try_for_each(|item| self.enter(store, txn, item)))?;
+        store.write(|txn| {
+            batch.iter().try_for_each(|item| self.enter(store, txn, item))?;
+            for row in std::mem::take(&mut self.nameless) {
+                let record: Option<DocumentRecord> = store.node(txn, row)?;
+                if record.is_some_and(|record| record.names.is_empty()) {
+                    store.remove_document(txn, row)?;
+                }
+            }
+            Ok(())
+        })?;
+        self.coming.clear();
         self.invisible.0 += self.report.documents_new - before.0;
         self.invisible.1 += self.report.documents_replaced - before.1;
         if self.invisible.0 >= VISIBLE_AFTER || self.invisible.1 >= CHANGES_VISIBLE_AFTER {
@@ -170,8 +193,8 @@ impl Intake {
     fn enter(&mut self, store: &Store, txn: &mut RwTxn<'_>, item: &Item) -> heed::Result<()> {
         let file = &item.file;
         match &item.what {
-            What::Document(draft) => {
-                self.enter_document(store, txn, (draft, &file.origin))?;
+            What::Document(id, draft) => {
+                self.enter_document(store, txn, (*id, draft, &file.origin))?;
                 let key = FileKey::of(&file.origin);
                 match &item.record {
                     Some(record) => store.put_file(txn, key, record),
@@ -184,7 +207,9 @@ impl Intake {
                     return Ok(());
                 }
                 let name = file.name.as_str();
-                let incoming = Incoming { id: *id, name, naming: Naming::Own, source: name };
+                let origin = file.origin.as_str();
+                let (id, naming) = (*id, Naming::Own);
+                let incoming = Incoming { id, name, naming, source: name, origin };
                 let verdict = self.desk.judge((store, txn), incoming)?;
                 self.keep(store, txn, (verdict, &file.origin))
             }
@@ -196,11 +221,10 @@ impl Intake {
         &mut self,
         store: &Store,
         txn: &mut RwTxn<'_>,
-        (draft, origin): (&Draft, &str),
+        (id, draft, origin): (Id, &Draft, &str),
     ) -> heed::Result<()> {
-        let id = document_id(title_of(draft), &draft.text);
         let Draft { name, naming, source, .. } = draft;
-        let incoming = Incoming { id, name, naming: *naming, source };
+        let incoming = Incoming { id, name, naming: *naming, source, origin };
         match self.desk.judge((store, txn), incoming)? {
             Verdict::Recut { row, name } => {
                 let record: DocumentRecord = store.linked(txn, row)?;
@@ -218,10 +242,11 @@ impl Intake {
                 let new = self.put(store, txn, draft, (id, &name, origin))?;
                 if let Some(old) = replaces {
                     let record: DocumentRecord = store.linked(txn, old)?;
-                    if record.names == [name.as_str()] {
+                    let goes = record.names == [name.as_str()] && !self.coming.contains(&record.id);
+                    if goes {
                         self.report.chunks_kept += store.carry(txn, old, new)?;
                     }
-                    store.remove_name(txn, old, &name)?;
+                    self.take_name(store, txn, (old, &name))?;
                     self.report.documents_replaced += 1;
                 } else {
                     self.report.documents_new += 1;
@@ -243,7 +268,7 @@ impl Intake {
         let Verdict::Known { row, first, name } = verdict else { return Ok(()) };
         if let Some((name, gives_up)) = name {
             if let Some(old) = gives_up {
-                store.remove_name(txn, old, &name)?;
+                self.take_name(store, txn, (old, &name))?;
             }
             store.add_name(txn, row, (&name, origin), first)?;
         }
@@ -253,6 +278,25 @@ impl Intake {
             self.report.duplicates += 1;
         }
         Ok(())
+    }
+
+    /// Takes a name from a document, which goes with its last unless it comes again under another:
+    /// files that change places cost nothing.
+    fn take_name(
+        &mut self,
+        store: &Store,
+        txn: &mut RwTxn<'_>,
+        (row, name): (Row, &str),
+    ) -> heed::Result<()> {
+        if !store.take_name(txn, row, name)? {
+            return Ok(());
+        }
+        let record: DocumentRecord = store.linked(txn, row)?;
+        if self.coming.contains(&record.id) {
+            self.nameless.push(row);
+            return Ok(());
+        }
+        store.remove_document(txn, row)
     }
 
     fn put(
@@ -305,7 +349,8 @@ pub(super) fn unchanged(
 }
 
 fn document(draft: Draft, file: &Arc<InputFile>, record: Option<FileRecord>) -> Item {
-    Item { what: What::Document(Box::new(draft)), file: Arc::clone(file), record }
+    let id = document_id(title_of(&draft), &draft.text);
+    Item { what: What::Document(id, Box::new(draft)), file: Arc::clone(file), record }
 }
 
 pub(super) fn title_of(draft: &Draft) -> &str {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
-use halma_core::{Layer, Prompts};
+use halma_core::{Layer, Setup};
 
 use super::Selection;
 use super::desk::{Desk, Incoming, Verdict, document_id};
@@ -12,7 +12,9 @@ use super::forecast::{FORECASTERS, Forecast, Planned, PlannedChunk, sentences_of
 use super::intake::{cut, cut_with, look, title_of, unchanged};
 use crate::cut::Outline;
 use crate::read::{Draft, InputFile, Naming, read};
-use crate::store::{ChunkRecord, DocumentRecord, Id, Row, State, sameness, under_headings};
+use crate::store::{
+    ChunkRecord, DocumentRecord, Id, Row, SectionRecord, State, sameness, under_headings,
+};
 use crate::{Atoms, Base, IndexOptions, KbError, KbSettings};
 
 /// Waiting texts whose lengths are looked at; the others are taken to be like them.
@@ -33,7 +35,7 @@ pub(super) struct Planner<'a> {
     base: &'a Base,
     settings: &'a KbSettings,
     options: &'a IndexOptions,
-    prompts: &'a Prompts,
+    setup: &'a Setup,
     desk: Desk,
     plan: Plan,
     forecasts: BTreeMap<&'static str, Forecast>,
@@ -46,13 +48,13 @@ impl<'a> Planner<'a> {
         base: &'a Base,
         settings: &'a KbSettings,
         options: &'a IndexOptions,
-        prompts: &'a Prompts,
+        setup: &'a Setup,
     ) -> Self {
         Self {
             base,
             settings,
             options,
-            prompts,
+            setup,
             desk: Desk::new(cut_with(settings), false),
             plan: Plan::default(),
             forecasts: BTreeMap::new(),
@@ -83,23 +85,24 @@ impl<'a> Planner<'a> {
         };
         if let Some(id) = unchanged(self.base, (file, &bytes), (self.options, &self.desk))? {
             let name = file.name.as_str();
-            let incoming = Incoming { id, name, naming: Naming::Own, source: name };
+            let origin = file.origin.as_str();
+            let incoming = Incoming { id, name, naming: Naming::Own, source: name, origin };
             let store = &self.base.store;
             store.read(|txn| self.desk.judge((store, txn), incoming))?;
             self.plan.estimate.documents_unchanged += 1;
             return Ok(());
         }
         let format = self.options.format;
-        let refused = read(file, bytes, format, &mut |draft| self.document(&draft))?;
+        let refused = read(file, bytes, format, &mut |draft| self.document(&draft, &file.origin))?;
         self.plan.estimate.refused.extend(refused);
         Ok(())
     }
 
-    fn document(&mut self, draft: &Draft) -> Result<(), KbError> {
+    fn document(&mut self, draft: &Draft, origin: &str) -> Result<(), KbError> {
         let store = &self.base.store;
         let id = document_id(title_of(draft), &draft.text);
         let Draft { name, naming, source, .. } = draft;
-        let incoming = Incoming { id, name, naming: *naming, source };
+        let incoming = Incoming { id, name, naming: *naming, source, origin };
         let counts = &mut self.plan.estimate;
         let former = match store.read(|txn| self.desk.judge((store, txn), incoming))? {
             Verdict::Known { first: true, .. } => {
@@ -107,7 +110,10 @@ impl<'a> Planner<'a> {
                 return Ok(());
             }
             Verdict::Known { .. } | Verdict::Repeated => return Ok(()),
-            Verdict::Recut { row, .. } => Some(row),
+            Verdict::Recut { row, .. } => {
+                counts.documents_replaced += 1;
+                Some(row)
+            }
             Verdict::New { name, replaces } => match replaces {
                 Some(row) => {
                     let record: DocumentRecord = store.read(|txn| store.linked(txn, row))?;
@@ -164,7 +170,7 @@ impl<'a> Planner<'a> {
                     self.plan.texts += 1;
                     self.plan.characters += searched.len() as u64;
                 }
-                chunks.push(PlannedChunk { text, fresh: done != Some(true) });
+                chunks.push(PlannedChunk { section: heading, text, fresh: done != Some(true) });
             }
         }
         self.plan.estimate.chunks += chunks.len();
@@ -172,7 +178,7 @@ impl<'a> Planner<'a> {
     }
 
     fn foresee(&mut self, title: &str, chunks: &[PlannedChunk<'_>]) -> Result<(), KbError> {
-        let planned = Planned { title, chunks, settings: self.settings, prompts: self.prompts };
+        let planned = Planned { title, chunks, settings: self.settings, setup: self.setup };
         for forecaster in FORECASTERS {
             for forecast in forecaster(&planned)? {
                 let Some(sum) = self.forecasts.get_mut(forecast.prompt) else {
@@ -200,12 +206,15 @@ impl<'a> Planner<'a> {
         let mut rows = store.read(|txn| store.unatomized(txn, kind))?;
         rows.retain(|row| !self.leaving.contains(row));
         for row in rows {
-            let (title, text) = store.read(|txn| {
+            let (title, section, text) = store.read(|txn| {
                 let chunk: ChunkRecord = store.linked(txn, row)?;
                 let document: DocumentRecord = store.linked(txn, chunk.document)?;
-                Ok((document.title, store.chunk_text(txn, &chunk)?.to_owned()))
+                let section: SectionRecord = store.linked(txn, chunk.section)?;
+                let heading = section.name.filter(|_| section.indexed);
+                Ok((document.title, heading, store.chunk_text(txn, &chunk)?.to_owned()))
             })?;
-            self.foresee(&title, &[PlannedChunk { text: &text, fresh: true }])?;
+            let section = section.as_deref();
+            self.foresee(&title, &[PlannedChunk { section, text: &text, fresh: true }])?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use heed::RwTxn;
 use super::schema::{At, hash, id_key};
 use super::waiting::Work;
 use super::{
-    AtomRecord, ChunkRecord, DocumentRecord, FactRecord, Id, Link, Node, Place, Reading, Row,
+    AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Id, Link, Node, Place, Reading, Row,
     SectionRecord, State, Store, SummaryRecord,
 };
 
@@ -89,21 +89,34 @@ impl Store {
         self.carry_vectors(txn, (Layer::Atom, row), row)
     }
 
-    /// Facts keep their rows, too.
+    /// Facts that are linked to the chunk keep their rows, too.
     fn carry_facts(
         &self,
         txn: &mut RwTxn<'_>,
         from: Row,
-        (chunk, new): (Row, &ChunkRecord),
+        to: (Row, &ChunkRecord),
     ) -> heed::Result<()> {
         for link in self.edges_to(txn, (Layer::Chunk, from), Some(Edge::DerivedFrom))? {
-            let (Layer::Fact, row) = link.from else { continue };
-            let Some(fact) = self.node::<FactRecord>(txn, row)? else { continue };
-            let id = hash(&[&new.id.to_be_bytes(), fact.text.as_bytes()]);
-            let before = fact.id;
-            self.renew(txn, row, before, &FactRecord { id, chunk, ..fact })?;
+            if link.from.0 == Layer::Fact {
+                self.carry_fact(txn, link.from.1, to)?;
+            }
         }
         Ok(())
+    }
+
+    fn carry_fact(
+        &self,
+        txn: &mut RwTxn<'_>,
+        row: Row,
+        (chunk, new): (Row, &ChunkRecord),
+    ) -> heed::Result<()> {
+        let Some(fact) = self.node::<FactRecord>(txn, row)? else { return Ok(()) };
+        let head: EntityRecord = self.linked(txn, fact.head)?;
+        let tail: EntityRecord = self.linked(txn, fact.tail)?;
+        let parts = [head.key.as_bytes(), fact.relation.as_bytes(), tail.key.as_bytes()];
+        let id = hash(&[&new.id.to_be_bytes(), parts[0], parts[1], parts[2]]);
+        let before = fact.id;
+        self.renew(txn, row, before, &FactRecord { id, chunk, ..fact })
     }
 
     /// Sections of the same name and text keep what hangs on them: summaries, say.

@@ -23,7 +23,7 @@ pub(crate) use carry::sameness;
 pub(crate) use documents::DocumentDraft;
 pub(crate) use edges::Link;
 pub(crate) use files::{FileKey, FileRecord};
-pub(crate) use history::{History, Past};
+pub(crate) use history::{Expected, History, Past};
 pub(crate) use nodes::{Node, under_headings};
 pub(crate) use schema::{
     At, AtomRecord, AtomUnit, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord,

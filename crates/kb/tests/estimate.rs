@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 mod common;
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -38,11 +39,12 @@ impl Llm for Counting {
         tokio::task::yield_now().await;
         let chunk = request.variables.get_attr("chunk").unwrap().get_attr("text").unwrap();
         let chunk = chunk.to_string();
-        let ask = |range: std::ops::Range<usize>| format!("{}?\n", chunk[range].trim_end_matches('.').repeat(self.talk));
+        let ask = |range: std::ops::Range<usize>| {
+            format!("{}?\n", chunk[range].trim_end_matches('.').repeat(self.talk))
+        };
         let text: String = sentences(&chunk).into_iter().map(ask).collect();
         let asked = request.messages.iter().map(|message| message.text.len()).sum();
-        let usage =
-            Usage { prompt_tokens: tokens(asked), completion_tokens: tokens(text.len()) };
+        let usage = Usage { prompt_tokens: tokens(asked), completion_tokens: tokens(text.len()) };
         Ok(ChatReply { text, usage, ..ChatReply::default() })
     }
 }
@@ -60,10 +62,10 @@ fn write(bench: &Bench, from: usize, count: usize) {
     for i in from..from + count {
         let mut text = format!("# Animal {i}\n\n");
         for part in 0..=i % 5 {
-            text.push_str(&format!("## Part {part}\n\n"));
+            let _ = write!(text, "## Part {part}\n\n");
             for sentence in 0..(3 + (i * 7 + part) % 9) {
                 let more = "over the hills and far away ".repeat((i + sentence) % 4);
-                text.push_str(&format!("Sentence {sentence} of {i} goes {more}by the sea. "));
+                let _ = write!(text, "Sentence {sentence} of {i} goes {more}by the sea. ");
             }
             text.push('\n');
         }

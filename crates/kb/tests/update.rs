@@ -1,5 +1,4 @@
 //! Keeping a base in step with its input: patterns, pruning, strange files.
-#![expect(clippy::unwrap_used, reason = "these are tests")]
 mod common;
 
 use std::sync::Arc;
@@ -145,7 +144,8 @@ async fn names_that_are_no_text_are_told_apart() {
     std::fs::write(path(b"a\nb.txt"), "Voles.").unwrap();
     let base = bench.open(None);
     assert_eq!(bench.index(&base).await.documents_new, 3);
-    for (word, name) in [("otters", r"a\xff.txt"), ("beavers", r"a\xfe.txt"), ("voles", r"a\nb.txt")]
+    for (word, name) in
+        [("otters", r"a\xff.txt"), ("beavers", r"a\xfe.txt"), ("voles", r"a\nb.txt")]
     {
         assert_eq!(search(&base, word, Layer::Chunk, Mode::Bm25).await[0].document, name);
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use halma_kb::Watch;
 
 /// Long enough for any machine; only a test that fails waits for it.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+const PATIENCE: std::time::Duration = std::time::Duration::from_mins(1);
 
 async fn changed(watch: &mut Watch) -> Vec<String> {
     let changed = tokio::time::timeout(PATIENCE, watch.changed()).await.unwrap();

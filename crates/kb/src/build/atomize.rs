@@ -40,7 +40,10 @@ pub(super) struct Atomizer {
 
 /// What came of one chunk.
 enum Unit {
-    Atoms { atoms: Vec<AtomDraft>, cut: usize },
+    Atoms {
+        atoms: Vec<AtomDraft>,
+        cut: usize,
+    },
     Failed(String),
     /// Nothing was tried, or the budget was spent.
     Pending(Option<Limit>),
@@ -154,7 +157,9 @@ impl Atomizer {
         }
         let Some((source, names)) = self.source(chunk)? else { return Ok(pending(None)) };
         let cx = Cx::new(Arc::clone(&self.setup), Arc::clone(&self.meter), None);
-        names.iter().for_each(|name| cx.quote(name));
+        for name in &names {
+            cx.quote(name);
+        }
         let reply = cx.ask(&ATOMIZE, chunk_variables(&source.title, &source.text)).await;
         let trace = cx.trace();
         let usage = trace.usage();

@@ -77,7 +77,7 @@ fn atomizing(planned: &Planned<'_>) -> Result<Vec<Forecast>, KbError> {
         let rendered = setup.prompts.render(ATOMIZE.name, &chunk_variables(title, chunk.text))?;
         let completion = expected_questions(chunk.text).min(rendered.max_tokens.into());
         let Rendered { messages, role, .. } = rendered;
-        let sum = forecast.get_or_insert_with(|| Forecast {
+        let sum = forecast.get_or_insert(Forecast {
             task: "questions",
             prompt: ATOMIZE.name,
             role,

@@ -8,11 +8,11 @@ use halma_core::Layer;
 use heed::RwTxn;
 
 use super::desk::{Desk, Incoming, Verdict, document_id};
+use super::inputs::{cut, cut_with, look, read_with, title_of, unchanged};
 use super::options::Selection;
 use super::prune;
-use crate::cut::{Outline, outline};
-use crate::read::{Draft, InputFile, Naming, Walked, read, walk};
-use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, Store, hash};
+use crate::read::{Draft, InputFile, Naming, read};
+use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, Store};
 use crate::{Base, IndexOptions, IndexReport, KbError, KbSettings, Progress, Stage, Step};
 
 /// Documents are written so many at a time, or so many bytes of them.
@@ -122,6 +122,11 @@ impl Intake {
             let what = What::Unchanged(id);
             return self.take(Item { what, file: Arc::clone(file), record: None });
         }
+        self.read(file, bytes)
+    }
+
+    /// Reads a file's bytes into documents.
+    fn read(&mut self, file: &Arc<InputFile>, bytes: Vec<u8>) -> Result<(), KbError> {
         let content = *blake3::hash(&bytes).as_bytes();
         let mut held: Option<Draft> = None;
         let mut several = false;
@@ -330,63 +335,9 @@ impl Intake {
     }
 }
 
-/// The document that a file became, if neither has changed since.
-pub(super) fn unchanged(
-    base: &Base,
-    (file, bytes): (&InputFile, &[u8]),
-    (options, desk): (&IndexOptions, &Desk),
-) -> Result<Option<Id>, KbError> {
-    let store = &base.store;
-    store.read(|txn| {
-        let Some(record) = store.file(txn, FileKey::of(&file.origin))? else { return Ok(None) };
-        let same = record.read_with == read_with(options, desk.cut_with)
-            && record.content == *blake3::hash(bytes).as_bytes();
-        let row = if same { store.find(txn, Layer::Document, record.document)? } else { None };
-        let Some(row) = row else { return Ok(None) };
-        let stays = !desk.is_cut_otherwise((store, txn), row)?;
-        Ok(stays.then_some(record.document))
-    })
-}
-
 fn document(draft: Draft, file: &Arc<InputFile>, record: Option<FileRecord>) -> Item {
     let id = document_id(title_of(&draft), &draft.text);
     Item { what: What::Document(id, Box::new(draft)), file: Arc::clone(file), record }
-}
-
-pub(super) fn title_of(draft: &Draft) -> &str {
-    draft.title.as_deref().unwrap_or("").trim()
-}
-
-/// The files of the inputs. An empty folder is no reason to remove everything that was in it.
-pub(super) fn look(
-    base: &Base,
-    inputs: &[PathBuf],
-    (options, selection): (&IndexOptions, &Selection),
-) -> Result<Walked, KbError> {
-    let walked = walk(inputs, &base.dir, selection)?;
-    let empty = walked.roots.iter().find(|root| !root.found);
-    match empty.filter(|_| options.prune) {
-        Some(root) => Err(KbError::NothingFound { path: root.path.clone() }),
-        None => Ok(walked),
-    }
-}
-
-/// The sections and chunks of a document.
-pub(super) fn cut(draft: &Draft, settings: &KbSettings) -> Outline {
-    let sections = outline(&draft.text, title_of(draft), draft.kind, settings.chunk_chars);
-    Outline { sections, ..Outline::default() }
-}
-
-/// Names the settings that a document is cut with.
-pub(super) fn cut_with(settings: &KbSettings) -> Id {
-    hash(&[&settings.chunk_chars.to_le_bytes()])
-}
-
-/// Names how files are read: another version may read more of them.
-fn read_with(options: &IndexOptions, cut_with: Id) -> Id {
-    let format = format!("{:?}", options.format);
-    let version = env!("CARGO_PKG_VERSION");
-    hash(&[format.as_bytes(), version.as_bytes(), &cut_with.to_be_bytes()])
 }
 
 /// Brings the word index of a layer up to the truth. The caller holds the lock.
@@ -396,4 +347,3 @@ pub(super) fn enter_words(base: &Base, layer: Layer, progress: &Progress) -> Res
     let told = |done| progress(Step { stage: Stage::Store, done, total });
     base.words(layer)?.catch_up(&base.store, &told)
 }
-

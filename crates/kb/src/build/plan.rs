@@ -9,7 +9,7 @@ use super::Selection;
 use super::desk::{Desk, Incoming, Verdict, document_id};
 use super::estimate::Estimate;
 use super::forecast::{FORECASTERS, Forecast, Planned, PlannedChunk, sentences_of};
-use super::intake::{cut, cut_with, look, title_of, unchanged};
+use super::inputs::{cut, cut_with, look, title_of, unchanged};
 use crate::cut::Outline;
 use crate::read::{Draft, InputFile, Naming, read};
 use crate::store::{
@@ -114,17 +114,15 @@ impl<'a> Planner<'a> {
                 counts.documents_replaced += 1;
                 Some(row)
             }
-            Verdict::New { name, replaces } => match replaces {
-                Some(row) => {
-                    let record: DocumentRecord = store.read(|txn| store.linked(txn, row))?;
-                    counts.documents_replaced += 1;
-                    (record.names == [name]).then_some(row)
-                }
-                None => {
-                    counts.documents_new += 1;
-                    None
-                }
-            },
+            Verdict::New { replaces: None, .. } => {
+                counts.documents_new += 1;
+                None
+            }
+            Verdict::New { name, replaces: Some(row) } => {
+                let record: DocumentRecord = store.read(|txn| store.linked(txn, row))?;
+                counts.documents_replaced += 1;
+                (record.names == [name]).then_some(row)
+            }
         };
         let mut held = HashMap::new();
         if let Some(row) = former {

@@ -8,8 +8,8 @@ use heed::RwTxn;
 use super::schema::{At, hash, id_key};
 use super::waiting::Work;
 use super::{
-    AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Id, Link, Node, Place, Reading, Row,
-    SectionRecord, State, Store, SummaryRecord,
+    AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Id, Link, Node, Place,
+    Reading, Row, SectionRecord, State, Store, SummaryRecord,
 };
 
 /// What tells whether two chunks are made into the same: what is searched of them, and their own

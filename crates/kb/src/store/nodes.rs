@@ -5,8 +5,8 @@ use heed::{Database, RwTxn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::waiting::Work;
 use super::schema::{LAYERS, decode, encode, id_key, number, row_key, row_of, row_prefix};
+use super::waiting::Work;
 use super::{
     AtomRecord, ChunkRecord, CommunityRecord, DocumentRecord, EntityRecord, FactRecord,
     FigureRecord, Id, Reading, Row, RowRecord, SectionRecord, Store, SummaryRecord, TableRecord,

@@ -116,7 +116,7 @@ async fn a_document_that_is_cut_anew_keeps_the_chunks_that_come_out_the_same() {
     bench.settings.chunk_chars = 300;
     let report = bench.index(&base).await;
     assert_eq!((report.documents_replaced, report.chunks_kept), (1, 10));
-    assert_eq!(report.usage.llm_calls as usize, report.chunks - 10);
+    assert_eq!(report.usage.llm_calls, report.chunks as u64 - 10);
     let other = Bench { settings: bench.settings.clone(), ..Bench::asking() };
     other.write("zoo.md", format!("{}## Long\n\n{long}", ten(&[])));
     let twin = other.open(Some(Words::new()));

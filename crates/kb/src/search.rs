@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    BoxError, Computed, Edge, EmbedRole, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
-    Vector,
+    BoxError, Computed, Edge, EmbedRole, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId,
+    Query, Vector,
 };
 
 use crate::fuse::{depth, fuse};

@@ -7,10 +7,10 @@ use halma_core::{Cx, Error, Layer, Limit, Meter, Setup, UsageTotal};
 use tokio::sync::mpsc;
 
 use super::Unembedded;
-use super::forecast::{ATOMIZE, chunk_variables, expected_questions};
+use super::forecast::{ATOMIZE, chunk_variables, expected_questions, expected_texts};
 use crate::atom::{AtomDraft, Source};
 use crate::error::beside;
-use crate::store::{ChunkRecord, DocumentRecord, History, Row};
+use crate::store::{ChunkRecord, DocumentRecord, Expected, History, Row};
 use crate::{Atoms, Base, KbError, KbSettings, Progress, Stage, Step};
 
 /// Chunks whose atoms are written in one transaction.
@@ -40,7 +40,10 @@ pub(super) struct Atomizer {
 
 /// What came of one chunk.
 enum Unit {
-    Atoms { atoms: Vec<AtomDraft>, cut: usize },
+    Atoms {
+        atoms: Vec<AtomDraft>,
+        cut: usize,
+    },
     Failed(String),
     /// Nothing was tried, or the budget was spent.
     Pending(Option<Limit>),
@@ -154,18 +157,23 @@ impl Atomizer {
         }
         let Some((source, names)) = self.source(chunk)? else { return Ok(pending(None)) };
         let cx = Cx::new(Arc::clone(&self.setup), Arc::clone(&self.meter), None);
-        names.iter().for_each(|name| cx.quote(name));
+        for name in &names {
+            cx.quote(name);
+        }
         let reply = cx.ask(&ATOMIZE, chunk_variables(&source.title, &source.text)).await;
         let trace = cx.trace();
         let usage = trace.usage();
-        let mut history = History::default();
-        history.saw(&trace, expected_questions(&source.text));
+        let completion = expected_questions(&source.text);
+        let texts = expected_texts(completion, &self.settings);
+        let mut expected = Expected { completion, texts, made: 0 };
         let unit = match reply {
             Ok(questions) => {
                 failures.store(0, Ordering::Relaxed);
                 let most = self.settings.max_atoms;
                 let cut = questions.len().saturating_sub(most);
-                Unit::Atoms { atoms: source.question_atoms(questions, most), cut }
+                let atoms = source.question_atoms(questions, most);
+                expected.made = atoms.len() as u64;
+                Unit::Atoms { atoms, cut }
             }
             Err(Error::Spent(limit)) => {
                 stop.store(true, Ordering::Relaxed);
@@ -181,6 +189,8 @@ impl Atomizer {
                 Unit::Failed(error.to_string())
             }
         };
+        let mut history = History::default();
+        history.saw(&trace, expected);
         Ok(Asked { chunk, unit, usage, history })
     }
 

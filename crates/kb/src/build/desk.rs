@@ -12,6 +12,8 @@ pub(super) struct Incoming<'a> {
     pub(super) name: &'a str,
     pub(super) naming: Naming,
     pub(super) source: &'a str,
+    /// The file it comes from.
+    pub(super) origin: &'a str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +106,14 @@ impl Desk {
         (store, txn): (&Store, &Reading<'_>),
         incoming: Incoming<'_>,
     ) -> heed::Result<(String, Option<Row>)> {
-        let Incoming { id, naming, source, .. } = incoming;
+        let Incoming { id, naming, source, origin, .. } = incoming;
+        // By its path below the folder that is given, which may have moved, or by where it lies,
+        // since it may have been renamed.
+        let of_file = |holder: &DocumentRecord, name: &str| {
+            let at = holder.names.iter().position(|held| held == name);
+            let lies = at.and_then(|at| holder.origins.get(at));
+            holder.source == source || lies.is_some_and(|lies| lies == origin)
+        };
         let asked = self.asked.get(incoming.name).copied().unwrap_or(0);
         for number in std::iter::once(1).chain(asked.max(1) + 1..) {
             let name = match number {
@@ -118,7 +127,7 @@ impl Desk {
                 (Some(given), _) => *given == id,
                 (None, None) => true,
                 (None, Some(holder)) if holder.id == id => true,
-                (None, Some(holder)) => naming == Naming::Own && holder.source == source,
+                (None, Some(holder)) => naming == Naming::Own && of_file(holder, &name),
             };
             if fits {
                 let count = self.asked.entry(incoming.name.to_owned()).or_default();

@@ -124,7 +124,8 @@ pub(super) async fn run(
         drop(calls);
         Ok::<usize, KbError>(pending)
     };
-    let (called, stored) = tokio::join!(calling, store_all(base, results, (total, progress), &busy));
+    let (called, stored) =
+        tokio::join!(calling, store_all(base, results, (total, progress), &busy));
     let (gave_up, mut report) = (called? > 0, stored?);
     let left = finish(base).await?;
     if gave_up {

@@ -73,7 +73,7 @@ pub async fn estimate(
     let (base, inputs, setup) = (Arc::clone(base), inputs.to_owned(), Arc::clone(setup));
     let (options, settings) = (options.clone(), settings.clone());
     beside("estimating", move || {
-        let plan = Planner::new(&base, &settings, &options, &setup.prompts).run(&inputs)?;
+        let plan = Planner::new(&base, &settings, &options, &setup).run(&inputs)?;
         let history = base.store.read(|txn| base.store.history(txn))?;
         Ok(priced(plan, &history, (&base, &settings, &setup)))
     })
@@ -91,40 +91,44 @@ fn priced(
         let model = setup.models.of(&forecast.role);
         let past = history.of(forecast.prompt, model.model()).filter(|past| past.calls > 0);
         let stage = asked(&forecast, past, settings.concurrency);
-        let ratio = share(stage.completion_tokens, forecast.completion_tokens);
-        texts += scaled(forecast.texts, ratio);
+        texts += scaled(forecast.texts, past.map_or(1.0, |past| share(past.made, past.foreseen)));
         characters += stage.completion_tokens * 4;
         let (prompt_tokens, completion_tokens) = (stage.prompt_tokens, stage.completion_tokens);
         let usd = model.price().of(Usage { prompt_tokens, completion_tokens });
+        estimate.calls += stage.calls;
+        estimate.prompt_tokens += prompt_tokens;
+        estimate.completion_tokens += completion_tokens;
+        estimate.usd += usd;
+        estimate.seconds += stage.seconds;
         estimate.stages.push(StageEstimate { model: model.model().to_owned(), usd, ..stage });
     }
-    let asking: f64 = estimate.stages.iter().map(|stage| stage.seconds).sum();
-    let mut embedding = 0.0;
-    if let Some(embedder) = base.embedder.as_ref().filter(|_| texts > 0) {
-        let past = history.embedding(embedder.model()).filter(|past| past.seconds > 0.0);
-        let speed =
-            past.map_or(CHARACTERS_A_SECOND, |past| float(past.estimated) / past.seconds);
-        embedding = float(characters) / speed.max(1.0);
-        estimate.stages.push(StageEstimate {
-            task: "embed".into(),
-            model: embedder.model().to_owned(),
-            units: texts,
-            calls: texts.div_ceil(embed::BATCH as u64),
-            prompt_tokens: 0,
-            completion_tokens: 0,
-            usd: 0.0,
-            seconds: embedding,
-            measured: past.is_some(),
-        });
+    if let Some(stage) = embedded(base, history, (texts, characters)) {
+        estimate.seconds = estimate.seconds.max(stage.seconds);
+        estimate.stages.push(stage);
     }
-    for stage in estimate.stages.iter().filter(|stage| stage.task != "embed") {
-        estimate.calls += stage.calls;
-        estimate.prompt_tokens += stage.prompt_tokens;
-        estimate.completion_tokens += stage.completion_tokens;
-        estimate.usd += stage.usd;
-    }
-    estimate.seconds = asking.max(embedding);
     estimate
+}
+
+/// What it takes to embed so many texts of so many characters.
+fn embedded(
+    base: &Base,
+    history: &History,
+    (texts, characters): (u64, u64),
+) -> Option<StageEstimate> {
+    let embedder = base.embedder.as_ref().filter(|_| texts > 0)?;
+    let past = history.embedding(embedder.model()).filter(|past| past.seconds > 0.0);
+    let speed = past.map_or(CHARACTERS_A_SECOND, |past| float(past.estimated) / past.seconds);
+    Some(StageEstimate {
+        task: "embed".into(),
+        model: embedder.model().to_owned(),
+        units: texts,
+        calls: texts.div_ceil(embed::BATCH as u64),
+        prompt_tokens: 0,
+        completion_tokens: 0,
+        usd: 0.0,
+        seconds: float(characters) / speed.max(1.0),
+        measured: past.is_some(),
+    })
 }
 
 /// A forecast as the past corrects it.
@@ -146,7 +150,7 @@ fn asked(forecast: &Forecast, past: Option<&Past>, concurrency: usize) -> StageE
         prompt_tokens: scaled(forecast.prompt_tokens, counted * again),
         completion_tokens,
         usd: 0.0,
-        seconds: each * float(calls) / float(concurrency.clamp(1, calls.max(1) as usize) as u64),
+        seconds: each * float(calls) / float((concurrency as u64).clamp(1, calls.max(1))),
         measured: past.is_some(),
     }
 }

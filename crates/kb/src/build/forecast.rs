@@ -1,6 +1,6 @@
 //! What each stage of the build will ask of a model, before it does: units, calls and tokens as
 //! they are expected without a history. The estimate corrects them by what the base has seen.
-use halma_core::{Prompt, Prompts, Rendered, estimate_tokens};
+use halma_core::{Prompt, Rendered, Setup, estimate_tokens};
 use minijinja::context;
 
 use crate::atom::Source;
@@ -15,10 +15,13 @@ pub(crate) struct Planned<'a> {
     pub(crate) title: &'a str,
     pub(crate) chunks: &'a [PlannedChunk<'a>],
     pub(crate) settings: &'a KbSettings,
-    pub(crate) prompts: &'a Prompts,
+    pub(crate) setup: &'a Setup,
 }
 
 pub(crate) struct PlannedChunk<'a> {
+    /// The heading it stands under.
+    #[expect(dead_code, reason = "for stages that show it to a model")]
+    pub(crate) section: Option<&'a str>,
     pub(crate) text: &'a str,
     /// Whether everything is to be made of it; one that is kept from before is here as well, for
     /// stages that look at a document as a whole.
@@ -58,18 +61,23 @@ pub(super) fn expected_questions(text: &str) -> u64 {
     (text.len() as u64 / 4).max(8)
 }
 
-/// Questions of fresh chunks. A question is about 13 tokens long.
+/// A question is about 13 tokens long.
+pub(super) fn expected_texts(completion: u64, settings: &KbSettings) -> u64 {
+    (completion / 13).clamp(1, settings.max_atoms.max(1) as u64)
+}
+
+/// Questions of fresh chunks.
 fn atomizing(planned: &Planned<'_>) -> Result<Vec<Forecast>, KbError> {
-    let Planned { title, chunks, settings, prompts } = planned;
+    let Planned { title, chunks, settings, setup } = planned;
     if settings.atoms != Atoms::Questions {
         return Ok(vec![]);
     }
     let mut forecast: Option<Forecast> = None;
     for chunk in chunks.iter().filter(|chunk| chunk.fresh) {
-        let rendered = prompts.render(ATOMIZE.name, &chunk_variables(title, chunk.text))?;
+        let rendered = setup.prompts.render(ATOMIZE.name, &chunk_variables(title, chunk.text))?;
         let completion = expected_questions(chunk.text).min(rendered.max_tokens.into());
         let Rendered { messages, role, .. } = rendered;
-        let sum = forecast.get_or_insert_with(|| Forecast {
+        let sum = forecast.get_or_insert(Forecast {
             task: "questions",
             prompt: ATOMIZE.name,
             role,
@@ -83,7 +91,7 @@ fn atomizing(planned: &Planned<'_>) -> Result<Vec<Forecast>, KbError> {
         sum.calls += 1;
         sum.prompt_tokens += estimate_tokens(&messages);
         sum.completion_tokens += completion;
-        sum.texts += (completion / 13).clamp(1, settings.max_atoms as u64);
+        sum.texts += expected_texts(completion, settings);
     }
     Ok(forecast.into_iter().collect())
 }

@@ -9,11 +9,12 @@ use heed::RwTxn;
 
 use super::cutting::{Cutting, Uncut};
 use super::desk::{Desk, Incoming, Verdict, document_id};
+use super::inputs::{cut_with, look, read_with, title_of, unchanged};
 use super::options::Selection;
 use super::prune;
-use crate::cut::{Cut, CutSettings, cut_now};
-use crate::read::{Draft, InputFile, Naming, Walked, read, walk};
-use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, Store, hash};
+use crate::cut::{Cut, cut_now};
+use crate::read::{Draft, InputFile, Naming, read};
+use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, Store};
 use crate::{Base, IndexOptions, IndexReport, KbError, KbSettings, Progress, Stage, Step};
 
 /// Documents are written so many at a time, or so many bytes of them.
@@ -34,7 +35,7 @@ struct Item {
 }
 
 enum What {
-    Document(Box<Draft>),
+    Document(Id, Box<Draft>),
     /// The file has not changed since it became this document.
     Unchanged(Id),
 }
@@ -50,6 +51,10 @@ pub(super) struct Intake {
     batch_bytes: usize,
     /// Documents that searches do not see yet: new ones, and changed ones.
     invisible: (usize, usize),
+    /// Documents that are in the batch, and those that have lost their last name to one of them
+    /// and may get another.
+    coming: HashSet<Id>,
+    nameless: Vec<Row>,
     /// Files that were not read because their document was known, and then it was replaced.
     again: Vec<Arc<InputFile>>,
     cutting: Cutting,
@@ -79,6 +84,8 @@ impl Intake {
             batch: vec![],
             batch_bytes: 0,
             invisible: (0, 0),
+            coming: HashSet::new(),
+            nameless: vec![],
             again: vec![],
         }
     }
@@ -131,6 +138,11 @@ impl Intake {
             let what = What::Unchanged(id);
             return self.take(Item { what, file: Arc::clone(file), record: None });
         }
+        self.read(file, bytes)
+    }
+
+    /// Reads a file's bytes into documents.
+    fn read(&mut self, file: &Arc<InputFile>, bytes: Vec<u8>) -> Result<(), KbError> {
         let content = *blake3::hash(&bytes).as_bytes();
         let mut held: Option<Draft> = None;
         let mut several = false;
@@ -153,8 +165,14 @@ impl Intake {
     }
 
     fn take(&mut self, item: Item) -> Result<(), KbError> {
-        if let What::Document(draft) = &item.what {
-            self.batch_bytes += draft.parsed.text.len();
+        match &item.what {
+            What::Document(id, draft) => {
+                self.batch_bytes += draft.parsed.text.len();
+                self.coming.insert(*id);
+            }
+            What::Unchanged(id) => {
+                self.coming.insert(*id);
+            }
         }
         self.batch.push(item);
         if self.batch.len() >= BATCH || self.batch_bytes >= BATCH_BYTES {
@@ -175,7 +193,17 @@ impl Intake {
             self.ask_where_to_cut(store, &batch)?;
         }
         let before = (self.report.documents_new, self.report.documents_replaced);
-        store.write(|txn| batch.iter().try_for_each(|item| self.enter(store, txn, item)))?;
+        store.write(|txn| {
+            batch.iter().try_for_each(|item| self.enter(store, txn, item))?;
+            for row in std::mem::take(&mut self.nameless) {
+                let record: Option<DocumentRecord> = store.node(txn, row)?;
+                if record.is_some_and(|record| record.names.is_empty()) {
+                    store.remove_document(txn, row)?;
+                }
+            }
+            Ok(())
+        })?;
+        self.coming.clear();
         self.invisible.0 += self.report.documents_new - before.0;
         self.invisible.1 += self.report.documents_replaced - before.1;
         if self.invisible.0 >= VISIBLE_AFTER || self.invisible.1 >= CHANGES_VISIBLE_AFTER {
@@ -190,9 +218,8 @@ impl Intake {
     fn ask_where_to_cut(&mut self, store: &Store, batch: &[Item]) -> Result<(), KbError> {
         let mut documents: Vec<Uncut<'_>> = vec![];
         for item in batch {
-            let What::Document(draft) = &item.what else { continue };
-            let (title, parsed) = (title_of(draft), &draft.parsed);
-            let id = document_id(title, &parsed.text);
+            let What::Document(id, draft) = &item.what else { continue };
+            let (id, title, parsed) = (*id, title_of(draft), &draft.parsed);
             let known = store.read(|txn| match store.find(txn, Layer::Document, id)? {
                 Some(row) => Ok(!self.desk.is_cut_otherwise((store, txn), row)?),
                 None => Ok(false),
@@ -211,13 +238,12 @@ impl Intake {
     fn enter(&mut self, store: &Store, txn: &mut RwTxn<'_>, item: &Item) -> heed::Result<()> {
         let file = &item.file;
         match &item.what {
-            What::Document(draft) => {
+            What::Document(id, draft) => {
                 let key = FileKey::of(&file.origin);
-                let id = document_id(title_of(draft), &draft.parsed.text);
-                if self.uncut.contains(&id) {
+                if self.uncut.contains(id) {
                     return store.forget_file(txn, key);
                 }
-                self.enter_document(store, txn, (draft, id, &file.origin))?;
+                self.enter_document(store, txn, (*id, draft, &file.origin))?;
                 match &item.record {
                     Some(record) => store.put_file(txn, key, record),
                     None => store.forget_file(txn, key),
@@ -229,7 +255,9 @@ impl Intake {
                     return Ok(());
                 }
                 let name = file.name.as_str();
-                let incoming = Incoming { id: *id, name, naming: Naming::Own, source: name };
+                let origin = file.origin.as_str();
+                let (id, naming) = (*id, Naming::Own);
+                let incoming = Incoming { id, name, naming, source: name, origin };
                 let verdict = self.desk.judge((store, txn), incoming)?;
                 self.keep(store, txn, (verdict, &file.origin))
             }
@@ -241,10 +269,10 @@ impl Intake {
         &mut self,
         store: &Store,
         txn: &mut RwTxn<'_>,
-        (draft, id, origin): (&Draft, Id, &str),
+        (id, draft, origin): (Id, &Draft, &str),
     ) -> heed::Result<()> {
         let Draft { name, naming, source, .. } = draft;
-        let incoming = Incoming { id, name, naming: *naming, source };
+        let incoming = Incoming { id, name, naming: *naming, source, origin };
         match self.desk.judge((store, txn), incoming)? {
             Verdict::Recut { row, name } => {
                 let record: DocumentRecord = store.linked(txn, row)?;
@@ -262,10 +290,11 @@ impl Intake {
                 let new = self.put(store, txn, draft, (id, &name, origin))?;
                 if let Some(old) = replaces {
                     let record: DocumentRecord = store.linked(txn, old)?;
-                    if record.names == [name.as_str()] {
+                    let goes = record.names == [name.as_str()] && !self.coming.contains(&record.id);
+                    if goes {
                         self.report.chunks_kept += store.carry(txn, old, new)?;
                     }
-                    store.remove_name(txn, old, &name)?;
+                    self.take_name(store, txn, (old, &name))?;
                     self.report.documents_replaced += 1;
                 } else {
                     self.report.documents_new += 1;
@@ -287,7 +316,7 @@ impl Intake {
         let Verdict::Known { row, first, name } = verdict else { return Ok(()) };
         if let Some((name, gives_up)) = name {
             if let Some(old) = gives_up {
-                store.remove_name(txn, old, &name)?;
+                self.take_name(store, txn, (old, &name))?;
             }
             store.add_name(txn, row, (&name, origin), first)?;
         }
@@ -297,6 +326,25 @@ impl Intake {
             self.report.duplicates += 1;
         }
         Ok(())
+    }
+
+    /// Takes a name from a document, which goes with its last unless it comes again under another:
+    /// files that change places cost nothing.
+    fn take_name(
+        &mut self,
+        store: &Store,
+        txn: &mut RwTxn<'_>,
+        (row, name): (Row, &str),
+    ) -> heed::Result<()> {
+        if !store.take_name(txn, row, name)? {
+            return Ok(());
+        }
+        let record: DocumentRecord = store.linked(txn, row)?;
+        if self.coming.contains(&record.id) {
+            self.nameless.push(row);
+            return Ok(());
+        }
+        store.remove_document(txn, row)
     }
 
     fn put(
@@ -330,56 +378,9 @@ impl Intake {
     }
 }
 
-/// The document that a file became, if neither has changed since.
-pub(super) fn unchanged(
-    base: &Base,
-    (file, bytes): (&InputFile, &[u8]),
-    (options, desk): (&IndexOptions, &Desk),
-) -> Result<Option<Id>, KbError> {
-    let store = &base.store;
-    store.read(|txn| {
-        let Some(record) = store.file(txn, FileKey::of(&file.origin))? else { return Ok(None) };
-        let same = record.read_with == read_with(options, desk.cut_with)
-            && record.content == *blake3::hash(bytes).as_bytes();
-        let row = if same { store.find(txn, Layer::Document, record.document)? } else { None };
-        let Some(row) = row else { return Ok(None) };
-        let stays = !desk.is_cut_otherwise((store, txn), row)?;
-        Ok(stays.then_some(record.document))
-    })
-}
-
 fn document(draft: Draft, file: &Arc<InputFile>, record: Option<FileRecord>) -> Item {
-    Item { what: What::Document(Box::new(draft)), file: Arc::clone(file), record }
-}
-
-pub(super) fn title_of(draft: &Draft) -> &str {
-    draft.title.as_deref().unwrap_or("").trim()
-}
-
-/// The files of the inputs. An empty folder is no reason to remove everything that was in it.
-pub(super) fn look(
-    base: &Base,
-    inputs: &[PathBuf],
-    (options, selection): (&IndexOptions, &Selection),
-) -> Result<Walked, KbError> {
-    let walked = walk(inputs, &base.dir, selection)?;
-    let empty = walked.roots.iter().find(|root| !root.found);
-    match empty.filter(|_| options.prune) {
-        Some(root) => Err(KbError::NothingFound { path: root.path.clone() }),
-        None => Ok(walked),
-    }
-}
-
-/// Names the settings that a document is cut with.
-pub(super) fn cut_with(settings: &KbSettings) -> Id {
-    CutSettings::of(settings).fingerprint()
-}
-
-/// Names how files are read: another version may read more of them.
-fn read_with(options: &IndexOptions, cut_with: Id) -> Id {
-    let format = format!("{:?}", options.format);
-    let version = env!("CARGO_PKG_VERSION");
-    hash(&[format.as_bytes(), version.as_bytes(), &cut_with.to_be_bytes()])
+    let id = document_id(title_of(&draft), &draft.parsed.text);
+    Item { what: What::Document(id, Box::new(draft)), file: Arc::clone(file), record }
 }
 
 /// Brings the word index of a layer up to the truth. The caller holds the lock.
@@ -389,4 +390,3 @@ pub(super) fn enter_words(base: &Base, layer: Layer, progress: &Progress) -> Res
     let told = |done| progress(Step { stage: Stage::Store, done, total });
     base.words(layer)?.catch_up(&base.store, &told)
 }
-

@@ -6,6 +6,7 @@ mod desk;
 mod embed;
 mod estimate;
 mod forecast;
+mod inputs;
 mod intake;
 mod migrate;
 mod options;

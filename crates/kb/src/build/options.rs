@@ -61,13 +61,13 @@ fn set(globs: &[String]) -> Result<Option<Arc<GlobSet>>, KbError> {
         }
         let bare = glob.trim_start_matches("./").trim_end_matches('/');
         let anywhere = !bare.contains('/');
-        let whole = if anywhere { format!("**/{bare}") } else { bare.trim_start_matches('/').into() };
+        let whole =
+            if anywhere { format!("**/{bare}") } else { bare.trim_start_matches('/').into() };
         set.add(GlobBuilder::new(&whole).literal_separator(true).build().map_err(wrong)?);
     }
-    let set = set.build().map_err(|e| KbError::BadGlob {
-        glob: globs.join(" "),
-        reason: e.kind().to_string(),
-    })?;
+    let set = set
+        .build()
+        .map_err(|e| KbError::BadGlob { glob: globs.join(" "), reason: e.kind().to_string() })?;
     Ok(Some(Arc::new(set)))
 }
 

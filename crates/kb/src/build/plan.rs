@@ -3,17 +3,19 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
-use halma_core::{Layer, Prompts};
+use halma_core::{Layer, Setup};
 
 use super::Selection;
 use super::desk::{Desk, Incoming, Verdict, document_id};
 use super::estimate::Estimate;
 use super::forecast::{FORECASTERS, Forecast, Planned, PlannedChunk, sentences_of};
-use super::intake::{cut_with, look, title_of, unchanged};
-use crate::cut::{CutSettings, Outline, cut_now};
+use super::inputs::{cut, cut_with, look, title_of, unchanged};
+use crate::cut::Outline;
 use crate::read::{Draft, InputFile, Naming, read};
-use crate::store::{ChunkRecord, DocumentRecord, Id, Row, State, sameness, under_headings};
-use crate::{Atoms, Base, Chunks, IndexOptions, KbError, KbSettings};
+use crate::store::{
+    ChunkRecord, DocumentRecord, Id, Row, SectionRecord, State, sameness, under_headings,
+};
+use crate::{Atoms, Base, IndexOptions, KbError, KbSettings};
 
 /// Waiting texts whose lengths are looked at; the others are taken to be like them.
 const SAMPLE: usize = 5000;
@@ -33,7 +35,7 @@ pub(super) struct Planner<'a> {
     base: &'a Base,
     settings: &'a KbSettings,
     options: &'a IndexOptions,
-    prompts: &'a Prompts,
+    setup: &'a Setup,
     desk: Desk,
     plan: Plan,
     forecasts: BTreeMap<&'static str, Forecast>,
@@ -46,13 +48,13 @@ impl<'a> Planner<'a> {
         base: &'a Base,
         settings: &'a KbSettings,
         options: &'a IndexOptions,
-        prompts: &'a Prompts,
+        setup: &'a Setup,
     ) -> Self {
         Self {
             base,
             settings,
             options,
-            prompts,
+            setup,
             desk: Desk::new(cut_with(settings), false),
             plan: Plan::default(),
             forecasts: BTreeMap::new(),
@@ -83,23 +85,24 @@ impl<'a> Planner<'a> {
         };
         if let Some(id) = unchanged(self.base, (file, &bytes), (self.options, &self.desk))? {
             let name = file.name.as_str();
-            let incoming = Incoming { id, name, naming: Naming::Own, source: name };
+            let origin = file.origin.as_str();
+            let incoming = Incoming { id, name, naming: Naming::Own, source: name, origin };
             let store = &self.base.store;
             store.read(|txn| self.desk.judge((store, txn), incoming))?;
             self.plan.estimate.documents_unchanged += 1;
             return Ok(());
         }
         let format = self.options.format;
-        let refused = read(file, bytes, format, &mut |draft| self.document(&draft))?;
+        let refused = read(file, bytes, format, &mut |draft| self.document(&draft, &file.origin))?;
         self.plan.estimate.refused.extend(refused);
         Ok(())
     }
 
-    fn document(&mut self, draft: &Draft) -> Result<(), KbError> {
+    fn document(&mut self, draft: &Draft, origin: &str) -> Result<(), KbError> {
         let store = &self.base.store;
         let id = document_id(title_of(draft), &draft.parsed.text);
         let Draft { name, naming, source, .. } = draft;
-        let incoming = Incoming { id, name, naming: *naming, source };
+        let incoming = Incoming { id, name, naming: *naming, source, origin };
         let counts = &mut self.plan.estimate;
         let former = match store.read(|txn| self.desk.judge((store, txn), incoming))? {
             Verdict::Known { first: true, .. } => {
@@ -107,18 +110,19 @@ impl<'a> Planner<'a> {
                 return Ok(());
             }
             Verdict::Known { .. } | Verdict::Repeated => return Ok(()),
-            Verdict::Recut { row, .. } => Some(row),
-            Verdict::New { name, replaces } => match replaces {
-                Some(row) => {
-                    let record: DocumentRecord = store.read(|txn| store.linked(txn, row))?;
-                    counts.documents_replaced += 1;
-                    (record.names == [name]).then_some(row)
-                }
-                None => {
-                    counts.documents_new += 1;
-                    None
-                }
-            },
+            Verdict::Recut { row, .. } => {
+                counts.documents_replaced += 1;
+                Some(row)
+            }
+            Verdict::New { replaces: None, .. } => {
+                counts.documents_new += 1;
+                None
+            }
+            Verdict::New { name, replaces: Some(row) } => {
+                let record: DocumentRecord = store.read(|txn| store.linked(txn, row))?;
+                counts.documents_replaced += 1;
+                (record.names == [name]).then_some(row)
+            }
         };
         let mut held = HashMap::new();
         if let Some(row) = former {
@@ -149,7 +153,7 @@ impl<'a> Planner<'a> {
     /// Cuts a document and foresees what its chunks will cost.
     fn cut(&mut self, draft: &Draft, mut held: HashMap<Id, Vec<bool>>) -> Result<(), KbError> {
         let title = title_of(draft);
-        let Outline { sections, .. } = foreseen(draft, self.settings);
+        let Outline { sections, .. } = cut(draft, self.settings);
         let mut chunks = vec![];
         for section in &sections {
             let heading = section.name.as_deref().filter(|_| section.indexed);
@@ -164,7 +168,7 @@ impl<'a> Planner<'a> {
                     self.plan.texts += 1;
                     self.plan.characters += searched.len() as u64;
                 }
-                chunks.push(PlannedChunk { text, fresh: done != Some(true) });
+                chunks.push(PlannedChunk { section: heading, text, fresh: done != Some(true) });
             }
         }
         self.plan.estimate.chunks += chunks.len();
@@ -172,7 +176,7 @@ impl<'a> Planner<'a> {
     }
 
     fn foresee(&mut self, title: &str, chunks: &[PlannedChunk<'_>]) -> Result<(), KbError> {
-        let planned = Planned { title, chunks, settings: self.settings, prompts: self.prompts };
+        let planned = Planned { title, chunks, settings: self.settings, setup: self.setup };
         for forecaster in FORECASTERS {
             for forecast in forecaster(&planned)? {
                 let Some(sum) = self.forecasts.get_mut(forecast.prompt) else {
@@ -200,12 +204,15 @@ impl<'a> Planner<'a> {
         let mut rows = store.read(|txn| store.unatomized(txn, kind))?;
         rows.retain(|row| !self.leaving.contains(row));
         for row in rows {
-            let (title, text) = store.read(|txn| {
+            let (title, section, text) = store.read(|txn| {
                 let chunk: ChunkRecord = store.linked(txn, row)?;
                 let document: DocumentRecord = store.linked(txn, chunk.document)?;
-                Ok((document.title, store.chunk_text(txn, &chunk)?.to_owned()))
+                let section: SectionRecord = store.linked(txn, chunk.section)?;
+                let heading = section.name.filter(|_| section.indexed);
+                Ok((document.title, heading, store.chunk_text(txn, &chunk)?.to_owned()))
             })?;
-            self.foresee(&title, &[PlannedChunk { text: &text, fresh: true }])?;
+            let section = section.as_deref();
+            self.foresee(&title, &[PlannedChunk { section, text: &text, fresh: true }])?;
         }
         Ok(())
     }
@@ -238,12 +245,4 @@ impl<'a> Planner<'a> {
         self.plan.characters += characters;
         Ok(())
     }
-}
-
-/// How a document would be cut; by the structure where a model or the embedder would say.
-fn foreseen(draft: &Draft, settings: &KbSettings) -> Outline {
-    let settings = CutSettings::of(settings);
-    let (title, structure) = (title_of(draft), CutSettings { chunks: Chunks::Structure, ..settings });
-    let cut = cut_now(&draft.parsed, title, &settings);
-    cut.or_else(|| cut_now(&draft.parsed, title, &structure)).unwrap_or_default().outline
 }

@@ -18,7 +18,7 @@ struct Lost {
     name: String,
     origin: String,
     /// Whether the document goes with it.
-    last: bool,
+    goes: bool,
 }
 
 /// Removes what came from below the given folders and is not there any more. What could not be
@@ -43,8 +43,8 @@ pub(super) fn prune(
         done += batch.len();
         progress(Step { stage: Stage::Prune, done, total });
     }
-    intake.report.documents_removed = 
-        lost.into_iter().filter(|lost| lost.last).map(|lost| lost.name).collect();
+    intake.report.documents_removed =
+        lost.into_iter().filter(|lost| lost.goes).map(|lost| lost.name).collect();
     Ok(())
 }
 
@@ -80,8 +80,8 @@ fn lost(
                 let last_of_met = met && left == 1;
                 if !intake.desk.has_given(name) && !last_of_met && gone(origin) {
                     left -= 1;
-                    let (name, origin, last) = (name.clone(), origin.clone(), left == 0);
-                    lost.push(Lost { row, name, origin, last });
+                    let (name, origin, goes) = (name.clone(), origin.clone(), left == 0);
+                    lost.push(Lost { row, name, origin, goes });
                 }
             }
         }

@@ -48,7 +48,7 @@ impl Watch {
             let _ = tell.send(event);
         })
         .map_err(|e| unwatched(Path::new("."), &e))?;
-        let mut watched = vec![];
+        let mut real_inputs = vec![];
         for input in inputs {
             let real = input.canonicalize().map_err(|e| KbError::file(input, "watch", e))?;
             // A file is often replaced as a whole, which only its folder tells.
@@ -57,34 +57,35 @@ impl Watch {
                 None => (real.as_path(), RecursiveMode::Recursive),
             };
             watcher.watch(path, mode).map_err(|e| unwatched(input, &e))?;
-            watched.push(real);
+            real_inputs.push(real);
         }
         let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
-        Ok(Self { events, inputs: watched, own, _watcher: watcher })
+        Ok(Self { events, inputs: real_inputs, own, _watcher: watcher })
     }
 
     /// Waits until something below the inputs has changed and it has been quiet for half a second.
     pub async fn changed(&mut self) -> Changed {
         let (mut paths, mut failures) = (BTreeSet::new(), vec![]);
-        let mut something = false;
-        let mut last = Instant::now() + LONGEST;
-        let mut quiet = None;
+        // When the first change is too old to be kept back, and until when it must be quiet.
+        let mut until: Option<(Instant, Instant)> = None;
         loop {
-            let event = match quiet {
-                // Nothing has happened yet.
+            let event = match until {
                 None => self.events.recv().await,
-                Some(quiet) => match tokio::time::timeout_at(quiet, self.events.recv()).await {
-                    Ok(event) => event,
-                    Err(_) => break,
-                },
+                Some((_, quiet)) => {
+                    match tokio::time::timeout_at(quiet, self.events.recv()).await {
+                        Ok(event) => event,
+                        Err(_) => break,
+                    }
+                }
             };
             // The watcher lives as long as this does, so there is always another event to come.
             let Some(event) = event else { break };
             let told = match event {
                 Ok(event) => {
-                    let lost = event.need_rescan();
+                    // The system lost count: anything may have changed.
+                    let rescan = event.need_rescan();
                     let seen: Vec<PathBuf> = self.seen(event).collect();
-                    let told = lost || !seen.is_empty();
+                    let told = rescan || !seen.is_empty();
                     paths.extend(seen);
                     told
                 }
@@ -94,11 +95,9 @@ impl Watch {
                 }
             };
             if told {
-                if !something {
-                    last = Instant::now() + LONGEST;
-                }
-                something = true;
-                quiet = Some((Instant::now() + QUIET).min(last));
+                let now = Instant::now();
+                let longest = until.map_or(now + LONGEST, |(longest, _)| longest);
+                until = Some((longest, (now + QUIET).min(longest)));
             }
         }
         Changed { paths: paths.into_iter().collect(), failures }

@@ -164,7 +164,7 @@ impl InputFile {
                     "split it into smaller files",
                 ));
             }
-            let bytes = std::fs::read(&self.path).map_err(unreadable)?;
+            let bytes = std::fs::read(&self.path).map_err(|e| unreadable(&e))?;
             between();
             if self.state()? == before && bytes.len() as u64 == before.bytes {
                 return Ok(bytes);
@@ -174,7 +174,7 @@ impl InputFile {
     }
 
     fn state(&self) -> Result<FileState, Refusal> {
-        let about = std::fs::metadata(&self.path).map_err(unreadable)?;
+        let about = std::fs::metadata(&self.path).map_err(|e| unreadable(&e))?;
         if !about.is_file() {
             return Err(Refusal::new("it is no regular file", "give files and folders only"));
         }
@@ -182,7 +182,7 @@ impl InputFile {
     }
 }
 
-fn unreadable(e: std::io::Error) -> Refusal {
+fn unreadable(e: &std::io::Error) -> Refusal {
     Refusal::new(format!("it cannot be read: {e}"), "check that it exists and may be read")
 }
 

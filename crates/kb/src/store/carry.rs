@@ -8,8 +8,8 @@ use heed::RwTxn;
 use super::schema::{At, hash, id_key};
 use super::waiting::Work;
 use super::{
-    AtomRecord, ChunkRecord, DocumentRecord, FactRecord, Id, Link, Node, Place, Reading, Row,
-    SectionRecord, State, Store, SummaryRecord,
+    AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Id, Link, Node, Place,
+    Reading, Row, SectionRecord, State, Store, SummaryRecord,
 };
 
 /// What tells whether two chunks are made into the same: what is searched of them, and their own
@@ -90,21 +90,34 @@ impl Store {
         self.carry_vectors(txn, (Layer::Atom, row), row)
     }
 
-    /// Facts keep their rows, too.
+    /// Facts that are linked to the chunk keep their rows, too.
     fn carry_facts(
         &self,
         txn: &mut RwTxn<'_>,
         from: Row,
-        (chunk, new): (Row, &ChunkRecord),
+        to: (Row, &ChunkRecord),
     ) -> heed::Result<()> {
-        for node in self.listed_under(txn, (Layer::Chunk, from))? {
-            let (Layer::Fact, row) = node else { continue };
-            let Some(fact) = self.node::<FactRecord>(txn, row)? else { continue };
-            let id = hash(&[&new.id.to_be_bytes(), fact.text.as_bytes()]);
-            let before = fact.id;
-            self.renew(txn, row, before, &FactRecord { id, chunk, ..fact })?;
+        for (layer, row) in self.listed_under(txn, (Layer::Chunk, from))? {
+            if layer == Layer::Fact {
+                self.carry_fact(txn, row, to)?;
+            }
         }
         Ok(())
+    }
+
+    fn carry_fact(
+        &self,
+        txn: &mut RwTxn<'_>,
+        row: Row,
+        (chunk, new): (Row, &ChunkRecord),
+    ) -> heed::Result<()> {
+        let Some(fact) = self.node::<FactRecord>(txn, row)? else { return Ok(()) };
+        let head: EntityRecord = self.linked(txn, fact.head)?;
+        let tail: EntityRecord = self.linked(txn, fact.tail)?;
+        let parts = [head.key.as_bytes(), fact.relation.as_bytes(), tail.key.as_bytes()];
+        let id = hash(&[&new.id.to_be_bytes(), parts[0], parts[1], parts[2]]);
+        let before = fact.id;
+        self.renew(txn, row, before, &FactRecord { id, chunk, ..fact })
     }
 
     /// Sections of the same name and text keep what hangs on them: summaries, say.

@@ -149,6 +149,18 @@ impl Store {
         row: Row,
         name: &str,
     ) -> heed::Result<()> {
+        if self.take_name(txn, row, name)? { self.remove_document(txn, row)?; }
+        Ok(())
+    }
+
+    /// Takes a name from a document. Returns whether that was its last, so that it is given
+    /// another one or removed before the transaction ends.
+    pub(crate) fn take_name(
+        &self,
+        txn: &mut RwTxn<'_>,
+        row: Row,
+        name: &str,
+    ) -> heed::Result<bool> {
         let mut record: DocumentRecord = self.linked(txn, row)?;
         if let Some(at) = record.names.iter().position(|known| known == name) {
             record.names.remove(at);
@@ -157,10 +169,8 @@ impl Store {
             }
         }
         self.free_name(txn, row, name)?;
-        if record.names.is_empty() {
-            return self.remove_document(txn, row).map(|_| ());
-        }
-        self.put_node(txn, row, &record)
+        self.put_node(txn, row, &record)?;
+        Ok(record.names.is_empty())
     }
 
     /// Forgets a name, unless another document has it by now.

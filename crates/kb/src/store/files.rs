@@ -27,11 +27,7 @@ pub(crate) struct FileRecord {
 }
 
 impl Store {
-    pub(crate) fn file(
-        &self,
-        txn: &Reading<'_>,
-        key: FileKey,
-    ) -> heed::Result<Option<FileRecord>> {
+    pub(crate) fn file(&self, txn: &Reading<'_>, key: FileKey) -> heed::Result<Option<FileRecord>> {
         self.db.files.get(txn, &key.0.to_be_bytes())?.map(decode).transpose()
     }
 

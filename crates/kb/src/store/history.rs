@@ -20,6 +20,9 @@ pub(crate) struct Past {
     /// Completion tokens as the stage expected them, and as the model counted them.
     pub(crate) expected: u64,
     pub(crate) completed: u64,
+    /// Texts to embed that were expected of the replies, and that came of them.
+    pub(crate) foreseen: u64,
+    pub(crate) made: u64,
     pub(crate) seconds: f64,
 }
 
@@ -31,8 +34,19 @@ impl Past {
         self.counted += other.counted;
         self.expected += other.expected;
         self.completed += other.completed;
+        self.foreseen += other.foreseen;
+        self.made += other.made;
         self.seconds += other.seconds;
     }
+}
+
+/// What a stage expected of one unit, and the texts that it made of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Expected {
+    /// Completion tokens of each call.
+    pub(crate) completion: u64,
+    pub(crate) texts: u64,
+    pub(crate) made: u64,
 }
 
 /// The past of every prompt and model; embedders are under [`History::embedding`].
@@ -54,9 +68,9 @@ impl History {
         self.of("", model)
     }
 
-    /// Adds one unit of work: what its calls used, and how many completion tokens were expected of
-    /// each. Replies from the cache say nothing about the model and are left out.
-    pub(crate) fn saw(&mut self, trace: &Trace, expected: u64) {
+    /// Adds one unit of work: what its calls used and came to. Replies from the cache say nothing
+    /// about the model and are left out.
+    pub(crate) fn saw(&mut self, trace: &Trace, expected: Expected) {
         for (i, event) in trace.0.iter().enumerate() {
             let Event::Asked { prompt, model, messages, usage, cached: false, elapsed_ms, .. } =
                 event
@@ -67,13 +81,16 @@ impl History {
             let asked_before = trace.0[..i].iter().any(
                 |event| matches!(event, Event::Asked { prompt: other, .. } if other == prompt),
             );
+            let first = u64::from(!asked_before);
             past.add(&Past {
-                units: u64::from(!asked_before),
+                units: first,
                 calls: 1,
                 estimated: estimate_tokens(messages),
                 counted: usage.prompt_tokens,
-                expected,
+                expected: expected.completion,
                 completed: usage.completion_tokens,
+                foreseen: first * expected.texts,
+                made: first * expected.made,
                 seconds: elapsed_ms / 1e3,
             });
         }

@@ -38,7 +38,7 @@ pub(crate) use documents::DocumentDraft;
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use files::{FileKey, FileRecord};
-pub(crate) use history::{History, Past};
+pub(crate) use history::{Expected, History, Past};
 pub(crate) use nodes::{Node, searched, under_headings};
 pub(crate) use owned::{Gone, Owner};
 pub(crate) use schema::{

@@ -5,8 +5,8 @@ use heed::{Database, RwTxn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::waiting::Work;
 use super::schema::{LAYERS, decode, encode, id_key, number, row_key, row_of, row_prefix};
+use super::waiting::Work;
 use super::{
     At, AtomRecord, ChunkRecord, CommunityRecord, DocumentRecord, EntityRecord, FactRecord,
     FigureRecord, Id, Owner, Reading, Row, RowRecord, SectionRecord, Store, SummaryRecord,

@@ -115,11 +115,7 @@ impl Store {
     }
 
     /// Throws away the vectors of every embedder that is neither searched nor `kept`.
-    pub(crate) fn forget_others(
-        &self,
-        txn: &mut RwTxn<'_>,
-        kept: Option<u8>,
-    ) -> heed::Result<()> {
+    pub(crate) fn forget_others(&self, txn: &mut RwTxn<'_>, kept: Option<u8>) -> heed::Result<()> {
         let active = self.active_embedder(txn)?.map(|(active, _)| active);
         for number in (0..=u8::MAX).take(self.embedders(txn)?.len()) {
             if Some(number) != active && Some(number) != kept {

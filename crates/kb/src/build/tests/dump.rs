@@ -17,9 +17,9 @@ pub(super) fn dump(base: &Base) -> String {
                     lines.extend(vector((store, txn), (layer, row))?);
                 }
             }
-            let mut links = vec![];
-            store.each_edge(txn, |link| links.push(link))?;
-            for link in links {
+            let mut edges = vec![];
+            store.each_edge(txn, |link| edges.push(link))?;
+            for link in edges {
                 let (from, to) = (id(store, txn, link.from)?, id(store, txn, link.to)?);
                 let (edge, weight) = (link.edge, link.weight);
                 lines.push(format!("edge {from:016x} {edge:?} {to:016x} {weight}"));

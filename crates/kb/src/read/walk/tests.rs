@@ -87,12 +87,8 @@ fn a_file_that_changes_while_it_is_read_is_read_again_and_then_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.txt");
     fs::write(&path, "one").unwrap();
-    let file = InputFile {
-        path: path.clone(),
-        name: "a.txt".into(),
-        origin: "/a.txt".into(),
-        bytes: 3,
-    };
+    let file =
+        InputFile { path: path.clone(), name: "a.txt".into(), origin: "/a.txt".into(), bytes: 3 };
     let mut times = 0;
     let once = file.load_with(|| {
         times += 1;

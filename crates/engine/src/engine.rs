@@ -59,7 +59,8 @@ impl Engine {
         let embedder = embedder.value;
         let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
-        let base = open(dir, BaseOptions { embedder, thresholds })?;
+        let graph = config.kb.graph;
+        let base = open(dir, BaseOptions { embedder, thresholds, graph })?;
         let cache = if config.models.is_empty() {
             None
         } else {

@@ -5,13 +5,16 @@ mod base;
 mod build;
 mod cut;
 mod error;
+mod filter;
 mod fuse;
+mod graph;
 mod hit;
 mod inspect;
 mod lock;
 mod read;
 mod report;
 mod search;
+mod searched;
 mod settings;
 mod store;
 mod tables;
@@ -23,9 +26,10 @@ use halma_core::PromptFile;
 pub use base::Base;
 pub use build::index;
 pub use error::KbError;
+pub use graph::GraphSettings;
 pub use inspect::Seen;
 pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
-pub use settings::{Atoms, BaseOptions, InputFormat, KbSettings, Thresholds};
+pub use settings::{Atoms, BaseOptions, Entities, InputFormat, KbSettings, Thresholds};
 pub use tables::SqlLimits;
 
 /// The prompts of this crate.

@@ -27,6 +27,8 @@ pub enum Stage {
     Atomize,
     /// Counts texts (chunks and atoms).
     Embed,
+    /// Counts chunks whose names are linked.
+    Link,
     /// Counts nodes entered in the word index.
     Store,
 }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use halma_core::Embedder;
 use serde::{Deserialize, Serialize};
 
+use crate::GraphSettings;
+
 /// The `[kb]` table of the configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct KbSettings {
     /// What atoms are made of.
@@ -16,11 +18,22 @@ pub struct KbSettings {
     pub concurrency: usize,
     /// At most this many atoms are kept of one chunk.
     pub max_atoms: usize,
+    /// Where the entities come from that chunks name.
+    pub entities: Entities,
+    /// The weights of graph search.
+    pub graph: GraphSettings,
 }
 
 impl Default for KbSettings {
     fn default() -> Self {
-        Self { atoms: Atoms::Questions, chunk_chars: 1500, concurrency: 16, max_atoms: 24 }
+        Self {
+            atoms: Atoms::Questions,
+            chunk_chars: 1500,
+            concurrency: 16,
+            max_atoms: 24,
+            entities: Entities::Names,
+            graph: GraphSettings::default(),
+        }
     }
 }
 
@@ -33,6 +46,16 @@ pub enum Atoms {
     Questions,
     /// Its sentences, the title put in for a leading pronoun. No model is asked.
     Sentences,
+    None,
+}
+
+/// Where the entities of a base come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entities {
+    /// The names in chunks and titles, found by rule. No model is asked.
+    #[default]
+    Names,
     None,
 }
 
@@ -57,6 +80,7 @@ pub struct BaseOptions {
     /// Without one only words are searched.
     pub embedder: Option<Arc<dyn Embedder>>,
     pub thresholds: Thresholds,
+    pub graph: GraphSettings,
 }
 
 /// How an input file is read.

@@ -73,6 +73,7 @@ fn label(stage: Stage) -> &'static str {
         Stage::Read => "reading",
         Stage::Atomize => "atomizing",
         Stage::Embed => "embedding",
+        Stage::Link => "linking names",
         Stage::Store => "storing",
     }
 }

@@ -3,6 +3,7 @@
 mod atomize;
 mod embed;
 mod intake;
+mod link;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,13 +48,16 @@ pub async fn index(
         })
         .await?
     };
-    let (work, words) = tokio::join!(
+    let replaced = report.documents_replaced > 0;
+    let (work, words, linked) = tokio::join!(
         distil(base, settings, (setup, meter), &progress),
-        enter_words(base, Layer::Chunk, (&lock, &progress))
+        enter_words(base, Layer::Chunk, (&lock, &progress)),
+        link::run(base, settings, replaced, &progress)
     );
     // What was made is searched even when the run then fails.
     enter_words(base, Layer::Atom, (&lock, &progress)).await?;
     words?;
+    linked?;
     publish(base).await?;
     let (atomized, embedded) = work?;
     report.atoms = atomized.atoms;

@@ -3,6 +3,7 @@ mod documents;
 mod edges;
 mod env;
 mod ledger;
+mod linked;
 mod nodes;
 mod schema;
 mod vectors;

@@ -46,6 +46,17 @@ pub(crate) fn query_terms(text: &str) -> Vec<String> {
     if terms.is_empty() { stops } else { terms }
 }
 
+/// Which of at most 64 terms a text holds, one bit each.
+pub(crate) fn held_terms(text: &str, terms: &[String]) -> u64 {
+    let mut held = 0;
+    analyzer().token_stream(text).process(&mut |token| {
+        if let Some(at) = terms.iter().position(|term| *term == token.text) {
+            held |= 1_u64.checked_shl(u32::try_from(at).unwrap_or(u32::MAX)).unwrap_or(0);
+        }
+    });
+    held
+}
+
 /// Cuts a text into lower-cased words.
 #[derive(Clone, Default)]
 struct Words {

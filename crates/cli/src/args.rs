@@ -167,8 +167,18 @@ pub(crate) struct Ask {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum LayerArg {
+    Document,
+    Section,
     Chunk,
+    Table,
+    Figure,
+    Row,
     Atom,
+    Summary,
+    Tag,
+    Entity,
+    Fact,
+    Community,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -179,6 +189,8 @@ pub(crate) enum ModeArg {
     Dense,
     /// Both, fused
     Hybrid,
+    /// Both, and from the names in the query to what they lead to
+    Graph,
 }
 
 #[derive(clap::Args)]
@@ -216,6 +228,9 @@ pub(crate) struct Eval {
     /// Strategies, separated by commas
     #[arg(long, short, value_name = "NAMES", value_delimiter = ',', default_value = "naive,kar3")]
     pub(crate) strategy: Vec<String>,
+    /// Ask no strategy; measure what searches in these modes find
+    #[arg(long, value_name = "MODES", value_enum, value_delimiter = ',')]
+    pub(crate) retrieval: Vec<ModeArg>,
     #[command(flatten)]
     pub(crate) set: Set,
     /// Only the first N questions

@@ -17,6 +17,8 @@ mod reach;
 mod score;
 mod search;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 use crate::store::{Reading, Store};
 

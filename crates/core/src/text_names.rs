@@ -1,5 +1,6 @@
 //! Names by rule: capitalised runs of words with the small words inside them, titles in quotes,
 //! dates and numbers. No model, no list of names.
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::text::sentences;
@@ -44,26 +45,35 @@ pub struct Name {
 /// What `text` names, sentence by sentence, in the order in which it stands there. A run with a
 /// loose particle is given whole and in its parts (`Guild of Arms in Oslo`, `Guild of Arms`,
 /// `Oslo`), a name within a title in quotes beside the title.
+///
+/// A single capitalised word at the head of a sentence is a name only where the text has it with a
+/// capital elsewhere, too.
 pub fn names(text: &str) -> Vec<Name> {
+    let sentences: Vec<(usize, Words<'_>)> =
+        sentences(text).into_iter().map(|at| (at.start, Words::new(&text[at]))).collect();
+    let elsewhere: HashSet<&str> =
+        sentences.iter().flat_map(|(_, words)| inner_capitals(words)).collect();
     let mut found = vec![];
-    for sentence in sentences(text) {
-        let words = Words::new(&text[sentence.clone()]);
+    for (start, words) in &sentences {
         let mut here: Vec<Name> = vec![];
         let mut push = |range: &Range<usize>, kind: NameKind| {
             let bytes = words.bytes(range);
-            let range = sentence.start + bytes.start..sentence.start + bytes.end;
+            let range = start + bytes.start..start + bytes.end;
             here.push(Name { range, kind });
         };
-        for run in name_runs(&words) {
-            for part in parts_at(&words, &run, LOOSEST) {
+        for run in name_runs(words) {
+            if run == (0..1) && !elsewhere.contains(words.word(0)) {
+                continue;
+            }
+            for part in parts_at(words, &run, LOOSEST) {
                 push(&part, NameKind::Name);
             }
             push(&run, NameKind::Name);
         }
-        for quote in quotes(&words) {
+        for quote in quotes(words) {
             push(&quote, NameKind::Quoted);
         }
-        for (range, value) in values(&words) {
+        for (range, value) in values(words) {
             push(&range, NameKind::Value(value));
         }
         here.sort_by_key(|name| (name.range.start, name.range.end));
@@ -71,6 +81,12 @@ pub fn names(text: &str) -> Vec<Name> {
         found.extend(here);
     }
     found
+}
+
+/// The words with a capital that do not open the sentence.
+fn inner_capitals<'w>(words: &'w Words<'_>) -> impl Iterator<Item = &'w str> {
+    let capital = |at: &usize| words.words[*at].shape == Shape::Capital;
+    (1..words.words.len()).filter(capital).map(|at| words.word(at))
 }
 
 fn values(words: &Words<'_>) -> Vec<(Range<usize>, Value)> {

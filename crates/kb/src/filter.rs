@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use halma_core::{Edge, Filter, Layer};
 
 use crate::store::{
-    At, DocumentRecord, FactRecord, FigureRecord, Reading, Row, RowRecord,
-    SectionRecord, Store, SummaryRecord, TableRecord, TagRecord,
+    At, DocumentRecord, FactRecord, FigureRecord, Reading, Row, RowRecord, SectionRecord, Store,
+    SummaryRecord, TableRecord, TagRecord,
 };
 
 /// A set of rows, one bit each.
@@ -65,7 +65,8 @@ pub(crate) fn allowed(
     txn: &Reading<'_>,
     (filter, layer): (&Filter, Layer),
 ) -> heed::Result<Rows> {
-    let mut corpus = Corpus { documents: Rows::default(), sections: Rows::default(), chunks: Rows::default() };
+    let mut corpus =
+        Corpus { documents: Rows::default(), sections: Rows::default(), chunks: Rows::default() };
     let tagged = tagged(store, txn, &filter.tags)?;
     for row in store.rows(txn, Layer::Document, 0, usize::MAX)? {
         let document: DocumentRecord = store.linked(txn, row)?;
@@ -104,9 +105,8 @@ fn is_within(filter: &Filter, date: Option<&str>) -> bool {
     if bounds.iter().all(Option::is_none) {
         return true;
     }
-    let is_date = |date: &&str| {
-        date.len() >= 4 && date.bytes().all(|b| b.is_ascii_digit() || b == b'-')
-    };
+    let is_date =
+        |date: &&str| date.len() >= 4 && date.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     let date = date.map(|date| date.get(..10).unwrap_or(date)).filter(is_date);
     let Some(date) = date else { return false };
     let common = |bound: &str| {
@@ -114,10 +114,16 @@ fn is_within(filter: &Filter, date: Option<&str>) -> bool {
         (date[..length].to_owned(), bound[..length].to_owned())
     };
     let since = bounds[0].is_none_or(|bound| {
-        is_date(&bound) && { let (date, bound) = common(bound); date >= bound }
+        is_date(&bound) && {
+            let (date, bound) = common(bound);
+            date >= bound
+        }
     });
     let until = bounds[1].is_none_or(|bound| {
-        is_date(&bound) && { let (date, bound) = common(bound); date <= bound }
+        is_date(&bound) && {
+            let (date, bound) = common(bound);
+            date <= bound
+        }
     });
     since && until
 }
@@ -294,7 +300,11 @@ mod tests {
             ("yesterday", "", Some("2023-05-01"), false),
             ("", "", None, true),
         ] {
-            assert_eq!(is_within(&filter(since, until), date), expected, "{since} {until} {date:?}");
+            assert_eq!(
+                is_within(&filter(since, until), date),
+                expected,
+                "{since} {until} {date:?}"
+            );
         }
     }
 

@@ -70,17 +70,24 @@ async fn measure(
         found.push((mode, recall(data, &searches(engine, mode)).await));
     }
     if json {
-        let found: Vec<_> = found.iter().map(|(mode, recall)| json!({ "mode": mode, "recall": recall })).collect();
+        let found: Vec<_> =
+            found.iter().map(|(mode, recall)| json!({ "mode": mode, "recall": recall })).collect();
         return view::say_json(&found);
     }
     let percent = |share: Option<f64>| share.map_or("-".into(), |s| format!("{:.1}", s * 100.0));
-    let mut lines =
-        vec![format!("{:<8} {:>5} {:>6} {:>6} {:>6} {:>6} {:>8}", "mode", "n", "R@5", "all@5", "R@10", "all@10", "p50 ms")];
+    let mut lines = vec![format!(
+        "{:<8} {:>5} {:>6} {:>6} {:>6} {:>6} {:>8}",
+        "mode", "n", "R@5", "all@5", "R@10", "all@10", "p50 ms"
+    )];
     for (mode, recall) in &found {
         let mode = format!("{mode:?}").to_lowercase();
-        let [r5, all5, r10, all10] = [recall.r5, recall.all5, recall.r10, recall.all10].map(percent);
+        let [r5, all5, r10, all10] =
+            [recall.r5, recall.all5, recall.r10, recall.all10].map(percent);
         let ms = recall.p50_ms.unwrap_or_default();
-        lines.push(format!("{mode:<8} {:>5} {r5:>6} {all5:>6} {r10:>6} {all10:>6} {ms:>8.2}", recall.n));
+        lines.push(format!(
+            "{mode:<8} {:>5} {r5:>6} {all5:>6} {r10:>6} {all10:>6} {ms:>8.2}",
+            recall.n
+        ));
         if recall.failed > 0 {
             lines.push(format!("{mode}: {} searches failed and are in no mean", recall.failed));
         }

@@ -49,9 +49,8 @@ pub(super) async fn run(
 }
 
 fn link_all(store: &Store, progress: &Progress) -> Result<(), KbError> {
-    let (mut from, next) = store.read(|txn| {
-        Ok((store.linked_to(txn, VERSION)?, store.next_row(txn, Layer::Chunk)?))
-    })?;
+    let (mut from, next) = store
+        .read(|txn| Ok((store.linked_to(txn, VERSION)?, store.next_row(txn, Layer::Chunk)?)))?;
     let (total, mut known) = (next.saturating_sub(from) as usize, HashMap::new());
     let mut done = 0;
     while from < next {
@@ -96,11 +95,19 @@ fn found_in(store: &Store, txn: &Reading<'_>, row: Row) -> heed::Result<Found> {
     Ok(found)
 }
 
-/// A title as a name: without what stands in brackets after it.
+/// A title as a name: without what stands in brackets after it, and as well without what stands
+/// after a comma (`Lower Saxby, Ohio`).
 fn title_key(title: &str) -> Option<Named> {
     let plain = title.split(" (").next().unwrap_or(title).trim();
-    let key = normalise_name(plain);
-    (!key.is_empty() && key.len() <= LONGEST).then(|| [(key, (plain.to_owned(), 1.0))].into())
+    let short = plain.split_once(", ").map(|(short, _)| short);
+    let mut named = Named::new();
+    for written in [Some(plain), short].into_iter().flatten() {
+        let key = normalise_name(written);
+        if !key.is_empty() && key.len() <= LONGEST {
+            named.insert(key, (written.to_owned(), 1.0));
+        }
+    }
+    (!named.is_empty()).then_some(named)
 }
 
 /// The innermost heading, where it is a name and not `History` or `3.2`.
@@ -197,7 +204,5 @@ fn sweep(store: &Store) -> Result<(), KbError> {
     if idle.is_empty() {
         return Ok(());
     }
-    store.write(|txn| {
-        idle.iter().try_for_each(|row| store.remove_node::<EntityRecord>(txn, *row))
-    })
+    store.write(|txn| idle.iter().try_for_each(|row| store.remove_node::<EntityRecord>(txn, *row)))
 }

@@ -6,9 +6,9 @@ use halma_core::ScorePart;
 
 use super::Ground;
 use super::score::Scored;
+use crate::KbError;
 use crate::store::Row;
 use crate::words::{WordIndex, held_terms, query_terms};
-use crate::KbError;
 
 /// The question's terms with what each weighs.
 pub(crate) struct Terms {

@@ -23,11 +23,7 @@ const LIKENESS: f32 = 0.5;
 impl Ground<'_> {
     /// The entities the question names with how surely: 1 where the normalised names are equal,
     /// else their likeness. `best` are the chunks nearest by words and vectors, best first.
-    pub(super) fn named(
-        &self,
-        question: &str,
-        best: &[Row],
-    ) -> heed::Result<BTreeMap<Row, f32>> {
+    pub(super) fn named(&self, question: &str, best: &[Row]) -> heed::Result<BTreeMap<Row, f32>> {
         let mut words = Words::new(question);
         words.words.truncate(WORDS);
         let mut active = BTreeMap::new();

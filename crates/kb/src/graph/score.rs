@@ -59,7 +59,8 @@ impl Ground<'_> {
             let near = near.filter(|_| spread > 0.0).map(|near| (near - seen.range.0) / spread);
             let words = by_words.get(&row).copied().unwrap_or(0.0);
             let words = if most_words > 0.0 { words / most_words } else { 0.0 };
-            let Sums { names, titles } = sums.get(&row).unwrap_or(&Sums { names: 0.0, titles: 0.0 });
+            let Sums { names, titles } =
+                sums.get(&row).unwrap_or(&Sums { names: 0.0, titles: 0.0 });
             let parts = [
                 ("dense", self.settings.dense * near.unwrap_or(0.0)),
                 ("words", self.settings.words * words),
@@ -99,12 +100,7 @@ impl Ground<'_> {
     }
 
     /// The names through which a part came, the strongest first.
-    fn through(
-        &self,
-        part: &str,
-        chunk: Row,
-        active: &BTreeMap<Row, f32>,
-    ) -> heed::Result<String> {
+    fn through(&self, part: &str, chunk: Row, active: &BTreeMap<Row, f32>) -> heed::Result<String> {
         if part != "entities" && part != "titles" {
             return Ok(String::new());
         }

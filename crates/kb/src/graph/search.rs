@@ -106,13 +106,11 @@ impl Walk<'_> {
             words: &asked.atoms,
             near: words.chain(dense).map(|(row, _)| *row).collect(),
         };
-        let seen =
-            Seen { question: asked.text, words: &asked.words, dense, range: *range, sight };
+        let seen = Seen { question: asked.text, words: &asked.words, dense, range: *range, sight };
         let (limit, hops) = (plan.query.limit, base.graph.hops);
         let of_atoms = plan.query.layer == Layer::Atom;
         let wanted = if of_atoms { ATOM_CHUNKS } else { limit };
-        let mut chunks =
-            ground.chunks(&seen, wanted.max(hops), &|row| plan.chunks.admits(row))?;
+        let mut chunks = ground.chunks(&seen, wanted.max(hops), &|row| plan.chunks.admits(row))?;
         if hops > 0 {
             let rest = chunks.split_off(hops.min(chunks.len()));
             chunks = self.chosen(&ground, chunks, wanted)?;
@@ -176,7 +174,8 @@ impl Walk<'_> {
         let mut ranked: Vec<Ranked> = rows
             .into_iter()
             .map(|(row, (share, led_to))| {
-                let parts = [("dense", sight.of((Layer::Atom, row))), ("chunk", share * base.graph.atoms)];
+                let parts =
+                    [("dense", sight.of((Layer::Atom, row))), ("chunk", share * base.graph.atoms)];
                 let score = parts.iter().map(|(_, score)| score).sum();
                 let part = |(name, score): (&str, f32)| ScorePart {
                     name: name.to_owned(),

@@ -32,8 +32,7 @@ fn schema() -> (Schema, Field, Field) {
     let indexing = TextFieldIndexing::default()
         .set_tokenizer(TOKENIZER)
         .set_index_option(IndexRecordOption::WithFreqs);
-    let text =
-        schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
+    let text = schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
     (schema.build(), row, text)
 }
 
@@ -242,9 +241,8 @@ impl WordIndex {
             None => searcher.search(&query, &top),
             Some(allowed) => {
                 let allowed = Arc::clone(allowed);
-                let admits = move |row: u64| {
-                    Row::try_from(row).is_ok_and(|row| allowed.contains(row))
-                };
+                let admits =
+                    move |row: u64| Row::try_from(row).is_ok_and(|row| allowed.contains(row));
                 searcher.search(&query, &FilterCollector::new("row".to_owned(), admits, top))
             }
         };

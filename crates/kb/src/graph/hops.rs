@@ -2,17 +2,15 @@
 //! those chosen before, by the question's words that were still open and by the names that lead on.
 use std::collections::HashSet;
 
-use halma_core::ScorePart;
-
 use super::Ground;
-use super::score::Scored;
+use super::score::{COVERS, LED_TO, Scored};
 use crate::KbError;
 use crate::store::Row;
-use crate::words::{WordIndex, held_terms, query_terms};
+use crate::words::{WordIndex, query_terms, term_hash};
 
 /// The question's terms with what each weighs.
 pub(crate) struct Terms {
-    terms: Vec<String>,
+    hashes: Vec<u32>,
     /// The share of the question's idf mass.
     shares: Vec<f32>,
 }
@@ -24,12 +22,13 @@ impl Terms {
             terms.iter().map(|term| words.idf(term)).collect::<Result<_, KbError>>()?;
         let all: f32 = idf.iter().sum();
         let shares = idf.into_iter().map(|idf| if all > 0.0 { idf / all } else { 0.0 }).collect();
-        Ok(Self { terms, shares })
+        Ok(Self { hashes: terms.iter().map(|term| term_hash(term)).collect(), shares })
     }
 
-    /// Which of the terms a text holds, one bit each.
-    fn held(&self, text: &str) -> u64 {
-        held_terms(text, &self.terms)
+    /// Which of the terms a text with these words holds, one bit each: a query has at most 64.
+    fn held(&self, words: &[u32]) -> u64 {
+        let held = |hash: &u32| u64::from(words.binary_search(hash).is_ok());
+        self.hashes.iter().rev().fold(0, |bits, hash| bits << 1 | held(hash))
     }
 
     fn share(&self, held: u64) -> f32 {
@@ -38,49 +37,36 @@ impl Terms {
     }
 }
 
-/// A chunk to choose from, with its text as it is searched.
-pub(crate) struct Candidate {
-    pub(crate) scored: Scored,
-    pub(crate) text: String,
-}
-
 impl Ground<'_> {
     /// `most` of the candidates in the order in which they are chosen. Scores never rise, so that
     /// sorting by them keeps the order.
     pub(crate) fn hop_by_hop(
         &self,
         terms: &Terms,
-        candidates: Vec<Candidate>,
+        mut open: Vec<Scored>,
         most: usize,
     ) -> heed::Result<Vec<Scored>> {
-        let (mut open, mut held): (Vec<Scored>, Vec<u64>) = (vec![], vec![]);
-        for candidate in candidates {
-            held.push(terms.held(&candidate.text));
-            open.push(candidate.scored);
-        }
+        let words = |scored: &Scored| self.memory.words((self.store, self.txn), scored.row);
+        let held = open.iter().map(|scored| Ok(terms.held(&words(scored)?)));
+        let mut held: Vec<u64> = held.collect::<heed::Result<_>>()?;
         let (mut chosen, mut covered, mut named) = (vec![], 0, HashSet::new());
         let mut least = f32::INFINITY;
         while chosen.len() < most && !open.is_empty() {
-            let mut best: Option<(usize, f32, [f32; 2])> = None;
+            let mut best: Option<(usize, Scored)> = None;
             for (at, scored) in open.iter().enumerate() {
-                let gains = [
-                    self.settings.covers * terms.share(held[at] & !covered),
-                    self.settings.led_to * self.led_to(scored.row, &named)?,
-                ];
-                let value = scored.score + gains[0] + gains[1];
-                if best.is_none_or(|(_, most, _)| value > most) {
-                    best = Some((at, value, gains));
+                let covers = self.settings.covers * terms.share(held[at] & !covered);
+                let led_to = self.settings.led_to * self.led_to(scored.row, &named)?;
+                let mut next = Scored { score: scored.score + covers + led_to, ..*scored };
+                (next.parts[COVERS], next.parts[LED_TO]) = (covers, led_to);
+                if best.as_ref().is_none_or(|(_, most)| next.score > most.score) {
+                    best = Some((at, next));
                 }
             }
-            let Some((at, value, gains)) = best else { break };
-            let mut next = open.remove(at);
+            let Some((at, next)) = best else { break };
+            open.remove(at);
             covered |= held.remove(at);
             named.extend(&self.memory.chunk((self.store, self.txn), next.row)?.names);
-            for (name, score) in [("covers", gains[0]), ("led_to", gains[1])] {
-                let (name, through) = (name.to_owned(), String::new());
-                next.parts.extend((score > 0.0).then_some(ScorePart { name, score, through }));
-            }
-            least = value.min(least);
+            least = next.score.min(least);
             chosen.push(Scored { score: least, ..next });
         }
         Ok(chosen)

@@ -11,6 +11,7 @@ use halma_core::{Edge, Layer};
 use crate::store::{
     At, AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, Reading, Row, SectionRecord, Store,
 };
+use crate::words::term_hashes;
 
 /// Entries of one kind that are kept; beyond it the memory starts anew.
 const MOST: usize = 200_000;
@@ -47,6 +48,7 @@ pub(crate) struct Memory {
     entities: Kept<Arc<Entity>>,
     keys: Kept<Arc<str>>,
     chunks: Kept<Arc<Chunk>>,
+    words: Kept<Arc<[u32]>>,
 }
 
 type Kept<T> = RwLock<HashMap<Row, T>>;
@@ -143,6 +145,18 @@ impl Memory {
                 chunk.units.push(Unit { at: (Layer::Chunk, row), entities });
             }
             Ok(Arc::new(chunk))
+        })
+    }
+
+    /// Hashes of the terms of a chunk as it is searched, ascending.
+    pub(crate) fn words(
+        &self,
+        (store, txn): (&Store, &Reading<'_>),
+        row: Row,
+    ) -> heed::Result<Arc<[u32]>> {
+        kept(&self.words, row, || {
+            let text = store.searched_text(txn, Layer::Chunk, row)?.unwrap_or_default();
+            Ok(term_hashes(&text).into())
         })
     }
 

@@ -22,7 +22,7 @@ mod tests;
 
 use crate::store::{Reading, Store};
 
-pub(crate) use hops::{Candidate, Terms};
+pub(crate) use hops::Terms;
 pub(crate) use memory::Memory;
 pub(crate) use reach::Sight;
 pub(crate) use score::{Scored, Seen};

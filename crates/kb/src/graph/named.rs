@@ -17,9 +17,6 @@ const WORDS: usize = 200;
 /// A name that stands in no chunk just so is taken for the nearest in these many of the best chunks.
 const NEAR_CHUNKS: usize = 60;
 
-/// The least likeness of two names that counts, 1 being equal.
-const LIKENESS: f32 = 0.5;
-
 impl Ground<'_> {
     /// The entities the question names with how surely: 1 where the normalised names are equal,
     /// else their likeness. `best` are the chunks nearest by words and vectors, best first.
@@ -67,7 +64,7 @@ impl Ground<'_> {
             for entity in chunk.titles.iter().chain(&chunk.names) {
                 let key = self.memory.key((self.store, self.txn), *entity)?;
                 let likeness = likeness(&wanted, &key);
-                if likeness >= LIKENESS && nearest.is_none_or(|(_, most)| likeness > most) {
+                if likeness >= self.settings.likeness && nearest.is_none_or(|(_, most)| likeness > most) {
                     nearest = Some((*entity, likeness));
                 }
             }

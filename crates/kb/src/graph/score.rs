@@ -19,11 +19,33 @@ pub(crate) struct Seen<'a> {
 }
 
 /// A chunk with its score and what that is made of.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Scored {
     pub(crate) row: Row,
     pub(crate) score: f32,
-    pub(crate) parts: Vec<ScorePart>,
+    pub(crate) parts: [f32; PARTS.len()],
+}
+
+/// The parts of a score.
+pub(crate) const PARTS: [&str; 6] = ["dense", "words", "entities", "titles", "covers", "led_to"];
+
+/// The first of them that needs no likeness to the question, but for `covers`.
+const ENTITIES: usize = 2;
+const TITLES: usize = 3;
+pub(super) const COVERS: usize = 4;
+pub(super) const LED_TO: usize = 5;
+
+impl Scored {
+    /// Whether a name leads there.
+    pub(crate) fn is_led_to(&self) -> bool {
+        [ENTITIES, TITLES, LED_TO].iter().any(|part| self.parts[*part] > 0.0)
+    }
+}
+
+/// Chunks with their scores, and the entities that were reached.
+pub(crate) struct Walked {
+    pub(crate) chunks: Vec<Scored>,
+    pub(crate) active: BTreeMap<Row, f32>,
 }
 
 /// Names that a part of a score says it came through, at most.
@@ -42,7 +64,7 @@ impl Ground<'_> {
         seen: &Seen<'_>,
         most: usize,
         admits: &dyn Fn(Row) -> bool,
-    ) -> heed::Result<Vec<Scored>> {
+    ) -> heed::Result<Walked> {
         let best: Vec<Row> = interleaved(seen);
         let active = self.reach(self.named(seen.question, &best)?, &seen.sight)?;
         let sums = self.sums(&active)?;
@@ -62,25 +84,35 @@ impl Ground<'_> {
             let Sums { names, titles } =
                 sums.get(&row).unwrap_or(&Sums { names: 0.0, titles: 0.0 });
             let parts = [
-                ("dense", self.settings.dense * near.unwrap_or(0.0)),
-                ("words", self.settings.words * words),
-                ("entities", self.settings.entities * names.ln_1p()),
-                ("titles", self.settings.titles * titles),
+                self.settings.dense * near.unwrap_or(0.0),
+                self.settings.words * words,
+                self.settings.entities * names.ln_1p(),
+                self.settings.titles * titles,
+                0.0,
+                0.0,
             ];
-            let score: f32 = parts.iter().map(|(_, score)| score).sum();
-            scored.push((row, score, parts));
+            scored.push(Scored { row, score: parts.iter().sum(), parts });
         }
-        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
         scored.truncate(most);
-        let explained = scored.into_iter().map(|(row, score, parts)| {
-            let parts = parts.into_iter().filter(|(_, score)| *score != 0.0);
-            let parts = parts.map(|(name, score)| {
-                let through = self.through(name, row, &active)?;
-                Ok(ScorePart { name: name.to_owned(), score, through })
-            });
-            Ok(Scored { row, score, parts: parts.collect::<heed::Result<_>>()? })
-        });
-        explained.collect()
+        Ok(Walked { chunks: scored, active })
+    }
+
+    /// A score's parts by name, with the entities through which they came.
+    pub(crate) fn explained(
+        &self,
+        scored: &Scored,
+        active: &BTreeMap<Row, f32>,
+    ) -> heed::Result<Vec<ScorePart>> {
+        let mut parts = vec![];
+        for (at, score) in scored.parts.iter().enumerate().filter(|(_, score)| **score != 0.0) {
+            let through = match at {
+                ENTITIES | TITLES => self.through(at, scored.row, active)?,
+                _ => String::new(),
+            };
+            parts.push(ScorePart { name: PARTS[at].to_owned(), score: *score, through });
+        }
+        Ok(parts)
     }
 
     /// What each chunk gets from the entities that it names and stands under.
@@ -100,12 +132,9 @@ impl Ground<'_> {
     }
 
     /// The names through which a part came, the strongest first.
-    fn through(&self, part: &str, chunk: Row, active: &BTreeMap<Row, f32>) -> heed::Result<String> {
-        if part != "entities" && part != "titles" {
-            return Ok(String::new());
-        }
+    fn through(&self, part: usize, chunk: Row, active: &BTreeMap<Row, f32>) -> heed::Result<String> {
         let held = self.memory.chunk((self.store, self.txn), chunk)?;
-        let held = if part == "titles" { &held.titles } else { &held.names };
+        let held = if part == TITLES { &held.titles } else { &held.names };
         let mut names = vec![];
         for row in held {
             let Some(a) = active.get(row) else { continue };

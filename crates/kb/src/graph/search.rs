@@ -3,9 +3,8 @@ use std::collections::HashMap;
 
 use halma_core::{Hit, Layer, ScorePart, Vector};
 
-use super::{Candidate, Ground, Memory, Scored, Seen, Sight, Terms};
+use super::{Ground, Memory, Scored, Seen, Sight, Terms};
 use crate::search::{Plan, Ranked};
-use crate::searched::searched_text;
 use crate::store::{Reading, Row};
 use crate::vectors::Probe;
 use crate::{Base, KbError};
@@ -110,10 +109,11 @@ impl Walk<'_> {
         let (limit, hops) = (plan.query.limit, base.graph.hops);
         let of_atoms = plan.query.layer == Layer::Atom;
         let wanted = if of_atoms { ATOM_CHUNKS } else { limit };
-        let mut chunks = ground.chunks(&seen, wanted.max(hops), &|row| plan.chunks.admits(row))?;
+        let walked = ground.chunks(&seen, wanted.max(hops), &|row| plan.chunks.admits(row))?;
+        let mut chunks = walked.chunks;
         if hops > 0 {
             let rest = chunks.split_off(hops.min(chunks.len()));
-            chunks = self.chosen(&ground, chunks, wanted)?;
+            chunks = ground.hop_by_hop(&asked.terms, chunks, wanted)?;
             let least = chunks.last().map_or(f32::INFINITY, |chunk| chunk.score);
             let below = |chunk: Scored| Scored { score: chunk.score.min(least), ..chunk };
             chunks.extend(rest.into_iter().map(below));
@@ -122,23 +122,12 @@ impl Walk<'_> {
         if of_atoms {
             return self.atoms(&ground, &seen.sight, &chunks);
         }
-        Ok(chunks.into_iter().map(ranked).collect())
-    }
-
-    /// The best chunks in the order of the hops.
-    fn chosen(
-        &self,
-        ground: &Ground<'_>,
-        chunks: Vec<Scored>,
-        most: usize,
-    ) -> heed::Result<Vec<Scored>> {
-        let mut candidates = vec![];
-        for scored in chunks {
-            let at = (Layer::Chunk, scored.row);
-            let text = searched_text(ground.store, ground.txn, at)?.unwrap_or_default();
-            candidates.push(Candidate { scored, text });
-        }
-        ground.hop_by_hop(&self.asked.terms, candidates, most)
+        let ranked = |chunk: Scored| {
+            let parts = ground.explained(&chunk, &walked.active)?;
+            let led_to = chunk.is_led_to();
+            Ok(Ranked { row: chunk.row, score: chunk.score, led_to, parts })
+        };
+        chunks.into_iter().map(ranked).collect()
     }
 
     /// The atoms of the best chunks and those nearest by themselves: likeness of the atom plus the
@@ -164,7 +153,7 @@ impl Walk<'_> {
         }
         let most = chunks.first().map_or(1.0, |chunk| chunk.score.max(f32::EPSILON));
         for chunk in chunks {
-            let led_to = chunk.parts.iter().any(|part| LED_TO.contains(&part.name.as_str()));
+            let led_to = chunk.is_led_to();
             for atom in ground.store.atoms_of(ground.txn, chunk.row)? {
                 if plan.admitted.admits(atom) {
                     rows.insert(atom, (chunk.score / most, led_to));
@@ -188,12 +177,4 @@ impl Walk<'_> {
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
         Ok(ranked)
     }
-}
-
-/// Parts of a score that need no likeness to the question.
-const LED_TO: [&str; 3] = ["entities", "titles", "led_to"];
-
-fn ranked(chunk: Scored) -> Ranked {
-    let led_to = chunk.parts.iter().any(|part| LED_TO.contains(&part.name.as_str()));
-    Ranked { row: chunk.row, score: chunk.score, led_to, parts: chunk.parts }
 }

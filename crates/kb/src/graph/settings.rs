@@ -15,6 +15,9 @@ pub struct GraphSettings {
     pub entities: f32,
     /// Such names that are the title or heading of the chunk.
     pub titles: f32,
+    /// A name of the question that no entity has just so stands for the most similar one, if they
+    /// share at least this part of their letters; above 1 only equal names count.
+    pub likeness: f32,
     /// How often activation spreads from names through sentences to other names.
     pub rounds: usize,
     /// Through so many of each name's sentences, those nearest to the question.
@@ -39,12 +42,13 @@ impl Default for GraphSettings {
             words: 0.5,
             entities: 0.4,
             titles: 1.5,
+            likeness: 0.5,
             rounds: 3,
             sentences: 2,
             least: 0.1,
-            hops: 40,
-            covers: 1.0,
-            led_to: 1.0,
+            hops: 60,
+            covers: 1.5,
+            led_to: 1.5,
             atoms: 0.5,
         }
     }

@@ -138,7 +138,7 @@ async fn several_texts_are_answered_each_as_if_alone() {
 #[tokio::test]
 async fn graph_search_of_atoms_brings_those_of_the_chunks_it_is_led_to() {
     let held = library(true, Atoms::Sentences, GraphSettings::default()).await;
-    let query = query(&[QUESTION], Layer::Atom, Mode::Graph);
+    let query = Query { limit: 6, ..query(&[QUESTION], Layer::Atom, Mode::Graph) };
     let hits = held.base.search(&query).await.unwrap().remove(0);
     assert!(hits.iter().all(|hit| hit.layer == Layer::Atom));
     assert!(titles(&hits).contains(&"Mara Quill"), "{:?}", titles(&hits));

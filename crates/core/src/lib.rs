@@ -17,6 +17,9 @@ mod reply;
 mod reply_loose;
 mod strategy;
 pub mod text;
+mod text_names;
+mod text_values;
+mod text_words;
 mod trace;
 
 pub use budget::{Budget, Limit, Meter};

@@ -61,7 +61,9 @@ impl Engine {
         let embedder = embedder.value;
         let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
-        let base = open(dir, BaseOptions { embedder, thresholds, ..BaseOptions::default() })?;
+        let graph = config.kb.graph;
+        let options = BaseOptions { embedder, thresholds, graph, ..BaseOptions::default() };
+        let base = open(dir, options)?;
         let cache = if config.models.is_empty() {
             None
         } else {

@@ -20,4 +20,5 @@ pub use error::EvalError;
 pub use metrics::{Profile, Score, normalise, recall_at_k, score, support_recall};
 pub use record::fingerprint;
 pub use report::{Failure, KindMetrics, Latency, Metrics, REPORT_VERSION, Report, Retrieval, Run};
+pub use retrieval::{Recall, recall};
 pub use runner::{Bench, Contestant, OpenCx, Progress, Retrieve, Runner, Tick};

@@ -1,15 +1,19 @@
 //! A base that is open: the truth, its indexes, and the vectors held in memory.
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use halma_core::{Embedder, Layer};
+use halma_core::{Embedder, Filter, Layer};
 use tokio::sync::OnceCell;
 
 use crate::error::beside;
+use crate::filter::{Rows, allowed};
+use crate::graph::{GraphSettings, Memory};
 use crate::lock::WriterLock;
 use crate::report::{Stats, VectorStats};
-use crate::store::{EmbedderRecord, FORMAT, Store};
+use crate::searched::searched_text;
+use crate::store::{EmbedderRecord, FORMAT, Reading, Store};
 use crate::vectors::Matrix;
 use crate::words::WordIndex;
 use crate::{BaseOptions, Former, KbError, Thresholds};
@@ -23,20 +27,29 @@ pub struct Base {
     pub(crate) origin: String,
     pub(crate) former: Option<Former>,
     pub(crate) thresholds: Thresholds,
-    chunks: WordIndex,
-    atoms: WordIndex,
+    pub(crate) graph: GraphSettings,
+    chunks: Arc<WordIndex>,
+    atoms: Arc<WordIndex>,
     view: Mutex<View>,
     pub(crate) tables: crate::tables::Kept,
     warned: AtomicBool,
 }
 
-/// What searches see, loaded when first needed.
+/// What searches see of one generation, each part loaded when first needed.
 #[derive(Default)]
 struct View {
     generation: u64,
-    chunks: Arc<OnceCell<Arc<Matrix>>>,
-    atoms: Arc<OnceCell<Arc<Matrix>>>,
+    matrices: HashMap<Layer, Loaded<Matrix>>,
+    /// Of the layers that have no index on disk.
+    words: HashMap<Layer, Loaded<WordIndex>>,
+    memory: Arc<Memory>,
+    filters: HashMap<(Layer, String), Arc<Rows>>,
 }
+
+type Loaded<T> = Arc<OnceCell<Arc<T>>>;
+
+/// Filters whose rows are kept; beyond it they are worked out anew.
+const FILTERS: usize = 64;
 
 fn truth(dir: &Path) -> PathBuf {
     dir.join("truth")
@@ -98,8 +111,9 @@ impl Base {
             origin: options.origin,
             former: options.former,
             thresholds: options.thresholds,
-            chunks,
-            atoms,
+            graph: options.graph,
+            chunks: Arc::new(chunks),
+            atoms: Arc::new(atoms),
             view: Mutex::new(View { generation, ..View::default() }),
             tables: crate::tables::Kept::default(),
             warned: AtomicBool::new(false),
@@ -149,7 +163,7 @@ impl Base {
         })
     }
 
-    /// The word index of a layer that is searched.
+    /// The word index of a layer that has one on disk.
     pub(crate) fn words(&self, layer: Layer) -> Result<&WordIndex, KbError> {
         match layer {
             Layer::Chunk => Ok(&self.chunks),
@@ -158,10 +172,29 @@ impl Base {
         }
     }
 
+    /// The word index of any layer. Those of the smaller ones are made in memory by the first
+    /// search, so that nothing of them is left on disk when a document is deleted.
+    pub(crate) async fn words_of(&self, layer: Layer) -> Result<Arc<WordIndex>, KbError> {
+        match layer {
+            Layer::Chunk => return Ok(Arc::clone(&self.chunks)),
+            Layer::Atom => return Ok(Arc::clone(&self.atoms)),
+            _ => {}
+        }
+        let cell = Arc::clone(self.view().words.entry(layer).or_default());
+        let store = self.store.clone();
+        let load = || beside("indexing words", move || words_in_memory(&store, layer));
+        let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
+        Ok(Arc::clone(loaded))
+    }
+
+    fn view(&self) -> MutexGuard<'_, View> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Sees what was published since the last search.
     pub(crate) fn refresh(&self) -> Result<(), KbError> {
         let generation = self.store.read(|txn| self.store.generation(txn))?;
-        let mut view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut view = self.view();
         if view.generation != generation {
             self.chunks.reload()?;
             self.atoms.reload()?;
@@ -172,10 +205,7 @@ impl Base {
 
     /// The vectors of a layer, loaded by the first search that needs them.
     pub(crate) async fn matrix(&self, embedder: u8, layer: Layer) -> Result<Arc<Matrix>, KbError> {
-        let cell = {
-            let view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(if layer == Layer::Atom { &view.atoms } else { &view.chunks })
-        };
+        let cell = Arc::clone(self.view().matrices.entry(layer).or_default());
         let store = self.store.clone();
         let load = || beside("loading vectors", move || Matrix::load(&store, embedder, layer));
         let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
@@ -195,6 +225,33 @@ impl Base {
         }
         let former = self.former.as_ref().filter(|former| former.embedder.model() == model)?;
         Some((&former.embedder, former.thresholds))
+    }
+
+    /// What graph searches have read so far.
+    pub(crate) fn memory(&self) -> Arc<Memory> {
+        Arc::clone(&self.view().memory)
+    }
+
+    /// The rows of a layer that a filter lets in; `None` for a filter that asks for nothing.
+    pub(crate) fn allowed(
+        &self,
+        txn: &Reading<'_>,
+        (filter, layer): (&Filter, Layer),
+    ) -> heed::Result<Option<Arc<Rows>>> {
+        if filter.is_empty() {
+            return Ok(None);
+        }
+        let key = (layer, format!("{filter:?}"));
+        if let Some(known) = self.view().filters.get(&key) {
+            return Ok(Some(Arc::clone(known)));
+        }
+        let rows = Arc::new(allowed(&self.store, txn, (filter, layer))?);
+        let mut view = self.view();
+        if view.filters.len() >= FILTERS {
+            view.filters.clear();
+        }
+        view.filters.insert(key, Arc::clone(&rows));
+        Ok(Some(rows))
     }
 
     /// Says once that only words are searched, unless there is nothing to search.
@@ -223,6 +280,17 @@ impl Base {
         }
         Ok(())
     }
+}
+
+fn words_in_memory(store: &Store, layer: Layer) -> Result<WordIndex, KbError> {
+    let texts = store.read(|txn| {
+        let mut texts = vec![];
+        for row in store.rows(txn, layer, 0, usize::MAX)? {
+            texts.extend(searched_text(store, txn, (layer, row))?.map(|text| (row, text)));
+        }
+        Ok(texts)
+    })?;
+    WordIndex::in_memory(layer, texts.into_iter())
 }
 
 /// Bytes that a folder takes up.

@@ -10,7 +10,9 @@ mod cut;
 mod delete;
 mod distil;
 mod error;
+mod filter;
 mod fuse;
+mod graph;
 mod hit;
 mod inspect;
 mod lock;
@@ -20,6 +22,7 @@ mod report;
 #[cfg(test)]
 mod sample;
 mod search;
+mod searched;
 mod settings;
 mod store;
 mod tables;
@@ -38,6 +41,7 @@ pub use distil::{
     TagSample, TaskUnits, learn_tags,
 };
 pub use error::KbError;
+pub use graph::GraphSettings;
 pub use inspect::{
     ColumnDetails, Details, ExportFormat, Figures, ListQuery, Listed, ListedDocument, Problem,
     Seen, Shown, Unit, Verified,

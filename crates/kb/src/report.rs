@@ -39,6 +39,8 @@ pub enum Stage {
     Summarise,
     /// Counts communities.
     Communities,
+    /// Counts chunks whose names are linked.
+    Link,
     /// Counts nodes entered in the word index.
     Store,
     /// Counts documents that are gone and removed.
@@ -53,6 +55,7 @@ impl Stage {
             Self::Read => "reading",
             Self::Atomize => "atomizing",
             Self::Embed => "embedding",
+            Self::Link => "linking names",
             Self::Facts => "taking facts",
             Self::Resolve => "resolving entities",
             Self::Tag => "tagging",

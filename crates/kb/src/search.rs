@@ -1,16 +1,18 @@
 //! Searching: by words, by vectors, by both.
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
     BoxError, Computed, Edge, EmbedRole, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId,
-    Query, Vector,
+    Query, ScorePart, Vector,
 };
 
+use crate::filter::Admitted;
 use crate::fuse::{depth, fuse};
 use crate::store::{DocumentRecord, Reading, Row, SectionRecord, parse_id};
 use crate::vectors::{Matrix, cosine};
+use crate::words::WordIndex;
 use crate::{Base, KbError, Thresholds};
 
 #[async_trait]
@@ -88,21 +90,46 @@ async fn embed_queries(
     Ok(texts.iter().map(|text| if text.trim().is_empty() { None } else { found.next() }).collect())
 }
 
+/// A row in the order of a list.
+pub(crate) struct Ranked {
+    pub(crate) row: Row,
+    pub(crate) score: f32,
+    /// Whether it was found by what it names, so that no cosine is asked of it.
+    pub(crate) led_to: bool,
+    pub(crate) parts: Vec<ScorePart>,
+}
+
+impl Plan<'_> {
+    /// The rows of the layer searched that may be returned, by BM25.
+    pub(crate) fn by_words(&self, text: &str, deep: usize) -> Result<Vec<(Row, f32)>, KbError> {
+        let Admitted { excluded, allowed } = &self.admitted;
+        let deeper = deep.saturating_add(excluded.len());
+        let mut found = self.words.search(text, deeper, allowed.as_ref())?;
+        found.retain(|(row, _)| !excluded.contains(row));
+        found.truncate(deep);
+        Ok(found)
+    }
+}
+
 /// A search that has all it needs.
-struct Plan<'a> {
-    query: &'a Query,
+pub(crate) struct Plan<'a> {
+    pub(crate) query: &'a Query,
     mode: Mode,
     /// The least cosine, where one is asked for.
     least: Option<f32>,
     /// The embedder's number, and each text's vector where one is needed.
     embedder: u8,
-    vectors: Vec<Option<Vector>>,
-    matrix: Option<Arc<Matrix>>,
+    pub(crate) vectors: Vec<Option<Vector>>,
+    /// The vectors of the layer searched, in a graph search also of the other of chunks and atoms.
+    pub(crate) matrices: HashMap<Layer, Arc<Matrix>>,
+    pub(crate) words: Arc<WordIndex>,
+    pub(crate) admitted: Admitted,
+    /// In a graph search, which chunks may be walked to.
+    pub(crate) chunks: Admitted,
 }
 
 impl Base {
     async fn find(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
-        self.words(query.layer)?;
         // A build may switch to another embedder meanwhile and forget the vectors of this one.
         loop {
             let before = self.active()?;
@@ -119,28 +146,51 @@ impl Base {
 
     async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
         self.refresh()?;
+        let walks = query.mode == Mode::Graph && matches!(query.layer, Layer::Chunk | Layer::Atom);
+        let (admitted, chunks) = self.store.read(|txn| {
+            let admitted = |layer: Layer| {
+                let excluded = self.excluded(txn, &query.exclude, layer)?;
+                let allowed = self.allowed(txn, (&query.filter, layer))?;
+                Ok::<_, heed::Error>(Admitted { excluded, allowed })
+            };
+            let chunks = if walks { admitted(Layer::Chunk)? } else { Admitted::default() };
+            Ok((admitted(query.layer)?, chunks))
+        })?;
+        let wished = match query.mode {
+            Mode::Graph if !walks => Mode::Hybrid,
+            mode => mode,
+        };
         let mut plan = Plan {
             query,
-            mode: Mode::Bm25,
+            mode: if walks { Mode::Graph } else { Mode::Bm25 },
             least: None,
             embedder: 0,
             vectors: vec![None; query.texts.len()],
-            matrix: None,
+            matrices: HashMap::new(),
+            words: self.words_of(query.layer).await?,
+            admitted,
+            chunks,
         };
-        match self.space(query.layer)? {
-            Some(space) => {
-                plan.embedder = space.number;
-                plan.mode = query.mode;
-                plan.least = space.least(query);
-                if query.mode != Mode::Bm25 || plan.least.is_some() {
-                    plan.vectors = embed_queries(&space, &query.texts).await?;
-                }
-                if query.mode != Mode::Bm25 {
-                    plan.matrix = Some(self.matrix(space.number, query.layer).await?);
-                }
+        let layers = [Layer::Chunk, Layer::Atom];
+        let layers = if walks { &layers[..] } else { std::slice::from_ref(&query.layer) };
+        for layer in layers {
+            let Some(space) = self.space(*layer)? else { continue };
+            plan.embedder = space.number;
+            let least = space.least(query);
+            if *layer == query.layer {
+                plan.mode = wished;
+                plan.least = least;
             }
-            None if query.mode != Mode::Bm25 => self.warn_words_only(query.layer)?,
-            None => {}
+            let compares = wished != Mode::Bm25;
+            if (compares || least.is_some()) && plan.vectors.iter().all(Option::is_none) {
+                plan.vectors = embed_queries(&space, &query.texts).await?;
+            }
+            if compares {
+                plan.matrices.insert(*layer, self.matrix(space.number, *layer).await?);
+            }
+        }
+        if wished != Mode::Bm25 && !plan.matrices.contains_key(&query.layer) {
+            self.warn_words_only(query.layer)?;
         }
         self.rank(&plan)
     }
@@ -157,22 +207,21 @@ impl Base {
     }
 
     fn rank(&self, plan: &Plan<'_>) -> Result<Vec<Vec<Hit>>, KbError> {
-        let Plan { query, mode, matrix, .. } = plan;
-        let excluded = self.store.read(|txn| self.excluded(txn, &query.exclude, query.layer))?;
+        if plan.mode == Mode::Graph {
+            return self.walk(plan);
+        }
+        let Plan { query, mode, admitted, .. } = plan;
         let deep = if *mode == Mode::Hybrid { depth(query.limit) } else { query.limit };
-        let words = self.words(query.layer)?;
         let mut by_words = vec![vec![]; query.texts.len()];
         if *mode != Mode::Dense {
             for (text, list) in query.texts.iter().zip(&mut by_words) {
-                *list = words.search(text, deep.saturating_add(excluded.len()))?;
-                list.retain(|(row, _)| !excluded.contains(row));
-                list.truncate(deep);
+                *list = plan.by_words(text, deep)?;
             }
         }
         self.store.read(|txn| {
             let vectors: Vec<&Vector> = plan.vectors.iter().flatten().collect();
-            let near = match matrix {
-                Some(matrix) => matrix.search((&self.store, txn), &vectors, deep, &excluded)?,
+            let near = match plan.matrices.get(&query.layer) {
+                Some(matrix) => matrix.search((&self.store, txn), &vectors, deep, admitted)?,
                 None => vec![],
             };
             let mut near = near.into_iter();
@@ -184,38 +233,46 @@ impl Base {
                     Mode::Dense => near,
                     Mode::Hybrid | Mode::Graph => fuse(&near, &by_words),
                 };
-                lists.push(self.hits(txn, plan, vector.as_ref(), &ranked)?);
+                let ranked = ranked.into_iter().map(|(row, score)| Ranked {
+                    row,
+                    score,
+                    led_to: false,
+                    parts: vec![],
+                });
+                lists.push(self.hits(txn, plan, vector.as_ref(), ranked.collect())?);
             }
             Ok(lists)
         })
     }
 
     /// The best of a ranked list that are near enough, as hits.
-    fn hits(
+    pub(crate) fn hits(
         &self,
         txn: &Reading<'_>,
         plan: &Plan<'_>,
         vector: Option<&Vector>,
-        ranked: &[(Row, f32)],
+        ranked: Vec<Ranked>,
     ) -> heed::Result<Vec<Hit>> {
         let layer = plan.query.layer;
         let mut hits = vec![];
-        for (row, score) in ranked {
+        for Ranked { row, score, led_to, parts } in ranked {
             if hits.len() >= plan.query.limit {
                 break;
             }
             let mut near = None;
             if let Some(vector) = vector {
-                let node = self.store.vector(txn, plan.embedder, layer, *row)?;
+                let node = self.store.vector(txn, plan.embedder, layer, row)?;
                 near = node.map(|node| cosine(vector, &node));
             }
-            // What has no vector cannot be judged by one.
-            if near.zip(plan.least).is_some_and(|(near, least)| near < least) {
+            // What has no vector cannot be judged by one, and what a name leads to need not be
+            // like the question.
+            let far = near.zip(plan.least).is_some_and(|(near, least)| near < least);
+            if far && !led_to {
                 continue;
             }
             // A row that was replaced since the list was made is no hit.
-            if let Some(hit) = self.resolve(txn, layer, *row)? {
-                hits.push(Hit { score: *score, cosine: near, ..hit });
+            if let Some(hit) = self.resolve(txn, layer, row)? {
+                hits.push(Hit { score, cosine: near, parts, ..hit });
             }
         }
         Ok(hits)

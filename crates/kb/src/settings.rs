@@ -4,8 +4,10 @@ use std::sync::Arc;
 use halma_core::Embedder;
 use serde::{Deserialize, Serialize};
 
+use crate::GraphSettings;
+
 /// The `[kb]` table of the configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct KbSettings {
     /// What atoms are made of.
@@ -38,6 +40,8 @@ pub struct KbSettings {
     pub communities: bool,
     /// Relations whose facts become tables, as `founder of`.
     pub tables_of: Vec<String>,
+    /// The weights of graph search.
+    pub graph: GraphSettings,
 }
 
 impl Default for KbSettings {
@@ -57,6 +61,7 @@ impl Default for KbSettings {
             summaries: false,
             communities: false,
             tables_of: vec![],
+            graph: GraphSettings::default(),
         }
     }
 }
@@ -136,6 +141,7 @@ pub struct BaseOptions {
 pub struct Former {
     pub embedder: Arc<dyn Embedder>,
     pub thresholds: Thresholds,
+    pub graph: GraphSettings,
 }
 
 /// How an input file is read.

@@ -142,6 +142,9 @@ pub(crate) struct Eval {
     /// Strategies, separated by commas
     #[arg(long, short, value_name = "NAMES", value_delimiter = ',', default_value = "naive,kar3")]
     pub(crate) strategy: Vec<String>,
+    /// Ask no strategy; measure what searches in these modes find
+    #[arg(long, value_name = "MODES", value_enum, value_delimiter = ',')]
+    pub(crate) retrieval: Vec<ModeArg>,
     #[command(flatten)]
     pub(crate) set: Set,
     /// Only the first N questions

@@ -8,6 +8,7 @@ mod estimate;
 mod forecast;
 mod inputs;
 mod intake;
+mod link;
 mod migrate;
 mod options;
 mod plan;
@@ -64,14 +65,20 @@ pub async fn index(
         })
         .await?
     };
+    let swept = report.documents_replaced > 0 || !report.documents_removed.is_empty();
     let words = async {
         enter_words(base, Layer::Chunk, (&lock, &progress)).await?;
         publish(base, &lock).await
     };
-    let (work, words) = tokio::join!(distil(base, settings, (setup, meter), &progress), words);
+    let (work, words, linked) = tokio::join!(
+        distil(base, settings, (setup, meter), &progress),
+        words,
+        link::run(base, settings, swept, &progress)
+    );
     // What was made is searched even when the run then fails.
     enter_words(base, Layer::Atom, (&lock, &progress)).await?;
     words?;
+    linked?;
     let (atomized, embedded) = work?;
     let distilled = distil_further(base, settings, (setup, meter), &progress).await;
     publish(base, &lock).await?;

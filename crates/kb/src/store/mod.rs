@@ -9,6 +9,7 @@ mod env;
 mod files;
 mod history;
 mod ledger;
+mod linked;
 mod merges;
 mod nodes;
 mod owned;

@@ -1,8 +1,9 @@
 //! The BM25 index of one layer. It is made from the truth and can be thrown away.
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use halma_core::Layer;
-use tantivy::collector::TopDocs;
+use tantivy::collector::{FilterCollector, TopDocs};
 use tantivy::merge_policy::NoMergePolicy;
 use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::{
@@ -12,6 +13,7 @@ use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Ta
 
 use super::{analyzer, joins, query_terms, read_only};
 use crate::KbError;
+use crate::filter::Rows;
 use crate::store::{Row, Store};
 
 /// Changes whenever words are cut differently, so that older indexes are built again.
@@ -24,6 +26,16 @@ const WRITER_HEAP: usize = 50_000_000;
 
 /// Nodes read from the truth at a time.
 const STEP: usize = 4096;
+
+fn schema() -> (Schema, Field, Field) {
+    let mut schema = Schema::builder();
+    let row = schema.add_u64_field("row", FAST | INDEXED);
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer(TOKENIZER)
+        .set_index_option(IndexRecordOption::WithFreqs);
+    let text = schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
+    (schema.build(), row, text)
+}
 
 pub(crate) struct WordIndex {
     layer: Layer,
@@ -63,14 +75,7 @@ impl WordIndex {
     }
 
     fn try_open(dir: &Path, layer: Layer) -> Result<Self, TantivyError> {
-        let mut schema = Schema::builder();
-        let row = schema.add_u64_field("row", FAST | INDEXED);
-        let indexing = TextFieldIndexing::default()
-            .set_tokenizer(TOKENIZER)
-            .set_index_option(IndexRecordOption::WithFreqs);
-        let text =
-            schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
-        let schema = schema.build();
+        let (schema, row, text) = schema();
         let open = |index: Index| {
             if index.schema() != schema {
                 return Err(TantivyError::SchemaError("the schema is another one".into()));
@@ -87,6 +92,31 @@ impl WordIndex {
             Err(e) if read_only::is_denied(&e) => open(read_only::open(dir)?),
             opened => opened,
         }
+    }
+
+    /// An index of these texts in memory, for a layer that is searched seldom.
+    pub(crate) fn in_memory(
+        layer: Layer,
+        texts: impl Iterator<Item = (Row, String)>,
+    ) -> Result<Self, KbError> {
+        let dir = PathBuf::from(layer.name());
+        let fail = |source| KbError::Words { dir: dir.clone(), source };
+        let (schema, row, text) = schema();
+        let index = Index::create_in_ram(schema);
+        index.tokenizers().register(TOKENIZER, analyzer());
+        let mut writer =
+            index.writer_with_num_threads::<TantivyDocument>(1, WRITER_HEAP).map_err(fail)?;
+        for (number, searched) in texts {
+            let mut document = TantivyDocument::new();
+            document.add_u64(row, u64::from(number));
+            document.add_text(text, searched);
+            writer.add_document(document).map_err(fail)?;
+        }
+        writer.commit().map_err(fail)?;
+        writer.wait_merging_threads().map_err(fail)?;
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
+        let reader = reader.map_err(fail)?;
+        Ok(Self { layer, dir, index, reader, row, text })
     }
 
     fn failed(&self) -> impl Fn(TantivyError) -> KbError + '_ {
@@ -243,8 +273,24 @@ impl WordIndex {
         commit.commit().map(|_| ()).map_err(&fail)
     }
 
-    /// The best rows by BM25 with their scores, best first, ties by row.
-    pub(crate) fn search(&self, text: &str, limit: usize) -> Result<Vec<(Row, f32)>, KbError> {
+    /// How much a term tells: BM25's idf.
+    pub(crate) fn idf(&self, term: &str) -> Result<f32, KbError> {
+        let searcher = self.reader.searcher();
+        let term = Term::from_field_text(self.text, term);
+        let held = searcher.doc_freq(&term).map_err(self.failed())?;
+        #[expect(clippy::cast_precision_loss, reason = "counts of nodes, for a logarithm")]
+        let (held, all) = (held as f32, searcher.num_docs() as f32);
+        Ok((1.0 + (all - held + 0.5).max(0.0) / (held + 0.5)).ln())
+    }
+
+    /// The best rows by BM25 with their scores, best first, ties by row; of all rows, or of those
+    /// that a filter lets in.
+    pub(crate) fn search(
+        &self,
+        text: &str,
+        limit: usize,
+        allowed: Option<&Arc<Rows>>,
+    ) -> Result<Vec<(Row, f32)>, KbError> {
         let terms = query_terms(text);
         if terms.is_empty() || limit == 0 {
             return Ok(vec![]);
@@ -256,7 +302,16 @@ impl WordIndex {
         let query = BooleanQuery::new(terms.into_iter().map(term).collect());
         let searcher = self.reader.searcher();
         let top = TopDocs::with_limit(limit).order_by_score();
-        let found = searcher.search(&query, &top).map_err(self.failed())?;
+        let found = match allowed {
+            None => searcher.search(&query, &top),
+            Some(allowed) => {
+                let allowed = Arc::clone(allowed);
+                let admits =
+                    move |row: u64| Row::try_from(row).is_ok_and(|row| allowed.contains(row));
+                searcher.search(&query, &FilterCollector::new("row".to_owned(), admits, top))
+            }
+        };
+        let found = found.map_err(self.failed())?;
         let mut hits = Vec::with_capacity(found.len());
         for (score, address) in found {
             let fast = searcher.segment_reader(address.segment_ord).fast_fields();

@@ -9,7 +9,6 @@ mod questions;
 mod read;
 mod select;
 mod spans;
-mod values;
 mod weights;
 mod words;
 

@@ -1,7 +1,7 @@
 //! Dates and numbers in a sentence, with values that can be compared.
 use std::ops::Range;
 
-use super::words::{Sentence, Shape};
+use crate::text_words::{Shape, Words};
 
 const MONTHS: &[&str] = &[
     "january",
@@ -45,7 +45,7 @@ const MAGNITUDES: &[(&str, f64)] =
 
 /// What a run of words stands for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
     /// A day or a month of a year, as `year + fraction`.
     Date(f64),
     /// A year, a decade or a century, as the year it begins with.
@@ -54,16 +54,16 @@ pub(crate) enum Value {
 }
 
 /// The value that begins at word `at`, with its words.
-pub(crate) fn value_at(sentence: &Sentence, at: usize) -> Option<(Range<usize>, Value)> {
+pub fn value_at(sentence: &Words<'_>, at: usize) -> Option<(Range<usize>, Value)> {
     date_at(sentence, at).or_else(|| number_at(sentence, at))
 }
 
-fn lower(sentence: &Sentence, at: usize) -> Option<String> {
+fn lower(sentence: &Words<'_>, at: usize) -> Option<String> {
     (at < sentence.words.len()).then(|| sentence.word(at).to_lowercase())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a month is at most 12")]
-fn month(sentence: &Sentence, at: usize) -> Option<f64> {
+fn month(sentence: &Words<'_>, at: usize) -> Option<f64> {
     let word = lower(sentence, at)?;
     // `may` in lower case is a verb.
     if sentence.words[at].shape != Shape::Capital {
@@ -73,14 +73,14 @@ fn month(sentence: &Sentence, at: usize) -> Option<f64> {
     MONTHS.iter().position(|month| short(month)).map(|i| i as f64)
 }
 
-fn day(sentence: &Sentence, at: usize) -> Option<f64> {
+fn day(sentence: &Words<'_>, at: usize) -> Option<f64> {
     let word = lower(sentence, at)?;
     let digits = word.trim_end_matches(char::is_alphabetic);
     digits.parse::<f64>().ok().filter(|day| (1.0..=31.0).contains(day) && digits.len() < 3)
 }
 
 /// A year of three or four digits; `1990s` is its first year.
-fn year(sentence: &Sentence, at: usize) -> Option<f64> {
+fn year(sentence: &Words<'_>, at: usize) -> Option<f64> {
     let word = lower(sentence, at)?;
     let digits = word.strip_suffix('s').unwrap_or(&word);
     let plain = digits.len() == 4 && digits.chars().all(|c| c.is_ascii_digit());
@@ -88,7 +88,7 @@ fn year(sentence: &Sentence, at: usize) -> Option<f64> {
 }
 
 /// `8 June 1951`, `June 8, 1951`, `June 1951`, `8 June`, `1951`, `the 19th century`.
-fn date_at(sentence: &Sentence, at: usize) -> Option<(Range<usize>, Value)> {
+fn date_at(sentence: &Words<'_>, at: usize) -> Option<(Range<usize>, Value)> {
     let near = |i: usize| i < sentence.words.len() && sentence.gap(i).len() <= 2;
     let parts = |day: f64, month: f64, year: f64| Value::Date(year + (month + day / 32.0) / 12.0);
     if let (Some(d), Some(m), true) = (day(sentence, at), month(sentence, at + 1), near(at)) {
@@ -116,7 +116,7 @@ fn date_at(sentence: &Sentence, at: usize) -> Option<(Range<usize>, Value)> {
         .then_some((at..at + 2, Value::Year((century - 1.0) * 100.0)))
 }
 
-fn number_at(sentence: &Sentence, at: usize) -> Option<(Range<usize>, Value)> {
+fn number_at(sentence: &Words<'_>, at: usize) -> Option<(Range<usize>, Value)> {
     let word = lower(sentence, at)?;
     let named = NUMBER_WORDS.iter().find(|(name, _)| *name == word).map(|(_, amount)| *amount);
     let digits = word.replace(',', "");
@@ -133,11 +133,10 @@ fn number_at(sentence: &Sentence, at: usize) -> Option<(Range<usize>, Value)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lexicon::Lexicon;
     use super::*;
 
     fn values(text: &str) -> Vec<(String, Value)> {
-        let sentence = Sentence::new(text, &Lexicon::new());
+        let sentence = Words::new(text);
         let mut found = vec![];
         let mut at = 0;
         while at < sentence.words.len() {

@@ -1,5 +1,5 @@
-//! Figures that others have published, recomputed: AtomR's scores from its recorded predictions,
-//! ProbTree's winners from its released trees. A cut of our own where the files are not at hand.
+//! Figures that others have published, recomputed: `AtomR`'s scores from its recorded predictions,
+//! `ProbTree`'s winners from its released trees. A cut of our own where the files are not at hand.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 use std::path::{Path, PathBuf};
 
@@ -31,8 +31,7 @@ fn figures(path: &Path) -> String {
     let mean = |value: &dyn Fn(&Prediction) -> f64| all.iter().map(value).sum::<f64>() / count;
     let em = mean(&|one| score(Profile::Atomr, &one.predicted, &one.gold).em);
     let f1 = mean(&|one| score(Profile::Atomr, &one.predicted, &one.gold).f1);
-    let cover =
-        mean(&|one| cover_em(Cover::Characters, Profile::Atomr, &one.predicted, &one.gold));
+    let cover = mean(&|one| cover_em(Cover::Characters, Profile::Atomr, &one.predicted, &one.gold));
     format!("{em:.4} {cover:.4} {f1:.4}")
 }
 

@@ -1,5 +1,4 @@
 //! The reference page of the data sets is made from their list.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 use std::path::PathBuf;
 
 use halma_eval::{Format, reference};

@@ -38,7 +38,9 @@ fn one(value: &Value) -> Result<String, String> {
         Value::String(text) => Ok(text.clone()),
         Value::Number(number) => Ok(plain(&number.to_string())),
         Value::Bool(yes) => Ok(if *yes { "yes" } else { "no" }.into()),
-        Value::Null => Err("the answer is null; a test file without answers cannot be scored".into()),
+        Value::Null => {
+            Err("the answer is null; a test file without answers cannot be scored".into())
+        }
         Value::Array(_) => Err("an answer is a list in a list; give one flat list".into()),
         Value::Object(_) => Err("an answer is an object; give its text".into()),
     }

@@ -97,9 +97,7 @@ fn paragraphs(file: &Path) -> Read {
 }
 
 /// Every line of a file, or what is wrong with the first that does not fit.
-fn lines<T: for<'de> Deserialize<'de>>(
-    file: &Path,
-) -> Result<Result<Vec<T>, String>, DataError> {
+fn lines<T: for<'de> Deserialize<'de>>(file: &Path) -> Result<Result<Vec<T>, String>, DataError> {
     let mut all = vec![];
     for cut in records::open(file, false)? {
         let raw = match cut? {

@@ -29,7 +29,7 @@ pub(super) fn item(raw: &RawRecord, _: &Beside) -> Result<Item, Fault> {
     let id = format!("{}-{}", record.kind, record.index);
     let sources = [&record.sub_source1, &record.sub_source2];
     Ok(Item {
-        gold: sources.into_iter().filter_map(|source| gold(source)).collect(),
+        gold: sources.into_iter().filter_map(gold).collect(),
         hops: Some(2),
         kind: Some(record.kind),
         ..Item::new(id, record.question, answers)

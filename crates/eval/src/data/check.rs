@@ -99,10 +99,13 @@ fn likeliest(path: &Path) -> Result<DataSet, DataError> {
     best.ok_or_else(none)
 }
 
-/// The more can be used the better; of equals the one that the file's name names.
-fn rank(data: &DataSet, path: &Path) -> (usize, bool) {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    (data.items.len(), data.format.name().ends_with(&*stem))
+/// The more can be used the better; of equals the one that the file's name names. Whatever has a
+/// question and an answer can be read as one's own, so that is the last thing it is taken for.
+fn rank(data: &DataSet, path: &Path) -> (bool, usize, bool) {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().replace('_', "-");
+    let (usable, name) = (data.items.len(), data.format.name());
+    let plausible = data.format != Format::Own && usable >= data.refused.len();
+    (plausible, usable, name.ends_with(&stem) || stem.ends_with(name))
 }
 
 fn keys(path: &Path, table: bool) -> Result<Vec<KeyCount>, DataError> {

@@ -1,5 +1,5 @@
 //! `CRAG`: questions of the web with the pages that a search found; in the organisers' form and in
-//! the shorter one without pages in which AtomR's authors pass it on.
+//! the shorter one without pages in which `AtomR`'s authors pass it on.
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -25,15 +25,15 @@ struct Record {
 
 #[derive(Deserialize)]
 struct Page {
-    #[serde(default)]
-    page_name: String,
-    #[serde(default)]
-    page_url: String,
-    #[serde(default)]
-    page_snippet: String,
+    #[serde(default, rename = "page_name")]
+    name: String,
+    #[serde(default, rename = "page_url")]
+    url: String,
+    #[serde(default, rename = "page_snippet")]
+    snippet: String,
     /// HTML; left out in some editions.
-    #[serde(default)]
-    page_result: String,
+    #[serde(default, rename = "page_result")]
+    result: String,
 }
 
 pub(super) fn item(raw: &RawRecord, _: &Beside) -> Result<Item, Fault> {
@@ -55,17 +55,17 @@ fn aliases(value: Option<&Value>) -> Result<Vec<String>, Fault> {
         Some(Value::String(text)) => serde_json::from_str(text).ok(),
         Some(value) => Some(value.clone()),
     };
-    match listed {
-        Some(Value::Array(values)) if values.is_empty() => Ok(vec![]),
-        Some(values @ Value::Array(_)) => Ok(answers::read(&values)?),
-        _ => Err("`alternative_answers` is no list".to_owned().into()),
-    }
+    let Some(Value::Array(mut values)) = listed else {
+        return Err("`alternative_answers` is no list".to_owned().into());
+    };
+    values.retain(|value| !value.as_str().is_some_and(|text| text.trim().is_empty()));
+    if values.is_empty() { Ok(vec![]) } else { Ok(answers::read(&Value::Array(values))?) }
 }
 
 /// The page, or the words that the search engine showed of it.
 fn passage(page: Page) -> Option<Passage> {
-    let title = if page.page_name.trim().is_empty() { page.page_url } else { page.page_name };
-    let html = !page.page_result.trim().is_empty();
-    let text = if html { page.page_result } else { page.page_snippet };
+    let title = if page.name.trim().is_empty() { page.url } else { page.name };
+    let html = !page.result.trim().is_empty();
+    let text = if html { page.result } else { page.snippet };
     (!text.trim().is_empty()).then_some(Passage { title, text, html })
 }

@@ -10,13 +10,17 @@ use super::{Beside, GoldPassage, Item};
 
 const VERDICTS: [&str; 3] = ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"];
 
+/// `[annotation, evidence, page, sentence]` of each sentence; without a page where the annotator
+/// found nothing.
+type Set = Vec<(Value, Value, Option<String>, Value)>;
+
 #[derive(Deserialize)]
 struct Record {
     id: u64,
     claim: String,
     label: String,
-    /// Sets of `[annotation, evidence, page, sentence]`; each set is enough by itself.
-    evidence: Vec<Vec<(Value, Value, Option<String>, Value)>>,
+    /// Each set is enough by itself.
+    evidence: Vec<Set>,
 }
 
 pub(super) fn item(raw: &RawRecord, _: &Beside) -> Result<Item, Fault> {
@@ -33,16 +37,16 @@ pub(super) fn item(raw: &RawRecord, _: &Beside) -> Result<Item, Fault> {
 
 /// The pages of the smallest set, the first of equals: any one set is enough, and asking for all
 /// of them would measure the annotators' zeal.
-fn gold(sets: &[Vec<(Value, Value, Option<String>, Value)>]) -> Vec<GoldPassage> {
+fn gold(sets: &[Set]) -> Vec<GoldPassage> {
     let pages = smallest(sets).unwrap_or_default();
     pages.into_iter().map(|title| GoldPassage { title, text: String::new() }).collect()
 }
 
-fn hops(sets: &[Vec<(Value, Value, Option<String>, Value)>]) -> Option<u32> {
+fn hops(sets: &[Set]) -> Option<u32> {
     smallest(sets).and_then(|pages| u32::try_from(pages.len()).ok())
 }
 
-fn smallest(sets: &[Vec<(Value, Value, Option<String>, Value)>]) -> Option<Vec<String>> {
+fn smallest(sets: &[Set]) -> Option<Vec<String>> {
     let pages = sets.iter().map(|set| {
         let mut pages: Vec<String> = vec![];
         for page in set.iter().filter_map(|(_, _, page, _)| page.as_deref()) {
@@ -59,8 +63,6 @@ fn smallest(sets: &[Vec<(Value, Value, Option<String>, Value)>]) -> Option<Vec<S
 /// Page names are written as in an address, with brackets spelt out.
 fn title(page: &str) -> String {
     let plain = page.replace('_', " ");
-    let spelt = [
-        ("-LRB-", "("), ("-RRB-", ")"), ("-LSB-", "["), ("-RSB-", "]"), ("-COLON-", ":"),
-    ];
+    let spelt = [("-LRB-", "("), ("-RRB-", ")"), ("-LSB-", "["), ("-RSB-", "]"), ("-COLON-", ":")];
     spelt.iter().fold(plain, |text, (from, to)| text.replace(from, to))
 }

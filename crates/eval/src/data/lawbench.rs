@@ -51,8 +51,14 @@ pub(super) fn articles_of_facts(raw: &RawRecord, _: &Beside) -> Result<Item, Fau
 /// 3-2: the article that a scenario falls under, in its words.
 pub(super) fn articles_of_scenario(raw: &RawRecord, _: &Beside) -> Result<Item, Fault> {
     let record: Record = parse(raw)?;
+    if let Some(word) = BEGINNINGS.iter().find(|word| after(&record.answer, word).is_ok()) {
+        return Err(format!("the answer begins with `{word}:`; is it another task's file?").into());
+    }
     Ok(Item::new(id("3-2", raw), record.question, [record.answer]).of_kind(AnswerKind::Long))
 }
+
+/// How the answers of the other tasks begin.
+const BEGINNINGS: [&str; 4] = ["答案", "正确答案", "法条", "回答"];
 
 /// 3-8: advice, with the articles it rests on.
 pub(super) fn consultation(raw: &RawRecord, _: &Beside) -> Result<Item, Fault> {
@@ -79,7 +85,10 @@ fn after<'a>(answer: &'a str, word: &str) -> Result<&'a str, Fault> {
     let rest = answer.trim().strip_prefix(word).and_then(|rest| rest.strip_prefix([':', '：']));
     match rest.map(str::trim) {
         Some(rest) if !rest.is_empty() => Ok(rest),
-        _ => Err(format!("the answer does not begin with `{word}:`; is it another task's file?").into()),
+        _ => {
+            Err(format!("the answer does not begin with `{word}:`; is it another task's file?")
+                .into())
+        }
     }
 }
 

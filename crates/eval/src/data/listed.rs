@@ -137,6 +137,10 @@ pub const DATA_SETS: &[DataSetEntry] = &[
         shape: "A JSON list; `answer` is true or false; `evidence` names paragraphs, whose texts \
                 are in `strategyqa_train_paragraphs.json`.",
         metric: Metric::YesNo,
+        pool: Pool::Corpus(
+            "the paragraphs of `strategyqa_train_paragraphs.json` that its questions name, or a \
+             Wikipedia of one's own",
+        ),
         splits: &[
             split("strategyqa_train.json", 2_290),
             known(
@@ -165,7 +169,11 @@ pub const DATA_SETS: &[DataSetEntry] = &[
         shape: "JSON lines; `options` by letter (four or five), `answer_idx` the right letter.",
         metric: Metric::Options,
         pool: Pool::Corpus("the textbooks that are published with it (`textbooks/en`)"),
-        splits: &[split("train.jsonl", 10_178), split("dev.jsonl", 1_272), split("test.jsonl", 1_273)],
+        splits: &[
+            split("train.jsonl", 10_178),
+            split("dev.jsonl", 1_272),
+            split("test.jsonl", 1_273),
+        ],
         keys: &["question", "answer", "options", "answer_idx"],
         read: medqa::item,
         ..COMMON

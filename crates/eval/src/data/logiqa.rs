@@ -26,8 +26,9 @@ pub(super) fn item(raw: &RawRecord, _: &Beside) -> Result<Item, Fault> {
         let (answer, count) = (record.answer, record.options.len());
         return Err(format!("`answer` is {answer}, and there are {count} options").into());
     };
-    let kinds: Vec<String> =
-        record.kinds.into_iter().filter_map(|(kind, yes)| yes.then_some(kind)).collect();
+    let kinds = record.kinds.iter().filter(|(_, yes)| **yes);
+    let kinds: Vec<&str> =
+        kinds.map(|(kind, _)| kind.strip_suffix(" Reasoning").unwrap_or(kind)).collect();
     let text = format!("{}\n\n{}", record.text.trim(), record.question.trim());
     Ok(Item {
         kind: (!kinds.is_empty()).then(|| kinds.join(" + ")),

@@ -34,7 +34,8 @@ struct Paragraph {
 pub(super) fn answerable(raw: &RawRecord, _: &Beside) -> Result<Item, Fault> {
     let record: Record = parse(raw)?;
     if record.answerable == Some(false) {
-        let reason = "it is marked as not answerable; use --format musique-full to score abstaining";
+        let reason =
+            "it is marked as not answerable; use --format musique-full to score abstaining";
         return Err(reason.to_owned().into());
     }
     of(record)
@@ -52,7 +53,7 @@ pub(super) fn full(raw: &RawRecord, _: &Beside) -> Result<Item, Fault> {
             let (kind, hops) = hops(&record);
             let contexts = contexts(record.paragraphs);
             let item = Item::new(id, record.question, []);
-            Ok(Item { kind, hops, contexts, answerable: false, ..item })
+            Ok(Item { kind, hops, answerable: false, contexts, ..item })
         }
         None => {
             let reason = "it does not say whether it is `answerable`; use --format musique";
@@ -69,7 +70,7 @@ fn of(record: Record) -> Result<Item, Fault> {
     let answers = answers::with_aliases(&record.answer, &record.answer_aliases)?;
     let (kind, hops) = hops(&record);
     let contexts = contexts(record.paragraphs);
-    Ok(Item { kind, hops, gold, contexts, ..Item::new(record.id, record.question, answers) })
+    Ok(Item { gold, kind, hops, contexts, ..Item::new(record.id, record.question, answers) })
 }
 
 /// The steps of the decomposition; the supporting paragraphs where there is none.

@@ -39,7 +39,7 @@ impl Iterator for Records {
 }
 
 /// Opens a file, by its first character as a list or as lines; `table` reads lines of cells parted
-/// by tabs, named by the first one.
+/// by tabs, named by the first one, unless the file is JSON after all.
 pub(super) fn open(path: &Path, table: bool) -> Result<Records, DataError> {
     let unreadable = |source| DataError::Unreadable { file: path.into(), source };
     let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
@@ -48,8 +48,10 @@ pub(super) fn open(path: &Path, table: bool) -> Result<Records, DataError> {
         return Err(DataError::Packed { file: path.into(), kind, command });
     }
     let bare = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
-    let list = bare.trim_ascii_start().first() == Some(&b'[');
-    if list && !table {
+    let first = bare.trim_ascii_start().first().copied();
+    // The first line of a table names its columns, and no column is called so.
+    let table = table && !matches!(first, Some(b'[' | b'{'));
+    if first == Some(b'[') {
         return Ok(Records::List(list_of(path, &whole(path, file)?)?.into_iter()));
     }
     let mut lines = Lines { path: path.into(), file, record: 0, line: 0, byte: 0, head: None };

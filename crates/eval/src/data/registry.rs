@@ -68,13 +68,13 @@ impl DataSetEntry {
     /// Whether a record with these keys can be of this format.
     pub(super) fn fits(&self, keys: &BTreeSet<String>) -> bool {
         let has = |key: &&str| key.split('|').any(|key| keys.contains(key));
-        self.keys.iter().all(|key| has(&key)) && !self.without.iter().any(|key| has(&key))
+        self.keys.iter().all(has) && !self.without.iter().any(has)
     }
 
     /// Its keys for a sentence: "`id`, `question`, `answers` or `answer`".
     pub(super) fn shape_in_words(&self) -> String {
         let key = |key: &&str| format!("`{}`", key.replace('|', "` or `"));
-        self.keys.iter().map(|one| key(&one)).collect::<Vec<_>>().join(", ")
+        self.keys.iter().map(key).collect::<Vec<_>>().join(", ")
     }
 }
 

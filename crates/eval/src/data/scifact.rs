@@ -15,7 +15,8 @@ const VERDICTS: [&str; 3] = ["SUPPORT", "CONTRADICT", "NOT ENOUGH INFO"];
 #[derive(Deserialize)]
 struct Claim {
     id: u64,
-    claim: String,
+    #[serde(rename = "claim")]
+    text: String,
     evidence: BTreeMap<String, Vec<Rationale>>,
     #[serde(default)]
     cited_doc_ids: Vec<u64>,
@@ -36,7 +37,9 @@ pub(super) fn claim(raw: &RawRecord, beside: &Beside) -> Result<Item, Fault> {
             return Err(format!("`{label}` is no verdict of SciFact").into());
         }
         Some(label) if labels.iter().any(|other| other != label) => {
-            return Err("its abstracts give different verdicts, so it has no one answer".to_owned().into());
+            return Err("its abstracts give different verdicts, so it has no one answer"
+                .to_owned()
+                .into());
         }
         Some(label) => label,
     };
@@ -48,7 +51,7 @@ pub(super) fn claim(raw: &RawRecord, beside: &Beside) -> Result<Item, Fault> {
     Ok(Item {
         gold: gold.collect(),
         contexts: cited.filter_map(|id| beside.passages.get(&id.to_string()).cloned()).collect(),
-        ..verdict_item(claim.id.to_string(), claim.claim, verdict, &VERDICTS)
+        ..verdict_item(claim.id.to_string(), claim.text, verdict, &VERDICTS)
     })
 }
 

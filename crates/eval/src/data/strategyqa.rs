@@ -42,7 +42,9 @@ pub(super) fn item(raw: &RawRecord, beside: &Beside) -> Result<Item, Fault> {
 fn evidence(annotators: &[Vec<Value>]) -> Vec<&str> {
     let of_one = annotators.iter().map(|steps| {
         let mut found = vec![];
-        steps.iter().for_each(|step| paragraphs(step, &mut found));
+        for step in steps {
+            paragraphs(step, &mut found);
+        }
         found
     });
     of_one.into_iter().find(|found| !found.is_empty()).unwrap_or_default()

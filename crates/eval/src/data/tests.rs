@@ -118,7 +118,10 @@ fn a_file_that_is_no_data_set_is_an_error_with_its_name() {
         ("", "holds no record"),
         ("[]", "holds no record"),
         ("[{\"_id\": \"x\",\n \"ques", "some.json:2:6: the JSON list is broken: EOF"),
-        ("[{\"text\": \"x\"}]", "no record has the keys of a HotpotQA file (`_id` or `id`, `question`"),
+        (
+            "[{\"text\": \"x\"}]",
+            "no record has the keys of a HotpotQA file (`_id` or `id`, `question`",
+        ),
         ("plain words", "record 1 (line 1): no JSON at column 1"),
         (
             "[{\"id\": \"1\", \"question\": \"?\", \"answer\": \"x\", \"context\": 7}]",

@@ -175,7 +175,8 @@ async fn context_precision(cx: &Cx, evidence: &Evidence<'_>) -> Result<Found> {
 }
 
 async fn context_recall(cx: &Cx, evidence: &Evidence<'_>) -> Result<Found> {
-    let Some(reference) = evidence.reference.filter(|reference| !reference.trim().is_empty()) else {
+    let Some(reference) = evidence.reference.filter(|reference| !reference.trim().is_empty())
+    else {
         return Ok(Err("there is no reference answer"));
     };
     if evidence.passages.is_empty() {

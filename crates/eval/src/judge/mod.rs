@@ -2,8 +2,8 @@
 //! recorded, budgeted and cached like any other call; the role is `judge`, so that another model
 //! can be set for it than for answering.
 mod claims;
-mod criteria;
 mod creative;
+mod criteria;
 mod forecast;
 mod verdict;
 
@@ -22,7 +22,10 @@ pub const JUDGE_PROMPTS: &[PromptFile] = &[
     PromptFile { name: "judge/forecast", text: include_str!("../../prompts/judge/forecast.md") },
     PromptFile { name: "judge/needed", text: include_str!("../../prompts/judge/needed.md") },
     PromptFile { name: "judge/pike", text: include_str!("../../prompts/judge/pike.md") },
-    PromptFile { name: "judge/statements", text: include_str!("../../prompts/judge/statements.md") },
+    PromptFile {
+        name: "judge/statements",
+        text: include_str!("../../prompts/judge/statements.md"),
+    },
     PromptFile { name: "judge/support", text: include_str!("../../prompts/judge/support.md") },
     PromptFile { name: "judge/useful", text: include_str!("../../prompts/judge/useful.md") },
 ];

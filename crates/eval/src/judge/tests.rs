@@ -1,9 +1,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{
-    Cx, EmbedRole, Embedder, Llm, LlmError, Meter, Models, Prompts, Setup, Vector,
-};
+use halma_core::{Cx, EmbedRole, Embedder, Llm, LlmError, Meter, Models, Prompts, Setup, Vector};
 use halma_testkit::{Script, Toy};
 
 use super::*;
@@ -63,7 +61,8 @@ impl Embedder for Guesses {
     }
 
     async fn embed(&self, texts: &[&str], _: EmbedRole) -> Result<Vec<Vector>, LlmError> {
-        let same = |text: &&str| if text.contains("river") { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
+        let same =
+            |text: &&str| if text.contains("river") { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
         Ok(texts.iter().map(same).collect())
     }
 }
@@ -152,10 +151,16 @@ async fn an_evasive_answer_is_relevant_to_nothing() {
 #[tokio::test]
 async fn creative_answers_are_rated_from_1_to_5() {
     let script = Script::new([
-        ("judge/creative", r#"{"thinking": "", "relevance": 9, "diversity": 3,
-            "comprehensiveness": 4, "uniqueness": 1, "inspiration": 2}"#),
-        ("judge/creative", r#"{"thinking": "", "relevance": 5, "diversity": 3,
-            "comprehensiveness": 4, "uniqueness": 1, "inspiration": 2}"#),
+        (
+            "judge/creative",
+            r#"{"thinking": "", "relevance": 9, "diversity": 3,
+            "comprehensiveness": 4, "uniqueness": 1, "inspiration": 2}"#,
+        ),
+        (
+            "judge/creative",
+            r#"{"thinking": "", "relevance": 5, "diversity": 3,
+            "comprehensiveness": 4, "uniqueness": 1, "inspiration": 2}"#,
+        ),
     ]);
     let rubric = rate(&cx(&script), "How?", "So.").await.unwrap();
     assert_eq!(rubric.mean(), Some(0.5));

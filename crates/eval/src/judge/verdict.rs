@@ -35,7 +35,9 @@ pub enum Judgement {
     Wrong,
     /// It was asked three times and gave no verdict that can be read. Counted apart: neither right
     /// nor wrong, nor half of each.
-    Unreadable { reason: String },
+    Unreadable {
+        reason: String,
+    },
 }
 
 /// Asks the judge about one answer. An empty answer is wrong, and nobody is asked. A verdict that
@@ -51,7 +53,9 @@ pub async fn judge(cx: &Cx, protocol: Protocol, case: &Case<'_>) -> Result<Judge
     };
     let cx = cx.span("judge");
     let verdict = match protocol {
-        Protocol::Pike => cx.ask(&PIKE, context! { question, golds => golds.to_vec(), answer }).await,
+        Protocol::Pike => {
+            cx.ask(&PIKE, context! { question, golds => golds.to_vec(), answer }).await
+        }
         Protocol::Dec => cx.ask(&DEC, context! { question, gold, answer }).await,
     };
     match verdict {
@@ -102,7 +106,8 @@ fn yes_or_no(reply: &str) -> std::result::Result<bool, String> {
 /// The word that a text begins with, if it is a verdict and a sentence does not run on in it.
 fn verdict_of(text: &str) -> Option<bool> {
     let text = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    let (word, rest) = text.split_at(text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len()));
+    let (word, rest) =
+        text.split_at(text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len()));
     let ends = rest.is_empty() || !rest.starts_with(' ');
     match word {
         "yes" if ends => Some(true),

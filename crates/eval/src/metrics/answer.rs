@@ -78,14 +78,14 @@ fn shared_words(prediction: &str, gold: &str) -> usize {
 /// Where a gold answer may lie in a prediction that covers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cover {
-    /// Anywhere, within a word too (AtomR: `fin` in `finland`).
+    /// Anywhere, within a word too (`AtomR`: `fin` in `finland`).
     Characters,
     /// At word boundaries only (DEC, section 4.2).
     Words,
 }
 
 /// 1 when a gold answer is a part of the prediction, both normalised, else 0 (`CoverEM`: Rosset et
-/// al., 2020; AtomR; DEC). A gold answer that is empty once normalised covers only an empty
+/// al., 2020; `AtomR`; DEC). A gold answer that is empty once normalised covers only an empty
 /// prediction.
 pub fn cover_em(cover: Cover, profile: Profile, prediction: &str, golds: &[String]) -> f64 {
     let prediction = normalise(profile, prediction);

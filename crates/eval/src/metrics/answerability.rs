@@ -61,7 +61,12 @@ impl Answerability {
 mod tests {
     use super::*;
 
-    fn several(count: usize, answerable: bool, abstained: bool, correct: Option<bool>) -> Vec<Tried> {
+    fn several(
+        count: usize,
+        answerable: bool,
+        abstained: bool,
+        correct: Option<bool>,
+    ) -> Vec<Tried> {
         vec![Tried { answerable, abstained, correct }; count]
     }
 
@@ -78,8 +83,13 @@ mod tests {
         .concat();
         let found = Answerability::of(&tried);
         let values = [
-            found.accuracy, found.precision, found.recall, found.f1, found.specificity,
-            found.conditional, found.overall,
+            found.accuracy,
+            found.precision,
+            found.recall,
+            found.f1,
+            found.specificity,
+            found.conditional,
+            found.overall,
         ];
         values.map(|value| format!("{:.2}", value.unwrap() * 100.0)).join(" ")
     }

@@ -57,7 +57,8 @@ pub fn interval_coverage(forecasts: &[Forecast], actual: &[f64]) -> Option<f64> 
         .zip(actual)
         .filter_map(|(forecast, actual)| Some((forecast.low?..=forecast.high?).contains(actual)))
         .collect();
-    (!inside.is_empty()).then(|| share(inside.iter().filter(|inside| **inside).count(), inside.len()))
+    (!inside.is_empty())
+        .then(|| share(inside.iter().filter(|inside| **inside).count(), inside.len()))
 }
 
 #[cfg(test)]

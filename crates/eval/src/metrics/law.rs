@@ -6,7 +6,8 @@ use super::{f1, share};
 
 /// 1 when of the letters A to D the gold one occurs in the answer and no other does, else 0.
 pub fn law_option(answer: &str, gold: &str) -> f64 {
-    let letters: BTreeSet<char> = answer.chars().map(narrow).filter(|c| "ABCD".contains(*c)).collect();
+    let letters: BTreeSet<char> =
+        answer.chars().map(narrow).filter(|c| "ABCD".contains(*c)).collect();
     let right = letters.len() == 1 && gold.chars().map(narrow).any(|c| letters.contains(&c));
     share(usize::from(right), 1)
 }

@@ -24,8 +24,8 @@ pub use metric::Metric;
 pub use normalise::{Profile, normalise};
 pub use number::{number_in, same_number};
 pub use option::{chosen, option_accuracy, yes_no};
-pub use passage::{recall_at_k, support_recall};
 pub(crate) use passage::{ranks, recall_of_ranks};
+pub use passage::{recall_at_k, support_recall};
 pub use ragas::{Criteria, mean_precision};
 pub use rouge::rouge_l;
 

@@ -15,7 +15,7 @@ pub enum Profile {
     /// but where one side is `yes`, `no` or `noanswer` and the other is not the same, nothing is
     /// shared.
     Hotpot,
-    /// AtomR (Xin et al., 2024): as [`Self::Hotpot`], with a space for each hyphen first, so that
+    /// `AtomR` (Xin et al., 2024): as [`Self::Hotpot`], with a space for each hyphen first, so that
     /// `rock-n-roll` is three words.
     Atomr,
     /// PIKE-RAG (Wang et al., 2025): as [`Self::Squad`], with digits for number words first.
@@ -26,8 +26,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    pub const ALL: [Self; 5] =
-        [Self::Squad, Self::Hotpot, Self::Atomr, Self::Pike, Self::Chinese];
+    pub const ALL: [Self; 5] = [Self::Squad, Self::Hotpot, Self::Atomr, Self::Pike, Self::Chinese];
 
     /// The profile of the format's official script.
     pub fn of(format: Format) -> Self {

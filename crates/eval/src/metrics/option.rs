@@ -51,8 +51,9 @@ fn contained(answer: &str, options: &[String]) -> Option<usize> {
         .iter()
         .filter(|option| !option.trim().is_empty() && answer.contains(option.as_str()))
         .collect();
-    let part_of_another =
-        |option: &String| inside.iter().any(|other| *other != option && other.contains(option.as_str()));
+    let part_of_another = |option: &String| {
+        inside.iter().any(|other| *other != option && other.contains(option.as_str()))
+    };
     only(options, |option| inside.contains(&option) && !part_of_another(option))
 }
 

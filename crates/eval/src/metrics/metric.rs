@@ -58,7 +58,7 @@ impl Metric {
             Self::RougeL => {
                 "Lin (2004), with β = 1; Chinese by characters, which gives up to 0.05 more than \
                  the words of LawBench's scorer"
-            },
+            }
             Self::ByKind => {
                 "Short answers by F1 (squad; Chinese by characters), yes/no, options and numbers \
                  by accuracy, long ones by ROUGE-L"

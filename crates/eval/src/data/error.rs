@@ -17,6 +17,8 @@ pub enum DataError {
         file.display()
     )]
     NotText { file: PathBuf, byte: usize },
+    #[error("{}: the passages cannot be written: {source}; check the folder", folder.display())]
+    Unwritable { folder: PathBuf, source: std::io::Error },
     #[error("{}: the data file holds no record; fetch it again", file.display())]
     Empty { file: PathBuf },
     #[error(

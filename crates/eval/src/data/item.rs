@@ -1,5 +1,4 @@
 //! What is asked and what a perfect run would answer and find.
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use halma_core::{AnswerKind, Question};
@@ -15,16 +14,6 @@ pub struct DataSet {
     pub format: Format,
     pub items: Vec<Item>,
     pub refused: Vec<RefusedRecord>,
-}
-
-impl DataSet {
-    /// Every passage that the file brings for any of its questions, each once, in the file's
-    /// order: what one pooled base is made of. Empty where the file brings none.
-    pub fn pool(&self) -> Vec<&Passage> {
-        let mut seen = HashSet::new();
-        let all = self.items.iter().flat_map(|item| item.contexts.iter());
-        all.filter(|passage| seen.insert((&passage.title, &passage.text))).collect()
-    }
 }
 
 /// One question with what a perfect run would give.

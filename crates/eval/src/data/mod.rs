@@ -22,6 +22,7 @@ mod medmcqa;
 mod medqa;
 mod musique;
 mod own;
+mod pool;
 mod records;
 mod reference;
 mod registry;

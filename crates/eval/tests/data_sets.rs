@@ -280,38 +280,40 @@ fn aliases_of_2wiki_come_from_the_file_beside_it() {
     assert!(error.contains("id_aliases.json: the file beside") && error.contains("line 1"));
 }
 
+/// Each with the format it is told to be; `musique.jsonl` holds an unanswerable question.
+const FIXTURES: &[(&str, Format)] = &[
+    ("hotpotqa.json", Format::Hotpotqa),
+    ("2wiki.json", Format::TwoWiki),
+    ("musique.jsonl", Format::MusiqueFull),
+    ("musique_full.jsonl", Format::MusiqueFull),
+    ("strategyqa.json", Format::Strategyqa),
+    ("medqa.jsonl", Format::Medqa),
+    ("medmcqa.jsonl", Format::Medmcqa),
+    ("scifact/claims.jsonl", Format::Scifact),
+    ("scifact_pairs.tsv", Format::ScifactPairs),
+    ("fever.jsonl", Format::Fever),
+    ("logiqa2.jsonl", Format::Logiqa2),
+    ("folio.jsonl", Format::Folio),
+    ("gsm8k.jsonl", Format::Gsm8k),
+    ("mawps.json", Format::Mawps),
+    ("lawbench_1-1.json", Format::Lawbench11),
+    ("lawbench_1-2.json", Format::Lawbench12),
+    ("lawbench_3-1.json", Format::Lawbench31),
+    ("lawbench_3-2.json", Format::Lawbench32),
+    ("lawbench_3-6.json", Format::Lawbench36),
+    ("lawbench_3-8.json", Format::Lawbench38),
+    ("open_australian_legal_qa.jsonl", Format::OpenAustralianLegalQa),
+    ("crag.jsonl", Format::Crag),
+    ("blendqa.jsonl", Format::Blendqa),
+    ("own.jsonl", Format::Own),
+];
+
 #[test]
 fn every_fixture_is_told_by_its_keys() {
-    // `musique.jsonl` holds an unanswerable question and so is told to be `musique-full`.
-    for (name, format) in [
-        ("hotpotqa.json", Format::Hotpotqa),
-        ("2wiki.json", Format::TwoWiki),
-        ("musique.jsonl", Format::MusiqueFull),
-        ("musique_full.jsonl", Format::MusiqueFull),
-        ("strategyqa.json", Format::Strategyqa),
-        ("medqa.jsonl", Format::Medqa),
-        ("medmcqa.jsonl", Format::Medmcqa),
-        ("scifact/claims.jsonl", Format::Scifact),
-        ("scifact_pairs.tsv", Format::ScifactPairs),
-        ("fever.jsonl", Format::Fever),
-        ("logiqa2.jsonl", Format::Logiqa2),
-        ("folio.jsonl", Format::Folio),
-        ("gsm8k.jsonl", Format::Gsm8k),
-        ("mawps.json", Format::Mawps),
-        ("lawbench_1-1.json", Format::Lawbench11),
-        ("lawbench_1-2.json", Format::Lawbench12),
-        ("lawbench_3-1.json", Format::Lawbench31),
-        ("lawbench_3-2.json", Format::Lawbench32),
-        ("lawbench_3-6.json", Format::Lawbench36),
-        ("lawbench_3-8.json", Format::Lawbench38),
-        ("open_australian_legal_qa.jsonl", Format::OpenAustralianLegalQa),
-        ("crag.jsonl", Format::Crag),
-        ("blendqa.jsonl", Format::Blendqa),
-        ("own.jsonl", Format::Own),
-    ] {
+    for (name, format) in FIXTURES {
         let checked = check(&fixture(name), None).unwrap();
-        assert_eq!(checked.format, format, "{name}");
-        assert_eq!(checked.usable, loaded(name, format).items.len(), "{name}");
+        assert_eq!(checked.format, *format, "{name}");
+        assert_eq!(checked.usable, loaded(name, *format).items.len(), "{name}");
         assert_eq!(checked.records, checked.usable + checked.refused.len(), "{name}");
         assert!(checked.same_as.is_none() && checked.lines().len() >= 5, "{name}");
     }
@@ -340,3 +342,28 @@ fn a_check_says_what_a_file_is() {
     let error = check(&path, None).unwrap_err().to_string();
     assert!(error.contains("no format has the keys of this file's records (colour)"), "{error}");
 }
+
+/// Whatever stands in the place of a value, the record is read or refused.
+#[test]
+fn a_value_of_another_type_is_never_more_than_a_refused_record() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, format) in FIXTURES.iter().filter(|(_, format)| *format != Format::ScifactPairs) {
+        let text = std::fs::read_to_string(fixture(name)).unwrap();
+        let records: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap_or_else(|_| {
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        });
+        let first = records[0].as_object().unwrap();
+        for (key, other) in first.keys().flat_map(|key| OTHERS.map(|other| (key, other))) {
+            let mut records = records.clone();
+            records[0][key] = serde_json::from_str(other).unwrap();
+            let path = folder.path().join("changed.json");
+            std::fs::write(&path, serde_json::to_vec(&records).unwrap()).unwrap();
+            if let Ok(data) = load(&path, *format, None) {
+                let all = data.items.len() + data.refused.len();
+                assert_eq!(all, records.len(), "{name}: {key} = {other}");
+            }
+        }
+    }
+}
+
+const OTHERS: [&str; 7] = ["null", "7", "-1.5", "\"\"", "[]", "{}", "[[\"x\"], {\"y\": []}]"];

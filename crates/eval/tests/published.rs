@@ -1,6 +1,5 @@
 //! Every data set by its published file, where that is at hand; the fixtures cover the same paths
 //! otherwise.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 use std::path::PathBuf;
 
 use halma_eval::{Format, Item, check, load};

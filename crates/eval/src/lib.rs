@@ -6,7 +6,8 @@ mod data;
 mod error;
 mod jobs;
 mod journal;
-mod metrics;
+pub mod judge;
+pub mod metrics;
 
 mod record;
 mod report;
@@ -15,9 +16,12 @@ mod retrieval;
 mod runner;
 mod table;
 
-pub use data::{DataError, DataSet, Format, GoldPassage, Item, RefusedRecord, load};
+pub use data::{
+    Checked, DATA_SETS, DataError, DataSet, DataSetEntry, Format, GoldPassage, Item, KeyCount,
+    Passage, Pool, RefusedRecord, Split, check, entries, load, reference,
+};
 pub use error::EvalError;
-pub use metrics::{Profile, Score, normalise, recall_at_k, score, support_recall};
+pub use metrics::{Metric, Profile, Score, normalise, recall_at_k, score, support_recall};
 pub use record::fingerprint;
 pub use report::{Failure, KindMetrics, Latency, Metrics, REPORT_VERSION, Report, Retrieval, Run};
 pub use retrieval::{Recall, recall};

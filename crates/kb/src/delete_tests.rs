@@ -76,7 +76,7 @@ fn no_file_holds_a_mark_before_or_after() {
     let dir = tempdir().unwrap();
     let base = sample::base(dir.path(), "zqmark");
     let words = || {
-        let found = |layer| base.words(layer).unwrap().search("zqmark0001", 10).unwrap().len();
+        let found = |layer| base.words(layer).unwrap().search("zqmark0001", 10, None).unwrap().len();
         found(Layer::Chunk)
     };
     assert_eq!(words(), 1);
@@ -159,7 +159,7 @@ fn a_deletion_that_was_killed_is_finished_when_the_base_is_opened() {
     assert_eq!(keys(dir.path()), 6);
     let verified = base.verify().unwrap();
     assert!(verified.is_sound(), "{:?}", verified.problems);
-    assert!(base.words(Layer::Chunk).unwrap().search("zqmark0001", 10).unwrap().is_empty());
+    assert!(base.words(Layer::Chunk).unwrap().search("zqmark0001", 10, None).unwrap().is_empty());
 }
 
 #[test]

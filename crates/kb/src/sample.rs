@@ -3,6 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use halma_core::{Edge, Layer};
+use halma_parse::Parsed;
 
 use crate::atom::AtomDraft;
 use crate::cut::{ChunkDraft, Outline, SectionDraft};
@@ -54,7 +55,10 @@ fn place(text: &str, range: std::ops::Range<usize>) -> Place {
 pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
     let text = format!("é {} first.\n{} second.\n", marks.next(), marks.next());
     let middle = text.find('\n').unwrap() + 1;
-    let chunk = |range| ChunkDraft { place: place(&text, range), text: None, summary: None };
+    let chunk = |range| {
+        let place = place(&text, range);
+        ChunkDraft { own: place, place, text: None, summary: None }
+    };
     let mut chunks = vec![chunk(0..middle), chunk(middle..text.len())];
     chunks[1].summary = Some(marks.next());
     let whole = place(&text, 0..text.len());
@@ -65,24 +69,23 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
     let title = marks.next();
     let id = hash(&[title.as_bytes(), text.as_bytes()]);
     let file = format!("{name} {}", marks.next());
+    let parsed = Parsed { format: "text", url: Some(file.clone()), text: text.clone(), ..Parsed::default() };
     let draft = DocumentDraft {
         id,
         name,
         source: &file,
         title: &title,
-        url: Some(&file),
-        date: None,
-        text: &text,
+        origin: "",
+        parsed: &parsed,
         outline: &outline,
         cut_with: 0,
-        format: "text",
     };
     store
         .write(|txn| {
             store.put_document(txn, &draft, Atoms::Sentences)?;
             let row = store.find(txn, Layer::Document, id)?.unwrap();
             let mut record: DocumentRecord = store.linked(txn, row)?;
-            store.add_name(txn, row, &format!("{name} again"), false)?;
+            store.add_name(txn, row, (&format!("{name} again"), ""), false)?;
             record.names.push(format!("{name} again"));
             let (first, last) = (record.chunks.0, record.chunks.1 - 1);
             let chars = text.chars().count();

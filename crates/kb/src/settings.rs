@@ -134,6 +134,8 @@ pub struct BaseOptions {
     /// until every text has a vector of the new one.
     pub former: Option<Former>,
     pub thresholds: Thresholds,
+    /// The weights of graph search.
+    pub graph: GraphSettings,
 }
 
 /// An embedder that is on its way out.
@@ -141,7 +143,6 @@ pub struct BaseOptions {
 pub struct Former {
     pub embedder: Arc<dyn Embedder>,
     pub thresholds: Thresholds,
-    pub graph: GraphSettings,
 }
 
 /// How an input file is read.

@@ -143,7 +143,7 @@ mod tests {
     use halma_testkit::Toy;
 
     use super::*;
-    use crate::{Atoms, BaseOptions, IndexReport, InputFormat, PROMPTS};
+    use crate::{Atoms, BaseOptions, IndexReport, IndexOptions, PROMPTS};
 
     /// Ends every passage at its first piece; fails for texts that hold the word.
     #[derive(Default)]
@@ -187,7 +187,7 @@ mod tests {
         let meter = Arc::new(Meter::new(Budget::default()));
         let inputs = [input.to_owned()];
         let progress: crate::Progress = Arc::new(|_| ());
-        crate::index(base, &inputs, InputFormat::Auto, &settings, &setup, &meter, progress)
+        crate::index(base, &inputs, &IndexOptions::default(), &settings, &setup, &meter, progress)
             .await
             .unwrap()
     }

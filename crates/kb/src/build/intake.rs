@@ -344,7 +344,7 @@ impl Intake {
             self.nameless.push(row);
             return Ok(());
         }
-        store.remove_document(txn, row)
+        store.remove_document(txn, row).map(|_| ())
     }
 
     fn put(

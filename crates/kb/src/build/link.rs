@@ -88,7 +88,7 @@ fn found_in(store: &Store, txn: &Reading<'_>, row: Row) -> heed::Result<Found> {
     }
     let text = store.chunk_text(txn, &chunk)?;
     let titles = [title, heading];
-    let named = named_in(text, titles.iter().flatten().flatten());
+    let named = named_in(&text, titles.iter().flatten().flatten());
     if !named.is_empty() {
         found.push(((Layer::Chunk, row), named));
     }

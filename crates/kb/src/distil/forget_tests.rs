@@ -7,7 +7,7 @@ use halma_core::{ChatReply, ChatRequest, Layer, Llm, LlmError, Meter, Models, Pr
 use halma_testkit::Toy;
 use serde_json::{Value, json};
 
-use crate::{Atoms, Base, BaseOptions, Entities, InputFormat, KbSettings, PROMPTS};
+use crate::{Atoms, Base, BaseOptions, Entities, IndexOptions, KbSettings, PROMPTS};
 
 /// Quotes as much of what it is shown as it can.
 struct Parrot;
@@ -80,8 +80,8 @@ async fn index(base: &Arc<Base>, input: &std::path::Path) {
         prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
     });
     let (meter, inputs) = (Arc::new(Meter::unlimited()), [input.to_owned()]);
-    let (format, settings) = (InputFormat::Auto, settings());
-    crate::index(base, &inputs, format, &settings, &setup, &meter, Arc::new(|_| ())).await.unwrap();
+    let (options, settings) = (IndexOptions::default(), settings());
+    crate::index(base, &inputs, &options, &settings, &setup, &meter, Arc::new(|_| ())).await.unwrap();
 }
 
 #[tokio::test]

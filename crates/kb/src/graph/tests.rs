@@ -9,7 +9,7 @@ use halma_core::{
 };
 use halma_testkit::{Script, Toy};
 
-use crate::{Atoms, Base, BaseOptions, GraphSettings, InputFormat, KbSettings, PROMPTS, index};
+use crate::{Atoms, Base, BaseOptions, GraphSettings, IndexOptions, KbSettings, PROMPTS, index};
 
 /// Hashes words into 64 dimensions: texts that share words are near.
 struct Hashed;
@@ -70,7 +70,7 @@ async fn indexed(base: &Arc<Base>, dir: &std::path::Path, atoms: Atoms) {
     });
     let (inputs, meter) = ([dir.join("library.jsonl")], Arc::new(Meter::unlimited()));
     let progress = Arc::new(|_| ());
-    index(base, &inputs, InputFormat::Auto, &settings, &setup, &meter, progress).await.unwrap();
+    index(base, &inputs, &IndexOptions::default(), &settings, &setup, &meter, progress).await.unwrap();
 }
 
 const QUESTION: &str = "In which town did the painter of Low Tide grow up?";

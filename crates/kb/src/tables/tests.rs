@@ -32,12 +32,10 @@ impl Library {
             name,
             source: name,
             title: "",
-            url: None,
-            date: None,
-            text: &parsed.text,
+            origin: "",
+            parsed,
             outline: &cut.outline,
             cut_with: 0,
-            format: parsed.format,
         };
         let store = &self.base.store;
         store

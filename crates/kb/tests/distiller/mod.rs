@@ -14,7 +14,7 @@ use halma_core::{
     Budget, ChatReply, ChatRequest, Edge, Embedder, Hit, Layer, Llm, LlmError, Meter, Mode, Models,
     NodeId, Prompts, Setup, Usage,
 };
-use halma_kb::{Atoms, Base, Entities, IndexReport, InputFormat, KbSettings, PROMPTS};
+use halma_kb::{Atoms, Base, Entities, IndexReport, IndexOptions, KbSettings, PROMPTS};
 use halma_testkit::Toy;
 use serde_json::{Value, json};
 
@@ -170,7 +170,7 @@ impl Works {
         let meter = Arc::new(Meter::new(budget));
         let (inputs, settings) = ([self.bench.input()], &self.bench.settings);
         let (setup, progress) = (self.setup(), Arc::new(|_| ()));
-        halma_kb::index(base, &inputs, InputFormat::Auto, settings, &setup, &meter, progress)
+        halma_kb::index(base, &inputs, &IndexOptions::default(), settings, &setup, &meter, progress)
             .await
             .unwrap()
     }

@@ -182,7 +182,7 @@ impl Store {
         }
         for chunk in rows(record.chunks) {
             self.remove_atoms(txn, chunk)?;
-            self.remove_unit(txn, chunk)?;
+            self.forget_atomizing(txn, chunk)?;
             self.remove_node::<ChunkRecord>(txn, chunk)?;
         }
         for section in rows(record.sections) {

@@ -14,7 +14,7 @@ use crate::store::{ChunkRecord, DocumentRecord, Expected, History, Row};
 use crate::{Atoms, Base, KbError, KbSettings, Progress, Stage, Step};
 
 /// Chunks whose atoms are written in one transaction.
-const BATCH: usize = 1024;
+const BATCH: usize = 4096;
 
 /// After so many failures of the model in a row the rest is left for another run: the endpoint is
 /// down or refuses the key, and every further call would only cost time.

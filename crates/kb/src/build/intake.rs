@@ -17,9 +17,10 @@ use crate::read::{Draft, InputFile, Naming, read};
 use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, Store};
 use crate::{Base, IndexOptions, IndexReport, KbError, KbSettings, Progress, Stage, Step};
 
-/// Documents are written so many at a time, or so many bytes of them.
-const BATCH: usize = 1000;
-const BATCH_BYTES: usize = 8_000_000;
+/// Documents are written so many at a time, or so many bytes of them. Ids are hashes, so every
+/// transaction touches pages all over a large base: few large ones write far less than many small.
+const BATCH: usize = 4000;
+const BATCH_BYTES: usize = 16_000_000;
 
 /// New documents can be searched after so many of them, before the build ends. Changed ones are
 /// waited for: until the new text can be searched, the document cannot be found at all.

@@ -64,7 +64,7 @@ impl Store {
                 }
             }
             // The old chunk lets go of its atoms, so that they are not removed with it.
-            self.remove_unit(txn, from)?;
+            self.forget_atomizing(txn, from)?;
             self.put_unit(txn, to, &unit)?;
         }
         self.carry_facts(txn, from, (to, &new))?;

@@ -41,7 +41,7 @@ impl Store {
     }
 
     /// The ledger's entry of a chunk goes; what it says was made stays.
-    pub(super) fn remove_unit(&self, txn: &mut RwTxn<'_>, chunk: Row) -> heed::Result<()> {
+    pub(super) fn forget_atomizing(&self, txn: &mut RwTxn<'_>, chunk: Row) -> heed::Result<()> {
         self.done_with(txn, Work::Atoms, (Layer::Chunk, chunk))?;
         self.db.atomizing.delete(txn, &chunk.to_be_bytes()).map(|_| ())
     }

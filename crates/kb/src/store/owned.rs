@@ -161,7 +161,7 @@ impl Store {
         for node in self.listed_under(txn, (Layer::Chunk, row))? {
             self.remove(txn, node, gone)?;
         }
-        self.remove_unit(txn, row)?;
+        self.forget_atomizing(txn, row)?;
         self.remove(txn, (Layer::Chunk, row), gone)
     }
 

@@ -36,7 +36,8 @@ pub(crate) fn about(text: &str) -> About {
     if about.title.is_none() {
         about.title = headings(text, about.body)
             .into_iter()
-            .find(|h| h.level == HeadingLevel::H1).map(|heading| heading.text);
+            .find(|h| h.level == HeadingLevel::H1)
+            .map(|heading| heading.text);
     }
     about.title = about.title.filter(|title| !title.is_empty());
     about

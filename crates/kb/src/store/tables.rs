@@ -3,9 +3,7 @@ use halma_core::Layer;
 use heed::RwTxn;
 
 use super::documents::{DocumentDraft, at, rows};
-use super::{
-    DocumentRecord, FigureRecord, Id, Row, RowRecord, Rows, Store, TableRecord, hash,
-};
+use super::{DocumentRecord, FigureRecord, Id, Row, RowRecord, Rows, Store, TableRecord, hash};
 use crate::cut::TableDraft;
 
 /// Where a document's own rows begin in their layers.
@@ -38,7 +36,8 @@ impl Store {
         for (i, figure) in outline.figures.iter().enumerate() {
             let caption = figure.caption.as_deref().unwrap_or("");
             let place = at(figure.place);
-            let id = [&draft.id.to_be_bytes(), &place[..], &number(i).to_be_bytes(), caption.as_bytes()];
+            let id =
+                [&draft.id.to_be_bytes(), &place[..], &number(i).to_be_bytes(), caption.as_bytes()];
             let record = FigureRecord {
                 id: hash(&id),
                 document: begins.document,

@@ -99,6 +99,14 @@ pub enum KbError {
 }
 
 impl KbError {
+    /// Of filling the SQL engine.
+    pub(crate) fn tables(source: rusqlite::Error) -> Self {
+        match source.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::OutOfMemory) => Self::SqlTooLarge,
+            _ => Self::Tables { source },
+        }
+    }
+
     pub(crate) fn file(
         path: impl Into<PathBuf>,
         doing: &'static str,

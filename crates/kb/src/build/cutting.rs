@@ -200,8 +200,7 @@ mod tests {
         std::fs::write(input.join("fish.md"), "Fish swim in water.\n\nBirds do not.\n").unwrap();
         std::fs::write(input.join("bad.md"), "Broken things lie here.\n").unwrap();
         std::fs::write(input.join("twin.md"), "---\ntitle: fish\n---\nOther fish.\n").unwrap();
-        let base =
-            Base::create_or_open(&dir.path().join("base"), BaseOptions::default()).unwrap();
+        let base = Base::create_or_open(&dir.path().join("base"), BaseOptions::default()).unwrap();
         let model = Arc::new(Cutter { fails_on: "Broken", ..Cutter::default() });
         let report = index(&base, &input, Arc::clone(&model)).await;
         assert_eq!((report.documents_new, report.pending_units, report.chunks), (2, 1, 3));

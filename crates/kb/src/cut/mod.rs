@@ -229,6 +229,7 @@ pub(crate) async fn cut(
 }
 
 /// The variables of the calls that cutting a document by the model is expected to take.
+#[cfg_attr(not(test), expect(dead_code, reason = "for the estimate before a build"))]
 pub(crate) fn expected(
     parsed: &Parsed,
     title: &str,

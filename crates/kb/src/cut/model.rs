@@ -55,12 +55,7 @@ pub(super) struct Cutter<'a> {
 }
 
 impl<'a> Cutter<'a> {
-    pub(super) fn new(
-        text: &'a str,
-        title: &'a str,
-        limit: usize,
-        with: &CutModels<'_>,
-    ) -> Self {
+    pub(super) fn new(text: &'a str, title: &'a str, limit: usize, with: &CutModels<'_>) -> Self {
         let cx = Cx::new(Arc::clone(with.setup), Arc::clone(with.meter), None);
         cx.quote(with.document);
         Self { text, title, limit, forward: String::new(), cx, fell_back: 0 }
@@ -113,9 +108,7 @@ fn check(reply: &Reply, most: usize) -> Result<(), String> {
     for (name, summary) in [("summary", &reply.summary), ("forward", &reply.forward)] {
         let length = summary.chars().count();
         if length > LONGEST_SUMMARY {
-            return Err(format!(
-                "`{name}` has {length} characters; at most {LONGEST_SUMMARY} fit"
-            ));
+            return Err(format!("`{name}` has {length} characters; at most {LONGEST_SUMMARY} fit"));
         }
         if summary.trim().is_empty() {
             return Err(format!("`{name}` is empty"));

@@ -40,8 +40,8 @@ fn place(text: &str, row: &TableRow, table: &Range<usize>, at: usize) -> Range<u
 /// value, where one would be longer than the limit.
 fn texts(table: &Table, row: &TableRow, (limit, caption): (usize, Option<&str>)) -> Vec<String> {
     let mut whole = String::new();
-    for part in parts(table, row) {
-        join(&mut whole, &part);
+    for part in values(table, row) {
+        part.write(&mut whole);
     }
     if whole.is_empty() {
         return vec![];
@@ -53,15 +53,24 @@ fn texts(table: &Table, row: &TableRow, (limit, caption): (usize, Option<&str>))
     if !is_longer(&whole, limit) {
         return vec![whole];
     }
-    let lead = parts(table, row).next().filter(|lead| !is_longer(lead, limit / 4));
+    let mut parts = values(table, row).map(|value| {
+        let mut part = String::new();
+        value.write(&mut part);
+        part
+    });
+    let first = parts.next();
+    let lead = first.clone().filter(|lead| !is_longer(lead, limit / 4));
     let mut texts = vec![];
     let mut text = String::new();
-    for part in parts(table, row) {
+    for part in first.into_iter().chain(parts) {
         if !text.is_empty() && text.len() + part.len() + 2 > limit {
             texts.push(std::mem::take(&mut text));
             text.extend(lead.clone());
         }
-        join(&mut text, &part);
+        if !text.is_empty() {
+            text.push_str("; ");
+        }
+        text.push_str(&part);
         if is_longer(&text, limit) {
             let mut pieces = vec![];
             split_long(&text, 0..text.len(), limit, &mut pieces);
@@ -79,25 +88,37 @@ fn texts(table: &Table, row: &TableRow, (limit, caption): (usize, Option<&str>))
     texts
 }
 
-fn join(text: &mut String, part: &str) {
-    if !text.is_empty() {
-        text.push_str("; ");
-    }
-    text.push_str(part);
+/// A value with the name of its column, or its number where it has none.
+struct Named<'a> {
+    name: &'a str,
+    number: usize,
+    value: &'a str,
 }
 
-/// Each value that is there, with the name of its column.
-fn parts<'a>(table: &'a Table, row: &'a TableRow) -> impl Iterator<Item = String> + 'a {
-    row.cells.iter().enumerate().filter_map(|(i, value)| {
-        let value = value.trim();
-        if value.is_empty() {
-            return None;
+impl Named<'_> {
+    fn write(&self, text: &mut String) {
+        if !text.is_empty() {
+            text.push_str("; ");
         }
-        Some(match table.columns.get(i).map(|name| name.trim()).filter(|name| !name.is_empty()) {
-            Some(name) => format!("{name}: {value}"),
-            None => format!("column {}: {value}", i + 1),
-        })
-    })
+        if self.name.is_empty() {
+            text.push_str("column ");
+            text.push_str(&self.number.to_string());
+        } else {
+            text.push_str(self.name);
+        }
+        text.push_str(": ");
+        text.push_str(self.value);
+    }
+}
+
+/// The values of a row that are there.
+fn values<'a>(table: &'a Table, row: &'a TableRow) -> impl Iterator<Item = Named<'a>> {
+    let named = |(i, value): (usize, &'a String)| Named {
+        name: table.columns.get(i).map_or("", |name| name.trim()),
+        number: i + 1,
+        value: value.trim(),
+    };
+    row.cells.iter().enumerate().map(named).filter(|named| !named.value.is_empty())
 }
 
 #[cfg(test)]
@@ -122,7 +143,8 @@ mod tests {
         let text = "Name;Maker;\nZarxio;\"Sandoz; Inc\";2015\n;;\nAmjevita;;2016\n";
         let parsed = delimited(text, b';');
         let cut = cut(&parsed, 1500);
-        let texts = ["Name: Zarxio; Maker: Sandoz; Inc; column 3: 2015", "Name: Amjevita; column 3: 2016"];
+        let texts =
+            ["Name: Zarxio; Maker: Sandoz; Inc; column 3: 2015", "Name: Amjevita; column 3: 2016"];
         assert_eq!(rows(&cut), texts);
         let section = &cut.outline.sections[0];
         assert_eq!((section.name.as_deref(), section.indexed), (Some("rows"), false));
@@ -138,7 +160,8 @@ mod tests {
 
     #[test]
     fn a_row_longer_than_the_limit_is_cut_between_its_values() {
-        let parsed = delimited("Name,Alpha,Beta,Gamma\nZarxio,aaaaaaaaaaaa,bbbbbbbbbbbb,cccccc\n", b',');
+        let parsed =
+            delimited("Name,Alpha,Beta,Gamma\nZarxio,aaaaaaaaaaaa,bbbbbbbbbbbb,cccccc\n", b',');
         let cut = cut(&parsed, 52);
         let texts = [
             "Name: Zarxio; Alpha: aaaaaaaaaaaa",
@@ -150,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_table_that_fits_is_one_chunk_and_a_longer_one_is_rows_below_its_heading() {
-        let table: String = (0..6).map(|i| format!("| {i} | value {i} |\n")).collect();
+        let table = (0..6).map(|i| format!("| {i} | value {i} |\n")).collect::<Vec<_>>().concat();
         let text = format!("Before.\n\n## Prices\n\n| key | word |\n|---|---|\n{table}\nAfter.\n");
         let parsed = markdown(&text);
         assert_eq!(rows(&cut(&parsed, 1500)), Vec::<&str>::new());

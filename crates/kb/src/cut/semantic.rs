@@ -31,8 +31,7 @@ pub(super) async fn pieces(
         return Ok(vec![whole]);
     }
     let depths = depths(&similarities(text, &units, embedder).await?);
-    let lengths: Vec<usize> =
-        units.iter().map(|unit| text[unit.clone()].chars().count()).collect();
+    let lengths: Vec<usize> = units.iter().map(|unit| text[unit.clone()].chars().count()).collect();
     let cuts = cuts(&lengths, &depths, enough, limit);
     let mut pieces = vec![];
     let mut from = 0;

@@ -53,12 +53,16 @@ mod tests {
     #[test]
     fn a_list_item_longer_than_the_limit_is_cut_between_sentences() {
         let parsed = markdown("- One two three four. Five six seven eight.\n- Nine.\n");
-        assert_eq!(cut(&parsed, 25), ["- One two three four. ", "Five six seven eight.\n", "- Nine.\n"]);
+        assert_eq!(
+            cut(&parsed, 25),
+            ["- One two three four. ", "Five six seven eight.\n", "- Nine.\n"]
+        );
     }
 
     #[test]
     fn a_heading_stays_with_what_follows() {
-        let text = format!("## Crew\n\n{}\n\n## Cast\n\nScheider.\n", "Spielberg made it. ".repeat(4));
+        let text =
+            format!("## Crew\n\n{}\n\n## Cast\n\nScheider.\n", "Spielberg made it. ".repeat(4));
         for limit in [30, 40, 60] {
             let parsed = markdown(&text);
             for chunk in cut(&parsed, limit) {

@@ -58,7 +58,7 @@ fn columns(table: &Table) -> Vec<Column> {
     let widest = table.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
     let column = |i: usize| Column {
         name: table.columns.get(i).map(|name| name.trim().to_owned()).unwrap_or_default(),
-        kind: kind_of(table.rows.iter().filter_map(|row| row.cells.get(i).map(String::as_str))),
+        kind: kind_of(&table.rows.iter().filter_map(|row| row.cells.get(i).map(String::as_str))),
     };
     (0..widest.max(table.columns.len())).map(column).collect()
 }

@@ -46,7 +46,8 @@ impl Llm for Wild {
 
     async fn chat(&self, _: &ChatRequest) -> Result<ChatReply, LlmError> {
         let call = self.0.fetch_add(7, std::sync::atomic::Ordering::Relaxed);
-        let text = format!("{{\"end\": {}, \"summary\": \"s\", \"forward\": \"f\"}}", call % 11 % 5);
+        let text =
+            format!("{{\"end\": {}, \"summary\": \"s\", \"forward\": \"f\"}}", call % 11 % 5);
         Ok(ChatReply { text, ..ChatReply::default() })
     }
 }
@@ -130,8 +131,8 @@ proptest! {
 
     #[test]
     fn structure_cuts_no_item_that_fits(items in prop::collection::vec("[a-z]{1,5}\\. [A-Z][a-z]{1,9}", 1..9)) {
-        let list: String = items.iter().map(|item| format!("- {item}\n")).collect();
-        let table: String = items.iter().map(|item| format!("| {item} |\n")).collect();
+        let list = items.iter().map(|item| format!("- {item}\n")).collect::<Vec<_>>().concat();
+        let table = items.iter().map(|item| format!("| {item} |\n")).collect::<Vec<_>>().concat();
         let text = format!("{list}\n| a |\n|---|\n{table}\nWords. And more.\n");
         let parsed = markdown(&text);
         let limit = table.len() + 12;
@@ -158,7 +159,8 @@ fn windows_of_sentences_share_their_beginnings() {
 
 #[test]
 fn a_window_over_headings_belongs_to_the_section_it_begins_in() {
-    let parsed = markdown("## A\n\none two\n\n## B\n\nthree four\n\n## C\n\nfive six seven eight\n");
+    let parsed =
+        markdown("## A\n\none two\n\n## B\n\nthree four\n\n## C\n\nfive six seven eight\n");
     let settings =
         CutSettings { chunk_tokens: 10, chunk_overlap: 0, ..settings(Chunks::Fixed, 100) };
     let cut = cut_now(&parsed, "", &settings).unwrap();
@@ -173,8 +175,8 @@ fn a_window_over_headings_belongs_to_the_section_it_begins_in() {
 
 #[test]
 fn a_subject_is_not_torn_apart() {
-    let sea: String = (0..6).map(|i| format!("The sea has {i} fish in it. ")).collect();
-    let sky: String = (0..6).map(|i| format!("The sky has {i} birds in it. ")).collect();
+    let sea = (0..6).map(|i| format!("The sea has {i} fish in it. ")).collect::<Vec<_>>().concat();
+    let sky = (0..6).map(|i| format!("The sky has {i} birds in it. ")).collect::<Vec<_>>().concat();
     let parsed = plain(&format!("{sea}{sky}{sea}"));
     let cut = cut_anyhow(&parsed, &settings(Chunks::Semantic, 300));
     assert_eq!(shown(&parsed, &cut), [sea.as_str(), &sky, &sea]);
@@ -226,7 +228,10 @@ async fn an_end_that_is_not_there_falls_back_to_the_structure() {
     assert!(texts[0].ends_with("Sundays.\n\n"), "as many pieces as fit: {texts:?}");
     assert_eq!(texts.len(), 2);
     let chunks = &cut.outline.sections[0].chunks;
-    assert_eq!((chunks[0].summary.as_deref(), chunks[1].summary.as_deref()), (None, Some("about 1")));
+    assert_eq!(
+        (chunks[0].summary.as_deref(), chunks[1].summary.as_deref()),
+        (None, Some("about 1"))
+    );
 }
 
 #[tokio::test]

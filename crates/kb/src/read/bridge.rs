@@ -35,7 +35,8 @@ pub(crate) fn markdown(text: &str) -> Parsed {
     let mut parsed = Parsed { format: "markdown", body, ..Parsed::default() };
     let (mut depth, mut at, mut cell) = (0, body, None);
     let mut cells = vec![];
-    for (event, range) in Parser::new_ext(&text[body..], Options::ENABLE_TABLES).into_offset_iter() {
+    for (event, range) in Parser::new_ext(&text[body..], Options::ENABLE_TABLES).into_offset_iter()
+    {
         let range = range.start + body..range.end + body;
         let kind = match &event {
             Event::Start(Tag::Heading { level, .. }) if depth == 0 => {

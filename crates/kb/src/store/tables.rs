@@ -38,7 +38,8 @@ impl Store {
         for (i, figure) in outline.figures.iter().enumerate() {
             let caption = figure.caption.as_deref().unwrap_or("");
             let place = at(figure.place);
-            let id = [&draft.id.to_be_bytes(), &place[..], &number(i).to_be_bytes(), caption.as_bytes()];
+            let id =
+                [&draft.id.to_be_bytes(), &place[..], &number(i).to_be_bytes(), caption.as_bytes()];
             let record = FigureRecord {
                 id: hash(&id),
                 document: begins.document,

@@ -108,7 +108,8 @@ impl Catalogue {
             let longer = candidates[i].iter().cloned();
             others.extend(written.chain(longer).map(|name| (name, i)));
         }
-        self.tables = stored.into_iter().zip(names).map(|(stored, name)| stored.known(name)).collect();
+        self.tables =
+            stored.into_iter().zip(names).map(|(stored, name)| stored.known(name)).collect();
         let shortest: Vec<&str> = candidates.iter().map(|names| names[0].as_str()).collect();
         self.unite(&shortest, &mut taken);
         for (i, table) in self.tables.iter().enumerate() {

@@ -31,9 +31,11 @@ pub(super) fn date(cell: &str, order: DateOrder) -> Option<String> {
         .iter()
         .find_map(|midnight| cell.strip_suffix(midnight))
         .unwrap_or(cell);
-    let parts: Vec<&str> =
-        cell.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).collect();
-    let [a, b, c] = parts[..] else { return None };
+    let mut parts = cell.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    let (a, b, c) = (parts.next()?, parts.next()?, parts.next()?);
+    if parts.next().is_some() {
+        return None;
+    }
     let marks = cell.chars().filter(|c| !c.is_alphanumeric());
     if !marks.clone().all(|c| matches!(c, '-' | '/' | '.' | ' ' | ',')) || marks.count() > 4 {
         return None;
@@ -65,9 +67,14 @@ fn number(part: &str) -> Option<u32> {
 }
 
 fn month(part: &str) -> Option<u32> {
+    if !part.starts_with(char::is_alphabetic) {
+        return None;
+    }
     let part = part.to_lowercase();
-    let known = |name: &&str| part == **name || part == name[..3] || (part == "sept" && name.starts_with(&part));
-    let at = MONTHS.iter().position(|name| known(&name))?;
+    let known = |name: &&str| {
+        part == **name || part == name[..3] || (part == "sept" && name.starts_with(&part))
+    };
+    let at = MONTHS.iter().position(known)?;
     u32::try_from(at + 1).ok()
 }
 
@@ -105,7 +112,9 @@ mod tests {
 
     #[test]
     fn other_things_are_no_days() {
-        for cell in ["2023", "2023-13-01", "29.2.2023", "1:2:2023", "2023-01-05T10:00:00", "a b c", "5 May"] {
+        for cell in
+            ["2023", "2023-13-01", "29.2.2023", "1:2:2023", "2023-01-05T10:00:00", "a b c", "5 May"]
+        {
             assert_eq!(date(cell, DateOrder::DayFirst), None, "{cell}");
         }
     }

@@ -12,12 +12,12 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Statement};
 use serde_json::Value;
 
+use super::SqlLimits;
 use super::catalogue::{Catalogue, LIST};
 use super::hints::explained;
 use super::load::{self, Origins};
 use super::query::Query;
 use super::sources::traced;
-use super::SqlLimits;
 use crate::KbError;
 use crate::store::{Row, Store};
 
@@ -85,23 +85,24 @@ impl Gate {
 
 impl Engine {
     pub(super) fn new(catalogue: Catalogue) -> Result<Self, KbError> {
-        let fail = |source| KbError::Tables { source };
         let origins = Arc::default();
         let gate: Arc<Mutex<Gate>> = Arc::default();
-        let connection = open(&gate, &origins).map_err(fail)?;
+        let connection = open(&gate, &origins).map_err(KbError::tables)?;
         let (loaded, listed) = (HashSet::new(), false);
         Ok(Self { connection, catalogue: Arc::new(catalogue), loaded, listed, origins, gate })
     }
 
-    /// Runs one query that reads.
+    /// Runs one query that reads; `None` when the base has changed meanwhile.
     pub(super) fn run(
         &mut self,
         store: &Store,
         sql: &str,
         limits: SqlLimits,
-    ) -> Result<Computed, KbError> {
+    ) -> Result<Option<Computed>, KbError> {
         let query = Query::new(sql)?;
-        self.load(store, &query)?;
+        if !self.load(store, &query)? {
+            return Ok(None);
+        }
         let named = query.tables(&self.catalogue);
         let written = query.in_own_names(&self.catalogue);
         {
@@ -111,17 +112,16 @@ impl Engine {
         }
         let done = self.computed(&written, limits);
         let gate = std::mem::take(&mut *opened(&self.gate));
-        done.map_err(|error| match gate.refused {
+        done.map(Some).map_err(|error| match gate.refused {
             Some(what) => KbError::SqlNotRead { what },
-            None => explained(error, (&query, &named), &self.catalogue, limits),
+            None => explained(&error, (&query, &named), &self.catalogue, limits),
         })
     }
 
-    /// Loads the tables that a query names.
-    fn load(&mut self, store: &Store, query: &Query<'_>) -> Result<(), KbError> {
+    /// Loads the tables that a query names; false when one is not there any more.
+    fn load(&mut self, store: &Store, query: &Query<'_>) -> Result<bool, KbError> {
         if query.lists() && !self.listed {
-            load::list(&self.connection, &self.catalogue)
-                .map_err(|source| KbError::Tables { source })?;
+            load::list(&self.connection, &self.catalogue).map_err(KbError::tables)?;
             self.listed = true;
         }
         for at in query.tables(&self.catalogue) {
@@ -136,10 +136,12 @@ impl Engine {
                 continue;
             }
             let mut origins = self.origins.write().unwrap_or_else(PoisonError::into_inner);
-            load::table(&self.connection, (store, &self.catalogue), at, &mut origins)?;
+            if !load::table(&self.connection, (store, &self.catalogue), at, &mut origins)? {
+                return Ok(false);
+            }
             self.loaded.insert(at);
         }
-        Ok(())
+        Ok(true)
     }
 
     fn computed(&self, sql: &str, limits: SqlLimits) -> rusqlite::Result<Computed> {
@@ -148,7 +150,7 @@ impl Engine {
             opened(&self.gate).refused.get_or_insert("a change".to_owned());
             return Err(rusqlite::Error::InvalidQuery);
         }
-        let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let found = read(&mut statement, columns.len(), limits.rows)?;
         drop(statement);
         let read: Vec<String> = opened(&self.gate).read.iter().cloned().collect();
@@ -164,8 +166,7 @@ impl Engine {
 
     /// The rows of the base that each row of a result comes from; none where that is not known.
     fn sources(&self, sql: &str, found: &Found, (width, most): (usize, usize)) -> Vec<Vec<NodeId>> {
-        self.traced(sql, found, (width, most))
-            .unwrap_or_else(|| vec![vec![]; found.rows.len()])
+        self.traced(sql, found, (width, most)).unwrap_or_else(|| vec![vec![]; found.rows.len()])
     }
 
     fn traced(
@@ -232,10 +233,7 @@ impl Engine {
     }
 }
 
-fn open(
-    gate: &Arc<Mutex<Gate>>,
-    origins: &Arc<RwLock<Origins>>,
-) -> rusqlite::Result<Connection> {
+fn open(gate: &Arc<Mutex<Gate>>, origins: &Arc<RwLock<Origins>>) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     // A word in double quotes that is no name is an error, not a text.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
@@ -249,7 +247,8 @@ fn open(
     let late = move || opened(&watched).until.is_some_and(|until| Instant::now() >= until);
     connection.progress_handler(CLOCK_EVERY, Some(late))?;
     let gate = Arc::clone(gate);
-    connection.authorizer(Some(move |context: AuthContext<'_>| opened(&gate).allow(context.action)))?;
+    connection
+        .authorizer(Some(move |context: AuthContext<'_>| opened(&gate).allow(context.action)))?;
     Ok(connection)
 }
 
@@ -314,8 +313,8 @@ fn json(value: ValueRef<'_>, truth: bool) -> Value {
             .map_or_else(|| Value::String(number.to_string()), Value::Number),
         ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
         ValueRef::Blob(bytes) => {
-            let hex = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-            format!("x'{hex}'").into()
+            let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("x'{}'", hex.concat()).into()
         }
     }
 }

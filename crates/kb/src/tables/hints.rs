@@ -10,7 +10,7 @@ use crate::KbError;
 const NAMES: usize = 12;
 
 pub(super) fn explained(
-    error: rusqlite::Error,
+    error: &rusqlite::Error,
     (query, named): (&Query<'_>, &[usize]),
     catalogue: &Catalogue,
     limits: SqlLimits,
@@ -24,10 +24,9 @@ pub(super) fn explained(
         }
         _ => {}
     }
-    let reason = match &error {
-        rusqlite::Error::SqlInputError { msg, .. } | rusqlite::Error::SqliteFailure(_, Some(msg)) => {
-            msg.clone()
-        }
+    let reason = match error {
+        rusqlite::Error::SqlInputError { msg, .. }
+        | rusqlite::Error::SqliteFailure(_, Some(msg)) => msg.clone(),
         rusqlite::Error::MultipleStatement => {
             return KbError::SqlNotRead { what: "a second statement".into() };
         }

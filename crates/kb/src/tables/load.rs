@@ -1,5 +1,6 @@
 //! Tables of the base into `SQLite`, when a query first names them.
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use halma_core::Layer;
@@ -11,7 +12,7 @@ use super::query::quoted;
 use super::values::{Reading, Value};
 use crate::KbError;
 use crate::store::{
-    ChunkRecord, ColumnKind, DocumentRecord, Id, Row, RowRecord, Store, node_id,
+    ChunkRecord, ColumnKind, DocumentRecord, Id, Row, RowRecord, Store, node_id, parse_id,
 };
 
 /// Where the rows that were loaded come from.
@@ -76,31 +77,31 @@ fn whole(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Makes a table and puts in its rows, or those of the tables that it unites.
+/// Makes a table and puts in its rows, or those of the tables that it unites. False when one of
+/// them has been replaced since the catalogue was made.
 pub(super) fn table(
     connection: &Connection,
     (store, catalogue): (&Store, &Catalogue),
     at: usize,
     origins: &mut Origins,
-) -> Result<(), KbError> {
+) -> Result<bool, KbError> {
     let table = &catalogue.tables[at];
     let columns: Vec<String> = table.fields.iter().map(column).collect();
     let columns = columns.join(", ");
     let create = format!("CREATE TABLE {}({columns})", quoted(&table.name));
-    connection.execute_batch(&create).map_err(|e| KbError::Tables { source: e })?;
+    connection.execute_batch(&create).map_err(KbError::tables)?;
     let parts: Vec<&Known> = match &table.united[..] {
         [] => vec![table],
         united => united.iter().map(|at| &catalogue.tables[*at]).collect(),
     };
     for part in parts {
-        let rows = rows(store, part)?;
-        fill(connection, table, &rows).map_err(|e| KbError::Tables { source: e })?;
-        if !origins.0.contains_key(&part.rows.0) {
-            let origin = origin(store, part, &rows)?;
-            origins.0.insert(part.rows.0, origin);
+        let Some(rows) = rows(store, part)? else { return Ok(false) };
+        fill(connection, table, &rows).map_err(KbError::tables)?;
+        if let Entry::Vacant(place) = origins.0.entry(part.rows.0) {
+            place.insert(origin(store, part, &rows)?);
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 fn column(field: &Field) -> String {
@@ -113,23 +114,26 @@ fn column(field: &Field) -> String {
     format!("{} {kind}", quoted(&field.name))
 }
 
-fn rows(store: &Store, table: &Known) -> Result<Vec<(Row, RowRecord)>, KbError> {
+/// The rows of a table that is still there; they come and go with it.
+fn rows(store: &Store, table: &Known) -> Result<Option<Vec<(Row, RowRecord)>>, KbError> {
     store.read(|txn| {
+        let Some((layer, id)) = parse_id(&table.id) else { return Ok(None) };
+        if store.find(txn, layer, id)?.is_none() {
+            return Ok(None);
+        }
         let mut rows = Vec::with_capacity(table.count());
         for row in table.rows.0..table.rows.1 {
             rows.extend(store.node::<RowRecord>(txn, row)?.map(|record| (row, record)));
         }
-        Ok(rows)
+        Ok(Some(rows))
     })
 }
 
-fn fill(
-    connection: &Connection,
-    table: &Known,
-    rows: &[(Row, RowRecord)],
-) -> rusqlite::Result<()> {
+fn fill(connection: &Connection, table: &Known, rows: &[(Row, RowRecord)]) -> rusqlite::Result<()> {
     let readings: Vec<Reading> = (0..table.fields.len())
-        .map(|i| Reading::of(rows.iter().filter_map(|(_, row)| row.cells.get(i).map(String::as_str))))
+        .map(|i| {
+            Reading::of(&rows.iter().filter_map(|(_, row)| row.cells.get(i).map(String::as_str)))
+        })
         .collect();
     let marks = vec!["?"; table.fields.len() + 1].join(", ");
     let names: Vec<String> = table.fields.iter().map(|field| quoted(&field.name)).collect();
@@ -142,7 +146,8 @@ fn fill(
             let cell = record.cells.get(i).map_or("", String::as_str);
             value(field, reading, cell)
         });
-        insert.execute(params_from_iter(std::iter::once(Sql::Integer((*row).into())).chain(cells)))?;
+        insert
+            .execute(params_from_iter(std::iter::once(Sql::Integer((*row).into())).chain(cells)))?;
     }
     connection.execute_batch("COMMIT")
 }

@@ -12,6 +12,8 @@ mod tokens;
 mod values;
 
 #[cfg(test)]
+mod bad_tests;
+#[cfg(test)]
 mod tests;
 
 use std::fmt;
@@ -82,13 +84,22 @@ pub(crate) struct Kept(Arc<Mutex<Option<Engine>>>);
 impl Kept {
     fn run(&self, store: &Store, sql: &str, limits: SqlLimits) -> Result<Computed, KbError> {
         let mut kept = self.current(store)?;
-        let Some(engine) = kept.as_mut() else { return Err(KbError::SqlTooLarge) };
-        let done = engine.run(store, sql, limits);
-        if matches!(done, Err(KbError::Tables { .. } | KbError::SqlTooLarge)) {
-            // A table may be there in part.
-            *kept = None;
+        loop {
+            let mut engine = match kept.take() {
+                Some(engine) => engine,
+                None => Engine::new(Catalogue::load(store)?)?,
+            };
+            let done = engine.run(store, sql, limits);
+            if matches!(done, Err(KbError::Tables { .. } | KbError::SqlTooLarge) | Ok(None)) {
+                // A table may be there in part, or not be there any more.
+                drop(engine);
+            } else {
+                *kept = Some(engine);
+            }
+            if let Some(computed) = done? {
+                return Ok(computed);
+            }
         }
-        done
     }
 
     /// The engine of what the base holds now.

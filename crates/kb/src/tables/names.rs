@@ -6,12 +6,64 @@ const LONGEST: usize = 60;
 
 /// `SQLite`'s keywords that are no names without quotes.
 const RESERVED: &[&str] = &[
-    "add", "all", "alter", "and", "as", "autoincrement", "between", "case", "check", "collate",
-    "commit", "constraint", "create", "default", "deferrable", "delete", "distinct", "drop",
-    "else", "escape", "except", "exists", "foreign", "from", "group", "having", "in", "index",
-    "insert", "intersect", "into", "is", "isnull", "join", "limit", "not", "nothing", "notnull",
-    "null", "on", "or", "order", "primary", "references", "returning", "select", "set", "table",
-    "then", "to", "transaction", "union", "unique", "update", "using", "values", "when", "where",
+    "add",
+    "all",
+    "alter",
+    "and",
+    "as",
+    "autoincrement",
+    "between",
+    "case",
+    "check",
+    "collate",
+    "commit",
+    "constraint",
+    "create",
+    "default",
+    "deferrable",
+    "delete",
+    "distinct",
+    "drop",
+    "else",
+    "escape",
+    "except",
+    "exists",
+    "foreign",
+    "from",
+    "group",
+    "having",
+    "in",
+    "index",
+    "insert",
+    "intersect",
+    "into",
+    "is",
+    "isnull",
+    "join",
+    "limit",
+    "not",
+    "nothing",
+    "notnull",
+    "null",
+    "on",
+    "or",
+    "order",
+    "primary",
+    "references",
+    "returning",
+    "select",
+    "set",
+    "table",
+    "then",
+    "to",
+    "transaction",
+    "union",
+    "unique",
+    "update",
+    "using",
+    "values",
+    "when",
+    "where",
 ];
 
 /// `First approval (EU)` as `first_approval_eu`; `None` where nothing is left.
@@ -127,7 +179,8 @@ pub(super) fn common<'a>(names: &[&'a str]) -> Option<&'a str> {
         let same = first.chars().zip(name.chars()).take_while(|(a, b)| a == b);
         length = length.min(same.map(|(c, _)| c.len_utf8()).sum());
     }
-    let whole = names.iter().all(|name| name[length..].is_empty() || name[length..].starts_with('_'));
+    let whole =
+        names.iter().all(|name| name[length..].is_empty() || name[length..].starts_with('_'));
     let common = if whole { &first[..length] } else { first[..length].rsplit_once('_')?.0 };
     let common = common.trim_end_matches(|c: char| c == '_' || c.is_numeric());
     (!common.is_empty()).then_some(common)

@@ -12,13 +12,24 @@ const HIDDEN: [(&str, &str); 3] =
 
 /// Words that end a list of tables.
 const AFTER_FROM: &[&str] = &[
-    "where", "group", "having", "window", "order", "limit", "union", "intersect", "except",
-    "select", "values",
+    "where",
+    "group",
+    "having",
+    "window",
+    "order",
+    "limit",
+    "union",
+    "intersect",
+    "except",
+    "select",
+    "values",
 ];
 
 /// Words that may follow a table and are no name for it.
-const AFTER_TABLE: &[&str] =
-    &["on", "using", "join", "inner", "left", "right", "full", "cross", "natural", "outer", "not", "indexed"];
+const AFTER_TABLE: &[&str] = &[
+    "on", "using", "join", "inner", "left", "right", "full", "cross", "natural", "outer", "not",
+    "indexed",
+];
 
 #[derive(Debug, Clone)]
 pub(super) struct Query<'a> {
@@ -78,8 +89,34 @@ impl<'a> Query<'a> {
         self.tokens.get(at)?.name(self.sql)
     }
 
+    /// Names that the query itself gives: to inner queries by `WITH`, and by `AS`.
+    fn given(&self) -> (Vec<String>, Vec<String>) {
+        let (mut queries, mut others) = (vec![], vec![]);
+        for at in 1..self.tokens.len() {
+            if !self.is(at, "as") {
+                continue;
+            }
+            let inner = (at + 1..at + 4).find(|at| !self.is_any(*at, &["not", "materialized"]));
+            if !inner.is_some_and(|inner| self.is_mark(inner, '(')) {
+                others.extend(self.name(at + 1));
+                continue;
+            }
+            // `name AS (…)`, or `name(columns) AS (…)`.
+            let named = if self.is_mark(at - 1, ')') {
+                let depth = self.tokens[at].depth;
+                let open = |at: &usize| self.is_mark(*at, '(') && self.tokens[*at].depth == depth;
+                (0..at).rev().find(open).and_then(|open| open.checked_sub(1))
+            } else {
+                Some(at - 1)
+            };
+            queries.extend(named.and_then(|named| self.name(named)));
+        }
+        (queries, others)
+    }
+
     /// Where names of tables stand.
     pub(super) fn table_places(&self) -> Vec<usize> {
+        let (queries, _) = self.given();
         let mut places = vec![];
         // For each open bracket, and outside of all: whether a list of tables is being read.
         let mut lists = vec![false];
@@ -91,7 +128,8 @@ impl<'a> Query<'a> {
                     || (self.is_mark(at - 1, '(') && self.begins_tables(at - 1)));
             if after && matches!(token.kind, Kind::Word | Kind::Quoted) {
                 let begins = ["select", "with", "values"];
-                if !token.is_any(self.sql, &begins) {
+                let own = self.name(at).is_some_and(|name| queries.contains(&name));
+                if !token.is_any(self.sql, &begins) && !own {
                     places.push(at);
                 }
             }
@@ -128,6 +166,7 @@ impl<'a> Query<'a> {
     /// by theirs, and what is asked beside the columns by functions of the row.
     pub(super) fn in_own_names(&self, catalogue: &Catalogue) -> String {
         let places = self.table_places();
+        let (_, given) = self.given();
         let fields = self.tables(catalogue);
         let fields = fields.iter().flat_map(|table| &catalogue.tables[*table].fields);
         let fields: Vec<_> = fields.collect();
@@ -146,7 +185,7 @@ impl<'a> Query<'a> {
                     from = self.tokens[qualifier].range.start;
                 }
                 Some(self.hidden((qualifier.unwrap_or(at), at), hidden, function))
-            } else if self.tokens[at].kind == Kind::Quoted && !renamed {
+            } else if self.tokens[at].kind == Kind::Quoted && !renamed && !given.contains(&name) {
                 let own = fields.iter().any(|field| field.name == name);
                 let field = fields.iter().find(|field| field.written.to_lowercase() == name);
                 field.filter(|_| !own).map(|field| format!("\"{}\"", field.name))

@@ -5,9 +5,22 @@ use super::tokens::{Kind, Token};
 
 /// Functions that make one value of many rows.
 const AGGREGATES: &[&str] = &[
-    "avg", "count", "group_concat", "json_group_array", "json_group_object", "jsonb_group_array",
-    "jsonb_group_object", "max", "median", "min", "percentile", "percentile_cont",
-    "percentile_disc", "string_agg", "sum", "total",
+    "avg",
+    "count",
+    "group_concat",
+    "json_group_array",
+    "json_group_object",
+    "jsonb_group_array",
+    "jsonb_group_object",
+    "max",
+    "median",
+    "min",
+    "percentile",
+    "percentile_cont",
+    "percentile_disc",
+    "string_agg",
+    "sum",
+    "total",
 ];
 
 /// A query that gives the rows of each result beside it.
@@ -33,10 +46,12 @@ pub(super) fn traced(
         sql.get(query.tokens.get(from).map_or(sql.len(), |token| token.range.start)..end)
             .unwrap_or_default()
     };
-    let (before, list, from) = (text(0, clauses.list), text(clauses.list, clauses.from), clauses.from);
+    let (before, list, from) =
+        (text(0, clauses.list), text(clauses.list, clauses.from), clauses.from);
     let aggregates = clauses.aggregates(query);
     let rows = |each: &dyn Fn(&str) -> String| {
-        tables.iter().map(|table| format!(", {}", each(&quoted(table)))).collect::<String>()
+        let items = tables.iter().map(|table| format!(", {}", each(&quoted(table))));
+        items.collect::<Vec<String>>().concat()
     };
     let alone = |table: &str| format!("{table}._rowid_");
     let all = |table: &str| format!("group_concat({table}._rowid_)");
@@ -75,9 +90,12 @@ impl Clauses {
     fn of(query: &Query<'_>) -> Option<Self> {
         let outside = |word: &str, from: usize| {
             let mut tokens = query.tokens.iter().enumerate().skip(from);
-            tokens.find(|(_, token)| token.depth == 0 && token.is(query.sql, word)).map(|(at, _)| at)
+            tokens
+                .find(|(_, token)| token.depth == 0 && token.is(query.sql, word))
+                .map(|(at, _)| at)
         };
-        if ["union", "intersect", "except", "values"].iter().any(|word| outside(word, 0).is_some()) {
+        if ["union", "intersect", "except", "values"].iter().any(|word| outside(word, 0).is_some())
+        {
             return None;
         }
         let select = outside("select", 0)?;
@@ -135,7 +153,8 @@ impl Clauses {
                 at = self.group.unwrap_or(self.order);
                 continue;
             }
-            let inner = query.is_mark(at, '(') && query.is_any(at + 1, &["select", "with", "values"]);
+            let inner =
+                query.is_mark(at, '(') && query.is_any(at + 1, &["select", "with", "values"]);
             if inner {
                 at = closing(query, at);
                 continue;

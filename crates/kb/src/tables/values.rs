@@ -36,13 +36,13 @@ pub(crate) enum Value<'a> {
 }
 
 /// What all values of a column are, empty ones aside.
-pub(crate) fn kind_of<'a>(cells: impl Iterator<Item = &'a str> + Clone) -> ColumnKind {
+pub(crate) fn kind_of<'a>(cells: &(impl Iterator<Item = &'a str> + Clone)) -> ColumnKind {
     Reading::of(cells).kind
 }
 
 impl Reading {
     /// The reading that fits every cell; text where none does.
-    pub(crate) fn of<'a>(cells: impl Iterator<Item = &'a str> + Clone) -> Self {
+    pub(crate) fn of<'a>(cells: &(impl Iterator<Item = &'a str> + Clone)) -> Self {
         let values = || cells.clone().map(str::trim).filter(|cell| !is_nothing(cell));
         if values().next().is_none() {
             return Self::default();
@@ -59,15 +59,7 @@ impl Reading {
         if values().all(|cell| truth(cell).is_some()) {
             return Self { kind: ColumnKind::Truth, ..Self::default() };
         }
-        let fits = |order: DateOrder| values().all(|cell| date(cell, order).is_some());
-        let orders = (fits(DateOrder::DayFirst), fits(DateOrder::MonthFirst));
-        let order = match orders {
-            (true, false) => DateOrder::DayFirst,
-            (false, true) => DateOrder::MonthFirst,
-            // Both fit where days and months are told apart, and where nothing tells.
-            (true, true) if values().all(is_clear) => DateOrder::DayFirst,
-            _ => return Self::default(),
-        };
+        let Some(order) = order_of(values()) else { return Self::default() };
         Self { kind: ColumnKind::Date, order, ..Self::default() }
     }
 
@@ -114,15 +106,29 @@ pub(super) fn unit_of<'a>(mut cells: impl Iterator<Item = &'a str>) -> Option<&'
     cells.find_map(|cell| amount(cell.trim())?.1)
 }
 
-/// Whether a date reads the same in either order.
-fn is_clear(cell: &str) -> bool {
-    date(cell, DateOrder::DayFirst) == date(cell, DateOrder::MonthFirst)
+/// What comes first in a column of dates; `None` where they are none, and where nothing tells.
+fn order_of<'a>(cells: impl Iterator<Item = &'a str>) -> Option<DateOrder> {
+    let (mut day_first, mut month_first, mut clear) = (true, true, true);
+    for cell in cells {
+        let by_day = date(cell, DateOrder::DayFirst);
+        let by_month = date(cell, DateOrder::MonthFirst);
+        day_first &= by_day.is_some();
+        month_first &= by_month.is_some();
+        clear &= by_day == by_month;
+        if !day_first && !month_first {
+            return None;
+        }
+    }
+    match (day_first, month_first) {
+        (true, true) if !clear => None,
+        (false, _) => Some(DateOrder::MonthFirst),
+        (true, _) => Some(DateOrder::DayFirst),
+    }
 }
 
 /// Whether a cell says that there is no value.
 fn is_nothing(cell: &str) -> bool {
-    const WORDS: [&str; 9] =
-        ["n/a", "na", "n.a.", "n. a.", "#n/a", "nan", "null", "nil", "none"];
+    const WORDS: [&str; 9] = ["n/a", "na", "n.a.", "n. a.", "#n/a", "nan", "null", "nil", "none"];
     cell.chars().all(|c| matches!(c, '-' | '–' | '—' | '−' | '.' | '…' | '?'))
         || WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
@@ -144,15 +150,19 @@ fn amount(cell: &str) -> Option<(&str, Option<&str>)> {
     let begin = cell.find(digit)?;
     let end = cell.rfind(digit)? + 1;
     // The sign belongs to the digits, and so do brackets around them.
-    let begin = cell[..begin].rfind(|c| !matches!(c, '-' | '−' | '+' | '(' | '.')).map_or(0, |at| {
-        at + cell[at..].chars().next().map_or(0, char::len_utf8)
-    });
+    let begin = cell[..begin]
+        .rfind(|c| !matches!(c, '-' | '−' | '+' | '(' | '.'))
+        .map_or(0, |at| at + cell[at..].chars().next().map_or(0, char::len_utf8));
     let end = end + usize::from(cell[end..].starts_with(')'));
     let (before, after) = (&cell[..begin], &cell[end..]);
     let unit = match (before.trim(), after.trim()) {
         ("", "") => None,
-        (unit, "") if SIGNS.contains(&unit) || (before.ends_with(' ') && is_code(unit)) => Some(unit),
-        ("", unit) if SIGNS.contains(&unit) || (after.starts_with(' ') && is_unit(unit)) => Some(unit),
+        (unit, "") if SIGNS.contains(&unit) || (before.ends_with(' ') && is_code(unit)) => {
+            Some(unit)
+        }
+        ("", unit) if SIGNS.contains(&unit) || (after.starts_with(' ') && is_unit(unit)) => {
+            Some(unit)
+        }
         // `-$5` and `($5)` are rare enough to be text.
         _ => return None,
     };
@@ -224,7 +234,7 @@ mod tests {
     use super::*;
 
     fn of(cells: &[&str]) -> Reading {
-        Reading::of(cells.iter().copied())
+        Reading::of(&cells.iter().copied())
     }
 
     fn kind(cells: &[&str]) -> ColumnKind {
@@ -303,8 +313,14 @@ mod tests {
         assert_eq!(reading.kind, ColumnKind::Date);
         assert_eq!(reading.read("31.01.2023"), Value::Date("2023-01-31".into()));
         assert_eq!(reading.read("March 2, 2023"), Value::Date("2023-03-02".into()));
-        assert_eq!(of(&["01/31/2023", "02/03/2023"]).read("02/03/2023"), Value::Date("2023-02-03".into()));
-        assert_eq!(of(&["31/01/2023", "02/03/2023"]).read("02/03/2023"), Value::Date("2023-03-02".into()));
+        assert_eq!(
+            of(&["01/31/2023", "02/03/2023"]).read("02/03/2023"),
+            Value::Date("2023-02-03".into())
+        );
+        assert_eq!(
+            of(&["31/01/2023", "02/03/2023"]).read("02/03/2023"),
+            Value::Date("2023-03-02".into())
+        );
         assert_eq!(kind(&["01/02/2023", "03/04/2023"]), ColumnKind::Text, "nobody can tell");
         assert_eq!(kind(&["2023-02-30"]), ColumnKind::Text);
         assert_eq!(kind(&["2023", "2024"]), ColumnKind::Integer);

@@ -69,7 +69,8 @@ fn every_prompt_renders_with_nothing_and_with_much() {
     for info in ours(&prompts) {
         assert_eq!(info.role, "distiller", "{}", info.name);
         for empty in [true, false] {
-            let rendered = prompts.render(&info.name, &variables("Varn is a reef.", empty)).unwrap();
+            let rendered =
+                prompts.render(&info.name, &variables("Varn is a reef.", empty)).unwrap();
             let roles: Vec<&str> = rendered.messages.iter().map(|m| m.role.as_str()).collect();
             assert_eq!(roles, ["system", "user"], "{}", info.name);
             let user = &rendered.messages[1].text;

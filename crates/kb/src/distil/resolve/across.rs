@@ -82,10 +82,11 @@ fn candidates(clusters: &mut Clusters<'_>) -> BTreeSet<(usize, usize)> {
         }
     }
     let mut pairs = BTreeSet::new();
-    for held in blocks.values().filter(|held| held.len() <= BLOCK) {
+    for (block, held) in blocks.iter().filter(|(_, held)| held.len() <= BLOCK) {
         for (i, one) in held.iter().enumerate() {
             for two in &held[i + 1..] {
-                if locals[*one].name.form != locals[*two].name.form {
+                let (a, b) = (&locals[*one].name, &locals[*two].name);
+                if a.form != b.form && a.may_be_like(b, block) {
                     pairs.insert((*one.min(two), *one.max(two)));
                 }
             }

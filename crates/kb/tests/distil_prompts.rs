@@ -1,5 +1,6 @@
 //! The prompts of this crate: they are the files on disk, they render with little and with much,
 //! and what a document says never opens a role.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -69,7 +70,8 @@ fn every_prompt_renders_with_nothing_and_with_much() {
     for info in ours(&prompts) {
         assert_eq!(info.role, "distiller", "{}", info.name);
         for empty in [true, false] {
-            let rendered = prompts.render(&info.name, &variables("Varn is a reef.", empty)).unwrap();
+            let rendered =
+                prompts.render(&info.name, &variables("Varn is a reef.", empty)).unwrap();
             let roles: Vec<&str> = rendered.messages.iter().map(|m| m.role.as_str()).collect();
             assert_eq!(roles, ["system", "user"], "{}", info.name);
             let user = &rendered.messages[1].text;

@@ -21,10 +21,13 @@ pub(crate) fn forget_document(store: &Store, txn: &mut RwTxn<'_>, row: Row) -> h
     let document: DocumentRecord = store.linked(txn, row)?;
     let chunks = document.chunks.0..document.chunks.1;
     tables::forget_rows(store, txn, chunks.clone())?;
-    let (mut entities, mut tagged) = (BTreeSet::new(), BTreeSet::new());
+    // Names alone say nothing that would have to be taken back.
+    let (mut named, mut described) = (BTreeSet::new(), BTreeSet::new());
+    let mut tagged = BTreeSet::new();
     for chunk in chunks {
         let at = (Layer::Chunk, chunk);
-        entities.extend(take_back(store, txn, chunk)?);
+        let (entities, by_model) = take_back(store, txn, chunk)?;
+        if by_model { &mut described } else { &mut named }.extend(entities);
         for link in store.edges_from(txn, at, Some(Edge::Tagged))? {
             store.remove_edge(txn, &link)?;
             tagged.insert(link.to.1);
@@ -37,8 +40,13 @@ pub(crate) fn forget_document(store: &Store, txn: &mut RwTxn<'_>, row: Row) -> h
         summaries::forget(store, txn, (Layer::Section, section))?;
     }
     summaries::forget(store, txn, (Layer::Document, row))?;
-    forget_entities(store, txn, &entities)?;
-    if !entities.is_empty() {
+    let entities: BTreeSet<Row> = named.union(&described).copied().collect();
+    communities::forget(store, txn, &entities)?;
+    forget_entities(store, txn, &described)?;
+    for entity in named.difference(&described) {
+        remove_if_unmentioned(store, txn, *entity)?;
+    }
+    if !described.is_empty() {
         forget_evidence(store, txn, document.id)?;
     }
     forget_tags(store, txn, document.id, &tagged)?;
@@ -51,7 +59,6 @@ fn forget_entities(
     txn: &mut RwTxn<'_>,
     entities: &BTreeSet<Row>,
 ) -> heed::Result<()> {
-    communities::forget(store, txn, entities)?;
     for row in entities {
         if remove_if_unmentioned(store, txn, *row)? {
             continue;

@@ -29,7 +29,8 @@ impl Llm for Parrot {
                 {"name": "zzmark class", "description": "Only of one document."}]}),
             "tag" => {
                 let said = words(variables["text"].as_str().unwrap());
-                let class = |word: &str| if word.starts_with("zz") { "zzmark class" } else { "thing" };
+                let class =
+                    |word: &str| if word.starts_with("zz") { "zzmark class" } else { "thing" };
                 let tags: Vec<Value> =
                     said.iter().map(|word| json!({"class": class(word), "tag": word})).collect();
                 json!({"tags": tags})

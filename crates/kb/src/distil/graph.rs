@@ -152,19 +152,7 @@ fn put_chunk(
         let to = (Layer::Entity, entity);
         store.put_edge(txn, Link { from: chunk, edge: Edge::Mentions, to, weight })?;
     }
-    let mut facts = vec![];
-    let mut seen = HashSet::new();
-    for stated in &read.extract.facts {
-        let (head, tail) = (at(stated.head), at(stated.tail));
-        let key = |sighting: u32| resolved.entities[entities[sighting as usize]].key.as_bytes();
-        let parts = [key(stated.head), stated.relation.as_bytes(), key(stated.tail)];
-        let id = hash(&[&read.chunk_id.to_be_bytes(), parts[0], parts[1], parts[2]]);
-        // Two names of one entity say nothing about each other.
-        if head != tail && seen.insert(id) {
-            let (relation, text) = (stated.relation.clone(), stated.text.clone());
-            facts.push(FactRecord { id, chunk: read.chunk, head, relation, tail, text });
-        }
-    }
+    let facts = facts(read, (entities, resolved, rows));
     let first = store.take_rows(txn, Layer::Fact, facts.len())?;
     let mut row = first;
     for fact in &facts {
@@ -175,6 +163,28 @@ fn put_chunk(
     let entities = entities.iter().map(|entity| rows[*entity]).collect();
     store.put_done(txn, key, print, &Made { entities, facts: (first, row) })?;
     Ok(true)
+}
+
+/// The facts of a chunk between the entities that its sightings came to.
+fn facts(
+    read: &Read,
+    (entities, resolved, rows): (&[usize], &Resolved, &[Row]),
+) -> Vec<FactRecord> {
+    let at = |sighting: u32| rows[entities[sighting as usize]];
+    let key = |sighting: u32| resolved.entities[entities[sighting as usize]].key.as_bytes();
+    let mut facts = vec![];
+    let mut seen = HashSet::new();
+    for stated in &read.extract.facts {
+        let (head, tail) = (at(stated.head), at(stated.tail));
+        let parts = [key(stated.head), stated.relation.as_bytes(), key(stated.tail)];
+        let id = hash(&[&read.chunk_id.to_be_bytes(), parts[0], parts[1], parts[2]]);
+        // Two names of one entity say nothing about each other.
+        if head != tail && seen.insert(id) {
+            let (relation, text) = (stated.relation.clone(), stated.text.clone());
+            facts.push(FactRecord { id, chunk: read.chunk, head, relation, tail, text });
+        }
+    }
+    facts
 }
 
 fn relates(fact: &FactRecord) -> ((Layer, Row), Edge, (Layer, Row)) {
@@ -197,8 +207,13 @@ fn print(read: &Read, entities: &[usize], resolved: &Resolved) -> Id {
     hash(&parts)
 }
 
-/// Takes out what the facts of a chunk were made into. Returns the entities that lost by it.
-pub(super) fn take_back(store: &Store, txn: &mut RwTxn<'_>, chunk: Row) -> heed::Result<Vec<Row>> {
+/// Takes out what the facts of a chunk were made into. Returns the entities that lost by it, and
+/// whether a model had described them.
+pub(super) fn take_back(
+    store: &Store,
+    txn: &mut RwTxn<'_>,
+    chunk: Row,
+) -> heed::Result<(Vec<Row>, bool)> {
     let key = UnitKey::of(Task::Graph, (Layer::Chunk, chunk));
     let made = store.unit_of::<Made>(txn, key)?.map(|(_, made)| made);
     for row in made.iter().flat_map(|made| made.facts.0..made.facts.1) {
@@ -211,7 +226,7 @@ pub(super) fn take_back(store: &Store, txn: &mut RwTxn<'_>, chunk: Row) -> heed:
     for link in &mentions {
         store.remove_edge(txn, link)?;
     }
-    Ok(mentions.into_iter().map(|link| link.to.1).collect())
+    Ok((mentions.into_iter().map(|link| link.to.1).collect(), made.is_some()))
 }
 
 fn put_merges(store: &Store, txn: &mut RwTxn<'_>, resolved: &Resolved) -> heed::Result<bool> {

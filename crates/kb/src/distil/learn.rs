@@ -14,7 +14,7 @@ use super::tags::{self, CLASSES_KEY, Classes, Tags};
 use super::units::{Distiller, Fault, Job, run};
 use crate::error::beside;
 use crate::lock::WriterLock;
-use crate::store::{ChunkRecord, DocumentRecord, Id, Task, UnitKey, hash, parse_id};
+use crate::store::{ChunkRecord, DocumentRecord, Id, Row, Task, UnitKey, hash, parse_id};
 use crate::{Base, KbError, KbSettings, Progress, Stage};
 
 /// A sample teaches from so many chunks that answer it.
@@ -108,25 +108,8 @@ pub async fn learn_tags(
         meter: Arc::clone(meter),
         progress,
     });
-    let mut learned = Learned::default();
-    let mut jobs = vec![];
-    for sample in samples {
-        let found = answering(base, sample).await?;
-        if found.chunks.is_empty() {
-            learned.unanswered += 1;
-            continue;
-        }
-        learned.samples += 1;
-        let mut parts = vec![tags::asked_with(setup, &classes).to_be_bytes().to_vec()];
-        parts.extend(found.chunks.iter().map(|id| id.to_be_bytes().to_vec()));
-        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-        let id = hash(&[sample.question.as_bytes()]);
-        let key = UnitKey::with_id(Task::QuestionTags, Layer::Tag, id);
-        let input = hash(&parts);
-        if !base.store.read(|txn| base.store.is_done(txn, key, input))? {
-            jobs.push(Job { key, input, of: (sample.question.clone(), found) });
-        }
-    }
+    let asked_with = tags::asked_with(setup, &classes);
+    let (jobs, mut learned) = jobs(base, samples, asked_with).await?;
     let asked = Arc::new(classes);
     let ran = run(&distiller, Stage::Tag, jobs, move |cx, (question, found)| {
         let classes = Arc::clone(&asked);
@@ -154,6 +137,32 @@ pub async fn learn_tags(
     })
 }
 
+/// The samples that were not learned from yet.
+async fn jobs(
+    base: &Arc<Base>,
+    samples: &[TagSample],
+    asked_with: Id,
+) -> Result<(Vec<Job<(String, LearnedFrom)>>, Learned), KbError> {
+    let (mut jobs, mut learned) = (vec![], Learned::default());
+    for sample in samples {
+        let found = answering(base, sample).await?;
+        if found.chunks.is_empty() {
+            learned.unanswered += 1;
+            continue;
+        }
+        learned.samples += 1;
+        let mut bytes = asked_with.to_be_bytes().to_vec();
+        bytes.extend(found.chunks.iter().flat_map(|id| id.to_be_bytes()));
+        let id = hash(&[sample.question.as_bytes()]);
+        let key = UnitKey::with_id(Task::QuestionTags, Layer::Tag, id);
+        let input = hash(&[&bytes]);
+        if !base.store.read(|txn| base.store.is_done(txn, key, input))? {
+            jobs.push(Job { key, input, of: (sample.question.clone(), found) });
+        }
+    }
+    Ok((jobs, learned))
+}
+
 async fn ask(
     cx: &Cx,
     question: &str,
@@ -172,39 +181,20 @@ async fn answering(base: &Arc<Base>, sample: &TagSample) -> Result<LearnedFrom, 
         answers.iter().any(|answer| !answer.is_empty() && occurs(answer, &text))
     };
     let store = &base.store;
-    let mut rows = vec![];
-    if let Some(name) = &sample.document {
-        store.read(|txn| {
-            let Some(row) = store.named(txn, name)? else { return Ok(()) };
-            let document: DocumentRecord = store.linked(txn, row)?;
-            for chunk in document.chunks.0..document.chunks.1 {
-                let Some(record) = store.node::<ChunkRecord>(txn, chunk)? else { continue };
-                if holds(&store.chunk_text(txn, &record)?) {
-                    rows.push(chunk);
-                }
+    let mut rows = match &sample.document {
+        Some(name) => chunks_of(base, name)?,
+        None => nearest(base, &sample.question).await?,
+    };
+    rows = store.read(|txn| {
+        let mut holding = vec![];
+        for row in rows {
+            let Some(record) = store.node::<ChunkRecord>(txn, row)? else { continue };
+            if holds(&store.chunk_text(txn, &record)?) {
+                holding.push(row);
             }
-            Ok(())
-        })?;
-    } else {
-        let query = Query {
-            texts: vec![sample.question.clone()],
-            layer: Layer::Chunk,
-            mode: Mode::Hybrid,
-            limit: 10,
-            min_score: MinScore::Any,
-            exclude: vec![],
-            filter: Filter::default(),
-        };
-        let hits =
-            base.search(&query).await.map_err(|e| KbError::Search { reason: e.to_string() })?;
-        for hit in hits.into_iter().flatten().filter(|hit| holds(&hit.text)) {
-            let id = parse_id(&hit.id).map(|(_, id)| id);
-            rows.extend(store.read(|txn| match id {
-                Some(id) => store.find(txn, Layer::Chunk, id),
-                None => Ok(None),
-            })?);
         }
-    }
+        Ok(holding)
+    })?;
     rows.truncate(CHUNKS);
     store.read(|txn| {
         let (mut chunks, mut documents) = (vec![], BTreeSet::new());
@@ -215,5 +205,38 @@ async fn answering(base: &Arc<Base>, sample: &TagSample) -> Result<LearnedFrom, 
             documents.insert(document.id);
         }
         Ok(LearnedFrom { tags: vec![], chunks, documents: documents.into_iter().collect() })
+    })
+}
+
+/// The chunks of a document by its name; none where there is no such document.
+fn chunks_of(base: &Base, name: &str) -> Result<Vec<Row>, KbError> {
+    let store = &base.store;
+    store.read(|txn| {
+        let Some(row) = store.named(txn, name)? else { return Ok(vec![]) };
+        let document: DocumentRecord = store.linked(txn, row)?;
+        Ok((document.chunks.0..document.chunks.1).collect())
+    })
+}
+
+/// The chunks that a search finds first.
+async fn nearest(base: &Base, question: &str) -> Result<Vec<Row>, KbError> {
+    let query = Query {
+        texts: vec![question.to_owned()],
+        layer: Layer::Chunk,
+        mode: Mode::Hybrid,
+        limit: 10,
+        min_score: MinScore::Any,
+        exclude: vec![],
+        filter: Filter::default(),
+    };
+    let hits = base.search(&query).await.map_err(|e| KbError::Search { reason: e.to_string() })?;
+    base.store.read(|txn| {
+        let mut rows = vec![];
+        for hit in hits.into_iter().flatten() {
+            if let Some((_, id)) = parse_id(&hit.id) {
+                rows.extend(base.store.find(txn, Layer::Chunk, id)?);
+            }
+        }
+        Ok(rows)
     })
 }

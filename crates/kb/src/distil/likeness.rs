@@ -92,6 +92,9 @@ pub(crate) struct Name {
     /// The name before a bracket at its end, and what is in that.
     pub(crate) qualifier: Option<(String, String)>,
     capitals: bool,
+    /// The skeletons of both, which are compared most often.
+    run: String,
+    bare_run: String,
 }
 
 impl Name {
@@ -103,7 +106,9 @@ impl Name {
         let qualifier = qualifier
             .map(|(base, inner)| (form(base), form(inner)))
             .filter(|(base, inner)| !base.is_empty() && !inner.is_empty());
-        Self { capitals: is_abbreviation(shown), form: own, tokens, bare, qualifier }
+        let (run, bare_run) = (skeleton(&tokens), skeleton(&bare));
+        let capitals = is_abbreviation(shown);
+        Self { form: own, tokens, bare, qualifier, capitals, run, bare_run }
     }
 
     /// Whether it may be the name of a person, by its looks.
@@ -116,7 +121,7 @@ impl Name {
 
     /// Keys under which names that may be alike meet.
     pub(crate) fn blocks(&self) -> Vec<String> {
-        let mut blocks = vec![format!("s {}", skeleton(&self.bare))];
+        let mut blocks = vec![format!("s {}", self.bare_run)];
         if let Some((base, _)) = &self.qualifier {
             blocks.push(format!("s {}", base.replace(' ', "")));
         }
@@ -139,6 +144,15 @@ impl Name {
         blocks
     }
 
+    /// Whether a pair that met in a block is worth a closer look.
+    pub(crate) fn may_be_like(&self, other: &Self, block: &str) -> bool {
+        match block.as_bytes().first() {
+            Some(b'a') => self.capitals != other.capitals,
+            Some(b'n') => self.is_near(other),
+            _ => true,
+        }
+    }
+
     /// Words that say which of several things of a name it is: numbers above all.
     fn telling(&self) -> BTreeSet<&str> {
         let tells = |word: &&String| {
@@ -158,11 +172,11 @@ impl Name {
             Bracketed::Neither => {}
         }
         let long = !self.capitals && !other.capitals;
-        if long && skeleton(&self.tokens) == skeleton(&other.tokens) {
+        if long && self.run == other.run {
             let joined = self.tokens.len() != other.tokens.len();
             return Some(if joined { Likeness::Joined } else { Likeness::Spelling });
         }
-        let bare = skeleton(&self.bare) == skeleton(&other.bare);
+        let bare = self.bare_run == other.bare_run;
         if bare && self.bare.len() + other.bare.len() < self.tokens.len() + other.tokens.len() {
             let company = |t: &[String]| t.last().is_some_and(|t| COMPANY.contains(&t.as_str()));
             let corporate = company(&self.tokens) || company(&other.tokens);

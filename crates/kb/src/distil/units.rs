@@ -140,10 +140,7 @@ where
     let asking = async {
         let mut jobs = jobs.into_iter();
         // One at a time until one is answered: an offline model is not asked a thousand times.
-        while !health.answered.load(Ordering::Relaxed)
-            && health.refused.load(Ordering::Relaxed) < PROBES
-            && !health.stop.load(Ordering::Relaxed)
-        {
+        while health.is_unproven() {
             let Some(job) = jobs.next() else { break };
             if written.send(joined(one(job).await)?).await.is_err() {
                 return Ok(());
@@ -207,6 +204,13 @@ where
 }
 
 impl Health {
+    /// Whether it is open if the model can do the task at all.
+    fn is_unproven(&self) -> bool {
+        !self.answered.load(Ordering::Relaxed)
+            && self.refused.load(Ordering::Relaxed) < PROBES
+            && !self.stop.load(Ordering::Relaxed)
+    }
+
     fn failed(&self, error: &Error) {
         match error {
             Error::Llm { source: LlmError::Refused { .. }, .. }

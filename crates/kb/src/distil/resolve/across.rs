@@ -82,10 +82,11 @@ fn candidates(clusters: &mut Clusters<'_>) -> BTreeSet<(usize, usize)> {
         }
     }
     let mut pairs = BTreeSet::new();
-    for held in blocks.values().filter(|held| held.len() <= BLOCK) {
+    for (block, held) in blocks.iter().filter(|(_, held)| held.len() <= BLOCK) {
         for (i, one) in held.iter().enumerate() {
             for two in &held[i + 1..] {
-                if locals[*one].name.form != locals[*two].name.form {
+                let (a, b) = (&locals[*one].name, &locals[*two].name);
+                if a.form != b.form && a.may_be_like(b, block) {
                     pairs.insert((*one.min(two), *one.max(two)));
                 }
             }
@@ -94,7 +95,8 @@ fn candidates(clusters: &mut Clusters<'_>) -> BTreeSet<(usize, usize)> {
     pairs
 }
 
-/// What is to be done about two clusters by their names, kinds and descriptions.
+/// What is to be done about two clusters by their names, kinds and descriptions: the rule,
+/// whether it is strict, and the decision.
 fn decide(
     clusters: &mut Clusters<'_>,
     one: usize,
@@ -111,63 +113,97 @@ fn decide(
     if said == Agreement::Apart {
         return None;
     }
-    let trusting = |said| match said {
-        Agreement::Same(score) => Decision::Join(score),
-        Agreement::Unknown => Decision::Join(0.0),
-        _ => Decision::Ask,
-    };
     if in_text {
         return Some((MergeRule::Bracket, false, trusting(said)));
     }
-    let kinds = (a.kind, b.kind);
-    let people = kinds == (Kind::Person, Kind::Person);
-    let persons = [kinds.0, kinds.1].iter().all(|k| matches!(k, Kind::Person | Kind::Unknown));
-    let together = clusters.share_document(one, two);
-    let careful = |agrees: bool, doubtful: bool| match said {
+    let pair = Pair { a, b, said, together: clusters.share_document(one, two) };
+    let likeness = likeness?;
+    pair.as_people(likeness).or_else(|| pair.as_any(likeness))
+}
+
+/// A rule that holds unless the descriptions speak against it.
+fn trusting(said: Agreement) -> Decision {
+    match said {
         Agreement::Same(score) => Decision::Join(score),
-        _ if agrees => Decision::Join(0.0),
-        _ if doubtful => Decision::Ask,
-        _ => Decision::No,
-    };
-    let unclear = said == Agreement::Unclear;
-    Some(match likeness? {
-        Likeness::Spelling => (MergeRule::Spelling, false, trusting(said)),
-        Likeness::Joined => (MergeRule::Spelling, false, careful(false, unclear)),
-        Likeness::Company => {
-            let corporate = |kind| kind == Kind::Organisation;
-            let both = corporate(kinds.0) && corporate(kinds.1);
-            if both {
-                (MergeRule::Company, false, trusting(said))
-            } else {
-                let one = corporate(kinds.0) || corporate(kinds.1);
-                (MergeRule::Company, false, careful(false, one && unclear))
+        Agreement::Unknown => Decision::Join(0.0),
+        _ => Decision::Ask,
+    }
+}
+
+/// Two names that are alike in some way.
+struct Pair<'a> {
+    a: &'a Local,
+    b: &'a Local,
+    said: Agreement,
+    /// Whether one document has both.
+    together: bool,
+}
+
+impl Pair<'_> {
+    /// A rule that holds only if the descriptions agree or something else speaks for it.
+    fn careful(&self, agrees: bool, doubtful: bool) -> Decision {
+        match self.said {
+            Agreement::Same(score) => Decision::Join(score),
+            _ if agrees => Decision::Join(0.0),
+            _ if doubtful => Decision::Ask,
+            _ => Decision::No,
+        }
+    }
+
+    /// Likenesses between names of people.
+    fn as_people(&self, likeness: Likeness) -> Option<(MergeRule, bool, Decision)> {
+        let kinds = [self.a.kind, self.b.kind];
+        if !kinds.iter().all(|kind| matches!(kind, Kind::Person | Kind::Unknown)) {
+            return None;
+        }
+        let people = kinds == [Kind::Person, Kind::Person];
+        let unclear = self.said == Agreement::Unclear;
+        let together = people && self.together;
+        let (rule, decision) = match likeness {
+            Likeness::Honorific => (MergeRule::Honorific, trusting(self.said)),
+            Likeness::MiddleName => (MergeRule::MiddleName, trusting(self.said)),
+            Likeness::Initials => (MergeRule::Initials, trusting(self.said)),
+            Likeness::MissingMiddle => (MergeRule::MiddleName, self.careful(together, people)),
+            Likeness::OneInitial => {
+                (MergeRule::Initials, self.careful(together, people && unclear))
             }
-        }
-        Likeness::Honorific if persons => (MergeRule::Honorific, true, trusting(said)),
-        Likeness::MiddleName if persons => (MergeRule::MiddleName, true, trusting(said)),
-        Likeness::Initials if persons => (MergeRule::Initials, true, trusting(said)),
-        Likeness::MissingMiddle if persons => {
-            (MergeRule::MiddleName, true, careful(people && together, people))
-        }
-        Likeness::OneInitial if persons => {
-            (MergeRule::Initials, true, careful(people && together, people && unclear))
-        }
-        Likeness::Qualifier if is_short_form(&a.name, &b.name) => {
-            (MergeRule::Bracket, false, trusting(said))
-        }
-        Likeness::Qualifier => {
-            (MergeRule::Qualifier, false, careful(qualifies(a, b) || qualifies(b, a), unclear))
-        }
-        Likeness::Abbreviation => {
-            (MergeRule::Abbreviation, false, careful(false, unclear || together))
-        }
-        Likeness::Near => {
-            let alike = matches!(said, Agreement::Same(_));
-            let decision = if alike { Decision::Ask } else { Decision::No };
-            (MergeRule::Spelling, false, decision)
-        }
-        _ => return None,
-    })
+            _ => return None,
+        };
+        Some((rule, true, decision))
+    }
+
+    /// Likenesses between names of anything.
+    fn as_any(&self, likeness: Likeness) -> Option<(MergeRule, bool, Decision)> {
+        let (a, b) = (self.a, self.b);
+        let unclear = self.said == Agreement::Unclear;
+        let corporate = [a.kind, b.kind].map(|kind| kind == Kind::Organisation);
+        let (rule, decision) = match likeness {
+            Likeness::Spelling => (MergeRule::Spelling, trusting(self.said)),
+            Likeness::Joined => (MergeRule::Spelling, self.careful(false, unclear)),
+            Likeness::Company if corporate == [true, true] => {
+                (MergeRule::Company, trusting(self.said))
+            }
+            Likeness::Company => {
+                (MergeRule::Company, self.careful(false, unclear && corporate.contains(&true)))
+            }
+            Likeness::Qualifier if is_short_form(&a.name, &b.name) => {
+                (MergeRule::Bracket, trusting(self.said))
+            }
+            Likeness::Qualifier => {
+                let qualified = qualifies(a, b) || qualifies(b, a);
+                (MergeRule::Qualifier, self.careful(qualified, unclear))
+            }
+            Likeness::Abbreviation => {
+                (MergeRule::Abbreviation, self.careful(false, unclear || self.together))
+            }
+            // A slip of the pen and a namesake look the same: only the model may tell.
+            Likeness::Near if matches!(self.said, Agreement::Same(_)) => {
+                (MergeRule::Spelling, Decision::Ask)
+            }
+            _ => return None,
+        };
+        Some((rule, false, decision))
+    }
 }
 
 /// Whether the bracket of one name says what the other one is: `Jaws (film)` and a film `Jaws`.

@@ -11,7 +11,7 @@ use halma_core::{
 use halma_kb::{Base, BaseOptions, Deleted, Estimate, IndexOptions, IndexReport, Progress, Stats};
 use toml::Table;
 
-use crate::assemble;
+use crate::{assemble, former};
 use crate::config::Config;
 use crate::error::EngineError;
 
@@ -55,6 +55,9 @@ impl Engine {
         dir: &Path,
         open: fn(&Path, BaseOptions) -> Result<Arc<Base>, halma_kb::KbError>,
     ) -> Result<Self, EngineError> {
+        // Figures are described when a model is named for it.
+        let mut config = config;
+        config.kb.describe_figures |= config.roles.contains_key("vision");
         let prompts = Arc::new(assemble::prompts(&config).map_err(|e| config.named(e))?);
         let embedder = assemble::embedder(&config.embedder).map_err(|e| config.named(e))?;
         let warnings = embedder.warning.into_iter().collect();
@@ -62,8 +65,9 @@ impl Engine {
         let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
         let graph = config.kb.graph;
-        let options = BaseOptions { embedder, thresholds, graph, ..BaseOptions::default() };
-        let base = open(dir, options)?;
+        let former = former::former(dir, name.as_deref())?;
+        let origin = former::origin(&config.embedder);
+        let base = open(dir, BaseOptions { embedder, origin, former, thresholds, graph })?;
         let cache = if config.models.is_empty() {
             None
         } else {
@@ -110,7 +114,7 @@ impl Engine {
         let kb = &self.config.kb;
         let report =
             halma_kb::index(&self.base, inputs, options, kb, &self.setup, &meter, progress).await?;
-        self.forget(&report.removed)?;
+        self.forget(&report.documents_removed)?;
         Ok(report)
     }
 
@@ -127,7 +131,7 @@ impl Engine {
     /// Removes documents (by name, id or glob) with every trace of them, kept replies included.
     pub fn delete(&self, documents: &[String]) -> Result<Deleted, EngineError> {
         let deleted = self.base.delete(documents)?;
-        self.forget(&deleted.documents)?;
+        self.forget(&deleted.names)?;
         Ok(deleted)
     }
 

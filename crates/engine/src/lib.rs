@@ -4,6 +4,7 @@ mod config;
 mod doctor;
 mod engine;
 mod error;
+mod former;
 mod load;
 mod show;
 
@@ -16,8 +17,8 @@ pub use engine::{Asked, Engine, SearchQuery, list_prompts};
 pub use error::EngineError;
 pub use halma_kb::{
     Base, Deleted, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat, ListQuery,
-    Listed, Merge, Progress, Refused, Seen, Shown, SqlLimits, Stage, Stats, Step, TableLine,
-    Verified, Watch,
+    Listed, Merge, MergeSide, Progress, Refused, Seen, Shown, SqlLimits, Stage, StageEstimate,
+    Stats, Step, TableLine, Unit, Verified, Watch,
 };
 pub use load::{Flags, Loaded, flag_value, load};
 pub use show::{ShownValue, show};

@@ -57,6 +57,7 @@ pub const PROMPTS: &[PromptFile] = &[
     PromptFile { name: "kb/atomize", text: include_str!("../prompts/kb/atomize.md") },
     PromptFile { name: "kb/cut", text: include_str!("../prompts/kb/cut.md") },
     PromptFile { name: "kb/community", text: include_str!("../prompts/kb/community.md") },
+    PromptFile { name: "kb/describe", text: include_str!("../prompts/kb/describe.md") },
     PromptFile { name: "kb/facts", text: include_str!("../prompts/kb/facts.md") },
     PromptFile { name: "kb/same", text: include_str!("../prompts/kb/same.md") },
     PromptFile { name: "kb/summarise", text: include_str!("../prompts/kb/summarise.md") },

@@ -89,6 +89,9 @@ pub struct IndexReport {
     pub atoms_cut: usize,
     /// Ends of chunks that the cutting model did not give, so that the structure gave them.
     pub cut_by_structure: usize,
+    /// Figures that a model described in this run, and those it could not.
+    pub figures_described: usize,
+    pub figures_failed: usize,
     /// Texts embedded by this run.
     pub embedded: usize,
     /// Units of work in the base that failed and are tried again by the next run.

@@ -30,6 +30,8 @@ pub struct KbSettings {
     pub concurrency: usize,
     /// At most this many atoms are kept of one chunk.
     pub max_atoms: usize,
+    /// Whether figures are described by the model of role `vision`; on when one is named.
+    pub describe_figures: bool,
     /// How entities are found.
     pub entities: Entities,
     /// Whether chunks are tagged, by the model of role `distiller`.
@@ -56,6 +58,7 @@ impl Default for KbSettings {
             sentence_overlap: 4,
             concurrency: 16,
             max_atoms: 24,
+            describe_figures: false,
             entities: Entities::default(),
             tags: false,
             summaries: false,

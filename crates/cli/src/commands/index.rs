@@ -62,14 +62,16 @@ async fn once(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::
 
 /// A run whenever something changes, until the program is ended.
 async fn watch(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::Result<()> {
-    let mut watch = Watch::new(&args.paths)?;
+    let mut watch = Watch::new(&args.paths, &args.kb.kb)?;
     view::note("Watching for changes; end with Ctrl-C.");
-    while watch.changed().await? {
+    loop {
+        for failure in watch.changed().await.failures {
+            view::warn(&failure);
+        }
         if let Err(error) = once(engine, args, options).await {
             view::warn(&format!("{error:#}"));
         }
     }
-    Ok(())
 }
 
 /// What the run would cost. A base that is not there yet is made in a place of its own, so that

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures::StreamExt;
-use halma_core::{Embedder, Error, Limit, Meter, Setup, UsageTotal};
+use halma_core::{Cx, Embedder, Error, Limit, Meter, Setup, UsageTotal};
 use halma_parse::Parsed;
 
 use crate::cut::{Cut, CutMemory, CutModels, CutSettings, cut};
+use super::describe::{Described, describe};
+use crate::read::Draft;
 use crate::store::Id;
 use crate::{Base, Chunks, KbError, KbSettings};
 
@@ -110,6 +112,15 @@ impl Cutting {
             self.told.pending += 1;
         }
         Ok(cuts)
+    }
+
+    /// Puts the figures of a document into words. Blocks, as [`Cutting::cut_all`] does.
+    pub(super) fn describe(&self, draft: &mut Draft) -> Described {
+        let cx = Cx::new(Arc::clone(&self.setup), Arc::clone(&self.meter), None);
+        cx.quote(&draft.name);
+        let title = draft.title.clone().unwrap_or_default();
+        let told = self.runtime.block_on(describe(&cx, &title, &mut draft.parsed));
+        Described { usage: cx.trace().usage(), ..told }
     }
 
     async fn cut_one(&self, document: &Uncut<'_>) -> Result<Cut, KbError> {

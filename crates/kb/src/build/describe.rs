@@ -2,7 +2,7 @@
 //! cut, so that it is searched, cut and cited like any other text.
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use halma_core::{Cx, Error, Prompt};
+use halma_core::{Cx, Error, Prompt, UsageTotal};
 use halma_parse::{Block, BlockKind, Parsed};
 use minijinja::context;
 
@@ -19,6 +19,7 @@ pub(super) struct Described {
     /// the document is read again.
     pub(super) failed: usize,
     pub(super) failure: Option<String>,
+    pub(super) usage: UsageTotal,
 }
 
 /// Describes the figures of a document whose images are at hand. A figure that cannot be described

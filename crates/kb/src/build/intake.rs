@@ -117,7 +117,7 @@ impl Intake {
         self.report.usage.add(told.usage);
         self.report.pending_units += told.pending;
         self.report.spent = told.spent;
-        self.report.failure = told.failure;
+        self.report.failure = told.failure.or(self.report.failure);
         Ok(self.report)
     }
 
@@ -154,8 +154,9 @@ impl Intake {
             self.take(document(before, file, None))
         })?;
         if let Some(last) = held {
+            let (last, complete) = self.described(last);
             let document_of_file = last.naming == Naming::Own && last.name == file.name;
-            let alone = !several && refused.is_empty() && document_of_file;
+            let alone = complete && !several && refused.is_empty() && document_of_file;
             let id = document_id(title_of(&last), &last.parsed.text);
             let read_with = read_with(&self.options, self.desk.cut_with);
             let record = alone.then_some(FileRecord { content, read_with, document: id });
@@ -163,6 +164,22 @@ impl Intake {
         }
         self.report.refused.extend(refused);
         Ok(())
+    }
+
+    /// A document with its figures described, where that is wanted, and whether none is left: one
+    /// that is left is tried again by the next run.
+    fn described(&mut self, mut draft: Draft) -> (Draft, bool) {
+        if !self.settings.describe_figures || draft.parsed.figures.is_empty() {
+            return (draft, true);
+        }
+        let told = self.cutting.describe(&mut draft);
+        self.report.usage.add(told.usage);
+        self.report.figures_described += told.done;
+        self.report.figures_failed += told.failed;
+        if told.failure.is_some() {
+            self.report.failure = told.failure;
+        }
+        (draft, told.failed == 0)
     }
 
     fn take(&mut self, item: Item) -> Result<(), KbError> {

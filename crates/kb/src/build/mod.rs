@@ -2,6 +2,7 @@
 //! run that is killed or runs out of budget is continued by the next one.
 mod atomize;
 mod cutting;
+mod describe;
 mod desk;
 mod embed;
 mod estimate;

@@ -9,12 +9,16 @@ pub(super) fn run(args: &KbDelete, common: &Common) -> anyhow::Result<()> {
     if args.json {
         return view::say_json(&deleted);
     }
+    let nodes: u64 = deleted.nodes.values().sum();
     let mut lines = vec![format!(
-        "Removed {} from {}: nothing of {} is left there.",
-        plural(deleted.documents.len() as u64, "document", "documents"),
+        "Removed {} with {} from {}.",
+        plural(deleted.names.len() as u64, "document", "documents"),
+        plural(nodes, "node", "nodes"),
         args.kb.kb.display(),
-        if deleted.documents.len() == 1 { "it" } else { "them" },
     )];
-    lines.extend(deleted.documents.iter().map(|name| format!("  {name}")));
+    lines.extend(deleted.names.iter().map(|name| format!("  {name}")));
+    for name in &deleted.kept {
+        lines.push(format!("  (the same text stays under the name {name})"));
+    }
     view::say(&lines.join("\n"))
 }

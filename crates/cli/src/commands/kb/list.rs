@@ -1,11 +1,11 @@
 //! `halma kb list`: the nodes of a layer, or of some documents.
 use console::style;
 use halma_core::NodeId;
-use halma_engine::ListQuery;
+use halma_engine::{ListQuery, Listed};
 
 use super::opened;
 use crate::args::{Common, KbList};
-use crate::view::{self, shorten, table::table};
+use crate::view::{self, plural, shorten, table::table};
 
 pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
     let engine = opened(&args.kb.kb, common)?;
@@ -27,7 +27,7 @@ pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
         rows.push(vec![
             style(&line.id.0).dim().to_string(),
             style(shorten(&line.title, 40)).bold().to_string(),
-            line.about(),
+            about(line),
             shorten(&line.text, 70),
         ]);
     }
@@ -38,4 +38,18 @@ pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
         view::note(&format!("More with --after {} or a larger --top.", last.id));
     }
     Ok(())
+}
+
+/// Where it stands, or what a document is made of and what of it is still to do.
+fn about(line: &Listed) -> String {
+    let Some(about) = &line.about else {
+        let page = line.page.map(|page| format!(", page {page}")).unwrap_or_default();
+        return shorten(&format!("{}{page}", line.document), 40);
+    };
+    let chunks = about.parts.get(&halma_core::Layer::Chunk).copied().unwrap_or_default();
+    let mut text = format!("{}, {}", about.format, plural(chunks, "chunk", "chunks"));
+    for (state, count) in about.units.iter().filter(|(state, _)| **state != "done") {
+        text.push_str(&format!(", {count} {state}"));
+    }
+    text
 }

@@ -1,9 +1,10 @@
 //! `halma kb merges`: which entities were taken for one, why, and how to undo it.
 use console::style;
+use halma_engine::{Merge, MergeSide};
 
 use super::opened;
 use crate::args::{Common, KbMerges};
-use crate::view;
+use crate::view::{self, shorten};
 
 pub(super) fn run(args: &KbMerges, common: &Common) -> anyhow::Result<()> {
     let engine = opened(&args.kb.kb, common)?;
@@ -18,14 +19,26 @@ pub(super) fn run(args: &KbMerges, common: &Common) -> anyhow::Result<()> {
     if merges.is_empty() {
         return view::say("No entities were merged.");
     }
-    let mut lines = vec![];
-    for merge in &merges {
-        lines.push(format!(
-            "{}  {}\n    {}",
-            style(&merge.id).dim(),
-            style(merge.names.join(" = ")).bold(),
-            merge.evidence
-        ));
-    }
+    let lines: Vec<String> = merges.iter().map(line).collect();
     view::say(&lines.join("\n"))
+}
+
+fn line(merge: &Merge) -> String {
+    let mut text = format!("{}  {}", style(&merge.id).dim(), style(&merge.name).bold());
+    for part in [side(&merge.one), side(&merge.two)] {
+        text.push_str(&format!("\n    {part}"));
+    }
+    let rule = serde_json::to_value(merge.rule).unwrap_or_default();
+    let rule = rule.as_str().unwrap_or_default().replace('_', " ");
+    text.push_str(&format!("\n    because of: {rule}, descriptions agree {:.2}", merge.score));
+    if !merge.reason.is_empty() {
+        text.push_str(&format!("; {}", shorten(&merge.reason, 100)));
+    }
+    text
+}
+
+fn side(side: &MergeSide) -> String {
+    let kind = if side.kind.is_empty() { String::new() } else { format!(" ({})", side.kind) };
+    let from = side.documents.join(", ");
+    format!("{}{kind}: {} [{from}]", side.name, shorten(&side.description, 90))
 }

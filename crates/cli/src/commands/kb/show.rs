@@ -1,7 +1,7 @@
 //! `halma kb show`: one node, what it says, and where its edges lead.
 use console::style;
 use halma_core::NodeId;
-use halma_engine::{Engine, Shown};
+use halma_engine::{Engine, Shown, Unit};
 
 use super::opened;
 use crate::args::{Common, KbShow};
@@ -38,9 +38,12 @@ fn lines(shown: &Shown, most: usize) -> String {
         rows.push(vec!["document".into(), place]);
     }
     rows.extend(node.section.iter().map(|section| vec!["section".into(), section.clone()]));
-    for (name, value) in &shown.details {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        rows.push(vec![name.replace('_', " "), shorten(&value, 100)]);
+    rows.extend(details(shown));
+    for unit in &shown.units {
+        rows.push(vec![unit.task.to_owned(), shorten(&stated(unit), 100)]);
+    }
+    if !shown.vectors.is_empty() {
+        rows.push(vec!["vectors".into(), shown.vectors.join(", ")]);
     }
     if !rows.is_empty() {
         lines.push(table(&rows));
@@ -77,4 +80,31 @@ fn cut(text: &str, most: usize) -> String {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
+}
+
+/// What is told of this kind of node, a line each.
+fn details(shown: &Shown) -> Vec<Vec<String>> {
+    let details = serde_json::to_value(&shown.details).unwrap_or_default();
+    let mut rows = vec![];
+    for (name, value) in details.as_object().into_iter().flatten() {
+        let empty = value.is_null()
+            || value.as_array().is_some_and(Vec::is_empty)
+            || value.as_str().is_some_and(str::is_empty);
+        // The kind is in the first line already.
+        if empty || name == "layer" || name == "kind" && value.as_str() == Some(shown.node.layer.name()) {
+            continue;
+        }
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        rows.push(vec![name.replace('_', " "), shorten(&value, 100)]);
+    }
+    rows
+}
+
+fn stated(unit: &Unit) -> String {
+    let value = serde_json::to_value(unit).unwrap_or_default();
+    let fields = value.as_object().into_iter().flatten();
+    let told = fields.filter(|(name, value)| *name != "task" && !value.is_null());
+    told.map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use console::style;
 use halma_core::Computed;
-use halma_engine::SqlLimits;
+use halma_engine::{SqlLimits, TableLine};
 
 use super::opened;
 use crate::args::{Common, KbSql, KbTables};
@@ -20,11 +20,11 @@ pub(super) fn tables(args: &KbTables, common: &Common) -> anyhow::Result<()> {
     let mut rows = vec![];
     for line in &tables {
         let columns: Vec<String> =
-            line.columns.iter().map(|(name, kind)| format!("{name} {kind}")).collect();
+            line.columns.iter().map(|column| format!("{} {}", column.name, column.kind)).collect();
         rows.push(vec![
             style(&line.name).bold().to_string(),
             plural(line.rows as u64, "row", "rows"),
-            line.document.clone(),
+            from(line),
         ]);
         rows.push(vec![format!("  {}", shorten(&columns.join(", "), 90))]);
     }
@@ -66,5 +66,18 @@ fn value(value: &serde_json::Value) -> String {
         serde_json::Value::String(text) => shorten(text, 60),
         serde_json::Value::Null => "–".into(),
         other => other.to_string(),
+    }
+}
+
+/// Where a table comes from, or why it cannot be asked.
+fn from(line: &TableLine) -> String {
+    if let Some(refused) = &line.refused {
+        return style(format!("not in SQL: {}", shorten(refused, 60))).yellow().to_string();
+    }
+    match (&line.document, line.page) {
+        (Some(document), Some(page)) => format!("{document}, page {page}"),
+        (Some(document), None) => document.clone(),
+        (None, _) if line.unites.is_empty() => "from facts".into(),
+        (None, _) => format!("unites {}", line.unites.join(", ")),
     }
 }

@@ -8,18 +8,25 @@ pub(super) fn run(args: &KbVerify, common: &Common) -> anyhow::Result<()> {
     if args.json {
         view::say_json(&verified)?;
     } else {
-        let checked: Vec<String> =
-            verified.checked.iter().map(|(what, count)| format!("{count} {what}")).collect();
-        view::say(&format!("Checked {}.", checked.join(", ")))?;
+        view::say(&format!(
+            "Checked {}, {}, {} and {} of the word index.",
+            plural(verified.nodes, "node", "nodes"),
+            plural(verified.edges, "edge", "edges"),
+            plural(verified.vectors, "vector", "vectors"),
+            plural(verified.words, "entry", "entries"),
+        ))?;
         for problem in &verified.problems {
-            view::say(&format!("{}: {}", problem.what, problem.hint))?;
+            let document = problem.document.as_ref().map(|name| format!(" in {name}"));
+            let document = document.unwrap_or_default();
+            view::say(&format!("{}{document}: {} ({})", problem.id, problem.what, problem.hint))?;
         }
     }
-    if verified.problems.is_empty() {
+    if verified.is_sound() {
         if !args.json {
             view::say("Everything fits together.")?;
         }
         return Ok(());
     }
-    anyhow::bail!("{} found", plural(verified.problems.len() as u64, "problem", "problems"))
+    let found = verified.problems.len() as u64 + verified.more;
+    anyhow::bail!("{} found", plural(found, "problem", "problems"))
 }

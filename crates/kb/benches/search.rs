@@ -108,6 +108,75 @@ fn passages(file: &Path, count: usize) {
     std::fs::write(file, lines).unwrap();
 }
 
+impl Random {
+    /// Two words with capitals, one of some 20,000 names by Zipf's law.
+    fn name(&mut self) -> String {
+        #[expect(clippy::cast_precision_loss, reason = "31 bits of chance")]
+        let uniform = self.next() as f64 / f64::from(1_u32 << 31);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank")]
+        let rank = (20_000_f64.powf(uniform)) as u64;
+        named(rank)
+    }
+}
+
+fn named(number: u64) -> String {
+    let syllables = ["bar", "del", "fin", "gor", "hal", "kin", "lom", "mer", "nov", "sal"];
+    let digit = |place: u32| syllables[usize::try_from(number / 10_u64.pow(place) % 10).unwrap()];
+    let capital = |word: String| word[..1].to_uppercase() + &word[1..];
+    let given = capital(format!("{}{}", digit(0), digit(1)));
+    given + " " + &capital(format!("{}{}{}", digit(2), digit(3), digit(4)))
+}
+
+/// Passages as an encyclopaedia has them: a name as the title, some eight names in five sentences.
+fn named_passages(file: &Path, count: usize) {
+    let mut random = Random(42);
+    let mut lines = String::new();
+    for i in 0..count {
+        let title = named(u64::try_from(i).unwrap());
+        let mut text = String::new();
+        for _ in 0..5 {
+            let (words, names) = (random.passage(12), [random.name(), random.name()]);
+            let _ = write!(text, "{} of {} by {title} {}. ", names[0], names[1], words.trim());
+        }
+        let _ = writeln!(lines, "{{\"id\":\"p{i}\",\"title\":\"{title}\",\"text\":\"{text}\"}}");
+    }
+    std::fs::write(file, lines).unwrap();
+}
+
+fn graph(c: &mut Criterion) {
+    let runtime = Runtime::new().unwrap();
+    let built = build_of(&runtime, (10_000, named_passages), true, Atoms::Sentences);
+    let mut random = Random(11);
+    let asked = |random: &mut Random| format!("{} {}", random.passage(6).trim(), random.name());
+    let queries: Vec<Query> = (0..300).map(|_| query(&asked(&mut random), Mode::Graph)).collect();
+    let began = Instant::now();
+    runtime.block_on(built.base.search(&queries[0])).unwrap();
+    println!("first graph search of 10,000 passages: {:?}", began.elapsed());
+    let mut times: Vec<Duration> = queries
+        .iter()
+        .cycle()
+        .take(900)
+        .map(|query| {
+            let began = Instant::now();
+            black_box(runtime.block_on(built.base.search(query)).unwrap());
+            began.elapsed()
+        })
+        .collect();
+    for (what, times) in
+        [("cold", &mut times[..300].to_vec()), ("warm", &mut times[600..].to_vec())]
+    {
+        times.sort_unstable();
+        println!("graph top 10 of 10,000, {what}: p50 {:?}, p95 {:?}", times[150], times[285]);
+    }
+    let mut at = 0;
+    c.bench_function("Graph top 10 of 10000 x 384, query embedded", |b| {
+        b.iter(|| {
+            at = (at + 1) % queries.len();
+            black_box(runtime.block_on(built.base.search(&queries[at])).unwrap())
+        });
+    });
+}
+
 struct Built {
     base: Arc<Base>,
     report: IndexReport,
@@ -115,6 +184,15 @@ struct Built {
 }
 
 fn build(runtime: &Runtime, count: usize, embedder: bool, atoms: Atoms) -> Built {
+    build_of(runtime, (count, passages), embedder, atoms)
+}
+
+fn build_of(
+    runtime: &Runtime,
+    (count, passages): (usize, fn(&Path, usize)),
+    embedder: bool,
+    atoms: Atoms,
+) -> Built {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("passages.jsonl");
     passages(&file, count);
@@ -213,15 +291,17 @@ fn every_vector() -> Vec<Vector> {
 
 fn index(_: &mut Criterion) {
     let runtime = Runtime::new().unwrap();
-    for (what, count, embedder, atoms) in [
-        ("words only", 10_000, false, Atoms::None),
-        ("vectors at once", 10_000, true, Atoms::None),
-        ("sentences, no vectors", 10_000, false, Atoms::Sentences),
-        ("a model at 0 ms, vectors at once", 1_000, true, Atoms::Questions),
+    type Write = fn(&Path, usize);
+    for (what, count, write, embedder, atoms) in [
+        ("words only", 10_000, passages as Write, false, Atoms::None),
+        ("words only, ten names each", 10_000, named_passages as Write, false, Atoms::None),
+        ("vectors at once", 10_000, passages as Write, true, Atoms::None),
+        ("sentences, no vectors", 10_000, passages as Write, false, Atoms::Sentences),
+        ("a model at 0 ms, vectors at once", 1_000, passages as Write, true, Atoms::Questions),
     ] {
         let mut best = Duration::MAX;
         for _ in 0..3 {
-            let built = build(&runtime, count, embedder, atoms);
+            let built = build_of(&runtime, (count, write), embedder, atoms);
             best = best.min(Duration::from_secs_f64(built.report.elapsed_ms / 1e3));
         }
         #[expect(clippy::cast_precision_loss, reason = "thousands")]
@@ -230,5 +310,5 @@ fn index(_: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, index, bm25, dense);
+criterion_group!(benches, index, bm25, dense, graph);
 criterion_main!(benches);

@@ -15,8 +15,8 @@ pub enum Mode {
     /// Both, fused by reciprocal rank.
     #[default]
     Hybrid,
-    /// Both on every layer, propagated along the graph to the chunks (PIKE-RAG, Figure 8). For
-    /// other layers than chunks it is [`Mode::Hybrid`].
+    /// Both, and from the names in the query along the graph to the chunks (PIKE-RAG, Figure 8),
+    /// or to their atoms. For other layers it is [`Mode::Hybrid`].
     Graph,
 }
 

@@ -238,6 +238,7 @@ impl Engine {
             "prompts": words,
             "models": models,
             "thresholds": [self.config.embedder.chunk_threshold, self.config.embedder.atom_threshold],
+            "graph": self.config.kb.graph,
             "budget": self.config.budget.ask,
             "base": self.base_fingerprint()?,
         })

@@ -141,3 +141,52 @@ fn fingerprint_of(item: &Item, base: &str) -> String {
     let gold = item.gold.iter().flat_map(|passage| [passage.title.as_str(), &passage.text]);
     fingerprint([base, &item.question.text].into_iter().chain(gold))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use halma_core::{Hit, Layer, Span};
+
+    use super::*;
+    use crate::{Format, load};
+
+    fn hit(title: &str, text: &str) -> Hit {
+        Hit {
+            id: title.into(),
+            layer: Layer::Chunk,
+            parent: None,
+            document: title.to_owned(),
+            title: title.to_owned(),
+            section: None,
+            page: None,
+            text: text.to_owned(),
+            score: 0.0,
+            cosine: None,
+            parts: vec![],
+            span: Span::default(),
+        }
+    }
+
+    #[tokio::test]
+    async fn shares_and_whole_sets_of_gold_passages_are_told_apart() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hotpotqa.json");
+        let data = load(&path, Format::Hotpotqa, None).unwrap();
+        let gold: Vec<_> = data.items.iter().flat_map(|item| item.gold.clone()).collect();
+        let asked = data.items.iter().filter(|item| !item.gold.is_empty()).count();
+        // Everything but the first question's first passage, at the head of the list.
+        let all = gold.clone();
+        let found: Retrieve = Arc::new(move |_| {
+            let hits = all[1..].iter().map(|passage| hit(&passage.title, &passage.text)).collect();
+            Box::pin(async move { Ok(hits) })
+        });
+        let recall = recall(&data, &found).await;
+        assert_eq!((recall.n, recall.failed), (asked, 0));
+        assert!(recall.r10.unwrap() > recall.all10.unwrap(), "{recall:?}");
+        assert!(recall.all10.unwrap() < 1.0 && recall.r5.unwrap() > 0.0, "{recall:?}");
+        let fails: Retrieve = Arc::new(|_| Box::pin(async { Err("the base is gone".into()) }));
+        let recall = super::recall(&data, &fails).await;
+        assert_eq!((recall.failed, recall.r5), (asked, None));
+    }
+}

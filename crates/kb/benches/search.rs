@@ -6,7 +6,7 @@ mod common;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use common::{Random, build, vector};
+use common::{Built, Random, build, build_of, named_passages, passages, vector};
 use criterion::{Criterion, criterion_group, criterion_main};
 use halma_core::{Filter, Knowledge, Layer, MinScore, Mode, Query, Vector};
 use halma_kb::Atoms;
@@ -83,15 +83,17 @@ fn every_vector() -> Vec<Vector> {
 
 fn index(_: &mut Criterion) {
     let runtime = Runtime::new().unwrap();
-    for (what, count, embedder, atoms) in [
-        ("words only", 10_000, false, Atoms::None),
-        ("vectors at once", 10_000, true, Atoms::None),
-        ("sentences, no vectors", 10_000, false, Atoms::Sentences),
-        ("a model at 0 ms, vectors at once", 1_000, true, Atoms::Questions),
+    type Write = fn(&Path, usize);
+    for (what, count, write, embedder, atoms) in [
+        ("words only", 10_000, passages as Write, false, Atoms::None),
+        ("words only, ten names each", 10_000, named_passages as Write, false, Atoms::None),
+        ("vectors at once", 10_000, passages as Write, true, Atoms::None),
+        ("sentences, no vectors", 10_000, passages as Write, false, Atoms::Sentences),
+        ("a model at 0 ms, vectors at once", 1_000, passages as Write, true, Atoms::Questions),
     ] {
         let mut best = Duration::MAX;
         for _ in 0..3 {
-            let built = build(&runtime, count, embedder, atoms);
+            let built = build_of(&runtime, (count, write), embedder, atoms);
             best = best.min(Duration::from_secs_f64(built.report.elapsed_ms / 1e3));
         }
         #[expect(clippy::cast_precision_loss, reason = "thousands")]
@@ -100,5 +102,5 @@ fn index(_: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, index, bm25, dense);
+criterion_group!(benches, index, bm25, dense, graph);
 criterion_main!(benches);

@@ -33,7 +33,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const ANSWER: Prompt<Reading> = Prompt::json("naive/answer");
 
-/// The defaults are those of KAR³, Appendix A.3.
+/// The defaults are those of KAR³, Appendix A.3, but for `mode`, which is `dense` there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Naive {
@@ -50,7 +50,7 @@ pub struct Naive {
 
 impl Default for Naive {
     fn default() -> Self {
-        Self { chunks: 16, hierarchical: false, atoms: 4, min_score: None, mode: Mode::Dense }
+        Self { chunks: 16, hierarchical: false, atoms: 4, min_score: None, mode: Mode::Graph }
     }
 }
 

@@ -111,6 +111,15 @@ pub(crate) struct Built {
 }
 
 pub(crate) fn build(runtime: &Runtime, count: usize, embedder: bool, atoms: Atoms) -> Built {
+    build_of(runtime, (count, passages), embedder, atoms)
+}
+
+pub(crate) fn build_of(
+    runtime: &Runtime,
+    (count, passages): (usize, fn(&Path, usize)),
+    embedder: bool,
+    atoms: Atoms,
+) -> Built {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("passages.jsonl");
     passages(&file, count);
@@ -137,3 +146,39 @@ pub(crate) fn build(runtime: &Runtime, count: usize, embedder: bool, atoms: Atom
         .unwrap();
     Built { base, report, dir }
 }
+
+impl Random {
+    /// Two words with capitals, one of some 20,000 names by Zipf's law.
+    pub(crate) fn name(&mut self) -> String {
+        #[expect(clippy::cast_precision_loss, reason = "31 bits of chance")]
+        let uniform = self.next() as f64 / f64::from(1_u32 << 31);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank")]
+        let rank = (20_000_f64.powf(uniform)) as u64;
+        named(rank)
+    }
+}
+
+fn named(number: u64) -> String {
+    let syllables = ["bar", "del", "fin", "gor", "hal", "kin", "lom", "mer", "nov", "sal"];
+    let digit = |place: u32| syllables[usize::try_from(number / 10_u64.pow(place) % 10).unwrap()];
+    let capital = |word: String| word[..1].to_uppercase() + &word[1..];
+    let given = capital(format!("{}{}", digit(0), digit(1)));
+    given + " " + &capital(format!("{}{}{}", digit(2), digit(3), digit(4)))
+}
+
+/// Passages as an encyclopaedia has them: a name as the title, some eight names in five sentences.
+pub(crate) fn named_passages(file: &Path, count: usize) {
+    let mut random = Random(42);
+    let mut lines = String::new();
+    for i in 0..count {
+        let title = named(u64::try_from(i).unwrap());
+        let mut text = String::new();
+        for _ in 0..5 {
+            let (words, names) = (random.passage(12), [random.name(), random.name()]);
+            let _ = write!(text, "{} of {} by {title} {}. ", names[0], names[1], words.trim());
+        }
+        let _ = writeln!(lines, "{{\"id\":\"p{i}\",\"title\":\"{title}\",\"text\":\"{text}\"}}");
+    }
+    std::fs::write(file, lines).unwrap();
+}
+

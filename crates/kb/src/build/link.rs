@@ -153,9 +153,9 @@ fn write(
     known: &mut HashMap<Id, Row>,
 ) -> heed::Result<()> {
     // In order, so that the same input hands out the same rows.
-    let mut names: Vec<_> = named.iter().collect();
-    names.sort_unstable_by_key(|(key, _)| *key);
-    for (key, (written, weight)) in names {
+    let mut sorted: Vec<_> = named.iter().collect();
+    sorted.sort_unstable_by_key(|(key, _)| *key);
+    for (key, (written, weight)) in sorted {
         let id = hash(&[key.as_bytes()]);
         let row = match known.get(&id) {
             Some(row) => *row,

@@ -62,13 +62,13 @@ fn kept<K: Eq + Hash + Copy, T: Clone>(
     if let Some(found) = map.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
         return Ok(found.clone());
     }
-    let made = make()?;
+    let value = make()?;
     let mut map = map.write().unwrap_or_else(PoisonError::into_inner);
     if map.len() >= MOST {
         map.clear();
     }
-    map.insert(key, made.clone());
-    Ok(made)
+    map.insert(key, value.clone());
+    Ok(value)
 }
 
 impl Memory {

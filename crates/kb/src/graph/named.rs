@@ -64,7 +64,9 @@ impl Ground<'_> {
             for entity in chunk.titles.iter().chain(&chunk.names) {
                 let key = self.memory.key((self.store, self.txn), *entity)?;
                 let likeness = likeness(&wanted, &key);
-                if likeness >= self.settings.likeness && nearest.is_none_or(|(_, most)| likeness > most) {
+                if likeness >= self.settings.likeness
+                    && nearest.is_none_or(|(_, most)| likeness > most)
+                {
                     nearest = Some((*entity, likeness));
                 }
             }

@@ -132,7 +132,12 @@ impl Ground<'_> {
     }
 
     /// The names through which a part came, the strongest first.
-    fn through(&self, part: usize, chunk: Row, active: &BTreeMap<Row, f32>) -> heed::Result<String> {
+    fn through(
+        &self,
+        part: usize,
+        chunk: Row,
+        active: &BTreeMap<Row, f32>,
+    ) -> heed::Result<String> {
         let held = self.memory.chunk((self.store, self.txn), chunk)?;
         let held = if part == TITLES { &held.titles } else { &held.names };
         let mut names = vec![];

@@ -46,6 +46,8 @@ const LIBRARY: &str = r#"
 {"id": "finch", "title": "Orla Finch", "text": "Orla Finch grew up in Upper Wold. The painter of towns was born there."}
 "#;
 
+const LIBRARY_FILE: &str = "library.jsonl";
+
 struct Held {
     base: Arc<Base>,
     dir: tempfile::TempDir,
@@ -53,22 +55,22 @@ struct Held {
 
 async fn library(vectors: bool, atoms: Atoms, graph: GraphSettings) -> Held {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("library.jsonl"), LIBRARY.trim()).unwrap();
+    std::fs::write(dir.path().join(LIBRARY_FILE), LIBRARY.trim()).unwrap();
     let embedder: Option<Arc<dyn Embedder>> = if vectors { Some(Arc::new(Hashed)) } else { None };
     let options = BaseOptions { embedder, graph, ..BaseOptions::default() };
     let base = Base::create_or_open(&dir.path().join("base"), options).unwrap();
-    indexed(&base, dir.path(), atoms).await;
+    indexed(&base, dir.path(), LIBRARY_FILE, atoms).await;
     Held { base, dir }
 }
 
-async fn indexed(base: &Arc<Base>, dir: &std::path::Path, atoms: Atoms) {
+async fn indexed(base: &Arc<Base>, dir: &std::path::Path, file: &str, atoms: Atoms) {
     let settings = KbSettings { atoms, ..KbSettings::default() };
     let setup = Arc::new(Setup {
         models: Models::new(Script::new([])),
         knowledge: Toy::empty(),
         prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
     });
-    let (inputs, meter) = ([dir.join("library.jsonl")], Arc::new(Meter::unlimited()));
+    let (inputs, meter) = ([dir.join(file)], Arc::new(Meter::unlimited()));
     let progress = Arc::new(|_| ());
     index(base, &inputs, &IndexOptions::default(), &settings, &setup, &meter, progress).await.unwrap();
 }
@@ -166,6 +168,29 @@ async fn filters_hold_in_every_mode_before_the_limit_is_taken() {
 }
 
 #[tokio::test]
+async fn sections_and_dates_filter_what_lies_in_them() {
+    let held = library(true, Atoms::Sentences, GraphSettings::default()).await;
+    let notes = "# Notes\n\nA picture.\n\n## The Mill\n\nThe mill has a picture of a town.\n";
+    std::fs::write(held.dir.path().join("notes.md"), notes).unwrap();
+    indexed(&held.base, held.dir.path(), "notes.md", Atoms::Sentences).await;
+    for (sections, expected) in [("the mill", 1), ("*mill*", 1), ("nowhere", 0)] {
+        let filter = Filter { sections: vec![sections.into()], ..Filter::default() };
+        for layer in [Layer::Chunk, Layer::Section] {
+            let query = Query { filter: filter.clone(), ..query(&["picture"], layer, Mode::Bm25) };
+            let hits = held.base.search(&query).await.unwrap().remove(0);
+            assert_eq!(hits.len(), expected, "{sections} {layer:?}");
+        }
+    }
+    let until = Filter { until: Some("2021".into()), ..Filter::default() };
+    let query = Query { filter: until, ..query(&["Quill"], Layer::Entity, Mode::Bm25) };
+    let hits = held.base.search(&query).await.unwrap().remove(0);
+    assert_eq!(titles(&hits), ["Mara Quill"]);
+    let before = Filter { until: Some("2020".into()), ..Filter::default() };
+    let query = Query { filter: before, ..query };
+    assert!(held.base.search(&query).await.unwrap().remove(0).is_empty());
+}
+
+#[tokio::test]
 async fn excluded_chunks_and_their_atoms_are_not_found() {
     let held = library(true, Atoms::Sentences, GraphSettings::default()).await;
     let first = query(&[QUESTION], Layer::Chunk, Mode::Graph);
@@ -202,10 +227,10 @@ async fn entities_come_and_go_with_the_chunks_that_name_them() {
     let chunks = held.base.neighbours(&before[0].id, Some(Edge::Mentions)).await.unwrap();
     assert!(chunks.len() >= 3, "{chunks:?}");
     // A second run changes nothing; without the texts that name her she is gone.
-    indexed(&held.base, held.dir.path(), Atoms::None).await;
+    indexed(&held.base, held.dir.path(), LIBRARY_FILE, Atoms::None).await;
     assert_eq!(named().await.len(), before.len());
     let other = LIBRARY.replace("Mara Quill", "Somebody Else");
-    std::fs::write(held.dir.path().join("library.jsonl"), other.trim()).unwrap();
-    indexed(&held.base, held.dir.path(), Atoms::None).await;
+    std::fs::write(held.dir.path().join(LIBRARY_FILE), other.trim()).unwrap();
+    indexed(&held.base, held.dir.path(), LIBRARY_FILE, Atoms::None).await;
     assert!(named().await.is_empty());
 }

@@ -11,9 +11,9 @@ use halma_core::{
 use halma_kb::{Base, BaseOptions, Deleted, Estimate, IndexOptions, IndexReport, Progress, Stats};
 use toml::Table;
 
-use crate::{assemble, former};
 use crate::config::Config;
 use crate::error::EngineError;
+use crate::{assemble, former};
 
 pub struct Engine {
     config: Config,
@@ -145,7 +145,9 @@ impl Engine {
         let failed = |e| EngineError::Cache(Box::new(e));
         let cache = match &self.cache {
             Some(cache) => Arc::clone(cache),
-            None if dir.join("data.mdb").exists() => Cache::open(&dir).map_err(failed)?,
+            None if dir.join("data.mdb").exists() || dir.join("replies").exists() => {
+                Cache::open(&dir).map_err(failed)?
+            }
             None => return Ok(()),
         };
         cache.forget(documents).map_err(failed)?;

@@ -6,7 +6,7 @@ mod common;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use common::{Built, Random, build, build_of, named_passages, passages, vector};
+use common::{Random, build, build_of, named_passages, passages, vector};
 use criterion::{Criterion, criterion_group, criterion_main};
 use halma_core::{Filter, Knowledge, Layer, MinScore, Mode, Query, Vector};
 use halma_kb::Atoms;
@@ -100,6 +100,40 @@ fn index(_: &mut Criterion) {
         let rate = count as f64 / best.as_secs_f64();
         println!("index, {what}: {count} passages in {best:.2?}, {rate:.0} a second");
     }
+}
+
+fn graph(c: &mut Criterion) {
+    let runtime = Runtime::new().unwrap();
+    let built = build_of(&runtime, (10_000, named_passages), true, Atoms::Sentences);
+    let mut random = Random(11);
+    let asked = |random: &mut Random| format!("{} {}", random.passage(6).trim(), random.name());
+    let queries: Vec<Query> = (0..300).map(|_| query(&asked(&mut random), Mode::Graph)).collect();
+    let began = Instant::now();
+    runtime.block_on(built.base.search(&queries[0])).unwrap();
+    println!("first graph search of 10,000 passages: {:?}", began.elapsed());
+    let mut times: Vec<Duration> = queries
+        .iter()
+        .cycle()
+        .take(900)
+        .map(|query| {
+            let began = Instant::now();
+            black_box(runtime.block_on(built.base.search(query)).unwrap());
+            began.elapsed()
+        })
+        .collect();
+    for (what, times) in
+        [("cold", &mut times[..300].to_vec()), ("warm", &mut times[600..].to_vec())]
+    {
+        times.sort_unstable();
+        println!("graph top 10 of 10,000, {what}: p50 {:?}, p95 {:?}", times[150], times[285]);
+    }
+    let mut at = 0;
+    c.bench_function("Graph top 10 of 10000 x 384, query embedded", |b| {
+        b.iter(|| {
+            at = (at + 1) % queries.len();
+            black_box(runtime.block_on(built.base.search(&queries[at])).unwrap())
+        });
+    });
 }
 
 criterion_group!(benches, index, bm25, dense, graph);

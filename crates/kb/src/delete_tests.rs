@@ -76,7 +76,8 @@ fn no_file_holds_a_mark_before_or_after() {
     let dir = tempdir().unwrap();
     let base = sample::base(dir.path(), "zqmark");
     let words = || {
-        let found = |layer| base.words(layer).unwrap().search("zqmark0001", 10, None).unwrap().len();
+        let found =
+            |layer| base.words(layer).unwrap().search("zqmark0001", 10, None).unwrap().len();
         found(Layer::Chunk)
     };
     assert_eq!(words(), 1);

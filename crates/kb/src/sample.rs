@@ -69,7 +69,8 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
     let title = marks.next();
     let id = hash(&[title.as_bytes(), text.as_bytes()]);
     let file = format!("{name} {}", marks.next());
-    let parsed = Parsed { format: "text", url: Some(file.clone()), text: text.clone(), ..Parsed::default() };
+    let parsed =
+        Parsed { format: "text", url: Some(file.clone()), text: text.clone(), ..Parsed::default() };
     let draft = DocumentDraft {
         id,
         name,

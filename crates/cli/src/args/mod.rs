@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use index::{AtomsArg, ChunksArg, EntitiesArg, FileFormat, Index};
+pub(crate) use index::{ChunksArg, EntitiesArg, FileFormat, Index};
 pub(crate) use kb::{
     ExportArg, Kb, KbCommand, KbDelete, KbExport, KbList, KbMerges, KbShow, KbSql, KbStats,
     KbTables, KbVerify,
 };
-pub(crate) use search::{FilterArgs, LayerArg, ModeArg, Search};
+pub(crate) use search::{LayerArg, ModeArg, Search};
 
 /// Answers hard questions over your own documents, hop by hop, and shows its work.
 ///

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use console::style;
 use halma_core::{ConfigError, Outcome, Question, Strategy};
-use halma_engine::{Engine, InputFormat};
+use halma_engine::{Engine, IndexOptions};
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 

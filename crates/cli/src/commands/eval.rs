@@ -3,8 +3,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use futures::FutureExt as _;
-use halma_core::{Layer, Mode};
-use halma_engine::{Engine, EngineError, InputFormat, SearchQuery};
+use halma_core::{Filter, Layer, Mode};
+use halma_engine::{Engine, EngineError, IndexOptions, InputFormat, SearchQuery};
 use halma_eval::{
     Bench, Contestant, DataSet, Format, Progress, Retrieve, Runner, Tick, load, recall,
 };
@@ -135,7 +135,8 @@ fn searches(engine: &Arc<Engine>, mode: Mode) -> Retrieve {
     let engine = Arc::clone(engine);
     Arc::new(move |text| {
         let engine = Arc::clone(&engine);
-        let query = SearchQuery { text, layer: Layer::Chunk, mode, limit: RETRIEVED };
+        let (layer, limit, filter) = (Layer::Chunk, RETRIEVED, Filter::default());
+        let query = SearchQuery { text, layer, mode, limit, filter };
         async move { engine.search(query).await.map_err(Into::into) }.boxed()
     })
 }

@@ -6,7 +6,8 @@ use super::table::table;
 use super::{duration, plural, thousands};
 
 pub(crate) fn lines(estimate: &Estimate) -> String {
-    let mut documents = vec![plural(estimate.documents_new as u64, "new document", "new documents")];
+    let mut documents =
+        vec![plural(estimate.documents_new as u64, "new document", "new documents")];
     if estimate.documents_replaced > 0 {
         documents.push(format!("{} changed", thousands(estimate.documents_replaced as u64)));
     }

@@ -9,7 +9,7 @@ use halma_core::{
     ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Meter, Models, Prompts, Setup,
     Vector,
 };
-use halma_kb::{Atoms, Base, BaseOptions, IndexReport, IndexOptions, KbSettings, PROMPTS};
+use halma_kb::{Atoms, Base, BaseOptions, IndexOptions, IndexReport, KbSettings, PROMPTS};
 use halma_testkit::Toy;
 use tokio::runtime::Runtime;
 
@@ -181,4 +181,3 @@ pub(crate) fn named_passages(file: &Path, count: usize) {
     }
     std::fs::write(file, lines).unwrap();
 }
-

@@ -8,8 +8,8 @@ use futures::StreamExt;
 use halma_core::{Cx, Embedder, Error, Limit, Meter, Setup, UsageTotal};
 use halma_parse::Parsed;
 
-use crate::cut::{Cut, CutMemory, CutModels, CutSettings, cut};
 use super::describe::{Described, describe};
+use crate::cut::{Cut, CutMemory, CutModels, CutSettings, cut};
 use crate::read::Draft;
 use crate::store::Id;
 use crate::{Base, Chunks, KbError, KbSettings};
@@ -154,7 +154,7 @@ mod tests {
     use halma_testkit::Toy;
 
     use super::*;
-    use crate::{Atoms, BaseOptions, IndexReport, IndexOptions, PROMPTS};
+    use crate::{Atoms, BaseOptions, IndexOptions, IndexReport, PROMPTS};
 
     /// Ends every passage at its first piece; fails for texts that hold the word.
     #[derive(Default)]

@@ -28,7 +28,8 @@ pub(super) async fn describe(cx: &Cx, title: &str, parsed: &mut Parsed) -> Descr
     let mut described = Described::default();
     for at in 0..parsed.figures.len() {
         let figure = &parsed.figures[at];
-        let Some((media, bytes)) = figure.image.as_ref().filter(|(_, b)| b.len() >= SMALLEST) else {
+        let Some((media, bytes)) = figure.image.as_ref().filter(|(_, b)| b.len() >= SMALLEST)
+        else {
             continue;
         };
         let image = format!("data:{media};base64,{}", BASE64_STANDARD.encode(bytes));

@@ -24,8 +24,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use halma_core::{Embedder, Meter, Setup, UsageTotal};
 use halma_parse::Parsed;
 
-pub(crate) use self::places::Places;
 use self::pieces::{Grain, Piece, units};
+pub(crate) use self::places::Places;
 use self::plan::{Plan, Segment};
 use crate::store::{Column, Id, Place, hash};
 use crate::{Chunks, KbError, KbSettings};

@@ -82,7 +82,9 @@ async fn index(base: &Arc<Base>, input: &std::path::Path) {
     });
     let (meter, inputs) = (Arc::new(Meter::unlimited()), [input.to_owned()]);
     let (options, settings) = (IndexOptions::default(), settings());
-    crate::index(base, &inputs, &options, &settings, &setup, &meter, Arc::new(|_| ())).await.unwrap();
+    crate::index(base, &inputs, &options, &settings, &setup, &meter, Arc::new(|_| ()))
+        .await
+        .unwrap();
 }
 
 #[tokio::test]

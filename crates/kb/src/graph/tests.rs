@@ -72,7 +72,9 @@ async fn indexed(base: &Arc<Base>, dir: &std::path::Path, file: &str, atoms: Ato
     });
     let (inputs, meter) = ([dir.join(file)], Arc::new(Meter::unlimited()));
     let progress = Arc::new(|_| ());
-    index(base, &inputs, &IndexOptions::default(), &settings, &setup, &meter, progress).await.unwrap();
+    index(base, &inputs, &IndexOptions::default(), &settings, &setup, &meter, progress)
+        .await
+        .unwrap();
 }
 
 const QUESTION: &str = "In which town did the painter of Low Tide grow up?";

@@ -109,7 +109,8 @@ fn records_that_do_not_fit_each_other_are_found() {
                 store.put_node(txn, 1, &document)?;
                 let number = store.register_embedder(txn, "other", 3)?;
                 assert_eq!(store.embedders(txn)?.len(), 2);
-                let record = EmbedderRecord { model: "other".into(), dimensions: 3, origin: String::new() };
+                let record =
+                    EmbedderRecord { model: "other".into(), dimensions: 3, origin: String::new() };
                 assert_eq!(store.embedder(txn, "other")?, Some((number, record)));
                 store.put_vector(txn, number, (Layer::Atom, 1), &[1.0, 0.0])
             })

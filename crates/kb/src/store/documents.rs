@@ -59,7 +59,8 @@ impl Store {
             let begin = chunk;
             for piece in &drafted.chunks {
                 let text = piece.text.as_deref();
-                let shown = text.unwrap_or(&draft.parsed.text[piece.place.bytes.0..piece.place.bytes.1]);
+                let shown =
+                    text.unwrap_or(&draft.parsed.text[piece.place.bytes.0..piece.place.bytes.1]);
                 let id = hash(&[&parent, &at(piece.place), shown.as_bytes()]);
                 let text = text.map(str::to_owned);
                 let place = piece.place;
@@ -149,7 +150,9 @@ impl Store {
         row: Row,
         name: &str,
     ) -> heed::Result<()> {
-        if self.take_name(txn, row, name)? { self.remove_document(txn, row)?; }
+        if self.take_name(txn, row, name)? {
+            self.remove_document(txn, row)?;
+        }
         Ok(())
     }
 
@@ -174,12 +177,7 @@ impl Store {
     }
 
     /// Forgets a name, unless another document has it by now.
-    pub(super) fn free_name(
-        &self,
-        txn: &mut RwTxn<'_>,
-        row: Row,
-        name: &str,
-    ) -> heed::Result<()> {
+    pub(super) fn free_name(&self, txn: &mut RwTxn<'_>, row: Row, name: &str) -> heed::Result<()> {
         if self.named(txn, name)? == Some(row) {
             self.db.names.delete(txn, &name_key(name))?;
         }

@@ -3,9 +3,7 @@ use halma_core::Layer;
 use heed::RwTxn;
 
 use super::documents::{DocumentDraft, at};
-use super::{
-    FigureRecord, Id, Row, RowRecord, Rows, Store, TableRecord, hash,
-};
+use super::{FigureRecord, Id, Row, RowRecord, Rows, Store, TableRecord, hash};
 use crate::cut::TableDraft;
 
 /// Where a document's own rows begin in their layers.

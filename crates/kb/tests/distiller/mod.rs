@@ -14,7 +14,7 @@ use halma_core::{
     Budget, ChatReply, ChatRequest, Edge, Embedder, Hit, Layer, Llm, LlmError, Meter, Mode, Models,
     NodeId, Prompts, Setup, Usage,
 };
-use halma_kb::{Atoms, Base, Entities, IndexReport, IndexOptions, KbSettings, PROMPTS};
+use halma_kb::{Atoms, Base, Entities, IndexOptions, IndexReport, KbSettings, PROMPTS};
 use halma_testkit::Toy;
 use serde_json::{Value, json};
 

@@ -91,7 +91,10 @@ fn details(shown: &Shown) -> Vec<Vec<String>> {
             || value.as_array().is_some_and(Vec::is_empty)
             || value.as_str().is_some_and(str::is_empty);
         // The kind is in the first line already.
-        if empty || name == "layer" || name == "kind" && value.as_str() == Some(shown.node.layer.name()) {
+        if empty
+            || name == "layer"
+            || name == "kind" && value.as_str() == Some(shown.node.layer.name())
+        {
             continue;
         }
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

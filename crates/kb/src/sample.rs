@@ -140,9 +140,9 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
             record.links = vec![((0, 1), marks.next())];
             record.warnings = vec![marks.next()];
             store.put_node(txn, row, &record)?;
-            store.embedding_failed(txn, &[(Layer::Chunk, last)], &marks.next())?;
             let number = store.register_embedder(txn, "numbers", 3)?;
             store.put_vector(txn, number, (Layer::Chunk, first), &[0.6, 0.8, 0.0])?;
+            store.embedding_failed(txn, &[(Layer::Chunk, last)], &marks.next())?;
             Ok(row)
         })
         .unwrap()

@@ -127,7 +127,11 @@ async fn every_search_during_a_migration_is_in_one_space() {
 #[tokio::test]
 async fn a_document_that_changes_during_a_migration_keeps_both_its_vectors() {
     let bench = Bench::new();
-    let text = |last: &str| format!("# T\n\n## A\n\nThe first part.\n\n## B\n\nThe {last} part.\n");
+    let text = |last: &str| {
+        // Long enough that the sections do not share a chunk.
+        let much = " and more".repeat(25);
+        format!("# T\n\n## A\n\nThe first part{much}.\n\n## B\n\nThe {last} part{much}.\n")
+    };
     bench.write("a.md", text("second"));
     thirty(&bench);
     let first = Words::new();

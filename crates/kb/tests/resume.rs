@@ -218,8 +218,9 @@ async fn every_cap_stops_cleanly_and_the_next_run_goes_on() {
 async fn a_cap_in_the_middle_of_a_document_leaves_all_its_chunks_to_be_found() {
     let mut bench = Bench::asking();
     bench.settings.concurrency = 1;
-    let parts: Vec<String> =
-        (0..8).map(|i| format!("## Part {i}\n\nAnimal number{i} sleeps.\n")).collect();
+    let parts: Vec<String> = (0..8)
+        .map(|i| format!("## Part {i}\n\nAnimal number{i} sleeps{}.\n", " and sleeps".repeat(20)))
+        .collect();
     bench.write("zoo.md", format!("# Zoo\n\n{}", parts.join("\n")));
     let base = bench.open(Some(Words::new()));
     let budget = Budget { calls: Some(4), ..Budget::default() };

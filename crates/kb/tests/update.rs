@@ -79,7 +79,7 @@ async fn what_cannot_be_looked_at_is_not_gone() {
     bench.index(&base).await;
     pruning(&mut bench);
     // One has become unreadable, one is left out by the patterns, one half-written.
-    bench.write("a.txt", b"\xff\xfe\0").remove("b.md");
+    bench.write("a.txt", b"Otters\0").remove("b.md");
     bench.write("records.jsonl", "{\"id\":\"r1\",\"text\":\"Moles.\"}\n{\"text\":\"Shr");
     bench.options.exclude = vec!["*.md".into()];
     let report = bench.index(&base).await;
@@ -157,7 +157,11 @@ async fn names_that_are_no_text_are_told_apart() {
 #[tokio::test]
 async fn a_replaced_document_is_whole_in_every_search_while_it_is_replaced() {
     let bench = Bench::asking();
-    let text = |word: &str| format!("# T\n\n## A\n\nfirst {word}.\n\n## B\n\nsecond {word}.\n");
+    let text = |word: &str| {
+        // Long enough that the sections do not share a chunk.
+        let much = " and more".repeat(25);
+        format!("# T\n\n## A\n\nfirst {word}{much}.\n\n## B\n\nsecond {word}{much}.\n")
+    };
     bench.write("a.md", text("otter"));
     let base = bench.open(Some(Words::new()));
     bench.index(&base).await;

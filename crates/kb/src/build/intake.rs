@@ -9,6 +9,7 @@ use heed::RwTxn;
 
 use super::cutting::{Cutting, Uncut};
 use super::desk::{Desk, Incoming, Verdict, document_id};
+use super::enter;
 use super::inputs::{cut_with, look, read_with, title_of, unchanged};
 use super::options::Selection;
 use super::prune;
@@ -226,7 +227,7 @@ impl Intake {
         self.invisible.1 += self.report.documents_replaced - before.1;
         if self.invisible.0 >= VISIBLE_AFTER || self.invisible.1 >= CHANGES_VISIBLE_AFTER {
             self.invisible = (0, 0);
-            enter_words(&base, Layer::Chunk, &self.progress)?;
+            enter::words(&base, Layer::Chunk, &self.progress)?;
             store.write(|txn| store.publish(txn))?;
         }
         Ok(())
@@ -399,12 +400,4 @@ impl Intake {
 fn document(draft: Draft, file: &Arc<InputFile>, record: Option<FileRecord>) -> Item {
     let id = document_id(title_of(&draft), &draft.parsed.text);
     Item { what: What::Document(id, Box::new(draft)), file: Arc::clone(file), record }
-}
-
-/// Brings the word index of a layer up to the truth. The caller holds the lock.
-pub(super) fn enter_words(base: &Base, layer: Layer, progress: &Progress) -> Result<(), KbError> {
-    let count = base.store.read(|txn| base.store.count(txn, layer))?;
-    let total = usize::try_from(count).unwrap_or(usize::MAX);
-    let told = |done| progress(Step { stage: Stage::Store, done, total });
-    base.words(layer)?.catch_up(&base.store, &told)
 }

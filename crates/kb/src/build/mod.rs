@@ -5,6 +5,7 @@ mod cutting;
 mod describe;
 mod desk;
 mod embed;
+mod enter;
 mod estimate;
 mod forecast;
 mod inputs;
@@ -14,6 +15,7 @@ mod migrate;
 mod options;
 mod plan;
 mod prune;
+mod refer;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -80,6 +82,7 @@ pub async fn index(
     enter_words(base, Layer::Atom, (&lock, &progress)).await?;
     words?;
     linked?;
+    refer::run(base).await?;
     let (atomized, embedded) = work?;
     let distilled = distil_further(base, settings, (setup, meter), &progress).await;
     publish(base, &lock).await?;
@@ -180,7 +183,7 @@ async fn enter_words(
     let (base, lock, progress) = (Arc::clone(base), Arc::clone(lock), Arc::clone(progress));
     beside("entering words", move || {
         let _lock = lock;
-        intake::enter_words(&base, layer, &progress)?;
+        enter::words(&base, layer, &progress)?;
         base.words(layer)?.merge()
     })
     .await

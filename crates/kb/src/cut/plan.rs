@@ -2,7 +2,7 @@
 //! become chunks.
 use std::ops::Range;
 
-use halma_parse::{BlockKind, Parsed, Table};
+use halma_parse::{BlockKind, Parsed, Table, TableRow};
 
 use super::parts::{Part, pack_small, parts};
 use super::pieces::{Grain, Piece, blocks_in, is_longer, units};
@@ -68,7 +68,9 @@ impl<'a> Plan<'a> {
                 _ => None,
             };
             let by_rows = |table: &&Table| {
-                !table.rows.is_empty()
+                // Rows without a value have nothing to say of themselves.
+                let said = |row: &TableRow| row.cells.iter().any(|cell| !cell.trim().is_empty());
+                table.rows.iter().any(said)
                     && (self.pure || is_longer(&text[block.range.clone()], self.limit))
             };
             let Some(table) = table.filter(by_rows) else {

@@ -28,5 +28,5 @@ pub(crate) fn owns<'a>(parsed: &'a Parsed, outline: &Outline) -> Vec<&'a str> {
 }
 
 pub(crate) fn texts<'a>(parsed: &'a Parsed, settings: &CutSettings) -> Vec<&'a str> {
-    owns(parsed, &cut_now(parsed, "", settings).unwrap().outline)
+    owns(parsed, &cut_now(parsed, "", settings).expect("these ways need no model").outline)
 }

@@ -74,7 +74,7 @@ fn recorded_facts_are_borne_out_and_resolved() {
 }
 
 #[test]
-#[ignore = "prints a measurement; run with --ignored --nocapture"]
+#[ignore = "prints a measurement; `make soak` runs it"]
 #[expect(clippy::print_stdout, reason = "this is what it is for")]
 fn measure_recorded_facts() {
     let Some(recorded) = recorded() else { return };

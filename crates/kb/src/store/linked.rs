@@ -19,4 +19,13 @@ impl Store {
     ) -> heed::Result<()> {
         self.set_meta(txn, "linked", &(version, row))
     }
+
+    /// The first document that has not been tied to the others.
+    pub(crate) fn referred_to(&self, txn: &Reading<'_>) -> heed::Result<Row> {
+        Ok(self.meta(txn, "referred")?.unwrap_or_default())
+    }
+
+    pub(crate) fn set_referred_to(&self, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
+        self.set_meta(txn, "referred", &row)
+    }
 }

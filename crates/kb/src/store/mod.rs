@@ -48,6 +48,7 @@ pub(crate) use schema::{
     Rows, SectionRecord, State, SummaryRecord, TableRecord, TagRecord, hash, node_id, parse_id,
 };
 pub(crate) use units::{Task, UnitCounts, UnitKey};
+pub(crate) use waiting::Work;
 
 use crate::KbError;
 use crate::error::no_space;

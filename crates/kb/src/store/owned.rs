@@ -127,6 +127,7 @@ impl Store {
     /// alone: entities and tags that nothing names any more, tables without rows, and communities
     /// of the entities it named, whose summaries may tell of it.
     pub(crate) fn remove_document(&self, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<Gone> {
+        let before = self.counts(txn)?;
         crate::distil::forget_document(self, txn, row)?;
         let record: DocumentRecord = self.linked(txn, row)?;
         let mut gone = Gone::default();
@@ -151,7 +152,16 @@ impl Store {
         self.db.texts.delete(txn, &row.to_be_bytes())?;
         self.remove(txn, (Layer::Document, row), &mut gone)?;
         self.remove_orphans(txn, &mut gone)?;
+        // Counted at the end, because much of what was distilled goes by itself.
+        let after = self.counts(txn)?;
+        let went = |layer: &Layer| before[layer].saturating_sub(after[layer]);
+        let counts = Layer::ALL.iter().map(|layer| (*layer, went(layer)));
+        gone.counts = counts.filter(|(_, count)| *count > 0).collect();
         Ok(gone)
+    }
+
+    fn counts(&self, txn: &Reading<'_>) -> heed::Result<BTreeMap<Layer, u64>> {
+        Layer::ALL.iter().map(|layer| Ok((*layer, self.count(txn, *layer)?))).collect()
     }
 
     fn remove_chunk(&self, txn: &mut RwTxn<'_>, row: Row, gone: &mut Gone) -> heed::Result<()> {

@@ -361,7 +361,7 @@ mod tests {
     fn a_unit_is_done_only_with_the_input_it_was_done_with() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
-        let key = UnitKey::of(Task::Tag, (Layer::Chunk, 3));
+        let key = UnitKey::of(Task::Tag, (Layer::Tag, 3));
         store.write(|txn| store.put_failed(txn, key, 7, "down")).unwrap();
         store.write(|txn| store.put_failed(txn, key, 7, "down again")).unwrap();
         let failed = store.read(|txn| store.raw_unit(txn, key)).unwrap().unwrap();
@@ -376,7 +376,7 @@ mod tests {
     fn units_move_with_their_node_and_with_no_other() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
-        let at = |row| (Layer::Chunk, row);
+        let at = |row| (Layer::Tag, row);
         store
             .write(|txn| {
                 store.put_done(txn, UnitKey::of(Task::Tag, at(1)), 5, &1_u8)?;

@@ -14,6 +14,8 @@ pub(crate) enum Work {
     Atoms = 0,
     /// Texts that are searched: a vector of the embedder that is aimed at.
     Vector = 1,
+    /// Documents: hyperlinks that lead to other documents, followed anew in every build.
+    Links = 2,
 }
 
 impl Store {

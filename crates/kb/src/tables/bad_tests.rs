@@ -98,7 +98,7 @@ fn a_sheet_of_16384_columns_is_stored_and_refused_with_a_reason() {
 }
 
 #[test]
-#[ignore = "a measurement, not a test"]
+#[ignore = "prints a measurement; `make soak` runs it"]
 #[expect(clippy::print_stderr, reason = "its result")]
 fn rows_per_second() {
     for count in [10_000, 100_000] {

@@ -16,7 +16,9 @@ fn ten(changed: &[usize]) -> String {
     let mut text = String::from("# The zoo\n\n");
     for i in 0..10 {
         let what = if changed.contains(&i) { "moved away, said Åsa" } else { "lives here" };
-        let _ = write!(text, "## House {i}\n\nAnimal number{i} {what}. It eats food{i}.\n\n");
+        // Long enough that no two sections share a chunk.
+        let much = " of the best hay there is".repeat(8);
+        let _ = write!(text, "## House {i}\n\nAnimal number{i} {what}. It eats food{i}{much}.\n\n");
     }
     text
 }

@@ -4,6 +4,7 @@
 mod common;
 
 use std::hint::black_box;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::{Random, build, build_of, named_passages, passages, vector};
@@ -81,9 +82,11 @@ fn every_vector() -> Vec<Vector> {
     (0..100_000).map(|i| vector(&format!("t{i}\n{}", random.passage(100).trim()))).collect()
 }
 
+/// Writes so many passages into a file.
+type Write = fn(&Path, usize);
+
 fn index(_: &mut Criterion) {
     let runtime = Runtime::new().unwrap();
-    type Write = fn(&Path, usize);
     for (what, count, write, embedder, atoms) in [
         ("words only", 10_000, passages as Write, false, Atoms::None),
         ("words only, ten names each", 10_000, named_passages as Write, false, Atoms::None),
@@ -111,7 +114,7 @@ fn graph(c: &mut Criterion) {
     let began = Instant::now();
     runtime.block_on(built.base.search(&queries[0])).unwrap();
     println!("first graph search of 10,000 passages: {:?}", began.elapsed());
-    let mut times: Vec<Duration> = queries
+    let times: Vec<Duration> = queries
         .iter()
         .cycle()
         .take(900)

@@ -93,15 +93,8 @@ impl Base {
         } else {
             let _lock = lock.map_or_else(|| WriterLock::take(dir), Ok)?;
             store.settle()?;
-            let chunks = WordIndex::open_or_mend(&words(Layer::Chunk), Layer::Chunk)?;
-            let atoms = WordIndex::open_or_mend(&words(Layer::Atom), Layer::Atom)?;
-            for index in [&chunks, &atoms] {
-                if index.is_behind(&store)? {
-                    index.catch_up(&store, &|_| ())?;
-                    store.write(|txn| store.publish(txn))?;
-                }
-            }
-            (chunks, atoms)
+            let up = |layer| caught_up(&words(layer), layer, &store);
+            (up(Layer::Chunk)?, up(Layer::Atom)?)
         };
         let generation = store.read(|txn| store.generation(txn))?;
         Ok(Arc::new(Self {
@@ -291,6 +284,27 @@ fn words_in_memory(store: &Store, layer: Layer) -> Result<WordIndex, KbError> {
         Ok(texts)
     })?;
     WordIndex::in_memory(layer, texts.into_iter())
+}
+
+/// The word index of a layer, up to the truth. One that cannot be brought there is built again: it
+/// may be the copy of one that was just being written. The caller holds the lock.
+fn caught_up(dir: &Path, layer: Layer, store: &Store) -> Result<WordIndex, KbError> {
+    let mut index = WordIndex::open_or_mend(dir, layer)?;
+    if !index.is_behind(store)? {
+        return Ok(index);
+    }
+    match index.catch_up(store, &|_| ()) {
+        Err(reason @ KbError::Words { .. }) => {
+            tracing::warn!("{reason}: it is built again");
+            drop(index);
+            WordIndex::clear(dir)?;
+            index = WordIndex::open(dir, layer)?;
+            index.catch_up(store, &|_| ())?;
+        }
+        done => done?,
+    }
+    store.write(|txn| store.publish(txn))?;
+    Ok(index)
 }
 
 /// Bytes that a folder takes up.

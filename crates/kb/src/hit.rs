@@ -46,7 +46,7 @@ impl Base {
                 let chunk: ChunkRecord = store.linked(txn, record.chunk)?;
                 let hit = self.in_chunk(txn, &chunk, (layer, record.id))?;
                 let span = Span { start: record.start, end: record.end };
-                Ok(Some(Hit { parent: chunk_id(&chunk), text: record.text, span, ..hit }))
+                Ok(Some(Hit { parent: Some(chunk_id(&chunk)), text: record.text, span, ..hit }))
             }
             Layer::Row => {
                 let Some(record) = store.node::<RowRecord>(txn, row)? else { return Ok(None) };
@@ -54,13 +54,13 @@ impl Base {
                 let table: TableRecord = store.linked(txn, record.table)?;
                 let hit = self.in_chunk(txn, &chunk, (layer, record.id))?;
                 let (text, span) = (row_text(&table, &record.cells), record.place.span());
-                Ok(Some(Hit { parent: chunk_id(&chunk), text, span, ..hit }))
+                Ok(Some(Hit { parent: Some(chunk_id(&chunk)), text, span, ..hit }))
             }
             Layer::Fact => {
                 let Some(record) = store.node::<FactRecord>(txn, row)? else { return Ok(None) };
                 let chunk: ChunkRecord = store.linked(txn, record.chunk)?;
                 let hit = self.in_chunk(txn, &chunk, (layer, record.id))?;
-                Ok(Some(Hit { parent: chunk_id(&chunk), text: record.text, ..hit }))
+                Ok(Some(Hit { parent: Some(chunk_id(&chunk)), text: record.text, ..hit }))
             }
             Layer::Table | Layer::Figure => self.resolve_part(txn, layer, row),
             Layer::Summary | Layer::Tag | Layer::Entity | Layer::Community => {
@@ -138,8 +138,8 @@ impl Base {
     }
 }
 
-fn chunk_id(chunk: &ChunkRecord) -> Option<NodeId> {
-    Some(node_id(Layer::Chunk, chunk.id))
+fn chunk_id(chunk: &ChunkRecord) -> NodeId {
+    node_id(Layer::Chunk, chunk.id)
 }
 
 /// A row with the names of its columns; empty values are left out.

@@ -9,6 +9,7 @@ use crate::GraphSettings;
 /// The `[kb]` table of the configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the configuration")]
 pub struct KbSettings {
     /// What atoms are made of.
     pub atoms: Atoms,

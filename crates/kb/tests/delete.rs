@@ -245,7 +245,8 @@ async fn nothing_is_left_of_what_an_update_replaced() {
     assert!(base.verify().unwrap().is_sound());
     let wiped = std::fs::read(bench.base_dir().join("truth/keys")).unwrap();
     let wiped = wiped.as_chunks::<16>().0.iter().filter(|key| **key == [0; 16]).count();
-    assert_eq!(wiped as u64, base.stats().unwrap().documents);
+    // Those of the documents that were replaced, and of what they alone had named.
+    assert!(wiped as u64 >= base.stats().unwrap().documents, "{wiped}");
 }
 
 #[tokio::test]

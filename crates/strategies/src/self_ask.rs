@@ -124,10 +124,10 @@ impl SelfAsk {
         let variables = context! { question => Serde(question), history => Serde(history) };
         let asked = |next: &FollowUp| {
             let text = next.follow_up.trim();
-            match history.iter().any(|exchange| exchange.question == text) {
-                true => Err(format!("`{text}` was asked already")),
-                false => Ok(()),
+            if history.iter().any(|exchange| exchange.question == text) {
+                return Err(format!("`{text}` was asked already"));
             }
+            Ok(())
         };
         let next = cx.ask_checked(&FOLLOW_UP, variables, asked).await?.follow_up.trim().to_owned();
         if next.is_empty() {

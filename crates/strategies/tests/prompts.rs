@@ -108,8 +108,8 @@ fn every_prompt_renders_for_every_question() {
                 for option in question.options.iter().filter(|_| !of_a_step(&info)) {
                     assert!(user.contains(option), "{}: {user}", info.name);
                 }
-                let shows = |name: &String| name == "context" || name == "candidates";
-                let shown = info.variables.iter().any(shows);
+                let of_passages = |name: &String| name == "context" || name == "candidates";
+                let shown = info.variables.iter().any(of_passages);
                 for passage in context.iter().filter(|_| shown) {
                     assert!(user.contains(&passage.title), "{}: {user}", info.name);
                     assert!(user.contains(&passage.text), "{}: {user}", info.name);

@@ -6,9 +6,10 @@ use clap::ValueEnum;
 use super::{BudgetArgs, KbDir};
 
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Index {
-    /// Files and folders: PDF, Word, Excel, PowerPoint, OpenDocument, HTML, EPUB, e-mail, Markdown,
-    /// text, CSV, JSONL records, HotpotQA/2Wiki/MuSiQue contexts
+    /// Files and folders: PDF, office documents, HTML, EPUB, e-mail, Markdown, text, CSV, images,
+    /// JSONL records, contexts of question sets
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]

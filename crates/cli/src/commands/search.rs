@@ -1,4 +1,5 @@
 //! `halma search`: one layer, searched.
+use std::fmt::Write as _;
 use std::time::Instant;
 
 use console::style;
@@ -67,7 +68,7 @@ fn line(i: usize, hit: &Hit, explain: bool) -> String {
     );
     if explain && !hit.parts.is_empty() {
         let parts: Vec<String> = hit.parts.iter().map(part).collect();
-        line.push_str(&format!("\n     {}", style(parts.join(" + ")).cyan()));
+        let _ = write!(line, "\n     {}", style(parts.join(" + ")).cyan());
     }
     line
 }

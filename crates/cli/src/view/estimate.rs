@@ -1,4 +1,6 @@
 //! An estimate as a person reads it.
+use std::fmt::Write as _;
+
 use console::style;
 use halma_engine::{Estimate, StageEstimate};
 
@@ -22,15 +24,16 @@ pub(crate) fn lines(estimate: &Estimate) -> String {
     if !estimate.stages.is_empty() {
         let head = ["", "units", "calls", "tokens", "US$", "time"].map(str::to_owned).to_vec();
         let rows = std::iter::once(head).chain(estimate.stages.iter().map(row)).collect::<Vec<_>>();
-        text.push_str(&format!("\n\n{}", table(&rows)));
+        let _ = write!(text, "\n\n{}", table(&rows));
     }
-    text.push_str(&format!(
+    let _ = write!(
+        text,
         "\n\nIn all about {}, {} tokens, ${:.4}, {}. Nothing was done.",
         plural(estimate.calls, "call", "calls"),
         thousands(estimate.prompt_tokens + estimate.completion_tokens),
         estimate.usd,
         duration(estimate.seconds * 1e3)
-    ));
+    );
     if estimate.stages.iter().any(|stage| !stage.measured && stage.units > 0) {
         text.push_str(
             "\n* A rule of thumb: this base has not yet been built with that model, so above all \
@@ -39,7 +42,7 @@ pub(crate) fn lines(estimate: &Estimate) -> String {
     }
     for refused in &estimate.refused {
         let label = style("would be left out").yellow();
-        text.push_str(&format!("\n{label} {}: {}", refused.file.display(), refused.reason));
+        let _ = write!(text, "\n{label} {}: {}", refused.file.display(), refused.reason);
     }
     text
 }

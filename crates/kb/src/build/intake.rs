@@ -167,8 +167,7 @@ impl Intake {
         Ok(())
     }
 
-    /// A document with its figures described, where that is wanted, and whether none is left: one
-    /// that is left is tried again by the next run.
+    /// A document with its figures described, where that is wanted, and whether none is left.
     fn described(&mut self, mut draft: Draft) -> (Draft, bool) {
         if !self.settings.describe_figures || draft.parsed.figures.is_empty() {
             return (draft, true);
@@ -177,9 +176,7 @@ impl Intake {
         self.report.usage.add(told.usage);
         self.report.figures_described += told.done;
         self.report.figures_failed += told.failed;
-        if told.failure.is_some() {
-            self.report.failure = told.failure;
-        }
+        self.report.failure = told.failure.or(self.report.failure.take());
         (draft, told.failed == 0)
     }
 

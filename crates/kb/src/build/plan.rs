@@ -209,7 +209,7 @@ impl<'a> Planner<'a> {
                 let document: DocumentRecord = store.linked(txn, chunk.document)?;
                 let section: SectionRecord = store.linked(txn, chunk.section)?;
                 let heading = section.name.filter(|_| section.indexed);
-                Ok((document.title, heading, store.chunk_text(txn, &chunk)?.to_owned()))
+                Ok((document.title, heading, store.chunk_text(txn, &chunk)?))
             })?;
             let section = section.as_deref();
             self.foresee(&title, &[PlannedChunk { section, text: &text, fresh: true }])?;

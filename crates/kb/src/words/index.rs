@@ -65,7 +65,7 @@ impl WordIndex {
         }
     }
 
-    fn clear(dir: &Path) -> Result<(), KbError> {
+    pub(crate) fn clear(dir: &Path) -> Result<(), KbError> {
         match std::fs::remove_dir_all(dir) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
                 Err(KbError::file(dir, "remove", e))

@@ -1,4 +1,6 @@
 //! `halma kb list`: the nodes of a layer, or of some documents.
+use std::fmt::Write as _;
+
 use console::style;
 use halma_core::NodeId;
 use halma_engine::{ListQuery, Listed};
@@ -49,7 +51,7 @@ fn about(line: &Listed) -> String {
     let chunks = about.parts.get(&halma_core::Layer::Chunk).copied().unwrap_or_default();
     let mut text = format!("{}, {}", about.format, plural(chunks, "chunk", "chunks"));
     for (state, count) in about.units.iter().filter(|(state, _)| **state != "done") {
-        text.push_str(&format!(", {count} {state}"));
+        let _ = write!(text, ", {count} {state}");
     }
     text
 }

@@ -1,4 +1,6 @@
 //! `halma kb merges`: which entities were taken for one, why, and how to undo it.
+use std::fmt::Write as _;
+
 use console::style;
 use halma_engine::{Merge, MergeSide};
 
@@ -26,13 +28,13 @@ pub(super) fn run(args: &KbMerges, common: &Common) -> anyhow::Result<()> {
 fn line(merge: &Merge) -> String {
     let mut text = format!("{}  {}", style(&merge.id).dim(), style(&merge.name).bold());
     for part in [side(&merge.one), side(&merge.two)] {
-        text.push_str(&format!("\n    {part}"));
+        let _ = write!(text, "\n    {part}");
     }
     let rule = serde_json::to_value(merge.rule).unwrap_or_default();
     let rule = rule.as_str().unwrap_or_default().replace('_', " ");
-    text.push_str(&format!("\n    because of: {rule}, descriptions agree {:.2}", merge.score));
+    let _ = write!(text, "\n    because of: {rule}, descriptions agree {:.2}", merge.score);
     if !merge.reason.is_empty() {
-        text.push_str(&format!("; {}", shorten(&merge.reason, 100)));
+        let _ = write!(text, "; {}", shorten(&merge.reason, 100));
     }
     text
 }

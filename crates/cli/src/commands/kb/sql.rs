@@ -1,4 +1,5 @@
 //! `halma kb tables` and `halma kb sql`: counting and comparing by a query instead of by eye.
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use console::style;
@@ -54,9 +55,9 @@ fn shown(computed: &Computed) -> String {
         rows.push(row.values.iter().map(value).collect());
     }
     let mut text = table(&rows);
-    text.push_str(&format!("\n{}", plural(computed.rows.len() as u64, "row", "rows")));
+    let _ = write!(text, "\n{}", plural(computed.rows.len() as u64, "row", "rows"));
     if !computed.documents.is_empty() {
-        text.push_str(&format!(" from {}", computed.documents.join(", ")));
+        let _ = write!(text, " from {}", computed.documents.join(", "));
     }
     text
 }

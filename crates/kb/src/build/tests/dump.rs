@@ -54,7 +54,7 @@ fn node((store, txn): (&Store, &Reading<'_>), (layer, row): At) -> heed::Result<
         }
         Layer::Chunk => {
             let chunk: ChunkRecord = store.linked(txn, row)?;
-            let text = store.chunk_text(txn, &chunk)?.to_owned();
+            let text = store.chunk_text(txn, &chunk)?;
             let ChunkRecord { id, section, place, summary, .. } = chunk;
             let section = self::id(store, txn, (Layer::Section, section))?;
             let unit = store.unit(txn, row)?.map(|unit| (unit.atoms, unit.state));

@@ -53,7 +53,7 @@ golden: ## run the tests and write changed golden transcripts; read them before 
 	git --no-pager diff --stat -- '*.snap'
 
 soak: ## crash, delete and migration tests in full, and scale (minutes)
-	cargo test -p halma-kb --lib --tests -- --ignored --nocapture
+	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture
 
 bench: ## the numbers of docs/performance.md (some minutes)
 	cargo bench --workspace --profile dev --bench '*'

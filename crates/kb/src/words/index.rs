@@ -2,7 +2,6 @@
 use std::path::{Path, PathBuf};
 
 use halma_core::Layer;
-use tantivy::collector::TopDocs;
 use tantivy::merge_policy::NoMergePolicy;
 use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::{
@@ -10,7 +9,7 @@ use tantivy::schema::{
 };
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
-use super::{analyzer, joins, query_terms, read_only};
+use super::{analyzer, joins, query_terms, read_only, top};
 use crate::KbError;
 use crate::store::{Row, Store};
 
@@ -255,8 +254,7 @@ impl WordIndex {
         };
         let query = BooleanQuery::new(terms.into_iter().map(term).collect());
         let searcher = self.reader.searcher();
-        let top = TopDocs::with_limit(limit).order_by_score();
-        let found = searcher.search(&query, &top).map_err(self.failed())?;
+        let found = top::search(&searcher, &query, limit).map_err(self.failed())?;
         let mut hits = Vec::with_capacity(found.len());
         for (score, address) in found {
             let fast = searcher.segment_reader(address.segment_ord).fast_fields();

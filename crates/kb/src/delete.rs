@@ -69,9 +69,7 @@ impl Base {
             }
             self.store.publish(txn)
         })?;
-        for layer in Layer::ALL.into_iter().filter(|layer| searched(*layer)) {
-            self.words(layer)?.catch_up(&self.store, &|_| ())?;
-        }
+        self.forget_words()?;
         self.store.write(|txn| self.store.publish(txn))?;
         self.refresh()?;
         deleted.names.sort();
@@ -79,6 +77,21 @@ impl Base {
         deleted.nodes = gone.counts;
         deleted.elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
         Ok(deleted)
+    }
+
+    /// Brings the word indexes up to the truth, side by side: each writes segments anew.
+    fn forget_words(&self) -> Result<(), KbError> {
+        let layers = Layer::ALL.into_iter().filter(|layer| searched(*layer));
+        std::thread::scope(|scope| {
+            let forget = |layer| self.words(layer)?.catch_up(&self.store, &|_| ());
+            let running: Vec<_> = layers.map(|layer| scope.spawn(move || forget(layer))).collect();
+            running.into_iter().try_for_each(|layer| {
+                layer.join().unwrap_or_else(|_| {
+                    let reason = "it panicked".to_owned();
+                    Err(KbError::Died { doing: "forgetting words", reason })
+                })
+            })
+        })
     }
 
     fn choose(&self, documents: &[String]) -> Result<Chosen, KbError> {

@@ -11,7 +11,7 @@ use tantivy::schema::{
 };
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
-use super::{analyzer, joins, query_terms, read_only};
+use super::{analyzer, joins, query_terms, read_only, top};
 use crate::KbError;
 use crate::filter::Rows;
 use crate::store::{Row, Store};
@@ -301,14 +301,14 @@ impl WordIndex {
         };
         let query = BooleanQuery::new(terms.into_iter().map(term).collect());
         let searcher = self.reader.searcher();
-        let top = TopDocs::with_limit(limit).order_by_score();
         let found = match allowed {
-            None => searcher.search(&query, &top),
+            None => top::search(&searcher, &query, limit),
             Some(allowed) => {
                 let allowed = Arc::clone(allowed);
                 let admits =
                     move |row: u64| Row::try_from(row).is_ok_and(|row| allowed.contains(row));
-                searcher.search(&query, &FilterCollector::new("row".to_owned(), admits, top))
+                let best = TopDocs::with_limit(limit).order_by_score();
+                searcher.search(&query, &FilterCollector::new("row".to_owned(), admits, best))
             }
         };
         let found = found.map_err(self.failed())?;

@@ -2,6 +2,7 @@
 mod index;
 mod joins;
 mod read_only;
+mod top;
 
 pub(crate) use index::WordIndex;
 

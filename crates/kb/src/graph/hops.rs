@@ -38,14 +38,15 @@ impl Terms {
 }
 
 impl Ground<'_> {
-    /// `most` of the candidates in the order in which they are chosen. Scores never rise, so that
-    /// sorting by them keeps the order.
+    /// Chooses `most` of the first chunks one by one; the others follow as they were. Scores never
+    /// rise, so that sorting by them keeps the order.
     pub(crate) fn hop_by_hop(
         &self,
         terms: &Terms,
         mut open: Vec<Scored>,
         most: usize,
     ) -> heed::Result<Vec<Scored>> {
+        let rest = open.split_off(self.settings.hops.min(open.len()));
         let words = |scored: &Scored| self.memory.words((self.store, self.txn), scored.row);
         let held = open.iter().map(|scored| Ok(terms.held(&words(scored)?)));
         let mut held: Vec<u64> = held.collect::<heed::Result<_>>()?;
@@ -69,6 +70,8 @@ impl Ground<'_> {
             least = next.score.min(least);
             chosen.push(Scored { score: least, ..next });
         }
+        let below = |left: Scored| Scored { score: left.score.min(least), ..left };
+        chosen.extend(open.into_iter().chain(rest).map(below));
         Ok(chosen)
     }
 

@@ -21,6 +21,9 @@ const ATOMS_DEEP: usize = 2000;
 /// Chunks whose atoms are offered when atoms are searched.
 const ATOM_CHUNKS: usize = 20;
 
+/// So many times the chunks wanted are kept in case some are below the threshold.
+const SPARE: usize = 2;
+
 /// What of one text the word indexes say.
 struct Asked<'a> {
     text: &'a str,
@@ -106,19 +109,14 @@ impl Walk<'_> {
             near: words.chain(dense).map(|(row, _)| *row).collect(),
         };
         let seen = Seen { question: asked.text, words: &asked.words, dense, range: *range, sight };
-        let (limit, hops) = (plan.query.limit, base.graph.hops);
         let of_atoms = plan.query.layer == Layer::Atom;
-        let wanted = if of_atoms { ATOM_CHUNKS } else { limit };
-        let walked = ground.chunks(&seen, wanted.max(hops), &|row| plan.chunks.admits(row))?;
-        let mut chunks = walked.chunks;
-        if hops > 0 {
-            let rest = chunks.split_off(hops.min(chunks.len()));
-            chunks = ground.hop_by_hop(&asked.terms, chunks, wanted)?;
-            let least = chunks.last().map_or(f32::INFINITY, |chunk| chunk.score);
-            let below = |chunk: Scored| Scored { score: chunk.score.min(least), ..chunk };
-            chunks.extend(rest.into_iter().map(below));
-        }
-        chunks.truncate(wanted);
+        let wanted = if of_atoms { ATOM_CHUNKS } else { plan.query.limit };
+        // Some may turn out to be too far from the question.
+        let deep = wanted.saturating_mul(SPARE);
+        let most = deep.max(base.graph.hops);
+        let walked = ground.chunks(&seen, most, &|row| plan.chunks.admits(row))?;
+        let mut chunks = ground.hop_by_hop(&asked.terms, walked.chunks, wanted)?;
+        chunks.truncate(if of_atoms { wanted } else { deep });
         if of_atoms {
             return self.atoms(&ground, &seen.sight, &chunks);
         }

@@ -118,6 +118,11 @@ pub trait Llm: Send + Sync {
         Price::default()
     }
 
+    /// Whether it gives the log-probabilities of a reply's tokens.
+    fn logprobs(&self) -> bool {
+        false
+    }
+
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError>;
 }
 

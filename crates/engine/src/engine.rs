@@ -76,7 +76,7 @@ impl Engine {
         };
         let models = assemble::models(&config, cache.as_ref()).map_err(|e| config.named(e))?;
         let knowledge: Arc<dyn Knowledge> = Arc::clone(&base) as Arc<dyn Knowledge>;
-        let setup = Arc::new(Setup { models, knowledge, prompts });
+        let setup = Arc::new(Setup::new(models, knowledge, prompts));
         Ok(Self { config, base, setup, cache, embedder: name, warnings })
     }
 

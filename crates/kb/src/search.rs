@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    BoxError, Computed, Edge, EmbedRole, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId,
-    Query, ScorePart, Vector,
+    BoxError, Computed, Edge, EmbedRole, Embedder, Hit, Holdings, Knowledge, Layer, MinScore, Mode,
+    NodeId, Query, ScorePart, Vector,
 };
 
 use crate::filter::Admitted;
@@ -42,6 +42,10 @@ impl Knowledge for Base {
 
     async fn compute(&self, sql: &str) -> Result<Computed, BoxError> {
         Ok(self.compute_beside(sql, crate::SqlLimits::default()).await?)
+    }
+
+    async fn holdings(&self) -> Result<Holdings, BoxError> {
+        Ok(self.held()?)
     }
 }
 

@@ -50,11 +50,11 @@ impl Llm for Counting {
 }
 
 fn setup(talk: usize) -> Arc<Setup> {
-    Arc::new(Setup {
-        models: Models::new(Arc::new(Counting { talk })),
-        knowledge: Toy::empty(),
-        prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
-    })
+    Arc::new(Setup::new(
+        Models::new(Arc::new(Counting { talk })),
+        Toy::empty(),
+        Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
+    ))
 }
 
 /// Documents of different lengths; `from` tells one set from another.

@@ -31,6 +31,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "ircot",
     paper: "IRCoT (ACL 2023), as a baseline of KAR³ (Appendix A.2)",
     summary: "reasons a sentence at a time and searches with each sentence",
+    needs: &[],
     build: |table| Ok(Arc::new(settings::parse::<Ircot>(table)?.checked()?)),
 };
 

@@ -28,6 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "iter_retgen",
     paper: "Iter-RetGen (EMNLP 2023), as a baseline of KAR³ (Appendix A.2)",
     summary: "answers in rounds and searches with the last answer and its reasoning",
+    needs: &[],
     build: |table| Ok(Arc::new(settings::parse::<IterRetgen>(table)?.checked()?)),
 };
 

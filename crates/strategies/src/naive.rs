@@ -28,6 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "naive",
     paper: "baseline of KAR³ (Appendix A.2) and of PIKE-RAG (Section 6.2)",
     summary: "reads the chunks nearest to the question, in one call",
+    needs: &[],
     build: |table| Ok(Arc::new(settings::parse::<Naive>(table)?.checked()?)),
 };
 

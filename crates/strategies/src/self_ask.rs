@@ -31,6 +31,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "self_ask",
     paper: "Self-Ask (EMNLP 2023), as a baseline of PIKE-RAG (Section 6.1) and KAR³",
     summary: "asks itself one follow-up question at a time and answers each",
+    needs: &[],
     build: |table| Ok(Arc::new(settings::parse::<SelfAsk>(table)?.checked()?)),
 };
 

@@ -184,7 +184,7 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         assert_eq!(strategy.name(), name);
         let knowledge = Toy::new(&[("varn", "Varn", "Varn is a reef.", &["Where is Varn?"])]);
         let models = Models::new(Arc::clone(&model) as Arc<dyn Llm>);
-        let setup = Arc::new(Setup { models, knowledge, prompts: Arc::new(prompts()) });
+        let setup = Arc::new(Setup::new(models, knowledge, Arc::new(prompts())));
         let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
         let outcome = Outcome::of(strategy.as_ref(), &Question::new("Where is Varn?"), &cx).await;
         assert_eq!(outcome.answer.unwrap().text, "Where is Varn?", "{name}");

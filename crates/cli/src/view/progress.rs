@@ -37,6 +37,10 @@ pub(crate) fn of_question() -> (ProgressBar, Watcher) {
             shown.set_message(format!("{} → {best}", shorten(query, 80)));
         }
         Event::Computed { sql, .. } => shown.set_message(shorten(sql, 80)),
+        Event::Reranked { query, .. } => {
+            shown.set_message(format!("reranked for {}", shorten(query, 80)));
+        }
+        Event::Tagged { text, .. } => shown.set_message(format!("tagged {}", shorten(text, 80))),
         Event::Asked { prompt, .. } => shown.set_message(format!("{prompt} replied")),
         Event::AskFailed { reason, .. } => shown.set_message(shorten(reason, 80)),
         Event::Noted { note, .. } => shown.set_message(note.clone()),

@@ -57,7 +57,7 @@ fn toy() -> Arc<Toy> {
 
 fn bench(model: Arc<dyn Llm>) -> Bench {
     let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
-    let setup = Arc::new(Setup { models: Models::new(model), knowledge: toy(), prompts });
+    let setup = Arc::new(Setup::new(Models::new(model), toy(), prompts));
     let open: OpenCx =
         Arc::new(move || Cx::new(Arc::clone(&setup), Arc::new(Meter::unlimited()), None));
     let retrieve: Retrieve = Arc::new(|text| {

@@ -127,11 +127,11 @@ pub(crate) fn build_of(
     let options = BaseOptions { embedder, ..BaseOptions::default() };
     let base = Base::create_or_open(&dir.path().join("base"), options).unwrap();
     let settings = KbSettings { atoms, ..KbSettings::default() };
-    let setup = Arc::new(Setup {
-        models: Models::new(Arc::new(Quick)),
-        knowledge: Toy::empty(),
-        prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
-    });
+    let setup = Arc::new(Setup::new(
+        Models::new(Arc::new(Quick)),
+        Toy::empty(),
+        Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
+    ));
     let meter = Arc::new(Meter::unlimited());
     let report = runtime
         .block_on(halma_kb::index(

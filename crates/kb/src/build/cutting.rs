@@ -184,11 +184,11 @@ mod tests {
     }
 
     async fn index(base: &Arc<Base>, input: &std::path::Path, model: Arc<Cutter>) -> IndexReport {
-        let setup = Arc::new(Setup {
-            models: Models::new(model),
-            knowledge: Toy::empty(),
-            prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
-        });
+        let setup = Arc::new(Setup::new(
+            Models::new(model),
+            Toy::empty(),
+            Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
+        ));
         let settings = KbSettings {
             atoms: Atoms::None,
             chunks: Chunks::Model,

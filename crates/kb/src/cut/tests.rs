@@ -58,11 +58,11 @@ async fn cut_with(
     model: Arc<dyn Llm>,
     memory: &CutMemory,
 ) -> Result<Cut, KbError> {
-    let setup = Arc::new(Setup {
-        models: Models::new(model),
-        knowledge: Toy::empty(),
-        prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
-    });
+    let setup = Arc::new(Setup::new(
+        Models::new(model),
+        Toy::empty(),
+        Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
+    ));
     let embedder: Arc<dyn Embedder> = Arc::new(Subjects);
     let meter = Arc::new(Meter::new(Budget::default()));
     let with = CutModels {

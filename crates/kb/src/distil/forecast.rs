@@ -150,11 +150,11 @@ mod tests {
 
     #[test]
     fn every_stage_that_is_on_is_counted() {
-        let setup = Setup {
-            models: Models::new(Script::new([])),
-            knowledge: Toy::empty(),
-            prompts: Arc::new(Prompts::shipped(&[crate::PROMPTS]).unwrap()),
-        };
+        let setup = Setup::new(
+            Models::new(Script::new([])),
+            Toy::empty(),
+            Arc::new(Prompts::shipped(&[crate::PROMPTS]).unwrap()),
+        );
         let piece = |document, section: &str, length: usize| Piece {
             title: "Birds".into(),
             section: Some(section.into()),

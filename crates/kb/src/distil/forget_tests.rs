@@ -75,11 +75,11 @@ fn settings() -> KbSettings {
 }
 
 async fn index(base: &Arc<Base>, input: &std::path::Path) {
-    let setup = Arc::new(Setup {
-        models: Models::new(Arc::new(Parrot)),
-        knowledge: Toy::empty(),
-        prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
-    });
+    let setup = Arc::new(Setup::new(
+        Models::new(Arc::new(Parrot)),
+        Toy::empty(),
+        Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
+    ));
     let (meter, inputs) = (Arc::new(Meter::unlimited()), [input.to_owned()]);
     let (options, settings) = (IndexOptions::default(), settings());
     crate::index(base, &inputs, &options, &settings, &setup, &meter, Arc::new(|_| ()))

@@ -65,11 +65,11 @@ async fn library(vectors: bool, atoms: Atoms, graph: GraphSettings) -> Held {
 
 async fn indexed(base: &Arc<Base>, dir: &std::path::Path, file: &str, atoms: Atoms) {
     let settings = KbSettings { atoms, ..KbSettings::default() };
-    let setup = Arc::new(Setup {
-        models: Models::new(Script::new([])),
-        knowledge: Toy::empty(),
-        prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
-    });
+    let setup = Arc::new(Setup::new(
+        Models::new(Script::new([])),
+        Toy::empty(),
+        Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
+    ));
     let (inputs, meter) = ([dir.join(file)], Arc::new(Meter::unlimited()));
     let progress = Arc::new(|_| ());
     index(base, &inputs, &IndexOptions::default(), &settings, &setup, &meter, progress)

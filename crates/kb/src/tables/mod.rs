@@ -16,11 +16,12 @@ mod bad_tests;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use halma_core::{Computed, NodeId};
+use halma_core::{Computed, HeldColumn, HeldTable, Holdings, Layer, NodeId};
 use serde::Serialize;
 
 use self::catalogue::{Catalogue, Field};
@@ -154,9 +155,32 @@ impl Base {
         };
         Ok(all.iter().map(line).collect())
     }
+
+    /// How much of each layer there is, and the tables that can be read in SQL.
+    pub(crate) fn held(&self) -> Result<Holdings, KbError> {
+        let mut counts = self.store.read(|txn| {
+            let count = |layer: Layer| Ok((layer, self.store.count(txn, layer)?));
+            Layer::ALL.into_iter().map(count).collect::<Result<BTreeMap<_, _>, KbError>>()
+        })?;
+        counts.retain(|_, count| *count > 0);
+        let readable = self.tables()?.into_iter().filter(|table| table.refused.is_none());
+        let tables = readable.map(|table| HeldTable {
+            name: table.name,
+            caption: table.caption.unwrap_or_default(),
+            document: table.document.unwrap_or_default(),
+            rows: table.rows,
+            columns: table.columns.into_iter().map(ColumnLine::held).collect(),
+        });
+        Ok(Holdings { counts, tables: tables.collect() })
+    }
 }
 
 impl ColumnLine {
+    fn held(self) -> HeldColumn {
+        let Self { name, kind, unit, .. } = self;
+        HeldColumn { name, kind: kind.to_owned(), unit: unit.unwrap_or_default() }
+    }
+
     fn of(field: &Field) -> Self {
         Self {
             name: field.name.clone(),

@@ -196,11 +196,11 @@ impl Bench {
 
     pub(crate) fn setup(&self) -> Arc<Setup> {
         let model: Arc<dyn Llm> = Arc::clone(&self.model) as Arc<dyn Llm>;
-        Arc::new(Setup {
-            models: Models::new(model),
-            knowledge: Toy::empty(),
-            prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
-        })
+        Arc::new(Setup::new(
+            Models::new(model),
+            Toy::empty(),
+            Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
+        ))
     }
 }
 

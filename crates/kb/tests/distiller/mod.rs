@@ -155,11 +155,11 @@ impl Works {
     }
 
     pub(crate) fn setup(&self) -> Arc<Setup> {
-        Arc::new(Setup {
-            models: Models::new(Arc::clone(&self.rules) as Arc<dyn Llm>),
-            knowledge: Toy::empty(),
-            prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
-        })
+        Arc::new(Setup::new(
+            Models::new(Arc::clone(&self.rules) as Arc<dyn Llm>),
+            Toy::empty(),
+            Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
+        ))
     }
 
     pub(crate) async fn index(&self, base: &Arc<Base>) -> IndexReport {

@@ -65,11 +65,11 @@ async fn build(folder: &Path, embedder: &str, held: bool) -> (Arc<Base>, IndexRe
     let base = Base::create_or_open(&folder.join("base"), options).unwrap();
     let settings = KbSettings { concurrency: CONCURRENCY, ..KbSettings::default() };
     let model = Telling { asker: Asker::default(), held: Mutex::new(held) };
-    let setup = Arc::new(Setup {
-        models: Models::new(Arc::new(model)),
-        knowledge: Toy::empty(),
-        prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
-    });
+    let setup = Arc::new(Setup::new(
+        Models::new(Arc::new(model)),
+        Toy::empty(),
+        Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
+    ));
     let options = IndexOptions { prune: true, ..IndexOptions::default() };
     let (inputs, meter) = ([folder.join("in")], Arc::new(Meter::unlimited()));
     let progress = Arc::new(|step: crate::Step| say(&format!("step {step:?}")));

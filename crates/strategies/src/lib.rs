@@ -36,29 +36,27 @@ pub const ALL: &[Entry] = &[
     direct::ENTRY,
 ];
 
+/// Prompt files by their names; the words of `kar3/select` are in `prompts/kar3/select.md`.
+macro_rules! prompts {
+    ($($name:literal),* $(,)?) => {
+        &[$(PromptFile { name: $name, text: include_str!(concat!("../prompts/", $name, ".md")) }),*]
+    };
+}
+
 /// Every prompt file of this crate.
-pub const PROMPTS: &[PromptFile] = &[
-    PromptFile { name: "kar3/propose", text: include_str!("../prompts/kar3/propose.md") },
-    PromptFile { name: "kar3/propose_one", text: include_str!("../prompts/kar3/propose_one.md") },
-    PromptFile { name: "kar3/select", text: include_str!("../prompts/kar3/select.md") },
-    PromptFile { name: "kar3/select_chunk", text: include_str!("../prompts/kar3/select_chunk.md") },
-    PromptFile { name: "kar3/answer", text: include_str!("../prompts/kar3/answer.md") },
-    PromptFile { name: "ircot/thought", text: include_str!("../prompts/ircot/thought.md") },
-    PromptFile { name: "ircot/answer", text: include_str!("../prompts/ircot/answer.md") },
-    PromptFile {
-        name: "iter_retgen/answer",
-        text: include_str!("../prompts/iter_retgen/answer.md"),
-    },
-    PromptFile {
-        name: "self_ask/follow_up",
-        text: include_str!("../prompts/self_ask/follow_up.md"),
-    },
-    PromptFile {
-        name: "self_ask/answer_one",
-        text: include_str!("../prompts/self_ask/answer_one.md"),
-    },
-    PromptFile { name: "self_ask/answer", text: include_str!("../prompts/self_ask/answer.md") },
-    PromptFile { name: "naive/answer", text: include_str!("../prompts/naive/answer.md") },
-    PromptFile { name: "cot/answer", text: include_str!("../prompts/cot/answer.md") },
-    PromptFile { name: "direct/answer", text: include_str!("../prompts/direct/answer.md") },
+pub const PROMPTS: &[PromptFile] = prompts![
+    "kar3/propose",
+    "kar3/propose_one",
+    "kar3/select",
+    "kar3/select_chunk",
+    "kar3/answer",
+    "ircot/thought",
+    "ircot/answer",
+    "iter_retgen/answer",
+    "self_ask/follow_up",
+    "self_ask/answer_one",
+    "self_ask/answer",
+    "naive/answer",
+    "cot/answer",
+    "direct/answer",
 ];

@@ -2,8 +2,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use halma_core::text::content_words;
-use halma_core::text::{Words, name_runs};
+use halma_core::text::{Words, content_words, name_runs};
 use halma_core::{LlmError, Mention, Reranker, Span, Tagger};
 
 /// A text's score is the share of the query's content words that it holds.

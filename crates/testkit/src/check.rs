@@ -17,8 +17,9 @@ pub struct Check {
     pub budget: Budget,
 }
 
-/// Runs a strategy, beside it a reranker and a tagger that go by words, and returns its transcript: the outline of its trace, then the answer with its
-/// citations or the error, then what it used.
+/// Runs a strategy, beside it a reranker and a tagger that go by words, and returns its
+/// transcript: the outline of its trace, then the answer with its citations or the error, then
+/// what it used.
 pub async fn check(strategy: &dyn Strategy, question: &str, against: Check) -> String {
     let Check { prompts, model, knowledge, budget } = against;
     let prompts = Arc::new(Prompts::shipped(&[prompts]).unwrap());

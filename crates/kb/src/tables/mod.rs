@@ -160,7 +160,7 @@ impl Base {
     pub(crate) fn held(&self) -> Result<Holdings, KbError> {
         let mut counts = self.store.read(|txn| {
             let count = |layer: Layer| Ok((layer, self.store.count(txn, layer)?));
-            Layer::ALL.into_iter().map(count).collect::<Result<BTreeMap<_, _>, KbError>>()
+            Layer::ALL.into_iter().map(count).collect::<Result<BTreeMap<_, _>, heed::Error>>()
         })?;
         counts.retain(|_, count| *count > 0);
         let readable = self.tables()?.into_iter().filter(|table| table.refused.is_none());

@@ -68,7 +68,7 @@ fn hops(trace: &Trace, out: &mut String) {
             Event::SpentBudget { limit, .. } => {
                 let _ = writeln!(out, "  {}", style(format!("! out of {limit}")).yellow());
             }
-            Event::Asked { .. } | Event::AskFailed { .. } => {}
+            Event::Asked { .. } | Event::AskFailed { .. } | Event::Tagged { .. } => {}
         }
     }
 }

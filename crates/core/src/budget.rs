@@ -94,6 +94,11 @@ impl Meter {
         Self::new(Budget::default())
     }
 
+    /// Its limits.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
     /// Takes one call of the worst size it can have. `reserve` may use what is kept back.
     pub(crate) fn take(&self, most: Usage, price: Price, reserve: bool) -> Result<Taken, Limit> {
         let taken = self.take_own(most, price, reserve).inspect_err(|limit| {

@@ -21,6 +21,7 @@ use crate::{Profile, RefusedRecord, Score};
 
 pub(crate) use figures::{mean, nearest_rank, number, ratio};
 pub use losses::Loss;
+pub(crate) use notes::questions;
 pub(crate) use scoring::result;
 
 /// The version of the report's JSON form. 2 added the single questions, what made the run what it

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use halma_core::{BoxError, Budget, Cx, Hit, Meter, Strategy};
+use halma_core::{BoxError, Cx, Hit, Meter, Strategy};
 
 use crate::components::Atomizing;
 use crate::report::{Report, Run};
@@ -91,17 +91,26 @@ pub struct Origin {
 }
 
 /// Runs contestants over data sets.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Runner {
     /// Questions at once; 0 is taken as 1.
     pub concurrency: usize,
     /// Where finished questions and traces are kept; without it nothing is, and a second run asks
     /// everything again.
     pub out: Option<PathBuf>,
-    /// Of all contestants and questions of this run together, judging included. When it is spent
-    /// no further question is begun, and the report says which were not asked.
-    pub budget: Budget,
+    /// The budget of all that this runner does together: every contestant and question, judging,
+    /// and what a forecast asks first. When it is spent no further question is begun, and the
+    /// report says which were not asked.
+    pub whole: Arc<Meter>,
     pub origin: Origin,
+}
+
+impl Default for Runner {
+    /// One question at once, nothing kept, no limits.
+    fn default() -> Self {
+        let whole = Arc::new(Meter::unlimited());
+        Self { concurrency: 1, out: None, whole, origin: Origin::default() }
+    }
 }
 
 impl Runner {
@@ -118,6 +127,17 @@ impl Runner {
         bench: &Bench,
         progress: &Progress,
     ) -> Result<Report, EvalError> {
+        self.measure(data, contestants, bench, (progress, true)).await
+    }
+
+    /// [`Runner::run`], which may leave the folder's report as it is.
+    pub(crate) async fn measure(
+        &self,
+        data: &DataSet,
+        contestants: &[Contestant],
+        bench: &Bench,
+        (progress, save): (&Progress, bool),
+    ) -> Result<Report, EvalError> {
         for (i, one) in contestants.iter().enumerate() {
             if contestants[..i].iter().any(|other| other.label == one.label) {
                 return Err(EvalError::SameLabel { label: one.label.clone() });
@@ -128,7 +148,7 @@ impl Runner {
         }
         let retrieved = retrieve_all(self, data, bench, progress).await?;
         let mut report = self.empty_report(data, bench);
-        let meter = Arc::new(Meter::new(self.budget));
+        let meter = Arc::clone(&self.whole);
         let round = asking::Round { runner: self, data, bench, meter, progress };
         for contestant in contestants {
             let answered = round.answer_all(contestant).await?;
@@ -137,7 +157,7 @@ impl Runner {
                 report.spent = report.spent.or(round.meter.spent());
             }
             report.runs.push(run);
-            if let Some(out) = &self.out {
+            if let Some(out) = self.out.as_ref().filter(|_| save) {
                 report.save_json(out)?;
             }
         }
@@ -146,7 +166,7 @@ impl Runner {
 
     fn empty_report(&self, data: &DataSet, bench: &Bench) -> Report {
         let Origin { source, sample, atomizing } = self.origin.clone();
-        let report = Report::new(data, &bench.fingerprint, self.budget);
+        let report = Report::new(data, &bench.fingerprint, self.whole.budget());
         Report { source, sample, atomizing, ..report }
     }
 }

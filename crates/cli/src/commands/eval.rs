@@ -1,4 +1,5 @@
 //! `halma eval`: strategies on a question set, measured.
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -38,14 +39,14 @@ pub(crate) async fn run(args: Eval, common: &Common) -> anyhow::Result<()> {
         .into_iter()
         .map(|(label, strategy)| {
             let fingerprint = halma_eval::fingerprint([engine.fingerprint(strategy.as_ref())?]);
-            Ok(Contestant { strategy, label, fingerprint })
+            Ok(Contestant { strategy, label, fingerprint, point: BTreeMap::new() })
         })
         .collect();
-    let runner = Runner { concurrency: args.concurrency.into(), out: Some(out.clone()) };
+    let concurrency = args.concurrency.into();
+    let runner = Runner { concurrency, out: Some(out.clone()), ..Runner::default() };
     let bench = bench(&engine)?;
     let report = runner.run(&data, &contestants?, &bench, &bars()).await?;
-    let path = out.join("report.json");
-    std::fs::write(&path, serde_json::to_vec_pretty(&report)?)?;
+    report.save(&out)?;
     if args.json {
         view::say_json(&report)
     } else {
@@ -76,7 +77,7 @@ async fn pool(engine: &Engine, file: &PathBuf, format: DataFormat) -> anyhow::Re
 fn bench(engine: &Arc<Engine>) -> Result<Bench, EngineError> {
     let (asking, searching) = (Arc::clone(engine), Arc::clone(engine));
     Ok(Bench {
-        open: Arc::new(move || asking.cx(None)),
+        open: Arc::new(move |whole| asking.cx_within(whole, None)),
         retrieve: Arc::new(move |text| {
             let engine = Arc::clone(&searching);
             let query =
@@ -84,6 +85,7 @@ fn bench(engine: &Arc<Engine>) -> Result<Bench, EngineError> {
             async move { engine.search(query).await.map_err(Into::into) }.boxed()
         }),
         fingerprint: engine.base_fingerprint()?,
+        judge: None,
     })
 }
 

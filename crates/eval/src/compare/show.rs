@@ -2,6 +2,7 @@
 use std::fmt::Write as _;
 
 use super::{Comparison, Difference};
+use crate::report::questions;
 
 /// Questions named in full; the rest is counted.
 const NAMED: usize = 20;
@@ -9,7 +10,7 @@ const NAMED: usize = 20;
 impl Comparison {
     /// For the terminal.
     pub fn table(&self) -> String {
-        let mut out = format!("{} → {}: {} questions in common\n", self.a, self.b, self.paired);
+        let mut out = format!("{} → {}: {} in common\n", self.a, self.b, questions(self.paired));
         let _ = writeln!(
             out,
             "{:<10} {:>9} {:>9} {:>9}   95 % interval",
@@ -29,7 +30,7 @@ impl Comparison {
     /// As a section of a Markdown document.
     pub fn markdown(&self) -> String {
         let mut out = format!("## {} → {}\n\n", self.a, self.b);
-        let _ = writeln!(out, "{} questions in common.\n", self.paired);
+        let _ = writeln!(out, "{} in common.\n", questions(self.paired));
         out.push_str("| | first | second | change | 95 % interval |\n|---|---|---|---|---|\n");
         for difference in &self.differences {
             let [a, b, change, low, high] = shown(difference);
@@ -65,7 +66,8 @@ impl Comparison {
         let mut out = String::new();
         for (count, side) in [(self.only_a, &self.a), (self.only_b, &self.b)] {
             if count > 0 {
-                let _ = writeln!(out, "left out: {count} questions that only `{side}` has scored");
+                let _ =
+                    writeln!(out, "left out: {} that only `{side}` has scored", questions(count));
             }
         }
         for caution in &self.cautions {

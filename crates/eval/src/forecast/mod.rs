@@ -81,7 +81,8 @@ impl Runner {
             let mut measured = Measured::read(self.out.as_deref(), data, contestant)?;
             if measured.own.len() < probe.min(data.items.len()) && self.out.is_some() {
                 let some = spread(data, probe);
-                self.run(&some, std::slice::from_ref(contestant), bench, progress).await?;
+                let only = std::slice::from_ref(contestant);
+                self.measure(&some, only, bench, (progress, false)).await?;
                 measured = Measured::read(self.out.as_deref(), data, contestant)?;
             }
             forecasts.push(measured.forecast(contestant, data.items.len(), self.concurrency));

@@ -31,18 +31,36 @@ pub(super) fn made() -> (Report, Details) {
     report(&questions(60), &[])
 }
 
-/// The same with these words wherever documents, models and users speak.
+/// A smaller one with these words wherever documents, models and users speak.
 pub(super) fn with_words(words: &[String]) -> (Report, Details) {
     let word = |i: usize| words[i % words.len()].clone();
-    let mut data = questions(3);
-    data.name = word(3);
-    for (i, item) in data.items.iter_mut().enumerate() {
-        item.question.text = word(i);
-        item.question.id = format!("{i}{}", word(i + 1));
-        item.answers = vec![word(i + 2)];
-        item.kind = Some(format!("{}{i}", word(i + 3)));
+    let (mut report, mut details) = report(&questions(3), words);
+    report.dataset = word(3);
+    report.base = word(2);
+    for (i, head) in report.questions.iter_mut().enumerate() {
+        head.id = format!("{i}{}", word(i + 1));
+        head.kind = Some(word(i + 2));
     }
-    report(&data, words)
+    for (i, run) in report.runs.iter_mut().enumerate() {
+        run.label = format!("{}{i}", word(i));
+        run.settings = serde_json::json!({ "words": word(i + 1) });
+        let kinds = std::mem::take(&mut run.by_kind).into_iter().enumerate();
+        run.by_kind = kinds.map(|(i, (_, metrics))| (format!("{i}{}", word(i)), metrics)).collect();
+        for part in &mut run.components {
+            part.prompt = word(i);
+        }
+        for failure in &mut run.failures {
+            failure.reason = word(i + 2);
+        }
+        run.models = BTreeMap::from([(word(i), [word(i + 1)].into())]);
+        run.prompts = BTreeMap::from([(word(i + 2), [word(i + 3)].into())]);
+    }
+    for (i, question) in details.questions.iter_mut().enumerate() {
+        question.text = word(i);
+        question.golds = vec![word(i + 2)];
+        question.gold_titles = vec![word(i + 1)];
+    }
+    (report, details)
 }
 
 fn questions(count: usize) -> DataSet {

@@ -1,7 +1,7 @@
 //! The report as Markdown: tables for a pull request or a page of results.
 use std::fmt::Write as _;
 
-use super::{KindMetrics, Loss, Report, Run, ratio};
+use super::{KindMetrics, Loss, Report, Run, questions, ratio};
 use crate::table::{count, ms, percent};
 
 impl Report {
@@ -30,7 +30,7 @@ impl Report {
 
     /// What was asked, in one sentence.
     pub(crate) fn headline(&self) -> String {
-        let mut line = format!("{} questions", self.n);
+        let mut line = questions(self.n);
         if let Some(sample) = self.sample {
             let _ = write!(line, ", a sample of {} (seed {})", sample.of, sample.seed);
         }

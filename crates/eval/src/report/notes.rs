@@ -9,6 +9,12 @@ const MUCH_NOTHING: f64 = 0.2;
 /// So many questions must have gold passages before finding none of them means something.
 const ENOUGH: usize = 5;
 
+/// `1 question`, `2 questions`.
+pub(crate) fn questions(count: usize) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} question{plural}")
+}
+
 impl Run {
     /// Plain sentences without the run's name. The first of them are the most serious.
     pub fn notes(&self) -> Vec<String> {
@@ -16,7 +22,7 @@ impl Run {
         self.missing(&mut notes);
         self.doubtful(&mut notes);
         if self.taken_over > 0 {
-            notes.push(format!("{} questions taken over from earlier runs", self.taken_over));
+            notes.push(format!("{} taken over from earlier runs", questions(self.taken_over)));
         }
         notes
     }
@@ -25,9 +31,9 @@ impl Run {
     fn missing(&self, notes: &mut Vec<String>) {
         if self.unasked > 0 {
             notes.push(format!(
-                "{} questions were not asked to their end because the whole budget was spent; run \
-                 again with a larger one to go on",
-                self.unasked
+                "{} not asked to the end because the whole budget was spent; run again with a \
+                 larger one to go on",
+                questions(self.unasked)
             ));
         }
         if self.failed > 0 {
@@ -37,14 +43,14 @@ impl Run {
                 format!(" (with them as wrong, EM would be {:.1})", em * 100.0)
             });
             notes.push(format!(
-                "{} questions failed ({}) and are in no mean{sure}; the next run asks them again",
-                self.failed,
+                "{} failed ({}), in no mean{sure}; the next run asks again",
+                questions(self.failed),
                 kinds.join(", ")
             ));
         }
         if self.retrieval_failed > 0 {
-            let failed = self.retrieval_failed;
-            notes.push(format!("the search for R@k failed for {failed} questions"));
+            let failed = questions(self.retrieval_failed);
+            notes.push(format!("the search for R@k failed for {failed}"));
         }
         let Some(judged) = &self.judged else { return };
         if judged.unreadable > 0 {

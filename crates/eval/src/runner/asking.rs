@@ -86,6 +86,8 @@ impl Round<'_> {
         (shelf, court, book): (&mut Shelf, &mut Court, &mut Book<'_>),
     ) -> Result<(), EvalError> {
         (self.progress)(&tick);
+        let waiting = tasks.iter().filter(|task| matches!(task, Task::Judge(..))).count();
+        let mut judging = Tick::new(&format!("{}, judging", contestant.label), waiting, 0);
         let (contestant, bench) = (contestant.clone(), self.bench.clone());
         let asker = Asker { contestant, bench, meter: Arc::clone(&self.meter) };
         let jobs = tasks.into_iter().map(|task| {
@@ -112,10 +114,9 @@ impl Round<'_> {
                 _ => None,
             };
             book.enter(item, &record, ruling);
-            if asked {
-                tick.count(matches!(record.outcome, Verdict::Failed { .. }));
-                (self.progress)(&tick);
-            }
+            let tick = if asked { &mut tick } else { &mut judging };
+            tick.count(matches!(record.outcome, Verdict::Failed { .. }));
+            (self.progress)(tick);
             Ok(())
         })
         .await

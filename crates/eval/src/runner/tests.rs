@@ -3,8 +3,8 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Citation, Filter, Knowledge, Layer, Llm, LlmError, MinScore, Mode, Models, Prompt,
-    PromptFile, Prompts, Query, Question, Setup,
+    Answer, Budget, Citation, Filter, Knowledge, Layer, Llm, LlmError, MinScore, Mode, Models,
+    Prompt, PromptFile, Prompts, Query, Question, Setup,
 };
 use halma_testkit::{Script, Toy};
 

@@ -1,7 +1,7 @@
 //! What concerns a run as a whole: its budget, its judge, its grid, where it lost answers.
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use halma_core::{Error, Limit};
+use halma_core::{Budget, Error, Limit};
 
 use super::tests::{bench, clerk, data, runner, says};
 use super::*;
@@ -18,14 +18,15 @@ async fn the_budget_of_the_whole_stops_the_run_and_the_next_goes_on() {
     let bench = bench(Arc::clone(&script) as Arc<dyn halma_core::Llm>);
     // Of two calls one is kept back for a closing answer, which the clerk does not have.
     let budget = Budget { calls: Some(2), ..Budget::default() };
-    let capped = Runner { budget, ..runner(Some(out.path())) };
+    let whole = Arc::new(Meter::new(budget));
+    let capped = Runner { whole, ..runner(Some(out.path())) };
     let report = capped.run(&data(), &[clerk("")], &bench, &quiet()).await.unwrap();
     assert_eq!((report.spent, script.left()), (Some(Limit::Calls), 2));
     let run = &report.runs[0];
     let fates: Vec<Fate> = run.results.iter().map(|result| result.fate).collect();
     assert_eq!(fates, [Fate::Right, Fate::Unasked, Fate::Unasked]);
     assert_eq!((run.unasked, run.failed, run.metrics.em), (2, 0, Some(1.0)));
-    assert!(report.table().contains("2 questions were not asked"), "{}", report.table());
+    assert!(report.table().contains("2 questions not asked"), "{}", report.table());
     // The report of a run that was cut short is there all the same.
     assert_eq!(Report::open(out.path()).unwrap(), report);
     let whole =
@@ -101,8 +102,30 @@ async fn a_grid_is_resumed_point_by_point() {
         assert_eq!((run.label.as_str(), run.taken_over), (label, 3));
         assert!(out.path().join(format!("{label}.jsonl")).exists());
     }
+    let page = std::fs::read_to_string(second.save(out.path()).unwrap()).unwrap();
+    assert!(page.contains("\"answer\":\"f\"") && page.contains("test/ask"), "answers and traces");
+    assert!(
+        std::fs::read_to_string(out.path().join("report.md")).unwrap().contains("clerk@chunks")
+    );
     assert_eq!(first.runs[1].results, second.runs[1].results);
     assert_eq!(second.runs[1].point["chunks"], "2");
+}
+
+#[tokio::test]
+async fn a_forecast_asks_a_few_questions_once_and_leaves_the_report_alone() {
+    let out = tempfile::tempdir().unwrap();
+    let script = says(["Oldbridge", "yes", "monks"]);
+    let bench = bench(Arc::clone(&script) as Arc<dyn halma_core::Llm>);
+    let runner = runner(Some(out.path()));
+    let progress = quiet();
+    let contestants = [clerk("")];
+    let forecast = runner.forecast(&data(), &contestants, &bench, (2, &progress)).await.unwrap();
+    assert_eq!(forecast[0].basis, crate::Basis::Measured { questions: 2 });
+    assert_eq!((forecast[0].left, script.left()), (1, 1));
+    assert_eq!(forecast[0].calls.unwrap().likely, 1.0);
+    assert!(!out.path().join("report.json").exists());
+    let report = runner.run(&data(), &contestants, &bench, &progress).await.unwrap();
+    assert_eq!((report.runs[0].taken_over, script.left()), (2, 0));
 }
 
 #[tokio::test]

@@ -75,7 +75,7 @@ fn draw(
     let (mut y, mut rows) = (8.0, vec![]);
     for (name, of) in &groups {
         let middle = y + bars / 2.0;
-        let shown = fitted(name, NAMES - 14.0);
+        let shown = fitted(name, NAMES - 30.0);
         svg.text("label", (NAMES - 10.0, middle), Anchor::End, &shown);
         let count = format!("{} questions", size(of));
         svg.text("tick", (NAMES - 10.0, middle + 13.0), Anchor::End, &count);

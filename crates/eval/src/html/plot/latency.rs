@@ -6,7 +6,7 @@ use crate::report::number;
 use crate::{Report, Run};
 
 const WIDTH: f64 = 460.0;
-const NAMES: f64 = 118.0;
+const NAMES: f64 = 124.0;
 const RIGHT: f64 = 446.0;
 const ROW: f64 = 48.0;
 const HILL: f64 = 34.0;
@@ -37,7 +37,7 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
             "label",
             (NAMES - 10.0, base - 6.0),
             Anchor::End,
-            &fitted(&run.label, NAMES - 12.0),
+            &fitted(&run.label, NAMES - 26.0),
         );
         let (p50, p95) = (run.latency_ms.p50, run.latency_ms.p95);
         for (name, value, class) in [("median", p50, "middle"), ("95th percentile", p95, "tail")] {

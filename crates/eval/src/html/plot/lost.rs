@@ -5,7 +5,7 @@ use crate::report::{Loss, number};
 use crate::{Fate, Report, Run};
 
 const WIDTH: f64 = 460.0;
-const NAMES: f64 = 118.0;
+const NAMES: f64 = 124.0;
 const BAR: f64 = 26.0;
 const ROW: f64 = 40.0;
 
@@ -72,7 +72,7 @@ fn class(loss: Loss) -> String {
 fn bar(svg: &mut Svg, y: f64, run: &Run, losses: &[Loss]) {
     let asked = run.results.iter().filter(|result| result.fate != Fate::Unasked).count().max(1);
     let middle = y + BAR / 2.0 + 4.0;
-    svg.text("label", (NAMES - 10.0, middle), Anchor::End, &fitted(&run.label, NAMES - 12.0));
+    svg.text("label", (NAMES - 10.0, middle), Anchor::End, &fitted(&run.label, NAMES - 26.0));
     let parts = std::iter::once(("loss-right".to_owned(), "right", right(run)))
         .chain(losses.iter().map(|loss| (class(*loss), loss.title(), count(run, *loss))));
     let mut x = NAMES;

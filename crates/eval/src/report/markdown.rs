@@ -63,33 +63,10 @@ impl Report {
             "p95 ms",
             "USD",
         ];
-        let rows = self.runs.iter().map(|run| {
-            let metrics = &run.metrics;
-            let one = |value: Option<f64>| value.map_or("-".into(), |v| format!("{v:.1}"));
-            vec![
-                escaped(&run.label),
-                percent(run.judged.as_ref().and_then(|judged| judged.accuracy)),
-                percent(metrics.em),
-                percent(metrics.f1),
-                percent(metrics.precision),
-                percent(metrics.recall),
-                percent(metrics.support_recall),
-                percent(metrics.retrieval.r5),
-                run.abstained.to_string(),
-                run.failed.to_string(),
-                one(run.hops),
-                one(run.sub_questions),
-                count(run.tokens.per_question),
-                count(run.tokens.per_right_answer),
-                ms(run.latency_ms.p50),
-                ms(run.latency_ms.p95),
-                format!("{:.4}", run.usage.usd),
-            ]
-        });
         format!(
             "{}\nMetrics in percent. ATC: tokens for each right answer. #SQA: sub-questions \
              searched for. Tokens include replies from the cache, USD does not.\n\n",
-            table(&head, rows)
+            table(&head, self.runs.iter().map(row))
         )
     }
 
@@ -169,6 +146,30 @@ impl Report {
         }
         out
     }
+}
+
+fn row(run: &Run) -> Vec<String> {
+    let metrics = &run.metrics;
+    let one = |value: Option<f64>| value.map_or("-".into(), |v| format!("{v:.1}"));
+    vec![
+        escaped(&run.label),
+        percent(run.judged.as_ref().and_then(|judged| judged.accuracy)),
+        percent(metrics.em),
+        percent(metrics.f1),
+        percent(metrics.precision),
+        percent(metrics.recall),
+        percent(metrics.support_recall),
+        percent(metrics.retrieval.r5),
+        run.abstained.to_string(),
+        run.failed.to_string(),
+        one(run.hops),
+        one(run.sub_questions),
+        count(run.tokens.per_question),
+        count(run.tokens.per_right_answer),
+        ms(run.latency_ms.p50),
+        ms(run.latency_ms.p95),
+        format!("{:.4}", run.usage.usd),
+    ]
 }
 
 fn groups(title: &str, runs: &[Run], of: impl Fn(&Run) -> Vec<(String, &KindMetrics)>) -> String {

@@ -1,6 +1,7 @@
 //! Right answers by kind of question and by hops, as bars side by side.
 use super::svg::{Anchor, Svg, fitted};
 use super::{Figure, few, legend, percent};
+use crate::report::{number, questions};
 use crate::{KindMetrics, Report, Run};
 
 const WIDTH: f64 = 460.0;
@@ -53,7 +54,6 @@ fn draw(
     runs: &[&Run],
     mut groups: Groups,
 ) -> Option<Figure> {
-    let size = |of: &[Option<&KindMetrics>]| of.iter().flatten().map(|m| m.n).max().unwrap_or(0);
     while groups.len() > MOST_GROUPS {
         let smallest = (0..groups.len()).min_by_key(|&i| size(&groups[i].1))?;
         groups.remove(smallest);
@@ -62,11 +62,9 @@ fn draw(
     if groups.len() < 2 {
         return None;
     }
-    #[expect(clippy::cast_precision_loss, reason = "a handful of bars")]
-    let (bars, between) = (runs.len() as f64 * BAR, groups.len() as f64 * APART);
-    let height = groups.iter().map(|_| bars).sum::<f64>() + between + 30.0;
+    let bars = number(runs.len()) * BAR;
+    let height = number(groups.len()) * (bars + APART) + 30.0;
     let mut svg = Svg::new(WIDTH, height, format!("{title}: share of right answers, a bar a run"));
-    let across = |share: f64| NAMES + (WIDTH - NAMES - 46.0) * share;
     for share in [0.0, 0.5, 1.0] {
         svg.line("grid", (across(share), 4.0), (across(share), height - 24.0));
         let words = format!("{:.0} %", share * 100.0);
@@ -74,28 +72,40 @@ fn draw(
     }
     let (mut y, mut rows) = (8.0, vec![]);
     for (name, of) in &groups {
-        let middle = y + bars / 2.0;
-        let shown = fitted(name, NAMES - 30.0);
-        svg.text("label", (NAMES - 10.0, middle), Anchor::End, &shown);
-        let count = format!("{} questions", size(of));
-        svg.text("tick", (NAMES - 10.0, middle + 13.0), Anchor::End, &count);
+        let (end, middle) = (NAMES - 10.0, y + bars / 2.0);
+        svg.text("label", (end, middle), Anchor::End, &fitted(name, NAMES - 30.0));
+        svg.text("tick", (end, middle + 13.0), Anchor::End, &questions(size(of)));
         for (i, (run, metrics)) in runs.iter().zip(of).enumerate() {
-            let Some((metrics, right)) = metrics.and_then(|m| Some((m, m.right?))) else {
-                y += BAR;
-                continue;
-            };
-            let title = format!("{}, {name}: {} of {}", run.label, percent(right), metrics.n);
-            let size = (across(right) - NAMES, BAR - 2.5);
-            svg.bar(&format!("bar s{i}"), (NAMES, y), size, &title);
-            let words = format!("{:.0}", right * 100.0);
-            svg.text("value", (across(right) + 5.0, y + 9.0), Anchor::Start, &words);
-            let n = metrics.n.to_string();
-            rows.push(vec![name.clone(), run.label.clone(), percent(right), n]);
-            y += BAR;
+            let top = y + number(i) * BAR;
+            rows.extend(metrics.and_then(|metrics| bar(&mut svg, (top, i), (run, name), metrics)));
         }
-        y += APART;
+        y += bars + APART;
     }
     let head = ["", "strategy", "right", "questions"].map(str::to_owned).to_vec();
     let id = id.to_owned();
     Some(Figure { id, title, caption, legend: legend(runs), svg: svg.finish(), head, rows })
+}
+
+/// How many questions a group has in the run that has most.
+fn size(of: &[Option<&KindMetrics>]) -> usize {
+    of.iter().flatten().map(|metrics| metrics.n).max().unwrap_or(0)
+}
+
+fn across(share: f64) -> f64 {
+    NAMES + (WIDTH - NAMES - 46.0) * share
+}
+
+/// Draws one run's bar; returns its row of the table.
+fn bar(
+    svg: &mut Svg,
+    (y, i): (f64, usize),
+    (run, group): (&Run, &str),
+    metrics: &KindMetrics,
+) -> Option<Vec<String>> {
+    let right = metrics.right?;
+    let title = format!("{}, {group}: {} of {}", run.label, percent(right), metrics.n);
+    svg.bar(&format!("bar s{i}"), (NAMES, y), (across(right) - NAMES, BAR - 2.5), &title);
+    let words = format!("{:.0}", right * 100.0);
+    svg.text("value", (across(right) + 5.0, y + 9.0), Anchor::Start, &words);
+    Some(vec![group.to_owned(), run.label.clone(), percent(right), metrics.n.to_string()])
 }

@@ -15,7 +15,7 @@ use halma_core::{
     Prompts, Question, Setup, Strategy, Usage,
 };
 use halma_eval::{
-    Bench, Contestant, DataSet, Format, Report, Resampling, Runner, Side, compare, load,
+    Bench, Contestant, DataSet, Format, Progress, Report, Resampling, Runner, Side, compare, load,
 };
 use halma_testkit::Toy;
 
@@ -123,7 +123,8 @@ async fn run(out: &Path, data: &DataSet) -> Report {
         point: BTreeMap::new(),
     };
     let runner = Runner { concurrency: 8, out: Some(out.into()), ..Runner::default() };
-    runner.run(data, &[contestant], &bench, &(Arc::new(|_| {}) as _)).await.unwrap()
+    let quiet: Progress = Arc::new(|_| {});
+    runner.run(data, &[contestant], &bench, &quiet).await.unwrap()
 }
 
 fn questions(folder: &Path, count: u32) -> DataSet {

@@ -1,9 +1,9 @@
-//! McNemar's test: are the questions that flipped one way more than chance would flip?
+//! `McNemar`'s test: are the questions that flipped one way more than chance would flip?
 use serde::{Deserialize, Serialize};
 
 use crate::report::number;
 
-/// The exact, two-sided test (McNemar, 1947; exact binomial form).
+/// The exact, two-sided test (`McNemar`, 1947; exact binomial form).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct McNemar {
     /// Wrong in the first and right in the second.

@@ -172,7 +172,10 @@ impl Measured {
             (0, questions) => (Basis::Earlier { questions }, &self.other),
             (questions, _) => (Basis::Measured { questions }, &self.own),
         };
-        let of = |value: fn(&Taken) -> f64| range(taken.iter().map(value).collect(), left);
+        let of = |value: fn(&Taken) -> f64| {
+            let values: Vec<f64> = taken.iter().map(value).collect();
+            range(&values, left)
+        };
         let average = |value: fn(&Taken) -> f64| mean(taken.iter().map(value)).unwrap_or(0.0);
         let at_once = number(at_once.max(1));
         let seconds = of(|taken| taken.seconds).map(|range| Range {
@@ -213,7 +216,7 @@ fn taken(record: &Record) -> Taken {
 }
 
 /// The sum over `left` more questions like these.
-fn range(values: Vec<f64>, left: usize) -> Option<Range> {
+fn range(values: &[f64], left: usize) -> Option<Range> {
     let average = mean(values.iter().copied())?;
     let count = number(values.len());
     let squares: f64 = values.iter().map(|value| (value - average).powi(2)).sum();

@@ -49,11 +49,11 @@ impl Grid {
     pub fn parse<S: AsRef<str>>(specs: &[S]) -> Result<Self, GridError> {
         let mut axes: Vec<Axis> = vec![];
         for spec in specs {
-            let axis = Axis::parse(spec.as_ref())?;
-            if axes.iter().any(|other| other.key == axis.key) {
-                return Err(GridError::Twice { key: axis.key });
+            let new = Axis::parse(spec.as_ref())?;
+            if axes.iter().any(|axis| axis.key == new.key) {
+                return Err(GridError::Twice { key: new.key });
             }
-            axes.push(axis);
+            axes.push(new);
         }
         Ok(Self(axes))
     }

@@ -64,7 +64,7 @@ fn question(report: &Report, detail: &QuestionDetail, traces: Vec<Value>) -> Val
         .iter()
         .zip(&detail.runs)
         .zip(traces)
-        .map(|((run, of), trace)| answered(run.results.get(detail.place), of, trace))
+        .map(|((run, of), trace)| answered(run.results.get(detail.place), of, &trace))
         .collect();
     json!({
         "id": head.id,
@@ -77,7 +77,7 @@ fn question(report: &Report, detail: &QuestionDetail, traces: Vec<Value>) -> Val
     })
 }
 
-fn answered(result: Option<&QuestionResult>, of: &RunDetail, trace: Value) -> Value {
+fn answered(result: Option<&QuestionResult>, of: &RunDetail, trace: &Value) -> Value {
     let none = QuestionResult::default();
     let result = result.unwrap_or(&none);
     json!({

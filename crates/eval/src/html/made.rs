@@ -187,7 +187,7 @@ impl Maker<'_> {
         let topic = found.map_or("nothing in particular", |gold| gold.title.as_str());
         if self.name == "kar3" {
             let reply = format!("{{\"sub_questions\": [\"What is told of {topic}?\"]}}");
-            self.ask(span, "propose", "proposer", String::new(), reply);
+            self.ask(span, "propose", "proposer", "", reply);
         }
         let hit = |title: &str, text: &str, score: f32| HitLine {
             id: NodeId::from(title),
@@ -212,11 +212,11 @@ impl Maker<'_> {
         });
         if self.name == "kar3" {
             let reply = format!("{{\"question_idx\": {}}}", u8::from(selected));
-            self.ask(span, "select", "selector", format!("1. {topic}"), reply);
+            self.ask(span, "select", "selector", &format!("1. {topic}"), reply);
         }
     }
 
-    fn ask(&mut self, span: u32, step: &str, role: &str, context: String, reply: String) {
+    fn ask(&mut self, span: u32, step: &str, role: &str, context: &str, reply: String) {
         let system = format!("You are the {role} of a careful reading room.\nReply in JSON.");
         let user = format!("{context}\nQuestion: {}", self.item.question.text);
         let message = |role: &str, text: String| Message { role: role.into(), text };
@@ -249,7 +249,13 @@ impl Maker<'_> {
             (true, _) => self.item.answers[0].clone(),
             (false, _) => "Hollow Quay".into(),
         };
-        self.ask(0, "answer", "reader", passages.join("\n"), format!("{{\"answer\": \"{text}\"}}"));
+        self.ask(
+            0,
+            "answer",
+            "reader",
+            &passages.join("\n"),
+            format!("{{\"answer\": \"{text}\"}}"),
+        );
         let citations = read.iter().map(|gold| Citation {
             node: NodeId::from(gold.title.as_str()),
             document: "harbour.jsonl".into(),

@@ -56,7 +56,7 @@ impl Round<'_> {
         let items: HashMap<&str, usize> =
             self.data.items.iter().enumerate().map(|(i, item)| (id(item), i)).collect();
         let mut waiting = vec![false; self.data.items.len()];
-        let mut shelf = Shelf::open(out, &contestant.label, |record| {
+        let mut files = Shelf::open(out, &contestant.label, |record| {
             let Some(&i) = items.get(record.question.as_str()) else { return };
             let item = &self.data.items[i];
             let Verdict::Answered(answer) = &record.outcome else { return };
@@ -74,7 +74,7 @@ impl Round<'_> {
         let asked = (0..waiting.len()).filter(|&i| !waiting[i] && !book.has(i)).map(Task::Ask);
         tasks.extend(asked);
         let tick = Tick::new(&contestant.label, self.data.items.len(), book.taken_over);
-        self.work(contestant, tasks, tick, (&mut shelf, &mut court, &mut book)).await?;
+        self.work(contestant, tasks, tick, (&mut files, &mut court, &mut book)).await?;
         Ok(book.close(court.sits()))
     }
 
@@ -83,7 +83,7 @@ impl Round<'_> {
         contestant: &Contestant,
         tasks: Vec<Task>,
         mut tick: Tick,
-        (shelf, court, book): (&mut Shelf, &mut Court, &mut Book<'_>),
+        (files, court, book): (&mut Shelf, &mut Court, &mut Book<'_>),
     ) -> Result<(), EvalError> {
         (self.progress)(&tick);
         let waiting = tasks.iter().filter(|task| matches!(task, Task::Judge(..))).count();
@@ -98,12 +98,12 @@ impl Round<'_> {
         each(self.runner.concurrency, jobs, |done| {
             // Nothing was begun: the whole budget is spent.
             let Some(Done { item, record, trace, hearing }) = done else { return Ok(()) };
-            let asked = trace.is_some();
+            let is_new = trace.is_some();
             if let Some(trace) = &trace {
-                shelf.keep(&record, trace)?;
+                files.keep(&record, trace)?;
             }
             if let Some(Hearing { judged, trace }) = hearing {
-                shelf.keep_judging(&record, &trace)?;
+                files.keep_judging(&record, &trace)?;
                 match judged {
                     Some(judged) => court.keep(judged)?,
                     None => book.unheard(),
@@ -114,7 +114,7 @@ impl Round<'_> {
                 _ => None,
             };
             book.enter(item, &record, ruling);
-            let tick = if asked { &mut tick } else { &mut judging };
+            let tick = if is_new { &mut tick } else { &mut judging };
             tick.count(matches!(record.outcome, Verdict::Failed { .. }));
             (self.progress)(tick);
             Ok(())

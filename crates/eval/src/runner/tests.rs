@@ -230,14 +230,13 @@ async fn side_by_side_the_report_keeps_its_order_and_progress_is_told() {
     let ticks: Arc<Mutex<Vec<Tick>>> = Arc::default();
     let seen = Arc::clone(&ticks);
     let progress: Progress = Arc::new(move |tick| seen.lock().unwrap().push(tick.clone()));
-    let out = Some(out.path().to_owned());
-    let runner = Runner { concurrency: 8, out: out.clone(), ..Runner::default() };
+    let runner = Runner { concurrency: 8, ..runner(Some(out.path())) };
     let contestants = [one("b"), one("a")];
     let bench = bench(says([]));
     let report = runner.run(&data(), &contestants, &bench, &progress).await.unwrap();
     let labels: Vec<&str> = report.runs.iter().map(|run| run.label.as_str()).collect();
     assert_eq!(labels, ["b", "a"]);
-    let lines = std::fs::read_to_string(out.unwrap().join("b.jsonl")).unwrap();
+    let lines = std::fs::read_to_string(out.path().join("b.jsonl")).unwrap();
     assert!(lines.lines().next().unwrap().contains("\"question\":\"h3\""), "{lines}");
     let ticks = ticks.lock().unwrap().clone();
     let told: Vec<(&str, usize)> = ticks.iter().map(|t| (t.label.as_str(), t.done)).collect();

@@ -96,14 +96,23 @@ struct Template {
     front: Front,
     schema: Option<Arc<serde_json::Value>>,
     sections: Vec<(String, String)>,
+    /// Of its own text; [`Prompts::hash_of`] adds that of its parts.
     hash: Arc<str>,
+    /// The parts that it includes.
+    parts: Vec<String>,
     file: String,
     overridden: bool,
 }
 
-/// The prompts that core itself needs: the complaint about a reply that does not fit.
-pub const REPLY_PROMPTS: &[PromptFile] =
-    &[PromptFile { name: "reply/mend", text: include_str!("../prompts/reply/mend.md") }];
+/// The prompts that core itself needs: the complaint about a reply that does not fit; and the
+/// parts that prompts of all crates include, `{% include "part/answer_form" %}`.
+pub const REPLY_PROMPTS: &[PromptFile] = &[
+    PromptFile { name: "part/answer_form", text: include_str!("../prompts/part/answer_form.md") },
+    PromptFile { name: "reply/mend", text: include_str!("../prompts/reply/mend.md") },
+];
+
+/// The folder of files that are parts of prompts and are never asked by themselves.
+const PARTS: &str = "part/";
 
 /// All prompts of a running engine. Strict: an undefined variable is an error with its line.
 pub struct Prompts {
@@ -157,11 +166,19 @@ impl Prompts {
         };
         let mut used: Vec<String> = vec![];
         let mut compiled = vec![];
+        let mut parts = vec![];
         for (i, section) in sections.into_iter().enumerate() {
             let id = format!("{name}#{i}");
-            self.environment
-                .add_template_owned(id.clone(), section.source.clone())
-                .map_err(|e| fail(e.line(), e.to_string()))?;
+            for (part, line) in includes(&section.source) {
+                let needed = self.needs(name, part, &front.variables);
+                used.extend(needed.map_err(|reason| fail(Some(line), reason))?);
+                parts.push(part.to_owned());
+            }
+            self.add(&id, &section.source).map_err(|e| fail(e.line(), e.to_string()))?;
+            if name.starts_with(PARTS) {
+                // Included by its name, without the lines that number its own.
+                self.add(name, section.source.trim()).map_err(|e| fail(e.line(), e.to_string()))?;
+            }
             for variable in self.undeclared(&id) {
                 if !front.variables.contains(&variable) {
                     let line = line_of(&section.source, &variable);
@@ -182,9 +199,42 @@ impl Prompts {
         let hash = blake3::hash(text.as_bytes()).to_hex()[..16].into();
         let schema = front.schema.clone().map(Arc::new);
         let file = file.to_owned();
-        let template = Template { front, schema, sections: compiled, hash, file, overridden };
+        let template =
+            Template { front, schema, sections: compiled, hash, parts, file, overridden };
         self.templates.insert(name.to_owned(), template);
         Ok(())
+    }
+
+    fn add(&mut self, id: &str, source: &str) -> Result<(), minijinja::Error> {
+        self.environment.add_template_owned(id.to_owned(), source.to_owned())
+    }
+
+    /// The variables of a part that a prompt includes, all of which it must be given.
+    fn needs(&self, prompt: &str, part: &str, given: &[String]) -> Result<Vec<String>, String> {
+        if prompt.starts_with(PARTS) {
+            return Err("a part includes no other".into());
+        }
+        let Some(template) = self.templates.get(part).filter(|_| part.starts_with(PARTS)) else {
+            return Err(format!("there is no part `{part}`{}", self.nearest(part)));
+        };
+        let needed = &template.front.variables;
+        match needed.iter().find(|variable| !given.contains(variable)) {
+            Some(missing) => Err(format!("`{part}` needs the variable `{missing}`")),
+            None => Ok(needed.clone()),
+        }
+    }
+
+    /// The hash of a prompt's words, those of its parts included.
+    fn hash_of(&self, template: &Template) -> Arc<str> {
+        if template.parts.is_empty() {
+            return Arc::clone(&template.hash);
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(template.hash.as_bytes());
+        for part in template.parts.iter().filter_map(|name| self.templates.get(name)) {
+            hasher.update(part.hash.as_bytes());
+        }
+        hasher.finalize().to_hex()[..16].into()
     }
 
     fn undeclared(&self, id: &str) -> Vec<String> {
@@ -232,7 +282,7 @@ impl Prompts {
         }
         Ok(Rendered {
             messages,
-            hash: Arc::clone(&template.hash),
+            hash: self.hash_of(template),
             task: template.front.task.clone(),
             role: template.front.role.clone(),
             max_tokens: template.front.max_tokens,
@@ -251,10 +301,25 @@ impl Prompts {
             reply_schema: template.front.schema.clone(),
             overridden: template.overridden,
             file: template.file.clone(),
-            hash: template.hash.to_string(),
+            hash: self.hash_of(template).to_string(),
         };
         self.templates.iter().map(info).collect()
     }
+}
+
+/// The names in `{% include "NAME" %}`, with the lines on which they stand.
+fn includes(source: &str) -> Vec<(&str, usize)> {
+    let mut found = vec![];
+    for (at, tag) in source.match_indices("{%") {
+        let tag = source[at + tag.len()..].trim_start_matches(['-', '+']).trim_start();
+        let name = tag.strip_prefix("include").map(str::trim_start);
+        let name =
+            name.and_then(|rest| rest.strip_prefix('"')).and_then(|rest| rest.split_once('"'));
+        if let Some((name, _)) = name {
+            found.push((name, source[..at].matches('\n').count() + 1));
+        }
+    }
+    found
 }
 
 /// The first line on which a name stands as a whole word.

@@ -34,6 +34,8 @@ pub enum AnswerKind {
     Option,
     Number,
     Long,
+    /// Whether a claim holds: one of the options, which are verdicts.
+    Verdict,
 }
 
 /// What a strategy returns. An abstention has empty `text` and says why in `reason`.

@@ -117,6 +117,60 @@ fn a_shipped_prompt_that_ignores_a_variable_is_a_mistake() {
     assert!(error.reason.contains("`question`"), "{error}");
 }
 
+/// A prompt that asks for a form of answer by the part that all crates share.
+const FORMED: &[PromptFile] = &[PromptFile {
+    name: "demo/formed",
+    text: "---\ntask: read\nrole: reader\nvariables: [\"question\"]\n---\n\
+           {% include \"part/answer_form\" %}\n## user\n{{ question.text }}",
+}];
+
+#[test]
+fn a_part_is_included_and_may_be_replaced() {
+    let mut prompts = Prompts::shipped(&[FORMED]).unwrap();
+    let asked = |kind: &str| {
+        let question =
+            minijinja::context! { text => "Is it?", options => ["a"], answer_kind => kind };
+        minijinja::context! { question }
+    };
+    let shipped = prompts.render("demo/formed", &asked("short")).unwrap();
+    assert_eq!(shipped.messages[0].text, "The answer is one of the choices, copied exactly.");
+    let verdict = prompts.render("demo/formed", &asked("verdict")).unwrap();
+    assert!(verdict.messages[0].text.starts_with("The question is a claim"));
+    prompts.replace("part/answer_form", "mine/part/answer_form.md", "Be brief.\n").unwrap();
+    let replaced = prompts.render("demo/formed", &asked("short")).unwrap();
+    assert_eq!(replaced.messages[0].text, "Be brief.");
+    assert_ne!(replaced.hash, shipped.hash, "the words of a part are words of the prompt");
+    let listed = prompts.list().into_iter().find(|info| info.name == "demo/formed").unwrap();
+    assert_eq!(listed.hash, &*replaced.hash);
+}
+
+/// It includes a part and lacks the variable that the part needs.
+const BARE: &[PromptFile] = &[PromptFile {
+    name: "demo/bare",
+    text: "---\ntask: read\nrole: reader\nvariables: []\n---\n{% include \"part/answer_form\" %}",
+}];
+
+#[test]
+fn a_part_that_cannot_be_included_is_named() {
+    let mut prompts = Prompts::shipped(&[FORMED, FILES]).unwrap();
+    let mut refused =
+        |name: &str, text: &str| prompts.replace(name, "mine.md", text).unwrap_err().to_string();
+    let error =
+        refused("demo/formed", "## user\n{{ question.text }}\n{%- include \"part/form\" -%}\n");
+    assert!(
+        error.starts_with("mine.md:3: prompt `demo/formed`: there is no part `part/form`"),
+        "{error}"
+    );
+    let error = refused("demo/formed", "{% include \"demo/ask\" %}");
+    assert!(error.contains("there is no part `demo/ask`"), "{error}");
+    let error = refused("part/answer_form", "One\n{{ qestion }}\n");
+    assert!(error.starts_with("mine.md:2: "), "{error}");
+    let error = refused("part/answer_form", "{% include \"part/answer_form\" %}");
+    assert!(error.contains("a part includes no other"), "{error}");
+    let error = Prompts::shipped(&[BARE]).err().unwrap().to_string();
+    assert!(error.contains("needs the variable `question`"), "{error}");
+}
+
 #[tokio::test]
 async fn what_is_substituted_opens_no_role_and_runs_no_template() {
     let prompts = Prompts::shipped(&[FILES]).unwrap();

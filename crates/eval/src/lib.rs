@@ -11,7 +11,8 @@ mod grid;
 mod html;
 mod jobs;
 mod journal;
-mod metrics;
+pub mod judge;
+pub mod metrics;
 mod random;
 mod record;
 mod report;
@@ -23,12 +24,15 @@ pub use compare::{
     CompareError, Comparison, Difference, McNemar, Resampling, Side, compare, pairs,
 };
 pub use components::{Atomizing, Component, Searches};
-pub use data::{DataError, DataSet, Format, GoldPassage, Item, RefusedRecord, load};
+pub use data::{
+    Checked, DATA_SETS, DataError, DataSet, DataSetEntry, Format, GoldPassage, Item, KeyCount,
+    Passage, Pool, RefusedRecord, Split, check, entries, load, reference,
+};
 pub use error::EvalError;
 pub use forecast::{Basis, Cost, Forecast, Range, table as forecast_table, would_exceed};
 pub use grid::{Grid, GridError, Point};
 pub use html::Details;
-pub use metrics::{Profile, Score, normalise, recall_at_k, score, support_recall};
+pub use metrics::{Metric, Profile, Score, normalise, recall_at_k, score, support_recall};
 pub use record::fingerprint;
 pub use report::{
     Failure, Fate, Judgement, KindMetrics, Latency, Loss, Metrics, QuestionHead, QuestionResult,

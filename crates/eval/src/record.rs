@@ -81,7 +81,7 @@ impl Record {
             malformed: trace.malformed(),
             searches: trace.searches(),
             prompts: prompts(trace),
-            digest: Some(Digest::of(trace, &item.question.text)),
+            digest: Some(Digest::of(trace)),
             evidence: Some(evidence),
             gold_titles: item.gold.iter().map(|passage| passage.title.clone()).collect(),
         }

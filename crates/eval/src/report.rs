@@ -16,13 +16,14 @@ use halma_core::{Budget, Limit, UsageTotal};
 use serde::{Deserialize, Serialize};
 
 use crate::components::{Atomizing, Component, Searches};
+use crate::metrics::Answerability;
 use crate::runner::{Ruling, Sample, Source};
-use crate::{Profile, RefusedRecord, Score};
+use crate::{Metric, Profile, RefusedRecord, Score};
 
 pub(crate) use figures::{mean, nearest_rank, number, ratio};
 pub use losses::Loss;
 pub(crate) use notes::questions;
-pub(crate) use scoring::result;
+pub(crate) use scoring::{Measure, result};
 
 /// The version of the report's JSON form. 2 added the single questions, what made the run what it
 /// is (sample, models, base, budget), costs by prompt and where answers were lost.
@@ -80,14 +81,19 @@ pub struct Run {
     pub settings: serde_json::Value,
     /// Of everything its answers depend on.
     pub fingerprint: String,
-    /// How answers were compared: `squad` or `hotpot`.
+    /// How answers were compared: `squad`, `hotpot`, …
     pub profile: Profile,
+    /// The data set's own metric, of [`Metrics::value`].
+    pub metric: Metric,
     pub metrics: Metrics,
     /// [`Metrics::em`] and `f1` if every failed question were wrong: what is sure.
     pub if_failed_were_wrong: Sure,
+    /// Telling what can be answered from what cannot, where the data set has both.
+    pub answerability: Option<Answerability>,
     /// What a model judge ruled, where there was one.
     pub judged: Option<Judgement>,
-    /// Questions that got no answer because the knowledge does not hold it; they score 0.
+    /// Questions that got no answer because the knowledge does not hold it; they score 0 unless
+    /// that is so.
     pub abstained: usize,
     /// Questions that ended in an error; they are in no mean.
     pub failed: usize,
@@ -137,7 +143,10 @@ pub struct Metrics {
     pub f1: Option<f64>,
     pub precision: Option<f64>,
     pub recall: Option<f64>,
-    /// The share that is right: by the judge where there was one, else by exact match.
+    /// By the data set's own metric ([`Run::metric`]).
+    pub value: Option<f64>,
+    /// The share that is right: by the judge where there was one, else by exact match or the full
+    /// score of the data set's own metric.
     pub right: Option<f64>,
     /// The share of the gold passages among the citations. An abstention's citations count.
     pub support_recall: Option<f64>,
@@ -163,7 +172,7 @@ pub struct Sure {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
     /// The share of the readable rulings that are "right" (Acc in the papers' tables). An
-    /// abstention is not shown to the judge and counts as wrong.
+    /// abstention is not shown to the judge: it is wrong, unless there is no answer.
     pub accuracy: Option<f64>,
     pub right: usize,
     pub wrong: usize,
@@ -235,6 +244,12 @@ pub struct QuestionResult {
     /// `None` for failed and unasked questions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<Score>,
+    /// By the data set's own metric.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// No answer was given; right where there is none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub abstained: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub support: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

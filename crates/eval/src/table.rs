@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::report::{Loss, ratio};
-use crate::{Report, Run};
+use crate::{Metric, Report, Run};
 
 const HEAD: [&str; 17] = [
     "strategy", "EM", "F1", "P", "R", "support", "R@2", "R@5", "R@10", "abst.", "failed",
@@ -19,8 +19,18 @@ impl Report {
         if judged {
             head.insert(1, "Acc".into());
         }
+        let own = self.own_metric();
+        if let Some(metric) = &own {
+            head.insert(1, metric.clone());
+        }
         let mut rows = vec![head];
-        rows.extend(self.runs.iter().map(|run| row(run, self.n, judged)));
+        rows.extend(self.runs.iter().map(|run| {
+            let mut row = row(run, self.n, judged);
+            if own.is_some() {
+                row.insert(1, percent(run.own_value()));
+            }
+            row
+        }));
         let mut out =
             format!("{}: {} questions (metrics in %, times in ms)\n", self.dataset, self.n);
         if let Some(sample) = self.sample {
@@ -43,6 +53,12 @@ impl Report {
             let _ = writeln!(out, "  record {record} (line {line}): {reason}");
         }
         out
+    }
+
+    /// The name of the data set's own metric, where it is another one than those of words.
+    pub(crate) fn own_metric(&self) -> Option<String> {
+        let metric = self.runs.first()?.metric;
+        (!matches!(metric, Metric::Span(_))).then(|| metric.name())
     }
 
     /// Where the answers were lost; empty when none was, or nothing is known of any.

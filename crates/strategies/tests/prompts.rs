@@ -66,6 +66,8 @@ fn questions() -> Vec<Question> {
         .collect();
     let options = vec!["an island".into(), "a reef".into()];
     questions.push(Question { options, ..Question::new("What is Varn?") });
+    let (options, answer_kind) = (vec!["True".into(), "False".into()], AnswerKind::Verdict);
+    questions.push(Question { options, answer_kind, ..Question::new("Varn is an island.") });
     questions
 }
 

@@ -120,8 +120,9 @@ struct Pair<'a> {
 type Value = fn(&QuestionResult) -> Option<f64>;
 
 /// The metrics that are compared. The last ones are costs: there, less is better.
-const METRICS: [(&str, Value); 7] = [
+const METRICS: [(&str, Value); 8] = [
     ("right", |result| Some(right(result))),
+    ("score", |result| result.value),
     ("EM", |result| result.score.map(|score| score.em)),
     ("F1", |result| result.score.map(|score| score.f1)),
     ("precision", |result| result.score.map(|score| score.precision)),
@@ -167,6 +168,7 @@ pub fn compare(
         only_b,
         differences: METRICS
             .into_iter()
+            .filter(|(metric, _)| *metric != "score" || b.run.own_value().is_some())
             .filter_map(|(metric, value)| difference(metric, value, &pairs, resampling))
             .collect(),
         mcnemar: McNemar::of(gained.len(), lost.len()),
@@ -231,7 +233,8 @@ fn cautions(a: Side<'_>, b: Side<'_>) -> Vec<String> {
         "the questions come from different files",
     );
     unless(a.report.base == b.report.base, "the bases differ");
-    unless(a.run.profile == b.run.profile, "the answers were normalised differently");
+    let compared_alike = (a.run.profile, a.run.metric) == (b.run.profile, b.run.metric);
+    unless(compared_alike, "the answers were compared in different ways");
     unless(a.run.judged.is_some() == b.run.judged.is_some(), "only one of them was judged");
     let shared_differ =
         a.run.prompts.iter().any(|(prompt, hashes)| {

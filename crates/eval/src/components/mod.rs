@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use halma_core::{AskedStatus, Event, Layer, Trace};
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::sub_questions;
+
 pub use atomizing::Atomizing;
 pub(crate) use evidence::Evidence;
 pub(crate) use totals::Totals;
@@ -41,29 +43,24 @@ pub(crate) struct Digest {
     pub(crate) models: BTreeMap<String, BTreeSet<String>>,
     /// Layer → searches, and how many of them found nothing near enough.
     pub(crate) searched: BTreeMap<Layer, (usize, usize)>,
-    /// Different texts that were searched for, the question itself not counted (#SQA of DEC,
-    /// Table 1: sub-questions generated for retrieval).
+    /// #SQA (DEC, Table 1): different texts that were searched for.
     pub(crate) sub_questions: usize,
 }
 
 impl Digest {
-    pub(crate) fn of(trace: &Trace, question: &str) -> Self {
-        let mut digest = Self::default();
-        let mut queries = BTreeSet::new();
+    pub(crate) fn of(trace: &Trace) -> Self {
+        let mut digest = Self { sub_questions: sub_questions(trace), ..Self::default() };
         for event in &trace.0 {
             match event {
                 Event::Asked { .. } => digest.asked(event),
-                Event::Searched { layer, query, hits, .. } => {
+                Event::Searched { layer, hits, .. } => {
                     let (all, empty) = digest.searched.entry(*layer).or_default();
                     *all += 1;
                     *empty += usize::from(hits.is_empty());
-                    queries.insert(query.trim());
                 }
                 _ => {}
             }
         }
-        queries.remove(question.trim());
-        digest.sub_questions = queries.len();
         digest
     }
 
@@ -138,15 +135,14 @@ pub(crate) mod tests {
             asked("a/one", "proposer", "y", true),
             asked("a/two", "reader", "z", false),
         ]);
-        let digest = Digest::of(&trace, "Whole?");
+        let digest = Digest::of(&trace);
         assert_eq!(digest.tokens(), (30, 6));
         let one = digest.components["a/one"];
         assert_eq!((one.calls, one.cached, one.prompt_tokens), (2, 1, 20));
         assert!((one.usd - 0.01).abs() < 1e-12);
         assert_eq!(digest.searched[&Layer::Atom], (2, 1));
         assert_eq!(digest.searched[&Layer::Chunk], (1, 1));
-        // The question itself is no sub-question, and one searched twice is one.
-        assert_eq!(digest.sub_questions, 1);
+        assert_eq!(digest.sub_questions, 2);
         assert!(digest.models["reader"].contains("m"));
     }
 }

@@ -1,29 +1,45 @@
 //! `HotpotQA` and `2WikiMultiHopQA`: `context` holds paragraphs as `[title, [sentences]]`,
 //! `supporting_facts` names the sentences that matter as `[title, index]`.
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::{GoldPassage, Item, question, records};
+use super::load::{Fault, parse};
+use super::records::RawRecord;
+use super::{Beside, GoldPassage, Item, Passage, answers};
 
 #[derive(Deserialize)]
 struct Record {
     #[serde(rename = "_id", alias = "id")]
     id: String,
     question: String,
-    answer: String,
+    answer: Value,
+    /// The answer's entity, in 2Wiki's later editions.
+    answer_id: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
+    #[serde(default)]
     supporting_facts: Vec<(String, usize)>,
+    /// Left out in the full-wiki setting; then the base decides what can be found.
+    #[serde(default)]
     context: Vec<(String, Vec<String>)>,
+    evidences: Option<Vec<Value>>,
 }
 
-pub(super) fn item(json: &str) -> Result<Item, String> {
-    let record: Record = serde_json::from_str(json).map_err(|e| records::said(&e))?;
+pub(super) fn item(raw: &RawRecord, beside: &Beside) -> Result<Item, Fault> {
+    let record: Record = parse(raw)?;
     let gold = gold(&record);
+    let aliases = record.answer_id.as_ref().and_then(|id| beside.aliases.get(id));
+    let answers = answers::with_aliases(&record.answer, aliases.map_or(&[], Vec::as_slice))?;
+    let hops = record.evidences.as_ref().map_or(gold.len(), Vec::len);
+    let passage = |(title, sentences): &(String, Vec<String>)| {
+        Passage::plain(title.clone(), joined(sentences))
+    };
     Ok(Item {
-        question: question(record.id, record.question),
-        answers: vec![record.answer],
         gold,
         kind: record.kind,
+        hops: u32::try_from(hops).ok().filter(|hops| *hops > 0),
+        contexts: record.context.iter().map(passage).collect(),
+        ..Item::new(record.id, record.question, answers)
     })
 }
 

@@ -8,10 +8,17 @@ pub enum DataError {
     #[error("{}: the data file cannot be read: {source}; check the path", file.display())]
     Unreadable { file: PathBuf, source: std::io::Error },
     #[error(
+        "{}: the data file is packed ({kind}); unpack it and give the file itself, {command}",
+        file.display()
+    )]
+    Packed { file: PathBuf, kind: &'static str, command: &'static str },
+    #[error(
         "{}: the data file is not UTF-8 text (byte {byte}); give the JSON file itself, unpacked",
         file.display()
     )]
     NotText { file: PathBuf, byte: usize },
+    #[error("{}: the passages cannot be written: {source}; check the folder", folder.display())]
+    Unwritable { folder: PathBuf, source: std::io::Error },
     #[error("{}: the data file holds no record; fetch it again", file.display())]
     Empty { file: PathBuf },
     #[error(
@@ -26,11 +33,24 @@ pub enum DataError {
     )]
     WrongFormat { file: PathBuf, wanted: Format, found: Format },
     #[error(
-        "{}: no record has `context` (HotpotQA, 2WikiMultiHopQA) or `paragraphs` (MuSiQue), so \
-         this is no {} file; give the file as its authors publish it",
-        file.display(), wanted.title()
+        "{}: no record has the keys of a {} file ({}); give the file as its authors publish it, \
+         `halma data` says where it is",
+        file.display(), wanted.title(), wanted.entry().shape_in_words()
     )]
     UnknownShape { file: PathBuf, wanted: Format },
+    #[error(
+        "{}: no format has the keys of this file's records ({keys}); \
+         write your own questions as lines of JSON with `question` and `answers`",
+        file.display()
+    )]
+    NoFormat { file: PathBuf, keys: String },
+    #[error("{}:{line}: record {record}: {reason}", file.display())]
+    WrongFile { file: PathBuf, record: usize, line: usize, reason: String },
+    #[error(
+        "{}: the file beside {} cannot be used: {reason}; fetch it again or move it away",
+        file.display(), data.display()
+    )]
+    Beside { file: PathBuf, data: PathBuf, reason: String },
     #[error(
         "{}: no record can be used as {}; record {} (line {}): {}",
         file.display(), format.title(), first.record, first.line, first.reason

@@ -1,23 +1,77 @@
-//! Cutting a data file into its records, as a JSON list or as JSON lines.
-use std::path::Path;
+//! Cutting a data file into its records: a JSON list, JSON lines, or a table with tabs. Lines are
+//! read one by one, so that a sample of a large file costs little.
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{DataError, Format, RefusedRecord};
+use super::{DataError, RefusedRecord};
 
 /// One record's JSON and where it stands; both numbers count from 1.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RawRecord<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RawRecord {
     pub(super) record: usize,
     pub(super) line: usize,
-    pub(super) json: &'a str,
+    pub(super) json: String,
+}
+
+/// A record, or a place in the file where there should be one.
+pub(super) type Cut = Result<RawRecord, RefusedRecord>;
+
+/// The records of one file, in order.
+pub(super) enum Records {
+    List(std::vec::IntoIter<Cut>),
+    Lines(Lines),
+}
+
+impl Iterator for Records {
+    type Item = Result<Cut, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::List(cuts) => cuts.next().map(Ok),
+            Self::Lines(lines) => lines.next().transpose(),
+        }
+    }
+}
+
+/// Opens a file, by its first character as a list or as lines; `table` reads lines of cells parted
+/// by tabs, named by the first one, unless the file is JSON after all.
+pub(super) fn open(path: &Path, table: bool) -> Result<Records, DataError> {
+    let unreadable = |source| DataError::Unreadable { file: path.into(), source };
+    let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
+    let start = file.fill_buf().map_err(unreadable)?;
+    if let Some((kind, command)) = packed(start) {
+        return Err(DataError::Packed { file: path.into(), kind, command });
+    }
+    let bare = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    let first = bare.trim_ascii_start().first().copied();
+    // The first line of a table names its columns, and no column is called so.
+    let table = table && !matches!(first, Some(b'[' | b'{'));
+    if first == Some(b'[') {
+        return Ok(Records::List(list_of(path, &whole(path, file)?)?.into_iter()));
+    }
+    let mut lines = Lines { path: path.into(), file, record: 0, line: 0, byte: 0, head: None };
+    if table {
+        let head = lines.next_line()?.unwrap_or_default();
+        lines.head = Some(head.split('\t').map(|cell| cell.trim().to_owned()).collect());
+    }
+    Ok(Records::Lines(lines))
 }
 
 /// The whole file as text, without a byte order mark.
 pub(super) fn read(path: &Path) -> Result<String, DataError> {
-    let bytes = std::fs::read(path)
+    let file =
+        File::open(path).map_err(|source| DataError::Unreadable { file: path.into(), source })?;
+    whole(path, BufReader::new(file))
+}
+
+fn whole(path: &Path, mut file: BufReader<File>) -> Result<String, DataError> {
+    let mut bytes = vec![];
+    file.read_to_end(&mut bytes)
         .map_err(|source| DataError::Unreadable { file: path.into(), source })?;
     let text = String::from_utf8(bytes).map_err(|error| DataError::NotText {
         file: path.into(),
@@ -26,30 +80,26 @@ pub(super) fn read(path: &Path) -> Result<String, DataError> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// The file's records, and the lines of it that are no JSON.
-pub(super) fn split<'a>(
-    path: &Path,
-    text: &'a str,
-) -> Result<(Vec<RawRecord<'a>>, Vec<RefusedRecord>), DataError> {
-    let (records, refused) = match text.trim_start().chars().next() {
-        Some('[') => (list(path, text)?, vec![]),
-        _ => lines(text),
-    };
-    if records.is_empty() && refused.is_empty() {
-        return Err(DataError::Empty { file: path.into() });
-    }
-    Ok((records, refused))
+/// The first bytes of the packed forms in which data sets are published.
+fn packed(start: &[u8]) -> Option<(&'static str, &'static str)> {
+    let known: [(&[u8], _, _); 4] = [
+        (b"BZh", "bzip2", "`bunzip2 -k FILE`"),
+        (b"\x1f\x8b", "gzip", "`gunzip -k FILE`"),
+        (b"PK\x03\x04", "zip", "`unzip FILE`"),
+        (b"\x28\xb5\x2f\xfd", "zstd", "`unzstd FILE`"),
+    ];
+    let found = known.into_iter().find(|(magic, _, _)| start.starts_with(magic));
+    found.map(|(_, kind, command)| (kind, command))
 }
 
-fn list<'a>(path: &Path, text: &'a str) -> Result<Vec<RawRecord<'a>>, DataError> {
-    let values: Vec<&'a RawValue> =
-        serde_json::from_str(text).map_err(|error| DataError::Broken {
-            file: path.into(),
-            line: error.line(),
-            column: error.column(),
-            reason: said(&error),
-        })?;
-    let mut records = vec![];
+fn list_of(path: &Path, text: &str) -> Result<Vec<Cut>, DataError> {
+    let values: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| DataError::Broken {
+        file: path.into(),
+        line: error.line(),
+        column: error.column(),
+        reason: said(&error),
+    })?;
+    let mut cuts = Vec::with_capacity(values.len());
     let mut line = 1;
     let mut counted = 0;
     for (i, value) in values.into_iter().enumerate() {
@@ -58,73 +108,87 @@ fn list<'a>(path: &Path, text: &'a str) -> Result<Vec<RawRecord<'a>>, DataError>
         let offset = json.as_ptr() as usize - text.as_ptr() as usize;
         line += text[counted..offset].matches('\n').count();
         counted = offset;
-        records.push(RawRecord { record: i + 1, line, json });
+        cuts.push(Ok(RawRecord { record: i + 1, line, json: json.to_owned() }));
     }
-    Ok(records)
+    Ok(cuts)
 }
 
-fn lines(text: &str) -> (Vec<RawRecord<'_>>, Vec<RefusedRecord>) {
-    let mut records = vec![];
-    let mut refused = vec![];
-    let full = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    for (i, (line, json)) in full.enumerate() {
-        let (record, line) = (i + 1, line + 1);
-        match serde_json::from_str::<IgnoredAny>(json) {
-            Ok(_) => records.push(RawRecord { record, line, json }),
-            Err(error) => {
-                let reason = format!("no JSON at column {}: {}", error.column(), said(&error));
-                refused.push(RefusedRecord { record, line, reason });
+/// A file of lines, read as it is asked for.
+pub(super) struct Lines {
+    path: PathBuf,
+    file: BufReader<File>,
+    record: usize,
+    line: usize,
+    byte: usize,
+    /// The names of a table's columns.
+    head: Option<Vec<String>>,
+}
+
+impl Lines {
+    fn next(&mut self) -> Result<Option<Cut>, DataError> {
+        while let Some(text) = self.next_line()? {
+            if text.trim().is_empty() {
+                continue;
             }
+            self.record += 1;
+            let (record, line) = (self.record, self.line);
+            let json = match &self.head {
+                Some(head) => row(head, &text),
+                None => checked(text),
+            };
+            return Ok(Some(match json {
+                Ok(json) => Ok(RawRecord { record, line, json }),
+                Err(reason) => Err(RefusedRecord { record, line, reason }),
+            }));
         }
+        Ok(None)
     }
-    (records, refused)
+
+    fn next_line(&mut self) -> Result<Option<String>, DataError> {
+        let mut bytes = vec![];
+        let read = self
+            .file
+            .read_until(b'\n', &mut bytes)
+            .map_err(|source| DataError::Unreadable { file: self.path.clone(), source })?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.line += 1;
+        let began = self.byte;
+        self.byte += read;
+        let text = String::from_utf8(bytes).map_err(|error| DataError::NotText {
+            file: self.path.clone(),
+            byte: began + error.utf8_error().valid_up_to(),
+        })?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
+    }
+}
+
+fn checked(text: String) -> Result<String, String> {
+    match serde_json::from_str::<IgnoredAny>(&text) {
+        Ok(_) => Ok(text),
+        Err(error) => Err(format!("no JSON at column {}: {}", error.column(), said(&error))),
+    }
+}
+
+/// A line of a table as a JSON object. Cells are taken as they are: the tables that are published
+/// this way have no quotes that mean anything.
+fn row(head: &[String], text: &str) -> Result<String, String> {
+    let cells: Vec<&str> = text.split('\t').collect();
+    if cells.len() != head.len() {
+        return Err(format!(
+            "{} cells where the first line names {} columns; a tab in a text parts it in two",
+            cells.len(),
+            head.len()
+        ));
+    }
+    let row = head.iter().cloned().zip(cells.into_iter().map(Value::from));
+    Ok(Value::Object(row.collect()).to_string())
 }
 
 /// What the parser says, without its own line and column: they count within the record.
 pub(super) fn said(error: &serde_json::Error) -> String {
     let said = error.to_string();
     said.rsplit_once(" at line ").map_or(said.clone(), |(reason, _)| reason.to_owned())
-}
-
-/// The fields that tell the formats apart.
-#[derive(Deserialize)]
-struct Shape {
-    context: Option<IgnoredAny>,
-    paragraphs: Option<IgnoredAny>,
-    evidences: Option<IgnoredAny>,
-    level: Option<IgnoredAny>,
-}
-
-impl Shape {
-    /// The formats whose records look like this; none for a stranger.
-    fn formats(&self) -> &'static [Format] {
-        match (&self.paragraphs, &self.context) {
-            (Some(_), None) => &[Format::Musique],
-            (None, Some(_)) if self.evidences.is_some() => &[Format::TwoWiki],
-            (None, Some(_)) if self.level.is_some() => &[Format::Hotpotqa],
-            (None, Some(_)) => &[Format::Hotpotqa, Format::TwoWiki],
-            _ => &[],
-        }
-    }
-}
-
-/// Refuses a file of another format by its first record of a known shape.
-pub(super) fn require_format(
-    path: &Path,
-    wanted: Format,
-    records: &[RawRecord],
-) -> Result<(), DataError> {
-    if records.is_empty() {
-        // No line is JSON: `load` names the first one.
-        return Ok(());
-    }
-    let shapes = records.iter().filter_map(|raw| serde_json::from_str::<Shape>(raw.json).ok());
-    let formats = shapes.map(|shape| shape.formats()).find(|formats| !formats.is_empty());
-    match formats {
-        None => Err(DataError::UnknownShape { file: path.into(), wanted }),
-        Some(formats) if formats.contains(&wanted) => Ok(()),
-        Some(formats) => {
-            Err(DataError::WrongFormat { file: path.into(), wanted, found: formats[0] })
-        }
-    }
 }

@@ -36,6 +36,7 @@ fn columns() -> Vec<Column> {
             |r| r.judged.as_ref()?.accuracy,
             percent,
         ),
+        column("score", "by the data set's own metric, %", most, Run::own_value, percent),
         column("EM", "exact match, %", most, |r| r.metrics.em, percent),
         column("F1", "shared words, %", most, |r| r.metrics.f1, percent),
         column("support", "gold passages cited, %", most, |r| r.metrics.support_recall, percent),
@@ -261,7 +262,7 @@ fn made_with(run: &Run) -> String {
     };
     entry("settings", &run.settings.to_string());
     entry("fingerprint", &run.fingerprint);
-    entry("answers compared as", run.profile.name());
+    entry("answers compared as", &format!("{}, {}", run.profile.name(), run.metric.name()));
     for (role, models) in &run.models {
         let models: Vec<&str> = models.iter().map(String::as_str).collect();
         entry(role, &models.join(", "));

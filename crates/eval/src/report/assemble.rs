@@ -8,14 +8,14 @@ use super::{
     Fate, Judgement, KindMetrics, Latency, Loss, Metrics, QuestionHead, QuestionResult,
     REPORT_VERSION, Report, Retrieval, Run, Sure, Tokens, mean, nearest_rank, number, ratio,
 };
-use crate::metrics::recall_of_ranks;
+use crate::metrics::{Answerability, Tried, recall_of_ranks, tokens_per_correct};
 use crate::retrieval::Retrieved;
 use crate::runner::{Answered, Contestant, Ruling};
-use crate::{DataSet, Profile};
+use crate::{DataSet, Item, Profile};
 
 impl Report {
     pub(crate) fn new(data: &DataSet, base: &str, budget: Budget) -> Self {
-        let head = |item: &crate::Item| QuestionHead {
+        let head = |item: &Item| QuestionHead {
             id: item.question.id.clone(),
             kind: item.kind.clone(),
             hops: hops(item),
@@ -50,7 +50,8 @@ impl Run {
         let scored: Vec<&QuestionResult> = scored(&results).collect();
         let metrics = metrics(&scored, retrieved);
         let heads: Vec<_> = data.items.iter().zip(&results).collect();
-        let (abstained, failed) = (of_fate(Fate::Abstained), of_fate(Fate::Failed));
+        let abstained = results.iter().filter(|result| result.abstained).count();
+        let failed = of_fate(Fate::Failed);
         Self {
             strategy: contestant.strategy.name().to_owned(),
             label: contestant.label.clone(),
@@ -58,6 +59,8 @@ impl Run {
             settings: contestant.strategy.settings(),
             fingerprint: contestant.fingerprint.clone(),
             profile: Profile::of(data.format),
+            metric: data.format.entry().metric,
+            answerability: answerability(&heads),
             if_failed_were_wrong: sure(&scored, failed),
             judged: judging.map(|judging| judgement(&scored, judging)),
             abstained,
@@ -109,6 +112,7 @@ fn metrics(scored: &[&QuestionResult], retrieved: &Retrieved) -> Metrics {
         f1: of(|score| score.f1),
         precision: of(|score| score.precision),
         recall: of(|score| score.recall),
+        value: mean(scored.iter().filter_map(|result| result.value)),
         right: mean(scored.iter().map(|result| right(result))),
         support_recall: mean(scored.iter().filter_map(|result| result.support)),
         retrieval: Retrieval { r2: recall_at(2), r5: recall_at(5), r10: recall_at(10) },
@@ -124,15 +128,26 @@ fn sure(scored: &[&QuestionResult], failed: usize) -> Sure {
     Sure { em: of(|score| score.em), f1: of(|score| score.f1) }
 }
 
+/// `None` for a data set whose questions all have answers.
+fn answerability(results: &[(&Item, &QuestionResult)]) -> Option<Answerability> {
+    if results.iter().all(|(item, _)| item.answerable) {
+        return None;
+    }
+    let scored = results.iter().filter(|(_, result)| result.score.is_some());
+    let tried = scored.map(|(item, result)| Tried {
+        answerable: item.answerable,
+        abstained: result.abstained,
+        correct: (result.ruling != Some(Ruling::Unreadable)).then_some(result.fate == Fate::Right),
+    });
+    Some(Answerability::of(&tried.collect::<Vec<_>>()))
+}
+
 fn judgement(scored: &[&QuestionResult], (usage, failed): (UsageTotal, usize)) -> Judgement {
     let ruled = |ruling| scored.iter().filter(|result| result.ruling == Some(ruling)).count();
-    let unruled = |fate| {
-        scored.iter().filter(|result| result.ruling.is_none() && result.fate == fate).count()
-    };
-    // What nobody was asked to judge are abstentions, and answers for which the judge failed;
-    // these are `failed`.
-    let abstained = unruled(Fate::Abstained);
-    let (right, wrong) = (ruled(Ruling::Right), ruled(Ruling::Wrong) + abstained);
+    // Abstentions are not shown to the judge; they are right where there is no answer.
+    let silent = |fate| scored.iter().filter(|r| r.abstained && r.fate == fate).count();
+    let right = ruled(Ruling::Right) + silent(Fate::Right);
+    let wrong = ruled(Ruling::Wrong) + silent(Fate::Abstained);
     let accuracy = (right + wrong > 0).then(|| number(right) / number(right + wrong));
     Judgement { accuracy, right, wrong, unreadable: ruled(Ruling::Unreadable), failed, usage }
 }
@@ -151,13 +166,13 @@ fn usage(results: &[QuestionResult]) -> UsageTotal {
 
 fn tokens(results: &[QuestionResult], (prompt, completion): (u64, u64)) -> Tokens {
     let asked = results.iter().filter(|result| result.fate != Fate::Unasked).count() as u64;
-    let right = results.iter().filter(|result| result.fate == Fate::Right).count() as u64;
+    let right = results.iter().filter(|result| result.fate == Fate::Right).count();
     let all = prompt + completion;
     Tokens {
         prompt,
         completion,
         per_question: (asked > 0).then(|| ratio(all, asked)),
-        per_right_answer: (right > 0).then(|| ratio(all, right)),
+        per_right_answer: tokens_per_correct(all, right),
     }
 }
 

@@ -47,6 +47,7 @@ impl Report {
         let head = [
             "strategy",
             "Acc",
+            "score",
             "EM",
             "F1",
             "P",
@@ -64,9 +65,10 @@ impl Report {
             "USD",
         ];
         format!(
-            "{}\nMetrics in percent. ATC: tokens for each right answer. #SQA: sub-questions \
+            "{}\nMetrics in percent; score: {}. ATC: tokens for each right answer. #SQA: sub-questions \
              searched for. Tokens include replies from the cache, USD does not.\n\n",
-            table(&head, self.runs.iter().map(row))
+            table(&head, self.runs.iter().map(row)),
+            self.runs.first().map_or("-".into(), |run| run.metric.name())
         )
     }
 
@@ -154,6 +156,7 @@ fn row(run: &Run) -> Vec<String> {
     vec![
         escaped(&run.label),
         percent(run.judged.as_ref().and_then(|judged| judged.accuracy)),
+        percent(run.own_value()),
         percent(metrics.em),
         percent(metrics.f1),
         percent(metrics.precision),

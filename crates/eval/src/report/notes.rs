@@ -1,6 +1,7 @@
 //! What needs a word beside a run's figures: what is not in them, and what makes them doubtful.
-use super::Run;
-use crate::report::ratio;
+use super::{Run, ratio};
+use crate::Metric;
+use crate::table::percent;
 
 /// A share of searches with nothing near from which the threshold is probably wrong for the
 /// embedder (methods of KAR³: thresholds were measured on other scales).
@@ -16,11 +17,29 @@ pub(crate) fn questions(count: usize) -> String {
 }
 
 impl Run {
+    /// By the data set's own metric, where that is another one than F1, which has its own place.
+    pub(crate) fn own_value(&self) -> Option<f64> {
+        self.metrics.value.filter(|_| !matches!(self.metric, Metric::Span(_)))
+    }
+
     /// Plain sentences without the run's name. The first of them are the most serious.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![];
         self.missing(&mut notes);
         self.doubtful(&mut notes);
+        if let Some(found) = self.answerability {
+            notes.push(format!(
+                "told what can be answered from what cannot: accuracy {}, precision {}, recall {}, \
+                 F1 {}, specificity {}; right of the answered {}, right of all {}",
+                percent(found.accuracy),
+                percent(found.precision),
+                percent(found.recall),
+                percent(found.f1),
+                percent(found.specificity),
+                percent(found.conditional),
+                percent(found.overall)
+            ));
+        }
         if self.taken_over > 0 {
             notes.push(format!("{} taken over from earlier runs", questions(self.taken_over)));
         }

@@ -3,11 +3,24 @@ use super::{Fate, Loss, QuestionResult};
 use crate::metrics::{score, support_recall};
 use crate::record::{Record, Verdict};
 use crate::runner::Ruling;
-use crate::{Item, Profile, Score};
+use crate::{DataSet, Item, Metric, Profile, Score};
+
+/// How the answers of a data set are compared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Measure {
+    profile: Profile,
+    metric: Metric,
+}
+
+impl Measure {
+    pub(crate) fn of(data: &DataSet) -> Self {
+        Self { profile: Profile::of(data.format), metric: data.format.entry().metric }
+    }
+}
 
 /// Scores a kept question; `ruling` is the judge's on its answer, where there was one.
 pub(crate) fn result(
-    profile: Profile,
+    measure: Measure,
     item: &Item,
     record: &Record,
     ruling: Option<Ruling>,
@@ -28,13 +41,14 @@ pub(crate) fn result(
             QuestionResult { fate: Fate::Failed, lost, ..unscored }
         }
         Verdict::Answered(answer) => {
-            // Without a gold answer the question has none, and to say so is right.
-            let score = match (answer.abstained, item.answers.is_empty()) {
-                (true, true) => Score { em: 1.0, f1: 1.0, precision: 1.0, recall: 1.0 },
-                (true, false) | (false, true) => Score::default(),
-                (false, false) => score(profile, &answer.text, &item.answers),
+            // Where nothing can be answered, to say so is right and all else is wrong.
+            let score = match (answer.abstained, item.answerable) {
+                (true, false) => Score { em: 1.0, f1: 1.0, precision: 1.0, recall: 1.0 },
+                (true, true) | (false, false) => Score::default(),
+                (false, true) => score(measure.profile, &answer.text, &item.answers),
             };
-            let fate = match (answer.abstained, is_right(score, ruling)) {
+            let value = measure.metric.value(item, answer);
+            let fate = match (answer.abstained, is_right(measure, (score, value), ruling)) {
                 (_, true) => Fate::Right,
                 (true, false) => Fate::Abstained,
                 (false, false) => Fate::Wrong,
@@ -42,6 +56,8 @@ pub(crate) fn result(
             QuestionResult {
                 fate,
                 score: Some(score),
+                value: Some(value),
+                abstained: answer.abstained,
                 support: support_recall(&item.gold, &answer.citations),
                 ruling,
                 lost: Loss::of(record, fate),
@@ -52,19 +68,21 @@ pub(crate) fn result(
     }
 }
 
-/// A judge decides where one was asked and could be understood; else exact match does.
-fn is_right(score: Score, ruling: Option<Ruling>) -> bool {
+/// A judge decides where one was asked and could be understood; else exact match does, and for
+/// answers that are no span of words also the full score of the data set's own metric.
+fn is_right(measure: Measure, (score, value): (Score, f64), ruling: Option<Ruling>) -> bool {
     match ruling {
         Some(Ruling::Right) => true,
         Some(Ruling::Wrong) => false,
-        Some(Ruling::Unreadable) | None => score.em >= 1.0,
+        Some(Ruling::Unreadable) | None => {
+            let spans = matches!(measure.metric, Metric::Span(_));
+            score.em >= 1.0 || (!spans && value >= 1.0)
+        }
     }
 }
 
-/// Hops by the data set: `2hop` of `MuSiQue`, `3hop1`; where it does not say, one for each gold
-/// passage.
+/// Hops by the data set; where it does not say, one for each gold passage.
 pub(super) fn hops(item: &Item) -> Option<usize> {
-    let kind = item.kind.as_deref().unwrap_or_default();
-    let told = kind.split_once("hop").and_then(|(count, _)| count.parse().ok());
+    let told = item.hops.and_then(|hops| usize::try_from(hops).ok());
     told.or((!item.gold.is_empty()).then_some(item.gold.len()))
 }

@@ -7,8 +7,8 @@ use crate::{DataSet, Format, GoldPassage, Item};
 
 /// The one place where tests make an item.
 pub(crate) fn item(question: Question, answers: &[&str], gold: Vec<GoldPassage>) -> Item {
-    let answers = answers.iter().map(|&answer| answer.to_owned()).collect();
-    Item { question, answers, gold, kind: None }
+    let answers = answers.iter().map(|&answer| answer.to_owned());
+    Item { question, gold, ..Item::new("", "", answers) }
 }
 
 /// So many questions `q0`, `q1`, …
@@ -33,6 +33,8 @@ pub(crate) fn report(label: &str, fates: &str) -> Report {
 fn of_fate(fate: char) -> QuestionResult {
     let scored = |fate, em, lost| QuestionResult {
         fate,
+        abstained: fate == Fate::Abstained,
+        value: Some(em),
         score: Some(Score { em, f1: em, precision: em, recall: em }),
         lost,
         tokens: 100,
@@ -65,6 +67,8 @@ fn run(label: &str, results: Vec<QuestionResult>) -> Run {
         settings: serde_json::json!({"n": 5}),
         fingerprint: "f".into(),
         profile: Profile::Hotpot,
+        metric: Metric::Span(Profile::Hotpot),
+        answerability: None,
         metrics: Metrics { em, f1: em, right: em, ..Metrics::default() },
         if_failed_were_wrong: Sure::default(),
         judged: None,

@@ -4,9 +4,9 @@ use halma_core::UsageTotal;
 
 use crate::components::Totals;
 use crate::record::{Record, Verdict};
-use crate::report::{QuestionResult, result};
+use crate::report::{Measure, QuestionResult, result};
 use crate::runner::Ruling;
-use crate::{DataSet, Failure, Profile};
+use crate::{DataSet, Failure};
 
 /// One contestant's questions.
 pub(crate) struct Answered {
@@ -23,7 +23,7 @@ pub(crate) struct Answered {
 
 pub(crate) struct Book<'a> {
     data: &'a DataSet,
-    profile: Profile,
+    measure: Measure,
     entries: Vec<Option<QuestionResult>>,
     failures: Vec<(usize, Failure)>,
     totals: Totals,
@@ -36,7 +36,7 @@ impl<'a> Book<'a> {
     pub(crate) fn new(data: &'a DataSet) -> Self {
         Self {
             data,
-            profile: Profile::of(data.format),
+            measure: Measure::of(data),
             entries: vec![None; data.items.len()],
             failures: vec![],
             totals: Totals::default(),
@@ -68,7 +68,7 @@ impl<'a> Book<'a> {
         }
         let of = &self.data.items[item];
         let ruling = ruling.map(|(ruling, _)| ruling);
-        self.entries[item] = Some(result(self.profile, of, record, ruling));
+        self.entries[item] = Some(result(self.measure, of, record, ruling));
     }
 
     /// The judge could not be asked about an answer.

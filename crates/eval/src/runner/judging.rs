@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Bench;
 use crate::jobs::caught;
 use crate::journal::{Journal, LINE_VERSION};
+use crate::judge::{Case, Judgement, Protocol, judge};
 use crate::record::file_name;
 use crate::{EvalError, Item, fingerprint};
 
@@ -54,6 +55,24 @@ pub(crate) struct Hearing {
 }
 
 impl Judge {
+    /// A model that is asked by a protocol of the papers. `fingerprint` names its words and its
+    /// model.
+    pub fn by_model(protocol: Protocol, fingerprint: &str) -> Self {
+        let ask: AskJudge = Arc::new(move |item, answer, cx| {
+            Box::pin(async move {
+                let (question, golds) = (item.question.text.as_str(), item.answers.as_slice());
+                let case = Case { question, golds, answer: &answer.text };
+                Ok(match judge(&cx, protocol, &case).await? {
+                    Judgement::Right => Ruling::Right,
+                    Judgement::Wrong => Ruling::Wrong,
+                    Judgement::Unreadable { .. } => Ruling::Unreadable,
+                })
+            })
+        });
+        let protocol = serde_json::json!(protocol).to_string();
+        Self { ask, fingerprint: crate::fingerprint([protocol.as_str(), fingerprint]) }
+    }
+
     pub(crate) fn fingerprint_of(&self, item: &Item, answer: &Answer) -> String {
         let fixed = [self.fingerprint.as_str(), &item.question.text, &answer.text];
         fingerprint(fixed.into_iter().chain(item.answers.iter().map(String::as_str)))

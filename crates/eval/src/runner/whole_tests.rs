@@ -159,3 +159,19 @@ async fn where_answers_were_lost_is_told_from_trace_and_evidence() {
     // the base.
     assert_eq!(lost, [Some(Loss::Retrieval), Some(Loss::Reading), Some(Loss::Retrieval)]);
 }
+
+#[tokio::test]
+async fn to_abstain_is_right_where_nothing_can_be_answered() {
+    let mut questions = data();
+    questions.items[2] =
+        crate::Item { answerable: false, answers: vec![], ..questions.items[2].clone() };
+    let bench = bench(says(["Oldbridge", "none", "none"]));
+    let report = runner(None).run(&questions, &[clerk("")], &bench, &quiet()).await.unwrap();
+    let run = &report.runs[0];
+    let fates: Vec<Fate> = run.results.iter().map(|result| result.fate).collect();
+    assert_eq!(fates, [Fate::Right, Fate::Abstained, Fate::Right]);
+    assert_eq!(run.abstained, 2);
+    let found = run.answerability.unwrap();
+    assert_eq!((found.specificity, found.recall), (Some(1.0), Some(0.5)));
+    assert!(run.notes().join(" ").contains("specificity 100.0"), "{:?}", run.notes());
+}

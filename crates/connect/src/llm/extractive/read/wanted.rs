@@ -47,7 +47,7 @@ impl Wanted {
         match kind {
             AnswerKind::YesNo => wanted.sort = Sort::YesNo,
             AnswerKind::Number => wanted.sort = Sort::Number,
-            AnswerKind::Short | AnswerKind::Option | AnswerKind::Long => {}
+            AnswerKind::Short | AnswerKind::Option | AnswerKind::Long | AnswerKind::Verdict => {}
         }
         wanted
     }

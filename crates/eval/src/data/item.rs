@@ -1,0 +1,135 @@
+//! What is asked and what a perfect run would answer and find.
+use std::sync::Arc;
+
+use halma_core::{AnswerKind, Question};
+use serde::{Deserialize, Serialize};
+
+use super::Format;
+
+/// The questions of one file, and the records of it that could not be used.
+#[derive(Debug, Clone)]
+pub struct DataSet {
+    /// The file's name without its ending.
+    pub name: String,
+    pub format: Format,
+    pub items: Vec<Item>,
+    pub refused: Vec<RefusedRecord>,
+}
+
+/// One question with what a perfect run would give.
+#[derive(Debug, Clone)]
+pub struct Item {
+    pub question: Question,
+    /// The main answer, then its aliases. Empty only where the question is not answerable.
+    pub answers: Vec<String>,
+    /// The passages the answer rests on, as the data set's authors marked them.
+    pub gold: Vec<GoldPassage>,
+    /// `bridge`, `comparison`, …; for `MuSiQue` the number of hops, `2hop`.
+    pub kind: Option<String>,
+    /// How many facts have to be joined, where the authors say so.
+    pub hops: Option<u32>,
+    /// `false` where the passages do not hold the answer: the right thing is to abstain.
+    pub answerable: bool,
+    /// The passages that the record itself brings, gold ones and others. Shared, so that an item
+    /// is cheap to clone.
+    pub contexts: Arc<[Passage]>,
+    /// When the question was asked, as the file says it, for answers that change with time.
+    pub asked_at: Option<String>,
+}
+
+impl Item {
+    /// An answerable question with a short answer and nothing else known about it.
+    pub fn new(
+        id: impl Into<String>,
+        text: impl Into<String>,
+        answers: impl IntoIterator<Item = String>,
+    ) -> Self {
+        let question = Question {
+            id: id.into(),
+            text: text.into(),
+            options: vec![],
+            answer_kind: AnswerKind::Short,
+        };
+        Self {
+            question,
+            answers: answers.into_iter().collect(),
+            gold: vec![],
+            kind: None,
+            hops: None,
+            answerable: true,
+            contexts: Arc::from([]),
+            asked_at: None,
+        }
+    }
+
+    pub(super) fn of_kind(mut self, kind: AnswerKind) -> Self {
+        self.question.answer_kind = kind;
+        self
+    }
+
+    pub(super) fn with_options<T: Into<String>>(
+        mut self,
+        options: impl IntoIterator<Item = T>,
+    ) -> Self {
+        self.question.options = options.into_iter().map(Into::into).collect();
+        self
+    }
+}
+
+/// A passage that a record brings to be searched.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Passage {
+    pub title: String,
+    pub text: String,
+    /// The text is a page of HTML, to be parsed before it is indexed.
+    #[serde(default)]
+    pub html: bool,
+}
+
+impl Passage {
+    pub(super) fn plain(title: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { title: title.into(), text: text.into(), html: false }
+    }
+}
+
+/// A record that was left out, and why. Both numbers count from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedRecord {
+    pub record: usize,
+    /// The line of the file at which it begins.
+    pub line: usize,
+    /// What is wrong with it and what to do.
+    pub reason: String,
+}
+
+/// A passage that supports the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct GoldPassage {
+    pub title: String,
+    /// Empty where the file names the passage and does not hold it (`HotpotQA`'s full-wiki
+    /// setting): then the title alone decides.
+    pub text: String,
+}
+
+impl GoldPassage {
+    /// Whether a hit or a citation lies in this passage: the titles are equal and the hit's text
+    /// is a part of the passage's. White space does not count at all, because pools join a
+    /// passage's sentences in different ways. A passage without a title is found by its text.
+    pub fn matches(&self, title: &str, text: &str) -> bool {
+        let text = squeezed(text);
+        let gold = squeezed(&self.title);
+        (gold.is_empty() || squeezed(title) == gold)
+            && !text.is_empty()
+            && (squeezed(&self.text).contains(&text) || self.text.is_empty() && !gold.is_empty())
+    }
+}
+
+impl From<&Passage> for GoldPassage {
+    fn from(passage: &Passage) -> Self {
+        Self { title: passage.title.clone(), text: passage.text.clone() }
+    }
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
+}

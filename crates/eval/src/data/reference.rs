@@ -1,0 +1,80 @@
+//! The reference page of the data sets, made of their list.
+use std::fmt::Write as _;
+
+use super::{DATA_SETS, DataSetEntry, Pool};
+
+const HEAD: &str = "\
+# Data sets
+
+This page is made from the list in `crates/eval/src/data/listed.rs`; a test holds it current. \
+To make it anew: `HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test reference`.
+
+`halma eval FILE --format NAME` asks the questions of a file; `halma data check FILE` says which \
+set it is and what of it can be used. The files are not part of Halma: fetch them from their \
+authors, under their licences.
+
+How files are read:
+
+- A JSON list, JSON lines, or (where the page says so) a table with tabs; UTF-8, unpacked.
+- A malformed record is left out and named with its number, its line and the reason. A file of \
+another format, or with no usable record, is refused as a whole.
+- Gold answers may be a text, a number, true or false, or a list of such; the first is the main \
+one. An empty answer refuses its record. Two records of one id: the second is refused.
+- Passages that a record lacks are no fault: the question is asked, and nothing is said about how \
+well its passages were found.
+
+The answer instruction that a strategy's prompt gives goes by the kind of answer: a short span, \
+yes or no, one of the options, a number, a verdict about a claim, or whole sentences.
+
+";
+
+/// The page as Markdown.
+pub fn reference() -> String {
+    let mut page = HEAD.to_owned();
+    page.push_str("| name | data set | scored by | what is searched |\n|---|---|---|---|\n");
+    for entry in DATA_SETS {
+        let (name, title, metric) = (entry.name, entry.title, entry.metric.name());
+        let _ = writeln!(page, "| `{name}` | {title} | {metric} | {} |", pool(entry.pool));
+    }
+    for entry in DATA_SETS {
+        section(entry, &mut page);
+    }
+    page
+}
+
+fn section(entry: &DataSetEntry, page: &mut String) {
+    let _ = write!(page, "\n## {}\n\n", entry.title);
+    let mut row = |what: &str, text: &str| {
+        if !text.is_empty() {
+            let _ = writeln!(page, "- {what}: {text}");
+        }
+    };
+    row("Name", &format!("`{}`", entry.name));
+    row("Paper", entry.paper);
+    row("Source", entry.source);
+    row("Licence", entry.licence);
+    row("Format", entry.shape);
+    row("Metric", &format!("{}. {}", entry.metric.name(), entry.metric.source()));
+    row("Searched", &pool(entry.pool));
+    if let Some(beside) = entry.beside {
+        row("Read too, if it lies beside", &format!("`{beside}`"));
+    }
+    if !entry.splits.is_empty() {
+        page.push_str("\n| file | records | SHA-256 |\n|---|---|---|\n");
+    }
+    for split in entry.splits {
+        let hash = split.sha256.map_or("not known".to_owned(), |hash| format!("`{hash}`"));
+        let _ = writeln!(page, "| `{}` | {} | {hash} |", split.file, split.records);
+    }
+}
+
+fn pool(pool: Pool) -> String {
+    match pool {
+        Pool::Pooled => "the passages of all questions together".into(),
+        Pool::EachAlone => "each question's own passages, never those of the others: they would \
+                            answer what is unanswerable"
+            .into(),
+        Pool::Corpus(what) => what.into(),
+        Pool::Nothing => "nothing: the question holds what is needed".into(),
+    }
+}

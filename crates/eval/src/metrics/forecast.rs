@@ -1,0 +1,89 @@
+//! Predictive questions (PIKE-RAG's L3, section 6.1: "trend judgment"): whether a forecast goes the
+//! right way, and whether what came lies in the interval it gave.
+use serde::{Deserialize, Serialize};
+
+use super::share;
+
+/// Where a series goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    Up,
+    Down,
+    Flat,
+}
+
+impl Direction {
+    /// From one value to another; a change of at most `tolerance`, as a share of the first, is
+    /// none.
+    pub fn of(from: f64, to: f64, tolerance: f64) -> Self {
+        let least = from.abs() * tolerance.max(0.0);
+        match to - from {
+            change if change.abs() <= least => Self::Flat,
+            change if change > 0.0 => Self::Up,
+            _ => Self::Down,
+        }
+    }
+}
+
+/// A forecast of one value, with the interval it should lie in where one was given.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Forecast {
+    pub value: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+}
+
+/// The share of forecasts that go from `last`, the last value known, in the direction of what
+/// came; `None` without any.
+pub fn direction_accuracy(
+    last: f64,
+    forecasts: &[Forecast],
+    actual: &[f64],
+    tolerance: f64,
+) -> Option<f64> {
+    let same = |(forecast, actual): &(&Forecast, &f64)| {
+        Direction::of(last, forecast.value, tolerance) == Direction::of(last, **actual, tolerance)
+    };
+    let pairs: Vec<_> = forecasts.iter().zip(actual).collect();
+    (!pairs.is_empty()).then(|| share(pairs.iter().filter(|pair| same(pair)).count(), pairs.len()))
+}
+
+/// The share of values that lie within their forecast's interval, bounds included; `None` where no
+/// forecast has an interval.
+pub fn interval_coverage(forecasts: &[Forecast], actual: &[f64]) -> Option<f64> {
+    let inside: Vec<bool> = forecasts
+        .iter()
+        .zip(actual)
+        .filter_map(|(forecast, actual)| Some((forecast.low?..=forecast.high?).contains(actual)))
+        .collect();
+    (!inside.is_empty())
+        .then(|| share(inside.iter().filter(|inside| **inside).count(), inside.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forecast(value: f64, interval: Option<(f64, f64)>) -> Forecast {
+        Forecast { value, low: interval.map(|i| i.0), high: interval.map(|i| i.1) }
+    }
+
+    #[test]
+    fn directions_are_of_changes_beyond_the_tolerance() {
+        assert_eq!(Direction::of(100.0, 104.0, 0.05), Direction::Flat);
+        assert_eq!(Direction::of(100.0, 106.0, 0.05), Direction::Up);
+        assert_eq!(Direction::of(-10.0, -12.0, 0.0), Direction::Down);
+        assert_eq!(Direction::of(0.0, 0.0, 0.0), Direction::Flat);
+    }
+
+    #[test]
+    fn forecasts_are_compared_with_what_came() {
+        let given = [forecast(110.0, Some((90.0, 130.0))), forecast(95.0, None)];
+        assert_eq!(direction_accuracy(100.0, &given, &[120.0, 130.0], 0.0), Some(0.5));
+        assert_eq!(interval_coverage(&given, &[130.0, 1.0]), Some(1.0));
+        assert_eq!(interval_coverage(&given, &[131.0, 1.0]), Some(0.0));
+        assert_eq!(interval_coverage(&given[1..], &[1.0]), None);
+        assert_eq!(direction_accuracy(1.0, &[], &[], 0.0), None);
+    }
+}

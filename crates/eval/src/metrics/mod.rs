@@ -1,0 +1,41 @@
+//! How good one answer and its passages are: pure functions, values between 0 and 1 unless their
+//! name says otherwise. Each says where it comes from.
+mod answer;
+mod answerability;
+mod cost;
+mod creative;
+mod forecast;
+mod law;
+mod metric;
+mod normalise;
+mod number;
+mod option;
+mod passage;
+mod ragas;
+mod rouge;
+
+pub use answer::{Cover, Score, cover_em, score};
+pub use answerability::{Answerability, Tried};
+pub use cost::{sub_questions, tokens_per_correct};
+pub use creative::{CREATIVE, Rubric};
+pub use forecast::{Direction, Forecast, direction_accuracy, interval_coverage};
+pub use law::{article_f1, articles, law_option};
+pub use metric::Metric;
+pub use normalise::{Profile, normalise};
+pub use number::{number_in, same_number};
+pub use option::{chosen, option_accuracy, yes_no};
+pub(crate) use passage::{ranks, recall_of_ranks};
+pub use passage::{recall_at_k, support_recall};
+pub use ragas::{Criteria, mean_precision};
+pub use rouge::rouge_l;
+
+#[expect(clippy::cast_precision_loss, reason = "counts of words, passages and questions")]
+pub(crate) fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// The harmonic mean of precision and recall; 0 where both are.
+pub(crate) fn f1(precision: f64, recall: f64) -> f64 {
+    let sum = precision + recall;
+    if sum > 0.0 { 2.0 * precision * recall / sum } else { 0.0 }
+}

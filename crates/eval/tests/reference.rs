@@ -1,0 +1,28 @@
+//! The reference page of the data sets is made from their list.
+use std::path::PathBuf;
+
+use halma_eval::{Format, reference};
+
+#[test]
+fn the_reference_page_is_current() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/data-sets.md");
+    let page = reference();
+    if std::env::var_os("HALMA_WRITE_REFERENCE").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == page,
+        "docs/reference/data-sets.md is not what the list says; make it anew with \
+         HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test reference"
+    );
+}
+
+#[test]
+fn the_page_tells_of_every_format() {
+    let page = reference();
+    for format in Format::all() {
+        assert!(page.contains(&format!("\n## {}\n", format.title())), "{format}");
+        assert!(page.contains(&format!("- Name: `{format}`")), "{format}");
+    }
+}

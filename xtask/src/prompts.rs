@@ -121,6 +121,7 @@ fn variables(source: &Source) -> Vec<Violation> {
             Err(what) => return vec![source.violation(line, what, "correct the template")],
         }
     }
+    used.extend(images(front));
     let mut violations = vec![];
     for name in used.difference(&declared) {
         let line = lines.iter().position(|line| line.contains(name.as_str())).unwrap_or(0) + 1;
@@ -160,6 +161,13 @@ fn undeclared(template: &str) -> Result<Vec<String>, String> {
     let compiled = environment.template_from_str(template).map_err(|e| e.to_string())?;
     let names = compiled.undeclared_variables(false).into_iter();
     Ok(names.filter(|name| !globals.contains(&name.as_str())).collect())
+}
+
+/// Variables that are images: they go beside the last message, not into a template.
+fn images(front: &[&str]) -> Vec<String> {
+    let listed = front.iter().find_map(|line| line.strip_prefix("images:"));
+    let names = listed.and_then(|list| serde_json::from_str(list.trim()).ok());
+    names.unwrap_or_default()
 }
 
 #[cfg(test)]

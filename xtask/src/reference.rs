@@ -1,7 +1,7 @@
 //! The reference lists every option of the program and every key of the configuration.
 use crate::tidy::{Source, Violation};
 
-const ARGUMENTS: &str = "crates/cli/src/args.rs";
+const ARGUMENTS: &str = "crates/cli/src/args/";
 const COMMANDS: &str = "docs/reference/cli.md";
 const TEMPLATE: &str = "crates/cli/src/halma.toml";
 const CONFIGURATION: &str = "docs/reference/config.md";
@@ -19,28 +19,38 @@ fn listed(
     page: &str,
     names: fn(&str) -> Vec<(String, usize)>,
 ) -> Vec<Violation> {
-    let find = |path: &str| sources.iter().find(|source| source.path == path);
-    let Some(source) = find(from) else { return vec![] };
-    let text = find(page).map_or("", |page| &page.text);
-    let missing = names(&source.text).into_iter().filter(|(name, _)| !text.contains(name));
+    let text = sources.iter().find(|source| source.path == page).map_or("", |page| &page.text);
     let hint = format!("describe it in {page}");
-    missing
-        .map(|(name, line)| source.violation(line, format!("{name} is not in the docs"), &hint))
-        .collect()
+    let mut violations = vec![];
+    for source in sources.iter().filter(|source| source.path.starts_with(from)) {
+        for (name, line) in names(&source.text) {
+            if !text.contains(&name) {
+                violations.push(source.violation(
+                    line,
+                    format!("{name} is not in the docs"),
+                    &hint,
+                ));
+            }
+        }
+    }
+    violations
 }
 
 /// `` `--top `` for a field below `#[arg(long …)]`.
 fn options(text: &str) -> Vec<(String, usize)> {
     let mut found = vec![];
-    let mut long = false;
+    let mut long: Option<Option<&str>> = None;
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
-        if line.starts_with("#[arg(") {
-            long |= line.contains("long");
+        if line.starts_with("#[arg(") && line.contains("long") {
+            // `long = "name"` where the field has another name.
+            let given = line.split_once("long = \"").and_then(|(_, rest)| rest.split('"').next());
+            long = Some(given);
         } else if let Some((name, _)) = field(line)
-            && std::mem::take(&mut long)
+            && let Some(given) = long.take()
         {
-            found.push((format!("`--{}", name.replace('_', "-")), index + 1));
+            let name = given.map_or_else(|| name.replace('_', "-"), str::to_owned);
+            found.push((format!("`--{name}"), index + 1));
         }
     }
     found

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use halma_core::Question;
-use halma_engine::{Engine, InputFormat, load};
+use halma_engine::{Engine, IndexOptions, load};
 use halma_testkit::double::{Behaviour, ChatCall, Double, atomizer};
 
 mod passages;
@@ -100,8 +100,9 @@ fn index(rt: &tokio::runtime::Runtime, atoms: &str, latency: Duration, passages:
         let double = Double::start(Behaviour::with(atomizer()).latency(latency).unrecorded());
         let engine = engine(dir.path(), &double.url(), atoms);
         let began = Instant::now();
-        let report =
-            rt.block_on(engine.index(&[input], InputFormat::Auto, Arc::new(|_| {}))).unwrap();
+        let report = rt
+            .block_on(engine.index(&[input], &IndexOptions::default(), Arc::new(|_| {})))
+            .unwrap();
         assert_eq!(report.documents_new, passages);
         assert_eq!(report.failed_units, 0);
         began.elapsed().as_secs_f64()
@@ -118,7 +119,7 @@ fn question(rt: &tokio::runtime::Runtime, strategy: &str) -> String {
     let input = write_passages(dir.path(), 1_000);
     let indexing = Double::start(Behaviour::with(atomizer()).unrecorded());
     let base = engine(dir.path(), &indexing.url(), "questions");
-    rt.block_on(base.index(&[input], InputFormat::Auto, Arc::new(|_| {}))).unwrap();
+    rt.block_on(base.index(&[input], &IndexOptions::default(), Arc::new(|_| {}))).unwrap();
     drop(base);
     let double = Double::start(Behaviour::replying(two_hops()).unrecorded());
     let engine = engine(dir.path(), &double.url(), "questions");

@@ -44,6 +44,6 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Doctor(own) => commands::doctor::run(&own, &common).await,
         Command::Config(own) => commands::config::run(&own, &common),
         Command::Prompts(own) => commands::prompts::run(&own, &common),
-        Command::Kb(own) => commands::kb::run(&own, &common),
+        Command::Kb(own) => commands::kb::run(own, &common),
     }
 }

@@ -18,6 +18,9 @@ pub enum Error {
     Llm { model: String, source: LlmError },
     #[error("knowledge base: {0}")]
     Knowledge(#[source] BoxError),
+    /// Something the run needs is not configured, or does not do what it must.
+    #[error("{0}")]
+    Unmet(String),
     #[error(transparent)]
     Prompt(#[from] PromptError),
 }
@@ -30,6 +33,7 @@ impl Error {
             Self::BadReply { .. } => "bad_reply",
             Self::Llm { .. } => "llm",
             Self::Knowledge(_) => "knowledge",
+            Self::Unmet(_) => "unmet",
             Self::Prompt(_) => "prompt",
         }
     }

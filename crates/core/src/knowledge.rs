@@ -1,4 +1,6 @@
 //! Read access to a knowledge base.
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +17,8 @@ pub enum Mode {
     /// Both, fused by reciprocal rank.
     #[default]
     Hybrid,
-    /// Both on every layer, propagated along the graph to the chunks (PIKE-RAG, Figure 8). For
-    /// other layers than chunks it is [`Mode::Hybrid`].
+    /// Both, and from the names in the query along the graph to the chunks (PIKE-RAG, Figure 8),
+    /// or to their atoms. For other layers it is [`Mode::Hybrid`].
     Graph,
 }
 
@@ -97,6 +99,43 @@ pub struct ComputedRow {
     pub sources: Vec<NodeId>,
 }
 
+/// What a base holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Holdings {
+    /// Nodes of each layer; layers without nodes are left out.
+    pub counts: BTreeMap<Layer, u64>,
+    /// The tables that [`Knowledge::compute`] can read.
+    pub tables: Vec<HeldTable>,
+}
+
+impl Holdings {
+    /// How many nodes of a layer there are.
+    pub fn count(&self, layer: Layer) -> u64 {
+        self.counts.get(&layer).copied().unwrap_or(0)
+    }
+}
+
+/// A table as a query names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HeldTable {
+    pub name: String,
+    /// Its caption; empty where it has none.
+    pub caption: String,
+    /// The document it stands in; empty for one that was put together from several.
+    pub document: String,
+    pub rows: usize,
+    pub columns: Vec<HeldColumn>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HeldColumn {
+    pub name: String,
+    /// `integer`, `number`, `date` (as `2023-01-31`), `truth` (1 or 0) or `text`.
+    pub kind: String,
+    /// What its numbers count: `%`, `USD`, `mg`; empty where nothing says so.
+    pub unit: String,
+}
+
 /// A layered knowledge base, read.
 #[async_trait]
 pub trait Knowledge: Send + Sync {
@@ -115,4 +154,7 @@ pub trait Knowledge: Send + Sync {
 
     /// Runs a read-only SQL query over the base's tables.
     async fn compute(&self, sql: &str) -> Result<Computed, BoxError>;
+
+    /// How much of each layer there is, and the tables.
+    async fn holdings(&self) -> Result<Holdings, BoxError>;
 }

@@ -15,14 +15,22 @@ mod prompt_file;
 mod question;
 mod reply;
 mod reply_loose;
+mod reranker;
 mod strategy;
+mod tagger;
 pub mod text;
+mod text_names;
+mod text_values;
+mod text_words;
 mod trace;
 
 pub use budget::{Budget, Limit, Meter};
-pub use cx::{Cx, Setup, UnlessSpent, Watcher};
+pub use cx::{Cx, Scored, Setup, UnlessSpent, Watcher, estimate_tokens};
 pub use error::{BoxError, ConfigError, Error, Result};
-pub use knowledge::{Computed, ComputedRow, Filter, Knowledge, MinScore, Mode, Query};
+pub use knowledge::{
+    Computed, ComputedRow, Filter, HeldColumn, HeldTable, Holdings, Knowledge, MinScore, Mode,
+    Query,
+};
 pub use llm::{
     ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Message, Models, Price, Role,
     Usage, Vector,
@@ -32,5 +40,7 @@ pub use prompt::{Prompt, PromptError, PromptInfo, Prompts, REPLY_PROMPTS, Render
 pub use prompt_file::{PromptFile, Shape};
 pub use question::{Answer, AnswerKind, Citation, Question};
 pub use reply::parse_json;
-pub use strategy::{Entry, Outcome, Strategy};
+pub use reranker::Reranker;
+pub use strategy::{Entry, Need, Outcome, Strategy};
+pub use tagger::{Mention, Tagger};
 pub use trace::{AskedStatus, Event, HitLine, TRACE_VERSION, Trace, UsageTotal};

@@ -41,6 +41,8 @@ pub struct ChatRequest {
     /// Names of the documents that the messages may quote, so that a kept reply can be forgotten
     /// with them.
     pub about: Vec<String>,
+    /// Images that belong to the last message, as data URLs.
+    pub images: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -114,6 +116,11 @@ pub trait Llm: Send + Sync {
     /// What its tokens cost; nothing for local models.
     fn price(&self) -> Price {
         Price::default()
+    }
+
+    /// Whether it gives the log-probabilities of a reply's tokens.
+    fn logprobs(&self) -> bool {
+        false
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError>;

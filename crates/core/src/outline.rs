@@ -45,6 +45,15 @@ fn line(event: &Event) -> (u32, String) {
         Event::Computed { span, sql, rows, .. } => {
             (*span, format!("compute {sql:?} -> {rows} rows"))
         }
+        Event::Reranked { span, hits, .. } => {
+            let hits: Vec<String> =
+                hits.iter().map(|hit| format!("{} {:.2}", hit.id, hit.score)).collect();
+            (*span, format!("rerank -> [{}]", hits.join(", ")))
+        }
+        Event::Tagged { span, entities, .. } => {
+            let named: Vec<&str> = entities.iter().map(|entity| entity.text.as_str()).collect();
+            (*span, format!("tag -> {named:?}"))
+        }
         Event::Noted { span, note } => (*span, format!("note: {note}")),
         Event::SpentBudget { span, limit } => (*span, format!("the budget is spent: {limit}")),
     }

@@ -90,6 +90,8 @@ pub struct Rendered {
     pub temperature: f32,
     pub stop: Vec<String>,
     pub schema: Option<Arc<serde_json::Value>>,
+    /// Images to send along, as data URLs.
+    pub images: Vec<String>,
 }
 
 struct Template {
@@ -192,6 +194,7 @@ impl Prompts {
             }
             compiled.push((section.role, id));
         }
+        used.extend(front.images.iter().cloned());
         // A shipped prompt that ignores a variable is a mistake; a user's may leave words out.
         if let Some(unused) = front.variables.iter().find(|v| !overridden && !used.contains(v)) {
             return Err(fail(Some(1), format!("variable `{unused}` is declared and not used")));
@@ -289,6 +292,7 @@ impl Prompts {
             temperature: template.front.temperature,
             stop: template.front.stop.clone(),
             schema: template.schema.clone(),
+            images: images(&template.front.images, vars),
         })
     }
 
@@ -305,6 +309,25 @@ impl Prompts {
         };
         self.templates.iter().map(info).collect()
     }
+}
+
+/// The data URLs that these variables hold, one each or a list.
+fn images(names: &[String], vars: &minijinja::Value) -> Vec<String> {
+    let mut images = vec![];
+    for name in names {
+        let Ok(value) = vars.get_attr(name) else { continue };
+        match value.as_str() {
+            Some(one) => images.push(one.to_owned()),
+            None => images.extend(
+                value
+                    .try_iter()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|v| v.as_str().map(str::to_owned)),
+            ),
+        }
+    }
+    images
 }
 
 /// The names in `{% include "NAME" %}`, with the lines on which they stand.

@@ -33,6 +33,8 @@ pub(crate) struct Front {
     pub(crate) task: String,
     pub(crate) role: String,
     pub(crate) variables: Vec<String>,
+    /// Variables that are images (data URLs): sent beside the last message, not put into it.
+    pub(crate) images: Vec<String>,
     pub(crate) max_tokens: u32,
     pub(crate) temperature: f32,
     pub(crate) stop: Vec<String>,
@@ -64,6 +66,7 @@ pub(crate) fn parse_file(
         task: String::new(),
         role: String::new(),
         variables: vec![],
+        images: vec![],
         max_tokens: 1024,
         temperature: 0.0,
         stop: vec![],
@@ -129,6 +132,7 @@ fn set(front: &mut Front, line: &str, overriding: bool) -> Result<(), String> {
         // An override is given the variables of the file it replaces, whatever it says.
         "variables" if overriding => {}
         "variables" => front.variables = strings(&value).ok_or_else(|| fits("a list of names"))?,
+        "images" => front.images = strings(&value).ok_or_else(|| fits("a list of names"))?,
         "stop" => front.stop = strings(&value).ok_or_else(|| fits("a list of strings"))?,
         "max_tokens" => {
             let tokens = value.as_u64().and_then(|n| u32::try_from(n).ok());
@@ -142,8 +146,8 @@ fn set(front: &mut Front, line: &str, overriding: bool) -> Result<(), String> {
         "schema" => front.schema = Some(Shape(&value).schema()?),
         _ => {
             return Err(format!(
-                "unknown key `{key}` (known: task, role, variables, max_tokens, temperature, \
-                 stop, schema)"
+                "unknown key `{key}` (known: task, role, variables, images, max_tokens, \
+                 temperature, stop, schema)"
             ));
         }
     }

@@ -16,12 +16,23 @@ pub trait Strategy: Send + Sync {
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer>;
 }
 
+/// What a strategy cannot do without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Need {
+    /// A model for the role that gives the log-probabilities of its tokens.
+    LogProbs(&'static str),
+    Reranker,
+    Tagger,
+}
+
 /// A strategy in the list from which CLI help, menus and docs come.
 pub struct Entry {
     pub name: &'static str,
     /// Authors, title, venue.
     pub paper: &'static str,
     pub summary: &'static str,
+    /// What must be configured for it; checked when it is built for a run.
+    pub needs: &'static [Need],
     /// Builds it from its own table of the configuration; the error names the key.
     pub build: fn(toml::Table) -> std::result::Result<Arc<dyn Strategy>, String>,
 }

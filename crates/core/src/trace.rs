@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Layer, Limit, Message, Mode, NodeId, Usage};
+use crate::{Layer, Limit, Mention, Message, Mode, NodeId, Usage};
 
 /// The version of the trace's JSON form.
 pub const TRACE_VERSION: u32 = 1;
@@ -47,6 +47,10 @@ pub enum Event {
     },
     /// A query was run over the base's tables.
     Computed { span: u32, sql: String, rows: usize, elapsed_ms: f64 },
+    /// Hits were put in the order of their relevance to a query.
+    Reranked { span: u32, reranker: String, query: String, hits: Vec<HitLine>, elapsed_ms: f64 },
+    /// A text was searched for the entities it names.
+    Tagged { span: u32, tagger: String, text: String, entities: Vec<Mention>, elapsed_ms: f64 },
     /// A strategy took a turn worth telling: a fall-back, a choice of nothing.
     Noted { span: u32, note: String },
     /// A call was not made because a limit was reached.

@@ -14,7 +14,8 @@ pub(crate) const CONFIG_FILE: &str = "halma.toml";
 pub const OFFLINE: &str = "extractive";
 
 /// The roles a model can be given.
-pub const ROLES: &[&str] = &["default", "atomizer", "proposer", "selector", "reader"];
+pub const ROLES: &[&str] =
+    &["default", "cutter", "atomizer", "distiller", "vision", "proposer", "selector", "reader"];
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

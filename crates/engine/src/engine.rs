@@ -8,17 +8,18 @@ use halma_core::{
     ConfigError, Cx, Entry, Filter, Hit, Knowledge, Layer, Meter, MinScore, Mode, Outcome,
     PromptInfo, Prompts, Query, Question, Setup, Strategy, Watcher,
 };
-use halma_kb::{Base, BaseOptions, IndexReport, InputFormat, Progress, Stats};
+use halma_kb::{Base, BaseOptions, Deleted, Estimate, IndexOptions, IndexReport, Progress, Stats};
 use toml::Table;
 
-use crate::assemble;
 use crate::config::Config;
 use crate::error::EngineError;
+use crate::{assemble, former};
 
 pub struct Engine {
     config: Config,
     base: Arc<Base>,
     setup: Arc<Setup>,
+    cache: Option<Arc<Cache>>,
     embedder: Option<String>,
     warnings: Vec<String>,
 }
@@ -35,6 +36,7 @@ pub struct SearchQuery {
     pub layer: Layer,
     pub mode: Mode,
     pub limit: usize,
+    pub filter: Filter,
 }
 
 impl Engine {
@@ -53,13 +55,19 @@ impl Engine {
         dir: &Path,
         open: fn(&Path, BaseOptions) -> Result<Arc<Base>, halma_kb::KbError>,
     ) -> Result<Self, EngineError> {
+        // Figures are described when a model is named for it.
+        let mut config = config;
+        config.kb.describe_figures |= config.roles.contains_key("vision");
         let prompts = Arc::new(assemble::prompts(&config).map_err(|e| config.named(e))?);
         let embedder = assemble::embedder(&config.embedder).map_err(|e| config.named(e))?;
         let warnings = embedder.warning.into_iter().collect();
         let embedder = embedder.value;
         let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
-        let base = open(dir, BaseOptions { embedder, thresholds })?;
+        let graph = config.kb.graph;
+        let former = former::former(dir, name.as_deref())?;
+        let origin = former::origin(&config.embedder);
+        let base = open(dir, BaseOptions { embedder, origin, former, thresholds, graph })?;
         let cache = if config.models.is_empty() {
             None
         } else {
@@ -68,8 +76,8 @@ impl Engine {
         };
         let models = assemble::models(&config, cache.as_ref()).map_err(|e| config.named(e))?;
         let knowledge: Arc<dyn Knowledge> = Arc::clone(&base) as Arc<dyn Knowledge>;
-        let setup = Arc::new(Setup { models, knowledge, prompts });
-        Ok(Self { config, base, setup, embedder: name, warnings })
+        let setup = Arc::new(Setup::new(models, knowledge, prompts));
+        Ok(Self { config, base, setup, cache, embedder: name, warnings })
     }
 
     /// What the user should know before anything else: a missing embedder.
@@ -90,16 +98,60 @@ impl Engine {
         Ok(self.base.stats()?)
     }
 
-    /// Adds documents to the base under the budget for indexing.
+    /// The base itself, to look into.
+    pub fn base(&self) -> &Arc<Base> {
+        &self.base
+    }
+
+    /// Brings the base up to what the inputs hold, under the budget for indexing.
     pub async fn index(
         &self,
         inputs: &[PathBuf],
-        format: InputFormat,
+        options: &IndexOptions,
         progress: Progress,
     ) -> Result<IndexReport, EngineError> {
         let meter = Arc::new(Meter::new(self.config.budget.index));
         let kb = &self.config.kb;
-        Ok(halma_kb::index(&self.base, inputs, format, kb, &self.setup, &meter, progress).await?)
+        let report =
+            halma_kb::index(&self.base, inputs, options, kb, &self.setup, &meter, progress).await?;
+        self.forget(&report.documents_removed)?;
+        Ok(report)
+    }
+
+    /// What [`Engine::index`] would come to; nothing is spent and nothing stored.
+    pub async fn estimate(
+        &self,
+        inputs: &[PathBuf],
+        options: &IndexOptions,
+    ) -> Result<Estimate, EngineError> {
+        let kb = &self.config.kb;
+        Ok(halma_kb::estimate(&self.base, inputs, options, kb, &self.setup).await?)
+    }
+
+    /// Removes documents (by name, id or glob) with every trace of them, kept replies included.
+    pub fn delete(&self, documents: &[String]) -> Result<Deleted, EngineError> {
+        let deleted = self.base.delete(documents)?;
+        self.forget(&deleted.names)?;
+        Ok(deleted)
+    }
+
+    /// Forgets the kept replies that may quote these documents, also where no model is configured
+    /// any more that could have given them.
+    fn forget(&self, documents: &[String]) -> Result<(), EngineError> {
+        if documents.is_empty() {
+            return Ok(());
+        }
+        let dir = self.base.cache_dir();
+        let failed = |e| EngineError::Cache(Box::new(e));
+        let cache = match &self.cache {
+            Some(cache) => Arc::clone(cache),
+            None if dir.join("data.mdb").exists() || dir.join("replies").exists() => {
+                Cache::open(&dir).map_err(failed)?
+            }
+            None => return Ok(()),
+        };
+        cache.forget(documents).map_err(failed)?;
+        Ok(())
     }
 
     /// A fresh context under the budget for one question.
@@ -165,7 +217,7 @@ impl Engine {
             limit: query.limit,
             min_score: MinScore::Any,
             exclude: vec![],
-            filter: Filter::default(),
+            filter: query.filter,
         };
         let lists = self.setup.knowledge.search(&query).await;
         let lists = lists.map_err(halma_core::Error::Knowledge)?;
@@ -194,6 +246,7 @@ impl Engine {
             "prompts": words,
             "models": models,
             "thresholds": [self.config.embedder.chunk_threshold, self.config.embedder.atom_threshold],
+            "graph": self.config.kb.graph,
             "budget": self.config.budget.ask,
             "base": self.base_fingerprint()?,
         })

@@ -4,6 +4,7 @@ mod config;
 mod doctor;
 mod engine;
 mod error;
+mod former;
 mod load;
 mod show;
 
@@ -14,7 +15,11 @@ pub use config::{
 pub use doctor::{Finding, Health, examine};
 pub use engine::{Asked, Engine, SearchQuery, list_prompts};
 pub use error::EngineError;
-pub use halma_kb::{IndexReport, InputFormat, Progress, Refused, Stage, Stats, Step};
+pub use halma_kb::{
+    Base, Deleted, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat, ListQuery,
+    Listed, Merge, MergeSide, Progress, Refused, Seen, Shown, SqlLimits, Stage, StageEstimate,
+    Stats, Step, TableLine, Unit, Verified, Watch,
+};
 pub use load::{Flags, Loaded, flag_value, load};
 pub use show::{ShownValue, show};
 

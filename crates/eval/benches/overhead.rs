@@ -106,7 +106,7 @@ fn comparison(report: &Report) {
 async fn run(out: &Path, data: &DataSet) -> Report {
     let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
     let models = Models::new(Arc::new(Instantly));
-    let setup = Arc::new(Setup { models, knowledge: Toy::empty(), prompts });
+    let setup = Arc::new(Setup::new(models, Toy::empty(), prompts));
     let bench = Bench {
         open: Arc::new(move |whole| {
             let meter = Meter::within(Budget::default(), Arc::clone(whole));

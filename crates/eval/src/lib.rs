@@ -38,6 +38,7 @@ pub use report::{
     Failure, Fate, Judgement, KindMetrics, Latency, Loss, Metrics, QuestionHead, QuestionResult,
     REPORT_VERSION, Report, Retrieval, Run, Sure, Tokens,
 };
+pub use retrieval::{Recall, recall};
 pub use runner::{
     AskJudge, Bench, Claim, Contestant, Judge, OpenCx, Origin, Progress, Retrieve, Ruling, Runner,
     Sample, Source, Tick, record_indexing, sample,

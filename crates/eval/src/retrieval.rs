@@ -1,14 +1,15 @@
 //! What the base finds for a question by itself, before any strategy: the same for every
 //! contestant, searched once and kept in `OUT/retrieval.jsonl`.
 use std::collections::HashMap;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use crate::jobs::{caught, each};
 use crate::journal::{Journal, LINE_VERSION};
-use crate::metrics::ranks;
+use crate::metrics::{ranks, recall_of_ranks};
 use crate::record::fingerprint;
-use crate::runner::{Bench, Progress, Runner, Tick};
+use crate::runner::{Bench, Progress, Retrieve, Runner, Tick};
 use crate::{DataSet, EvalError, Item};
 
 /// The places of a question's gold passages among its hits.
@@ -21,6 +22,59 @@ pub(crate) struct Found {
     fingerprint: String,
     /// For each gold passage the place (from 1) of the first hit in it.
     pub(crate) ranks: Vec<Option<usize>>,
+}
+
+/// How well one way of searching finds the gold passages of the questions that have some, by the
+/// question alone. Fractions between 0 and 1, `None` without such questions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recall {
+    /// Questions that were searched for.
+    pub n: usize,
+    /// Questions whose search failed; they are in no mean.
+    pub failed: usize,
+    /// The mean share of a question's gold passages among the first 5 hits.
+    pub r5: Option<f64>,
+    pub r10: Option<f64>,
+    /// The share of questions with all their gold passages among the first 5 hits.
+    pub all5: Option<f64>,
+    pub all10: Option<f64>,
+    /// Median time of a search in milliseconds, one after the other.
+    pub p50_ms: Option<f64>,
+}
+
+/// Searches for every question once, one after the other, so that the times say something. The
+/// search must give at least 10 hits.
+pub async fn recall(data: &DataSet, retrieve: &Retrieve) -> Recall {
+    let (mut found, mut times, mut failed) = (vec![], vec![], 0);
+    for item in data.items.iter().filter(|item| !item.gold.is_empty()) {
+        let began = Instant::now();
+        let hits = caught(retrieve(item.question.text.clone())).await;
+        times.push(began.elapsed().as_secs_f64() * 1e3);
+        match hits {
+            Ok(Ok(hits)) => found.push(ranks(&item.gold, &hits)),
+            Ok(Err(_)) | Err(_) => failed += 1,
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    let shares = |k: usize| found.iter().filter_map(|ranks| recall_of_ranks(ranks, k)).collect();
+    let whole = |k: usize| -> Vec<f64> {
+        let shares: Vec<f64> = shares(k);
+        shares.into_iter().map(|share| if share >= 1.0 { 1.0 } else { 0.0 }).collect()
+    };
+    Recall {
+        n: times.len(),
+        failed,
+        r5: mean(&shares(5)),
+        r10: mean(&shares(10)),
+        all5: mean(&whole(5)),
+        all10: mean(&whole(10)),
+        p50_ms: times.get(times.len() / 2).copied(),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number of questions")]
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// For each item, in order, where its gold passages were found; or why the search failed. `None`
@@ -86,4 +140,53 @@ fn open(runner: &Runner) -> Result<(Option<Journal<Found>>, Known), EvalError> {
 fn fingerprint_of(item: &Item, base: &str) -> String {
     let gold = item.gold.iter().flat_map(|passage| [passage.title.as_str(), &passage.text]);
     fingerprint([base, &item.question.text].into_iter().chain(gold))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use halma_core::{Hit, Layer, Span};
+
+    use super::*;
+    use crate::{Format, load};
+
+    fn hit(title: &str, text: &str) -> Hit {
+        Hit {
+            id: title.into(),
+            layer: Layer::Chunk,
+            parent: None,
+            document: title.to_owned(),
+            title: title.to_owned(),
+            section: None,
+            page: None,
+            text: text.to_owned(),
+            score: 0.0,
+            cosine: None,
+            parts: vec![],
+            span: Span::default(),
+        }
+    }
+
+    #[tokio::test]
+    async fn shares_and_whole_sets_of_gold_passages_are_told_apart() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hotpotqa.json");
+        let data = load(&path, Format::Hotpotqa, None).unwrap();
+        let gold: Vec<_> = data.items.iter().flat_map(|item| item.gold.clone()).collect();
+        let asked = data.items.iter().filter(|item| !item.gold.is_empty()).count();
+        // Everything but the first question's first passage, at the head of the list.
+        let all = gold.clone();
+        let found: Retrieve = Arc::new(move |_| {
+            let hits = all[1..].iter().map(|passage| hit(&passage.title, &passage.text)).collect();
+            Box::pin(async move { Ok(hits) })
+        });
+        let recall = recall(&data, &found).await;
+        assert_eq!((recall.n, recall.failed), (asked, 0));
+        assert!(recall.r10.unwrap() > recall.all10.unwrap(), "{recall:?}");
+        assert!(recall.all10.unwrap() < 1.0 && recall.r5.unwrap() > 0.0, "{recall:?}");
+        let fails: Retrieve = Arc::new(|_| Box::pin(async { Err("the base is gone".into()) }));
+        let recall = super::recall(&data, &fails).await;
+        assert_eq!((recall.failed, recall.r5), (asked, None));
+    }
 }

@@ -1,146 +1,17 @@
 //! Searching and building at size: BM25 over 10,000 and 100,000 passages, exact dense search over
 //! 100,000 × 384 with its recall, and passages indexed per second.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may stop")]
-use std::fmt::Write as _;
+mod common;
+
 use std::hint::black_box;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
+use common::{Random, build, build_of, named_passages, passages, vector};
 use criterion::{Criterion, criterion_group, criterion_main};
-use halma_core::{
-    ChatReply, ChatRequest, EmbedRole, Embedder, Filter, Knowledge, Layer, Llm, LlmError, Meter,
-    MinScore, Mode, Models, Prompts, Query, Setup, Vector,
-};
-use halma_kb::{Atoms, Base, BaseOptions, IndexReport, InputFormat, KbSettings, PROMPTS};
-use halma_testkit::Toy;
+use halma_core::{Filter, Knowledge, Layer, MinScore, Mode, Query, Vector};
+use halma_kb::Atoms;
 use tokio::runtime::Runtime;
-
-const DIMENSIONS: usize = 384;
-
-/// A small generator, so that every run has the same text and vectors.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        self.0 >> 33
-    }
-
-    /// About normally distributed.
-    fn normal(&mut self) -> f32 {
-        let sum: u64 = (0..8).map(|_| self.next() & 0xffff).sum();
-        #[expect(clippy::cast_precision_loss, reason = "below 2^19")]
-        let sum = sum as f32;
-        sum / 65536.0 - 4.0
-    }
-
-    /// A word by Zipf's law, as texts have them.
-    fn word(&mut self) -> String {
-        #[expect(clippy::cast_precision_loss, reason = "31 bits of chance")]
-        let uniform = self.next() as f64 / f64::from(1_u32 << 31);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank")]
-        let rank = (60_000_f64.powf(uniform)) as u64;
-        let letters = b"etaoinshrdlucmfwygpb";
-        let (mut word, mut rest) = (String::new(), rank * 7919 + 13);
-        while rest > 0 {
-            word.push(char::from(letters[usize::try_from(rest % 20).unwrap()]));
-            rest /= 20;
-        }
-        word
-    }
-
-    fn passage(&mut self, words: usize) -> String {
-        let mut text = String::new();
-        for i in 0..words {
-            text.push_str(&self.word());
-            text.push_str(if i % 20 == 19 { ". " } else { " " });
-        }
-        text
-    }
-}
-
-/// Vectors around 2,000 centres, told apart by the text.
-struct Centres;
-
-fn vector(text: &str) -> Vector {
-    let seed = text.bytes().fold(7_u64, |sum, b| sum.wrapping_mul(31).wrapping_add(u64::from(b)));
-    let (mut centre, mut own) = (Random(seed % 2000 * 977 + 5), Random(seed));
-    let raw: Vec<f32> = (0..DIMENSIONS).map(|_| centre.normal() + 0.8 * own.normal()).collect();
-    let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt();
-    raw.into_iter().map(|x| x / length).collect()
-}
-
-#[async_trait]
-impl Embedder for Centres {
-    fn model(&self) -> &'static str {
-        "centres"
-    }
-
-    async fn embed(&self, texts: &[&str], _: EmbedRole) -> Result<Vec<Vector>, LlmError> {
-        Ok(texts.iter().map(|text| vector(text)).collect())
-    }
-}
-
-/// Answers at once with four questions.
-struct Quick;
-
-#[async_trait]
-impl Llm for Quick {
-    fn model(&self) -> &'static str {
-        "quick"
-    }
-
-    async fn chat(&self, _: &ChatRequest) -> Result<ChatReply, LlmError> {
-        let text = "Who is it?\nWhat is it?\nWhere is it?\nWhen was it?\n".to_owned();
-        Ok(ChatReply { text, ..ChatReply::default() })
-    }
-}
-
-fn passages(file: &Path, count: usize) {
-    let mut random = Random(42);
-    let mut lines = String::new();
-    for i in 0..count {
-        let text = random.passage(100);
-        let _ = writeln!(lines, "{{\"id\":\"p{i}\",\"title\":\"t{i}\",\"text\":\"{text}\"}}");
-    }
-    std::fs::write(file, lines).unwrap();
-}
-
-struct Built {
-    base: Arc<Base>,
-    report: IndexReport,
-    _dir: tempfile::TempDir,
-}
-
-fn build(runtime: &Runtime, count: usize, embedder: bool, atoms: Atoms) -> Built {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("passages.jsonl");
-    passages(&file, count);
-    let embedder: Option<Arc<dyn Embedder>> = if embedder { Some(Arc::new(Centres)) } else { None };
-    let options = BaseOptions { embedder, ..BaseOptions::default() };
-    let base = Base::create_or_open(&dir.path().join("base"), options).unwrap();
-    let settings = KbSettings { atoms, ..KbSettings::default() };
-    let setup = Arc::new(Setup {
-        models: Models::new(Arc::new(Quick)),
-        knowledge: Toy::empty(),
-        prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
-    });
-    let meter = Arc::new(Meter::unlimited());
-    let report = runtime
-        .block_on(halma_kb::index(
-            &base,
-            &[file],
-            InputFormat::Auto,
-            &settings,
-            &setup,
-            &meter,
-            Arc::new(|_| ()),
-        ))
-        .unwrap();
-    Built { base, report, _dir: dir }
-}
 
 fn query(text: &str, mode: Mode) -> Query {
     Query {
@@ -211,17 +82,21 @@ fn every_vector() -> Vec<Vector> {
     (0..100_000).map(|i| vector(&format!("t{i}\n{}", random.passage(100).trim()))).collect()
 }
 
+/// Writes so many passages into a file.
+type Write = fn(&Path, usize);
+
 fn index(_: &mut Criterion) {
     let runtime = Runtime::new().unwrap();
-    for (what, count, embedder, atoms) in [
-        ("words only", 10_000, false, Atoms::None),
-        ("vectors at once", 10_000, true, Atoms::None),
-        ("sentences, no vectors", 10_000, false, Atoms::Sentences),
-        ("a model at 0 ms, vectors at once", 1_000, true, Atoms::Questions),
+    for (what, count, write, embedder, atoms) in [
+        ("words only", 10_000, passages as Write, false, Atoms::None),
+        ("words only, ten names each", 10_000, named_passages as Write, false, Atoms::None),
+        ("vectors at once", 10_000, passages as Write, true, Atoms::None),
+        ("sentences, no vectors", 10_000, passages as Write, false, Atoms::Sentences),
+        ("a model at 0 ms, vectors at once", 1_000, passages as Write, true, Atoms::Questions),
     ] {
         let mut best = Duration::MAX;
         for _ in 0..3 {
-            let built = build(&runtime, count, embedder, atoms);
+            let built = build_of(&runtime, (count, write), embedder, atoms);
             best = best.min(Duration::from_secs_f64(built.report.elapsed_ms / 1e3));
         }
         #[expect(clippy::cast_precision_loss, reason = "thousands")]
@@ -230,5 +105,39 @@ fn index(_: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, index, bm25, dense);
+fn graph(c: &mut Criterion) {
+    let runtime = Runtime::new().unwrap();
+    let built = build_of(&runtime, (10_000, named_passages), true, Atoms::Sentences);
+    let mut random = Random(11);
+    let asked = |random: &mut Random| format!("{} {}", random.passage(6).trim(), random.name());
+    let queries: Vec<Query> = (0..300).map(|_| query(&asked(&mut random), Mode::Graph)).collect();
+    let began = Instant::now();
+    runtime.block_on(built.base.search(&queries[0])).unwrap();
+    println!("first graph search of 10,000 passages: {:?}", began.elapsed());
+    let times: Vec<Duration> = queries
+        .iter()
+        .cycle()
+        .take(900)
+        .map(|query| {
+            let began = Instant::now();
+            black_box(runtime.block_on(built.base.search(query)).unwrap());
+            began.elapsed()
+        })
+        .collect();
+    for (what, times) in
+        [("cold", &mut times[..300].to_vec()), ("warm", &mut times[600..].to_vec())]
+    {
+        times.sort_unstable();
+        println!("graph top 10 of 10,000, {what}: p50 {:?}, p95 {:?}", times[150], times[285]);
+    }
+    let mut at = 0;
+    c.bench_function("Graph top 10 of 10000 x 384, query embedded", |b| {
+        b.iter(|| {
+            at = (at + 1) % queries.len();
+            black_box(runtime.block_on(built.base.search(&queries[at])).unwrap())
+        });
+    });
+}
+
+criterion_group!(benches, index, bm25, dense, graph);
 criterion_main!(benches);

@@ -1,38 +1,55 @@
 //! A base that is open: the truth, its indexes, and the vectors held in memory.
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use halma_core::{Embedder, Layer};
+use halma_core::{Embedder, Filter, Layer};
 use tokio::sync::OnceCell;
 
 use crate::error::beside;
+use crate::filter::{Rows, allowed};
+use crate::graph::{GraphSettings, Memory};
 use crate::lock::WriterLock;
 use crate::report::{Stats, VectorStats};
-use crate::store::{EmbedderRecord, FORMAT, Store};
+use crate::searched::searched_text;
+use crate::store::{EmbedderRecord, FORMAT, Reading, Store};
 use crate::vectors::Matrix;
 use crate::words::WordIndex;
-use crate::{BaseOptions, KbError, Thresholds};
+use crate::{BaseOptions, Former, KbError, Thresholds};
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
 pub struct Base {
     pub(crate) dir: PathBuf,
     pub(crate) store: Store,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    /// How the embedder is opened, for the record.
+    pub(crate) origin: String,
+    pub(crate) former: Option<Former>,
     pub(crate) thresholds: Thresholds,
-    chunks: WordIndex,
-    atoms: WordIndex,
+    pub(crate) graph: GraphSettings,
+    chunks: Arc<WordIndex>,
+    atoms: Arc<WordIndex>,
     view: Mutex<View>,
+    pub(crate) tables: crate::tables::Kept,
     warned: AtomicBool,
 }
 
-/// What searches see, loaded when first needed.
+/// What searches see of one generation, each part loaded when first needed.
 #[derive(Default)]
 struct View {
     generation: u64,
-    chunks: Arc<OnceCell<Arc<Matrix>>>,
-    atoms: Arc<OnceCell<Arc<Matrix>>>,
+    matrices: HashMap<Layer, Loaded<Matrix>>,
+    /// Of the layers that have no index on disk.
+    words: HashMap<Layer, Loaded<WordIndex>>,
+    memory: Arc<Memory>,
+    filters: HashMap<(Layer, String), Arc<Rows>>,
 }
+
+type Loaded<T> = Arc<OnceCell<Arc<T>>>;
+
+/// Filters whose rows are kept; beyond it they are worked out anew.
+const FILTERS: usize = 64;
 
 fn truth(dir: &Path) -> PathBuf {
     dir.join("truth")
@@ -64,31 +81,34 @@ impl Base {
         };
         // While somebody else indexes, what they have entered so far is searched. Otherwise the
         // word index is brought up to the truth here, should a run have been killed.
-        let lock = WriterLock::try_take(dir)?;
-        let opened = if lock.is_none() { open().ok() } else { None };
+        let writable = store.is_writable();
+        let lock = if writable { WriterLock::try_take(dir)? } else { None };
+        let opened = match lock {
+            Some(_) => None,
+            None if writable => open().ok(),
+            None => Some(open()?),
+        };
         let (chunks, atoms) = if let Some(opened) = opened {
             opened
         } else {
             let _lock = lock.map_or_else(|| WriterLock::take(dir), Ok)?;
-            let chunks = WordIndex::open_or_mend(&words(Layer::Chunk), Layer::Chunk)?;
-            let atoms = WordIndex::open_or_mend(&words(Layer::Atom), Layer::Atom)?;
-            for index in [&chunks, &atoms] {
-                if index.is_behind(&store)? {
-                    index.catch_up(&store, &|_| ())?;
-                    store.write(|txn| store.publish(txn))?;
-                }
-            }
-            (chunks, atoms)
+            store.settle()?;
+            let up = |layer| caught_up(&words(layer), layer, &store);
+            (up(Layer::Chunk)?, up(Layer::Atom)?)
         };
         let generation = store.read(|txn| store.generation(txn))?;
         Ok(Arc::new(Self {
             dir: dir.to_owned(),
             store,
             embedder: options.embedder,
+            origin: options.origin,
+            former: options.former,
             thresholds: options.thresholds,
-            chunks,
-            atoms,
+            graph: options.graph,
+            chunks: Arc::new(chunks),
+            atoms: Arc::new(atoms),
             view: Mutex::new(View { generation, ..View::default() }),
+            tables: crate::tables::Kept::default(),
             warned: AtomicBool::new(false),
         }))
     }
@@ -107,7 +127,7 @@ impl Base {
             let ledger = store.ledger_counts(txn)?;
             let mut vectors = vec![];
             for (number, record) in (0u8..).zip(store.embedders(txn)?) {
-                let EmbedderRecord { model, dimensions } = record;
+                let EmbedderRecord { model, dimensions, .. } = record;
                 let chunks = store.count_vectors(txn, number, Layer::Chunk)?;
                 let atoms = store.count_vectors(txn, number, Layer::Atom)?;
                 if chunks + atoms > 0 {
@@ -127,6 +147,7 @@ impl Base {
                 vectors,
                 failed_units: ledger.failed,
                 pending_units: ledger.pending,
+                figures: self.figures(txn)?,
                 bytes_on_disk,
                 fingerprint: hasher.finalize().to_hex()[..16].to_owned(),
                 created,
@@ -135,7 +156,7 @@ impl Base {
         })
     }
 
-    /// The word index of a layer that is searched.
+    /// The word index of a layer that has one on disk.
     pub(crate) fn words(&self, layer: Layer) -> Result<&WordIndex, KbError> {
         match layer {
             Layer::Chunk => Ok(&self.chunks),
@@ -144,10 +165,29 @@ impl Base {
         }
     }
 
+    /// The word index of any layer. Those of the smaller ones are made in memory by the first
+    /// search, so that nothing of them is left on disk when a document is deleted.
+    pub(crate) async fn words_of(&self, layer: Layer) -> Result<Arc<WordIndex>, KbError> {
+        match layer {
+            Layer::Chunk => return Ok(Arc::clone(&self.chunks)),
+            Layer::Atom => return Ok(Arc::clone(&self.atoms)),
+            _ => {}
+        }
+        let cell = Arc::clone(self.view().words.entry(layer).or_default());
+        let store = self.store.clone();
+        let load = || beside("indexing words", move || words_in_memory(&store, layer));
+        let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
+        Ok(Arc::clone(loaded))
+    }
+
+    fn view(&self) -> MutexGuard<'_, View> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Sees what was published since the last search.
     pub(crate) fn refresh(&self) -> Result<(), KbError> {
         let generation = self.store.read(|txn| self.store.generation(txn))?;
-        let mut view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut view = self.view();
         if view.generation != generation {
             self.chunks.reload()?;
             self.atoms.reload()?;
@@ -158,14 +198,53 @@ impl Base {
 
     /// The vectors of a layer, loaded by the first search that needs them.
     pub(crate) async fn matrix(&self, embedder: u8, layer: Layer) -> Result<Arc<Matrix>, KbError> {
-        let cell = {
-            let view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(if layer == Layer::Atom { &view.atoms } else { &view.chunks })
-        };
+        let cell = Arc::clone(self.view().matrices.entry(layer).or_default());
         let store = self.store.clone();
         let load = || beside("loading vectors", move || Matrix::load(&store, embedder, layer));
         let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
+        // Searches moved on to another embedder after the view was made.
+        if loaded.embedder() != embedder {
+            let store = self.store.clone();
+            let load = move || Matrix::load(&store, embedder, layer);
+            return beside("loading vectors", load).await.map(Arc::new);
+        }
         Ok(Arc::clone(loaded))
+    }
+
+    /// The open embedder of this name, with its thresholds.
+    pub(crate) fn opened(&self, model: &str) -> Option<(&Arc<dyn Embedder>, Thresholds)> {
+        if let Some(embedder) = self.embedder.as_ref().filter(|e| e.model() == model) {
+            return Some((embedder, self.thresholds));
+        }
+        let former = self.former.as_ref().filter(|former| former.embedder.model() == model)?;
+        Some((&former.embedder, former.thresholds))
+    }
+
+    /// What graph searches have read so far.
+    pub(crate) fn memory(&self) -> Arc<Memory> {
+        Arc::clone(&self.view().memory)
+    }
+
+    /// The rows of a layer that a filter lets in; `None` for a filter that asks for nothing.
+    pub(crate) fn allowed(
+        &self,
+        txn: &Reading<'_>,
+        (filter, layer): (&Filter, Layer),
+    ) -> heed::Result<Option<Arc<Rows>>> {
+        if filter.is_empty() {
+            return Ok(None);
+        }
+        let key = (layer, format!("{filter:?}"));
+        if let Some(known) = self.view().filters.get(&key) {
+            return Ok(Some(Arc::clone(known)));
+        }
+        let rows = Arc::new(allowed(&self.store, txn, (filter, layer))?);
+        let mut view = self.view();
+        if view.filters.len() >= FILTERS {
+            view.filters.clear();
+        }
+        view.filters.insert(key, Arc::clone(&rows));
+        Ok(Some(rows))
     }
 
     /// Says once that only words are searched, unless there is nothing to search.
@@ -175,7 +254,15 @@ impl Base {
             return Ok(());
         }
         let layer = layer.name();
-        if let Some(embedder) = &self.embedder {
+        let active = self.store.read(|txn| self.store.active_embedder(txn))?;
+        if let Some((_, record)) = active.filter(|(_, record)| self.opened(&record.model).is_none())
+        {
+            tracing::warn!(
+                "the base's vectors are of `{}`, which is not open: only words are searched until \
+                 `halma index` has embedded it anew",
+                record.model
+            );
+        } else if let Some(embedder) = &self.embedder {
             tracing::warn!(
                 "the base has no {layer} vectors of `{}`: only words are searched; run `halma \
                  index` again to embed it",
@@ -186,6 +273,38 @@ impl Base {
         }
         Ok(())
     }
+}
+
+fn words_in_memory(store: &Store, layer: Layer) -> Result<WordIndex, KbError> {
+    let texts = store.read(|txn| {
+        let mut texts = vec![];
+        for row in store.rows(txn, layer, 0, usize::MAX)? {
+            texts.extend(searched_text(store, txn, (layer, row))?.map(|text| (row, text)));
+        }
+        Ok(texts)
+    })?;
+    WordIndex::in_memory(layer, texts.into_iter())
+}
+
+/// The word index of a layer, up to the truth. One that cannot be brought there is built again: it
+/// may be the copy of one that was just being written. The caller holds the lock.
+fn caught_up(dir: &Path, layer: Layer, store: &Store) -> Result<WordIndex, KbError> {
+    let mut index = WordIndex::open_or_mend(dir, layer)?;
+    if !index.is_behind(store)? {
+        return Ok(index);
+    }
+    match index.catch_up(store, &|_| ()) {
+        Err(reason @ KbError::Words { .. }) => {
+            tracing::warn!("{reason}: it is built again");
+            drop(index);
+            WordIndex::clear(dir)?;
+            index = WordIndex::open(dir, layer)?;
+            index.catch_up(store, &|_| ())?;
+        }
+        done => done?,
+    }
+    store.write(|txn| store.publish(txn))?;
+    Ok(index)
 }
 
 /// Bytes that a folder takes up.
@@ -214,7 +333,8 @@ mod tests {
             Base::create_or_open(dir.path(), BaseOptions::default()),
         ] {
             let said = opened.err().unwrap().to_string();
-            assert!(said.contains("format 2") && said.contains("upgrade"), "{said}");
+            let found = format!("format {}", FORMAT + 1);
+            assert!(said.contains(&found) && said.contains("upgrade"), "{said}");
         }
     }
 

@@ -20,7 +20,7 @@ impl Base {
         match layer {
             Layer::Document => {
                 let Some(record) = store.node::<DocumentRecord>(txn, row)? else { return Ok(None) };
-                let text = store.slice(txn, row, (0, store.text_bytes(txn, row)?))?.to_owned();
+                let text = store.slice(txn, row, (0, store.text_bytes(txn, row)?))?;
                 let end = text.chars().count();
                 let hit = of_document(&record, layer, record.id, Span { start: 0, end });
                 Ok(Some(Hit { text, ..hit }))
@@ -28,14 +28,14 @@ impl Base {
             Layer::Section => {
                 let Some(record) = store.node::<SectionRecord>(txn, row)? else { return Ok(None) };
                 let document: DocumentRecord = store.linked(txn, record.document)?;
-                let text = store.slice(txn, record.document, record.place.bytes)?.to_owned();
+                let text = store.slice(txn, record.document, record.place.bytes)?;
                 let hit = of_document(&document, layer, record.id, record.place.span());
                 let parent = Some(node_id(Layer::Document, document.id));
                 Ok(Some(Hit { parent, text, section: record.name, ..hit }))
             }
             Layer::Chunk => {
                 let Some(record) = store.node::<ChunkRecord>(txn, row)? else { return Ok(None) };
-                let text = store.chunk_text(txn, &record)?.to_owned();
+                let text = store.chunk_text(txn, &record)?;
                 let hit = self.in_chunk(txn, &record, (layer, record.id))?;
                 let section: SectionRecord = store.linked(txn, record.section)?;
                 let parent = Some(node_id(Layer::Section, section.id));
@@ -46,7 +46,7 @@ impl Base {
                 let chunk: ChunkRecord = store.linked(txn, record.chunk)?;
                 let hit = self.in_chunk(txn, &chunk, (layer, record.id))?;
                 let span = Span { start: record.start, end: record.end };
-                Ok(Some(Hit { parent: chunk_id(&chunk), text: record.text, span, ..hit }))
+                Ok(Some(Hit { parent: Some(chunk_id(&chunk)), text: record.text, span, ..hit }))
             }
             Layer::Row => {
                 let Some(record) = store.node::<RowRecord>(txn, row)? else { return Ok(None) };
@@ -54,13 +54,13 @@ impl Base {
                 let table: TableRecord = store.linked(txn, record.table)?;
                 let hit = self.in_chunk(txn, &chunk, (layer, record.id))?;
                 let (text, span) = (row_text(&table, &record.cells), record.place.span());
-                Ok(Some(Hit { parent: chunk_id(&chunk), text, span, ..hit }))
+                Ok(Some(Hit { parent: Some(chunk_id(&chunk)), text, span, ..hit }))
             }
             Layer::Fact => {
                 let Some(record) = store.node::<FactRecord>(txn, row)? else { return Ok(None) };
                 let chunk: ChunkRecord = store.linked(txn, record.chunk)?;
                 let hit = self.in_chunk(txn, &chunk, (layer, record.id))?;
-                Ok(Some(Hit { parent: chunk_id(&chunk), text: record.text, ..hit }))
+                Ok(Some(Hit { parent: Some(chunk_id(&chunk)), text: record.text, ..hit }))
             }
             Layer::Table | Layer::Figure => self.resolve_part(txn, layer, row),
             Layer::Summary | Layer::Tag | Layer::Entity | Layer::Community => {
@@ -80,7 +80,7 @@ impl Base {
                 let hit = apart(layer, table.id, &title, names.join("; "));
                 return Ok(Some(hit));
             };
-            let text = store.slice(txn, document, table.place.bytes)?.to_owned();
+            let text = store.slice(txn, document, table.place.bytes)?;
             (table.id, document, section, table.place, table.caption, text)
         } else {
             let Some(figure) = store.node::<FigureRecord>(txn, row)? else { return Ok(None) };
@@ -138,8 +138,8 @@ impl Base {
     }
 }
 
-fn chunk_id(chunk: &ChunkRecord) -> Option<NodeId> {
-    Some(node_id(Layer::Chunk, chunk.id))
+fn chunk_id(chunk: &ChunkRecord) -> NodeId {
+    node_id(Layer::Chunk, chunk.id)
 }
 
 /// A row with the names of its columns; empty values are left out.

@@ -1,17 +1,28 @@
 //! The knowledge base: documents → sections → chunks → atoms, kept in LMDB, searched by words
 //! (tantivy) and by vectors (exact), both made from the truth and rebuilt when they are lost.
+#[cfg(test)]
+extern crate self as halma_kb;
+
 mod atom;
 mod base;
 mod build;
 mod cut;
+mod delete;
+mod distil;
 mod error;
+mod filter;
 mod fuse;
+mod graph;
 mod hit;
 mod inspect;
 mod lock;
+mod names;
 mod read;
 mod report;
+#[cfg(test)]
+mod sample;
 mod search;
+mod searched;
 mod settings;
 mod store;
 mod tables;
@@ -21,13 +32,35 @@ mod words;
 use halma_core::PromptFile;
 
 pub use base::Base;
-pub use build::index;
+pub use build::{
+    Changed, EmbeddedBy, Estimate, IndexOptions, Migration, StageEstimate, Watch, estimate, index,
+};
+pub use delete::Deleted;
+pub use distil::{
+    Distilled, Expansion, Learned, LeftOut, Merge, MergeRule, MergeSide, QueryTag, TagOrigin,
+    TagSample, TaskUnits, learn_tags,
+};
 pub use error::KbError;
-pub use inspect::Seen;
+pub use graph::GraphSettings;
+pub use inspect::{
+    ColumnDetails, Details, ExportFormat, Figures, ListQuery, Listed, ListedDocument, Problem,
+    Seen, Shown, Unit, Verified,
+};
 pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
-pub use settings::{Atoms, BaseOptions, InputFormat, KbSettings, Thresholds};
-pub use tables::SqlLimits;
+pub use settings::{
+    Atoms, BaseOptions, Chunks, Entities, Former, InputFormat, KbSettings, Thresholds,
+};
+pub use tables::{ColumnLine, SqlLimits, TableLine};
 
 /// The prompts of this crate.
-pub const PROMPTS: &[PromptFile] =
-    &[PromptFile { name: "kb/atomize", text: include_str!("../prompts/kb/atomize.md") }];
+pub const PROMPTS: &[PromptFile] = &[
+    PromptFile { name: "kb/atomize", text: include_str!("../prompts/kb/atomize.md") },
+    PromptFile { name: "kb/cut", text: include_str!("../prompts/kb/cut.md") },
+    PromptFile { name: "kb/community", text: include_str!("../prompts/kb/community.md") },
+    PromptFile { name: "kb/describe", text: include_str!("../prompts/kb/describe.md") },
+    PromptFile { name: "kb/facts", text: include_str!("../prompts/kb/facts.md") },
+    PromptFile { name: "kb/same", text: include_str!("../prompts/kb/same.md") },
+    PromptFile { name: "kb/summarise", text: include_str!("../prompts/kb/summarise.md") },
+    PromptFile { name: "kb/tag", text: include_str!("../prompts/kb/tag.md") },
+    PromptFile { name: "kb/tag_classes", text: include_str!("../prompts/kb/tag_classes.md") },
+];

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
+use crate::Distilled;
+
 /// Told after each step of the build; must return at once.
 pub type Progress = Arc<dyn Fn(Step) + Send + Sync>;
 
@@ -27,8 +29,42 @@ pub enum Stage {
     Atomize,
     /// Counts texts (chunks and atoms).
     Embed,
+    /// Counts chunks that facts are taken from.
+    Facts,
+    /// Counts pairs of entities that may be one.
+    Resolve,
+    /// Counts chunks that are tagged.
+    Tag,
+    /// Counts sections and documents, and parts of long ones.
+    Summarise,
+    /// Counts communities.
+    Communities,
+    /// Counts chunks whose names are linked.
+    Link,
     /// Counts nodes entered in the word index.
     Store,
+    /// Counts documents that are gone and removed.
+    Prune,
+}
+
+impl Stage {
+    /// What is done, as a person reads it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wait => "waiting",
+            Self::Read => "reading",
+            Self::Atomize => "atomizing",
+            Self::Embed => "embedding",
+            Self::Link => "linking names",
+            Self::Facts => "taking facts",
+            Self::Resolve => "resolving entities",
+            Self::Tag => "tagging",
+            Self::Summarise => "summing up",
+            Self::Communities => "describing communities",
+            Self::Store => "storing",
+            Self::Prune => "removing",
+        }
+    }
 }
 
 /// What one run of `index` did.
@@ -38,12 +74,24 @@ pub struct IndexReport {
     pub documents_unchanged: usize,
     /// Documents whose content changed under the same name, or that are cut differently now.
     pub documents_replaced: usize,
+    /// Names of documents that were removed because what they came from is gone.
+    pub documents_removed: Vec<String>,
     /// Documents of this run that had the text and title of another one.
     pub duplicates: usize,
     /// Sections, chunks and atoms made by this run.
     pub sections: usize,
     pub chunks: usize,
+    /// Those of the chunks that are as they were in the document that was replaced: what was made
+    /// of them is kept.
+    pub chunks_kept: usize,
     pub atoms: usize,
+    /// Atoms that a model gave beyond the most that are kept of one chunk.
+    pub atoms_cut: usize,
+    /// Ends of chunks that the cutting model did not give, so that the structure gave them.
+    pub cut_by_structure: usize,
+    /// Figures that a model described in this run, and those it could not.
+    pub figures_described: usize,
+    pub figures_failed: usize,
     /// Texts embedded by this run.
     pub embedded: usize,
     /// Units of work in the base that failed and are tried again by the next run.
@@ -57,13 +105,16 @@ pub struct IndexReport {
     /// The limit that ended the run early.
     pub spent: Option<Limit>,
     pub usage: UsageTotal,
+    /// Entities, facts, tags, summaries, communities.
+    pub distilled: Distilled,
     pub elapsed_ms: f64,
 }
 
 impl IndexReport {
     /// Whether the base was already what this run would have made of the input.
     pub fn nothing_new(&self) -> bool {
-        self.documents_new + self.documents_replaced + self.atoms + self.embedded == 0
+        let made = self.documents_new + self.documents_replaced + self.atoms + self.embedded;
+        made + self.distilled.units == 0 && self.documents_removed.is_empty()
     }
 }
 
@@ -89,6 +140,8 @@ pub struct Stats {
     pub vectors: Vec<VectorStats>,
     pub failed_units: u64,
     pub pending_units: u64,
+    #[serde(flatten)]
+    pub figures: crate::Figures,
     pub bytes_on_disk: u64,
     /// Hash over the ids of the documents: equal content, equal fingerprint.
     pub fingerprint: String,

@@ -1,17 +1,19 @@
 //! Searching: by words, by vectors, by both.
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    BoxError, Computed, Edge, EmbedRole, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
-    Vector,
+    BoxError, Computed, Edge, EmbedRole, Embedder, Hit, Holdings, Knowledge, Layer, MinScore, Mode,
+    NodeId, Query, ScorePart, Vector,
 };
 
+use crate::filter::Admitted;
 use crate::fuse::{depth, fuse};
 use crate::store::{DocumentRecord, Reading, Row, SectionRecord, parse_id};
 use crate::vectors::{Matrix, cosine};
-use crate::{Base, KbError};
+use crate::words::WordIndex;
+use crate::{Base, KbError, Thresholds};
 
 #[async_trait]
 impl Knowledge for Base {
@@ -39,116 +41,191 @@ impl Knowledge for Base {
     }
 
     async fn compute(&self, sql: &str) -> Result<Computed, BoxError> {
-        Ok(self.sql(sql, crate::SqlLimits::default())?)
+        Ok(self.compute_beside(sql, crate::SqlLimits::default()).await?)
+    }
+
+    async fn holdings(&self) -> Result<Holdings, BoxError> {
+        Ok(self.held()?)
+    }
+}
+
+/// The space that vectors are compared in.
+struct Space<'a> {
+    number: u8,
+    dimensions: u32,
+    embedder: &'a Arc<dyn Embedder>,
+    thresholds: Thresholds,
+}
+
+impl Space<'_> {
+    /// The least cosine that a query asks for.
+    fn least(&self, query: &Query) -> Option<f32> {
+        match query.min_score {
+            MinScore::Any => None,
+            MinScore::At(least) => Some(least),
+            MinScore::Usual if query.layer == Layer::Atom => Some(self.thresholds.atom),
+            MinScore::Usual => Some(self.thresholds.chunk),
+        }
+    }
+}
+
+/// One vector for each text that has words, in one call.
+async fn embed_queries(
+    space: &Space<'_>,
+    texts: &[String],
+) -> Result<Vec<Option<Vector>>, KbError> {
+    let asked: Vec<&str> =
+        texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
+    if asked.is_empty() {
+        return Ok(vec![None; texts.len()]);
+    }
+    let model = || space.embedder.model().to_owned();
+    let found = space
+        .embedder
+        .embed(&asked, EmbedRole::Query)
+        .await
+        .map_err(|source| KbError::Embed { model: model(), source })?;
+    let fits = |vector: &Vector| u32::try_from(vector.len()) == Ok(space.dimensions);
+    if found.len() != asked.len() || !found.iter().all(fits) {
+        let (asked, got) = (asked.len(), found.len());
+        return Err(KbError::BadVectors { model: model(), asked, got });
+    }
+    let mut found = found.into_iter();
+    Ok(texts.iter().map(|text| if text.trim().is_empty() { None } else { found.next() }).collect())
+}
+
+/// A row in the order of a list.
+pub(crate) struct Ranked {
+    pub(crate) row: Row,
+    pub(crate) score: f32,
+    /// Whether it was found by what it names, so that no cosine is asked of it.
+    pub(crate) led_to: bool,
+    pub(crate) parts: Vec<ScorePart>,
+}
+
+impl Plan<'_> {
+    /// The rows of the layer searched that may be returned, by BM25.
+    pub(crate) fn by_words(&self, text: &str, deep: usize) -> Result<Vec<(Row, f32)>, KbError> {
+        let Admitted { excluded, allowed } = &self.admitted;
+        let deeper = deep.saturating_add(excluded.len());
+        let mut found = self.words.search(text, deeper, allowed.as_ref())?;
+        found.retain(|(row, _)| !excluded.contains(row));
+        found.truncate(deep);
+        Ok(found)
     }
 }
 
 /// A search that has all it needs.
-struct Plan<'a> {
-    query: &'a Query,
+pub(crate) struct Plan<'a> {
+    pub(crate) query: &'a Query,
     mode: Mode,
     /// The least cosine, where one is asked for.
     least: Option<f32>,
     /// The embedder's number, and each text's vector where one is needed.
     embedder: u8,
-    vectors: Vec<Option<Vector>>,
-    matrix: Option<Arc<Matrix>>,
+    pub(crate) vectors: Vec<Option<Vector>>,
+    /// The vectors of the layer searched, in a graph search also of the other of chunks and atoms.
+    pub(crate) matrices: HashMap<Layer, Arc<Matrix>>,
+    pub(crate) words: Arc<WordIndex>,
+    pub(crate) admitted: Admitted,
+    /// In a graph search, which chunks may be walked to.
+    pub(crate) chunks: Admitted,
 }
 
 impl Base {
     async fn find(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
-        self.words(query.layer)?;
+        // A build may switch to another embedder meanwhile and forget the vectors of this one.
+        loop {
+            let before = self.active()?;
+            let lists = self.find_once(query).await?;
+            if self.active()? == before {
+                return Ok(lists);
+            }
+        }
+    }
+
+    fn active(&self) -> Result<Option<u8>, KbError> {
+        self.store.read(|txn| Ok(self.store.active_embedder(txn)?.map(|(number, _)| number)))
+    }
+
+    async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
         self.refresh()?;
-        let least = match query.min_score {
-            MinScore::Any => None,
-            MinScore::At(least) => Some(least),
-            MinScore::Usual if query.layer == Layer::Atom => Some(self.thresholds.atom),
-            MinScore::Usual => Some(self.thresholds.chunk),
+        let walks = query.mode == Mode::Graph && matches!(query.layer, Layer::Chunk | Layer::Atom);
+        let (admitted, chunks) = self.store.read(|txn| {
+            let admitted = |layer: Layer| {
+                let excluded = self.excluded(txn, &query.exclude, layer)?;
+                let allowed = self.allowed(txn, (&query.filter, layer))?;
+                Ok::<_, heed::Error>(Admitted { excluded, allowed })
+            };
+            let chunks = if walks { admitted(Layer::Chunk)? } else { Admitted::default() };
+            Ok((admitted(query.layer)?, chunks))
+        })?;
+        let wished = match query.mode {
+            Mode::Graph if !walks => Mode::Hybrid,
+            mode => mode,
         };
         let mut plan = Plan {
             query,
-            mode: Mode::Bm25,
+            mode: if walks { Mode::Graph } else { Mode::Bm25 },
             least: None,
             embedder: 0,
             vectors: vec![None; query.texts.len()],
-            matrix: None,
+            matrices: HashMap::new(),
+            words: self.words_of(query.layer).await?,
+            admitted,
+            chunks,
         };
-        match self.space(query.layer)? {
-            Some((embedder, dimensions)) => {
-                plan.embedder = embedder;
-                plan.mode = query.mode;
+        let layers = [Layer::Chunk, Layer::Atom];
+        let layers = if walks { &layers[..] } else { std::slice::from_ref(&query.layer) };
+        for layer in layers {
+            let Some(space) = self.space(*layer)? else { continue };
+            plan.embedder = space.number;
+            let least = space.least(query);
+            if *layer == query.layer {
+                plan.mode = wished;
                 plan.least = least;
-                if query.mode != Mode::Bm25 || least.is_some() {
-                    plan.vectors = self.embed_queries(&query.texts, dimensions).await?;
-                }
-                if query.mode != Mode::Bm25 {
-                    plan.matrix = Some(self.matrix(embedder, query.layer).await?);
-                }
             }
-            None if query.mode != Mode::Bm25 => self.warn_words_only(query.layer)?,
-            None => {}
+            let compares = wished != Mode::Bm25;
+            if (compares || least.is_some()) && plan.vectors.iter().all(Option::is_none) {
+                plan.vectors = embed_queries(&space, &query.texts).await?;
+            }
+            if compares {
+                plan.matrices.insert(*layer, self.matrix(space.number, *layer).await?);
+            }
+        }
+        if wished != Mode::Bm25 && !plan.matrices.contains_key(&query.layer) {
+            self.warn_words_only(query.layer)?;
         }
         self.rank(&plan)
     }
 
-    /// The number and dimensions of the embedder in use, if the base has vectors of it.
-    fn space(&self, layer: Layer) -> Result<Option<(u8, u32)>, KbError> {
-        let Some(embedder) = &self.embedder else { return Ok(None) };
+    /// The embedder whose vectors are searched, if it is open and the layer has any.
+    fn space(&self, layer: Layer) -> Result<Option<Space<'_>>, KbError> {
         self.store.read(|txn| {
-            let Some((number, record)) = self.store.embedder(txn, embedder.model())? else {
-                return Ok(None);
-            };
+            let Some((number, record)) = self.store.active_embedder(txn)? else { return Ok(None) };
+            let Some((embedder, thresholds)) = self.opened(&record.model) else { return Ok(None) };
             let held = self.store.has_vectors(txn, number, layer)?;
-            Ok(held.then_some((number, record.dimensions)))
+            let dimensions = record.dimensions;
+            Ok(held.then_some(Space { number, dimensions, embedder, thresholds }))
         })
     }
 
-    /// One vector for each text that has words, in one call.
-    async fn embed_queries(
-        &self,
-        texts: &[String],
-        dimensions: u32,
-    ) -> Result<Vec<Option<Vector>>, KbError> {
-        let Some(embedder) = &self.embedder else { return Ok(vec![None; texts.len()]) };
-        let asked: Vec<&str> =
-            texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
-        if asked.is_empty() {
-            return Ok(vec![None; texts.len()]);
-        }
-        let model = || embedder.model().to_owned();
-        let found = embedder
-            .embed(&asked, EmbedRole::Query)
-            .await
-            .map_err(|source| KbError::Embed { model: model(), source })?;
-        let fits = |vector: &Vector| u32::try_from(vector.len()) == Ok(dimensions);
-        if found.len() != asked.len() || !found.iter().all(fits) {
-            let (asked, got) = (asked.len(), found.len());
-            return Err(KbError::BadVectors { model: model(), asked, got });
-        }
-        let mut found = found.into_iter();
-        Ok(texts
-            .iter()
-            .map(|text| if text.trim().is_empty() { None } else { found.next() })
-            .collect())
-    }
-
     fn rank(&self, plan: &Plan<'_>) -> Result<Vec<Vec<Hit>>, KbError> {
-        let Plan { query, mode, matrix, .. } = plan;
-        let excluded = self.store.read(|txn| self.excluded(txn, &query.exclude, query.layer))?;
+        if plan.mode == Mode::Graph {
+            return self.walk(plan);
+        }
+        let Plan { query, mode, admitted, .. } = plan;
         let deep = if *mode == Mode::Hybrid { depth(query.limit) } else { query.limit };
-        let words = self.words(query.layer)?;
         let mut by_words = vec![vec![]; query.texts.len()];
         if *mode != Mode::Dense {
             for (text, list) in query.texts.iter().zip(&mut by_words) {
-                *list = words.search(text, deep.saturating_add(excluded.len()))?;
-                list.retain(|(row, _)| !excluded.contains(row));
-                list.truncate(deep);
+                *list = plan.by_words(text, deep)?;
             }
         }
         self.store.read(|txn| {
             let vectors: Vec<&Vector> = plan.vectors.iter().flatten().collect();
-            let near = match matrix {
-                Some(matrix) => matrix.search((&self.store, txn), &vectors, deep, &excluded)?,
+            let near = match plan.matrices.get(&query.layer) {
+                Some(matrix) => matrix.search((&self.store, txn), &vectors, deep, admitted)?,
                 None => vec![],
             };
             let mut near = near.into_iter();
@@ -160,38 +237,46 @@ impl Base {
                     Mode::Dense => near,
                     Mode::Hybrid | Mode::Graph => fuse(&near, &by_words),
                 };
-                lists.push(self.hits(txn, plan, vector.as_ref(), &ranked)?);
+                let ranked = ranked.into_iter().map(|(row, score)| Ranked {
+                    row,
+                    score,
+                    led_to: false,
+                    parts: vec![],
+                });
+                lists.push(self.hits(txn, plan, vector.as_ref(), ranked.collect())?);
             }
             Ok(lists)
         })
     }
 
     /// The best of a ranked list that are near enough, as hits.
-    fn hits(
+    pub(crate) fn hits(
         &self,
         txn: &Reading<'_>,
         plan: &Plan<'_>,
         vector: Option<&Vector>,
-        ranked: &[(Row, f32)],
+        ranked: Vec<Ranked>,
     ) -> heed::Result<Vec<Hit>> {
         let layer = plan.query.layer;
         let mut hits = vec![];
-        for (row, score) in ranked {
+        for Ranked { row, score, led_to, parts } in ranked {
             if hits.len() >= plan.query.limit {
                 break;
             }
             let mut near = None;
             if let Some(vector) = vector {
-                let node = self.store.vector(txn, plan.embedder, layer, *row)?;
+                let node = self.store.vector(txn, plan.embedder, layer, row)?;
                 near = node.map(|node| cosine(vector, &node));
             }
-            // What has no vector cannot be judged by one.
-            if near.zip(plan.least).is_some_and(|(near, least)| near < least) {
+            // What has no vector cannot be judged by one, and what a name leads to need not be
+            // like the question.
+            let far = near.zip(plan.least).is_some_and(|(near, least)| near < least);
+            if far && !led_to {
                 continue;
             }
             // A row that was replaced since the list was made is no hit.
-            if let Some(hit) = self.resolve(txn, layer, *row)? {
-                hits.push(Hit { score: *score, cosine: near, ..hit });
+            if let Some(hit) = self.resolve(txn, layer, row)? {
+                hits.push(Hit { score, cosine: near, parts, ..hit });
             }
         }
         Ok(hits)

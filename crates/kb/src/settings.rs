@@ -4,23 +4,69 @@ use std::sync::Arc;
 use halma_core::Embedder;
 use serde::{Deserialize, Serialize};
 
+use crate::GraphSettings;
+
 /// The `[kb]` table of the configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the configuration")]
 pub struct KbSettings {
     /// What atoms are made of.
     pub atoms: Atoms,
-    /// A chunk holds at most this many characters, unless one sentence alone is longer.
+    /// How documents are cut into chunks.
+    pub chunks: Chunks,
+    /// A chunk holds at most this many characters (with `sentences`: each of its sentences; not
+    /// with `fixed`). A table that is longer is cut into its rows.
     pub chunk_chars: usize,
+    /// For `chunks = "fixed"`: at most so many tokens a chunk, and so many of them shared with the
+    /// chunk before, at most half. A token is a word, a number or a mark; what is longer than 16
+    /// letters counts once for every 16, and a Chinese or Japanese character is one.
+    pub chunk_tokens: usize,
+    pub chunk_overlap: usize,
+    /// For `chunks = "sentences"`: so many sentences a chunk, and so many of them shared with the
+    /// chunk before, at most half.
+    pub sentences: usize,
+    pub sentence_overlap: usize,
     /// Chunks that are atomized at the same time.
     pub concurrency: usize,
     /// At most this many atoms are kept of one chunk.
     pub max_atoms: usize,
+    /// Whether figures are described by the model of role `vision`; on when one is named.
+    pub describe_figures: bool,
+    /// How entities are found.
+    pub entities: Entities,
+    /// Whether chunks are tagged, by the model of role `distiller`.
+    pub tags: bool,
+    /// Whether sections and documents longer than a chunk are summed up, by the same model.
+    pub summaries: bool,
+    /// Whether entities are grouped into communities.
+    pub communities: bool,
+    /// Relations whose facts become tables, as `founder of`.
+    pub tables_of: Vec<String>,
+    /// The weights of graph search.
+    pub graph: GraphSettings,
 }
 
 impl Default for KbSettings {
     fn default() -> Self {
-        Self { atoms: Atoms::Questions, chunk_chars: 1500, concurrency: 16, max_atoms: 24 }
+        Self {
+            atoms: Atoms::Questions,
+            chunks: Chunks::Structure,
+            chunk_chars: 1500,
+            chunk_tokens: 256,
+            chunk_overlap: 32,
+            sentences: 12,
+            sentence_overlap: 4,
+            concurrency: 16,
+            max_atoms: 24,
+            describe_figures: false,
+            entities: Entities::default(),
+            tags: false,
+            summaries: false,
+            communities: false,
+            tables_of: vec![],
+            graph: GraphSettings::default(),
+        }
     }
 }
 
@@ -33,6 +79,35 @@ pub enum Atoms {
     Questions,
     /// Its sentences, the title put in for a leading pronoun. No model is asked.
     Sentences,
+    None,
+}
+
+/// How documents are cut into chunks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chunks {
+    /// Below headings and between sentences; tables and list items stay whole.
+    #[default]
+    Structure,
+    /// A fixed number of tokens, with overlap.
+    Fixed,
+    /// A fixed number of sentences, with overlap.
+    Sentences,
+    /// Where the subject changes, as the embedder sees it.
+    Semantic,
+    /// Where the model of role `cutter` says, with a summary of each chunk (PIKE-RAG, Figure 5).
+    Model,
+}
+
+/// How entities are found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entities {
+    /// The names in the text. No model is asked.
+    #[default]
+    Names,
+    /// By the model of role `distiller`, with types, descriptions and facts.
+    Model,
     None,
 }
 
@@ -56,6 +131,21 @@ impl Default for Thresholds {
 pub struct BaseOptions {
     /// Without one only words are searched.
     pub embedder: Option<Arc<dyn Embedder>>,
+    /// How the embedder is opened, in the caller's own words; [`crate::Base::embedded_by`] gives
+    /// them back when another embedder is configured one day.
+    pub origin: String,
+    /// The embedder that the base's vectors are of, where that is another one: searches use it
+    /// until every text has a vector of the new one.
+    pub former: Option<Former>,
+    pub thresholds: Thresholds,
+    /// The weights of graph search.
+    pub graph: GraphSettings,
+}
+
+/// An embedder that is on its way out.
+#[derive(Clone)]
+pub struct Former {
+    pub embedder: Arc<dyn Embedder>,
     pub thresholds: Thresholds,
 }
 

@@ -1,12 +1,13 @@
 //! Exact vector search of one layer: all rows as i8 in memory, the best rescored with the f32
 //! vectors of the truth.
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::BinaryHeap;
 
 use halma_core::{Layer, Vector};
 use simsimd::SpatialSimilarity;
 
 use crate::KbError;
+use crate::filter::Admitted;
 use crate::store::{Reading, Row, Store};
 
 /// Rows scanned for all queries before the next ones are touched; 384 dimensions of them stay in
@@ -40,6 +41,11 @@ impl Matrix {
         Ok(matrix)
     }
 
+    /// The number of the embedder that it holds vectors of.
+    pub(crate) fn embedder(&self) -> u8 {
+        self.embedder
+    }
+
     fn push(&mut self, row: Row, vector: &[f32]) {
         if self.rows.is_empty() {
             self.dimensions = vector.len();
@@ -59,11 +65,11 @@ impl Matrix {
         (store, txn): (&Store, &Reading<'_>),
         queries: &[&Vector],
         limit: usize,
-        excluded: &HashSet<Row>,
+        admitted: &Admitted,
     ) -> heed::Result<Vec<Vec<(Row, f32)>>> {
         let most = (CANDIDATES * limit).max(LEAST_CANDIDATES);
         let mut found = vec![];
-        for (query, heap) in queries.iter().zip(self.scan(queries, most, excluded)) {
+        for (query, heap) in queries.iter().zip(self.scan(queries, most, admitted)) {
             let mut best = vec![];
             for candidate in heap {
                 let vector = store.vector(txn, self.embedder, self.layer, candidate.0.row)?;
@@ -81,7 +87,7 @@ impl Matrix {
         &self,
         queries: &[&Vector],
         most: usize,
-        excluded: &HashSet<Row>,
+        admitted: &Admitted,
     ) -> Vec<BinaryHeap<Reverse<Candidate>>> {
         let quantized: Vec<Vec<i8>> = queries.iter().map(|query| quantize(query).0).collect();
         let mut heaps: Vec<_> =
@@ -96,7 +102,7 @@ impl Matrix {
                 for (i, row) in values.chunks_exact(self.dimensions).enumerate() {
                     let at = block * BLOCK + i;
                     let score = dot(query, row) * self.scales[at];
-                    if score > least && !excluded.contains(&self.rows[at]) {
+                    if score > least && admitted.admits(self.rows[at]) {
                         heap.push(Reverse(Candidate { score, row: self.rows[at] }));
                         if heap.len() > most {
                             heap.pop();
@@ -107,6 +113,54 @@ impl Matrix {
             }
         }
         heaps
+    }
+}
+
+/// The cosine of a row, where it has a vector, by i8: good to about 0.005.
+pub(crate) struct Probe<'m> {
+    matrix: &'m Matrix,
+    values: Vec<i8>,
+    scale: f32,
+}
+
+impl<'m> Probe<'m> {
+    pub(crate) fn new(matrix: &'m Matrix, query: &Vector) -> Self {
+        let (values, scale) = quantize(query);
+        Self { matrix, values, scale }
+    }
+
+    pub(crate) fn of(&self, row: Row) -> Option<f32> {
+        let matrix = self.matrix;
+        // Rows are stored in their order, mostly without gaps.
+        let guess = matrix.rows.first().and_then(|first| row.checked_sub(*first))? as usize;
+        let at = match matrix.rows.get(guess) {
+            Some(found) if *found == row => guess,
+            _ => matrix.rows.binary_search(&row).ok()?,
+        };
+        let start = at * matrix.dimensions;
+        let values = matrix.values.get(start..start + matrix.dimensions)?;
+        Some(dot(&self.values, values) * matrix.scales[at] * self.scale)
+    }
+}
+
+impl Matrix {
+    /// The least and the greatest cosine of each query with any row, by i8.
+    pub(crate) fn ranges(&self, queries: &[&Vector]) -> Vec<(f32, f32)> {
+        let probes: Vec<Probe<'_>> = queries.iter().map(|query| Probe::new(self, query)).collect();
+        let mut ranges = vec![(f32::INFINITY, f32::NEG_INFINITY); queries.len()];
+        if self.dimensions == 0 {
+            return vec![(0.0, 0.0); queries.len()];
+        }
+        for (block, values) in self.values.chunks(BLOCK * self.dimensions).enumerate() {
+            for (probe, range) in probes.iter().zip(&mut ranges) {
+                for (i, row) in values.chunks_exact(self.dimensions).enumerate() {
+                    let scale = self.scales[block * BLOCK + i] * probe.scale;
+                    let near = dot(&probe.values, row) * scale;
+                    *range = (range.0.min(near), range.1.max(near));
+                }
+            }
+        }
+        ranges
     }
 }
 
@@ -200,7 +254,7 @@ mod tests {
                 matrix.push(row, &unit(*seed));
             }
             let query = unit(1);
-            let excluded = HashSet::from([0]);
+            let excluded = Admitted { excluded: [0].into(), allowed: None };
             let found = matrix.scan(&[&query], most, &excluded).remove(0);
             prop_assert_eq!(found.len(), most.min(seeds.len() - 1));
             let mut exact: Vec<f32> =

@@ -182,7 +182,6 @@ async fn bad_files_are_named_and_the_others_indexed() {
     bench
         .write("empty.txt", "")
         .write("scan.pdf", "%PDF-1.7 \0")
-        .write("latin.txt", b"caf\xe9")
         .write("cut.json", "[{\"text\": \"a\"")
         .write("lines.jsonl", "{\"text\": \"Good line.\"}\n{\"text\": \"bad");
     let base = bench.open(None);
@@ -193,13 +192,8 @@ async fn bad_files_are_named_and_the_others_indexed() {
         .map(|r| (r.file.file_name().unwrap().to_string_lossy().into_owned(), r.line))
         .collect();
     refused.sort();
-    let expected = [
-        ("cut.json", None),
-        ("empty.txt", None),
-        ("latin.txt", None),
-        ("lines.jsonl", Some(2)),
-        ("scan.pdf", None),
-    ];
+    let expected =
+        [("cut.json", None), ("empty.txt", None), ("lines.jsonl", Some(2)), ("scan.pdf", None)];
     assert_eq!(refused, expected.map(|(name, line)| (name.to_owned(), line)));
     assert_eq!(report.documents_new, 6);
     let nowhere = bench.input().join("no");
@@ -241,7 +235,7 @@ async fn a_search_keeps_to_its_limits() {
     asked.limit = 0;
     assert!(base.search(&asked).await.unwrap().remove(0).is_empty());
     asked.layer = Layer::Section;
-    assert!(base.search(&asked).await.unwrap_err().to_string().contains("section"));
+    assert!(base.search(&asked).await.unwrap().remove(0).is_empty());
     let gone = base.get(&NodeId::from("c-0000000000000000")).await;
     assert!(gone.unwrap_err().to_string().contains("c-0000000000000000"));
 }
@@ -295,4 +289,27 @@ async fn texts_that_are_too_long_together_are_embedded_apart() {
     let report = bench.index(&base).await;
     assert_eq!(report.failed_units, 0);
     assert_eq!(report.embedded, report.chunks + report.atoms);
+}
+
+#[tokio::test]
+async fn documents_are_tied_to_those_they_link_to_and_name() {
+    let bench = Bench::new();
+    bench
+        .write("lake.md", "# Otter Lake\n\nA lake in the north.")
+        .write("notes/trip.md", "# A trip\n\nWe went to [the lake](../lake.md) in May.")
+        .write("song.md", "# A song\n\nIt tells of Otter Lake and of nothing else.");
+    let base = bench.open(None);
+    bench.index(&base).await;
+    let ends = |base: &halma_kb::Base, name: &str, edge| {
+        let id = base.find_document(name).unwrap().unwrap();
+        let seen = base.edges_of(&id, Some(edge)).unwrap();
+        seen.into_iter().filter(|s| s.outgoing).map(|s| s.node.document).collect::<Vec<_>>()
+    };
+    assert_eq!(ends(&base, "notes/trip.md", halma_core::Edge::LinksTo), ["lake.md"]);
+    assert_eq!(ends(&base, "song.md", halma_core::Edge::RefersTo), ["lake.md"]);
+    // Also when what is named comes, or comes anew, later.
+    bench.write("lake.md", "# Otter Lake\n\nA lake in the south.");
+    bench.index(&base).await;
+    assert_eq!(ends(&base, "notes/trip.md", halma_core::Edge::LinksTo), ["lake.md"]);
+    assert_eq!(ends(&base, "song.md", halma_core::Edge::RefersTo), ["lake.md"]);
 }

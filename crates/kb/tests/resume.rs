@@ -181,3 +181,86 @@ async fn another_embedder_embeds_again_and_then_takes_over() {
     assert_eq!((stats.vectors.len(), stats.vectors[0].embedder.as_str()), (1, "other-words"));
     assert_eq!((stats.vectors[0].chunks, stats.vectors[0].atoms), (30, 60));
 }
+
+#[tokio::test]
+async fn every_cap_stops_cleanly_and_the_next_run_goes_on() {
+    let (clean, atoms) = clean_run().await;
+    // The toy model bills 110 tokens a call; the prompt and its longest reply are taken first.
+    for (budget, limit) in [
+        (Budget { calls: Some(7), ..Budget::default() }, Limit::Calls),
+        (Budget { tokens: Some(20_000), ..Budget::default() }, Limit::Tokens),
+        (Budget { seconds: Some(0.0), ..Budget::default() }, Limit::Seconds),
+    ] {
+        let bench = Bench::asking();
+        thirty(&bench);
+        // A document of several chunks, so that a cap is met in the middle of it.
+        let base = bench.open(Some(Words::new()));
+        let mut report = bench.try_index(&base, budget).await.unwrap();
+        assert_eq!((report.spent, report.failed_units), (Some(limit), 0), "{report:?}");
+        let mut calls = report.usage.llm_calls;
+        assert_eq!(report.pending_units as u64, 30 - calls, "what was paid for is kept");
+        assert_eq!(base.stats().unwrap().pending_units, report.pending_units as u64);
+        for _ in 0..30 {
+            let goes_on = if limit == Limit::Seconds { Budget::default() } else { budget };
+            report = bench.try_index(&base, goes_on).await.unwrap();
+            calls += report.usage.llm_calls;
+            if report.spent.is_none() {
+                break;
+            }
+        }
+        assert_eq!((calls, report.pending_units), (30, 0), "nothing is paid for twice");
+        assert_eq!(figures(&base.stats().unwrap()), figures(&clean));
+        assert_eq!(ids(&base, "animal", Layer::Atom).await, atoms);
+    }
+}
+
+#[tokio::test]
+async fn a_cap_in_the_middle_of_a_document_leaves_all_its_chunks_to_be_found() {
+    let mut bench = Bench::asking();
+    bench.settings.concurrency = 1;
+    let parts: Vec<String> = (0..8)
+        .map(|i| format!("## Part {i}\n\nAnimal number{i} sleeps{}.\n", " and sleeps".repeat(20)))
+        .collect();
+    bench.write("zoo.md", format!("# Zoo\n\n{}", parts.join("\n")));
+    let base = bench.open(Some(Words::new()));
+    let budget = Budget { calls: Some(4), ..Budget::default() };
+    let report = bench.try_index(&base, budget).await.unwrap();
+    assert_eq!((report.spent, report.pending_units), (Some(Limit::Calls), 5));
+    for i in 0..8 {
+        let hits = search(&base, &format!("number{i}"), Layer::Chunk, Mode::Hybrid).await;
+        assert!(hits[0].text.contains(&format!("number{i}")));
+    }
+    assert_eq!(bench.index(&base).await.usage.llm_calls, 5);
+}
+
+#[tokio::test]
+async fn ten_thousand_atoms_of_one_chunk_are_cut_and_told() {
+    let bench = Bench::asking();
+    let sentences: Vec<String> = (0..10_000).map(|i| format!("Fact {i}.")).collect();
+    let mut settings = bench.settings.clone();
+    settings.chunk_chars = 1_000_000;
+    let bench = Bench { settings, ..bench };
+    bench.write("facts.txt", sentences.join(" "));
+    let base = bench.open(None);
+    let report = bench.index(&base).await;
+    assert_eq!((report.chunks, report.atoms, report.atoms_cut), (1, 24, 9_976));
+    assert_eq!(base.stats().unwrap().atoms, 24);
+}
+
+#[tokio::test]
+async fn a_chunk_that_fails_every_time_stays_failed_and_is_counted() {
+    let bench = Bench::asking();
+    thirty(&bench);
+    *bench.model.fails_on.lock().unwrap() = Some("number17");
+    let base = bench.open(Some(Words::new()));
+    for run in 0..3 {
+        let report = bench.index(&base).await;
+        assert_eq!((report.failed_units, report.pending_units), (1, 0));
+        assert_eq!(report.usage.llm_calls, if run == 0 { 29 } else { 0 });
+        let stats = base.stats().unwrap();
+        assert_eq!((stats.failed_units, stats.pending_units), (1, 0));
+        let hits = search(&base, "number17", Layer::Chunk, Mode::Hybrid).await;
+        assert_eq!(hits[0].title, "a17", "its chunk is found all the same");
+    }
+    assert_eq!(bench.model.calls.load(Ordering::Relaxed), 32);
+}

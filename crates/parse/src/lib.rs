@@ -1,5 +1,183 @@
 //! From files to documents: every format that Halma reads becomes one text with its headings,
 //! tables, figures, links and pages ([`Parsed`]). What cannot be read is refused with a reason.
+mod about;
+#[cfg(test)]
+mod check;
+mod container;
+mod decode;
+mod delimited;
+mod detect;
+mod epub;
+mod grid;
+mod html;
+mod inline;
+mod library;
+mod markdown;
+mod nodes;
+mod office;
 mod parsed;
+mod picture;
+mod plain;
+mod scan;
+mod sheets;
+mod worker;
+mod writer;
+
+use std::time::{Duration, Instant};
 
 pub use parsed::{Block, BlockKind, Figure, Link, Merged, Page, Parsed, Refusal, Table, TableRow};
+
+use container::refusal;
+use detect::Format;
+use scan::Scans;
+
+/// What a document may cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseOptions {
+    /// Whether pictures and scanned pages are read by `tesseract`, if it is installed.
+    pub ocr: bool,
+    /// The languages that tesseract expects, as in `eng+deu`.
+    pub ocr_languages: String,
+    /// For one document, scans included. Scans that are not read by then are warned of.
+    pub seconds: u64,
+    /// Larger files are refused: they are read into memory whole.
+    pub max_bytes: u64,
+}
+
+impl Default for ParseOptions {
+    fn default() -> Self {
+        Self { ocr: true, ocr_languages: "eng".into(), seconds: 10, max_bytes: 200_000_000 }
+    }
+}
+
+/// Reads a file. What it is, is told by its content; `name` only tells kinds of text apart
+/// (`.md`, `.csv`, `.tsv`, `.html`).
+///
+/// It runs on a thread of its own and returns after `options.seconds` at the latest. The same bytes
+/// give the same document, unless time runs out while scans are read.
+pub fn parse(name: &str, bytes: &[u8], options: &ParseOptions) -> Result<Parsed, Refusal> {
+    if bytes.len() as u64 > options.max_bytes {
+        let (is, most) = (bytes.len() / 1_000_000, options.max_bytes / 1_000_000);
+        let reason = format!("it has {is} MB; at most {most} MB are read");
+        return Err(refusal(&reason, "split it into smaller files"));
+    }
+    let stop = xberg::cancellation::CancellationToken::new();
+    let scans = Scans {
+        wanted: options.ocr,
+        languages: options.ocr_languages.clone(),
+        // The rest is for writing down what was read.
+        until: Instant::now() + Duration::from_millis(options.seconds * 800),
+    };
+    let (name, bytes, token) = (name.to_owned(), bytes.to_vec(), stop.clone());
+    let work = move || read(&name, bytes, &scans, &token);
+    worker::guarded(options.seconds, move || stop.cancel(), work)
+}
+
+fn read(
+    name: &str,
+    bytes: Vec<u8>,
+    scans: &Scans,
+    stop: &xberg::cancellation::CancellationToken,
+) -> Result<Parsed, Refusal> {
+    let format = detect::detect(name, &bytes)?;
+    if format.is_archive() {
+        container::inspect(&bytes)?;
+    }
+    let mut parsed = match format {
+        Format::Html => html::read(&bytes)?,
+        Format::Epub => epub::read(&bytes)?,
+        Format::Xlsx | Format::Xlsb | Format::Xls | Format::Ods => sheets::read(format, &bytes)?,
+        Format::Image(media) => picture::read(name, bytes, media, scans),
+        Format::Markdown | Format::Delimited | Format::Text => text(name, format, &bytes)?,
+        _ => library::read(format, &bytes, scans, stop)?,
+    };
+    if parsed.blocks.is_empty() {
+        return Err(refusal("it has no text", "remove it or fill it"));
+    }
+    finish(&mut parsed);
+    Ok(parsed)
+}
+
+fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
+    let decoded = decode::decode(bytes, None)?;
+    let text = decoded.text;
+    if text.trim().is_empty() {
+        return Err(refusal("it is empty", "remove it or fill it"));
+    }
+    let mut parsed = match format {
+        Format::Markdown => markdown::read(text),
+        Format::Delimited => {
+            let tabs = name.to_lowercase().ends_with(".tsv");
+            let delimiter = if tabs { b'\t' } else { delimited::sniff(&text) };
+            let parsed = delimited::read(text, delimiter);
+            if parsed.tables.iter().all(|table| table.rows.is_empty()) {
+                return Err(refusal("it has a header and no rows", "add rows"));
+            }
+            parsed
+        }
+        _ => plain::read(text),
+    };
+    if parsed.text[parsed.body..].trim().is_empty() {
+        return Err(refusal("there is nothing below its front matter", "write a text there"));
+    }
+    if let Some(encoding) = decoded.guessed {
+        parsed.warnings.push(format!("its encoding is guessed to be {encoding}; save it as UTF-8"));
+    }
+    Ok(parsed)
+}
+
+/// What every format gets in the same way.
+fn finish(parsed: &mut Parsed) {
+    // The name of a sheet is no title.
+    if parsed.title.is_none() && !["xlsx", "xlsb", "xls", "ods"].contains(&parsed.format) {
+        parsed.title = parsed.first_heading();
+    }
+    about::set_language(parsed);
+}
+
+/// Reads a text that is known to be Markdown.
+pub fn markdown(text: String) -> Parsed {
+    let mut parsed = markdown::read(text);
+    finish(&mut parsed);
+    parsed
+}
+
+/// Reads a text that has no marks: its paragraphs are what empty lines part.
+pub fn plain(text: String) -> Parsed {
+    let mut parsed = plain::read(text);
+    finish(&mut parsed);
+    parsed
+}
+
+/// Reads a text that is known to be a table, its values parted by `delimiter`.
+pub fn delimited(text: String, delimiter: u8) -> Parsed {
+    let mut parsed = delimited::read(text, delimiter);
+    finish(&mut parsed);
+    parsed
+}
+
+/// The names of the formats that are read, as in [`Parsed::format`], each with a description.
+pub fn formats() -> &'static [(&'static str, &'static str)] {
+    &[
+        ("pdf", "PDF; scanned pages with tesseract"),
+        ("docx", "Word"),
+        ("doc", "Word before 2007"),
+        ("odt", "OpenDocument text"),
+        ("rtf", "Rich Text Format"),
+        ("pptx", "PowerPoint"),
+        ("ppt", "PowerPoint before 2007"),
+        ("odp", "OpenDocument presentation"),
+        ("xlsx", "Excel"),
+        ("xlsb", "Excel, binary"),
+        ("xls", "Excel before 2007"),
+        ("ods", "OpenDocument spreadsheet"),
+        ("csv", "values parted by commas, semicolons, tabs or bars"),
+        ("html", "web pages"),
+        ("epub", "books"),
+        ("eml", "mail"),
+        ("msg", "mail of Outlook"),
+        ("markdown", "Markdown"),
+        ("text", "any other text, in any usual encoding"),
+        ("image", "PNG, JPEG, TIFF, WebP, GIF and BMP; their text with tesseract"),
+    ]
+}

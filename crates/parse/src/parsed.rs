@@ -16,7 +16,9 @@ pub struct Parsed {
     pub language: Option<String>,
     /// For Markdown, text and comma-separated files the file's own text, else Markdown made of it.
     pub text: String,
-    /// In reading order; they do not overlap, and only white space lies between them.
+    /// The byte at which the content begins, below the front matter.
+    pub body: usize,
+    /// In reading order, from `body` on; they do not overlap, and only white space lies between them.
     pub blocks: Vec<Block>,
     pub tables: Vec<Table>,
     pub figures: Vec<Figure>,
@@ -25,6 +27,24 @@ pub struct Parsed {
     pub pages: Vec<Page>,
     /// What could not be read, with what to do about it.
     pub warnings: Vec<String>,
+}
+
+impl Parsed {
+    /// The words of a heading without its marks, with its level; `None` for any other block.
+    pub fn heading(&self, block: &Block) -> Option<(u8, String)> {
+        let BlockKind::Heading { level } = block.kind else { return None };
+        let text = &self.text[block.range.clone()];
+        if self.format == "markdown" {
+            return Some((level, crate::markdown::heading(text)));
+        }
+        // A text that we wrote: what looks like marks inside is meant as it stands.
+        Some((level, text.trim_start_matches('#').trim().to_owned()))
+    }
+
+    pub(crate) fn first_heading(&self) -> Option<String> {
+        let mut headings = self.blocks.iter().filter_map(|block| self.heading(block));
+        headings.find(|(_, words)| !words.is_empty()).map(|(_, words)| words)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,6 +21,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "cot",
     paper: "Kojima et al., Large language models are zero-shot reasoners, NeurIPS 2022",
     summary: "reasons step by step from what the model knows, without searching",
+    needs: &[],
     build: |table| Ok(Arc::new(settings::parse::<Cot>(table)?)),
 };
 

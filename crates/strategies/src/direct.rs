@@ -18,6 +18,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "direct",
     paper: "baseline: the model alone",
     summary: "asks the model the question as it is, without searching or reasoning aloud",
+    needs: &[],
     build: |table| Ok(Arc::new(settings::parse::<Direct>(table)?)),
 };
 

@@ -36,6 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
     paper: "From Complex to Atomic: Enhancing Augmented Generation via Knowledge-Aware Dual \
             Rewriting and Reasoning, ICML 2025",
     summary: "collects one chunk a hop: proposes sub-questions, searches the atoms, selects one",
+    needs: &[],
     build: |values| Ok(Arc::new(table::parse::<Kar3>(values)?.checked()?)),
 };
 

@@ -7,28 +7,56 @@ mod cot;
 mod direct;
 #[cfg(test)]
 mod golden;
+mod ircot;
+mod iter_retgen;
 mod kar3;
 mod naive;
+mod near;
+mod self_ask;
 mod settings;
 mod steps;
 
 pub use cot::Cot;
 pub use direct::Direct;
 use halma_core::{Entry, PromptFile};
+pub use ircot::Ircot;
+pub use iter_retgen::IterRetgen;
 pub use kar3::{Kar3, Proposals, Retrieve, SelectBy};
 pub use naive::Naive;
+pub use self_ask::{FollowUps, SelfAsk};
 
 /// Every strategy, the default one first.
-pub const ALL: &[Entry] = &[kar3::ENTRY, naive::ENTRY, cot::ENTRY, direct::ENTRY];
+pub const ALL: &[Entry] = &[
+    kar3::ENTRY,
+    ircot::ENTRY,
+    iter_retgen::ENTRY,
+    self_ask::ENTRY,
+    naive::ENTRY,
+    cot::ENTRY,
+    direct::ENTRY,
+];
+
+/// Prompt files by their names; the words of `kar3/select` are in `prompts/kar3/select.md`.
+macro_rules! prompts {
+    ($($name:literal),* $(,)?) => {
+        &[$(PromptFile { name: $name, text: include_str!(concat!("../prompts/", $name, ".md")) }),*]
+    };
+}
 
 /// Every prompt file of this crate.
-pub const PROMPTS: &[PromptFile] = &[
-    PromptFile { name: "kar3/propose", text: include_str!("../prompts/kar3/propose.md") },
-    PromptFile { name: "kar3/propose_one", text: include_str!("../prompts/kar3/propose_one.md") },
-    PromptFile { name: "kar3/select", text: include_str!("../prompts/kar3/select.md") },
-    PromptFile { name: "kar3/select_chunk", text: include_str!("../prompts/kar3/select_chunk.md") },
-    PromptFile { name: "kar3/answer", text: include_str!("../prompts/kar3/answer.md") },
-    PromptFile { name: "naive/answer", text: include_str!("../prompts/naive/answer.md") },
-    PromptFile { name: "cot/answer", text: include_str!("../prompts/cot/answer.md") },
-    PromptFile { name: "direct/answer", text: include_str!("../prompts/direct/answer.md") },
+pub const PROMPTS: &[PromptFile] = prompts![
+    "kar3/propose",
+    "kar3/propose_one",
+    "kar3/select",
+    "kar3/select_chunk",
+    "kar3/answer",
+    "ircot/thought",
+    "ircot/answer",
+    "iter_retgen/answer",
+    "self_ask/follow_up",
+    "self_ask/answer_one",
+    "self_ask/answer",
+    "naive/answer",
+    "cot/answer",
+    "direct/answer",
 ];

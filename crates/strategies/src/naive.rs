@@ -28,12 +28,13 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "naive",
     paper: "baseline of KAR³ (Appendix A.2) and of PIKE-RAG (Section 6.2)",
     summary: "reads the chunks nearest to the question, in one call",
+    needs: &[],
     build: |table| Ok(Arc::new(settings::parse::<Naive>(table)?.checked()?)),
 };
 
 const ANSWER: Prompt<Reading> = Prompt::json("naive/answer");
 
-/// The defaults are those of KAR³, Appendix A.3.
+/// The defaults are those of KAR³, Appendix A.3, but for `mode`, which is `dense` there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Naive {
@@ -50,7 +51,7 @@ pub struct Naive {
 
 impl Default for Naive {
     fn default() -> Self {
-        Self { chunks: 16, hierarchical: false, atoms: 4, min_score: None, mode: Mode::Dense }
+        Self { chunks: 16, hierarchical: false, atoms: 4, min_score: None, mode: Mode::Graph }
     }
 }
 

@@ -7,6 +7,8 @@ use halma_core::{
     Strategy,
 };
 
+use crate::{Capitals, Overlap};
+
 /// What a strategy is run against.
 pub struct Check {
     pub prompts: &'static [PromptFile],
@@ -15,12 +17,17 @@ pub struct Check {
     pub budget: Budget,
 }
 
-/// Runs a strategy and returns its transcript: the outline of its trace, then the answer with its
-/// citations or the error, then what it used.
+/// Runs a strategy, beside it a reranker and a tagger that go by words, and returns its
+/// transcript: the outline of its trace, then the answer with its citations or the error, then
+/// what it used.
 pub async fn check(strategy: &dyn Strategy, question: &str, against: Check) -> String {
     let Check { prompts, model, knowledge, budget } = against;
     let prompts = Arc::new(Prompts::shipped(&[prompts]).unwrap());
-    let setup = Arc::new(Setup { models: Models::new(model), knowledge, prompts });
+    let setup = Arc::new(Setup {
+        reranker: Some(Arc::new(Overlap)),
+        tagger: Some(Arc::new(Capitals)),
+        ..Setup::new(Models::new(model), knowledge, prompts)
+    });
     let cx = Cx::new(setup, Arc::new(Meter::new(budget)), None);
     let Outcome { answer, trace } = Outcome::of(strategy, &Question::new(question), &cx).await;
     let mut out = trace.outline();

@@ -5,11 +5,13 @@
     clippy::print_stdout,
     reason = "only tests and benches use this crate"
 )]
+mod aids;
 mod check;
 pub mod double;
 mod script;
 mod toy;
 
+pub use aids::{Capitals, Overlap};
 pub use check::{Check, check};
 pub use script::Script;
 pub use toy::Toy;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::text::content_words;
-use halma_core::{BoxError, Computed, Edge, Hit, Knowledge, Layer, MinScore, NodeId, Query, Span};
+use halma_core::{
+    BoxError, Computed, Edge, Hit, Holdings, Knowledge, Layer, MinScore, NodeId, Query, Span,
+};
 
 /// Chunks with their atoms; a score is the share of the query's content words the node holds.
 pub struct Toy(Vec<Hit>);
@@ -98,5 +100,13 @@ impl Knowledge for Toy {
 
     async fn compute(&self, _sql: &str) -> Result<Computed, BoxError> {
         Err("the toy base has no tables".into())
+    }
+
+    async fn holdings(&self) -> Result<Holdings, BoxError> {
+        let mut held = Holdings::default();
+        for hit in &self.0 {
+            *held.counts.entry(hit.layer).or_default() += 1;
+        }
+        Ok(held)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use console::style;
 use halma_core::{ConfigError, Outcome, Question, Strategy};
-use halma_engine::{Engine, InputFormat};
+use halma_engine::{Engine, IndexOptions};
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 
@@ -57,7 +57,7 @@ pub(crate) async fn run(args: &Demo, common: &Common) -> anyhow::Result<()> {
     let engine = create_or_open(config, &base)?;
     view::say(&heading("A library of notes on FDA-approved biosimilars"))?;
     let report = engine
-        .index(std::slice::from_ref(&library), InputFormat::Auto, progress::of_index())
+        .index(std::slice::from_ref(&library), &IndexOptions::default(), progress::of_index())
         .await?;
     view::say(&summary(&report, &base))?;
     let strategy = engine.strategy(STRATEGY)?;

@@ -1,16 +1,18 @@
 //! `halma eval`: strategies on a question set, measured.
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use futures::FutureExt as _;
-use halma_core::{Layer, Mode};
-use halma_engine::{Engine, EngineError, InputFormat, SearchQuery};
-use halma_eval::{Bench, Contestant, Format, Progress, Runner, Tick, load};
+use halma_core::{Filter, Layer, Mode};
+use halma_engine::{Engine, EngineError, IndexOptions, InputFormat, SearchQuery};
+use halma_eval::{
+    Bench, Contestant, DataSet, Format, Progress, Retrieve, Runner, Tick, load, recall,
+};
 use indicatif::ProgressBar;
+use serde_json::json;
 
 use super::setup::{budget_flags, create_or_open, loaded, set_flags};
-use crate::args::{Common, DataFormat, Eval};
+use crate::args::{Common, DataFormat, Eval, ModeArg};
 use crate::view::{self, progress};
 
 /// The deepest k of Recall@k.
@@ -35,23 +37,62 @@ pub(crate) async fn run(args: Eval, common: &Common) -> anyhow::Result<()> {
         contestants.push((name.trim().to_owned(), strategy));
     }
     pool(&engine, &args.file, args.format).await?;
+    if !args.retrieval.is_empty() {
+        return measure(&engine, &data, (&args.retrieval, args.json)).await;
+    }
     let contestants: Result<Vec<Contestant>, EngineError> = contestants
         .into_iter()
         .map(|(label, strategy)| {
             let fingerprint = halma_eval::fingerprint([engine.fingerprint(strategy.as_ref())?]);
-            Ok(Contestant { strategy, label, fingerprint, point: BTreeMap::new() })
+            Ok(Contestant { strategy, label, fingerprint })
         })
         .collect();
-    let concurrency = args.concurrency.into();
-    let runner = Runner { concurrency, out: Some(out.clone()), ..Runner::default() };
+    let runner = Runner { concurrency: args.concurrency.into(), out: Some(out.clone()) };
     let bench = bench(&engine)?;
     let report = runner.run(&data, &contestants?, &bench, &bars()).await?;
-    report.save(&out)?;
+    let path = out.join("report.json");
+    std::fs::write(&path, serde_json::to_vec_pretty(&report)?)?;
     if args.json {
         view::say_json(&report)
     } else {
         view::say(&format!("{}\n\nAnswers, traces and report: {}", report.table(), out.display()))
     }
+}
+
+/// What searches in each mode find for the questions alone.
+async fn measure(
+    engine: &Arc<Engine>,
+    data: &DataSet,
+    (modes, json): (&[ModeArg], bool),
+) -> anyhow::Result<()> {
+    let mut found = vec![];
+    for mode in modes.iter().map(|mode| Mode::from(*mode)) {
+        found.push((mode, recall(data, &searches(engine, mode)).await));
+    }
+    if json {
+        let found: Vec<_> =
+            found.iter().map(|(mode, recall)| json!({ "mode": mode, "recall": recall })).collect();
+        return view::say_json(&found);
+    }
+    let percent = |share: Option<f64>| share.map_or("-".into(), |s| format!("{:.1}", s * 100.0));
+    let mut lines = vec![format!(
+        "{:<8} {:>5} {:>6} {:>6} {:>6} {:>6} {:>8}",
+        "mode", "n", "R@5", "all@5", "R@10", "all@10", "p50 ms"
+    )];
+    for (mode, recall) in &found {
+        let mode = format!("{mode:?}").to_lowercase();
+        let [r5, all5, r10, all10] =
+            [recall.r5, recall.all5, recall.r10, recall.all10].map(percent);
+        let ms = recall.p50_ms.unwrap_or_default();
+        lines.push(format!(
+            "{mode:<8} {:>5} {r5:>6} {all5:>6} {r10:>6} {all10:>6} {ms:>8.2}",
+            recall.n
+        ));
+        if recall.failed > 0 {
+            lines.push(format!("{mode}: {} searches failed and are in no mean", recall.failed));
+        }
+    }
+    view::say(&lines.join("\n"))
 }
 
 /// The contexts of all questions of the file as one base; done once.
@@ -61,7 +102,13 @@ async fn pool(engine: &Engine, file: &PathBuf, format: DataFormat) -> anyhow::Re
         DataFormat::TwoWiki => InputFormat::TwoWiki,
         DataFormat::Musique => InputFormat::Musique,
     };
-    let report = engine.index(std::slice::from_ref(file), format, progress::of_index()).await?;
+    let report = engine
+        .index(
+            std::slice::from_ref(file),
+            &IndexOptions { format, ..IndexOptions::default() },
+            progress::of_index(),
+        )
+        .await?;
     if let Some(limit) = report.spent {
         anyhow::bail!("indexing stopped, out of {limit}: raise [budget.index] and run it again");
     }
@@ -75,17 +122,22 @@ async fn pool(engine: &Engine, file: &PathBuf, format: DataFormat) -> anyhow::Re
 }
 
 fn bench(engine: &Arc<Engine>) -> Result<Bench, EngineError> {
-    let (asking, searching) = (Arc::clone(engine), Arc::clone(engine));
+    let asking = Arc::clone(engine);
     Ok(Bench {
-        open: Arc::new(move |whole| asking.cx_within(whole, None)),
-        retrieve: Arc::new(move |text| {
-            let engine = Arc::clone(&searching);
-            let query =
-                SearchQuery { text, layer: Layer::Chunk, mode: Mode::Hybrid, limit: RETRIEVED };
-            async move { engine.search(query).await.map_err(Into::into) }.boxed()
-        }),
+        open: Arc::new(move || asking.cx(None)),
+        retrieve: searches(engine, Mode::Hybrid),
         fingerprint: engine.base_fingerprint()?,
-        judge: None,
+    })
+}
+
+/// Searches chunks with a question as it is.
+fn searches(engine: &Arc<Engine>, mode: Mode) -> Retrieve {
+    let engine = Arc::clone(engine);
+    Arc::new(move |text| {
+        let engine = Arc::clone(&engine);
+        let (layer, limit, filter) = (Layer::Chunk, RETRIEVED, Filter::default());
+        let query = SearchQuery { text, layer, mode, limit, filter };
+        async move { engine.search(query).await.map_err(Into::into) }.boxed()
     })
 }
 

@@ -3,11 +3,11 @@ use std::path::Path;
 
 use console::style;
 use halma_core::ConfigError;
-use halma_engine::{Flags, IndexReport, InputFormat};
+use halma_engine::{Config, Engine, Flags, IndexOptions, IndexReport, InputFormat, Watch};
 use toml::Value;
 
 use super::setup::{budget_flags, create_or_open, loaded};
-use crate::args::{Common, FileFormat, Index};
+use crate::args::{ChunksArg, Common, EntitiesArg, FileFormat, Index};
 use crate::view::{self, duration, plural, progress, thousands};
 
 pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
@@ -19,9 +19,37 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
     if let Some(atoms) = args.atoms {
         flags.push(("kb.atoms".into(), Value::String(atoms.name().into()), "--atoms".into()));
     }
+    let named = [
+        ("kb.chunks", args.chunks.map(ChunksArg::name), "--chunks"),
+        ("kb.entities", args.entities.map(EntitiesArg::name), "--entities"),
+    ];
+    for (key, value, flag) in named {
+        flags.extend(value.map(|value| (key.into(), Value::String(value.into()), flag.into())));
+    }
     let config = loaded(common, flags)?.config;
+    let options = IndexOptions {
+        format: args.format.into(),
+        include: args.include.clone(),
+        exclude: args.exclude.clone(),
+        prune: args.prune,
+    };
+    if args.estimate {
+        return estimate(&args, &options, config).await;
+    }
     let engine = create_or_open(config, &args.kb.kb)?;
-    let report = engine.index(&args.paths, args.format.into(), progress::of_index()).await?;
+    let done = once(&engine, &args, &options).await;
+    if !args.watch {
+        return done;
+    }
+    if let Err(error) = done {
+        view::warn(&format!("{error:#}"));
+    }
+    watch(&engine, &args, &options).await
+}
+
+/// One run from the folders to the base.
+async fn once(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::Result<()> {
+    let report = engine.index(&args.paths, options, progress::of_index()).await?;
     if args.json {
         view::say_json(&report)?;
     } else if report.documents_new + report.documents_unchanged + report.documents_replaced > 0
@@ -30,6 +58,34 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
         view::say(&summary(&report, &args.kb.kb))?;
     }
     outcome(&report)
+}
+
+/// A run whenever something changes, until the program is ended.
+async fn watch(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::Result<()> {
+    let mut watch = Watch::new(&args.paths, &args.kb.kb)?;
+    view::note("Watching for changes; end with Ctrl-C.");
+    loop {
+        for failure in watch.changed().await.failures {
+            view::warn(&failure);
+        }
+        if let Err(error) = once(engine, args, options).await {
+            view::warn(&format!("{error:#}"));
+        }
+    }
+}
+
+/// What the run would cost. A base that is not there yet is made in a place of its own, so that
+/// nothing is left behind.
+async fn estimate(args: &Index, options: &IndexOptions, config: Config) -> anyhow::Result<()> {
+    let fresh = tempfile::tempdir()?;
+    let there = args.kb.kb.join("truth").exists();
+    let dir = if there { args.kb.kb.as_path() } else { fresh.path() };
+    let engine = create_or_open(config, dir)?;
+    let estimate = engine.estimate(&args.paths, options).await?;
+    if args.json {
+        return view::say_json(&estimate);
+    }
+    view::say(&view::estimate::lines(&estimate))
 }
 
 fn no_such_path(path: &Path) -> ConfigError {

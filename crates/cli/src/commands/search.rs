@@ -1,28 +1,26 @@
 //! `halma search`: one layer, searched.
+use std::fmt::Write as _;
 use std::time::Instant;
 
 use console::style;
-use halma_core::{Hit, Layer, Mode};
+use halma_core::{Hit, ScorePart};
 use halma_engine::SearchQuery;
 use serde_json::json;
 
 use super::setup::{loaded, open};
-use crate::args::{Common, LayerArg, ModeArg, Search};
+use crate::args::{Common, Search};
 use crate::view::{self, shorten};
 
 pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     let config = loaded(common, vec![])?.config;
     let engine = open(config, &args.kb.kb)?;
-    let layer = match args.layer {
-        LayerArg::Chunk => Layer::Chunk,
-        LayerArg::Atom => Layer::Atom,
+    let query = SearchQuery {
+        text: args.query,
+        layer: args.layer.into(),
+        mode: args.mode.into(),
+        limit: args.top as usize,
+        filter: args.filter.into(),
     };
-    let mode = match args.mode {
-        ModeArg::Bm25 => Mode::Bm25,
-        ModeArg::Dense => Mode::Dense,
-        ModeArg::Hybrid => Mode::Hybrid,
-    };
-    let query = SearchQuery { text: args.query, layer, mode, limit: args.top as usize };
     let began = Instant::now();
     let hits = engine.search(query).await?;
     let elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
@@ -33,7 +31,8 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     if hits.is_empty() {
         return view::say("Nothing found.");
     }
-    let lines: Vec<String> = hits.iter().enumerate().map(|(i, hit)| line(i, hit)).collect();
+    let lines: Vec<String> =
+        hits.iter().enumerate().map(|(i, hit)| line(i, hit, args.explain)).collect();
     view::say(&lines.join("\n"))
 }
 
@@ -47,18 +46,38 @@ fn as_json(hit: &Hit) -> serde_json::Value {
         "text": hit.text,
         "score": hit.score,
         "cosine": hit.cosine,
+        "parts": hit.parts,
+        "page": hit.page,
         "start": hit.span.start,
         "end": hit.span.end,
     })
 }
 
-fn line(i: usize, hit: &Hit) -> String {
-    format!(
+fn line(i: usize, hit: &Hit, explain: bool) -> String {
+    let place = match hit.page {
+        Some(page) => format!("{}, page {page}", hit.document),
+        None => hit.document.clone(),
+    };
+    let mut line = format!(
         "{:>3}  {:.3}  {}  {}\n     {}",
         i + 1,
         hit.score,
         style(&hit.title).bold(),
-        style(&hit.document).dim(),
+        style(place).dim(),
         shorten(&hit.text, 150)
-    )
+    );
+    if explain && !hit.parts.is_empty() {
+        let parts: Vec<String> = hit.parts.iter().map(part).collect();
+        let _ = write!(line, "\n     {}", style(parts.join(" + ")).cyan());
+    }
+    line
+}
+
+/// `entities 0.41 (Jaws, Steven Spielberg)`.
+fn part(part: &ScorePart) -> String {
+    let ScorePart { name, score, through } = part;
+    if through.is_empty() {
+        return format!("{name} {score:.2}");
+    }
+    format!("{name} {score:.2} ({})", shorten(through, 60))
 }

@@ -17,11 +17,16 @@ pub(crate) fn loaded(common: &Common, mut flags: Flags) -> Result<Loaded, Config
     load(common.config.as_deref(), flags)
 }
 
+/// What begins so is a setting of the base's searches, not of a strategy.
+const BASE: &str = "kb.graph.";
+
 /// `--set kar3.n=3` as a flag for the configuration.
 pub(crate) fn set_flags(set: &[String]) -> Result<Flags, ConfigError> {
     let flag = |text: &String| {
         let (key, value) = text.split_once('=').filter(|(key, _)| key.contains('.'))?;
-        Some((format!("strategy.{}", key.trim()), flag_value(value.trim()), "--set".to_owned()))
+        let key = key.trim();
+        let key = if key.starts_with(BASE) { key.to_owned() } else { format!("strategy.{key}") };
+        Some((key, flag_value(value.trim()), "--set".to_owned()))
     };
     let wrong = |text: &String| ConfigError {
         file: "--set".into(),
@@ -33,7 +38,7 @@ pub(crate) fn set_flags(set: &[String]) -> Result<Flags, ConfigError> {
         set.iter().map(|text| flag(text).ok_or_else(|| wrong(text))).collect();
     let flags = flags?;
     // A misspelt strategy would otherwise be a table that nobody reads.
-    for (key, _, _) in &flags {
+    for (key, _, _) in flags.iter().filter(|(key, _, _)| !key.starts_with(BASE)) {
         let name = key.split('.').nth(1).unwrap_or_default();
         if !halma_engine::strategies().iter().any(|entry| entry.name == name) {
             let known: Vec<&str> = halma_engine::strategies().iter().map(|e| e.name).collect();

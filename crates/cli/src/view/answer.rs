@@ -54,6 +54,10 @@ fn hops(trace: &Trace, out: &mut String) {
                 let rows = plural(*rows as u64, "row", "rows");
                 let _ = writeln!(out, "  = {}  {} {rows}", shorten(sql, 90), style("→").dim());
             }
+            Event::Reranked { query, hits, .. } => {
+                let hits = plural(hits.len() as u64, "passage", "passages");
+                let _ = writeln!(out, "  ≥ {hits} reranked for {}", shorten(query, 80));
+            }
             Event::Noted { note, .. } => {
                 let _ = writeln!(out, "  · {}", shorten(note, 120));
             }

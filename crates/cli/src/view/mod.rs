@@ -1,5 +1,6 @@
 //! What the user reads. Results go to standard output, everything else to standard error.
 pub(crate) mod answer;
+pub(crate) mod estimate;
 pub(crate) mod progress;
 pub(crate) mod table;
 

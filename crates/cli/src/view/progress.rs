@@ -37,6 +37,10 @@ pub(crate) fn of_question() -> (ProgressBar, Watcher) {
             shown.set_message(format!("{} → {best}", shorten(query, 80)));
         }
         Event::Computed { sql, .. } => shown.set_message(shorten(sql, 80)),
+        Event::Reranked { query, .. } => {
+            shown.set_message(format!("reranked for {}", shorten(query, 80)));
+        }
+        Event::Tagged { text, .. } => shown.set_message(format!("tagged {}", shorten(text, 80))),
         Event::Asked { prompt, .. } => shown.set_message(format!("{prompt} replied")),
         Event::AskFailed { reason, .. } => shown.set_message(shorten(reason, 80)),
         Event::Noted { note, .. } => shown.set_message(note.clone()),
@@ -55,7 +59,7 @@ pub(crate) fn of_index() -> Progress {
             if let Some((_, old)) = shown.take() {
                 old.finish_and_clear();
             }
-            *shown = Some((step.stage, bar(label(step.stage), total)));
+            *shown = Some((step.stage, bar(step.stage.name(), total)));
         }
         if let Some((_, bar)) = shown.as_ref() {
             bar.set_length(total);
@@ -65,14 +69,4 @@ pub(crate) fn of_index() -> Progress {
             }
         }
     })
-}
-
-fn label(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Wait => "waiting",
-        Stage::Read => "reading",
-        Stage::Atomize => "atomizing",
-        Stage::Embed => "embedding",
-        Stage::Store => "storing",
-    }
 }

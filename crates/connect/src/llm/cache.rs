@@ -1,5 +1,5 @@
-//! The replies of models on disk: an LMDB environment that many processes may share. Whatever
-//! happens to it costs replies, never a run.
+//! The replies of models on disk, sealed: an LMDB environment that many processes may share.
+//! Whatever happens to it costs replies, never a run.
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use halma_core::ChatReply;
 
+use super::sealed::{Entry, name};
 use super::store::Store;
 
 /// A hash of all that a reply depends on.
@@ -39,16 +40,16 @@ pub struct Cache {
 }
 
 /// What the writer has not yet committed.
-type Pending = Mutex<HashMap<Key, Arc<[u8]>>>;
+type Pending = Mutex<HashMap<Key, Entry>>;
 
 enum Order {
-    Put(Key, Arc<[u8]>),
+    Put(Key, Entry),
     Flush(Sender<()>),
 }
 
 impl Cache {
     /// Opens or makes the cache in the folder `dir`. One that is damaged is moved aside to
-    /// `dir.damaged-N` with a warning, and an empty one takes its place.
+    /// `dir/replies.damaged-N` with a warning, and an empty one takes its place.
     pub fn open(dir: &Path) -> Result<Arc<Self>, CacheError> {
         let store = Arc::new(Store::open(dir)?);
         let pending = Arc::new(Pending::default());
@@ -66,17 +67,19 @@ impl Cache {
     pub(crate) fn get(&self, key: &Key) -> Option<ChatReply> {
         let waiting = lock(&self.pending).get(key).cloned();
         let reply = match waiting {
-            Some(bytes) => decode(&bytes),
+            Some(entry) => decode(&entry.reply),
             None => self.store.read(key, decode)?,
         };
         reply.map(|reply| ChatReply { cached: true, ..reply })
     }
 
-    pub(crate) fn put(&self, key: Key, reply: &ChatReply) {
+    /// Keeps a reply; `about` are the documents that its request may quote.
+    pub(crate) fn put(&self, key: Key, reply: &ChatReply, about: &[String]) {
         let Some(bytes) = encode(reply) else { return };
-        let bytes: Arc<[u8]> = bytes.into();
-        lock(&self.pending).insert(key, Arc::clone(&bytes));
-        self.order(Order::Put(key, bytes));
+        let about = about.iter().map(|document| name(document)).collect();
+        let entry = Entry { reply: bytes.into(), about };
+        lock(&self.pending).insert(key, entry.clone());
+        self.order(Order::Put(key, entry));
     }
 
     /// Returns once everything put so far is on disk.
@@ -93,7 +96,16 @@ impl Cache {
         self.store.entries()
     }
 
-    /// Forgets all replies.
+    /// Destroys all replies to requests that may have quoted one of these documents, and those of
+    /// former versions, of which that is not known. When this returns, no file of the cache holds
+    /// them in a form that can be read. Returns how many there were.
+    pub fn forget(&self, documents: &[String]) -> Result<u64, CacheError> {
+        self.flush();
+        let names: Vec<_> = documents.iter().map(|document| name(document)).collect();
+        self.store.forget(&names)
+    }
+
+    /// Destroys all replies.
     pub fn clear(&self) -> Result<(), CacheError> {
         self.flush();
         self.store.clear()
@@ -124,7 +136,7 @@ fn write(store: &Store, pending: &Pending, inbox: &Receiver<Order>) {
         let mut next = Some(first);
         while let Some(order) = next {
             match order {
-                Order::Put(key, bytes) => batch.push((key, bytes)),
+                Order::Put(key, entry) => batch.push((key, entry)),
                 Order::Flush(done) => waiting.push(done),
             }
             if batch.len() >= BATCH || !waiting.is_empty() {
@@ -137,8 +149,9 @@ fn write(store: &Store, pending: &Pending, inbox: &Receiver<Order>) {
                 tracing::warn!("{} replies are not cached: {e}", batch.len());
             }
             let mut pending = lock(pending);
-            for (key, bytes) in &batch {
-                if pending.get(key).is_some_and(|newest| Arc::ptr_eq(newest, bytes)) {
+            for (key, entry) in &batch {
+                let newest = pending.get(key).map(|newest| &newest.reply);
+                if newest.is_some_and(|newest| Arc::ptr_eq(newest, &entry.reply)) {
                     pending.remove(key);
                 }
             }
@@ -149,7 +162,7 @@ fn write(store: &Store, pending: &Pending, inbox: &Receiver<Order>) {
     }
 }
 
-fn lock(pending: &Pending) -> MutexGuard<'_, HashMap<Key, Arc<[u8]>>> {
+fn lock(pending: &Pending) -> MutexGuard<'_, HashMap<Key, Entry>> {
     pending.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

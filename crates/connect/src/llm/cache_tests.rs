@@ -21,7 +21,7 @@ fn text(cache: &Cache, n: u32) -> Option<String> {
 fn filled(dir: &Path, replies: u32) {
     let cache = Cache::open(dir).unwrap();
     for n in 0..replies {
-        cache.put(key(n), &reply(&format!("reply {n} {}", "x".repeat(500))));
+        cache.put(key(n), &reply(&format!("reply {n} {}", "x".repeat(500))), &[]);
     }
 }
 
@@ -35,12 +35,12 @@ fn a_reply_is_there_at_once_and_after_reopening() {
         ..reply("one")
     };
     let cache = Cache::open(&dir).unwrap();
-    cache.put(key(1), &whole);
+    cache.put(key(1), &whole, &[]);
     assert_eq!(cache.get(&key(1)), Some(ChatReply { cached: true, ..whole.clone() }));
     cache.flush();
     assert!(lock(&cache.pending).is_empty());
     assert_eq!(cache.get(&key(1)), Some(ChatReply { cached: true, ..whole.clone() }));
-    cache.put(key(2), &reply("two"));
+    cache.put(key(2), &reply("two"), &[]);
     drop(cache);
     let cache = Cache::open(&dir).unwrap();
     assert_eq!(cache.get(&key(1)), Some(ChatReply { cached: true, ..whole }));
@@ -55,7 +55,7 @@ fn a_cut_file_is_set_aside() {
     let folder = tempdir().unwrap();
     let dir = folder.path().join("cache");
     filled(&dir, 2_000);
-    let data = dir.join("data.mdb");
+    let data = dir.join("replies/data.mdb");
     let length = fs::metadata(&data).unwrap().len();
     for left in [length / 2, 4096 * 3, 4096 + 17, 100] {
         let file = fs::OpenOptions::new().write(true).open(&data).unwrap();
@@ -66,7 +66,7 @@ fn a_cut_file_is_set_aside() {
         drop(cache);
         filled(&dir, 2_000);
     }
-    assert!(folder.path().join("cache.damaged-1").is_dir());
+    assert!(dir.join("replies.damaged-1").is_dir());
     assert_eq!(Cache::open(&dir).unwrap().entries().unwrap(), 2_000);
 }
 
@@ -74,12 +74,12 @@ fn a_cut_file_is_set_aside() {
 fn a_file_of_something_else_is_set_aside() {
     let folder = tempdir().unwrap();
     let dir = folder.path().join("cache");
-    fs::create_dir(&dir).unwrap();
-    fs::write(dir.join("data.mdb"), "this is no database. ".repeat(2_000)).unwrap();
+    fs::create_dir_all(dir.join("replies")).unwrap();
+    fs::write(dir.join("replies/data.mdb"), "this is no database. ".repeat(2_000)).unwrap();
     let cache = Cache::open(&dir).unwrap();
-    cache.put(key(1), &reply("one"));
+    cache.put(key(1), &reply("one"), &[]);
     assert_eq!(cache.entries().unwrap(), 1);
-    assert!(folder.path().join("cache.damaged-1/data.mdb").exists());
+    assert!(dir.join("replies.damaged-1/data.mdb").exists());
 }
 
 #[test]
@@ -95,7 +95,8 @@ fn a_damaged_reply_is_as_if_it_were_not_there() {
         bytes[at] ^= 1;
     }
     *bytes.last_mut().unwrap() ^= 1;
-    cache.store.write(&[(key(1), bytes.into()), (key(2), vec![1, 2].into())]).unwrap();
+    let entry = |bytes: Vec<u8>| Entry { reply: bytes.into(), about: Arc::default() };
+    cache.store.write(&[(key(1), entry(bytes)), (key(2), entry(vec![1, 2]))]).unwrap();
     assert_eq!((text(&cache, 1), text(&cache, 2)), (None, None));
 }
 
@@ -118,11 +119,148 @@ fn many_threads_put_and_get_without_loss() {
             scope.spawn(move || {
                 for n in 0..500 {
                     let n = thread * 1_000 + n;
-                    cache.put(key(n), &reply(&n.to_string()));
+                    cache.put(key(n), &reply(&n.to_string()), &[]);
                     assert_eq!(text(cache, n), Some(n.to_string()));
                 }
             });
         }
     });
     assert_eq!(cache.entries().unwrap(), 2_000);
+}
+
+/// How often a text is in the files below a folder.
+fn count(dir: &Path, wanted: &str) -> usize {
+    let mut count = 0;
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        count += if path.is_dir() {
+            self::count(&path, wanted)
+        } else {
+            let bytes = fs::read(path).unwrap();
+            bytes.windows(wanted.len()).filter(|window| *window == wanted.as_bytes()).count()
+        };
+    }
+    count
+}
+
+fn keys(dir: &Path) -> Vec<[u8; 16]> {
+    let bytes = fs::read(dir.join("replies/keys")).unwrap();
+    bytes.as_chunks::<16>().0[1..].to_vec()
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn what_is_about_a_document_is_forgotten_and_cannot_be_read_again() {
+    let folder = tempdir().unwrap();
+    let dir = folder.path().join("cache");
+    let cache = Cache::open(&dir).unwrap();
+    cache.put(key(1), &reply("marker of a"), &names(&["a"]));
+    cache.put(key(2), &reply("marker of a and b"), &names(&["a", "b"]));
+    cache.put(key(3), &reply("marker of b"), &names(&["b"]));
+    cache.put(key(4), &reply("marker of nothing"), &[]);
+    cache.flush();
+    assert_eq!(count(&dir, "marker"), 0);
+    let before = keys(&dir);
+    assert_eq!(cache.forget(&names(&["a", "c"])).unwrap(), 2);
+    assert_eq!((text(&cache, 1), text(&cache, 2)), (None, None));
+    let kept: Vec<bool> = before.iter().zip(keys(&dir)).map(|(a, b)| *a == b).collect();
+    assert_eq!(kept, [false, false, true, true]);
+    assert!(keys(&dir)[..2].iter().all(|key| *key == [0; 16]));
+    drop(cache);
+    let cache = Cache::open(&dir).unwrap();
+    assert_eq!(text(&cache, 3).as_deref(), Some("marker of b"));
+    assert_eq!((cache.entries().unwrap(), cache.forget(&names(&["a"])).unwrap()), (2, 0));
+    cache.clear().unwrap();
+    assert!(keys(&dir).iter().all(|key| *key == [0; 16]));
+}
+
+#[test]
+fn a_reply_put_again_is_about_both() {
+    let folder = tempdir().unwrap();
+    let cache = Cache::open(folder.path()).unwrap();
+    cache.put(key(1), &reply("one"), &names(&["a"]));
+    cache.flush();
+    cache.put(key(1), &reply("two"), &names(&["b"]));
+    cache.flush();
+    assert_eq!(keys(folder.path()).len(), 1, "its old bytes go with the same key");
+    assert_eq!(cache.forget(&names(&["a"])).unwrap(), 1);
+    assert_eq!((text(&cache, 1), cache.forget(&names(&["b"])).unwrap()), (None, 0));
+}
+
+#[test]
+fn many_caches_forget_what_others_put() {
+    let folder = tempdir().unwrap();
+    let dir = folder.path();
+    let test = std::env::current_exe().unwrap();
+    let mut other = std::process::Command::new(test);
+    other.args(["--exact", "llm::cache::tests::fill_from_another_process"]);
+    let cache = Cache::open(dir).unwrap();
+    cache.put(key(1), &reply("mine"), &names(&["a"]));
+    cache.flush();
+    assert!(other.env("HALMA_TEST_FOLDER", dir).status().unwrap().success());
+    assert_eq!(text(&cache, 2).as_deref(), Some("theirs"));
+    cache.put(key(3), &reply("mine too"), &names(&["b"]));
+    assert_eq!(cache.forget(&names(&["a"])).unwrap(), 2);
+    assert_eq!(text(&cache, 3).as_deref(), Some("mine too"));
+}
+
+#[test]
+fn fill_from_another_process() {
+    let Some(dir) = std::env::var_os("HALMA_TEST_FOLDER") else { return };
+    let cache = Cache::open(Path::new(&dir)).unwrap();
+    assert_eq!(text(&cache, 1).as_deref(), Some("mine"));
+    cache.put(key(2), &reply("theirs"), &names(&["a"]));
+}
+
+/// A cache as former versions kept it.
+fn former(dir: &Path) {
+    fs::create_dir_all(dir).unwrap();
+    let Ok(env) = super::super::store::open_env(dir) else { panic!("no environment") };
+    let opened =
+        env.create_databases_and_commit(env.write_txn().unwrap(), |options, transaction| {
+            options
+                .create_database::<heed::types::Bytes, heed::types::Bytes>(
+                    transaction,
+                    Some("replies-1"),
+                )
+                .map(heed::CommitOrAbort::<_, ()>::Commit)
+        });
+    let table = opened.unwrap().unwrap_commit();
+    let mut transaction = env.write_txn().unwrap();
+    table.put(&mut transaction, &key(1), &encode(&reply("marker of old")).unwrap()).unwrap();
+    transaction.commit().unwrap();
+    env.prepare_for_closing().wait();
+}
+
+#[test]
+fn replies_of_a_former_version_are_read_and_go_with_the_first_deletion() {
+    let folder = tempdir().unwrap();
+    let dir = folder.path().join("cache");
+    former(&dir);
+    fs::create_dir(folder.path().join("cache.damaged-1")).unwrap();
+    fs::write(folder.path().join("cache.damaged-1/data.mdb"), "marker").unwrap();
+    assert_eq!(count(folder.path(), "marker"), 2);
+    let cache = Cache::open(&dir).unwrap();
+    assert_eq!(text(&cache, 1).as_deref(), Some("marker of old"));
+    cache.put(key(2), &reply("new"), &names(&["b"]));
+    assert_eq!(cache.entries().unwrap(), 2);
+    assert_eq!(cache.forget(&names(&["a"])).unwrap(), 1);
+    assert_eq!((text(&cache, 1), text(&cache, 2).as_deref()), (None, Some("new")));
+    assert_eq!(count(folder.path(), "marker"), 0);
+    drop(cache);
+    assert_eq!(Cache::open(&dir).unwrap().entries().unwrap(), 1);
+}
+
+#[test]
+fn damaged_replies_of_a_former_version_do_not_stop_the_new_ones() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data.mdb"), "this is no database. ".repeat(2_000)).unwrap();
+    let cache = Cache::open(folder.path()).unwrap();
+    cache.put(key(1), &reply("one"), &[]);
+    assert_eq!((cache.entries().unwrap(), cache.forget(&[]).unwrap()), (1, 0));
+    assert!(!folder.path().join("data.mdb").exists());
+    assert_eq!(text(&cache, 1).as_deref(), Some("one"));
 }

@@ -47,6 +47,9 @@ impl Cached {
         hasher.update(&request.max_tokens.to_le_bytes());
         hasher.update(&request.temperature.to_le_bytes());
         hasher.update(&[u8::from(request.logprobs)]);
+        for image in &request.images {
+            field(&mut hasher, image.as_bytes());
+        }
         *hasher.finalize().as_bytes()
     }
 
@@ -117,7 +120,7 @@ impl Llm for Cached {
         }
         let fresh = self.inner.chat(request).await;
         if let Ok(reply) = &fresh {
-            self.cache.put(key, reply);
+            self.cache.put(key, reply, &request.about);
         }
         if Arc::strong_count(&boarded.flight) > 2 {
             *outcome = Some(fresh.clone());

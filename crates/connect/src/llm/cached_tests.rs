@@ -44,6 +44,7 @@ fn request(text: &str) -> ChatRequest {
         temperature: 0.7,
         logprobs: false,
         about: vec![],
+        images: vec![],
     }
 }
 
@@ -103,6 +104,7 @@ async fn whatever_changes_the_reply_changes_the_key() {
     };
     other(&|r| r.messages[0].text = "b".into());
     other(&|r| r.messages[0].role = "system".into());
+    other(&|r| r.images.push("data:image/png;base64,AA==".into()));
     other(&|r| r.messages.push(Message { role: "user".into(), text: String::new() }));
     other(&|r| r.schema = Some(Arc::new(serde_json::json!({"type": "object"}))));
     other(&|r| r.stop = vec!["x".into()]);
@@ -120,4 +122,16 @@ async fn whatever_changes_the_reply_changes_the_key() {
     assert_eq!(keys.len(), all);
     let renamed = ChatRequest { prompt: "other/name".into(), ..base.clone() };
     assert_eq!(cached.key(&renamed), cached.key(&base));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_goes_with_the_documents_its_request_quotes() {
+    let (cached, slow, _folder) = cached(0);
+    let quoting = ChatRequest { about: vec!["a.txt".into()], ..request("quotes") };
+    cached.chat(&quoting).await.unwrap();
+    cached.chat(&request("quotes nothing")).await.unwrap();
+    assert_eq!(cached.cache.forget(&["a.txt".into()]).unwrap(), 1);
+    assert!(!cached.chat(&quoting).await.unwrap().cached);
+    assert!(cached.chat(&request("quotes nothing")).await.unwrap().cached);
+    assert_eq!(slow.calls.load(Ordering::SeqCst), 3);
 }

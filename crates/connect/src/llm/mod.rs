@@ -8,6 +8,7 @@ mod gate;
 mod limited;
 mod openai;
 mod retried;
+mod sealed;
 mod store;
 mod stream;
 mod wire;

@@ -152,6 +152,7 @@ impl OpenAi {
             temperature: 0.0,
             logprobs: false,
             about: vec![],
+            images: vec![],
         };
         self.ask(&request).await.map(|_| began.elapsed())
     }

@@ -13,8 +13,7 @@ const NAME_LENGTH: usize = 64;
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    #[serde(serialize_with = "messages")]
-    messages: &'a [Message],
+    messages: Messages<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,17 +51,52 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-fn messages<S: Serializer>(messages: &[Message], serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Line<'a> {
-        role: &'a str,
-        content: &'a str,
+/// Messages as servers take them: plain text, and parts where images belong to the last one.
+struct Messages<'a> {
+    messages: &'a [Message],
+    images: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    role: &'a str,
+    content: Asked<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Asked<'a> {
+    Text(&'a str),
+    Parts(Vec<AskedPart<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum AskedPart<'a> {
+    Text { text: &'a str },
+    ImageUrl { image_url: ImageUrl<'a> },
+}
+
+#[derive(Serialize)]
+struct ImageUrl<'a> {
+    url: &'a str,
+}
+
+impl Serialize for Messages<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.messages.len()))?;
+        for (i, Message { role, text }) in self.messages.iter().enumerate() {
+            let content = if i + 1 == self.messages.len() && !self.images.is_empty() {
+                let images = self.images.iter().map(|url| ImageUrl { url });
+                let images = images.map(|image_url| AskedPart::ImageUrl { image_url });
+                Asked::Parts(std::iter::once(AskedPart::Text { text }).chain(images).collect())
+            } else {
+                Asked::Text(text)
+            };
+            list.serialize_element(&Line { role, content })?;
+        }
+        list.end()
     }
-    let mut list = serializer.serialize_seq(Some(messages.len()))?;
-    for Message { role, text } in messages {
-        list.serialize_element(&Line { role, content: text })?;
-    }
-    list.end()
 }
 
 /// The body of a request as this server wants it.
@@ -83,7 +117,7 @@ pub(crate) fn body(
     });
     serde_json::to_vec(&Body {
         model,
-        messages: &request.messages,
+        messages: Messages { messages: &request.messages, images: &request.images },
         max_tokens: max_tokens.filter(|_| !dialect.max_completion_tokens()),
         max_completion_tokens: max_tokens.filter(|_| dialect.max_completion_tokens()),
         temperature: dialect.temperature().then_some(request.temperature),

@@ -26,6 +26,7 @@ pub(crate) fn request(text: &str) -> ChatRequest {
         temperature: 0.0,
         logprobs: false,
         about: vec![],
+        images: vec![],
     }
 }
 

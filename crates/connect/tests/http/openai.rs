@@ -85,6 +85,19 @@ async fn newer_servers_names_of_fields_are_learnt() {
 }
 
 #[tokio::test]
+async fn images_go_beside_the_last_message() {
+    let double = Double::start(Behaviour::default());
+    let model = wrapped(bare(&double), Limits::default(), None).unwrap();
+    let url = "data:image/png;base64,AA==".to_owned();
+    let request = halma_core::ChatRequest { images: vec![url.clone()], ..request("What is it?") };
+    ask(&model, &request).await.unwrap();
+    let sent = &double.requests()[0].body["messages"];
+    let parts = &sent.as_array().unwrap().last().unwrap()["content"];
+    assert_eq!(parts[0], serde_json::json!({"type": "text", "text": "What is it?"}));
+    assert_eq!(parts[1]["image_url"]["url"], url);
+}
+
+#[tokio::test]
 async fn log_probs_come_when_asked_for() {
     for stream in [false, true] {
         let double = Double::start(Behaviour::default());

@@ -25,7 +25,7 @@ struct Answer {
 
 fn cx(model: Arc<dyn Llm>) -> Cx {
     let prompts = Arc::new(Prompts::shipped(&[FILES]).unwrap());
-    let setup = Setup { models: Models::new(model), knowledge: Toy::empty(), prompts };
+    let setup = Setup::new(Models::new(model), Toy::empty(), prompts);
     Cx::new(Arc::new(setup), Arc::new(Meter::new(Budget::default())), None)
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn with_prompts(
     budget: Budget,
     watcher: Option<Watcher>,
 ) -> (Cx, Arc<Meter>) {
-    let setup = Arc::new(Setup { models: Models::new(model), knowledge: Toy::empty(), prompts });
+    let setup = Arc::new(Setup::new(Models::new(model), Toy::empty(), prompts));
     let meter = Arc::new(Meter::new(budget));
     (Cx::new(setup, Arc::clone(&meter), watcher), meter)
 }

@@ -10,7 +10,7 @@ use crate::metrics::Direction;
 fn cx(script: &Arc<Script>) -> Cx {
     let model = Arc::clone(script) as Arc<dyn Llm>;
     let prompts = Arc::new(Prompts::shipped(&[JUDGE_PROMPTS]).unwrap());
-    let setup = Setup { models: Models::new(model), knowledge: Toy::empty(), prompts };
+    let setup = Setup::new(Models::new(model), Toy::empty(), prompts);
     Cx::new(Arc::new(setup), Arc::new(Meter::unlimited()), None)
 }
 

@@ -1,23 +1,20 @@
 //! Chunks into atoms, many at a time; what fails stays in the ledger for the next run.
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
 
 use futures::StreamExt;
-use halma_core::{Cx, Error, Layer, Limit, Meter, Prompt, Setup, UsageTotal};
-use minijinja::context;
+use halma_core::{Cx, Error, Layer, Limit, Meter, Setup, UsageTotal};
 use tokio::sync::mpsc;
 
-use super::{Unembedded, WRITE_EVERY};
+use super::Unembedded;
+use super::forecast::{ATOMIZE, chunk_variables, expected_questions, expected_texts};
 use crate::atom::{AtomDraft, Source};
 use crate::error::beside;
-use crate::store::{ChunkRecord, DocumentRecord, Row};
+use crate::store::{ChunkRecord, DocumentRecord, Expected, History, Row};
 use crate::{Atoms, Base, KbError, KbSettings, Progress, Stage, Step};
 
-const ATOMIZE: Prompt<Vec<String>> = Prompt::lines("kb/atomize");
-
 /// Chunks whose atoms are written in one transaction.
-const BATCH: usize = 1024;
+const BATCH: usize = 4096;
 
 /// After so many failures of the model in a row the rest is left for another run: the endpoint is
 /// down or refuses the key, and every further call would only cost time.
@@ -26,6 +23,8 @@ const GIVE_UP_AFTER: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Atomized {
     pub(super) atoms: usize,
+    /// Atoms that were left out: more than are kept of one chunk.
+    pub(super) cut: usize,
     pub(super) usage: UsageTotal,
     pub(super) spent: Option<Limit>,
     pub(super) failure: Option<String>,
@@ -41,7 +40,10 @@ pub(super) struct Atomizer {
 
 /// What came of one chunk.
 enum Unit {
-    Atoms(Vec<AtomDraft>),
+    Atoms {
+        atoms: Vec<AtomDraft>,
+        cut: usize,
+    },
     Failed(String),
     /// Nothing was tried, or the budget was spent.
     Pending(Option<Limit>),
@@ -51,6 +53,7 @@ struct Asked {
     chunk: Row,
     unit: Unit,
     usage: UsageTotal,
+    history: History,
 }
 
 impl Atomizer {
@@ -87,14 +90,14 @@ impl Atomizer {
             let mut made = vec![];
             for chunk in batch {
                 let atoms = match (self.settings.atoms, self.source(*chunk)?) {
-                    (Atoms::Sentences, Some(source)) => {
+                    (Atoms::Sentences, Some((source, _))) => {
                         source.sentence_atoms(self.settings.max_atoms)
                     }
                     _ => vec![],
                 };
-                made.push((*chunk, Unit::Atoms(atoms)));
+                made.push((*chunk, Unit::Atoms { atoms, cut: 0 }));
             }
-            atomized.atoms += self.write(&made, queue)?;
+            atomized.atoms += self.write(&made, &History::default(), queue)?;
             done += batch.len();
             self.told(done, rows.len());
         }
@@ -116,7 +119,7 @@ impl Atomizer {
             // A task of its own, so that parsing the replies uses all cores.
             tokio::spawn(async move { this.ask(chunk, &stop, &failures).await })
         };
-        let (written, results) = mpsc::channel(self.settings.concurrency.max(1) * 4);
+        let (written, results) = mpsc::channel(self.settings.concurrency.max(1));
         let asking = async {
             let mut asked = futures::stream::iter(rows)
                 .map(ask)
@@ -147,21 +150,30 @@ impl Atomizer {
         failures: &AtomicUsize,
     ) -> Result<Asked, KbError> {
         let usage = UsageTotal::default();
-        let pending = |limit| Asked { chunk, unit: Unit::Pending(limit), usage };
+        let history = History::default();
+        let pending = |limit| Asked { chunk, unit: Unit::Pending(limit), usage, history };
         if stop.load(Ordering::Relaxed) {
             return Ok(pending(None));
         }
-        let Some(source) = self.source(chunk)? else { return Ok(pending(None)) };
+        let Some((source, names)) = self.source(chunk)? else { return Ok(pending(None)) };
         let cx = Cx::new(Arc::clone(&self.setup), Arc::clone(&self.meter), None);
-        let variables = context! {
-            chunk => context! { title => &source.title, text => &source.text },
-        };
-        let reply = cx.ask(&ATOMIZE, variables).await;
-        let usage = cx.trace().usage();
+        for name in &names {
+            cx.quote(name);
+        }
+        let reply = cx.ask(&ATOMIZE, chunk_variables(&source.title, &source.text)).await;
+        let trace = cx.trace();
+        let usage = trace.usage();
+        let completion = expected_questions(&source.text);
+        let texts = expected_texts(completion, &self.settings);
+        let mut expected = Expected { completion, texts, made: 0 };
         let unit = match reply {
             Ok(questions) => {
                 failures.store(0, Ordering::Relaxed);
-                Unit::Atoms(source.question_atoms(questions, self.settings.max_atoms))
+                let most = self.settings.max_atoms;
+                let cut = questions.len().saturating_sub(most);
+                let atoms = source.question_atoms(questions, most);
+                expected.made = atoms.len() as u64;
+                Unit::Atoms { atoms, cut }
             }
             Err(Error::Spent(limit)) => {
                 stop.store(true, Ordering::Relaxed);
@@ -177,10 +189,13 @@ impl Atomizer {
                 Unit::Failed(error.to_string())
             }
         };
-        Ok(Asked { chunk, unit, usage })
+        let mut history = History::default();
+        history.saw(&trace, expected);
+        Ok(Asked { chunk, unit, usage, history })
     }
 
-    /// Writes results as they come, a batch at a time.
+    /// Writes results as they come: what has come while the last ones were written is written
+    /// next, so that little is lost when the process dies.
     async fn store_all(
         self: Arc<Self>,
         mut results: mpsc::Receiver<Asked>,
@@ -189,37 +204,31 @@ impl Atomizer {
     ) -> Result<Atomized, KbError> {
         let mut atomized = Atomized::default();
         let mut done = 0;
-        let mut open = true;
-        while open {
+        while let Some(first) = results.recv().await {
             let mut batch = vec![];
-            let due = Instant::now() + WRITE_EVERY;
-            while batch.len() < BATCH {
-                match tokio::time::timeout_at(due.into(), results.recv()).await {
-                    Ok(Some(asked)) => {
-                        done += 1;
-                        atomized.usage.add(asked.usage);
-                        self.told(done, total);
-                        batch.push((asked.chunk, asked.unit));
-                    }
-                    Ok(None) => {
-                        open = false;
-                        break;
-                    }
-                    Err(_) => break,
-                }
-            }
-            for (_, unit) in &batch {
-                match unit {
+            let mut history = History::default();
+            let mut next = Some(first);
+            while let Some(asked) = next {
+                done += 1;
+                atomized.usage.add(asked.usage);
+                history.add(&asked.history);
+                self.told(done, total);
+                match &asked.unit {
                     Unit::Failed(reason) => atomized.failure = Some(reason.clone()),
                     Unit::Pending(Some(limit)) => atomized.spent = Some(*limit),
-                    Unit::Pending(None) | Unit::Atoms(_) => {}
+                    Unit::Pending(None) => {}
+                    Unit::Atoms { cut, .. } => atomized.cut += cut,
                 }
+                batch.push((asked.chunk, asked.unit));
+                next = if batch.len() < BATCH { results.try_recv().ok() } else { None };
             }
-            if !batch.is_empty() {
-                let (this, queue) = (Arc::clone(&self), queue.clone());
-                atomized.atoms +=
-                    beside("storing atoms", move || this.write(&batch, &queue)).await?;
-            }
+            let (this, queue) = (Arc::clone(&self), queue.clone());
+            let write = move || this.write(&batch, &history, &queue);
+            atomized.atoms += beside("storing atoms", write).await?;
+        }
+        if atomized.cut > 0 {
+            let (cut, most) = (atomized.cut, self.settings.max_atoms);
+            tracing::warn!("{cut} atoms were left out: at most {most} are kept of one chunk");
         }
         Ok(atomized)
     }
@@ -228,6 +237,7 @@ impl Atomizer {
     fn write(
         &self,
         batch: &[(Row, Unit)],
+        history: &History,
         queue: &mpsc::UnboundedSender<Unembedded>,
     ) -> Result<usize, KbError> {
         let (store, kind) = (&self.base.store, self.settings.atoms);
@@ -235,11 +245,14 @@ impl Atomizer {
             let mut rows = vec![];
             for (chunk, unit) in batch {
                 match unit {
-                    Unit::Atoms(atoms) => rows.extend(store.put_atoms(txn, *chunk, kind, atoms)?),
+                    Unit::Atoms { atoms, .. } => {
+                        rows.extend(store.put_atoms(txn, *chunk, kind, atoms)?);
+                    }
                     Unit::Failed(reason) => store.atomizing_failed(txn, *chunk, kind, reason)?,
                     Unit::Pending(_) => {}
                 }
             }
+            store.add_history(txn, history)?;
             Ok(rows)
         })?;
         for row in &rows {
@@ -249,18 +262,20 @@ impl Atomizer {
         Ok(rows.len())
     }
 
-    /// A chunk as atoms are made of it; `None` when it was replaced.
-    fn source(&self, row: Row) -> Result<Option<Source>, KbError> {
+    /// A chunk as atoms are made of it, with the names of its document; `None` when it was
+    /// replaced.
+    fn source(&self, row: Row) -> Result<Option<(Source, Vec<String>)>, KbError> {
         let store = &self.base.store;
         store.read(|txn| {
             let Some(chunk) = store.node::<ChunkRecord>(txn, row)? else { return Ok(None) };
             let document: DocumentRecord = store.linked(txn, chunk.document)?;
-            Ok(Some(Source {
+            let source = Source {
                 title: document.title,
-                text: store.chunk_text(txn, &chunk)?.to_owned(),
+                text: store.chunk_text(txn, &chunk)?,
                 place: chunk.place,
                 verbatim: chunk.text.is_none(),
-            }))
+            };
+            Ok(Some((source, document.names)))
         })
     }
 }

@@ -1,18 +1,19 @@
 //! Texts into vectors, in batches, several in flight; what fails stays searchable by its words
 //! and is tried again by the next run.
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures::StreamExt;
-use halma_core::{EmbedRole, Embedder, Layer, LlmError, Vector};
+use halma_core::{EmbedRole, Embedder, LlmError, Vector};
 use tokio::sync::mpsc;
 
-use super::{Unembedded, WRITE_EVERY};
+use super::Unembedded;
 use crate::error::beside;
+use crate::store::History;
 use crate::{Base, KbError, Progress, Stage, Step};
 
 /// Texts sent in one call.
-const BATCH: usize = 128;
+pub(super) const BATCH: usize = 128;
 
 /// Calls in flight.
 const IN_FLIGHT: usize = 8;
@@ -34,22 +35,47 @@ pub(super) struct Embedded {
 /// What came of one call.
 struct Call {
     texts: Vec<Unembedded>,
+    characters: usize,
     vectors: Result<Vec<Vector>, String>,
 }
 
+/// How long any call was in flight: calls run side by side, so their times cannot be added up.
+#[derive(Default)]
+struct Busy(Mutex<(usize, Option<Instant>, Duration)>);
+
+impl Busy {
+    fn begin(&self) {
+        let mut busy = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        busy.0 += 1;
+        busy.1.get_or_insert_with(Instant::now);
+    }
+
+    fn end(&self) {
+        let mut busy = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        busy.0 = busy.0.saturating_sub(1);
+        if busy.0 == 0 {
+            let passed = busy.1.take().map_or(Duration::ZERO, |since| since.elapsed());
+            busy.2 += passed;
+        }
+    }
+
+    /// The time since this was last asked.
+    fn take(&self) -> Duration {
+        let mut busy = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = busy.1.replace(Instant::now()).map_or(Duration::ZERO, |s| s.elapsed());
+        if busy.0 == 0 {
+            busy.1 = None;
+        }
+        running + std::mem::take(&mut busy.2)
+    }
+}
+
 /// Everything that has no vector of the embedder in use.
-pub(super) fn waiting(base: &Base, number: Option<u8>) -> Result<Vec<Unembedded>, KbError> {
+pub(super) fn waiting(base: &Base) -> Result<Vec<Unembedded>, KbError> {
     if base.embedder.is_none() {
         return Ok(vec![]);
     }
-    base.store.read(|txn| {
-        let mut texts = vec![];
-        for layer in [Layer::Chunk, Layer::Atom] {
-            let rows = base.store.without_vector(txn, number, layer)?;
-            texts.extend(rows.into_iter().map(|row| (layer, row)));
-        }
-        Ok(texts)
-    })
+    base.store.read(|txn| base.store.awaiting_vector(txn))
 }
 
 /// Embeds what comes out of `queue` until that is closed.
@@ -66,11 +92,18 @@ pub(super) async fn run(
         let length = full_batch(&mut queue, &mut batch).await;
         (length > 0).then_some((batch, queue))
     });
+    let busy = Arc::new(Busy::default());
     let calling = async {
         let call = |texts: Vec<Unembedded>| {
             let (base, embedder) = (Arc::clone(base), Arc::clone(embedder));
+            let busy = Arc::clone(&busy);
             // A task of its own, so that reading the replies uses all cores.
-            tokio::spawn(async move { call(&base, embedder.as_ref(), texts).await })
+            tokio::spawn(async move {
+                busy.begin();
+                let called = call(&base, embedder.as_ref(), texts).await;
+                busy.end();
+                called
+            })
         };
         let mut in_flight = std::pin::pin!(batches.map(call).buffer_unordered(IN_FLIGHT));
         let (mut failed_in_row, mut pending) = (0, 0);
@@ -91,7 +124,8 @@ pub(super) async fn run(
         drop(calls);
         Ok::<usize, KbError>(pending)
     };
-    let (called, stored) = tokio::join!(calling, store_all(base, results, total, progress));
+    let (called, stored) =
+        tokio::join!(calling, store_all(base, results, (total, progress), &busy));
     let (gave_up, mut report) = (called? > 0, stored?);
     let left = finish(base).await?;
     if gave_up {
@@ -143,7 +177,9 @@ async fn call(
             Err(e) => Err(format!("embedding with `{}`: {e}", embedder.model())),
             Ok(vectors) => check(embedder, texts.len(), vectors),
         };
-        done.push(Call { texts: batch.into_iter().map(|(text, _)| text).collect(), vectors });
+        let characters = texts.iter().map(|text| text.chars().count()).sum();
+        let texts = batch.into_iter().map(|(text, _)| text).collect();
+        done.push(Call { texts, characters, vectors });
     }
     Ok(done)
 }
@@ -162,62 +198,64 @@ fn check(
     Err(KbError::BadVectors { model, asked, got: vectors.len() }.to_string())
 }
 
-/// Writes vectors as they come, many at a time.
+/// Writes vectors as they come: what has come while the last ones were written is written next.
 async fn store_all(
     base: &Arc<Base>,
     mut results: mpsc::Receiver<Call>,
-    total: usize,
-    progress: &Progress,
+    (total, progress): (usize, &Progress),
+    busy: &Busy,
 ) -> Result<Embedded, KbError> {
     let mut embedded = Embedded::default();
-    let mut open = true;
-    while open {
+    while let Some(first) = results.recv().await {
         let (mut batch, mut size) = (vec![], 0);
-        let due = Instant::now() + WRITE_EVERY;
-        while size < WRITE {
-            match tokio::time::timeout_at(due.into(), results.recv()).await {
-                Ok(Some(call)) => {
-                    size += call.texts.len();
-                    match &call.vectors {
-                        Ok(vectors) => embedded.done += vectors.len(),
-                        Err(reason) => embedded.failure = Some(reason.clone()),
-                    }
-                    let (done, total) = (embedded.done, total.max(embedded.done));
-                    progress(Step { stage: Stage::Embed, done, total });
-                    batch.push(call);
-                }
-                Ok(None) => {
-                    open = false;
-                    break;
-                }
-                Err(_) => break,
+        let mut next = Some(first);
+        while let Some(call) = next {
+            size += call.texts.len();
+            match &call.vectors {
+                Ok(vectors) => embedded.done += vectors.len(),
+                Err(reason) => embedded.failure = Some(reason.clone()),
             }
+            let (done, total) = (embedded.done, total.max(embedded.done));
+            progress(Step { stage: Stage::Embed, done, total });
+            batch.push(call);
+            next = if size < WRITE { results.try_recv().ok() } else { None };
         }
-        if !batch.is_empty() {
-            let base = Arc::clone(base);
-            beside("storing vectors", move || write(&base, &batch)).await?;
-        }
+        let base = Arc::clone(base);
+        let seconds = busy.take().as_secs_f64();
+        beside("storing vectors", move || write(&base, &batch, seconds)).await?;
     }
     Ok(embedded)
 }
 
-fn write(base: &Base, batch: &[Call]) -> Result<(), KbError> {
+fn write(base: &Base, batch: &[Call], seconds: f64) -> Result<(), KbError> {
     let Some(embedder) = &base.embedder else { return Ok(()) };
     let store = &base.store;
+    let (mut texts, mut characters) = (0, 0);
+    for call in batch.iter().filter(|call| call.vectors.is_ok()) {
+        texts += call.texts.len() as u64;
+        characters += call.characters as u64;
+    }
+    let mut seen = History::default();
+    seen.embedded(embedder.model(), texts, characters, seconds);
     store.write(|txn| {
         for call in batch {
             match &call.vectors {
                 Ok(vectors) => {
                     let dimensions = vectors.first().map_or(0, Vec::len);
                     let number = store.register_embedder(txn, embedder.model(), dimensions)?;
+                    store.set_origin(txn, number, &base.origin)?;
                     for (text, vector) in call.texts.iter().zip(vectors) {
-                        store.put_vector(txn, number, *text, vector)?;
+                        // What was replaced meanwhile needs no vector.
+                        if store.holds(txn, *text)? {
+                            store.embedded(txn, number, *text, vector)?;
+                        }
                     }
                 }
                 Err(reason) => store.embedding_failed(txn, &call.texts, reason)?,
             }
         }
-        Ok(())
+        store.add_history(txn, &seen)?;
+        store.switch_when_complete(txn).map(|_| ())
     })
 }
 
@@ -226,17 +264,15 @@ fn write(base: &Base, batch: &[Call]) -> Result<(), KbError> {
 async fn finish(base: &Arc<Base>) -> Result<usize, KbError> {
     let base = Arc::clone(base);
     beside("storing vectors", move || {
-        let Some(embedder) = &base.embedder else { return Ok(0) };
         let store = &base.store;
-        let known = store.read(|txn| store.embedders(txn))?;
-        let at = known.iter().position(|record| record.model == embedder.model());
-        let number = at.and_then(|at| u8::try_from(at).ok());
-        let missing = waiting(&base, number)?.len();
-        if missing == 0 && number.is_some() {
-            for other in (0..=u8::MAX).take(known.len()).filter(|other| Some(*other) != number) {
-                store.write(|txn| store.forget_vectors(txn, other))?;
-            }
-        }
+        let Some(embedder) = &base.embedder else { return Ok(0) };
+        let number = store.write(|txn| {
+            // What was the last to be missing may have been removed instead of embedded.
+            store.switch_when_complete(txn)?;
+            Ok(store.embedder(txn, embedder.model())?.map(|(number, _)| number))
+        })?;
+        store.write(|txn| store.forget_others(txn, number))?;
+        let missing = waiting(&base)?.len();
         let failed = store.read(|txn| store.count_unembedded(txn))?;
         Ok(missing.saturating_sub(failed))
     })

@@ -1,10 +1,37 @@
-//! Cutting a document into sections and chunks. The chunks tile the text: nothing between them is
-//! lost, white space goes with the chunk before it.
+//! Cutting a document into sections and chunks, with the tables and figures it holds.
+//!
+//! The chunks' own parts tile the text: nothing between them is lost, white space goes with the
+//! chunk before it. What a chunk shows may begin earlier (overlap), or read otherwise (rows).
+mod model;
+mod parts;
+mod pieces;
+mod places;
+mod plan;
+mod rows;
+mod semantic;
 mod structure;
+mod tables;
+mod windows;
 
-pub(crate) use structure::outline;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 
-use crate::store::{Column, Place};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use halma_core::{Embedder, Meter, Setup, UsageTotal};
+use halma_parse::Parsed;
+
+use self::pieces::{Grain, Piece, units};
+pub(crate) use self::places::Places;
+use self::plan::{Plan, Segment};
+use crate::store::{Column, Id, Place, hash};
+use crate::{Chunks, KbError, KbSettings};
+
+/// Part of the settings' hash: grows when the same settings cut otherwise than before.
+const VERSION: u8 = 2;
 
 /// What a document is cut into.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,6 +55,9 @@ pub(crate) struct SectionDraft {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChunkDraft {
+    /// What of the text is its alone; these tile the text.
+    pub(crate) own: Place,
+    /// What it shows, which is what citations quote.
     pub(crate) place: Place,
     /// Where it is not the document's text at `place`.
     pub(crate) text: Option<String>,
@@ -62,4 +92,157 @@ pub(crate) struct FigureDraft {
     pub(crate) place: Place,
     pub(crate) caption: Option<String>,
     pub(crate) page: Option<u32>,
+}
+
+/// What of the settings decides how documents are cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CutSettings {
+    pub(crate) chunks: Chunks,
+    pub(crate) chunk_chars: usize,
+    pub(crate) chunk_tokens: usize,
+    pub(crate) chunk_overlap: usize,
+    pub(crate) sentences: usize,
+    pub(crate) sentence_overlap: usize,
+}
+
+impl CutSettings {
+    pub(crate) fn of(settings: &KbSettings) -> Self {
+        Self {
+            chunks: settings.chunks,
+            chunk_chars: settings.chunk_chars.max(1),
+            chunk_tokens: settings.chunk_tokens,
+            chunk_overlap: settings.chunk_overlap,
+            sentences: settings.sentences,
+            sentence_overlap: settings.sentence_overlap,
+        }
+    }
+
+    /// Names what a document is cut with; another name means that it is cut again.
+    pub(crate) fn fingerprint(&self) -> Id {
+        let (kind, sizes) = match self.chunks {
+            Chunks::Structure => (0, [0, 0]),
+            Chunks::Fixed => (1, [self.chunk_tokens, self.chunk_overlap]),
+            Chunks::Sentences => (2, [self.sentences, self.sentence_overlap]),
+            Chunks::Semantic => (3, [0, 0]),
+            Chunks::Model => (4, [0, 0]),
+        };
+        let [a, b] = sizes.map(usize::to_le_bytes);
+        hash(&[&[VERSION, kind], &self.chunk_chars.to_le_bytes(), &a, &b])
+    }
+}
+
+/// A document as cut.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cut {
+    pub(crate) outline: Outline,
+    /// Ends of chunks that the model did not give and the structure had to.
+    pub(crate) fell_back: usize,
+    pub(crate) usage: UsageTotal,
+}
+
+/// Who is asked where to cut, and about which document.
+pub(crate) struct CutModels<'a> {
+    pub(crate) embedder: Option<&'a Arc<dyn Embedder>>,
+    pub(crate) setup: &'a Arc<Setup>,
+    pub(crate) meter: &'a Arc<Meter>,
+    pub(crate) memory: &'a CutMemory,
+    /// Its name, so that kept replies can be forgotten with it.
+    pub(crate) document: &'a str,
+}
+
+/// What the model was asked to cut in this run, so that nothing is asked twice.
+#[derive(Default)]
+pub(crate) struct CutMemory(Mutex<HashMap<(Id, Id), Arc<Cut>>>);
+
+/// Cuts a document by settings that need no model; `None` for those that do.
+pub(crate) fn cut_now(parsed: &Parsed, title: &str, settings: &CutSettings) -> Option<Cut> {
+    let plan = Plan::new(parsed, title, settings);
+    let mut pieces = vec![];
+    for segment in plan.segments() {
+        match segment {
+            Segment::Rows(table, range) => pieces.extend(plan.rows(table, &range)),
+            Segment::Flow(range) => match settings.chunks {
+                Chunks::Structure => {
+                    let cut = structure::pieces(parsed, range, settings.chunk_chars);
+                    pieces.extend(cut.into_iter().map(Piece::plain));
+                }
+                Chunks::Fixed => {
+                    let tokens = windows::tokens(&parsed.text, &range);
+                    let sizes = (settings.chunk_tokens, settings.chunk_overlap);
+                    pieces.extend(windows::windows(&tokens, sizes.0, sizes.1));
+                }
+                Chunks::Sentences => {
+                    let limit = settings.chunk_chars;
+                    let sentences = windows::whole_sentences(&parsed.text, &range, limit);
+                    let sizes = (settings.sentences, settings.sentence_overlap);
+                    pieces.extend(windows::windows(&sentences, sizes.0, sizes.1));
+                }
+                Chunks::Semantic | Chunks::Model => return None,
+            },
+        }
+    }
+    Some(Cut { outline: plan.outline(pieces), ..Cut::default() })
+}
+
+/// Cuts a document. The same document is not cut by a model twice with the same memory.
+///
+/// # Errors
+/// When an embedder that is needed is missing or fails, when the model fails, or when the budget is
+/// spent: the document is not cut then, and what was paid for is in the cache of replies.
+pub(crate) async fn cut(
+    parsed: &Parsed,
+    title: &str,
+    settings: &CutSettings,
+    with: &CutModels<'_>,
+) -> Result<Cut, KbError> {
+    if let Some(cut) = cut_now(parsed, title, settings) {
+        return Ok(cut);
+    }
+    let key = (hash(&[title.as_bytes(), parsed.text.as_bytes()]), settings.fingerprint());
+    let known = with.memory.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+    if let Some(known) = known {
+        return Ok(Cut { outline: known.outline.clone(), ..Cut::default() });
+    }
+    let plan = Plan::new(parsed, title, settings);
+    let limit = settings.chunk_chars;
+    let mut cutter = model::Cutter::new(&parsed.text, title, limit, with);
+    let mut pieces = vec![];
+    for segment in plan.segments() {
+        match segment {
+            Segment::Rows(table, range) => pieces.extend(plan.rows(table, &range)),
+            Segment::Flow(range) if settings.chunks == Chunks::Semantic => {
+                let embedder = with.embedder.ok_or(KbError::CutWithoutEmbedder)?;
+                let units = units(parsed, &range, limit, Grain::Sentence);
+                let cut = semantic::pieces(&parsed.text, units, limit, embedder.as_ref()).await?;
+                pieces.extend(cut.into_iter().map(Piece::plain));
+            }
+            Segment::Flow(range) => {
+                pieces.extend(cutter.chunks(&plan.model_pieces(&range)).await?);
+            }
+        }
+    }
+    let (fell_back, usage) = (cutter.fell_back, cutter.usage());
+    let cut = Cut { outline: plan.outline(pieces), fell_back, usage };
+    let mut memory = with.memory.0.lock().unwrap_or_else(PoisonError::into_inner);
+    memory.insert(key, Arc::new(cut.clone()));
+    Ok(cut)
+}
+
+/// The variables of the calls that cutting a document by the model is expected to take.
+#[cfg_attr(not(test), expect(dead_code, reason = "for the estimate before a build"))]
+pub(crate) fn expected(
+    parsed: &Parsed,
+    title: &str,
+    settings: &CutSettings,
+) -> Vec<minijinja::Value> {
+    let mut asked = vec![];
+    if settings.chunks == Chunks::Model {
+        let plan = Plan::new(parsed, title, settings);
+        for segment in plan.segments() {
+            let Segment::Flow(range) = segment else { continue };
+            let pieces = plan.model_pieces(&range);
+            model::expected(&parsed.text, title, (&pieces, settings.chunk_chars), &mut asked);
+        }
+    }
+    asked
 }

@@ -88,6 +88,9 @@ impl Base {
                 for atom in store.atoms_of(txn, row)? {
                     links.push(one((Layer::Atom, atom), Edge::DerivedFrom, node));
                 }
+                for fact in crate::distil::facts_of(store, txn, row)? {
+                    links.push(one((Layer::Fact, fact), Edge::DerivedFrom, node));
+                }
             }
             Layer::Atom => {
                 let Some(record) = store.node::<AtomRecord>(txn, row)? else { return Ok(links) };

@@ -1,4 +1,22 @@
 //! Looking into a base: a node with its edges, lists, export, verification.
+mod details;
 mod edges;
+mod export;
+mod figures;
+mod graphml;
+mod list;
+mod records;
+mod show;
+mod verify;
 
+pub use details::{ColumnDetails, Details};
 pub use edges::Seen;
+pub use export::ExportFormat;
+pub use figures::Figures;
+pub use list::{ListQuery, Listed, ListedDocument};
+pub use show::{Shown, Unit};
+pub use verify::{Problem, Verified};
+
+#[cfg(test)]
+#[path = "inspect_tests.rs"]
+mod tests;

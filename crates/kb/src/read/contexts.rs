@@ -1,7 +1,7 @@
 //! The paragraphs of the official files of `HotpotQA`, `2WikiMultiHopQA` and `MuSiQue`, pooled.
 use serde::Deserialize;
 
-use super::{Draft, Kind, Naming};
+use super::{Draft, Naming};
 
 /// What of a record makes documents; everything else in it is left unread.
 #[derive(Debug, Default, Deserialize)]
@@ -42,10 +42,7 @@ fn draft(title: String, text: String, source: &str) -> Draft {
         naming: Naming::Pooled,
         source: source.to_owned(),
         title: Some(title),
-        text,
-        url: None,
-        date: None,
-        kind: Kind::Plain,
+        parsed: halma_parse::plain(text),
     }
 }
 

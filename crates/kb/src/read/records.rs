@@ -1,10 +1,11 @@
 //! Files of records: one JSON object a line, or a JSON list of them.
+use halma_parse::Parsed;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
 
 use super::contexts::Record;
-use super::{Draft, Kind, Naming, Refusal, Sink};
+use super::{Draft, Naming, Refusal, Sink};
 use crate::{InputFormat, KbError};
 
 /// A record that is a document.
@@ -24,10 +25,11 @@ impl TextRecord {
             naming: Naming::Own,
             source: source.to_owned(),
             title: self.title.filter(|title| !title.trim().is_empty()),
-            text: self.text,
-            url: self.url,
-            date: self.date.and_then(scalar),
-            kind: Kind::Plain,
+            parsed: Parsed {
+                url: self.url,
+                date: self.date.and_then(scalar),
+                ..halma_parse::plain(self.text)
+            },
         }
     }
 }

@@ -13,9 +13,14 @@ fn read_as(format: InputFormat, name: &str, content: &[u8]) -> (Vec<Draft>, Vec<
 
 fn read_path(format: InputFormat, path: &Path) -> (Vec<Draft>, Vec<Refused>) {
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
-    let file = InputFile { path: path.to_owned(), name, bytes: 0 };
+    let origin = format!("/{name}");
+    let file = InputFile { path: path.to_owned(), name, origin, bytes: 0 };
     let mut drafts = vec![];
-    let refused = read(&file, format, &mut |draft| {
+    let bytes = match file.load() {
+        Ok(bytes) => bytes,
+        Err(refusal) => return (drafts, vec![refusal.of(path)]),
+    };
+    let refused = read(&file, bytes, format, &mut |draft| {
         drafts.push(draft);
         Ok(())
     });
@@ -33,7 +38,7 @@ fn refused(name: &str, content: &[u8]) -> String {
 fn texts(name: &str, content: &str) -> Vec<String> {
     let (drafts, refused) = read_as(InputFormat::Auto, name, content.as_bytes());
     assert_eq!(refused, []);
-    drafts.into_iter().map(|draft| format!("{}: {}", draft.name, draft.text)).collect()
+    drafts.into_iter().map(|draft| format!("{}: {}", draft.name, draft.parsed.text)).collect()
 }
 
 #[test]
@@ -42,13 +47,10 @@ fn what_cannot_be_read_is_refused_with_a_reason() {
         ("a.txt", &b""[..], "empty"),
         ("a.md", b" \n\r\n", "empty"),
         ("a.md", b"---\ntitle: x\n---\n\n", "front matter"),
-        ("a.txt", b"text\0more", "byte 4 is NUL"),
-        ("a.txt", b"caf\xe9 au lait", "byte 3 fits no character"),
-        ("a.txt", b"half a character \xc3", "byte 17 fits no character"),
-        ("a.txt", b"\xff\xfeh\0", "UTF-16"),
-        ("a.pdf", b"%PDF-1.7", "text, Markdown, JSONL and CSV"),
-        ("a.docx", b"PK", "`.docx` files are not read"),
-        ("a.txt", b"%PDF-1.7", "binary"),
+        ("a.jsonl", b"text\0more", "byte 4 is NUL"),
+        ("a.jsonl", b"{\"text\": \"caf\xe9\"}", "byte 13 fits no character"),
+        ("a.jsonl", b"\xff\xfe{\0", "UTF-16"),
+        ("a.pdf", b"%PDF-1.7", ""),
         ("a.json", b"[{\"context\": [[\"T\", [\"One.\"", "half-written"),
         ("a.json", b"{\"key\": [1, 2", "half-written"),
         ("a.json", b"[{\"text\": \"a\"}, {oops}]", "does not fit"),
@@ -101,7 +103,7 @@ fn a_byte_order_mark_and_windows_line_ends_are_fine() {
     let (drafts, refused) = read_as(InputFormat::Auto, "a.md", b"\xef\xbb\xbf# T\r\n\r\nText.\r\n");
     assert_eq!(refused, []);
     assert_eq!(drafts[0].title.as_deref(), Some("T"));
-    assert_eq!(drafts[0].text, "# T\r\n\r\nText.\r\n");
+    assert_eq!(drafts[0].parsed.text, "# T\r\n\r\nText.\r\n");
 }
 
 #[test]

@@ -1,9 +1,14 @@
-//! Finding the input files: folders in order, hidden files left out, every folder once.
+//! Finding the input files and loading them: folders in order, hidden files left out, every folder
+//! once, a file that changes while it is read told apart from one that does not.
 use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use super::Refusal;
+use super::{LARGEST, Refusal};
 use crate::KbError;
+use crate::build::Selection;
 use crate::report::Refused;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,39 +16,71 @@ pub(crate) struct InputFile {
     pub(crate) path: PathBuf,
     /// Its path below the folder that was given, with `/`.
     pub(crate) name: String,
+    /// Where it lies, from the root of the file system on.
+    pub(crate) origin: String,
     pub(crate) bytes: u64,
+}
+
+/// What the inputs hold.
+#[derive(Debug, Default)]
+pub(crate) struct Walked {
+    pub(crate) files: Vec<InputFile>,
+    pub(crate) refused: Vec<Refused>,
+    /// The folders among the inputs.
+    pub(crate) roots: Vec<Root>,
+    /// Folders that could not be looked into, as in [`InputFile::origin`].
+    pub(crate) closed: Vec<String>,
+}
+
+/// A folder that was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Root {
+    pub(crate) path: PathBuf,
+    /// As in [`InputFile::origin`], with a `/` at its end.
+    pub(crate) origin: String,
+    /// Whether there is any file in it, read or not.
+    pub(crate) found: bool,
 }
 
 /// The files of the inputs in order. `own` is the base's folder, which is never read.
 pub(crate) fn walk(
     inputs: &[PathBuf],
     own: &Path,
-) -> Result<(Vec<InputFile>, Vec<Refused>), KbError> {
-    let mut walk = Walk { seen: HashSet::new(), files: vec![], refused: vec![] };
+    selection: &Selection,
+) -> Result<Walked, KbError> {
+    let mut walk =
+        Walk { seen: HashSet::new(), selection, found: false, walked: Walked::default() };
     // A folder that was seen is not entered: that goes for the base itself and for loops.
     walk.seen.extend(own.canonicalize());
     for input in inputs {
         if std::fs::symlink_metadata(input).is_err() {
             return Err(KbError::NoInput { path: input.clone() });
         }
+        let real = input.canonicalize().unwrap_or_else(|_| input.clone());
         if input.is_dir() {
-            walk.folder(input, "");
+            let origin = format!("{}/", shown(real.as_os_str()).trim_end_matches('/'));
+            let again = walk.seen.contains(&real);
+            walk.found = again;
+            walk.folder(input, "", &origin);
+            let (path, found) = (input.clone(), walk.found);
+            walk.walked.roots.push(Root { path, origin, found });
         } else {
-            let name = input.file_name().unwrap_or(input.as_os_str());
-            walk.file(input, name.to_string_lossy().into_owned());
+            let name = shown(input.file_name().unwrap_or(input.as_os_str()));
+            walk.file(input, name, shown(real.as_os_str()));
         }
     }
-    Ok((walk.files, walk.refused))
+    Ok(walk.walked)
 }
 
-struct Walk {
+struct Walk<'a> {
     seen: HashSet<PathBuf>,
-    files: Vec<InputFile>,
-    refused: Vec<Refused>,
+    selection: &'a Selection,
+    found: bool,
+    walked: Walked,
 }
 
-impl Walk {
-    fn folder(&mut self, folder: &Path, prefix: &str) {
+impl Walk<'_> {
+    fn folder(&mut self, folder: &Path, prefix: &str, origin: &str) {
         let entered = folder.canonicalize().and_then(|real| {
             let fresh = self.seen.insert(real);
             Ok((fresh, std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?))
@@ -56,59 +93,105 @@ impl Walk {
                     format!("the folder cannot be read: {e}"),
                     "check that it may be read",
                 );
-                return self.refused.push(refusal.of(folder));
+                self.walked.closed.push(format!("{origin}{prefix}"));
+                return self.walked.refused.push(refusal.of(folder));
             }
         };
         let mut names: Vec<_> = entries.into_iter().map(|entry| entry.file_name()).collect();
         names.sort();
         for name in names {
-            let shown = name.to_string_lossy();
+            let shown = shown(&name);
             if shown.starts_with('.') {
                 continue;
             }
             let path = folder.join(&name);
             let below = format!("{prefix}{shown}");
             if path.is_dir() {
-                self.folder(&path, &format!("{below}/"));
-            } else {
-                self.file(&path, below);
+                if !self.selection.leaves(&below) {
+                    self.folder(&path, &format!("{below}/"), origin);
+                }
+                continue;
+            }
+            self.found = true;
+            if self.selection.takes(&below) {
+                let origin = format!("{origin}{below}");
+                self.file(&path, below, origin);
             }
         }
     }
 
     /// Whether it can be read is found out when it is.
-    fn file(&mut self, path: &Path, name: String) {
+    fn file(&mut self, path: &Path, name: String, origin: String) {
         let bytes = std::fs::metadata(path).map_or(0, |about| about.len());
-        self.files.push(InputFile { path: path.to_owned(), name, bytes });
+        self.walked.files.push(InputFile { path: path.to_owned(), name, origin, bytes });
     }
+}
+
+/// A path as it is shown: bytes that are no UTF-8 and control characters are written as escapes,
+/// so that different names stay different and a name stays on one line.
+fn shown(path: &OsStr) -> String {
+    let mut shown = String::new();
+    for chunk in path.as_encoded_bytes().utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c.is_control() {
+                shown.extend(c.escape_default());
+            } else {
+                shown.push(c);
+            }
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(shown, "\\x{byte:02x}");
+        }
+    }
+    shown
+}
+
+impl InputFile {
+    /// The file's bytes. One that changes meanwhile is read a second time and then refused.
+    pub(crate) fn load(&self) -> Result<Vec<u8>, Refusal> {
+        self.load_with(|| ())
+    }
+
+    /// [`InputFile::load`]; `between` is called when the bytes are there and before it is checked
+    /// whether they still are what the file holds.
+    fn load_with(&self, mut between: impl FnMut()) -> Result<Vec<u8>, Refusal> {
+        for _ in 0..2 {
+            let before = self.state()?;
+            if before.bytes >= LARGEST {
+                let (megabytes, most) = (before.bytes / 1_000_000, LARGEST / 1_000_000);
+                return Err(Refusal::new(
+                    format!("it has {megabytes} MB; at most {most} MB are read"),
+                    "split it into smaller files",
+                ));
+            }
+            let bytes = std::fs::read(&self.path).map_err(|e| unreadable(&e))?;
+            between();
+            if self.state()? == before && bytes.len() as u64 == before.bytes {
+                return Ok(bytes);
+            }
+        }
+        Err(Refusal::new("it changes while it is read", "index again when it is finished"))
+    }
+
+    fn state(&self) -> Result<FileState, Refusal> {
+        let about = std::fs::metadata(&self.path).map_err(|e| unreadable(&e))?;
+        if !about.is_file() {
+            return Err(Refusal::new("it is no regular file", "give files and folders only"));
+        }
+        Ok(FileState { bytes: about.len(), changed: about.modified().ok() })
+    }
+}
+
+fn unreadable(e: &std::io::Error) -> Refusal {
+    Refusal::new(format!("it cannot be read: {e}"), "check that it exists and may be read")
+}
+
+/// What is different when a file has changed.
+#[derive(PartialEq, Eq)]
+struct FileState {
+    bytes: u64,
+    changed: Option<SystemTime>,
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn folders_are_walked_in_order_without_hidden_files_and_loops() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        fs::create_dir_all(at("sub/.git")).unwrap();
-        fs::create_dir_all(at("base/truth")).unwrap();
-        for name in ["b.txt", "a.txt", ".hidden", "sub/c.md", "sub/.git/x", "base/y.txt"] {
-            fs::write(at(name), "text").unwrap();
-        }
-        #[cfg(unix)]
-        std::os::unix::fs::symlink(dir.path(), at("sub/loop")).unwrap();
-        let (files, refused) = walk(&[dir.path().to_owned()], &at("base")).unwrap();
-        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        assert_eq!(names, ["a.txt", "b.txt", "sub/c.md"]);
-        assert_eq!(refused, []);
-    }
-
-    #[test]
-    fn an_input_that_is_not_there_is_an_error() {
-        let found = walk(&[PathBuf::from("no such folder")], Path::new("."));
-        assert!(found.unwrap_err().to_string().contains("no such folder"));
-    }
-}
+mod tests;

@@ -1,26 +1,27 @@
 //! Documents come and go as a whole: sections, chunks and what was made of them with them.
 use halma_core::Layer;
+use halma_parse::Parsed;
 use heed::RwTxn;
 
 use super::schema::row_of;
+use super::tables::Begins;
 use super::{
-    AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reading, Row, Rows, SectionRecord, State,
-    Store, hash,
+    AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reading, Row, SectionRecord, State, Store,
+    hash,
 };
-use crate::cut::Outline;
+use crate::cut::{Outline, Places};
 
 /// A document to put into the store.
 pub(crate) struct DocumentDraft<'a> {
     pub(crate) id: Id,
     pub(crate) name: &'a str,
     pub(crate) source: &'a str,
+    /// The file it came from: an absolute path.
+    pub(crate) origin: &'a str,
     pub(crate) title: &'a str,
-    pub(crate) url: Option<&'a str>,
-    pub(crate) date: Option<&'a str>,
-    pub(crate) text: &'a str,
+    pub(crate) parsed: &'a Parsed,
     pub(crate) outline: &'a Outline,
     pub(crate) cut_with: Id,
-    pub(crate) format: &'a str,
 }
 
 /// What a document put in came to.
@@ -30,7 +31,7 @@ pub(crate) struct Put {
     pub(crate) chunks: usize,
 }
 
-fn name_key(name: &str) -> [u8; 8] {
+pub(super) fn name_key(name: &str) -> [u8; 8] {
     hash(&[name.as_bytes()]).to_be_bytes()
 }
 
@@ -58,7 +59,8 @@ impl Store {
             let begin = chunk;
             for piece in &drafted.chunks {
                 let text = piece.text.as_deref();
-                let shown = text.unwrap_or(&draft.text[piece.place.bytes.0..piece.place.bytes.1]);
+                let shown =
+                    text.unwrap_or(&draft.parsed.text[piece.place.bytes.0..piece.place.bytes.1]);
                 let id = hash(&[&parent, &at(piece.place), shown.as_bytes()]);
                 let text = text.map(str::to_owned);
                 let place = piece.place;
@@ -76,47 +78,66 @@ impl Store {
             self.put_node(txn, section, &record)?;
             section += 1;
         }
+        let begins = Begins { document, section: first_section, chunk: first_chunk };
+        let (tables, figures) = self.put_tables_and_figures(txn, draft, begins)?;
+        let places = Places::new(&draft.parsed.text);
+        let chars = |byte: usize| places.of(&(byte..byte)).chars.0;
+        let link = |link: &halma_parse::Link| (places.of(&link.range).chars, link.target.clone());
         let record = DocumentRecord {
             id: draft.id,
             names: vec![draft.name.to_owned()],
             source: draft.source.to_owned(),
             title: draft.title.to_owned(),
-            url: draft.url.map(str::to_owned),
-            date: draft.date.map(str::to_owned),
+            url: draft.parsed.url.clone(),
+            date: draft.parsed.date.clone(),
             sections: (first_section, section),
             chunks: (first_chunk, chunk),
-            tables: (0, 0),
-            figures: (0, 0),
+            tables,
+            figures,
             cut_with: draft.cut_with,
-            format: draft.format.to_owned(),
-            author: None,
-            language: None,
-            pages: vec![],
-            links: vec![],
-            warnings: vec![],
+            format: draft.parsed.format.to_owned(),
+            author: draft.parsed.author.clone(),
+            language: draft.parsed.language.clone(),
+            pages: draft.parsed.pages.iter().map(|page| (page.number, chars(page.start))).collect(),
+            links: draft.parsed.links.iter().map(link).collect(),
+            warnings: draft.parsed.warnings.clone(),
+            origins: vec![draft.origin.to_owned()],
         };
         self.put_node(txn, document, &record)?;
-        self.db.texts.put(txn, &document.to_be_bytes(), draft.text.as_bytes())?;
+        let slot = self.slot_of(txn, (Layer::Document, document))?;
+        let key = document.to_be_bytes();
+        self.put_sealed(txn, (self.db.texts, &key), slot, draft.parsed.text.as_bytes())?;
         self.db.names.put(txn, &name_key(draft.name), &document.to_be_bytes())?;
         Ok(Put { sections: sections.len(), chunks: chunk_count })
     }
 
-    /// Gives a document another name, which is the one shown when it is put `first`.
+    /// Gives a document another name and the file it comes from; the name is the one shown when it
+    /// is put `first`.
     pub(crate) fn add_name(
         &self,
         txn: &mut RwTxn<'_>,
         row: Row,
-        name: &str,
+        (name, origin): (&str, &str),
         first: bool,
     ) -> heed::Result<()> {
         let mut record: DocumentRecord = self.linked(txn, row)?;
+        record.origins.resize(record.names.len(), String::new());
         let known = record.names.iter().position(|known| known == name);
+        let stays = |at| at == 0 || !first;
         match known {
-            Some(0) => return Ok(()),
-            Some(_) if !first => return Ok(()),
-            Some(at) => record.names[..=at].rotate_right(1),
-            None if first => record.names.insert(0, name.to_owned()),
-            None => record.names.push(name.to_owned()),
+            Some(at) if stays(at) && record.origins[at] == origin => return Ok(()),
+            Some(at) => {
+                origin.clone_into(&mut record.origins[at]);
+                if first {
+                    record.names[..=at].rotate_right(1);
+                    record.origins[..=at].rotate_right(1);
+                }
+            }
+            None => {
+                let at = if first { 0 } else { record.names.len() };
+                record.names.insert(at, name.to_owned());
+                record.origins.insert(at, origin.to_owned());
+            }
         }
         self.put_node(txn, row, &record)?;
         self.db.names.put(txn, &name_key(name), &row.to_be_bytes())
@@ -129,40 +150,43 @@ impl Store {
         row: Row,
         name: &str,
     ) -> heed::Result<()> {
-        let mut record: DocumentRecord = self.linked(txn, row)?;
-        record.names.retain(|known| known != name);
-        self.db.names.delete(txn, &name_key(name))?;
-        if record.names.is_empty() {
-            return self.remove_document(txn, row);
+        if self.take_name(txn, row, name)? {
+            self.remove_document(txn, row)?;
         }
-        self.put_node(txn, row, &record)
+        Ok(())
     }
 
-    /// Takes out a document with all its names and everything made of it.
-    pub(crate) fn remove_document(&self, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
-        let record: DocumentRecord = self.linked(txn, row)?;
-        for name in &record.names {
+    /// Takes a name from a document. Returns whether that was its last, so that it is given
+    /// another one or removed before the transaction ends.
+    pub(crate) fn take_name(
+        &self,
+        txn: &mut RwTxn<'_>,
+        row: Row,
+        name: &str,
+    ) -> heed::Result<bool> {
+        let mut record: DocumentRecord = self.linked(txn, row)?;
+        if let Some(at) = record.names.iter().position(|known| known == name) {
+            record.names.remove(at);
+            if at < record.origins.len() {
+                record.origins.remove(at);
+            }
+        }
+        self.free_name(txn, row, name)?;
+        self.put_node(txn, row, &record)?;
+        Ok(record.names.is_empty())
+    }
+
+    /// Forgets a name, unless another document has it by now.
+    pub(super) fn free_name(&self, txn: &mut RwTxn<'_>, row: Row, name: &str) -> heed::Result<()> {
+        if self.named(txn, name)? == Some(row) {
             self.db.names.delete(txn, &name_key(name))?;
         }
-        for chunk in rows(record.chunks) {
-            self.remove_atoms(txn, chunk)?;
-            self.db.atomizing.delete(txn, &chunk.to_be_bytes())?;
-            self.remove_node::<ChunkRecord>(txn, chunk)?;
-        }
-        for section in rows(record.sections) {
-            self.remove_node::<SectionRecord>(txn, section)?;
-        }
-        self.db.texts.delete(txn, &row.to_be_bytes())?;
-        self.remove_node::<DocumentRecord>(txn, row)
+        Ok(())
     }
-}
-
-fn rows(rows: Rows) -> std::ops::Range<Row> {
-    rows.0..rows.1
 }
 
 /// A place as a part of an id.
-fn at(place: Place) -> [u8; 16] {
+pub(super) fn at(place: Place) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&(place.chars.0 as u64).to_le_bytes());
     bytes[8..].copy_from_slice(&(place.chars.1 as u64).to_le_bytes());

@@ -2,8 +2,9 @@
 use halma_core::Layer;
 use heed::RwTxn;
 
-use super::schema::{decode, encode, hash, row_key, row_of};
-use super::{AtomRecord, AtomUnit, ChunkRecord, Reading, Row, State, Store};
+use super::schema::{encode, hash, row_key, row_of};
+use super::waiting::Work;
+use super::{At, AtomRecord, AtomUnit, ChunkRecord, Reading, Row, State, Store};
 use crate::Atoms;
 use crate::atom::AtomDraft;
 
@@ -16,7 +17,10 @@ pub(crate) struct LedgerCounts {
 
 impl Store {
     pub(crate) fn unit(&self, txn: &Reading<'_>, chunk: Row) -> heed::Result<Option<AtomUnit>> {
-        self.db.atomizing.get(txn, &chunk.to_be_bytes())?.map(decode).transpose()
+        match self.db.atomizing.get(txn, &chunk.to_be_bytes())? {
+            Some(stored) => self.decode_sealed(stored),
+            None => Ok(None),
+        }
     }
 
     pub(super) fn put_unit(
@@ -25,20 +29,55 @@ impl Store {
         chunk: Row,
         unit: &AtomUnit,
     ) -> heed::Result<()> {
-        self.db.atomizing.put(txn, &chunk.to_be_bytes(), &encode(unit)?)
+        let Some(slot) = self.slot_of_node(txn, (Layer::Chunk, chunk))? else { return Ok(()) };
+        let done = matches!(unit.state, State::Done(_));
+        let wanted = self.wanted_atoms(txn)?.is_none_or(|wanted| wanted == unit.atoms);
+        if done && wanted {
+            self.done_with(txn, Work::Atoms, (Layer::Chunk, chunk))?;
+        } else {
+            self.wait_for(txn, Work::Atoms, (Layer::Chunk, chunk))?;
+        }
+        self.put_sealed(txn, (self.db.atomizing, &chunk.to_be_bytes()), slot, &encode(unit)?)
+    }
+
+    /// The ledger's entry of a chunk goes; what it says was made stays.
+    pub(super) fn forget_atomizing(&self, txn: &mut RwTxn<'_>, chunk: Row) -> heed::Result<()> {
+        self.done_with(txn, Work::Atoms, (Layer::Chunk, chunk))?;
+        self.db.atomizing.delete(txn, &chunk.to_be_bytes()).map(|_| ())
     }
 
     /// Chunks that have no atoms of this kind yet: pending, failed before, or with other atoms.
     pub(crate) fn unatomized(&self, txn: &Reading<'_>, atoms: Atoms) -> heed::Result<Vec<Row>> {
+        if self.wanted_atoms(txn)? == Some(atoms) {
+            return self.waiting(txn, Work::Atoms, Layer::Chunk);
+        }
         let mut rows = vec![];
         for entry in self.db.atomizing.iter(txn)? {
             let (key, unit) = entry?;
-            let unit: AtomUnit = decode(unit)?;
+            let Some(unit) = self.decode_sealed::<AtomUnit>(unit)? else { continue };
             if unit.atoms != atoms || !matches!(unit.state, State::Done(_)) {
                 rows.push(row_of(key));
             }
         }
         Ok(rows)
+    }
+
+    /// The kind of atoms that the list of waiting chunks is about.
+    fn wanted_atoms(&self, txn: &Reading<'_>) -> heed::Result<Option<Atoms>> {
+        self.meta(txn, "atoms")
+    }
+
+    /// Makes the list of waiting chunks one about this kind of atoms.
+    pub(crate) fn want_atoms(&self, txn: &mut RwTxn<'_>, atoms: Atoms) -> heed::Result<()> {
+        if self.wanted_atoms(txn)? == Some(atoms) {
+            return Ok(());
+        }
+        let rows = self.unatomized(txn, atoms)?;
+        self.forget_waiting(txn, Work::Atoms, Layer::Chunk)?;
+        for row in rows {
+            self.wait_for(txn, Work::Atoms, (Layer::Chunk, row))?;
+        }
+        self.set_meta(txn, "atoms", &atoms)
     }
 
     /// Stores the atoms of a chunk in the place of those it had; returns their rows. Nothing
@@ -112,16 +151,36 @@ impl Store {
         reason: &str,
     ) -> heed::Result<()> {
         for (layer, row) in texts {
+            // What was replaced meanwhile needs no vector.
+            if !self.holds(txn, (*layer, *row))? {
+                continue;
+            }
             let key = row_key(0, *layer, *row);
-            let before = self.db.unembedded.get(txn, &key)?.map(decode::<State>).transpose()?;
+            let Some(slot) = self.slot_of_node(txn, (*layer, *row))? else { continue };
+            let before = match self.db.unembedded.get(txn, &key)? {
+                Some(stored) => self.decode_sealed(stored)?,
+                None => None,
+            };
             let attempts = match before {
                 Some(State::Failed { attempts, .. }) => attempts + 1,
                 _ => 1,
             };
             let state = State::Failed { reason: reason.to_owned(), attempts };
-            self.db.unembedded.put(txn, &key, &encode(&state)?)?;
+            self.put_sealed(txn, (self.db.unembedded, &key), slot, &encode(&state)?)?;
         }
         Ok(())
+    }
+
+    /// Why a text could not be embedded; `None` where nothing failed.
+    pub(crate) fn unembedded(
+        &self,
+        txn: &Reading<'_>,
+        (layer, row): At,
+    ) -> heed::Result<Option<State>> {
+        match self.db.unembedded.get(txn, &row_key(0, layer, row))? {
+            Some(stored) => self.decode_sealed(stored),
+            None => Ok(None),
+        }
     }
 
     /// How many texts could not be embedded.
@@ -129,13 +188,52 @@ impl Store {
         Ok(usize::try_from(self.db.unembedded.len(txn)?).unwrap_or(usize::MAX))
     }
 
+    /// Notes for a text that replaces another what is known about embedding that.
+    pub(super) fn move_unembedded(
+        &self,
+        txn: &mut RwTxn<'_>,
+        (layer, old): (Layer, Row),
+        new: Row,
+    ) -> heed::Result<()> {
+        let failed = match self.db.unembedded.get(txn, &row_key(0, layer, old))? {
+            Some(stored) => self.decode_sealed::<State>(stored)?,
+            None => None,
+        };
+        let slot = self.slot_of_node(txn, (layer, new))?;
+        if let Some((failed, slot)) = failed.zip(slot) {
+            let key = row_key(0, layer, new);
+            self.put_sealed(txn, (self.db.unembedded, &key), slot, &encode(&failed)?)?;
+        }
+        Ok(())
+    }
+
+    /// Every unit by its task.
+    pub(crate) fn each_unit(
+        &self,
+        txn: &Reading<'_>,
+        mut each: impl FnMut(&'static str, &State),
+    ) -> heed::Result<()> {
+        for entry in self.db.atomizing.iter(txn)? {
+            if let Some(unit) = self.decode_sealed::<AtomUnit>(entry?.1)? {
+                each("atoms", &unit.state);
+            }
+        }
+        for entry in self.db.unembedded.iter(txn)? {
+            if let Some(state) = self.decode_sealed::<State>(entry?.1)? {
+                each("embed", &state);
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn ledger_counts(&self, txn: &Reading<'_>) -> heed::Result<LedgerCounts> {
         let mut counts = LedgerCounts { failed: self.db.unembedded.len(txn)?, pending: 0 };
-        for entry in self.db.atomizing.iter(txn)? {
-            match decode::<AtomUnit>(entry?.1)?.state {
-                State::Done(_) => {}
-                State::Pending => counts.pending += 1,
-                State::Failed { .. } => counts.failed += 1,
+        for chunk in self.waiting(txn, Work::Atoms, Layer::Chunk)? {
+            match self.unit(txn, chunk)?.map(|unit| unit.state) {
+                // Done, but with atoms of another kind than is wanted.
+                Some(State::Pending | State::Done(_)) => counts.pending += 1,
+                Some(State::Failed { .. }) => counts.failed += 1,
+                None => {}
             }
         }
         Ok(counts)

@@ -1,4 +1,4 @@
-//! Rows, records and texts of the four layers.
+//! Rows, records and texts of all layers.
 use halma_core::Layer;
 use heed::types::Bytes;
 use heed::{Database, RwTxn};
@@ -6,52 +6,62 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::schema::{LAYERS, decode, encode, id_key, number, row_key, row_of, row_prefix};
+use super::waiting::Work;
 use super::{
-    AtomRecord, ChunkRecord, CommunityRecord, DocumentRecord, EntityRecord, FactRecord,
-    FigureRecord, Id, Reading, Row, RowRecord, SectionRecord, Store, SummaryRecord, TableRecord,
-    TagRecord,
+    At, AtomRecord, ChunkRecord, CommunityRecord, DocumentRecord, EntityRecord, FactRecord,
+    FigureRecord, Id, Owner, Reading, Row, RowRecord, SectionRecord, Store, SummaryRecord,
+    TableRecord, TagRecord,
 };
 
 /// A record of the layer that its type stands for.
 pub(crate) trait Node: Serialize + DeserializeOwned {
     const LAYER: Layer;
     fn id(&self) -> Id;
+    /// With what it is deleted, and under whose key it is sealed.
+    fn owner(&self) -> Owner;
 }
 
 macro_rules! nodes {
-    ($($layer:ident: $record:ty),* $(,)?) => {$(
+    ($($layer:ident: $record:ty => $owner:expr),* $(,)?) => {$(
         impl Node for $record {
             const LAYER: Layer = Layer::$layer;
             fn id(&self) -> Id {
                 self.id
+            }
+            fn owner(&self) -> Owner {
+                let owner: fn(&Self) -> Owner = $owner;
+                owner(self)
             }
         }
     )*};
 }
 
 nodes! {
-    Document: DocumentRecord,
-    Section: SectionRecord,
-    Chunk: ChunkRecord,
-    Atom: AtomRecord,
-    Table: TableRecord,
-    Figure: FigureRecord,
-    Row: RowRecord,
-    Summary: SummaryRecord,
-    Tag: TagRecord,
-    Entity: EntityRecord,
-    Fact: FactRecord,
-    Community: CommunityRecord,
+    Document: DocumentRecord => |_| Owner::Itself,
+    Section: SectionRecord => |section| Owner::Document(section.document),
+    Chunk: ChunkRecord => |chunk| Owner::Document(chunk.document),
+    Atom: AtomRecord => |atom| Owner::Chunk(atom.chunk),
+    Table: TableRecord => |table| table.document.map_or(Owner::Itself, Owner::Document),
+    Figure: FigureRecord => |figure| Owner::Document(figure.document),
+    Row: RowRecord => |row| Owner::Chunk(row.chunk),
+    Summary: SummaryRecord => |summary| Owner::Document(summary.document),
+    Tag: TagRecord => |_| Owner::Itself,
+    Entity: EntityRecord => |_| Owner::Itself,
+    Fact: FactRecord => |fact| Owner::Chunk(fact.chunk),
+    Community: CommunityRecord => |_| Owner::Itself,
 }
 
 impl Store {
-    fn layer(&self, layer: Layer) -> Database<'static, Bytes, Bytes> {
+    pub(super) fn layer(&self, layer: Layer) -> Database<'static, Bytes, Bytes> {
         self.db.nodes[number(layer)]
     }
 
     /// The record of a row; `None` when it was removed.
     pub(crate) fn node<N: Node>(&self, txn: &Reading<'_>, row: Row) -> heed::Result<Option<N>> {
-        self.layer(N::LAYER).get(txn, &row.to_be_bytes())?.map(decode).transpose()
+        let Some(stored) = self.layer(N::LAYER).get(txn, &row.to_be_bytes())? else {
+            return Ok(None);
+        };
+        self.unsealed(stored)?.map(|record| decode(&record)).transpose()
     }
 
     /// The record of a row that another record names.
@@ -69,16 +79,34 @@ impl Store {
         row: Row,
         node: &N,
     ) -> heed::Result<()> {
-        self.layer(N::LAYER).put(txn, &row.to_be_bytes(), &encode(node)?)?;
+        if searched(N::LAYER) && !self.holds(txn, (N::LAYER, row))? {
+            self.wait_for(txn, Work::Vector, (N::LAYER, row))?;
+        }
+        let slot = self.own(txn, row, node)?;
+        let record = encode(node)?;
+        self.put_sealed(txn, (self.layer(N::LAYER), &row.to_be_bytes()), slot, &record)?;
         self.db.ids.put(txn, &id_key(N::LAYER, node.id()), &row.to_be_bytes())
     }
 
-    /// Takes a node out, with its vectors; the word index forgets it at its next update.
+    /// Takes a node out, with its edges and vectors; the word index forgets it at its next update.
     pub(crate) fn remove_node<N: Node>(&self, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
-        let Some(node) = self.node::<N>(txn, row)? else { return Ok(()) };
+        self.take_out::<N>(txn, row).map(|_| ())
+    }
+
+    /// As [`Store::remove_node`]; returns the record and the nodes that its edges led to.
+    pub(super) fn take_out<N: Node>(
+        &self,
+        txn: &mut RwTxn<'_>,
+        row: Row,
+    ) -> heed::Result<Option<(N, Vec<At>)>> {
+        let Some(node) = self.node::<N>(txn, row)? else { return Ok(None) };
+        self.disown(txn, row, &node)?;
         self.layer(N::LAYER).delete(txn, &row.to_be_bytes())?;
-        self.db.ids.delete(txn, &id_key(N::LAYER, node.id()))?;
-        self.remove_edges_of(txn, (N::LAYER, row))?;
+        // A document that is cut anew has nodes of the same ids in other rows.
+        if self.find(txn, N::LAYER, node.id())? == Some(row) {
+            self.db.ids.delete(txn, &id_key(N::LAYER, node.id()))?;
+        }
+        let ends = self.remove_edges_of(txn, (N::LAYER, row))?;
         if searched(N::LAYER) {
             for embedder in 0..self.embedders(txn)?.len() {
                 let embedder = u8::try_from(embedder).unwrap_or(u8::MAX);
@@ -86,8 +114,10 @@ impl Store {
             }
             self.db.unembedded.delete(txn, &row_key(0, N::LAYER, row))?;
             self.db.tombstones.put(txn, &row_key(0, N::LAYER, row), &[])?;
+            self.done_with(txn, Work::Vector, (N::LAYER, row))?;
+            self.done_with(txn, Work::Atoms, (N::LAYER, row))?;
         }
-        Ok(())
+        Ok(Some((node, ends)))
     }
 
     pub(crate) fn find(
@@ -151,31 +181,47 @@ impl Store {
         Ok(rows)
     }
 
-    /// The text of a chunk, and of any place in a document.
-    pub(crate) fn slice<'t>(
+    /// The text at any place in a document.
+    pub(crate) fn slice(
         &self,
-        txn: &'t Reading<'_>,
+        txn: &Reading<'_>,
         document: Row,
         bytes: (usize, usize),
-    ) -> heed::Result<&'t str> {
+    ) -> heed::Result<String> {
         let missing = || heed::Error::Decoding(format!("document {document} has no text").into());
-        let text = self.db.texts.get(txn, &document.to_be_bytes())?.ok_or_else(missing)?;
-        let slice = text.get(bytes.0..bytes.1).ok_or_else(missing)?;
-        std::str::from_utf8(slice).map_err(|e| heed::Error::Decoding(e.into()))
+        let stored = self.db.texts.get(txn, &document.to_be_bytes())?.ok_or_else(missing)?;
+        let slice = self.unsealed_part(stored, bytes.0..bytes.1)?.ok_or_else(missing)?;
+        String::from_utf8(slice).map_err(|e| heed::Error::Decoding(e.into()))
+    }
+
+    /// The beginning of a document's text, at most so many bytes of it.
+    pub(crate) fn beginning(
+        &self,
+        txn: &Reading<'_>,
+        document: Row,
+        most: usize,
+    ) -> heed::Result<String> {
+        let Some(stored) = self.db.texts.get(txn, &document.to_be_bytes())? else {
+            return Ok(String::new());
+        };
+        let end = Self::sealed_len(stored).min(most);
+        let head = self.unsealed_part(stored, 0..end)?.unwrap_or_default();
+        let whole = head.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        Ok(whole.to_owned())
     }
 
     /// How many bytes the text of a document has.
     pub(crate) fn text_bytes(&self, txn: &Reading<'_>, document: Row) -> heed::Result<usize> {
-        Ok(self.db.texts.get(txn, &document.to_be_bytes())?.map_or(0, <[u8]>::len))
+        Ok(self.db.texts.get(txn, &document.to_be_bytes())?.map_or(0, Self::sealed_len))
     }
 
-    pub(crate) fn chunk_text<'t>(
+    pub(crate) fn chunk_text(
         &self,
-        txn: &'t Reading<'_>,
-        chunk: &'t ChunkRecord,
-    ) -> heed::Result<&'t str> {
+        txn: &Reading<'_>,
+        chunk: &ChunkRecord,
+    ) -> heed::Result<String> {
         match &chunk.text {
-            Some(text) => Ok(text),
+            Some(text) => Ok(text.clone()),
             None => self.slice(txn, chunk.document, chunk.place.bytes),
         }
     }
@@ -196,18 +242,8 @@ impl Store {
         let Some(chunk) = self.node::<ChunkRecord>(txn, row)? else { return Ok(None) };
         let document: DocumentRecord = self.linked(txn, chunk.document)?;
         let section: SectionRecord = self.linked(txn, chunk.section)?;
-        let mut text = document.title;
-        if let Some(name) = section.name.filter(|_| section.indexed) {
-            if !text.is_empty() {
-                text.push_str(" > ");
-            }
-            text.push_str(&name);
-        }
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(self.chunk_text(txn, &chunk)?.trim());
-        Ok(Some(text))
+        let heading = section.name.as_deref().filter(|_| section.indexed);
+        Ok(Some(under_headings(&document.title, heading, &self.chunk_text(txn, &chunk)?)))
     }
 
     /// Rows of a layer that the word index must forget.
@@ -235,6 +271,22 @@ impl Store {
 /// Layers with a word index and vectors.
 pub(crate) fn searched(layer: Layer) -> bool {
     matches!(layer, Layer::Chunk | Layer::Atom)
+}
+
+/// A chunk as it is searched: under its document's title and its headings.
+pub(crate) fn under_headings(title: &str, heading: Option<&str>, chunk: &str) -> String {
+    let mut text = title.to_owned();
+    if let Some(heading) = heading {
+        if !text.is_empty() {
+            text.push_str(" > ");
+        }
+        text.push_str(heading);
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(chunk.trim());
+    text
 }
 
 /// An atom as it is searched: under its document's title, unless it names that itself. A sentence

@@ -3,8 +3,8 @@ use halma_core::{Edge, Layer, NodeId, Span};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The version of everything below; a base of a newer one is not opened.
-pub(crate) const FORMAT: u32 = 2;
+/// The version of everything below; a base of another one is not opened.
+pub(crate) const FORMAT: u32 = 3;
 
 /// The number of a node within its layer. Rows are never used twice.
 pub(crate) type Row = u32;
@@ -42,6 +42,8 @@ pub(crate) struct DocumentRecord {
     pub(crate) links: Vec<((usize, usize), String)>,
     /// What of it could not be read, with what to do.
     pub(crate) warnings: Vec<String>,
+    /// For each of its names the file it came from, so that what is gone can be told.
+    pub(crate) origins: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -214,6 +216,8 @@ impl Place {
 pub(crate) struct EmbedderRecord {
     pub(crate) model: String,
     pub(crate) dimensions: u32,
+    /// How to open it again, in the words of whoever opened it; empty when nobody said.
+    pub(crate) origin: String,
 }
 
 /// What came of atomizing a chunk.
@@ -255,7 +259,8 @@ pub(crate) fn number(layer: Layer) -> usize {
     LETTERS.iter().position(|(known, _)| *known == layer).unwrap_or(LAYERS)
 }
 
-fn byte(layer: Layer) -> u8 {
+/// The byte of a layer in keys.
+pub(crate) fn byte(layer: Layer) -> u8 {
     b"0123456789ab"[number(layer)]
 }
 

@@ -3,6 +3,7 @@ use halma_core::{Layer, Vector};
 use heed::RwTxn;
 
 use super::schema::{row_key, row_of, row_prefix};
+use super::waiting::Work;
 use super::{EmbedderRecord, Reading, Row, Store};
 
 impl Store {
@@ -22,8 +23,35 @@ impl Store {
         Ok(at.and_then(|at| Some((u8::try_from(at).ok()?, known[at].clone()))))
     }
 
-    /// The number of an embedder, which gets one when it has none. Vectors of other dimensions
-    /// under the same name are thrown away: they are of another space.
+    /// The embedder whose vectors are searched, with its number.
+    pub(crate) fn active_embedder(
+        &self,
+        txn: &Reading<'_>,
+    ) -> heed::Result<Option<(u8, EmbedderRecord)>> {
+        let Some(number) = self.meta::<u8>(txn, "active")? else { return Ok(None) };
+        let record = self.embedders(txn)?.into_iter().nth(usize::from(number));
+        Ok(record.map(|record| (number, record)))
+    }
+
+    /// The embedder that texts get vectors of, by name.
+    pub(crate) fn aim(&self, txn: &Reading<'_>) -> heed::Result<Option<String>> {
+        self.meta(txn, "aim")
+    }
+
+    /// Texts get vectors of this embedder from now on. What another one had begun and never
+    /// finished is thrown away.
+    pub(crate) fn aim_at(&self, txn: &mut RwTxn<'_>, model: &str) -> heed::Result<()> {
+        if self.aim(txn)?.as_deref() == Some(model) {
+            return Ok(());
+        }
+        self.set_meta(txn, "aim", &model)?;
+        let number = self.embedder(txn, model)?.map(|(number, _)| number);
+        self.forget_others(txn, number)?;
+        self.await_vectors(txn, number)
+    }
+
+    /// The number of the embedder that is aimed at, which gets one when it has none. Vectors of
+    /// other dimensions under the same name are thrown away: they are of another space.
     pub(crate) fn register_embedder(
         &self,
         txn: &mut RwTxn<'_>,
@@ -38,13 +66,79 @@ impl Store {
         match known.get_mut(at) {
             Some(record) if record.dimensions == dimensions => return Ok(number),
             Some(record) => record.dimensions = dimensions,
-            None => known.push(EmbedderRecord { model: model.to_owned(), dimensions }),
+            None => known.push(EmbedderRecord {
+                model: model.to_owned(),
+                dimensions,
+                origin: String::new(),
+            }),
         }
-        self.forget_vectors(txn, number)?;
         self.set_meta(txn, "embedders", &known)?;
+        self.forget_vectors(txn, number)?;
+        self.await_vectors(txn, Some(number))?;
+        self.publish(txn)?;
+        // The first one is searched from its first vector on: there is nothing else to search.
+        if self.active_embedder(txn)?.is_none() {
+            self.set_meta(txn, "active", &number)?;
+        }
         Ok(number)
     }
 
+    /// Notes how an embedder is opened.
+    pub(crate) fn set_origin(
+        &self,
+        txn: &mut RwTxn<'_>,
+        number: u8,
+        origin: &str,
+    ) -> heed::Result<()> {
+        let mut known = self.embedders(txn)?;
+        match known.get_mut(usize::from(number)) {
+            Some(record) if record.origin != origin => {
+                origin.clone_into(&mut record.origin);
+                self.set_meta(txn, "embedders", &known)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets searches use the vectors of the embedder that is aimed at, if every text has one.
+    /// Returns whether they were not used before.
+    pub(crate) fn switch_when_complete(&self, txn: &mut RwTxn<'_>) -> heed::Result<bool> {
+        let Some(model) = self.aim(txn)? else { return Ok(false) };
+        let Some((number, _)) = self.embedder(txn, &model)? else { return Ok(false) };
+        let active = self.active_embedder(txn)?.map(|(active, _)| active);
+        if active == Some(number) || self.any_awaits_vector(txn)? {
+            return Ok(false);
+        }
+        self.set_meta(txn, "active", &number)?;
+        self.publish(txn)?;
+        Ok(true)
+    }
+
+    /// Throws away the vectors of every embedder that is neither searched nor `kept`.
+    pub(crate) fn forget_others(&self, txn: &mut RwTxn<'_>, kept: Option<u8>) -> heed::Result<()> {
+        let active = self.active_embedder(txn)?.map(|(active, _)| active);
+        for number in (0..=u8::MAX).take(self.embedders(txn)?.len()) {
+            if Some(number) != active && Some(number) != kept {
+                self.forget_vectors(txn, number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores what came for a text that waits for a vector of the embedder that is aimed at.
+    pub(crate) fn embedded(
+        &self,
+        txn: &mut RwTxn<'_>,
+        embedder: u8,
+        text: (Layer, Row),
+        vector: &[f32],
+    ) -> heed::Result<()> {
+        self.db.unembedded.delete(txn, &row_key(0, text.0, text.1))?;
+        self.done_with(txn, Work::Vector, text)?;
+        self.put_vector(txn, embedder, text, vector)
+    }
+
+    /// Stores the vector of a node; nothing happens when that is gone.
     pub(crate) fn put_vector(
         &self,
         txn: &mut RwTxn<'_>,
@@ -52,9 +146,10 @@ impl Store {
         (layer, row): (Layer, Row),
         vector: &[f32],
     ) -> heed::Result<()> {
+        let Some(slot) = self.slot_of_node(txn, (layer, row))? else { return Ok(()) };
         let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
-        self.db.unembedded.delete(txn, &row_key(0, layer, row))?;
-        self.db.vectors.put(txn, &row_key(embedder, layer, row), &bytes)
+        let key = row_key(embedder, layer, row);
+        self.put_sealed(txn, (self.db.vectors, &key), slot, &bytes)
     }
 
     pub(crate) fn vector(
@@ -64,7 +159,10 @@ impl Store {
         layer: Layer,
         row: Row,
     ) -> heed::Result<Option<Vector>> {
-        Ok(self.db.vectors.get(txn, &row_key(embedder, layer, row))?.map(floats))
+        let Some(stored) = self.db.vectors.get(txn, &row_key(embedder, layer, row))? else {
+            return Ok(None);
+        };
+        Ok(self.unsealed(stored)?.map(|bytes| floats(&bytes)))
     }
 
     /// Calls `each` with every row's vector of a layer, in the order of rows.
@@ -76,8 +174,10 @@ impl Store {
         mut each: impl FnMut(Row, &[f32]),
     ) -> heed::Result<()> {
         for entry in self.db.vectors.prefix_iter(txn, &row_prefix(embedder, layer))? {
-            let (key, bytes) = entry?;
-            each(row_of(key), &floats(bytes));
+            let (key, stored) = entry?;
+            if let Some(bytes) = self.unsealed(stored)? {
+                each(row_of(key), &floats(&bytes));
+            }
         }
         Ok(())
     }
@@ -88,6 +188,13 @@ impl Store {
         embedder: u8,
         layer: Layer,
     ) -> heed::Result<u64> {
+        // All but those that wait for one; looking at every vector would take a while.
+        let aim = self.aim(txn)?;
+        let aimed = self.embedders(txn)?.into_iter().nth(usize::from(embedder));
+        if aim.is_some() && aim == aimed.map(|record| record.model) {
+            let waiting = self.waiting(txn, Work::Vector, layer)?.len() as u64;
+            return Ok(self.count(txn, layer)?.saturating_sub(waiting));
+        }
         let mut count = 0;
         for entry in self.db.vectors.prefix_iter(txn, &row_prefix(embedder, layer))? {
             entry?;
@@ -130,7 +237,7 @@ impl Store {
     }
 
     /// Throws away the vectors of one embedder.
-    pub(crate) fn forget_vectors(&self, txn: &mut RwTxn<'_>, embedder: u8) -> heed::Result<()> {
+    fn forget_vectors(&self, txn: &mut RwTxn<'_>, embedder: u8) -> heed::Result<()> {
         let end = [embedder, u8::MAX];
         let range =
             (std::ops::Bound::Included(&[embedder][..]), std::ops::Bound::Excluded(&end[..]));

@@ -1,16 +1,19 @@
 //! The BM25 index of one layer. It is made from the truth and can be thrown away.
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use halma_core::Layer;
-use tantivy::collector::TopDocs;
+use tantivy::collector::{FilterCollector, TopDocs};
+use tantivy::merge_policy::NoMergePolicy;
 use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::{Index, IndexReader, ReloadPolicy, TantivyDocument, TantivyError, Term};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
-use super::{analyzer, query_terms};
+use super::{analyzer, joins, query_terms, read_only, top};
 use crate::KbError;
+use crate::filter::Rows;
 use crate::store::{Row, Store};
 
 /// Changes whenever words are cut differently, so that older indexes are built again.
@@ -24,6 +27,16 @@ const WRITER_HEAP: usize = 50_000_000;
 /// Nodes read from the truth at a time.
 const STEP: usize = 4096;
 
+fn schema() -> (Schema, Field, Field) {
+    let mut schema = Schema::builder();
+    let row = schema.add_u64_field("row", FAST | INDEXED);
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer(TOKENIZER)
+        .set_index_option(IndexRecordOption::WithFreqs);
+    let text = schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
+    (schema.build(), row, text)
+}
+
 pub(crate) struct WordIndex {
     layer: Layer,
     dir: PathBuf,
@@ -36,7 +49,7 @@ pub(crate) struct WordIndex {
 impl WordIndex {
     /// Opens the index of a layer.
     pub(crate) fn open(dir: &Path, layer: Layer) -> Result<Self, KbError> {
-        Self::try_open(dir, layer).map_err(|source| KbError::Words { dir: dir.to_owned(), source })
+        Self::try_open(dir, layer).map_err(|source| KbError::of_words(dir, source))
     }
 
     /// Opens the index of a layer; one that is missing or damaged is made empty, and
@@ -52,7 +65,7 @@ impl WordIndex {
         }
     }
 
-    fn clear(dir: &Path) -> Result<(), KbError> {
+    pub(crate) fn clear(dir: &Path) -> Result<(), KbError> {
         match std::fs::remove_dir_all(dir) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
                 Err(KbError::file(dir, "remove", e))
@@ -62,31 +75,52 @@ impl WordIndex {
     }
 
     fn try_open(dir: &Path, layer: Layer) -> Result<Self, TantivyError> {
-        let mut schema = Schema::builder();
-        let row = schema.add_u64_field("row", FAST | INDEXED);
-        let indexing = TextFieldIndexing::default()
-            .set_tokenizer(TOKENIZER)
-            .set_index_option(IndexRecordOption::WithFreqs);
-        let text =
-            schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
-        let schema = schema.build();
-        let index = if dir.join("meta.json").exists() {
-            let index = Index::open_in_dir(dir)?;
+        let (schema, row, text) = schema();
+        let open = |index: Index| {
             if index.schema() != schema {
                 return Err(TantivyError::SchemaError("the schema is another one".into()));
             }
-            index
-        } else {
-            std::fs::create_dir_all(dir)?;
-            Index::create_in_dir(dir, schema)?
+            index.tokenizers().register(TOKENIZER, analyzer());
+            let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+            Ok(Self { layer, dir: dir.to_owned(), index, reader, row, text })
         };
+        if !dir.join("meta.json").exists() {
+            std::fs::create_dir_all(dir)?;
+            return open(Index::create_in_dir(dir, schema.clone())?);
+        }
+        match Index::open_in_dir(dir).and_then(&open) {
+            Err(e) if read_only::is_denied(&e) => open(read_only::open(dir)?),
+            opened => opened,
+        }
+    }
+
+    /// An index of these texts in memory, for a layer that is searched seldom.
+    pub(crate) fn in_memory(
+        layer: Layer,
+        texts: impl Iterator<Item = (Row, String)>,
+    ) -> Result<Self, KbError> {
+        let dir = PathBuf::from(layer.name());
+        let fail = |source| KbError::Words { dir: dir.clone(), source };
+        let (schema, row, text) = schema();
+        let index = Index::create_in_ram(schema);
         index.tokenizers().register(TOKENIZER, analyzer());
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { layer, dir: dir.to_owned(), index, reader, row, text })
+        let mut writer =
+            index.writer_with_num_threads::<TantivyDocument>(1, WRITER_HEAP).map_err(fail)?;
+        for (number, searched) in texts {
+            let mut document = TantivyDocument::new();
+            document.add_u64(row, u64::from(number));
+            document.add_text(text, searched);
+            writer.add_document(document).map_err(fail)?;
+        }
+        writer.commit().map_err(fail)?;
+        writer.wait_merging_threads().map_err(fail)?;
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
+        let reader = reader.map_err(fail)?;
+        Ok(Self { layer, dir, index, reader, row, text })
     }
 
     fn failed(&self) -> impl Fn(TantivyError) -> KbError + '_ {
-        |source| KbError::Words { dir: self.dir.clone(), source }
+        |source| KbError::of_words(&self.dir, source)
     }
 
     /// The first row that this index has not seen; `None` when it is of another base or version.
@@ -118,8 +152,7 @@ impl WordIndex {
         if seen == Some(next) && dead.is_empty() {
             return Ok(());
         }
-        let mut writer =
-            self.index.writer_with_num_threads::<TantivyDocument>(1, WRITER_HEAP).map_err(&fail)?;
+        let mut writer = self.writer()?;
         if seen.is_none() {
             writer.delete_all_documents().map_err(&fail)?;
         }
@@ -127,7 +160,7 @@ impl WordIndex {
             writer.delete_term(Term::from_field_u64(self.row, u64::from(*row)));
         }
         let mut from = seen.unwrap_or(0);
-        let mut entered = 0;
+        let (mut entered, mut open) = (0, 0);
         while from < next {
             let texts = store.read(|txn| {
                 let rows = store.rows(txn, self.layer, from, STEP)?;
@@ -137,6 +170,7 @@ impl WordIndex {
             let Some((last, _)) = texts.last() else { break };
             from = last + 1;
             entered += texts.len();
+            open += texts.len();
             for (row, text) in texts {
                 let Some(text) = text.filter(|_| row < next) else { continue };
                 let mut document = TantivyDocument::new();
@@ -145,30 +179,64 @@ impl WordIndex {
                 writer.add_document(document).map_err(&fail)?;
             }
             told(entered);
+            if open + STEP > joins::LARGEST && from < next {
+                self.commit(&mut writer, uid, from)?;
+                open = 0;
+            }
         }
-        let mut commit = writer.prepare_commit().map_err(&fail)?;
-        commit.set_payload(&format!("{uid:016x} {WORDS_VERSION} {next}"));
-        commit.commit().map_err(&fail)?;
+        self.commit(&mut writer, uid, next)?;
+        if !dead.is_empty() {
+            self.purge(&mut writer)?;
+        }
         writer.wait_merging_threads().map_err(&fail)?;
         store.write(|txn| store.clear_tombstones(txn, self.layer, &dead))?;
         self.reload()
     }
 
-    /// Joins the segments that many commits leave: one is searched in half the time of several.
-    /// An index that grew by less than an eighth is left as it is, so that small additions to a
-    /// large base stay cheap. The caller holds the base's lock.
+    /// A writer that merges segments only when it is told to.
+    fn writer(&self) -> Result<IndexWriter, KbError> {
+        let writer = self.index.writer_with_num_threads(1, WRITER_HEAP).map_err(self.failed())?;
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        Ok(writer)
+    }
+
+    /// Commits; `next` is the first row that the index has not seen.
+    fn commit(&self, writer: &mut IndexWriter, uid: u64, next: Row) -> Result<(), KbError> {
+        let mut commit = writer.prepare_commit().map_err(self.failed())?;
+        commit.set_payload(&format!("{uid:016x} {WORDS_VERSION} {next}"));
+        commit.commit().map(|_| ()).map_err(self.failed())
+    }
+
+    /// Rewrites the segments that hold words of deleted rows, and removes the files they were in.
+    fn purge(&self, writer: &mut IndexWriter) -> Result<(), KbError> {
+        let fail = self.failed();
+        for segment in self.index.searchable_segment_metas().map_err(&fail)? {
+            if segment.num_deleted_docs() > 0 {
+                writer.merge(&[segment.id()]).wait().map_err(&fail)?;
+            }
+        }
+        // Whoever searches meanwhile keeps what it has mapped; the names are gone.
+        self.reload()?;
+        writer.garbage_collect_files().wait().map(|_| ()).map_err(&fail)
+    }
+
+    /// Joins the segments that many commits leave, as `joins.rs` says. The caller holds the base's
+    /// lock.
     pub(crate) fn merge(&self) -> Result<(), KbError> {
         let fail = self.failed();
-        let segments = self.index.searchable_segment_metas().map_err(&fail)?;
-        let sizes = || segments.iter().map(|segment| u64::from(segment.num_docs()));
-        let (total, largest) = (sizes().sum::<u64>(), sizes().max().unwrap_or(0));
-        if segments.len() < 2 || (total - largest) * 8 < total {
-            return Ok(());
+        let mut writer = None;
+        loop {
+            let segments = self.index.searchable_segment_metas().map_err(&fail)?;
+            let sizes: Vec<u32> = segments.iter().map(tantivy::SegmentMeta::num_docs).collect();
+            let Some(join) = joins::next(&sizes) else { break };
+            let ids: Vec<_> = join.into_iter().map(|at| segments[at].id()).collect();
+            let writer: &mut IndexWriter = match &mut writer {
+                Some(writer) => writer,
+                none => none.insert(self.writer()?),
+            };
+            writer.merge(&ids).wait().map_err(&fail)?;
         }
-        let mut writer =
-            self.index.writer_with_num_threads::<TantivyDocument>(1, WRITER_HEAP).map_err(&fail)?;
-        let ids: Vec<_> = segments.iter().map(tantivy::SegmentMeta::id).collect();
-        writer.merge(&ids).wait().map_err(&fail)?;
+        let Some(writer) = writer else { return Ok(()) };
         writer.wait_merging_threads().map_err(&fail)?;
         self.reload()
     }
@@ -178,8 +246,51 @@ impl WordIndex {
         self.reader.reload().map_err(self.failed())
     }
 
-    /// The best rows by BM25 with their scores, best first, ties by row.
-    pub(crate) fn search(&self, text: &str, limit: usize) -> Result<Vec<(Row, f32)>, KbError> {
+    /// Rows that the index holds, in order; for `verify`.
+    pub(crate) fn held(&self) -> Result<Vec<Row>, KbError> {
+        let fail = self.failed();
+        let searcher = self.reader.searcher();
+        let mut held = vec![];
+        for segment in searcher.segment_readers() {
+            let rows = segment.fast_fields().u64("row").map_err(&fail)?;
+            for doc in segment.doc_ids_alive() {
+                held.extend(rows.first(doc).and_then(|row| Row::try_from(row).ok()));
+            }
+        }
+        held.sort_unstable();
+        Ok(held)
+    }
+
+    /// For tests: forgets a row without being told.
+    #[cfg(test)]
+    pub(crate) fn lose(&self, row: Row) -> Result<(), KbError> {
+        let fail = self.failed();
+        let payload = self.index.load_metas().map_err(&fail)?.payload.unwrap_or_default();
+        let mut writer = self.writer()?;
+        writer.delete_term(Term::from_field_u64(self.row, u64::from(row)));
+        let mut commit = writer.prepare_commit().map_err(&fail)?;
+        commit.set_payload(&payload);
+        commit.commit().map(|_| ()).map_err(&fail)
+    }
+
+    /// How much a term tells: BM25's idf.
+    pub(crate) fn idf(&self, term: &str) -> Result<f32, KbError> {
+        let searcher = self.reader.searcher();
+        let term = Term::from_field_text(self.text, term);
+        let held = searcher.doc_freq(&term).map_err(self.failed())?;
+        #[expect(clippy::cast_precision_loss, reason = "counts of nodes, for a logarithm")]
+        let (held, all) = (held as f32, searcher.num_docs() as f32);
+        Ok((1.0 + (all - held + 0.5).max(0.0) / (held + 0.5)).ln())
+    }
+
+    /// The best rows by BM25 with their scores, best first, ties by row; of all rows, or of those
+    /// that a filter lets in.
+    pub(crate) fn search(
+        &self,
+        text: &str,
+        limit: usize,
+        allowed: Option<&Arc<Rows>>,
+    ) -> Result<Vec<(Row, f32)>, KbError> {
         let terms = query_terms(text);
         if terms.is_empty() || limit == 0 {
             return Ok(vec![]);
@@ -190,8 +301,17 @@ impl WordIndex {
         };
         let query = BooleanQuery::new(terms.into_iter().map(term).collect());
         let searcher = self.reader.searcher();
-        let top = TopDocs::with_limit(limit).order_by_score();
-        let found = searcher.search(&query, &top).map_err(self.failed())?;
+        let found = match allowed {
+            None => top::search(&searcher, &query, limit),
+            Some(allowed) => {
+                let allowed = Arc::clone(allowed);
+                let admits =
+                    move |row: u64| Row::try_from(row).is_ok_and(|row| allowed.contains(row));
+                let best = TopDocs::with_limit(limit).order_by_score();
+                searcher.search(&query, &FilterCollector::new("row".to_owned(), admits, best))
+            }
+        };
+        let found = found.map_err(self.failed())?;
         let mut hits = Vec::with_capacity(found.len());
         for (score, address) in found {
             let fast = searcher.segment_reader(address.segment_ord).fast_fields();

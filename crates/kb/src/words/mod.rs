@@ -1,5 +1,8 @@
 //! Word search: how a text becomes terms, and a BM25 index for each layer.
 mod index;
+mod joins;
+mod read_only;
+mod top;
 
 pub(crate) use index::WordIndex;
 
@@ -44,6 +47,21 @@ pub(crate) fn query_terms(text: &str) -> Vec<String> {
         }
     }
     if terms.is_empty() { stops } else { terms }
+}
+
+/// The hashes of a text's different terms, ascending.
+pub(crate) fn term_hashes(text: &str) -> Vec<u32> {
+    let mut hashes = vec![];
+    analyzer().token_stream(text).process(&mut |token| hashes.push(term_hash(&token.text)));
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
+}
+
+/// A small hash of a term (FNV-1a), for telling terms of one text apart.
+pub(crate) fn term_hash(term: &str) -> u32 {
+    let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    term.bytes().fold(0x811c_9dc5, mix)
 }
 
 /// Cuts a text into lower-cased words.

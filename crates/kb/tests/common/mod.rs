@@ -16,7 +16,9 @@ use halma_core::{
     Budget, ChatReply, ChatRequest, EmbedRole, Embedder, Filter, Hit, Knowledge, Layer, Llm,
     LlmError, Meter, MinScore, Mode, Models, NodeId, Prompts, Query, Setup, Usage, Vector,
 };
-use halma_kb::{Atoms, Base, BaseOptions, IndexReport, InputFormat, KbError, KbSettings, PROMPTS};
+use halma_kb::{
+    Atoms, Base, BaseOptions, IndexOptions, IndexReport, InputFormat, KbError, KbSettings, PROMPTS,
+};
 use halma_testkit::Toy;
 
 /// Hashes words into 64 dimensions: texts that share words are near.
@@ -26,6 +28,10 @@ pub(crate) struct Words {
     pub(crate) down: AtomicBool,
     /// Refuses batches of more texts.
     pub(crate) most: usize,
+    /// Fails after so many calls that it answered.
+    pub(crate) answers: AtomicUsize,
+    /// Turns its vectors by so many dimensions: another space.
+    pub(crate) turn: usize,
     pub(crate) calls: AtomicUsize,
 }
 
@@ -39,6 +45,8 @@ impl Words {
             name,
             down: AtomicBool::new(false),
             most: usize::MAX,
+            answers: AtomicUsize::new(usize::MAX),
+            turn: name.len(),
             calls: AtomicUsize::new(0),
         })
     }
@@ -69,7 +77,18 @@ impl Embedder for Words {
         if texts.len() > self.most {
             return Err(LlmError::TooLong { reason: format!("{} texts", texts.len()) });
         }
-        Ok(texts.iter().map(|text| hashed(text)).collect())
+        let left = self.answers.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            if left == usize::MAX { Some(left) } else { left.checked_sub(1) }
+        });
+        if left.is_err() {
+            return Err(LlmError::refused("the embedder is down"));
+        }
+        let turned = |text: &&str| {
+            let mut vector = hashed(text);
+            vector.rotate_left(self.turn % 64);
+            vector
+        };
+        Ok(texts.iter().map(turned).collect())
     }
 }
 
@@ -107,6 +126,7 @@ pub(crate) struct Bench {
     pub(crate) dir: tempfile::TempDir,
     pub(crate) model: Arc<Asker>,
     pub(crate) settings: KbSettings,
+    pub(crate) options: IndexOptions,
 }
 
 impl Bench {
@@ -114,7 +134,7 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("in")).unwrap();
         let settings = KbSettings { atoms: Atoms::Sentences, ..KbSettings::default() };
-        Self { dir, model: Arc::default(), settings }
+        Self { dir, model: Arc::default(), settings, options: IndexOptions::default() }
     }
 
     pub(crate) fn asking() -> Self {
@@ -135,6 +155,11 @@ impl Bench {
         let path = self.input().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
+        self
+    }
+
+    pub(crate) fn remove(&self, name: &str) -> &Self {
+        std::fs::remove_file(self.input().join(name)).unwrap();
         self
     }
 
@@ -162,16 +187,20 @@ impl Bench {
         format: InputFormat,
         budget: Budget,
     ) -> Result<IndexReport, KbError> {
-        let model: Arc<dyn Llm> = Arc::clone(&self.model) as Arc<dyn Llm>;
-        let setup = Arc::new(Setup {
-            models: Models::new(model),
-            knowledge: Toy::empty(),
-            prompts: Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
-        });
-        let meter = Arc::new(Meter::new(budget));
-        let inputs = [input.to_owned()];
-        halma_kb::index(base, &inputs, format, &self.settings, &setup, &meter, Arc::new(|_| ()))
+        let (inputs, meter) = ([input.to_owned()], Arc::new(Meter::new(budget)));
+        let options = IndexOptions { format, ..self.options.clone() };
+        let progress = Arc::new(|_| ());
+        halma_kb::index(base, &inputs, &options, &self.settings, &self.setup(), &meter, progress)
             .await
+    }
+
+    pub(crate) fn setup(&self) -> Arc<Setup> {
+        let model: Arc<dyn Llm> = Arc::clone(&self.model) as Arc<dyn Llm>;
+        Arc::new(Setup::new(
+            Models::new(model),
+            Toy::empty(),
+            Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
+        ))
     }
 }
 

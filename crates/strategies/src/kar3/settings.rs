@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::{a_cosine, at_least_one};
 
-/// The constants of the algorithm; the defaults are the paper's (Section 4.1, Appendix A.3) or,
+/// The constants of the algorithm; the defaults but for `mode` are the paper's (Section 4.1, Appendix A.3) or,
 /// where it is silent, the reference code's. The enumerations are the ablations of Table 3.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -63,7 +63,7 @@ impl Default for Kar3 {
             fall_back_question: true,
             fall_back_chunks: true,
             second_look: false,
-            mode: Mode::Dense,
+            mode: Mode::Graph,
         }
     }
 }

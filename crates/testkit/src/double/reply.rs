@@ -20,7 +20,11 @@ pub struct ChatCall {
 impl ChatCall {
     pub(crate) fn new(prompt: String, body: Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let message = |m: &Value| Message { role: text(&m["role"]), text: text(&m["content"]) };
+        let words = |content: &Value| match content.as_array() {
+            Some(parts) => parts.iter().map(|part| text(&part["text"])).collect(),
+            None => text(content),
+        };
+        let message = |m: &Value| Message { role: text(&m["role"]), text: words(&m["content"]) };
         let messages = body["messages"].as_array().into_iter().flatten().map(message).collect();
         Self { prompt, messages, body }
     }

@@ -9,7 +9,6 @@ mod questions;
 mod read;
 mod select;
 mod spans;
-mod values;
 mod weights;
 mod words;
 
@@ -79,6 +78,7 @@ mod tests {
             temperature: 0.0,
             logprobs: false,
             about: vec![],
+            images: vec![],
         }
     }
 

@@ -2,9 +2,10 @@
 //! phrases.
 use std::ops::Range;
 
+use halma_core::text::{Value, quotes, value_at};
+
 use super::lexicon::Lexicon;
 use super::names::names;
-use super::values::{Value, value_at};
 use super::words::{Sentence, Shape};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +47,7 @@ fn values(sentence: &Sentence) -> Vec<Span> {
     let mut found = vec![];
     let mut at = 0;
     while at < sentence.words.len() {
-        let Some((words, value)) = value_at(sentence, at) else {
+        let Some((words, value)) = value_at(&sentence.plain, at) else {
             at += 1;
             continue;
         };
@@ -78,27 +79,8 @@ fn measured(sentence: &Sentence, at: usize) -> bool {
 }
 
 fn quoted(sentence: &Sentence) -> Vec<Span> {
-    let mut found = vec![];
-    let mut open: Option<usize> = None;
-    let mut straight = false;
-    for (i, c) in sentence.text.char_indices() {
-        let opens = c == '“' || (c == '"' && !straight);
-        let closes = c == '”' || (c == '"' && straight);
-        if c == '"' {
-            straight = !straight;
-        }
-        if opens {
-            open = Some(i);
-        } else if closes {
-            let Some(start) = open.take() else { continue };
-            let from = sentence.words.partition_point(|word| word.range.start < start);
-            let to = sentence.words.partition_point(|word| word.range.end <= i);
-            if from < to && to - from < 12 {
-                found.push(Span { words: from..to, kind: Kind::Quoted });
-            }
-        }
-    }
-    found
+    let span = |words| Span { words, kind: Kind::Quoted };
+    quotes(&sentence.plain).into_iter().map(span).collect()
 }
 
 /// Runs of words that say something, with at least one in lower case.

@@ -1,0 +1,57 @@
+//! `halma kb list`: the nodes of a layer, or of some documents.
+use std::fmt::Write as _;
+
+use console::style;
+use halma_core::NodeId;
+use halma_engine::{ListQuery, Listed};
+
+use super::opened;
+use crate::args::{Common, KbList};
+use crate::view::{self, plural, shorten, table::table};
+
+pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
+    let engine = opened(&args.kb.kb, common)?;
+    let query = ListQuery {
+        layer: args.layer.into(),
+        document: args.document.clone(),
+        after: args.after.clone().map(NodeId),
+        limit: args.top as usize,
+    };
+    let listed = engine.base().list(&query)?;
+    if args.json {
+        return view::say_json(&listed);
+    }
+    if listed.is_empty() {
+        return view::say("Nothing of that kind is in the base.");
+    }
+    let mut rows = vec![];
+    for line in &listed {
+        rows.push(vec![
+            style(&line.id.0).dim().to_string(),
+            style(shorten(&line.title, 40)).bold().to_string(),
+            about(line),
+            shorten(&line.text, 70),
+        ]);
+    }
+    view::say(&table(&rows))?;
+    if listed.len() == args.top as usize
+        && let Some(last) = listed.last()
+    {
+        view::note(&format!("More with --after {} or a larger --top.", last.id));
+    }
+    Ok(())
+}
+
+/// Where it stands, or what a document is made of and what of it is still to do.
+fn about(line: &Listed) -> String {
+    let Some(about) = &line.about else {
+        let page = line.page.map(|page| format!(", page {page}")).unwrap_or_default();
+        return shorten(&format!("{}{page}", line.document), 40);
+    };
+    let chunks = about.parts.get(&halma_core::Layer::Chunk).copied().unwrap_or_default();
+    let mut text = format!("{}, {}", about.format, plural(chunks, "chunk", "chunks"));
+    for (state, count) in about.units.iter().filter(|(state, _)| **state != "done") {
+        let _ = write!(text, ", {count} {state}");
+    }
+    text
+}

@@ -1,0 +1,34 @@
+//! `halma kb`: what a base holds.
+mod delete;
+mod export;
+mod list;
+mod merges;
+mod show;
+mod sql;
+mod stats;
+mod verify;
+
+use std::path::Path;
+
+use halma_engine::Engine;
+
+use super::setup::{loaded, open};
+use crate::args::{Common, Kb, KbCommand};
+
+pub(crate) fn run(args: Kb, common: &Common) -> anyhow::Result<()> {
+    match args.command {
+        KbCommand::Stats(own) => stats::run(&own, common),
+        KbCommand::List(own) => list::run(&own, common),
+        KbCommand::Show(own) => show::run(&own, common),
+        KbCommand::Export(own) => export::run(&own, common),
+        KbCommand::Verify(own) => verify::run(&own, common),
+        KbCommand::Delete(own) => delete::run(&own, common),
+        KbCommand::Tables(own) => sql::tables(&own, common),
+        KbCommand::Sql(own) => sql::run(&own, common),
+        KbCommand::Merges(own) => merges::run(&own, common),
+    }
+}
+
+fn opened(dir: &Path, common: &Common) -> anyhow::Result<Engine> {
+    open(loaded(common, vec![])?.config, dir)
+}

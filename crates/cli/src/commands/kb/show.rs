@@ -1,0 +1,113 @@
+//! `halma kb show`: one node, what it says, and where its edges lead.
+use console::style;
+use halma_core::NodeId;
+use halma_engine::{Engine, Shown, Unit};
+
+use super::opened;
+use crate::args::{Common, KbShow};
+use crate::view::{self, shorten, table::table};
+
+pub(super) fn run(args: &KbShow, common: &Common) -> anyhow::Result<()> {
+    let engine = opened(&args.kb.kb, common)?;
+    let shown = engine.base().show(&node(&engine, &args.node)?)?;
+    if args.json {
+        return view::say_json(&shown);
+    }
+    view::say(&lines(&shown, args.edges as usize))
+}
+
+/// A document may be named by its name.
+fn node(engine: &Engine, name: &str) -> anyhow::Result<NodeId> {
+    let named = engine.base().find_document(name)?;
+    Ok(named.unwrap_or_else(|| NodeId(name.to_owned())))
+}
+
+fn lines(shown: &Shown, most: usize) -> String {
+    let node = &shown.node;
+    let mut lines = vec![format!(
+        "{} {}  {}",
+        style(node.layer.name()).cyan(),
+        style(&node.title).bold(),
+        style(&node.id.0).dim()
+    )];
+    let mut rows = vec![];
+    if !node.document.is_empty() {
+        let page = node.page.map(|page| format!(", page {page}")).unwrap_or_default();
+        let (start, end) = (node.span.start, node.span.end);
+        let place = format!("{}{page}, characters {start}–{end}", node.document);
+        rows.push(vec!["document".into(), place]);
+    }
+    rows.extend(node.section.iter().map(|section| vec!["section".into(), section.clone()]));
+    rows.extend(details(shown));
+    for unit in &shown.units {
+        rows.push(vec![unit.task.to_owned(), shorten(&stated(unit), 100)]);
+    }
+    if !shown.vectors.is_empty() {
+        rows.push(vec!["vectors".into(), shown.vectors.join(", ")]);
+    }
+    if !rows.is_empty() {
+        lines.push(table(&rows));
+    }
+    let text = node.text.trim();
+    if !text.is_empty() {
+        lines.push(format!("\n{}", cut(text, 1500)));
+    }
+    if !shown.edges.is_empty() {
+        lines.push(String::new());
+    }
+    for seen in shown.edges.iter().take(most) {
+        let arrow = if seen.outgoing { "→" } else { "←" };
+        let other = &seen.node;
+        let text = if other.text.is_empty() { &other.title } else { &other.text };
+        lines.push(format!(
+            "{} {} {} {}  {}",
+            style(arrow).dim(),
+            style(seen.edge.name().replace('_', " ")).cyan(),
+            other.layer.name(),
+            shorten(text, 70),
+            style(&other.id.0).dim()
+        ));
+    }
+    if shown.edges.len() > most {
+        lines.push(format!("… and {} more (--edges)", shown.edges.len() - most));
+    }
+    lines.join("\n")
+}
+
+/// The beginning of a text, its lines kept.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// What is told of this kind of node, a line each.
+fn details(shown: &Shown) -> Vec<Vec<String>> {
+    let details = serde_json::to_value(&shown.details).unwrap_or_default();
+    let mut rows = vec![];
+    for (name, value) in details.as_object().into_iter().flatten() {
+        let empty = value.is_null()
+            || value.as_array().is_some_and(Vec::is_empty)
+            || value.as_str().is_some_and(str::is_empty);
+        // The kind is in the first line already.
+        if empty
+            || name == "layer"
+            || name == "kind" && value.as_str() == Some(shown.node.layer.name())
+        {
+            continue;
+        }
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        rows.push(vec![name.replace('_', " "), shorten(&value, 100)]);
+    }
+    rows
+}
+
+fn stated(unit: &Unit) -> String {
+    let value = serde_json::to_value(unit).unwrap_or_default();
+    let fields = value.as_object().into_iter().flatten();
+    let told = fields.filter(|(name, value)| *name != "task" && !value.is_null());
+    told.map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        .collect::<Vec<_>>()
+        .join(", ")
+}

@@ -1,0 +1,44 @@
+//! `halma kb stats`: figures about a base.
+use halma_engine::Stats;
+
+use super::opened;
+use crate::args::{Common, KbStats};
+use crate::view::{self, table::table, thousands};
+
+pub(super) fn run(args: &KbStats, common: &Common) -> anyhow::Result<()> {
+    let stats = opened(&args.kb.kb, common)?.stats()?;
+    if args.json {
+        return view::say_json(&stats);
+    }
+    view::say(&lines(&stats)?)
+}
+
+/// Every figure on a line of its own; those of a group are indented below its name.
+fn lines(stats: &Stats) -> anyhow::Result<String> {
+    let value = serde_json::to_value(stats)?;
+    let mut rows = vec![];
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let name = key.replace('_', " ");
+        match value {
+            serde_json::Value::Object(group) => {
+                rows.push(vec![name, String::new()]);
+                for (key, value) in group {
+                    rows.push(vec![format!("  {}", key.replace('_', " ")), shown(value)]);
+                }
+            }
+            value => rows.push(vec![name, shown(value)]),
+        }
+    }
+    Ok(table(&rows))
+}
+
+fn shown(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Number(number) => {
+            number.as_u64().map_or_else(|| number.to_string(), thousands)
+        }
+        serde_json::Value::Null => "–".into(),
+        other => other.to_string(),
+    }
+}

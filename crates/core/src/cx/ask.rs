@@ -1,0 +1,194 @@
+//! Asking a model: rendering, budget, parsing, asking again.
+use std::sync::Arc;
+use std::time::Instant;
+
+use minijinja::context;
+
+use super::{Cx, ms};
+use crate::{
+    AskedStatus, ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Message, Prompt,
+    Result, Usage,
+};
+
+/// How often a model is asked again when its reply does not fit.
+const RE_ASKS: u32 = 2;
+
+/// A reply with each of its tokens and the token's log-probability.
+#[derive(Debug, Clone)]
+pub struct Scored<R> {
+    pub value: R,
+    /// As the model wrote them, in order; put together they are the reply.
+    pub tokens: Vec<(String, f32)>,
+}
+
+impl Cx {
+    /// Asks the model of the prompt's role and parses its reply. A reply that does not fit is
+    /// asked for again, at most twice, with the parser's complaint; then it is
+    /// [`Error::BadReply`].
+    pub async fn ask<R>(&self, prompt: &Prompt<R>, variables: minijinja::Value) -> Result<R> {
+        self.ask_checked(prompt, variables, |_| Ok(())).await
+    }
+
+    /// [`Cx::ask`] for a reply that only the caller can judge: an index into what was offered,
+    /// say. What `check` complains about is malformed like any other and asked for again.
+    pub async fn ask_checked<R>(
+        &self,
+        prompt: &Prompt<R>,
+        variables: minijinja::Value,
+        check: impl Fn(&R) -> std::result::Result<(), String> + Send + Sync,
+    ) -> Result<R> {
+        Ok(self.asked(prompt, variables, check, false).await?.value)
+    }
+
+    /// [`Cx::ask`] with the log-probability of every token of the reply.
+    ///
+    /// # Errors
+    /// [`Error::Unmet`] when the model gives none; a strategy that needs them says so in its
+    /// [`Entry`](crate::Entry), and is refused before it is run.
+    pub async fn ask_scored<R>(
+        &self,
+        prompt: &Prompt<R>,
+        variables: minijinja::Value,
+    ) -> Result<Scored<R>> {
+        self.asked(prompt, variables, |_| Ok(()), true).await
+    }
+
+    async fn asked<R>(
+        &self,
+        prompt: &Prompt<R>,
+        variables: minijinja::Value,
+        check: impl Fn(&R) -> std::result::Result<(), String> + Send + Sync,
+        logprobs: bool,
+    ) -> Result<Scored<R>> {
+        let rendered = self.run.setup.prompts.render(prompt.name, &variables)?;
+        let name: Arc<str> = prompt.name.into();
+        let llm = Arc::clone(self.run.setup.models.of(&rendered.role));
+        let mut request = ChatRequest {
+            prompt: prompt.name.to_owned(),
+            task: rendered.task,
+            variables,
+            messages: rendered.messages,
+            schema: rendered.schema,
+            stop: rendered.stop,
+            max_tokens: rendered.max_tokens,
+            temperature: rendered.temperature,
+            logprobs,
+            images: rendered.images,
+            about: self.record().about.iter().cloned().collect(),
+        };
+        let mut attempt = 1;
+        loop {
+            let began = Instant::now();
+            let (reply, usd) = self.call(llm.as_ref(), &request, &name).await?;
+            let parsed =
+                (prompt.parse)(&reply.text).and_then(|value| check(&value).map(|()| value));
+            let status = match &parsed {
+                Ok(_) => AskedStatus::Fits,
+                Err(reason) => AskedStatus::Malformed(reason.clone()),
+            };
+            self.push(Event::Asked {
+                span: self.span,
+                prompt: Arc::clone(&name),
+                hash: Arc::clone(&rendered.hash),
+                role: rendered.role.clone(),
+                model: llm.model().to_owned(),
+                attempt,
+                messages: request.messages.clone(),
+                reply: reply.text.clone(),
+                status,
+                usage: reply.usage,
+                cached: reply.cached,
+                usd,
+                elapsed_ms: ms(began),
+            });
+            match parsed {
+                Ok(value) => {
+                    let tokens = reply.logprobs.unwrap_or_default();
+                    if logprobs && tokens.is_empty() {
+                        let model = llm.model();
+                        return Err(Error::Unmet(format!(
+                            "`{name}` needs log-probabilities, and model `{model}` gives none"
+                        )));
+                    }
+                    return Ok(Scored { value, tokens });
+                }
+                Err(reason) if attempt > RE_ASKS => {
+                    return Err(Error::BadReply {
+                        prompt: name.to_string(),
+                        reason,
+                        raw: reply.text,
+                    });
+                }
+                Err(reason) => {
+                    let complaint =
+                        self.run.setup.prompts.render("reply/mend", &context! { reason })?;
+                    let said = Message { role: "assistant".into(), text: reply.text };
+                    request.messages.push(said);
+                    request.messages.extend(complaint.messages);
+                    attempt += 1;
+                }
+            }
+        }
+    }
+
+    /// One call under the budget: taken before, settled after, cut off at the time limit.
+    async fn call(
+        &self,
+        llm: &dyn Llm,
+        request: &ChatRequest,
+        name: &Arc<str>,
+    ) -> Result<(ChatReply, f64)> {
+        let began = Instant::now();
+        let meter = &self.run.meter;
+        let most = Usage {
+            prompt_tokens: estimate_tokens(&request.messages),
+            completion_tokens: request.max_tokens.into(),
+        };
+        let price = llm.price();
+        let taken =
+            meter.take(most, price, self.may_use_reserve).map_err(|limit| self.spent(limit))?;
+        let reply = match meter.time_left(self.may_use_reserve) {
+            Some(left) => match tokio::time::timeout(left, llm.chat(request)).await {
+                Ok(reply) => reply,
+                Err(_) => {
+                    // The model may have worked and been paid: what was taken stays taken.
+                    return Err(self.spent(Limit::Seconds));
+                }
+            },
+            None => llm.chat(request).await,
+        };
+        match reply {
+            Ok(reply) => {
+                let usd = if reply.cached { 0.0 } else { price.of(reply.usage) };
+                meter.settle(taken, (!reply.cached).then_some((reply.usage, usd)));
+                Ok((reply, usd))
+            }
+            Err(source) => {
+                meter.settle(taken, None);
+                Err(self.failed(llm, source, name, began))
+            }
+        }
+    }
+
+    fn failed(&self, llm: &dyn Llm, source: LlmError, name: &Arc<str>, began: Instant) -> Error {
+        let model = llm.model().to_owned();
+        self.push(Event::AskFailed {
+            span: self.span,
+            prompt: Arc::clone(name),
+            model: model.clone(),
+            reason: source.to_string(),
+            elapsed_ms: ms(began),
+        });
+        Error::Llm { model, source }
+    }
+
+    fn spent(&self, limit: Limit) -> Error {
+        self.push(Event::SpentBudget { span: self.span, limit });
+        Error::Spent(limit)
+    }
+}
+
+/// Four characters a token, the usual rule of thumb; settled by the server's count.
+pub fn estimate_tokens(messages: &[Message]) -> u64 {
+    messages.iter().map(|message| message.text.len() as u64 / 4 + 4).sum()
+}

@@ -1,0 +1,134 @@
+//! Looking things up: the base, its tables, the reranker, the tagger.
+use std::time::Instant;
+
+use super::{Cx, ms};
+use crate::{Computed, Edge, Error, Event, Hit, HitLine, Holdings, Mention, NodeId, Query, Result};
+
+impl Cx {
+    /// Searches the base; one list of hits for each text of the query.
+    pub async fn search(&self, query: &Query) -> Result<Vec<Vec<Hit>>> {
+        let began = Instant::now();
+        let lists = self.run.setup.knowledge.search(query).await.map_err(Error::Knowledge)?;
+        let elapsed_ms = ms(began);
+        self.saw(lists.iter().flatten());
+        for (text, hits) in query.texts.iter().zip(&lists) {
+            self.push(Event::Searched {
+                span: self.span,
+                layer: query.layer,
+                mode: query.mode,
+                query: text.clone(),
+                hits: hits.iter().map(hit_line).collect(),
+                elapsed_ms,
+            });
+        }
+        Ok(lists)
+    }
+
+    pub async fn get(&self, id: &NodeId) -> Result<Hit> {
+        let hit = self.run.setup.knowledge.get(id).await.map_err(Error::Knowledge)?;
+        self.saw([&hit]);
+        Ok(hit)
+    }
+
+    /// The nodes that an edge leads to, or with `None` any edge.
+    pub async fn neighbours(&self, id: &NodeId, edge: Option<Edge>) -> Result<Vec<(Edge, Hit)>> {
+        let found = self.run.setup.knowledge.neighbours(id, edge).await;
+        let found = found.map_err(Error::Knowledge)?;
+        self.saw(found.iter().map(|(_, hit)| hit));
+        Ok(found)
+    }
+
+    /// Runs a read-only SQL query over the base's tables.
+    pub async fn compute(&self, sql: &str) -> Result<Computed> {
+        let began = Instant::now();
+        let computed = self.run.setup.knowledge.compute(sql).await.map_err(Error::Knowledge)?;
+        let (span, rows, elapsed_ms) = (self.span, computed.rows.len(), ms(began));
+        self.push(Event::Computed { span, sql: sql.to_owned(), rows, elapsed_ms });
+        self.record().about.extend(computed.documents.iter().cloned());
+        Ok(computed)
+    }
+
+    /// Says whose words the following calls may quote, where they were not found by a search.
+    pub fn quote(&self, document: &str) {
+        self.record().about.insert(document.to_owned());
+    }
+
+    fn saw<'a>(&self, hits: impl IntoIterator<Item = &'a Hit>) {
+        let mut record = self.record();
+        for hit in hits {
+            if !record.about.contains(&hit.document) {
+                record.about.insert(hit.document.clone());
+            }
+        }
+    }
+
+    /// What the base holds: how much of each layer, and its tables with their columns.
+    pub async fn holdings(&self) -> Result<Holdings> {
+        self.run.setup.knowledge.holdings().await.map_err(Error::Knowledge)
+    }
+
+    /// Puts hits in the order of their relevance to the query. The score of each becomes what the
+    /// reranker says, between 0 and 1.
+    pub async fn rerank(&self, query: &str, hits: Vec<Hit>) -> Result<Vec<Hit>> {
+        if hits.is_empty() {
+            return Ok(hits);
+        }
+        let began = Instant::now();
+        let reranker = self.run.setup.reranker.as_ref();
+        let reranker = reranker.ok_or_else(|| {
+            Error::Unmet("there is no reranker: configure one under [reranker]".into())
+        })?;
+        let texts: Vec<String> = hits.iter().map(ranked_text).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let failed = |source| Error::Llm { model: reranker.name().to_owned(), source };
+        let scores = reranker.rerank(query, &texts).await.map_err(failed)?;
+        if scores.len() != hits.len() {
+            let reason = format!("{} scores for {} texts", scores.len(), hits.len());
+            return Err(failed(crate::LlmError::refused(reason)));
+        }
+        let scored = hits.into_iter().zip(scores).map(|(hit, score)| Hit { score, ..hit });
+        let mut hits: Vec<Hit> = scored.collect();
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+        self.push(Event::Reranked {
+            span: self.span,
+            reranker: reranker.name().to_owned(),
+            query: query.to_owned(),
+            hits: hits.iter().map(hit_line).collect(),
+            elapsed_ms: ms(began),
+        });
+        Ok(hits)
+    }
+
+    /// The entities that a text names, in their order.
+    pub async fn entities(&self, text: &str) -> Result<Vec<Mention>> {
+        let began = Instant::now();
+        let tagger = self.run.setup.tagger.as_ref();
+        let tagger = tagger.ok_or_else(|| {
+            Error::Unmet("there is no tagger: configure one under [tagger]".into())
+        })?;
+        let failed = |source| Error::Llm { model: tagger.name().to_owned(), source };
+        let entities = tagger.entities(text).await.map_err(failed)?;
+        self.push(Event::Tagged {
+            span: self.span,
+            tagger: tagger.name().to_owned(),
+            text: text.to_owned(),
+            entities: entities.clone(),
+            elapsed_ms: ms(began),
+        });
+        Ok(entities)
+    }
+}
+
+/// What a reranker reads of a hit: a chunk may not name what its title names.
+fn ranked_text(hit: &Hit) -> String {
+    format!("{}\n{}", hit.title, hit.text)
+}
+
+fn hit_line(hit: &Hit) -> HitLine {
+    HitLine {
+        id: hit.id.clone(),
+        title: hit.title.clone(),
+        text: hit.text.clone(),
+        score: hit.score,
+    }
+}

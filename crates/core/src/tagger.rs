@@ -1,0 +1,29 @@
+//! What a tagger of named entities is to Halma.
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{LlmError, Span};
+
+/// An entity as a text names it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Mention {
+    /// As it stands in the text.
+    pub text: String,
+    /// `person`, `place`, `organisation`, `work`, `event`, `date`, `number`, or what the tagger
+    /// calls it; `name` where it tells no kinds apart.
+    pub kind: String,
+    /// Where it stands, in characters of the text.
+    pub span: Span,
+    /// How sure the tagger is, between 0 and 1.
+    pub score: f32,
+}
+
+/// Finds the entities that a text names.
+#[async_trait]
+pub trait Tagger: Send + Sync {
+    /// Its name, for the trace and the fingerprint.
+    fn name(&self) -> &str;
+
+    /// The entities of a text in their order, none inside another.
+    async fn entities(&self, text: &str) -> Result<Vec<Mention>, LlmError>;
+}

@@ -1,0 +1,181 @@
+//! Dates and numbers in a sentence, with values that can be compared.
+use std::ops::Range;
+
+use crate::text_words::{Shape, Words};
+
+const MONTHS: &[&str] = &[
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+const NUMBER_WORDS: &[(&str, f64)] = &[
+    ("once", 1.0),
+    ("twice", 2.0),
+    ("two", 2.0),
+    ("three", 3.0),
+    ("four", 4.0),
+    ("five", 5.0),
+    ("six", 6.0),
+    ("seven", 7.0),
+    ("eight", 8.0),
+    ("nine", 9.0),
+    ("ten", 10.0),
+    ("eleven", 11.0),
+    ("twelve", 12.0),
+    ("dozen", 12.0),
+    ("twenty", 20.0),
+    ("thirty", 30.0),
+    ("forty", 40.0),
+    ("fifty", 50.0),
+    ("hundred", 100.0),
+];
+
+const MAGNITUDES: &[(&str, f64)] =
+    &[("hundred", 1e2), ("thousand", 1e3), ("million", 1e6), ("billion", 1e9), ("trillion", 1e12)];
+
+/// What a run of words stands for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value {
+    /// A day or a month of a year, as `year + fraction`.
+    Date(f64),
+    /// A year, a decade or a century, as the year it begins with.
+    Year(f64),
+    Number(f64),
+}
+
+/// The value that begins at word `at`, with its words.
+pub fn value_at(sentence: &Words<'_>, at: usize) -> Option<(Range<usize>, Value)> {
+    date_at(sentence, at).or_else(|| number_at(sentence, at))
+}
+
+fn lower(sentence: &Words<'_>, at: usize) -> Option<String> {
+    (at < sentence.words.len()).then(|| sentence.word(at).to_lowercase())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a month is at most 12")]
+fn month(sentence: &Words<'_>, at: usize) -> Option<f64> {
+    let word = lower(sentence, at)?;
+    // `may` in lower case is a verb.
+    if sentence.words[at].shape != Shape::Capital {
+        return None;
+    }
+    let short = |month: &str| month == word || (word.len() == 3 && month.starts_with(&word));
+    MONTHS.iter().position(|month| short(month)).map(|i| i as f64)
+}
+
+fn day(sentence: &Words<'_>, at: usize) -> Option<f64> {
+    let word = lower(sentence, at)?;
+    let digits = word.trim_end_matches(char::is_alphabetic);
+    digits.parse::<f64>().ok().filter(|day| (1.0..=31.0).contains(day) && digits.len() < 3)
+}
+
+/// A year of three or four digits; `1990s` is its first year.
+fn year(sentence: &Words<'_>, at: usize) -> Option<f64> {
+    let word = lower(sentence, at)?;
+    let digits = word.strip_suffix('s').unwrap_or(&word);
+    let plain = digits.len() == 4 && digits.chars().all(|c| c.is_ascii_digit());
+    digits.parse::<f64>().ok().filter(|year| plain && (1000.0..2100.0).contains(year))
+}
+
+/// `8 June 1951`, `June 8, 1951`, `June 1951`, `8 June`, `1951`, `the 19th century`.
+fn date_at(sentence: &Words<'_>, at: usize) -> Option<(Range<usize>, Value)> {
+    let near = |i: usize| i < sentence.words.len() && sentence.gap(i).len() <= 2;
+    let parts = |day: f64, month: f64, year: f64| Value::Date(year + (month + day / 32.0) / 12.0);
+    if let (Some(d), Some(m), true) = (day(sentence, at), month(sentence, at + 1), near(at)) {
+        return match year(sentence, at + 2).filter(|_| near(at + 1)) {
+            Some(y) => Some((at..at + 3, parts(d, m, y))),
+            None => Some((at..at + 2, Value::Number(d))),
+        };
+    }
+    if let Some(m) = month(sentence, at) {
+        if let (Some(d), true) = (day(sentence, at + 1), near(at)) {
+            return match year(sentence, at + 2).filter(|_| near(at + 1)) {
+                Some(y) => Some((at..at + 3, parts(d, m, y))),
+                None => Some((at..at + 2, Value::Number(d))),
+            };
+        }
+        return year(sentence, at + 1).map(|y| (at..at + 2, parts(0.0, m, y)));
+    }
+    if let Some(y) = year(sentence, at) {
+        return Some((at..at + 1, Value::Year(y)));
+    }
+    let ordinal = lower(sentence, at)?;
+    let digits = ordinal.trim_end_matches(char::is_alphabetic);
+    let century = digits.parse::<f64>().ok().filter(|_| digits.len() < ordinal.len())?;
+    (lower(sentence, at + 1)?.starts_with("centur"))
+        .then_some((at..at + 2, Value::Year((century - 1.0) * 100.0)))
+}
+
+fn number_at(sentence: &Words<'_>, at: usize) -> Option<(Range<usize>, Value)> {
+    let word = lower(sentence, at)?;
+    let named = NUMBER_WORDS.iter().find(|(name, _)| *name == word).map(|(_, amount)| *amount);
+    let digits = word.replace(',', "");
+    let amount = named.or_else(|| {
+        (sentence.words[at].shape == Shape::Digit).then(|| digits.parse().ok()).flatten()
+    })?;
+    let next = lower(sentence, at + 1);
+    let magnitude = next.and_then(|next| MAGNITUDES.iter().find(|(name, _)| *name == next));
+    Some(match magnitude {
+        Some((_, times)) => (at..at + 2, Value::Number(amount * times)),
+        None => (at..at + 1, Value::Number(amount)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Vec<(String, Value)> {
+        let sentence = Words::new(text);
+        let mut found = vec![];
+        let mut at = 0;
+        while at < sentence.words.len() {
+            match value_at(&sentence, at) {
+                Some((range, value)) => {
+                    found.push((sentence.slice(&range).to_owned(), value));
+                    at = range.end;
+                }
+                None => at += 1,
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn dates_of_many_forms_are_found() {
+        let found = values(
+            "From 8 June 1951 to July 2, 1960, in March 1970, 1982, the 1990s and the \
+                    19th century they may leave.",
+        );
+        let texts: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
+        assert_eq!(
+            texts,
+            ["8 June 1951", "July 2, 1960", "March 1970", "1982", "1990s", "19th century"]
+        );
+        let Value::Date(june) = found[0].1 else { panic!("a day is a date") };
+        assert!((1951.4..1951.5).contains(&june), "{june}");
+        assert_eq!(found[5].1, Value::Year(1800.0));
+    }
+
+    #[test]
+    fn numbers_carry_their_magnitude() {
+        assert_eq!(
+            values("It sold 1,250 of 3.5 million copies twice."),
+            [
+                ("1,250".to_owned(), Value::Number(1250.0)),
+                ("3.5 million".to_owned(), Value::Number(3.5e6)),
+                ("twice".to_owned(), Value::Number(2.0)),
+            ]
+        );
+    }
+}

@@ -1,0 +1,208 @@
+//! Entities without a model: the names that chunks hold, and the titles and headings they stand
+//! under, found by rule and tied to them by `mentions` edges. Which atoms name an entity, and which
+//! entities stand together, is worked out from these when a search needs it.
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use halma_core::text::{NameKind, is_stop_word, names, normalise_name};
+use halma_core::{Edge, Layer};
+use heed::RwTxn;
+
+use crate::error::beside;
+use crate::store::{
+    At, ChunkRecord, DocumentRecord, EntityRecord, Id, Link, Reading, Row, SectionRecord, Store,
+    hash,
+};
+use crate::{Base, Entities, KbError, KbSettings, Progress, Stage, Step};
+
+/// Changes whenever names are found otherwise, so that older bases are linked again.
+const VERSION: u32 = 1;
+
+/// Chunks whose names are written in one transaction.
+const BATCH: usize = 1024;
+
+/// Longer names are sentences in capitals, in bytes.
+const LONGEST: usize = 90;
+
+/// What is named at one place: key → (as written, how often).
+type Named = HashMap<String, (String, f32)>;
+
+/// What a batch ties to entities.
+type Found = Vec<(At, Named)>;
+
+/// Links the chunks that are new; `swept` also takes out entities that nothing names any more.
+pub(super) async fn run(
+    base: &Arc<Base>,
+    settings: &KbSettings,
+    swept: bool,
+    progress: &Progress,
+) -> Result<(), KbError> {
+    if settings.entities == Entities::None {
+        return Ok(());
+    }
+    let (base, progress) = (Arc::clone(base), Arc::clone(progress));
+    beside("linking names", move || {
+        link_all(&base.store, &progress)?;
+        if swept { sweep(&base.store) } else { Ok(()) }
+    })
+    .await
+}
+
+fn link_all(store: &Store, progress: &Progress) -> Result<(), KbError> {
+    let (mut from, next) = store
+        .read(|txn| Ok((store.linked_to(txn, VERSION)?, store.next_row(txn, Layer::Chunk)?)))?;
+    let (total, mut known) = (next.saturating_sub(from) as usize, HashMap::new());
+    let mut done = 0;
+    while from < next {
+        let (found, rows) = store.read(|txn| {
+            let rows = store.rows(txn, Layer::Chunk, from, BATCH)?;
+            let found = rows.iter().map(|row| found_in(store, txn, *row));
+            Ok((found.collect::<heed::Result<Vec<_>>>()?.concat(), rows))
+        })?;
+        from = rows.last().map_or(next, |last| last + 1);
+        done += rows.len();
+        store.write(|txn| {
+            for (at, named) in &found {
+                write(store, txn, (*at, named), &mut known)?;
+            }
+            store.set_linked_to(txn, VERSION, from)
+        })?;
+        progress(Step { stage: Stage::Link, done, total: total.max(done) });
+    }
+    Ok(())
+}
+
+/// The names in a chunk; with the first chunk of a document or section the one in its title.
+fn found_in(store: &Store, txn: &Reading<'_>, row: Row) -> heed::Result<Found> {
+    let Some(chunk) = store.node::<ChunkRecord>(txn, row)? else { return Ok(vec![]) };
+    let document: DocumentRecord = store.linked(txn, chunk.document)?;
+    let section: SectionRecord = store.linked(txn, chunk.section)?;
+    let mut found = vec![];
+    let title = title_key(&document.title);
+    if document.chunks.0 == row {
+        found.extend(title.clone().map(|title| ((Layer::Document, chunk.document), title)));
+    }
+    let heading = section.name.as_deref().filter(|_| section.indexed).and_then(last_heading);
+    if section.chunks.0 == row {
+        found.extend(heading.clone().map(|heading| ((Layer::Section, chunk.section), heading)));
+    }
+    let text = store.chunk_text(txn, &chunk)?;
+    let titles = [title, heading];
+    let named = named_in(&text, titles.iter().flatten().flatten());
+    if !named.is_empty() {
+        found.push(((Layer::Chunk, row), named));
+    }
+    Ok(found)
+}
+
+/// A title as a name: without what stands in brackets after it, and as well without what stands
+/// after a comma (`Lower Saxby, Ohio`).
+fn title_key(title: &str) -> Option<Named> {
+    let plain = title.split(" (").next().unwrap_or(title).trim();
+    let short = plain.split_once(", ").map(|(short, _)| short);
+    let mut named = Named::new();
+    for written in [Some(plain), short].into_iter().flatten() {
+        let key = normalise_name(written);
+        if !key.is_empty() && key.len() <= LONGEST {
+            named.insert(key, (written.to_owned(), 1.0));
+        }
+    }
+    (!named.is_empty()).then_some(named)
+}
+
+/// The innermost heading, where it is a name and not `History` or `3.2`.
+fn last_heading(name: &str) -> Option<Named> {
+    let heading = name.rsplit(" > ").next().unwrap_or(name);
+    title_key(heading).filter(|key| key.keys().any(|key| key.contains(' ')))
+}
+
+/// The names in a text, and the titles it stands under where it names them in any spelling.
+fn named_in<'a>(
+    text: &str,
+    titles: impl Iterator<Item = (&'a String, &'a (String, f32))>,
+) -> Named {
+    let mut named = Named::new();
+    for name in names(text) {
+        if matches!(name.kind, NameKind::Value(_)) || name.range.len() > LONGEST {
+            continue;
+        }
+        let written = &text[name.range];
+        let key = normalise_name(written);
+        if key.len() < 2 || is_stop_word(&key) || key.bytes().all(|b| b.is_ascii_digit()) {
+            continue;
+        }
+        named.entry(key).or_insert_with(|| (written.to_owned(), 0.0)).1 += 1.0;
+    }
+    for (key, (written, _)) in titles {
+        if !named.contains_key(key) {
+            let spaced = format!(" {} ", normalise_name(text));
+            let times = spaced.matches(&format!(" {key} ")).count();
+            if let Some(times) = u16::try_from(times).ok().filter(|times| *times > 0) {
+                named.insert(key.clone(), (written.clone(), f32::from(times)));
+            }
+        }
+    }
+    named
+}
+
+/// Ties a node to what it names; entities that are new are put in.
+fn write(
+    store: &Store,
+    txn: &mut RwTxn<'_>,
+    (from, named): (At, &Named),
+    known: &mut HashMap<Id, Row>,
+) -> heed::Result<()> {
+    // In order, so that the same input hands out the same rows.
+    let mut sorted: Vec<_> = named.iter().collect();
+    sorted.sort_unstable_by_key(|(key, _)| *key);
+    for (key, (written, weight)) in sorted {
+        let id = hash(&[key.as_bytes()]);
+        let row = match known.get(&id) {
+            Some(row) => *row,
+            None => entity(store, txn, (id, key, written))?,
+        };
+        known.insert(id, row);
+        let to = (Layer::Entity, row);
+        store.put_edge(txn, Link { from, edge: Edge::Mentions, to, weight: *weight })?;
+    }
+    Ok(())
+}
+
+fn entity(
+    store: &Store,
+    txn: &mut RwTxn<'_>,
+    (id, key, written): (Id, &str, &str),
+) -> heed::Result<Row> {
+    if let Some(row) = store.find(txn, Layer::Entity, id)? {
+        return Ok(row);
+    }
+    let row = store.take_rows(txn, Layer::Entity, 1)?;
+    let name = written.split_whitespace().collect::<Vec<_>>().join(" ");
+    let record = EntityRecord {
+        id,
+        key: key.to_owned(),
+        name,
+        kind: String::new(),
+        description: String::new(),
+        aliases: vec![],
+    };
+    store.put_node(txn, row, &record)?;
+    Ok(row)
+}
+
+/// Takes out entities that nothing mentions.
+fn sweep(store: &Store) -> Result<(), KbError> {
+    let idle = store.read(|txn| {
+        let mut idle = vec![];
+        for row in store.rows(txn, Layer::Entity, 0, usize::MAX)? {
+            if !store.is_led_to(txn, (Layer::Entity, row), Edge::Mentions)? {
+                idle.push(row);
+            }
+        }
+        Ok(idle)
+    })?;
+    if idle.is_empty() {
+        return Ok(());
+    }
+    store.write(|txn| idle.iter().try_for_each(|row| store.remove_node::<EntityRecord>(txn, *row)))
+}

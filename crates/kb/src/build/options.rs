@@ -1,0 +1,112 @@
+//! Which files of a folder are read.
+use std::sync::Arc;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::{InputFormat, KbError};
+
+/// What a run of `index` is asked for, besides its inputs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IndexOptions {
+    pub format: InputFormat,
+    /// Patterns of the files of a folder that are read; with none all are. `*` stands for any
+    /// characters but `/`, `**` for any folders; a pattern without `/` is one for the name alone.
+    /// Files that are given by themselves are always read.
+    pub include: Vec<String>,
+    /// Patterns of the files and folders below a folder that are left out.
+    pub exclude: Vec<String>,
+    /// Whether documents that came from below the given folders and are not there any more are
+    /// removed.
+    pub prune: bool,
+}
+
+/// The patterns of [`IndexOptions`], ready to be matched. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selection {
+    include: Option<Arc<GlobSet>>,
+    exclude: Option<Arc<GlobSet>>,
+}
+
+impl Selection {
+    pub(crate) fn new(options: &IndexOptions) -> Result<Self, KbError> {
+        Ok(Self { include: set(&options.include)?, exclude: set(&options.exclude)? })
+    }
+
+    /// Whether a file is read; the path is the one below the folder that was given.
+    pub(crate) fn takes(&self, below: &str) -> bool {
+        self.include.as_ref().is_none_or(|include| include.is_match(below)) && !self.leaves(below)
+    }
+
+    /// Whether a file or a folder, or a folder above it, is left out.
+    pub(crate) fn leaves(&self, below: &str) -> bool {
+        let Some(exclude) = &self.exclude else { return false };
+        let ends = below.match_indices('/').map(|(at, _)| at).chain([below.len()]);
+        ends.map(|end| &below[..end]).any(|part| exclude.is_match(part))
+    }
+}
+
+/// `None` for no patterns at all.
+fn set(globs: &[String]) -> Result<Option<Arc<GlobSet>>, KbError> {
+    if globs.is_empty() {
+        return Ok(None);
+    }
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        let wrong = |e: globset::Error| {
+            let reason = e.kind().to_string();
+            KbError::BadGlob { glob: glob.clone(), reason }
+        };
+        if glob.trim().is_empty() {
+            return Err(KbError::BadGlob { glob: glob.clone(), reason: "it is empty".into() });
+        }
+        let bare = glob.trim_start_matches("./").trim_end_matches('/');
+        let anywhere = !bare.contains('/');
+        let whole =
+            if anywhere { format!("**/{bare}") } else { bare.trim_start_matches('/').into() };
+        set.add(GlobBuilder::new(&whole).literal_separator(true).build().map_err(wrong)?);
+    }
+    let set = set
+        .build()
+        .map_err(|e| KbError::BadGlob { glob: globs.join(" "), reason: e.kind().to_string() })?;
+    Ok(Some(Arc::new(set)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selection(include: &[&str], exclude: &[&str]) -> Result<Selection, KbError> {
+        let own = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect();
+        Selection::new(&IndexOptions {
+            include: own(include),
+            exclude: own(exclude),
+            ..IndexOptions::default()
+        })
+    }
+
+    #[test]
+    fn a_pattern_without_a_slash_is_one_for_names() {
+        let some = selection(&["*.md", "law/*.txt"], &["drafts/", "old/**/*.md"]).unwrap();
+        for taken in ["a.md", "x/y/b.md", "law/c.txt", "old.md"] {
+            assert!(some.takes(taken), "{taken}");
+        }
+        for left in ["a.txt", "x/law/c.txt", "law/x/c.txt", "drafts/a.md", "x/drafts/y/a.md"] {
+            assert!(!some.takes(left), "{left}");
+        }
+        assert!(!some.takes("old/x/a.md") && !some.takes("old/a.md"));
+        assert!(some.leaves("drafts") && !some.leaves("draft"));
+    }
+
+    #[test]
+    fn without_patterns_everything_is_taken() {
+        assert!(selection(&[], &[]).unwrap().takes("a\nb/\u{fffd}.x"));
+    }
+
+    #[test]
+    fn a_malformed_pattern_is_named() {
+        for wrong in ["[a", "{a,b", "", "a{"] {
+            let said = selection(&["*.md", wrong], &[]).unwrap_err().to_string();
+            assert!(said.contains(&format!("`{wrong}`")), "{said}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Removing documents whose source is gone.
+use std::collections::HashSet;
+
+use halma_core::Layer;
+
+use super::intake::Intake;
+use super::options::Selection;
+use crate::read::Walked;
+use crate::store::{DocumentRecord, FileKey, Row};
+use crate::{Base, KbError, Progress, Stage, Step};
+
+/// Names removed in one transaction.
+const BATCH: usize = 500;
+
+/// A name that a document loses.
+struct Lost {
+    row: Row,
+    name: String,
+    origin: String,
+    /// Whether the document goes with it.
+    goes: bool,
+}
+
+/// Removes what came from below the given folders and is not there any more. What could not be
+/// looked at (a closed folder, a file that was refused or is left out by the patterns) is kept.
+pub(super) fn prune(
+    base: &Base,
+    intake: &mut Intake,
+    (walked, selection, progress): (&Walked, &Selection, &Progress),
+) -> Result<(), KbError> {
+    let lost = lost(base, intake, (walked, selection))?;
+    let store = &base.store;
+    let total = lost.len();
+    let mut done = 0;
+    for batch in lost.chunks(BATCH) {
+        store.write(|txn| {
+            for Lost { row, name, origin, .. } in batch {
+                store.remove_name(txn, *row, name)?;
+                store.forget_file(txn, FileKey::of(origin))?;
+            }
+            Ok(())
+        })?;
+        done += batch.len();
+        progress(Step { stage: Stage::Prune, done, total });
+    }
+    intake.report.documents_removed =
+        lost.into_iter().filter(|lost| lost.goes).map(|lost| lost.name).collect();
+    Ok(())
+}
+
+fn lost(
+    base: &Base,
+    intake: &Intake,
+    (walked, selection): (&Walked, &Selection),
+) -> Result<Vec<Lost>, KbError> {
+    let refused: HashSet<&std::path::Path> =
+        intake.report.refused.iter().map(|refused| refused.file.as_path()).collect();
+    let unread: HashSet<&str> = walked
+        .files
+        .iter()
+        .filter(|file| refused.contains(file.path.as_path()))
+        .map(|file| file.origin.as_str())
+        .collect();
+    let gone = |origin: &str| {
+        let root = walked.roots.iter().find(|root| origin.starts_with(&root.origin));
+        let Some(root) = root else { return false };
+        selection.takes(&origin[root.origin.len()..])
+            && !unread.contains(origin)
+            && !walked.closed.iter().any(|closed| origin.starts_with(closed))
+    };
+    let store = &base.store;
+    store.read(|txn| {
+        let mut lost = vec![];
+        for row in store.rows(txn, Layer::Document, 0, usize::MAX)? {
+            let record: DocumentRecord = store.linked(txn, row)?;
+            // Paragraphs of data sets are met without being named.
+            let met = intake.desk.has_seen(record.id);
+            let mut left = record.names.len();
+            for (name, origin) in record.names.iter().zip(&record.origins) {
+                let last_of_met = met && left == 1;
+                if !intake.desk.has_given(name) && !last_of_met && gone(origin) {
+                    left -= 1;
+                    let (name, origin, goes) = (name.clone(), origin.clone(), left == 0);
+                    lost.push(Lost { row, name, origin, goes });
+                }
+            }
+        }
+        Ok(lost)
+    })
+}

@@ -1,0 +1,156 @@
+//! Documents that lead to one another: by a hyperlink, or because the text of one names the title
+//! of the other.
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use halma_core::{Edge, Layer};
+use heed::RwTxn;
+
+use crate::error::beside;
+use crate::store::{At, DocumentRecord, Link, Reading, Row, Store, Work};
+use crate::{Base, KbError};
+
+/// Documents whose edges are written in one transaction.
+const BATCH: usize = 256;
+
+/// A title that more chunks name than this is a common word, and says nothing about who refers to
+/// whom.
+const COMMON: usize = 2_000;
+
+/// Ties the documents that are new to those they lead to and to those that lead to them.
+pub(super) async fn run(base: &Arc<Base>) -> Result<(), KbError> {
+    let base = Arc::clone(base);
+    beside("linking documents", move || {
+        let store = &base.store;
+        let (mut from, next) = store
+            .read(|txn| Ok((store.referred_to(txn)?, store.next_row(txn, Layer::Document)?)))?;
+        if from == next {
+            return Ok(());
+        }
+        while from < next {
+            let rows = store.read(|txn| store.rows(txn, Layer::Document, from, BATCH))?;
+            from = rows.last().map_or(next, |last| last + 1);
+            store.write(|txn| {
+                for row in &rows {
+                    name_each_other(store, txn, *row)?;
+                    let record: DocumentRecord = store.linked(txn, *row)?;
+                    if record.links.iter().any(|(_, target)| path_of(target).is_some()) {
+                        store.wait_for(txn, Work::Links, (Layer::Document, *row))?;
+                    }
+                }
+                store.set_referred_to(txn, from)
+            })?;
+        }
+        // A link may lead to a document that has come only now.
+        let linking = store.read(|txn| store.waiting(txn, Work::Links, Layer::Document))?;
+        for rows in linking.chunks(BATCH) {
+            store.write(|txn| rows.iter().try_for_each(|row| link(store, txn, *row)))?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Edges between a new document and those whose titles it names, and those that name its title.
+fn name_each_other(store: &Store, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
+    let mut found: BTreeMap<(Row, Row), f32> = BTreeMap::new();
+    let record: DocumentRecord = store.linked(txn, row)?;
+    for chunk in record.chunks.0..record.chunks.1 {
+        for named in store.edges_from(txn, (Layer::Chunk, chunk), Some(Edge::Mentions))? {
+            for titled in titled(store, txn, named.to)? {
+                if titled != row {
+                    *found.entry((row, titled)).or_default() += named.weight;
+                }
+            }
+        }
+    }
+    for title in store.edges_from(txn, (Layer::Document, row), Some(Edge::Mentions))? {
+        let naming = store.first_edges_to(txn, title.to, Edge::Mentions, COMMON)?;
+        if naming.len() >= COMMON {
+            continue;
+        }
+        for (layer, chunk) in naming {
+            if layer != Layer::Chunk {
+                continue;
+            }
+            let of: crate::store::ChunkRecord = store.linked(txn, chunk)?;
+            // Those that are new themselves are counted from their own side.
+            if of.document < row {
+                *found.entry((of.document, row)).or_default() += 1.0;
+            }
+        }
+    }
+    for ((from, to), weight) in found {
+        let (from, to) = ((Layer::Document, from), (Layer::Document, to));
+        store.put_edge(txn, Link { from, edge: Edge::RefersTo, to, weight })?;
+    }
+    Ok(())
+}
+
+/// The documents that have this entity as their title.
+fn titled(store: &Store, txn: &Reading<'_>, entity: At) -> heed::Result<Vec<Row>> {
+    let naming = store.first_edges_to(txn, entity, Edge::Mentions, COMMON)?;
+    if naming.len() >= COMMON {
+        return Ok(vec![]);
+    }
+    Ok(naming.into_iter().filter(|at| at.0 == Layer::Document).map(|at| at.1).collect())
+}
+
+/// Edges along the hyperlinks of a document that lead to documents of the base.
+fn link(store: &Store, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
+    let Some(record) = store.node::<DocumentRecord>(txn, row)? else {
+        return store.done_with(txn, Work::Links, (Layer::Document, row));
+    };
+    for (_, target) in &record.links {
+        for name in &record.names {
+            let Some(path) = path_of(target).map(|path| below(name, path)) else { continue };
+            let Some(to) = store.named(txn, &path)?.filter(|to| *to != row) else { continue };
+            let (from, to) = ((Layer::Document, row), (Layer::Document, to));
+            store.put_edge(txn, Link { from, edge: Edge::LinksTo, to, weight: 1.0 })?;
+        }
+    }
+    Ok(())
+}
+
+/// The path of a target that is no address and no place in the same document.
+fn path_of(target: &str) -> Option<&str> {
+    let path = target.split(['#', '?']).next().unwrap_or_default();
+    (!path.is_empty() && !path.contains(':') && !path.starts_with("//")).then_some(path)
+}
+
+/// A path as seen from a document, below the folder that was indexed.
+fn below(document: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = document.split('/').collect();
+    parts.pop();
+    if path.starts_with('/') {
+        parts.clear();
+    }
+    let decoded = path.replace("%20", " ");
+    let mut parts: Vec<String> = parts.into_iter().map(str::to_owned).collect();
+    for part in decoded.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part.to_owned()),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_seen_from_its_document() {
+        assert_eq!(below("a/b.md", "c.md"), "a/c.md");
+        assert_eq!(below("a/b.md", "../c%20d.md"), "c d.md");
+        assert_eq!(below("a/b.md", "/c/./d.md"), "c/d.md");
+        assert_eq!(path_of("c.md#top"), Some("c.md"));
+        for elsewhere in ["#top", "https://a.example/c.md", "mailto:a@b.example", "//a.example"] {
+            assert_eq!(path_of(elsewhere), None, "{elsewhere}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Chunks that end where the model of role `cutter` says (PIKE-RAG, Figure 5).
+//!
+//! ```text
+//! forward <- nothing
+//! while text is left
+//!     show the next pieces of the text, with `forward`     -> kb/cut.md
+//!     chunk <- the pieces up to the one that the model names, stored with its summary
+//!     forward <- what the model says about the text so far
+//! ```
+//!
+//! A chunk is never longer than the limit. Where the model names no piece that is there, the chunk
+//! ends where cutting by structure would end it.
+use std::ops::Range;
+use std::sync::Arc;
+
+use halma_core::{Cx, Error, Prompt, UsageTotal};
+use minijinja::{Value, context};
+use serde::Deserialize;
+
+use super::CutModels;
+use super::pieces::Piece;
+use crate::KbError;
+
+const CUT: Prompt<Reply> = Prompt::json("kb/cut");
+
+/// What is shown beyond the largest chunk, so that the model sees where its subject ends: half as
+/// much again.
+const BEYOND: usize = 2;
+
+/// The largest piece, as a share of the largest chunk.
+pub(super) const PIECES: usize = 4;
+
+/// Characters of a summary: it is searched and carried along, so it must not outgrow its chunk.
+const LONGEST_SUMMARY: usize = 2000;
+
+#[derive(Deserialize)]
+struct Reply {
+    /// The last piece of the chunk, counted from 1.
+    end: usize,
+    /// Of the chunk.
+    summary: String,
+    /// Of the text so far.
+    forward: String,
+}
+
+/// Cuts a document, piece by piece.
+pub(super) struct Cutter<'a> {
+    text: &'a str,
+    title: &'a str,
+    limit: usize,
+    /// What the text so far is about.
+    forward: String,
+    cx: Cx,
+    pub(super) fell_back: usize,
+}
+
+impl<'a> Cutter<'a> {
+    pub(super) fn new(text: &'a str, title: &'a str, limit: usize, with: &CutModels<'_>) -> Self {
+        let cx = Cx::new(Arc::clone(with.setup), Arc::clone(with.meter), None);
+        cx.quote(with.document);
+        Self { text, title, limit, forward: String::new(), cx, fell_back: 0 }
+    }
+
+    pub(super) fn usage(&self) -> UsageTotal {
+        self.cx.trace().usage()
+    }
+
+    /// Joins pieces into chunks, each with its summary.
+    pub(super) async fn chunks(&mut self, pieces: &[Range<usize>]) -> Result<Vec<Piece>, KbError> {
+        let mut chunks = vec![];
+        let mut from = 0;
+        while from < pieces.len() {
+            let (most, shown) = window(self.text, &pieces[from..], self.limit);
+            let (count, summary) = self.ask(&pieces[from..from + shown], most).await?;
+            let own = pieces[from].start..pieces[from + count - 1].end;
+            chunks.push(Piece { summary, ..Piece::plain(own) });
+            from += count;
+        }
+        Ok(chunks)
+    }
+
+    /// How many of the pieces make the next chunk, and its summary.
+    async fn ask(
+        &mut self,
+        shown: &[Range<usize>],
+        most: usize,
+    ) -> Result<(usize, Option<String>), KbError> {
+        let variables = variables(self.text, self.title, (shown, most), &self.forward);
+        let check = |reply: &Reply| check(reply, most);
+        match self.cx.ask_checked(&CUT, variables, check).await {
+            Ok(reply) => {
+                reply.forward.trim().clone_into(&mut self.forward);
+                Ok((reply.end, Some(reply.summary.trim().to_owned())))
+            }
+            Err(Error::BadReply { .. }) => {
+                self.fell_back += 1;
+                Ok((most, None))
+            }
+            Err(source) => Err(KbError::Cut { title: self.title.to_owned(), source }),
+        }
+    }
+}
+
+fn check(reply: &Reply, most: usize) -> Result<(), String> {
+    if reply.end == 0 || reply.end > most {
+        return Err(format!("`end` is {}; it must be from 1 to {most}", reply.end));
+    }
+    for (name, summary) in [("summary", &reply.summary), ("forward", &reply.forward)] {
+        let length = summary.chars().count();
+        if length > LONGEST_SUMMARY {
+            return Err(format!("`{name}` has {length} characters; at most {LONGEST_SUMMARY} fit"));
+        }
+        if summary.trim().is_empty() {
+            return Err(format!("`{name}` is empty"));
+        }
+    }
+    Ok(())
+}
+
+/// How many pieces a chunk may have, at least one, and how many are shown.
+fn window(text: &str, pieces: &[Range<usize>], limit: usize) -> (usize, usize) {
+    let (mut most, mut shown, mut length) = (0, 0, 0);
+    for piece in pieces {
+        length += text[piece.clone()].chars().count();
+        if length <= limit || most == 0 {
+            most += 1;
+        } else if length > limit + limit / BEYOND {
+            break;
+        }
+        shown += 1;
+    }
+    (most, shown)
+}
+
+fn variables(
+    text: &str,
+    title: &str,
+    (shown, most): (&[Range<usize>], usize),
+    forward: &str,
+) -> Value {
+    let piece = |range: &Range<usize>| text[range.clone()].trim().to_owned();
+    let pieces: Vec<String> = shown.iter().map(piece).collect();
+    context! { title, forward, pieces, last => most }
+}
+
+/// What the model would be asked if it cut where cutting by structure does.
+pub(super) fn expected(
+    text: &str,
+    title: &str,
+    (pieces, limit): (&[Range<usize>], usize),
+    asked: &mut Vec<Value>,
+) {
+    let mut from = 0;
+    while from < pieces.len() {
+        let (most, shown) = window(text, &pieces[from..], limit);
+        // A summary of the usual length is carried along.
+        let forward = if from == 0 { String::new() } else { "x".repeat(limit / 4) };
+        asked.push(variables(text, title, (&pieces[from..from + shown], most), &forward));
+        from += most;
+    }
+}

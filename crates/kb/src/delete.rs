@@ -1,0 +1,160 @@
+//! Deleting documents, so that nothing of them is left in any file of the base.
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use halma_core::{Layer, NodeId};
+use serde::Serialize;
+
+use crate::lock::WriterLock;
+use crate::names::{fits, near};
+use crate::store::{DocumentRecord, Gone, Reading, Row, parse_id, searched};
+use crate::{Base, KbError};
+
+/// What a deletion did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Deleted {
+    /// Names that are gone, in order. Replies of models about them are to be forgotten too: see
+    /// `Cache::forget` in `connect`.
+    pub names: Vec<String>,
+    /// Names under which documents of the same text stay.
+    pub kept: Vec<String>,
+    /// Nodes that went, by layer.
+    pub nodes: BTreeMap<Layer, u64>,
+    pub elapsed_ms: f64,
+}
+
+/// What is to be deleted: rows of documents with the names to take from them; all names where
+/// there are none.
+#[derive(Default)]
+struct Chosen(BTreeMap<Row, BTreeSet<String>>);
+
+impl Chosen {
+    fn name(&mut self, row: Row, name: &str) {
+        match self.0.get_mut(&row) {
+            // It goes with all its names.
+            Some(names) if names.is_empty() => {}
+            Some(names) => drop(names.insert(name.to_owned())),
+            None => drop(self.0.insert(row, BTreeSet::from([name.to_owned()]))),
+        }
+    }
+}
+
+impl Base {
+    /// Deletes documents by name, by a pattern of names in which `*` stands for anything, or by
+    /// node id; with them goes everything made of them. A document with several names loses the
+    /// ones given and goes with the last. Waits for a build that is running. When this returns no
+    /// file of the base holds a word of them in a form that can be read, the folder of cached
+    /// replies aside.
+    pub fn delete(&self, documents: &[String]) -> Result<Deleted, KbError> {
+        let began = Instant::now();
+        let _lock = WriterLock::take_for(&self.dir, &self.store)?;
+        let chosen = self.choose(documents)?;
+        let (mut deleted, mut gone) = (Deleted::default(), Gone::default());
+        self.store.write(|txn| {
+            for (row, names) in &chosen.0 {
+                let record: DocumentRecord = self.store.linked(txn, *row)?;
+                let (out, left): (Vec<_>, Vec<_>) = record
+                    .names
+                    .into_iter()
+                    .partition(|name| names.is_empty() || names.contains(name));
+                if left.is_empty() {
+                    gone.add(&self.store.remove_document(txn, *row)?);
+                } else {
+                    for name in &out {
+                        self.store.remove_name(txn, *row, name)?;
+                    }
+                }
+                deleted.names.extend(out);
+                deleted.kept.extend(left);
+            }
+            self.store.publish(txn)
+        })?;
+        self.forget_words()?;
+        self.store.write(|txn| self.store.publish(txn))?;
+        self.refresh()?;
+        deleted.names.sort();
+        deleted.kept.sort();
+        deleted.nodes = gone.counts;
+        deleted.elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
+        Ok(deleted)
+    }
+
+    /// Brings the word indexes up to the truth, side by side: each writes segments anew.
+    fn forget_words(&self) -> Result<(), KbError> {
+        let layers = Layer::ALL.into_iter().filter(|layer| searched(*layer));
+        std::thread::scope(|scope| {
+            let forget = |layer| self.words(layer)?.catch_up(&self.store, &|_| ());
+            let running: Vec<_> = layers.map(|layer| scope.spawn(move || forget(layer))).collect();
+            running.into_iter().try_for_each(|layer| {
+                layer.join().unwrap_or_else(|_| {
+                    let reason = "it panicked".to_owned();
+                    Err(KbError::Died { doing: "forgetting words", reason })
+                })
+            })
+        })
+    }
+
+    fn choose(&self, documents: &[String]) -> Result<Chosen, KbError> {
+        let mut chosen = Chosen::default();
+        let mut unknown = vec![];
+        self.store.read(|txn| {
+            let mut names = None;
+            for asked in documents {
+                if self.choose_one(txn, asked, &mut chosen)? {
+                    continue;
+                }
+                let names = match &mut names {
+                    Some(names) => names,
+                    none => none.insert(self.names(txn)?),
+                };
+                let mut found = false;
+                for (name, row) in names.iter().filter(|(name, _)| fits(asked, name)) {
+                    found = true;
+                    chosen.name(*row, name);
+                }
+                if !found {
+                    let known = names.iter().map(|(name, _)| name.as_str());
+                    unknown.push((asked.clone(), near(asked, known)));
+                }
+            }
+            Ok(())
+        })?;
+        if unknown.is_empty() { Ok(chosen) } else { Err(KbError::no_document(&unknown)) }
+    }
+
+    /// By node id or exact name.
+    fn choose_one(
+        &self,
+        txn: &Reading<'_>,
+        asked: &str,
+        chosen: &mut Chosen,
+    ) -> heed::Result<bool> {
+        if let Some(row) = self.store.named(txn, asked)? {
+            chosen.name(row, asked);
+            return Ok(true);
+        }
+        let Some((Layer::Document, id)) = parse_id(&NodeId(asked.to_owned())) else {
+            return Ok(false);
+        };
+        let found = self.store.find(txn, Layer::Document, id)?;
+        if let Some(row) = found {
+            chosen.0.insert(row, BTreeSet::new());
+        }
+        Ok(found.is_some())
+    }
+
+    /// Every name of every document, in order.
+    pub(crate) fn names(&self, txn: &Reading<'_>) -> heed::Result<Vec<(String, Row)>> {
+        let mut names = vec![];
+        for row in self.store.rows(txn, Layer::Document, 0, usize::MAX)? {
+            let record: DocumentRecord = self.store.linked(txn, row)?;
+            names.extend(record.names.into_iter().map(|name| (name, row)));
+        }
+        names.sort();
+        Ok(names)
+    }
+}
+
+#[cfg(test)]
+#[path = "delete_tests.rs"]
+mod tests;

@@ -1,0 +1,209 @@
+//! What goes with a document, and that nothing else does.
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use halma_core::Edge;
+use tempfile::tempdir;
+
+use super::*;
+use crate::sample::{self, ENTITIES};
+use crate::store::{Access, EntityRecord, Store, TableRecord};
+use crate::{BaseOptions, ListQuery};
+
+/// How often bytes are in the files below a folder.
+fn count(dir: &Path, wanted: &[u8]) -> usize {
+    let mut count = 0;
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        count += if path.is_dir() {
+            self::count(&path, wanted)
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            bytes.windows(wanted.len()).filter(|window| *window == wanted).count()
+        };
+    }
+    count
+}
+
+#[test]
+fn a_document_takes_along_what_rests_on_it_and_nothing_else() {
+    let dir = tempdir().unwrap();
+    let base = sample::base(dir.path(), "zqmark");
+    let deleted = base.delete(&["one".into(), "one again".into()]).unwrap();
+    assert_eq!(deleted.names, ["one", "one again"]);
+    assert_eq!(deleted.kept, [""; 0]);
+    let expected = [
+        (Layer::Document, 1),
+        (Layer::Section, 1),
+        (Layer::Chunk, 2),
+        // Of the document, and the one made of its facts alone.
+        (Layer::Table, 2),
+        (Layer::Figure, 1),
+        (Layer::Row, 4),
+        (Layer::Atom, 2),
+        (Layer::Summary, 1),
+        (Layer::Tag, 1),
+        (Layer::Entity, 1),
+        (Layer::Fact, 2),
+        (Layer::Community, 2),
+    ];
+    assert_eq!(deleted.nodes, BTreeMap::from(expected));
+    let verified = base.verify().unwrap();
+    assert!(verified.is_sound(), "{:?}", verified.problems);
+    let stats = base.stats().unwrap().figures;
+    assert_eq!(stats.layers[&Layer::Entity], 2);
+    assert_eq!(stats.layers[&Layer::Community], 1);
+    assert_eq!(stats.edges[&Edge::Relates], 1);
+    assert_eq!(stats.edges.get(&Edge::RefersTo), None);
+    base.store
+        .read(|txn| {
+            let names: Vec<String> = [1, 2]
+                .map(|row| base.store.linked::<EntityRecord>(txn, row).unwrap().name)
+                .to_vec();
+            assert_eq!(names, ENTITIES[1..]);
+            let relates = base.store.edges_from(txn, (Layer::Entity, 1), Some(Edge::Relates))?;
+            assert_eq!((relates[0].to, relates[0].weight), ((Layer::Entity, 2), 1.0));
+            let tables = base.store.rows(txn, Layer::Table, 0, 9)?;
+            let left = base.store.linked::<TableRecord>(txn, tables[1])?;
+            assert_eq!(left.relation.as_deref(), Some("relation 1"));
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn no_file_holds_a_mark_before_or_after() {
+    let dir = tempdir().unwrap();
+    let base = sample::base(dir.path(), "zqmark");
+    let words = || {
+        let found =
+            |layer| base.words(layer).unwrap().search("zqmark0001", 10, None).unwrap().len();
+        found(Layer::Chunk)
+    };
+    assert_eq!(words(), 1);
+    let vector: Vec<u8> = [0.6f32, 0.8, 0.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    assert_eq!((count(&dir.path().join("truth"), b"zqmark"), count(dir.path(), &vector)), (0, 0));
+    let keys = std::fs::read(dir.path().join("truth/keys")).unwrap();
+    let before: Vec<&[u8]> = keys.as_chunks::<16>().0.iter().map(<[u8; 16]>::as_slice).collect();
+    base.delete(&["one*".into()]).unwrap();
+    assert_eq!(words(), 0);
+    assert_eq!(count(dir.path(), b"zqmark"), 0);
+    let after = std::fs::read(dir.path().join("truth/keys")).unwrap();
+    let kept: Vec<&[u8]> = after.as_chunks::<16>().0.iter().map(<[u8; 16]>::as_slice).collect();
+    let wiped =
+        before.iter().zip(&kept).filter(|(a, b)| a != b).inspect(|(_, b)| assert_eq!(**b, [0; 16]));
+    // The document, its entity, its tag, two communities, the table of its facts.
+    assert_eq!(wiped.count(), 6);
+}
+
+#[test]
+fn what_was_sealed_cannot_be_read_once_the_document_is_gone() {
+    let dir = tempdir().unwrap();
+    let base = sample::base(dir.path(), "zqmark");
+    let stored = base.store.every_sealed_value();
+    let readable = |base: &Base| {
+        let store = &base.store;
+        stored.iter().filter(|value| store.is_readable(value)).count()
+    };
+    assert_eq!(readable(&base), stored.len());
+    let before = base.store.every_sealed_value().len();
+    let deleted = base.delete(&["one".into(), "one again".into()]).unwrap();
+    let left = base.store.every_sealed_value().len();
+    // Readers of an older view go on in this process, and in no other.
+    assert_eq!(readable(&base), stored.len());
+    drop(base);
+    let base = Base::open(dir.path(), BaseOptions::default()).unwrap();
+    assert!(before - left > usize::try_from(deleted.nodes.values().sum::<u64>()).unwrap());
+    assert_eq!(readable(&base), left);
+}
+
+#[test]
+fn one_name_of_several_leaves_the_document() {
+    let dir = tempdir().unwrap();
+    let base = sample::base(dir.path(), "zqmark");
+    let deleted = base.delete(&["one".into()]).unwrap();
+    assert_eq!((deleted.names, deleted.kept), (vec!["one".into()], vec!["one again".into()]));
+    assert!(deleted.nodes.is_empty());
+    assert_eq!(base.find_document("one").unwrap(), None);
+    let id = base.find_document("one again").unwrap().unwrap();
+    let deleted = base.delete(&[id.0]).unwrap();
+    assert_eq!(deleted.names, ["one again"]);
+    assert!(base.verify().unwrap().is_sound());
+    let query = ListQuery { layer: Layer::Document, document: None, after: None, limit: 10 };
+    assert_eq!(base.list(&query).unwrap().len(), 1);
+}
+
+#[test]
+fn an_unknown_name_deletes_nothing_and_is_told_with_its_like() {
+    let dir = tempdir().unwrap();
+    let base = sample::base(dir.path(), "zqmark");
+    let said = base.delete(&["two".into(), "one agian".into(), "x*".into()]).err().unwrap();
+    let said = said.to_string();
+    assert!(said.contains("`one agian` (did you mean `one again`"), "{said}");
+    assert!(said.contains("`x*`") && !said.contains("`two`,"), "{said}");
+    assert_eq!(base.stats().unwrap().documents, 2);
+}
+
+#[test]
+fn a_deletion_that_was_killed_is_finished_when_the_base_is_opened() {
+    let dir = tempdir().unwrap();
+    let base = sample::base(dir.path(), "zqmark");
+    // As if the process had died between the commit and what follows it.
+    base.store.remove_and_die("one");
+    drop(base);
+    let keys = |dir: &Path| {
+        let keys = std::fs::read(dir.join("truth/keys")).unwrap();
+        keys.as_chunks::<16>().0.iter().filter(|key| **key == [0; 16]).count()
+    };
+    assert_eq!(keys(dir.path()), 0);
+    let base = Base::open(dir.path(), BaseOptions::default()).unwrap();
+    assert_eq!(keys(dir.path()), 6);
+    let verified = base.verify().unwrap();
+    assert!(verified.is_sound(), "{:?}", verified.problems);
+    assert!(base.words(Layer::Chunk).unwrap().search("zqmark0001", 10, None).unwrap().is_empty());
+}
+
+#[test]
+fn a_store_that_is_full_says_so_and_stays_whole() {
+    let dir = tempdir().unwrap();
+    drop(sample::base(dir.path(), "zqmark"));
+    let truth = dir.path().join("truth");
+    let held = std::fs::metadata(truth.join("data.mdb")).unwrap().len();
+    let size = usize::try_from(held).unwrap() + (1 << 22);
+    let store = Store::open_for(&truth, Access::Small(size)).unwrap();
+    let mut marks = sample::Marks::new(&"long".repeat(500));
+    let fill = std::panic::AssertUnwindSafe(|| {
+        for i in 0..100 {
+            sample::add(&store, &format!("more {i}"), &mut marks);
+        }
+    });
+    let said = std::panic::catch_unwind(fill).unwrap_err();
+    let said = said.downcast_ref::<String>().unwrap();
+    assert!(said.contains("Full"), "{said}");
+    drop(store);
+    let base = Base::open(dir.path(), BaseOptions::default()).unwrap();
+    let verified = base.verify().unwrap();
+    assert!(verified.is_sound(), "{:?}", verified.problems);
+    base.delete(&["one*".into(), "more*".into()]).unwrap();
+    assert!(base.verify().unwrap().is_sound());
+}
+
+#[test]
+fn a_store_opened_for_reading_is_read_and_not_written() {
+    let dir = tempdir().unwrap();
+    drop(sample::base(dir.path(), "zqmark"));
+    let store = Store::open_for(&dir.path().join("truth"), Access::Read).unwrap();
+    assert_eq!(store.read(|txn| store.count(txn, Layer::Document)).unwrap(), 2);
+    let said = store.write(|_| Ok(())).unwrap_err().to_string();
+    assert!(said.contains("cannot be written to"), "{said}");
+}
+
+#[test]
+fn a_base_of_an_older_format_is_left_alone() {
+    let dir = tempdir().unwrap();
+    let base = sample::base(dir.path(), "zqmark");
+    base.store.pretend_format(1);
+    drop(base);
+    let said = Base::open(dir.path(), BaseOptions::default()).err().unwrap().to_string();
+    assert!(said.contains("format 1") && said.contains("index again"), "{said}");
+}

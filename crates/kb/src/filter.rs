@@ -1,0 +1,320 @@
+//! Filters of a search as the rows of a layer that they let in, so that they hold before the limit
+//! is taken. A filter that nothing fits lets nothing in.
+use std::collections::HashSet;
+
+use halma_core::{Edge, Filter, Layer};
+
+use crate::store::{
+    At, DocumentRecord, FactRecord, FigureRecord, Reading, Row, RowRecord, SectionRecord, Store,
+    SummaryRecord, TableRecord, TagRecord,
+};
+
+/// A set of rows, one bit each.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Rows(Vec<u64>);
+
+impl Rows {
+    pub(crate) fn insert(&mut self, row: Row) {
+        let at = row as usize / 64;
+        if self.0.len() <= at {
+            self.0.resize(at + 1, 0);
+        }
+        self.0[at] |= 1 << (row % 64);
+    }
+
+    pub(crate) fn contains(&self, row: Row) -> bool {
+        self.0.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
+    }
+}
+
+/// What a search may return.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Admitted {
+    pub(crate) excluded: HashSet<Row>,
+    /// `None` where there is no filter.
+    pub(crate) allowed: Option<std::sync::Arc<Rows>>,
+}
+
+impl Admitted {
+    pub(crate) fn admits(&self, row: Row) -> bool {
+        !self.excluded.contains(&row)
+            && self.allowed.as_ref().is_none_or(|allowed| allowed.contains(row))
+    }
+}
+
+/// Whether `text` is what the pattern says, in which `*` stands for any characters.
+pub(crate) fn fits(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, inner)) = parts.split_last() else { return rest.is_empty() };
+    for part in inner {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// The rows of a layer that a filter lets in.
+pub(crate) fn allowed(
+    store: &Store,
+    txn: &Reading<'_>,
+    (filter, layer): (&Filter, Layer),
+) -> heed::Result<Rows> {
+    let mut corpus =
+        Corpus { documents: Rows::default(), sections: Rows::default(), chunks: Rows::default() };
+    let tagged = tagged(store, txn, &filter.tags)?;
+    for row in store.rows(txn, Layer::Document, 0, usize::MAX)? {
+        let document: DocumentRecord = store.linked(txn, row)?;
+        if is_document(filter, &document) {
+            corpus.take(store, txn, (row, &document), (filter, tagged.as_ref()))?;
+        }
+    }
+    match layer {
+        Layer::Document => Ok(corpus.documents),
+        Layer::Section => Ok(corpus.sections),
+        Layer::Chunk => Ok(corpus.chunks),
+        Layer::Atom => {
+            let mut atoms = Rows::default();
+            for chunk in store.rows(txn, Layer::Chunk, 0, usize::MAX)? {
+                if corpus.chunks.contains(chunk) {
+                    store.atoms_of(txn, chunk)?.for_each(|atom| atoms.insert(atom));
+                }
+            }
+            Ok(atoms)
+        }
+        other => corpus.above(store, txn, other),
+    }
+}
+
+fn is_document(filter: &Filter, document: &DocumentRecord) -> bool {
+    let named = |pattern: &String| document.names.iter().any(|name| fits(pattern, name));
+    let formatted = |format: &String| document.format.eq_ignore_ascii_case(format);
+    (filter.documents.is_empty() || filter.documents.iter().any(named))
+        && (filter.formats.is_empty() || filter.formats.iter().any(formatted))
+        && is_within(filter, document.date.as_deref())
+}
+
+/// Dates are compared as far as both go: what is dated `2023` may be of May 2023.
+fn is_within(filter: &Filter, date: Option<&str>) -> bool {
+    let bounds = [filter.since.as_deref(), filter.until.as_deref()];
+    if bounds.iter().all(Option::is_none) {
+        return true;
+    }
+    let is_date =
+        |date: &&str| date.len() >= 4 && date.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    let date = date.map(|date| date.get(..10).unwrap_or(date)).filter(is_date);
+    let Some(date) = date else { return false };
+    let common = |bound: &str| {
+        let length = bound.len().min(date.len());
+        (date[..length].to_owned(), bound[..length].to_owned())
+    };
+    let since = bounds[0].is_none_or(|bound| {
+        is_date(&bound) && {
+            let (date, bound) = common(bound);
+            date >= bound
+        }
+    });
+    let until = bounds[1].is_none_or(|bound| {
+        is_date(&bound) && {
+            let (date, bound) = common(bound);
+            date <= bound
+        }
+    });
+    since && until
+}
+
+/// The chunks with one of the tags; `None` where none is asked for.
+fn tagged(store: &Store, txn: &Reading<'_>, tags: &[String]) -> heed::Result<Option<Rows>> {
+    if tags.is_empty() {
+        return Ok(None);
+    }
+    let mut chunks = Rows::default();
+    for row in store.rows(txn, Layer::Tag, 0, usize::MAX)? {
+        let tag: TagRecord = store.linked(txn, row)?;
+        if tags.iter().any(|name| tag.name.to_lowercase() == name.to_lowercase()) {
+            for link in store.edges_to(txn, (Layer::Tag, row), Some(Edge::Tagged))? {
+                if link.from.0 == Layer::Chunk {
+                    chunks.insert(link.from.1);
+                }
+            }
+        }
+    }
+    Ok(Some(chunks))
+}
+
+fn is_section(filter: &Filter, name: Option<&str>) -> bool {
+    let fits_one = |pattern: &String| {
+        let (pattern, name) = (pattern.to_lowercase(), name.unwrap_or("").to_lowercase());
+        fits(&pattern, &name) || name.split(" > ").any(|heading| fits(&pattern, heading))
+    };
+    filter.sections.is_empty() || name.is_some() && filter.sections.iter().any(fits_one)
+}
+
+/// The part of the corpus that a filter lets in.
+struct Corpus {
+    documents: Rows,
+    sections: Rows,
+    chunks: Rows,
+}
+
+impl Corpus {
+    /// Takes what of a document fits.
+    fn take(
+        &mut self,
+        store: &Store,
+        txn: &Reading<'_>,
+        (row, document): (Row, &DocumentRecord),
+        (filter, tagged): (&Filter, Option<&Rows>),
+    ) -> heed::Result<()> {
+        if filter.sections.is_empty() && tagged.is_none() {
+            self.documents.insert(row);
+            (document.sections.0..document.sections.1).for_each(|row| self.sections.insert(row));
+            (document.chunks.0..document.chunks.1).for_each(|row| self.chunks.insert(row));
+            return Ok(());
+        }
+        for section in document.sections.0..document.sections.1 {
+            let Some(record) = store.node::<SectionRecord>(txn, section)? else { continue };
+            if !is_section(filter, record.name.as_deref()) {
+                continue;
+            }
+            for chunk in record.chunks.0..record.chunks.1 {
+                if tagged.is_none_or(|tagged| tagged.contains(chunk)) {
+                    self.documents.insert(row);
+                    self.sections.insert(section);
+                    self.chunks.insert(chunk);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of another layer that hang on this part of the corpus.
+    fn above(&self, store: &Store, txn: &Reading<'_>, layer: Layer) -> heed::Result<Rows> {
+        let mut rows = Rows::default();
+        for row in store.rows(txn, layer, 0, usize::MAX)? {
+            if self.bears(store, txn, (layer, row))? {
+                rows.insert(row);
+            }
+        }
+        Ok(rows)
+    }
+
+    fn bears(&self, store: &Store, txn: &Reading<'_>, at: At) -> heed::Result<bool> {
+        let (layer, row) = at;
+        Ok(match layer {
+            Layer::Table => {
+                let table = store.node::<TableRecord>(txn, row)?;
+                table.and_then(|table| table.section).is_some_and(|row| self.sections.contains(row))
+            }
+            Layer::Figure => store
+                .node::<FigureRecord>(txn, row)?
+                .is_some_and(|figure| self.sections.contains(figure.section)),
+            Layer::Row => store
+                .node::<RowRecord>(txn, row)?
+                .is_some_and(|record| self.chunks.contains(record.chunk)),
+            Layer::Fact => store
+                .node::<FactRecord>(txn, row)?
+                .is_some_and(|fact| self.chunks.contains(fact.chunk)),
+            Layer::Summary => {
+                // Of a document, or of a section of it: what it was made of says which.
+                let made_of = store.edges_from(txn, at, Some(Edge::DerivedFrom))?;
+                let summary = store.node::<SummaryRecord>(txn, row)?;
+                made_of.iter().any(|link| self.holds(link.to))
+                    || made_of.is_empty()
+                        && summary.is_some_and(|record| self.documents.contains(record.document))
+            }
+            Layer::Entity => self.led_from(store, txn, (at, Edge::Mentions))?,
+            Layer::Tag => self.led_from(store, txn, (at, Edge::Tagged))?,
+            Layer::Community => {
+                let members = store.edges_to(txn, at, Some(Edge::MemberOf))?;
+                let mut held = false;
+                for link in members.iter().filter(|link| link.from.0 == Layer::Entity) {
+                    held = held || self.led_from(store, txn, (link.from, Edge::Mentions))?;
+                }
+                held
+            }
+            Layer::Document | Layer::Section | Layer::Chunk | Layer::Atom => self.holds(at),
+        })
+    }
+
+    fn led_from(
+        &self,
+        store: &Store,
+        txn: &Reading<'_>,
+        (at, edge): (At, Edge),
+    ) -> heed::Result<bool> {
+        let links = store.edges_to(txn, at, Some(edge))?;
+        Ok(links.iter().any(|link| self.holds(link.from)))
+    }
+
+    fn holds(&self, (layer, row): At) -> bool {
+        match layer {
+            Layer::Document => self.documents.contains(row),
+            Layer::Section => self.sections.contains(row),
+            Layer::Chunk => self.chunks.contains(row),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, text, expected) in [
+            ("a.md", "a.md", true),
+            ("a.md", "a.mdx", false),
+            ("*.md", "sub/a.md", true),
+            ("sub/*", "sub/a.md", true),
+            ("s*a*d", "sub/a.md", true),
+            ("*", "", true),
+            ("", "a", false),
+            ("a*a", "a", false),
+            ("*.pdf", "a.md", false),
+        ] {
+            assert_eq!(fits(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn dates_are_prefixes_and_what_is_no_date_fits_nothing() {
+        let filter = |since: &str, until: &str| Filter {
+            since: Some(since.to_owned()).filter(|s| !s.is_empty()),
+            until: Some(until.to_owned()).filter(|s| !s.is_empty()),
+            ..Filter::default()
+        };
+        for (since, until, date, expected) in [
+            ("2023", "", Some("2023-05-01"), true),
+            ("2023-05-02", "", Some("2023-05-01T10:00"), false),
+            ("", "2023-05", Some("2023-05-31"), true),
+            ("", "2023-04", Some("2023-05-31"), false),
+            ("2023-05", "2023-06", Some("2023"), true),
+            ("2023", "", None, false),
+            ("yesterday", "", Some("2023-05-01"), false),
+            ("", "", None, true),
+        ] {
+            assert_eq!(
+                is_within(&filter(since, until), date),
+                expected,
+                "{since} {until} {date:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn rows_are_held_one_bit_each() {
+        let mut rows = Rows::default();
+        for row in [0, 63, 64, 1000] {
+            rows.insert(row);
+        }
+        let held: Vec<Row> = (0..1100).filter(|row| rows.contains(*row)).collect();
+        assert_eq!(held, [0, 63, 64, 1000]);
+    }
+}

@@ -1,0 +1,87 @@
+//! Choose hop by hop: of the best chunks, first the best, then each time the one that adds most to
+//! those chosen before, by the question's words that were still open and by the names that lead on.
+use std::collections::HashSet;
+
+use super::Ground;
+use super::score::{COVERS, LED_TO, Scored};
+use crate::KbError;
+use crate::store::Row;
+use crate::words::{WordIndex, query_terms, term_hash};
+
+/// The question's terms with what each weighs.
+pub(crate) struct Terms {
+    hashes: Vec<u32>,
+    /// The share of the question's idf mass.
+    shares: Vec<f32>,
+}
+
+impl Terms {
+    pub(crate) fn new(question: &str, words: &WordIndex) -> Result<Self, KbError> {
+        let terms = query_terms(question);
+        let idf: Vec<f32> =
+            terms.iter().map(|term| words.idf(term)).collect::<Result<_, KbError>>()?;
+        let all: f32 = idf.iter().sum();
+        let shares = idf.into_iter().map(|idf| if all > 0.0 { idf / all } else { 0.0 }).collect();
+        Ok(Self { hashes: terms.iter().map(|term| term_hash(term)).collect(), shares })
+    }
+
+    /// Which of the terms a text with these words holds, one bit each: a query has at most 64.
+    fn held(&self, words: &[u32]) -> u64 {
+        let held = |hash: &u32| u64::from(words.binary_search(hash).is_ok());
+        self.hashes.iter().rev().fold(0, |bits, hash| bits << 1 | held(hash))
+    }
+
+    fn share(&self, held: u64) -> f32 {
+        let held = |at: usize| held >> at & 1 == 1;
+        self.shares.iter().enumerate().filter(|(at, _)| held(*at)).map(|(_, share)| share).sum()
+    }
+}
+
+impl Ground<'_> {
+    /// Chooses `most` of the first chunks one by one; the others follow as they were. Scores never
+    /// rise, so that sorting by them keeps the order.
+    pub(crate) fn hop_by_hop(
+        &self,
+        terms: &Terms,
+        mut open: Vec<Scored>,
+        most: usize,
+    ) -> heed::Result<Vec<Scored>> {
+        let rest = open.split_off(self.settings.hops.min(open.len()));
+        let words = |scored: &Scored| self.memory.words((self.store, self.txn), scored.row);
+        let held = open.iter().map(|scored| Ok(terms.held(&words(scored)?)));
+        let mut held: Vec<u64> = held.collect::<heed::Result<_>>()?;
+        let (mut chosen, mut covered, mut named) = (vec![], 0, HashSet::new());
+        let mut least = f32::INFINITY;
+        while chosen.len() < most && !open.is_empty() {
+            let mut best: Option<(usize, Scored)> = None;
+            for (at, scored) in open.iter().enumerate() {
+                let covers = self.settings.covers * terms.share(held[at] & !covered);
+                let led_to = self.settings.led_to * self.led_to(scored.row, &named)?;
+                let mut next = Scored { score: scored.score + covers + led_to, ..*scored };
+                (next.parts[COVERS], next.parts[LED_TO]) = (covers, led_to);
+                if best.as_ref().is_none_or(|(_, most)| next.score > most.score) {
+                    best = Some((at, next));
+                }
+            }
+            let Some((at, next)) = best else { break };
+            open.remove(at);
+            covered |= held.remove(at);
+            named.extend(&self.memory.chunk((self.store, self.txn), next.row)?.names);
+            least = next.score.min(least);
+            chosen.push(Scored { score: least, ..next });
+        }
+        let below = |left: Scored| Scored { score: left.score.min(least), ..left };
+        chosen.extend(open.into_iter().chain(rest).map(below));
+        Ok(chosen)
+    }
+
+    /// i(e) of a title of the chunk that one of the chosen names.
+    fn led_to(&self, chunk: Row, named: &HashSet<Row>) -> heed::Result<f32> {
+        let from = (self.store, self.txn);
+        let mut most = 0.0_f32;
+        for title in self.memory.chunk(from, chunk)?.titles.iter().filter(|t| named.contains(t)) {
+            most = most.max(self.memory.entity(from, *title)?.importance);
+        }
+        Ok(most)
+    }
+}

@@ -1,0 +1,182 @@
+//! Entities with the chunks that name them, and chunks with the entities in each of their atoms,
+//! read from the truth when a search first comes by and kept until the base changes. So opening
+//! costs nothing, whatever the size of the base, and a question pays for what it touches.
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use halma_core::text::normalise_name;
+use halma_core::{Edge, Layer};
+
+use crate::store::{
+    At, AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, Reading, Row, SectionRecord, Store,
+};
+use crate::words::term_hashes;
+
+/// Entries of one kind that are kept; beyond it the memory starts anew.
+const MOST: usize = 200_000;
+
+/// An entity with where it is named.
+#[derive(Debug)]
+pub(crate) struct Entity {
+    pub(crate) name: String,
+    /// Rows of chunks that name it, ascending, with how often.
+    pub(crate) chunks: Vec<(Row, f32)>,
+    /// Rows of chunks under a title or heading that is its name, ascending.
+    pub(crate) titles: Vec<Row>,
+    /// i(e): 1 for what one chunk knows of, less for what many name.
+    pub(crate) importance: f32,
+}
+
+/// What a chunk says in small: its atoms, or where it has none itself, with the entities of each.
+#[derive(Debug)]
+pub(crate) struct Unit {
+    pub(crate) at: At,
+    pub(crate) entities: Vec<Row>,
+}
+
+/// A chunk with the entities that it names and stands under.
+#[derive(Debug)]
+pub(crate) struct Chunk {
+    pub(crate) units: Vec<Unit>,
+    pub(crate) titles: Vec<Row>,
+    pub(crate) names: Vec<Row>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    entities: Kept<Arc<Entity>>,
+    keys: Kept<Arc<str>>,
+    chunks: Kept<Arc<Chunk>>,
+    words: Kept<Arc<[u32]>>,
+}
+
+type Kept<T> = RwLock<HashMap<Row, T>>;
+
+/// What is kept under `key`, made when it is missing.
+fn kept<K: Eq + Hash + Copy, T: Clone>(
+    map: &RwLock<HashMap<K, T>>,
+    key: K,
+    make: impl FnOnce() -> heed::Result<T>,
+) -> heed::Result<T> {
+    if let Some(found) = map.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return Ok(found.clone());
+    }
+    let value = make()?;
+    let mut map = map.write().unwrap_or_else(PoisonError::into_inner);
+    if map.len() >= MOST {
+        map.clear();
+    }
+    map.insert(key, value.clone());
+    Ok(value)
+}
+
+impl Memory {
+    pub(crate) fn entity(
+        &self,
+        (store, txn): (&Store, &Reading<'_>),
+        row: Row,
+    ) -> heed::Result<Arc<Entity>> {
+        kept(&self.entities, row, || {
+            let name = store.node::<EntityRecord>(txn, row)?.map(|record| record.name);
+            let mut entity = Entity {
+                name: name.unwrap_or_default(),
+                chunks: vec![],
+                titles: vec![],
+                importance: 0.0,
+            };
+            for link in store.edges_to(txn, (Layer::Entity, row), Some(Edge::Mentions))? {
+                match link.from {
+                    (Layer::Chunk, chunk) => entity.chunks.push((chunk, link.weight)),
+                    (Layer::Document, document) => {
+                        let record: DocumentRecord = store.linked(txn, document)?;
+                        entity.titles.extend(record.chunks.0..record.chunks.1);
+                    }
+                    (Layer::Section, section) => {
+                        let record: SectionRecord = store.linked(txn, section)?;
+                        entity.titles.extend(record.chunks.0..record.chunks.1);
+                    }
+                    _ => {}
+                }
+            }
+            entity.chunks.sort_unstable_by_key(|(row, _)| *row);
+            entity.titles.sort_unstable();
+            entity.titles.dedup();
+            entity.importance = importance(&entity);
+            Ok(Arc::new(entity))
+        })
+    }
+
+    pub(crate) fn chunk(
+        &self,
+        (store, txn): (&Store, &Reading<'_>),
+        row: Row,
+    ) -> heed::Result<Arc<Chunk>> {
+        kept(&self.chunks, row, || {
+            let mut chunk = Chunk { units: vec![], titles: vec![], names: vec![] };
+            let Some(record) = store.node::<ChunkRecord>(txn, row)? else {
+                return Ok(Arc::new(chunk));
+            };
+            let named = |at: At| -> heed::Result<Vec<Row>> {
+                let links = store.edges_from(txn, at, Some(Edge::Mentions))?;
+                Ok(links.into_iter().map(|link| link.to.1).collect())
+            };
+            chunk.names = named((Layer::Chunk, row))?;
+            chunk.titles = named((Layer::Document, record.document))?;
+            chunk.titles.extend(named((Layer::Section, record.section))?);
+            let mut all: Vec<(Row, String)> = vec![];
+            for entity in chunk.names.iter().chain(&chunk.titles) {
+                if !all.iter().any(|(known, _)| known == entity) {
+                    let key = self.key((store, txn), *entity)?;
+                    all.push((*entity, format!(" {key} ")));
+                }
+            }
+            for atom in store.atoms_of(txn, row)? {
+                let Some(record) = store.node::<AtomRecord>(txn, atom)? else { continue };
+                let text = format!(" {} ", normalise_name(&record.text));
+                let held = all.iter().filter(|(entity, key)| {
+                    chunk.titles.contains(entity) || text.contains(key.as_str())
+                });
+                let entities = held.map(|(entity, _)| *entity).collect();
+                chunk.units.push(Unit { at: (Layer::Atom, atom), entities });
+            }
+            if chunk.units.is_empty() {
+                let entities = all.into_iter().map(|(entity, _)| entity).collect();
+                chunk.units.push(Unit { at: (Layer::Chunk, row), entities });
+            }
+            Ok(Arc::new(chunk))
+        })
+    }
+
+    /// Hashes of the terms of a chunk as it is searched, ascending.
+    pub(crate) fn words(
+        &self,
+        (store, txn): (&Store, &Reading<'_>),
+        row: Row,
+    ) -> heed::Result<Arc<[u32]>> {
+        kept(&self.words, row, || {
+            let text = store.searched_text(txn, Layer::Chunk, row)?.unwrap_or_default();
+            Ok(term_hashes(&text).into())
+        })
+    }
+
+    /// The normalised name of an entity.
+    pub(crate) fn key(
+        &self,
+        (store, txn): (&Store, &Reading<'_>),
+        row: Row,
+    ) -> heed::Result<Arc<str>> {
+        kept(&self.keys, row, || {
+            let record = store.node::<EntityRecord>(txn, row)?;
+            Ok(record.map(|record| normalise_name(&record.name)).unwrap_or_default().into())
+        })
+    }
+}
+
+/// i(e) = 1 / log₂(1 + df), df counting the chunks that name the entity or stand under it.
+fn importance(entity: &Entity) -> f32 {
+    let named = |row: &Row| entity.chunks.binary_search_by_key(row, |(row, _)| *row).is_ok();
+    let count = entity.chunks.len() + entity.titles.iter().filter(|row| !named(row)).count();
+    let count = u16::try_from(count).unwrap_or(u16::MAX).max(1);
+    1.0 / (1.0 + f32::from(count)).log2()
+}

@@ -1,0 +1,113 @@
+//! Activate: which entities a question names, exactly or nearly.
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+
+use halma_core::Layer;
+use halma_core::text::{NameKind, Shape, Words, is_stop_word, names, normalise_name, quotes};
+
+use super::Ground;
+use crate::store::{Row, hash};
+
+/// The longest name looked up, in words of the question.
+const LONGEST: usize = 10;
+
+/// Words of a question beyond which no names are looked up.
+const WORDS: usize = 200;
+
+/// A name that stands in no chunk just so is taken for the nearest in these many of the best chunks.
+const NEAR_CHUNKS: usize = 60;
+
+impl Ground<'_> {
+    /// The entities the question names with how surely: 1 where the normalised names are equal,
+    /// else their likeness. `best` are the chunks nearest by words and vectors, best first.
+    pub(super) fn named(&self, question: &str, best: &[Row]) -> heed::Result<BTreeMap<Row, f32>> {
+        let mut words = Words::new(question);
+        words.words.truncate(WORDS);
+        let mut active = BTreeMap::new();
+        let mut taken: Vec<Range<usize>> = vec![];
+        for span in candidates(&words) {
+            let within = |taken: &Range<usize>| taken.start <= span.start && span.end <= taken.end;
+            if taken.iter().any(within) {
+                continue;
+            }
+            let key = normalise_name(words.slice(&span));
+            let id = hash(&[key.as_bytes()]);
+            if let Some(row) = self.store.find(self.txn, Layer::Entity, id)? {
+                active.insert(row, 1.0);
+                taken.push(span);
+            }
+        }
+        let open = names(question).into_iter().filter(|name| {
+            let bytes = |taken: &Range<usize>| words.bytes(taken);
+            let overlaps = |b: Range<usize>| b.start < name.range.end && name.range.start < b.end;
+            name.kind == NameKind::Name && !taken.iter().map(bytes).any(overlaps)
+        });
+        for name in open {
+            let key = normalise_name(&question[name.range]);
+            if let Some((row, likeness)) = self.nearest(&key, best)? {
+                let known = active.entry(row).or_insert(likeness);
+                *known = known.max(likeness);
+            }
+        }
+        Ok(active)
+    }
+
+    /// The entity of the best chunks whose name is most like this one.
+    fn nearest(&self, key: &str, best: &[Row]) -> heed::Result<Option<(Row, f32)>> {
+        let wanted: HashSet<&str> = key.split(' ').filter(|word| !is_stop_word(word)).collect();
+        let mut nearest: Option<(Row, f32)> = None;
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        for chunk in best.iter().take(NEAR_CHUNKS) {
+            let chunk = self.memory.chunk((self.store, self.txn), *chunk)?;
+            for entity in chunk.titles.iter().chain(&chunk.names) {
+                let key = self.memory.key((self.store, self.txn), *entity)?;
+                let likeness = likeness(&wanted, &key);
+                if likeness >= self.settings.likeness
+                    && nearest.is_none_or(|(_, most)| likeness > most)
+                {
+                    nearest = Some((*entity, likeness));
+                }
+            }
+        }
+        Ok(nearest)
+    }
+}
+
+/// Runs of words that could be a name, the longest first. In a question with no capitals inside any
+/// run could be one.
+fn candidates(words: &Words<'_>) -> Vec<Range<usize>> {
+    let count = words.words.len();
+    let capital = |at: usize| words.words[at].shape != Shape::Lower;
+    let bare = !(1..count).any(|at| words.words[at].shape == Shape::Capital);
+    let quoted = quotes(words);
+    let mut spans = vec![];
+    for start in 0..count {
+        for end in start + 1..=count.min(start + LONGEST) {
+            let span = start..end;
+            let inner = |at: usize| !words.words[at].stop || capital(at) && at > 0;
+            let sound = inner(start) && inner(end - 1) || quoted.contains(&span);
+            let open = span.clone().any(|at| capital(at) && (at > 0 || !words.words[at].stop));
+            let lone_number = span.len() == 1 && words.words[start].shape == Shape::Digit;
+            if sound && (open || bare || quoted.contains(&span)) && !lone_number {
+                spans.push(span);
+            }
+        }
+    }
+    spans.sort_by_key(|span| (std::cmp::Reverse(span.len()), span.start));
+    spans
+}
+
+/// The share of letters in words that both names have, in `[0, 1]`.
+fn likeness(wanted: &HashSet<&str>, key: &str) -> f32 {
+    let held: HashSet<&str> = key.split(' ').filter(|word| !is_stop_word(word)).collect();
+    let letters = |words: &mut dyn Iterator<Item = &&str>| -> usize {
+        words.map(|word| word.chars().count()).sum()
+    };
+    let shared = letters(&mut wanted.intersection(&held));
+    let all = letters(&mut wanted.iter()) + letters(&mut held.iter());
+    #[expect(clippy::cast_precision_loss, reason = "letters of names")]
+    let share = 2.0 * shared as f32 / all.max(1) as f32;
+    share
+}

@@ -1,0 +1,162 @@
+//! A whole base as text: nodes and edges, by id. What a base holds decides every byte; in which
+//! order it was built, and in which rows it stands, does not.
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use halma_core::{Edge, Layer, NodeId};
+use serde::Serialize;
+
+use super::details::Details;
+use super::graphml;
+use crate::store::{At, Id, Reading, node_id};
+use crate::{Base, KbError};
+
+/// How a base is written out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// A JSON object on each line: `{"node": …}` for every node, then `{"edge": …}` for every edge.
+    Jsonl,
+    /// For Gephi, yEd, networkx …
+    Graphml,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct NodeLine {
+    pub(super) node: NodeId,
+    pub(super) layer: Layer,
+    pub(super) title: String,
+    pub(super) document: String,
+    pub(super) section: Option<String>,
+    pub(super) page: Option<u32>,
+    pub(super) span: (usize, usize),
+    pub(super) text: String,
+    pub(super) details: Details,
+    /// Embedder → hash of its vector.
+    pub(super) vectors: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct EdgeLine {
+    pub(super) edge: &'static str,
+    pub(super) from: NodeId,
+    pub(super) to: NodeId,
+    pub(super) weight: f32,
+}
+
+impl Base {
+    /// Writes out all nodes and all edges, those included that follow from the records (contains,
+    /// next, derived from), sorted by id.
+    pub fn export(&self, format: ExportFormat, into: &mut dyn Write) -> Result<(), KbError> {
+        let written = self.store.read(|txn| {
+            Ok(match format {
+                ExportFormat::Jsonl => self.export_lines(txn, into),
+                ExportFormat::Graphml => graphml::write(self, txn, into),
+            })
+        })?;
+        written.map_err(|failed| match failed {
+            Failed::Store(source) => KbError::of_store(&self.dir, source),
+            Failed::Output(source) => KbError::file("the export", "write", source),
+        })
+    }
+
+    fn export_lines(&self, txn: &Reading<'_>, into: &mut dyn Write) -> Result<(), Failed> {
+        self.each_node(txn, &mut |node| {
+            serde_json::to_writer(&mut *into, &node).map_err(std::io::Error::from)?;
+            Ok(into.write_all(b"\n")?)
+        })?;
+        self.each_edge_line(txn, &mut |edge| {
+            serde_json::to_writer(&mut *into, &edge).map_err(std::io::Error::from)?;
+            Ok(into.write_all(b"\n")?)
+        })
+    }
+
+    pub(super) fn each_node(
+        &self,
+        txn: &Reading<'_>,
+        each: &mut dyn FnMut(NodeLine) -> Result<(), Failed>,
+    ) -> Result<(), Failed> {
+        for (id, at) in self.nodes_by_id(txn)? {
+            let (layer, row) = at;
+            let (Some(hit), Some(details)) =
+                (self.resolve(txn, layer, row)?, self.details(txn, at)?)
+            else {
+                continue;
+            };
+            let mut vectors = BTreeMap::new();
+            for (number, record) in (0u8..).zip(self.store.embedders(txn)?) {
+                if let Some(vector) = self.store.vector(txn, number, layer, row)? {
+                    let mut hasher = blake3::Hasher::new();
+                    for x in vector {
+                        hasher.update(&x.to_le_bytes());
+                    }
+                    vectors.insert(record.model, hasher.finalize().to_hex()[..16].to_owned());
+                }
+            }
+            each(NodeLine {
+                node: node_id(layer, id),
+                layer,
+                title: hit.title,
+                document: hit.document,
+                section: hit.section,
+                page: hit.page,
+                span: (hit.span.start, hit.span.end),
+                text: hit.text,
+                details,
+                vectors,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn nodes_by_id(&self, txn: &Reading<'_>) -> heed::Result<Vec<(Id, At)>> {
+        let mut nodes = vec![];
+        self.store.each_id(txn, |id, at| {
+            nodes.push((id, at));
+            Ok(())
+        })?;
+        Ok(nodes)
+    }
+
+    /// Edges by where they begin, then by kind and by where they lead.
+    pub(super) fn each_edge_line(
+        &self,
+        txn: &Reading<'_>,
+        each: &mut dyn FnMut(EdgeLine) -> Result<(), Failed>,
+    ) -> Result<(), Failed> {
+        for (id, at) in self.nodes_by_id(txn)? {
+            let mut links = self.implied_edges(txn, at)?;
+            links.retain(|link| link.from == at);
+            links.extend(self.store.edges_from(txn, at, None)?);
+            let mut out: Vec<(Edge, Layer, Id, f32)> = vec![];
+            for link in links {
+                if let Some(to) = self.store.id_of(txn, link.to)? {
+                    out.push((link.edge, link.to.0, to, link.weight));
+                }
+            }
+            out.sort_by_key(|link| (link.0, link.1, link.2));
+            for (edge, layer, to, weight) in out {
+                let (from, to) = (node_id(at.0, id), node_id(layer, to));
+                each(EdgeLine { edge: edge.name(), from, to, weight })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why an export ended.
+pub(super) enum Failed {
+    Store(heed::Error),
+    Output(std::io::Error),
+}
+
+impl From<heed::Error> for Failed {
+    fn from(e: heed::Error) -> Self {
+        Self::Store(e)
+    }
+}
+
+impl From<std::io::Error> for Failed {
+    fn from(e: std::io::Error) -> Self {
+        Self::Output(e)
+    }
+}

@@ -1,0 +1,216 @@
+//! What records say of each other and of their documents' texts.
+use halma_core::Layer;
+
+use crate::store::{
+    At, AtomRecord, ChunkRecord, DocumentRecord, FactRecord, FigureRecord, Node, Place, Reading,
+    Row, RowRecord, Rows, SectionRecord, State, Store, SummaryRecord, TableRecord,
+};
+
+/// Bytes between two marks of [`Text`].
+const STEP: usize = 256;
+
+/// A text in which characters are counted quickly.
+struct Text {
+    text: String,
+    /// Characters before every [`STEP`]th byte.
+    marks: Vec<usize>,
+}
+
+impl Text {
+    fn new(text: String) -> Self {
+        let mut marks = vec![0];
+        for part in text.as_bytes().chunks(STEP) {
+            marks.push(marks[marks.len() - 1] + begun(part));
+        }
+        Self { text, marks }
+    }
+
+    fn chars_before(&self, byte: usize) -> usize {
+        let mark = byte / STEP;
+        self.marks[mark] + begun(&self.text.as_bytes()[mark * STEP..byte])
+    }
+
+    fn holds(&self, place: Place) -> bool {
+        let (begin, end) = place.bytes;
+        self.text.get(begin..end).is_some()
+            && (self.chars_before(begin), self.chars_before(end)) == place.chars
+    }
+}
+
+/// Characters that begin in these bytes.
+fn begun(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count()
+}
+
+pub(super) struct Records<'a> {
+    store: &'a Store,
+    txn: &'a Reading<'a>,
+    told: &'a mut dyn FnMut(Option<At>, String),
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(
+        store: &'a Store,
+        txn: &'a Reading<'a>,
+        told: &'a mut dyn FnMut(Option<At>, String),
+    ) -> Self {
+        Self { store, txn, told }
+    }
+
+    pub(super) fn check(&mut self) -> heed::Result<()> {
+        for (row, record) in self.all::<DocumentRecord>()? {
+            self.document(row, &record)?;
+        }
+        for (row, fact) in self.all::<FactRecord>()? {
+            let at = (Layer::Fact, row);
+            self.needs(at, (Layer::Chunk, fact.chunk))?;
+            self.needs(at, (Layer::Entity, fact.head))?;
+            self.needs(at, (Layer::Entity, fact.tail))?;
+        }
+        for (row, summary) in self.all::<SummaryRecord>()? {
+            self.needs((Layer::Summary, row), (Layer::Document, summary.document))?;
+        }
+        for (row, table) in self.all::<TableRecord>()? {
+            self.table(row, &table)?;
+        }
+        for (row, record) in self.all::<RowRecord>()? {
+            self.needs((Layer::Row, row), (Layer::Chunk, record.chunk))?;
+            self.needs((Layer::Row, row), (Layer::Table, record.table))?;
+        }
+        for (row, atom) in self.all::<AtomRecord>()? {
+            let at = (Layer::Atom, row);
+            self.needs(at, (Layer::Chunk, atom.chunk))?;
+            if !self.store.atoms_of(self.txn, atom.chunk)?.contains(&row) {
+                self.tell(at, "the ledger does not know it");
+            }
+        }
+        Ok(())
+    }
+
+    /// The records of a layer that can be read; the others are told elsewhere.
+    fn all<N: Node>(&self) -> heed::Result<Vec<(Row, N)>> {
+        let rows = self.store.rows(self.txn, N::LAYER, 0, usize::MAX)?;
+        let read = |row: Row| self.read::<N>(row).map(|record| (row, record));
+        Ok(rows.into_iter().filter_map(read).collect())
+    }
+
+    fn read<N: Node>(&self, row: Row) -> Option<N> {
+        self.store.node(self.txn, row).ok().flatten()
+    }
+
+    fn tell(&mut self, at: At, what: impl Into<String>) {
+        (self.told)(Some(at), what.into());
+    }
+
+    fn needs(&mut self, at: At, other: At) -> heed::Result<()> {
+        if !self.store.holds(self.txn, other)? {
+            self.tell(at, format!("the {} it belongs to is missing", other.0.name()));
+        }
+        Ok(())
+    }
+
+    fn document(&mut self, row: Row, record: &DocumentRecord) -> heed::Result<()> {
+        let length = self.store.text_bytes(self.txn, row)?;
+        let Ok(text) = self.store.slice(self.txn, row, (0, length)) else {
+            self.tell((Layer::Document, row), "its text cannot be read");
+            return Ok(());
+        };
+        let text = Text::new(text);
+        for section in self.each::<SectionRecord>(row, record.sections)? {
+            let at = (Layer::Section, section.0);
+            self.inside(at, (section.1.document, row), (&text, section.1.place));
+            let (begin, end) = section.1.chunks;
+            if begin < record.chunks.0.min(end) || end > record.chunks.1.max(begin) {
+                self.tell(at, "its chunks are not those of its document");
+            }
+        }
+        for (at, chunk) in self.each::<ChunkRecord>(row, record.chunks)? {
+            self.inside((Layer::Chunk, at), (chunk.document, row), (&text, chunk.place));
+            self.chunk(at, &chunk)?;
+        }
+        for (at, table) in self.each::<TableRecord>(row, record.tables)? {
+            let of = table.document.unwrap_or(Row::MAX);
+            self.inside((Layer::Table, at), (of, row), (&text, table.place));
+            for (at, record) in self.each::<RowRecord>(row, table.rows)? {
+                self.inside((Layer::Row, at), (row, row), (&text, record.place));
+            }
+        }
+        for (at, figure) in self.each::<FigureRecord>(row, record.figures)? {
+            self.inside((Layer::Figure, at), (figure.document, row), (&text, figure.place));
+        }
+        Ok(())
+    }
+
+    /// The parts of a document that can be read; one that is missing is told.
+    fn each<N: Node>(&mut self, document: Row, rows: Rows) -> heed::Result<Vec<(Row, N)>> {
+        let mut found = vec![];
+        for row in rows.0..rows.1 {
+            if self.store.holds(self.txn, (N::LAYER, row))? {
+                found.extend(self.read(row).map(|record| (row, record)));
+            } else {
+                let what = format!("{} {row} of it is missing", N::LAYER.name());
+                self.tell((Layer::Document, document), what);
+            }
+        }
+        Ok(found)
+    }
+
+    fn inside(&mut self, at: At, (of, document): (Row, Row), (text, place): (&Text, Place)) {
+        if of != document {
+            self.tell(at, "it belongs to another document than the one that holds it");
+        }
+        if !text.holds(place) {
+            self.tell(at, format!("its span {:?} does not fit its document", place.chars));
+        }
+    }
+
+    fn chunk(&mut self, row: Row, chunk: &ChunkRecord) -> heed::Result<()> {
+        let at = (Layer::Chunk, row);
+        self.needs(at, (Layer::Section, chunk.section))?;
+        let Ok(unit) = self.store.unit(self.txn, row) else { return Ok(()) };
+        let Some(unit) = unit else {
+            self.tell(at, "the ledger does not know it");
+            return Ok(());
+        };
+        let State::Done((first, end)) = unit.state else { return Ok(()) };
+        for atom in first..end {
+            let Ok(found) = self.store.node::<AtomRecord>(self.txn, atom) else { continue };
+            match found {
+                None => self.tell(at, format!("atom {atom} of it is missing")),
+                Some(atom) if atom.chunk != row => {
+                    self.tell(at, "the ledger gives it an atom of another chunk");
+                }
+                Some(atom) => {
+                    let (begin, end) = chunk.place.chars;
+                    if atom.start > atom.end || atom.start < begin || atom.end > end {
+                        let span = (atom.start, atom.end);
+                        self.tell(at, format!("the span {span:?} of an atom is not inside it"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, row: Row, table: &TableRecord) -> heed::Result<()> {
+        let at = (Layer::Table, row);
+        if let Some(document) = table.document {
+            self.needs(at, (Layer::Document, document))?;
+        }
+        if let Some(section) = table.section {
+            self.needs(at, (Layer::Section, section))?;
+        }
+        for number in table.rows.0..table.rows.1 {
+            let Some(record) = self.read::<RowRecord>(number) else { continue };
+            if record.table != row {
+                self.tell((Layer::Row, number), "it is among the rows of another table");
+            }
+            if record.cells.len() != table.columns.len() {
+                let (cells, columns) = (record.cells.len(), table.columns.len());
+                let what = format!("it has {cells} cells and its table {columns} columns");
+                self.tell((Layer::Row, number), what);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! One node with everything that is known about it.
+use halma_core::{Hit, Layer, NodeId};
+use serde::Serialize;
+
+use super::details::Details;
+use super::edges::Seen;
+use crate::store::{At, Reading, State, parse_id};
+use crate::{Base, KbError};
+
+/// A node, what it is, what was made of it, and what it is connected with.
+#[derive(Debug, Clone, Serialize)]
+pub struct Shown {
+    #[serde(flatten)]
+    pub node: Hit,
+    pub details: Details,
+    /// Work on it, done or not.
+    pub units: Vec<Unit>,
+    /// Embedders whose vector of it is held.
+    pub vectors: Vec<String>,
+    /// Outgoing first.
+    pub edges: Vec<Seen>,
+}
+
+/// A unit of work in the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unit {
+    /// `atoms` or `embed`.
+    pub task: &'static str,
+    /// `done`, `pending` or `failed`.
+    pub state: &'static str,
+    /// Why it failed, and how often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<(String, u32)>,
+}
+
+impl Unit {
+    pub(crate) fn new(task: &'static str, state: &State) -> Self {
+        let failure = match state {
+            State::Failed { reason, attempts } => Some((reason.clone(), *attempts)),
+            State::Pending | State::Done(_) => None,
+        };
+        Self { task, state: name(state), failure }
+    }
+}
+
+pub(crate) fn name(state: &State) -> &'static str {
+    match state {
+        State::Pending => "pending",
+        State::Done(_) => "done",
+        State::Failed { .. } => "failed",
+    }
+}
+
+impl Base {
+    /// The document of a name; `None` when there is none.
+    pub fn find_document(&self, name: &str) -> Result<Option<NodeId>, KbError> {
+        self.store.read(|txn| {
+            let Some(row) = self.store.named(txn, name)? else { return Ok(None) };
+            let id = self.store.id_of(txn, (Layer::Document, row))?;
+            Ok(id.map(|id| crate::store::node_id(Layer::Document, id)))
+        })
+    }
+
+    /// A node with what is known about it.
+    pub fn show(&self, id: &NodeId) -> Result<Shown, KbError> {
+        let missing = || KbError::NoNode { id: id.0.clone() };
+        let (layer, key) = parse_id(id).ok_or_else(missing)?;
+        let edges = self.edges_of(id, None)?;
+        let shown = self.store.read(|txn| {
+            let Some(row) = self.store.find(txn, layer, key)? else { return Ok(None) };
+            let (Some(node), Some(details)) =
+                (self.resolve(txn, layer, row)?, self.details(txn, (layer, row))?)
+            else {
+                return Ok(None);
+            };
+            let units = self.units(txn, (layer, row))?;
+            let vectors = self.vector_of(txn, (layer, row))?;
+            Ok(Some(Shown { node, details, units, vectors, edges }))
+        })?;
+        shown.ok_or_else(missing)
+    }
+
+    fn units(&self, txn: &Reading<'_>, (layer, row): At) -> heed::Result<Vec<Unit>> {
+        let mut units = vec![];
+        if layer == Layer::Chunk
+            && let Some(unit) = self.store.unit(txn, row)?
+        {
+            units.push(Unit::new("atoms", &unit.state));
+        }
+        let failed = self.store.unembedded(txn, (layer, row))?;
+        units.extend(failed.map(|state| Unit::new("embed", &state)));
+        Ok(units)
+    }
+
+    fn vector_of(&self, txn: &Reading<'_>, (layer, row): At) -> heed::Result<Vec<String>> {
+        let mut models = vec![];
+        for (number, record) in (0u8..).zip(self.store.embedders(txn)?) {
+            if self.store.vector(txn, number, layer, row)?.is_some() {
+                models.push(record.model);
+            }
+        }
+        Ok(models)
+    }
+}

@@ -1,0 +1,89 @@
+//! Names of documents as a user gives them: patterns, and what was probably meant.
+
+/// At most so many names are proposed for one that is unknown.
+const PROPOSED: usize = 3;
+
+/// The least share of letter pairs that a proposed name has in common with the one asked for.
+const ALIKE: f64 = 0.4;
+
+/// Whether a name fits a pattern in which `*` stands for anything, nothing included.
+pub(crate) fn fits(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// The names most like the one asked for, best first.
+pub(crate) fn near<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let (wanted, asked) = (pairs(asked), asked.to_lowercase());
+    let alike = |name: &str| {
+        let holds = name.to_lowercase().contains(&asked);
+        if holds { 1.0 } else { likeness(&wanted, &pairs(name)) }
+    };
+    let mut alike: Vec<(f64, &str)> = names.map(|name| (alike(name), name)).collect();
+    alike.retain(|(likeness, _)| *likeness >= ALIKE);
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    alike.truncate(PROPOSED);
+    alike.into_iter().map(|(_, name)| name.to_owned()).collect()
+}
+
+/// Pairs of neighbouring letters in order, ends included.
+fn pairs(name: &str) -> Vec<(char, char)> {
+    let letters: Vec<char> = format!(" {} ", name.to_lowercase()).chars().collect();
+    let mut pairs: Vec<_> = letters.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+/// Dice's coefficient of two sorted lists.
+#[expect(clippy::cast_precision_loss, reason = "names are short")]
+fn likeness(a: &[(char, char)], b: &[(char, char)]) -> f64 {
+    let (mut i, mut j, mut common) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => {
+                (i, j, common) = (i + 1, j + 1, common + 1);
+            }
+        }
+    }
+    2.0 * f64::from(common) / (a.len() + b.len()) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        for (pattern, name, expected) in [
+            ("a.txt", "a.txt", true),
+            ("a.txt", "a.txt2", false),
+            ("*", "", true),
+            ("*.txt", "dir/a.txt", true),
+            ("*.txt", "a.txt.bak", false),
+            ("notes/*", "notes/", true),
+            ("a*b*c", "aXbYbc", true),
+            ("a*b*c", "acb", false),
+            ("aa*aa", "aaa", false),
+            ("**é*", "xé", true),
+        ] {
+            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn a_slip_is_set_right() {
+        let names = ["film/jaws.md", "film/alien.md", "table.csv", "film/jaws2.md"];
+        assert_eq!(near("film/jwas.md", names.into_iter())[0], "film/jaws.md");
+        assert_eq!(near("jaws", names.into_iter())[0], "film/jaws.md");
+        assert!(near("qqq", names.into_iter()).is_empty());
+    }
+}

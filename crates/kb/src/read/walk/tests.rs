@@ -1,0 +1,107 @@
+//! Walking folders that are not as they should be.
+use std::fs;
+
+use super::*;
+use crate::IndexOptions;
+
+fn all() -> Selection {
+    Selection::default()
+}
+
+fn names(walked: &Walked) -> Vec<&str> {
+    walked.files.iter().map(|file| file.name.as_str()).collect()
+}
+
+#[test]
+fn folders_are_walked_in_order_without_hidden_files_and_loops() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::create_dir_all(at("sub/.git")).unwrap();
+    fs::create_dir_all(at("base/truth")).unwrap();
+    for name in ["b.txt", "a.txt", ".hidden", "sub/c.md", "sub/.git/x", "base/y.txt"] {
+        fs::write(at(name), "text").unwrap();
+    }
+    #[cfg(unix)]
+    for (to, from) in [(dir.path().to_owned(), "sub/loop"), (at("self"), "self")] {
+        std::os::unix::fs::symlink(to, at(from)).unwrap();
+    }
+    let walked = walk(&[dir.path().to_owned()], &at("base"), &all()).unwrap();
+    let expected: &[&str] = if cfg!(unix) {
+        &["a.txt", "b.txt", "self", "sub/c.md"]
+    } else {
+        &["a.txt", "b.txt", "sub/c.md"]
+    };
+    assert_eq!(names(&walked), expected);
+    assert_eq!(walked.refused, []);
+    assert!(walked.roots[0].found);
+    assert!(walked.files[0].origin.ends_with("/a.txt") && walked.files[0].origin.starts_with('/'));
+    if cfg!(unix) {
+        let refused = walked.files[2].load().err().unwrap().of(&walked.files[2].path);
+        assert!(refused.reason.contains("cannot be read"), "a link to itself: {}", refused.reason);
+    }
+}
+
+#[test]
+fn patterns_choose_the_files() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("x/drafts")).unwrap();
+    for name in ["a.md", "a.txt", "x/b.md", "x/drafts/c.md"] {
+        fs::write(dir.path().join(name), "text").unwrap();
+    }
+    let options = IndexOptions {
+        include: vec!["*.md".into()],
+        exclude: vec!["drafts".into()],
+        ..IndexOptions::default()
+    };
+    let selection = Selection::new(&options).unwrap();
+    let input = [dir.path().to_owned()];
+    assert_eq!(names(&walk(&input, Path::new("."), &selection).unwrap()), ["a.md", "x/b.md"]);
+    let single = [dir.path().join("a.txt")];
+    assert_eq!(names(&walk(&single, Path::new("."), &selection).unwrap()), ["a.txt"]);
+    let none = IndexOptions { include: vec!["*.pdf".into()], ..IndexOptions::default() };
+    let walked = walk(&input, Path::new("."), &Selection::new(&none).unwrap()).unwrap();
+    assert!(walked.files.is_empty() && walked.roots[0].found, "there are files, just no such ones");
+}
+
+#[test]
+fn an_input_that_is_not_there_is_an_error() {
+    let found = walk(&[PathBuf::from("no such folder")], Path::new("."), &all());
+    assert!(found.unwrap_err().to_string().contains("no such folder"));
+}
+
+#[cfg(unix)]
+#[test]
+fn strange_names_are_shown_on_one_line_and_stay_different() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir().unwrap();
+    for name in [&b"a\xff.txt"[..], b"a\xfe.txt", b"a\nb.txt", "ä.txt".as_bytes()] {
+        fs::write(dir.path().join(OsStr::from_bytes(name)), "text").unwrap();
+    }
+    let walked = walk(&[dir.path().to_owned()], Path::new("."), &all()).unwrap();
+    assert_eq!(names(&walked), [r"a\nb.txt", r"a\xfe.txt", r"a\xff.txt", "ä.txt"]);
+    assert!(walked.files.iter().all(|file| file.load().is_ok()));
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_read_is_read_again_and_then_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.txt");
+    fs::write(&path, "one").unwrap();
+    let file =
+        InputFile { path: path.clone(), name: "a.txt".into(), origin: "/a.txt".into(), bytes: 3 };
+    let mut times = 0;
+    let once = file.load_with(|| {
+        times += 1;
+        if times == 1 {
+            fs::write(&path, "three").unwrap();
+        }
+    });
+    assert_eq!((once.ok(), times), (Some(b"three".to_vec()), 2));
+    let mut grown = "three".to_owned();
+    let always = file.load_with(|| {
+        grown.push('!');
+        fs::write(&path, &grown).unwrap();
+    });
+    let refused = always.err().unwrap().of(&path);
+    assert!(refused.reason.contains("changes while it is read"), "{}", refused.reason);
+}

@@ -1,0 +1,270 @@
+//! For tests: a base with something in every layer, and marks in every text of one document.
+use std::path::Path;
+use std::sync::Arc;
+
+use halma_core::{Edge, Layer};
+use halma_parse::Parsed;
+
+use crate::atom::AtomDraft;
+use crate::cut::{ChunkDraft, Outline, SectionDraft};
+use crate::store::{
+    At, Column, ColumnKind, CommunityRecord, DocumentDraft, DocumentRecord, EntityRecord,
+    FactRecord, FigureRecord, Link, Place, Row, RowRecord, Store, SummaryRecord, TableRecord,
+    TagRecord, hash,
+};
+use crate::{Atoms, Base, BaseOptions};
+
+/// Entities of the sample: the first document names the first two, the second the last two.
+pub(crate) const ENTITIES: [&str; 3] = ["Alone", "Shared", "Other"];
+
+/// A base of two documents, `one` and `two`; every text of the first holds `mark` and a number.
+pub(crate) fn base(dir: &Path, mark: &str) -> Arc<Base> {
+    let base = Base::create_or_open(dir, BaseOptions::default()).unwrap();
+    let mut marks = Marks::new(mark);
+    let one = add(&base.store, "one", &mut marks);
+    let two = add(&base.store, "two", &mut Marks::new("other"));
+    share(&base.store, &mut marks, one, two);
+    drop(base);
+    // The word index is brought up to the truth.
+    Base::open(dir, BaseOptions::default()).unwrap()
+}
+
+/// Texts that all differ.
+pub(crate) struct Marks {
+    mark: String,
+    count: usize,
+}
+
+impl Marks {
+    pub(crate) fn new(mark: &str) -> Self {
+        Self { mark: mark.to_owned(), count: 0 }
+    }
+
+    pub(crate) fn next(&mut self) -> String {
+        self.count += 1;
+        format!("{}{:04}", self.mark, self.count)
+    }
+}
+
+fn place(text: &str, range: std::ops::Range<usize>) -> Place {
+    let chars = |end: usize| text[..end].chars().count();
+    Place { bytes: (range.start, range.end), chars: (chars(range.start), chars(range.end)) }
+}
+
+/// A document with two chunks, an atom of each, a table, a figure, a summary and vectors.
+pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
+    let text = format!("é {} first.\n{} second.\n", marks.next(), marks.next());
+    let middle = text.find('\n').unwrap() + 1;
+    let chunk = |range| {
+        let place = place(&text, range);
+        ChunkDraft { own: place, place, text: None, summary: None }
+    };
+    let mut chunks = vec![chunk(0..middle), chunk(middle..text.len())];
+    chunks[1].summary = Some(marks.next());
+    let whole = place(&text, 0..text.len());
+    let heading = Some(marks.next());
+    let sections =
+        vec![SectionDraft { name: heading, indexed: true, level: 1, place: whole, chunks }];
+    let outline = Outline { sections, ..Outline::default() };
+    let title = marks.next();
+    let id = hash(&[title.as_bytes(), text.as_bytes()]);
+    let file = format!("{name} {}", marks.next());
+    let parsed =
+        Parsed { format: "text", url: Some(file.clone()), text: text.clone(), ..Parsed::default() };
+    let draft = DocumentDraft {
+        id,
+        name,
+        source: &file,
+        title: &title,
+        origin: "",
+        parsed: &parsed,
+        outline: &outline,
+        cut_with: 0,
+    };
+    store
+        .write(|txn| {
+            store.put_document(txn, &draft, Atoms::Sentences)?;
+            let row = store.find(txn, Layer::Document, id)?.unwrap();
+            let mut record: DocumentRecord = store.linked(txn, row)?;
+            store.add_name(txn, row, (&format!("{name} again"), ""), false)?;
+            record.names.push(format!("{name} again"));
+            let (first, last) = (record.chunks.0, record.chunks.1 - 1);
+            let chars = text.chars().count();
+            for (chunk, span) in [(first, (0, 3)), (last, (chars - 2, chars))] {
+                let atom = AtomDraft { text: marks.next(), span };
+                store.put_atoms(txn, chunk, Atoms::Sentences, &[atom])?;
+            }
+            let table = store.take_rows(txn, Layer::Table, 1)?;
+            let section = record.sections.0;
+            let rows = store.take_rows(txn, Layer::Row, 2)?;
+            let column = Column { name: marks.next(), kind: ColumnKind::Text };
+            let record_of_table = TableRecord {
+                id: hash(&[b"table", title.as_bytes()]),
+                document: Some(row),
+                section: Some(section),
+                place: whole,
+                caption: Some(marks.next()),
+                columns: vec![column],
+                rows: (rows, rows + 2),
+                page: None,
+                merged: vec![],
+                relation: None,
+            };
+            store.put_node(txn, table, &record_of_table)?;
+            for number in 0..2 {
+                let cells = vec![marks.next()];
+                let id = hash(&[cells[0].as_bytes()]);
+                let number = number + 1;
+                let record = RowRecord { id, table, chunk: first, number, place: whole, cells };
+                store.put_node(txn, rows + number - 1, &record)?;
+            }
+            let figure = store.take_rows(txn, Layer::Figure, 1)?;
+            let record_of_figure = FigureRecord {
+                id: hash(&[b"figure", title.as_bytes()]),
+                document: row,
+                section,
+                place: whole,
+                caption: Some(marks.next()),
+                description: Some(marks.next()),
+                page: None,
+            };
+            store.put_node(txn, figure, &record_of_figure)?;
+            let summary = store.take_rows(txn, Layer::Summary, 1)?;
+            let text = marks.next();
+            let record_of_summary =
+                SummaryRecord { id: hash(&[text.as_bytes()]), document: row, text };
+            store.put_node(txn, summary, &record_of_summary)?;
+            edge(store, txn, (Layer::Summary, summary), Edge::DerivedFrom, (Layer::Document, row))?;
+            record.tables = (table, table + 1);
+            record.figures = (figure, figure + 1);
+            record.links = vec![((0, 1), marks.next())];
+            record.warnings = vec![marks.next()];
+            store.put_node(txn, row, &record)?;
+            let number = store.register_embedder(txn, "numbers", 3)?;
+            store.put_vector(txn, number, (Layer::Chunk, first), &[0.6, 0.8, 0.0])?;
+            store.embedding_failed(txn, &[(Layer::Chunk, last)], &marks.next())?;
+            Ok(row)
+        })
+        .unwrap()
+}
+
+fn edge(
+    store: &Store,
+    txn: &mut heed::RwTxn<'_>,
+    from: At,
+    edge: Edge,
+    to: At,
+) -> heed::Result<()> {
+    store.put_edge(txn, Link { from, edge, to, weight: 1.0 })
+}
+
+/// What two documents say together: entities, facts, tags, a table of facts, communities.
+fn share(store: &Store, marks: &mut Marks, one: Row, two: Row) {
+    store
+        .write(|txn| {
+            let first: DocumentRecord = store.linked(txn, one)?;
+            let second: DocumentRecord = store.linked(txn, two)?;
+            let (mine, theirs) = ((Layer::Chunk, first.chunks.0), (Layer::Chunk, second.chunks.0));
+            let entities = store.take_rows(txn, Layer::Entity, ENTITIES.len())?;
+            for (row, name) in (entities..).zip(ENTITIES) {
+                // What only the first document names may hold its words.
+                let of_one = name == ENTITIES[0];
+                let words = |marks: &mut Marks| if of_one { marks.next() } else { name.into() };
+                let record = EntityRecord {
+                    id: hash(&[name.as_bytes()]),
+                    key: words(marks),
+                    name: words(marks),
+                    kind: "thing".into(),
+                    description: words(marks),
+                    aliases: vec![words(marks)],
+                };
+                store.put_node(txn, row, &record)?;
+            }
+            let entity = |at: u32| (Layer::Entity, entities + at);
+            edge(store, txn, mine, Edge::Mentions, entity(0))?;
+            edge(store, txn, mine, Edge::Mentions, entity(1))?;
+            edge(store, txn, theirs, Edge::Mentions, entity(1))?;
+            edge(store, txn, theirs, Edge::Mentions, entity(2))?;
+            // Two facts say the same of the same, one in each document; a third only in the first.
+            let facts = store.take_rows(txn, Layer::Fact, 3)?;
+            for (at, (chunk, tail)) in
+                [(mine.1, 2), (theirs.1, 2), (mine.1, 0)].into_iter().enumerate()
+            {
+                let text = if chunk == mine.1 { marks.next() } else { "other".into() };
+                let record = FactRecord {
+                    id: hash(&[text.as_bytes(), &[u8::try_from(at).unwrap()]]),
+                    chunk,
+                    head: entities + 1,
+                    relation: text.clone(),
+                    tail: entities + tail,
+                    text,
+                };
+                store.put_node(txn, facts + u32::try_from(at).unwrap(), &record)?;
+            }
+            for (tail, weight) in [(2, 2.0), (0, 1.0)] {
+                let (from, to) = (entity(1), entity(tail));
+                store.put_edge(txn, Link { from, edge: Edge::Relates, to, weight })?;
+            }
+            let tags = store.take_rows(txn, Layer::Tag, 2)?;
+            for (row, of_one) in [(tags, true), (tags + 1, false)] {
+                let name = if of_one { marks.next() } else { "other".into() };
+                let id = hash(&[name.as_bytes()]);
+                store.put_node(txn, row, &TagRecord { id, class: name.clone(), name })?;
+                edge(store, txn, mine, Edge::Tagged, (Layer::Tag, row))?;
+            }
+            edge(store, txn, theirs, Edge::Tagged, (Layer::Tag, tags + 1))?;
+            // The first community tells of what the first document says, the last does not.
+            let communities = store.take_rows(txn, Layer::Community, 3)?;
+            for at in 0..3 {
+                let title = if at < 2 { marks.next() } else { "other".into() };
+                let summary = if at < 2 { marks.next() } else { "other".into() };
+                let id = hash(&[title.as_bytes()]);
+                let level = u8::from(at == 1);
+                let record = CommunityRecord { id, level, title, summary };
+                store.put_node(txn, communities + at, &record)?;
+            }
+            let community = |at: u32| (Layer::Community, communities + at);
+            edge(store, txn, entity(1), Edge::MemberOf, community(0))?;
+            edge(store, txn, community(0), Edge::MemberOf, community(1))?;
+            edge(store, txn, entity(2), Edge::MemberOf, community(2))?;
+            for (table, chunks) in [(0, vec![mine.1]), (1, vec![mine.1, theirs.1])] {
+                made(store, txn, marks, (table, mine.1), &chunks)?;
+            }
+            edge(store, txn, (Layer::Document, two), Edge::RefersTo, (Layer::Document, one))
+        })
+        .unwrap();
+}
+
+/// A table made from facts, with a row of each chunk.
+fn made(
+    store: &Store,
+    txn: &mut heed::RwTxn<'_>,
+    marks: &mut Marks,
+    (number, mine): (u8, Row),
+    chunks: &[Row],
+) -> heed::Result<()> {
+    let table = store.take_rows(txn, Layer::Table, 1)?;
+    let count = u32::try_from(chunks.len()).unwrap();
+    let rows = store.take_rows(txn, Layer::Row, chunks.len())?;
+    let record = TableRecord {
+        id: hash(&[b"made", &[number]]),
+        document: None,
+        section: None,
+        place: Place::default(),
+        caption: None,
+        columns: vec![Column { name: "who".into(), kind: ColumnKind::Text }],
+        rows: (rows, rows + count),
+        page: None,
+        merged: vec![],
+        relation: Some(format!("relation {number}")),
+    };
+    store.put_node(txn, table, &record)?;
+    for (row, chunk) in (rows..).zip(chunks) {
+        let cells = vec![if *chunk == mine { marks.next() } else { "other".into() }];
+        let id = hash(&[b"row", cells[0].as_bytes(), &[number]]);
+        let place = Place::default();
+        let record = RowRecord { id, table, chunk: *chunk, number: row - rows + 1, place, cells };
+        store.put_node(txn, row, &record)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,226 @@
+//! What was made of a part of a document goes with it when the document is replaced: an unchanged
+//! chunk costs nothing again.
+use std::collections::{HashMap, VecDeque};
+
+use halma_core::{Edge, Layer};
+use heed::RwTxn;
+
+use super::schema::{At, hash, id_key};
+use super::waiting::Work;
+use super::{
+    AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Id, Link, Node, Place,
+    Reading, Row, SectionRecord, State, Store, SummaryRecord,
+};
+
+/// What tells whether two chunks are made into the same: what is searched of them, and their own
+/// text with the white space before it, which places are counted from.
+pub(crate) fn sameness(searched: &str, chunk: &str, verbatim: bool) -> Id {
+    hash(&[searched.as_bytes(), chunk.trim_end().as_bytes(), &[u8::from(verbatim)]])
+}
+
+impl Store {
+    /// [`sameness`] of the chunks of a document that is stored, in order.
+    pub(crate) fn samenesses(
+        &self,
+        txn: &Reading<'_>,
+        document: Row,
+    ) -> heed::Result<Vec<(Id, Row)>> {
+        let record: DocumentRecord = self.linked(txn, document)?;
+        let mut found = vec![];
+        for row in record.chunks.0..record.chunks.1 {
+            let Some(searched) = self.searched_text(txn, Layer::Chunk, row)? else { continue };
+            let chunk: ChunkRecord = self.linked(txn, row)?;
+            let text = self.chunk_text(txn, &chunk)?;
+            found.push((sameness(&searched, &text, chunk.text.is_none()), row));
+        }
+        Ok(found)
+    }
+
+    /// Moves everything that hangs on the chunks and sections of `old` to the same ones of `new`,
+    /// which has just been put in. Returns how many chunks there were.
+    pub(crate) fn carry(&self, txn: &mut RwTxn<'_>, old: Row, new: Row) -> heed::Result<usize> {
+        let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
+        for (sameness, row) in self.samenesses(txn, old)? {
+            left.entry(sameness).or_default().push_back(row);
+        }
+        let mut carried = 0;
+        for (sameness, to) in self.samenesses(txn, new)? {
+            if let Some(from) = left.get_mut(&sameness).and_then(VecDeque::pop_front) {
+                self.carry_chunk(txn, from, to)?;
+                carried += 1;
+            }
+        }
+        self.carry_sections(txn, old, new)?;
+        Ok(carried)
+    }
+
+    fn carry_chunk(&self, txn: &mut RwTxn<'_>, from: Row, to: Row) -> heed::Result<()> {
+        let (old, new): (ChunkRecord, ChunkRecord) =
+            (self.linked(txn, from)?, self.linked(txn, to)?);
+        if let Some(unit) = self.unit(txn, from)? {
+            if let State::Done((first, end)) = unit.state {
+                for atom in first..end {
+                    self.carry_atom(txn, atom, &old, (to, &new))?;
+                }
+            }
+            // The old chunk lets go of its atoms, so that they are not removed with it.
+            self.forget_atomizing(txn, from)?;
+            self.put_unit(txn, to, &unit)?;
+        }
+        self.carry_facts(txn, from, (to, &new))?;
+        self.move_units(txn, (Layer::Chunk, from), (Layer::Chunk, to))?;
+        self.carry_vectors(txn, (Layer::Chunk, from), to)?;
+        self.carry_edges(txn, (Layer::Chunk, from), (Layer::Chunk, to))
+    }
+
+    /// An atom keeps its row, so its edges, vectors and words need no change.
+    fn carry_atom(
+        &self,
+        txn: &mut RwTxn<'_>,
+        row: Row,
+        old: &ChunkRecord,
+        (chunk, new): (Row, &ChunkRecord),
+    ) -> heed::Result<()> {
+        let Some(atom) = self.node::<AtomRecord>(txn, row)? else { return Ok(()) };
+        let (start, end) = shifted((atom.start, atom.end), old.place, new.place);
+        let id = hash(&[&new.id.to_be_bytes(), atom.text.as_bytes()]);
+        let moved = AtomRecord { id, chunk, start, end, text: atom.text };
+        self.renew(txn, row, atom.id, &moved)?;
+        // Written again, because what a vector is stored with may belong to its document.
+        self.carry_vectors(txn, (Layer::Atom, row), row)
+    }
+
+    /// Facts that are linked to the chunk keep their rows, too.
+    fn carry_facts(
+        &self,
+        txn: &mut RwTxn<'_>,
+        from: Row,
+        to: (Row, &ChunkRecord),
+    ) -> heed::Result<()> {
+        for (layer, row) in self.listed_under(txn, (Layer::Chunk, from))? {
+            if layer == Layer::Fact {
+                self.carry_fact(txn, row, to)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_fact(
+        &self,
+        txn: &mut RwTxn<'_>,
+        row: Row,
+        (chunk, new): (Row, &ChunkRecord),
+    ) -> heed::Result<()> {
+        let Some(fact) = self.node::<FactRecord>(txn, row)? else { return Ok(()) };
+        let head: EntityRecord = self.linked(txn, fact.head)?;
+        let tail: EntityRecord = self.linked(txn, fact.tail)?;
+        let parts = [head.key.as_bytes(), fact.relation.as_bytes(), tail.key.as_bytes()];
+        let id = hash(&[&new.id.to_be_bytes(), parts[0], parts[1], parts[2]]);
+        let before = fact.id;
+        self.renew(txn, row, before, &FactRecord { id, chunk, ..fact })
+    }
+
+    /// Sections of the same name and text keep what hangs on them: summaries, say.
+    fn carry_sections(&self, txn: &mut RwTxn<'_>, old: Row, new: Row) -> heed::Result<()> {
+        let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
+        for (sameness, row) in self.sections_of(txn, old)? {
+            left.entry(sameness).or_default().push_back(row);
+        }
+        for (sameness, to) in self.sections_of(txn, new)? {
+            let Some(from) = left.get_mut(&sameness).and_then(VecDeque::pop_front) else {
+                continue;
+            };
+            let from = (Layer::Section, from);
+            self.move_units(txn, from, (Layer::Section, to))?;
+            for link in self.edges_to(txn, from, Some(Edge::DerivedFrom))? {
+                let (Layer::Summary, row) = link.from else { continue };
+                let summary: SummaryRecord = self.linked(txn, row)?;
+                self.put_node(txn, row, &SummaryRecord { document: new, ..summary })?;
+            }
+            self.carry_edges(txn, from, (Layer::Section, to))?;
+        }
+        Ok(())
+    }
+
+    fn sections_of(&self, txn: &Reading<'_>, document: Row) -> heed::Result<Vec<(Id, Row)>> {
+        let record: DocumentRecord = self.linked(txn, document)?;
+        let mut found = vec![];
+        for row in record.sections.0..record.sections.1 {
+            let section: SectionRecord = self.linked(txn, row)?;
+            let name = section.name.unwrap_or_default();
+            let text = self.slice(txn, document, section.place.bytes)?;
+            let text = text.trim_end().as_bytes();
+            let parts = [record.title.as_bytes(), name.as_bytes(), text];
+            found.push((hash(&parts), row));
+        }
+        Ok(found)
+    }
+
+    /// Puts a changed record into a row that keeps its place.
+    fn renew<N: Node>(
+        &self,
+        txn: &mut RwTxn<'_>,
+        row: Row,
+        before: Id,
+        node: &N,
+    ) -> heed::Result<()> {
+        if before != node.id() && self.find(txn, N::LAYER, before)? == Some(row) {
+            self.db.ids.delete(txn, &id_key(N::LAYER, before))?;
+        }
+        self.put_node(txn, row, node)
+    }
+
+    fn carry_vectors(
+        &self,
+        txn: &mut RwTxn<'_>,
+        (layer, from): (Layer, Row),
+        to: Row,
+    ) -> heed::Result<()> {
+        let aim = match self.aim(txn)? {
+            Some(model) => self.embedder(txn, &model)?.map(|(number, _)| number),
+            None => None,
+        };
+        for number in (0..=u8::MAX).take(self.embedders(txn)?.len()) {
+            let Some(vector) = self.vector(txn, number, layer, from)? else { continue };
+            self.put_vector(txn, number, (layer, to), &vector)?;
+            if Some(number) == aim {
+                self.done_with(txn, Work::Vector, (layer, to))?;
+            }
+        }
+        self.move_unembedded(txn, (layer, from), to)
+    }
+
+    /// Edges at one node lead to and from another instead.
+    fn carry_edges(&self, txn: &mut RwTxn<'_>, from: At, to: At) -> heed::Result<()> {
+        let mut links = self.edges_from(txn, from, None)?;
+        links.extend(self.edges_to(txn, from, None)?);
+        let moved = |end: At| if end == from { to } else { end };
+        for link in links {
+            self.remove_edge(txn, &link)?;
+            self.put_edge(txn, Link { from: moved(link.from), to: moved(link.to), ..link })?;
+        }
+        Ok(())
+    }
+}
+
+/// Where something of a chunk stands when the chunk stands elsewhere.
+fn shifted(span: (usize, usize), old: Place, new: Place) -> (usize, usize) {
+    if span == old.chars {
+        return new.chars;
+    }
+    let moved = |at: usize| (at + new.chars.0).saturating_sub(old.chars.0).min(new.chars.1);
+    (moved(span.0), moved(span.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_moves_with_its_chunk_and_stays_inside() {
+        let place = |start, end| Place { bytes: (0, 0), chars: (start, end) };
+        assert_eq!(shifted((12, 20), place(10, 30), place(110, 130)), (112, 120));
+        assert_eq!(shifted((12, 20), place(10, 30), place(0, 20)), (2, 10));
+        assert_eq!(shifted((10, 30), place(10, 30), place(5, 24)), (5, 24), "the whole chunk");
+    }
+}

@@ -1,0 +1,329 @@
+//! The in-memory database: what it holds of the base, and how a query runs in it.
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Instant;
+
+use halma_core::{Computed, ComputedRow, NodeId};
+use rusqlite::config::DbConfig;
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Statement};
+use serde_json::Value;
+
+use super::SqlLimits;
+use super::catalogue::{Catalogue, LIST};
+use super::hints::explained;
+use super::load::{self, Origins};
+use super::query::Query;
+use super::sources::traced;
+use crate::KbError;
+use crate::store::{Row, Store};
+
+/// Bytes that `SQLite` may use in this process, the tables included.
+const MEMORY: &str = "2147483648";
+
+/// Bytes of one value.
+const LARGEST_VALUE: i32 = 100_000_000;
+
+/// Bytes of a whole result; what is beyond is cut off.
+const LARGEST_RESULT: usize = 64_000_000;
+
+/// Instructions of `SQLite` between two looks at the clock.
+const CLOCK_EVERY: i32 = 10_000;
+
+pub(super) struct Engine {
+    connection: Connection,
+    pub(super) catalogue: Arc<Catalogue>,
+    loaded: HashSet<usize>,
+    listed: bool,
+    origins: Arc<RwLock<Origins>>,
+    gate: Arc<Mutex<Gate>>,
+}
+
+/// What the query at hand may do, and what it did.
+#[derive(Default)]
+struct Gate {
+    /// A query of a user's runs; otherwise the tables are filled.
+    closed: bool,
+    until: Option<Instant>,
+    read: BTreeSet<String>,
+    refused: Option<String>,
+}
+
+fn opened(gate: &Mutex<Gate>) -> MutexGuard<'_, Gate> {
+    gate.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Gate {
+    fn allow(&mut self, action: AuthAction<'_>) -> Authorization {
+        if !self.closed {
+            return Authorization::Allow;
+        }
+        let refused = match action {
+            AuthAction::Select | AuthAction::Recursive => return Authorization::Allow,
+            AuthAction::Function { function_name } if function_name != "load_extension" => {
+                return Authorization::Allow;
+            }
+            AuthAction::Read { table_name, .. } if !table_name.starts_with("sqlite_") => {
+                self.read.insert(table_name.to_lowercase());
+                return Authorization::Allow;
+            }
+            AuthAction::Read { table_name, .. } => {
+                format!("{table_name} (`{LIST}` lists the tables)")
+            }
+            AuthAction::Function { function_name } => function_name.to_owned(),
+            AuthAction::Pragma { pragma_name, .. } => format!("pragma {pragma_name}"),
+            AuthAction::Attach { .. } => "ATTACH".to_owned(),
+            _ => "a change".to_owned(),
+        };
+        self.refused.get_or_insert(refused);
+        Authorization::Deny
+    }
+}
+
+impl Engine {
+    pub(super) fn new(catalogue: Catalogue) -> Result<Self, KbError> {
+        let origins = Arc::default();
+        let gate: Arc<Mutex<Gate>> = Arc::default();
+        let connection = open(&gate, &origins).map_err(KbError::tables)?;
+        let (loaded, listed) = (HashSet::new(), false);
+        Ok(Self { connection, catalogue: Arc::new(catalogue), loaded, listed, origins, gate })
+    }
+
+    /// Runs one query that reads; `None` when the base has changed meanwhile.
+    pub(super) fn run(
+        &mut self,
+        store: &Store,
+        sql: &str,
+        limits: SqlLimits,
+    ) -> Result<Option<Computed>, KbError> {
+        let query = Query::new(sql)?;
+        if !self.load(store, &query)? {
+            return Ok(None);
+        }
+        let named = query.tables(&self.catalogue);
+        let written = query.in_own_names(&self.catalogue);
+        {
+            let mut gate = opened(&self.gate);
+            *gate = Gate { closed: true, ..Gate::default() };
+            gate.until = Instant::now().checked_add(limits.time);
+        }
+        let done = self.computed(&written, limits);
+        let gate = std::mem::take(&mut *opened(&self.gate));
+        done.map(Some).map_err(|error| match gate.refused {
+            Some(what) => KbError::SqlNotRead { what },
+            None => explained(&error, (&query, &named), &self.catalogue, limits),
+        })
+    }
+
+    /// Loads the tables that a query names; false when one is not there any more.
+    fn load(&mut self, store: &Store, query: &Query<'_>) -> Result<bool, KbError> {
+        if query.lists() && !self.listed {
+            load::list(&self.connection, &self.catalogue).map_err(KbError::tables)?;
+            self.listed = true;
+        }
+        for at in query.tables(&self.catalogue) {
+            let table = &self.catalogue.tables[at];
+            if let Some(reason) = &table.refused {
+                return Err(KbError::Sql {
+                    reason: format!("`{}` cannot be read: {reason}", table.name),
+                    hint: "its rows are in the base all the same; search for them".into(),
+                });
+            }
+            if self.loaded.contains(&at) {
+                continue;
+            }
+            let mut origins = self.origins.write().unwrap_or_else(PoisonError::into_inner);
+            if !load::table(&self.connection, (store, &self.catalogue), at, &mut origins)? {
+                return Ok(false);
+            }
+            self.loaded.insert(at);
+        }
+        Ok(true)
+    }
+
+    fn computed(&self, sql: &str, limits: SqlLimits) -> rusqlite::Result<Computed> {
+        let mut statement = self.connection.prepare(sql)?;
+        if !statement.readonly() {
+            opened(&self.gate).refused.get_or_insert("a change".to_owned());
+            return Err(rusqlite::Error::InvalidQuery);
+        }
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
+        let found = read(&mut statement, columns.len(), limits.rows)?;
+        drop(statement);
+        let read: Vec<String> = opened(&self.gate).read.iter().cloned().collect();
+        let sources = self.sources(sql, &found, (columns.len(), limits.rows));
+        let tables = self.tables(&read);
+        let row = |(values, sources): (Vec<Value>, Vec<NodeId>)| {
+            let sources = if sources.is_empty() { tables.clone() } else { sources };
+            ComputedRow { values, sources }
+        };
+        let rows = found.rows.into_iter().zip(sources).map(row).collect();
+        Ok(Computed { columns, rows, documents: self.documents(&read), cut: found.cut })
+    }
+
+    /// The rows of the base that each row of a result comes from; none where that is not known.
+    fn sources(&self, sql: &str, found: &Found, (width, most): (usize, usize)) -> Vec<Vec<NodeId>> {
+        self.traced(sql, found, (width, most)).unwrap_or_else(|| vec![vec![]; found.rows.len()])
+    }
+
+    fn traced(
+        &self,
+        sql: &str,
+        found: &Found,
+        (width, most): (usize, usize),
+    ) -> Option<Vec<Vec<NodeId>>> {
+        let query = Query::new(sql).ok()?;
+        let known = |name: &str| name == LIST || self.catalogue.find(name).is_some();
+        let traced = traced(&query, width, known)?;
+        let lists = query.lists();
+        // What SQLite makes of the changed query is only believed where it gives the same values.
+        let mut statement = self.connection.prepare(&traced.sql).ok()?;
+        let count = statement.column_count();
+        let mut again = read(&mut statement, count, most).ok()?;
+        let mut sources = vec![];
+        for values in &mut again.rows {
+            let rows = values.split_off(width.min(values.len()));
+            let rows: BTreeSet<i64> = rows.iter().flat_map(numbers).collect();
+            sources.push(rows.into_iter().filter_map(|row| self.node(row, lists)).collect());
+        }
+        if traced.in_order {
+            return (again.rows == found.rows).then_some(sources);
+        }
+        let keys = again.rows.iter().map(|values| Value::from(values.clone()).to_string());
+        let by_values: BTreeMap<String, Vec<NodeId>> = keys.zip(sources).collect();
+        let of = |values: &Vec<Value>| by_values.get(&Value::from(values.clone()).to_string());
+        Some(found.rows.iter().map(|values| of(values).cloned().unwrap_or_default()).collect())
+    }
+
+    fn node(&self, row: i64, lists: bool) -> Option<NodeId> {
+        if lists {
+            return Some(self.catalogue.tables.get(usize::try_from(row).ok()?)?.id.clone());
+        }
+        let origins = self.origins.read().unwrap_or_else(PoisonError::into_inner);
+        origins.id(Row::try_from(row).ok()?)
+    }
+
+    /// The tables that were read, those that others unite included.
+    fn tables(&self, read: &[String]) -> Vec<NodeId> {
+        let found: BTreeSet<NodeId> =
+            self.parts(read).map(|at| self.catalogue.tables[at].id.clone()).collect();
+        found.into_iter().collect()
+    }
+
+    fn documents(&self, read: &[String]) -> Vec<String> {
+        let origins = self.origins.read().unwrap_or_else(PoisonError::into_inner);
+        let tables = self.parts(read).map(|at| &self.catalogue.tables[at]);
+        let names = tables.flat_map(|table| origins.documents(table));
+        let mut names: BTreeSet<String> = names.map(ToString::to_string).collect();
+        if read.iter().any(|name| name == LIST) {
+            names.extend(self.catalogue.tables.iter().filter_map(|table| table.document.clone()));
+        }
+        names.into_iter().collect()
+    }
+
+    fn parts(&self, read: &[String]) -> impl Iterator<Item = usize> {
+        let found = read.iter().filter_map(|name| self.catalogue.find(name));
+        found.flat_map(|at| match &self.catalogue.tables[at].united[..] {
+            [] => vec![at],
+            united => united.to_vec(),
+        })
+    }
+}
+
+fn open(gate: &Arc<Mutex<Gate>>, origins: &Arc<RwLock<Origins>>) -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
+    // A word in double quotes that is no name is an error, not a text.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LARGEST_VALUE)?;
+    // Nothing of the base is written to files that nobody deletes with it.
+    connection.execute_batch("PRAGMA temp_store = MEMORY; PRAGMA journal_mode = OFF;")?;
+    connection.query_row(&format!("PRAGMA hard_heap_limit = {MEMORY}"), [], |_| Ok(()))?;
+    ask_rows(&connection, origins)?;
+    let watched = Arc::clone(gate);
+    let late = move || opened(&watched).until.is_some_and(|until| Instant::now() >= until);
+    connection.progress_handler(CLOCK_EVERY, Some(late))?;
+    let gate = Arc::clone(gate);
+    connection
+        .authorizer(Some(move |context: AuthContext<'_>| opened(&gate).allow(context.action)))?;
+    Ok(connection)
+}
+
+/// What can be asked of a row beside its columns.
+fn ask_rows(connection: &Connection, origins: &Arc<RwLock<Origins>>) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    let add = |name: &str, answer: fn(&Origins, Row) -> Option<rusqlite::types::Value>| {
+        let origins = Arc::clone(origins);
+        connection.create_scalar_function(name, 1, flags, move |context: &Context<'_>| {
+            let row = context.get::<Option<i64>>(0)?.and_then(|row| Row::try_from(row).ok());
+            let origins = origins.read().unwrap_or_else(PoisonError::into_inner);
+            Ok(row.and_then(|row| answer(&origins, row)))
+        })
+    };
+    add("halma_row", |origins, row| origins.id(row).map(|id| id.0.into()))?;
+    add("halma_document", |origins, row| origins.document(row).map(Into::into))?;
+    add("halma_page", |origins, row| origins.page(row).map(|page| i64::from(page).into()))
+}
+
+/// The rows of a result, as many as fit.
+struct Found {
+    rows: Vec<Vec<Value>>,
+    cut: bool,
+}
+
+fn read(statement: &mut Statement<'_>, width: usize, most: usize) -> rusqlite::Result<Found> {
+    let truths: Vec<bool> =
+        statement.columns().map(|column| column.decl_type() == Some("BOOLEAN")).collect();
+    let mut found = Found { rows: vec![], cut: false };
+    let mut bytes = 0;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if found.rows.len() >= most || bytes >= LARGEST_RESULT {
+            found.cut = true;
+            break;
+        }
+        let mut values = Vec::with_capacity(width);
+        for (i, truth) in truths.iter().enumerate().take(width) {
+            let value = row.get_ref(i)?;
+            bytes += size(value);
+            values.push(json(value, *truth));
+        }
+        found.rows.push(values);
+    }
+    Ok(found)
+}
+
+fn size(value: ValueRef<'_>) -> usize {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len() + 16,
+        _ => 16,
+    }
+}
+
+fn json(value: ValueRef<'_>, truth: bool) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number @ (0 | 1)) if truth => Value::Bool(number == 1),
+        ValueRef::Integer(number) => number.into(),
+        // JSON has no infinity.
+        ValueRef::Real(number) => serde_json::Number::from_f64(number)
+            .map_or_else(|| Value::String(number.to_string()), Value::Number),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
+        ValueRef::Blob(bytes) => {
+            let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("x'{}'", hex.concat()).into()
+        }
+    }
+}
+
+/// The numbers in a value that names rows: one, or several with commas.
+fn numbers(value: &Value) -> Vec<i64> {
+    match value {
+        Value::Number(number) => number.as_i64().into_iter().collect(),
+        Value::String(list) => list.split(',').filter_map(|number| number.parse().ok()).collect(),
+        _ => vec![],
+    }
+}

@@ -1,0 +1,186 @@
+//! Keeping a base in step with its input: patterns, pruning, strange files.
+mod common;
+
+use std::sync::Arc;
+
+use common::{Bench, Words, search};
+use halma_core::{Budget, Layer, Mode};
+use halma_kb::{InputFormat, KbError};
+
+async fn finds(base: &halma_kb::Base, word: &str) -> bool {
+    !search(base, word, Layer::Chunk, Mode::Bm25).await.is_empty()
+}
+
+fn pruning(bench: &mut Bench) {
+    bench.options.prune = true;
+}
+
+#[tokio::test]
+async fn what_is_gone_is_removed_when_that_is_asked_for() {
+    let mut bench = Bench::new();
+    bench.write("a.txt", "All about otters.").write("x/b.txt", "All about beavers.");
+    let base = bench.open(Some(Words::new()));
+    bench.index(&base).await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::write(elsewhere.path().join("c.txt"), "All about badgers.").unwrap();
+    bench.index_path(&base, elsewhere.path(), InputFormat::Auto, Budget::default()).await.unwrap();
+    std::fs::remove_file(elsewhere.path().join("c.txt")).unwrap();
+
+    bench.remove("x/b.txt");
+    let kept = bench.index(&base).await;
+    assert!(kept.documents_removed.is_empty() && finds(&base, "beavers").await);
+    pruning(&mut bench);
+    let report = bench.index(&base).await;
+    assert_eq!(report.documents_removed, ["x/b.txt"]);
+    assert!(!report.nothing_new() && !finds(&base, "beavers").await);
+    assert!(finds(&base, "otters").await && finds(&base, "badgers").await);
+    let stats = base.stats().unwrap();
+    assert_eq!((stats.documents, stats.vectors[0].chunks, stats.vectors[0].atoms), (2, 2, 2));
+    assert!(bench.index(&base).await.documents_removed.is_empty());
+}
+
+#[tokio::test]
+async fn a_single_file_or_a_subfolder_prunes_nothing_outside_it() {
+    let mut bench = Bench::new();
+    bench.write("a.txt", "Otters.").write("x/b.txt", "Beavers.").write("x/c.txt", "Voles.");
+    let base = bench.open(None);
+    bench.index(&base).await;
+    bench.remove("a.txt").remove("x/c.txt");
+    pruning(&mut bench);
+    let file = bench.input().join("x/b.txt");
+    let report = bench.index_path(&base, &file, InputFormat::Auto, Budget::default()).await;
+    assert!(report.unwrap().documents_removed.is_empty());
+    let folder = bench.input().join("x");
+    let report = bench.index_path(&base, &folder, InputFormat::Auto, Budget::default()).await;
+    assert_eq!(report.unwrap().documents_removed, ["x/c.txt"]);
+    assert!(finds(&base, "otters").await);
+}
+
+#[tokio::test]
+async fn an_empty_folder_removes_nothing() {
+    let mut bench = Bench::new();
+    bench.write("a.txt", "Otters.");
+    let base = bench.open(None);
+    bench.index(&base).await;
+    bench.remove("a.txt");
+    pruning(&mut bench);
+    let refused = bench.try_index(&base, Budget::default()).await;
+    let Err(error @ KbError::NothingFound { .. }) = refused else { panic!("{refused:?}") };
+    assert!(error.to_string().contains("nothing is removed"), "{error}");
+    assert!(finds(&base, "otters").await);
+}
+
+#[tokio::test]
+async fn what_cannot_be_looked_at_is_not_gone() {
+    let mut bench = Bench::new();
+    bench.write("a.txt", "Otters.").write("b.md", "Beavers.").write("c.txt", "Voles.");
+    bench.write("records.jsonl", "{\"id\":\"r1\",\"text\":\"Moles.\"}\n{\"text\":\"Shrews.\"}");
+    let base = bench.open(None);
+    bench.index(&base).await;
+    pruning(&mut bench);
+    // One has become unreadable, one is left out by the patterns, one half-written.
+    bench.write("a.txt", b"Otters\0").remove("b.md");
+    bench.write("records.jsonl", "{\"id\":\"r1\",\"text\":\"Moles.\"}\n{\"text\":\"Shr");
+    bench.options.exclude = vec!["*.md".into()];
+    let report = bench.index(&base).await;
+    assert!(report.documents_removed.is_empty(), "{report:?}");
+    assert_eq!(report.refused.len(), 2);
+    bench.write("records.jsonl", "{\"id\":\"r1\",\"text\":\"Moles.\"}");
+    bench.options.exclude.clear();
+    let report = bench.index(&base).await;
+    assert_eq!(report.documents_removed, ["b.md", "records.jsonl#2"]);
+    assert!(finds(&base, "moles").await && finds(&base, "otters").await);
+}
+
+#[tokio::test]
+async fn one_of_two_copies_that_goes_leaves_the_other() {
+    let mut bench = Bench::new();
+    bench.write("x/same.txt", "About otters.").write("y/same.txt", "About otters.");
+    let base = bench.open(None);
+    bench.index(&base).await;
+    bench.remove("x/same.txt");
+    pruning(&mut bench);
+    let report = bench.index(&base).await;
+    assert!(report.documents_removed.is_empty());
+    assert_eq!(search(&base, "otters", Layer::Chunk, Mode::Bm25).await[0].document, "y/same.txt");
+}
+
+#[tokio::test]
+async fn pooled_paragraphs_go_with_the_last_file_that_has_them() {
+    let mut bench = Bench::new();
+    let one = r#"[{"context": [["Jaws", ["A film."]], ["Mercury", ["A planet."]]]}]"#;
+    let two = r#"[{"context": [["Jaws", ["A film."]], ["Duel", ["Another film."]]]}]"#;
+    bench.write("a.json", one).write("b.json", two);
+    let base = bench.open(None);
+    bench.index(&base).await;
+    pruning(&mut bench);
+    bench.remove("a.json");
+    assert_eq!(bench.index(&base).await.documents_removed, ["Mercury"]);
+    assert!(finds(&base, "film").await && !finds(&base, "planet").await);
+}
+
+#[tokio::test]
+async fn patterns_choose_what_is_read() {
+    let mut bench = Bench::new();
+    bench.write("a.md", "Otters.").write("b.txt", "Beavers.").write("old/c.md", "Voles.");
+    bench.options.include = vec!["*.md".into()];
+    bench.options.exclude = vec!["old".into()];
+    let base = bench.open(None);
+    assert_eq!(bench.index(&base).await.documents_new, 1);
+    assert!(finds(&base, "otters").await && !finds(&base, "voles").await);
+    bench.options.include = vec!["[".into()];
+    let wrong = bench.try_index(&base, Budget::default()).await.unwrap_err().to_string();
+    assert!(wrong.contains("`[`"), "{wrong}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn names_that_are_no_text_are_told_apart() {
+    use std::os::unix::ffi::OsStrExt;
+    let bench = Bench::new();
+    let path = |name: &[u8]| bench.input().join(std::ffi::OsStr::from_bytes(name));
+    std::fs::write(path(b"a\xff.txt"), "Otters.").unwrap();
+    std::fs::write(path(b"a\xfe.txt"), "Beavers.").unwrap();
+    std::fs::write(path(b"a\nb.txt"), "Voles.").unwrap();
+    let base = bench.open(None);
+    assert_eq!(bench.index(&base).await.documents_new, 3);
+    for (word, name) in
+        [("otters", r"a\xff.txt"), ("beavers", r"a\xfe.txt"), ("voles", r"a\nb.txt")]
+    {
+        assert_eq!(search(&base, word, Layer::Chunk, Mode::Bm25).await[0].document, name);
+    }
+    std::fs::write(path(b"a\xff.txt"), "Badgers.").unwrap();
+    let report = bench.index(&base).await;
+    assert_eq!((report.documents_replaced, report.documents_unchanged), (1, 2));
+}
+
+#[tokio::test]
+async fn a_replaced_document_is_whole_in_every_search_while_it_is_replaced() {
+    let bench = Bench::asking();
+    let text = |word: &str| {
+        // Long enough that the sections do not share a chunk.
+        let much = " and more".repeat(25);
+        format!("# T\n\n## A\n\nfirst {word}{much}.\n\n## B\n\nsecond {word}{much}.\n")
+    };
+    bench.write("a.md", text("otter"));
+    let base = bench.open(Some(Words::new()));
+    bench.index(&base).await;
+    bench.write("a.md", text("beaver"));
+    let mut run = Box::pin(bench.try_index(&base, Budget::default()));
+    let mut seen = vec![];
+    loop {
+        let done = futures::poll!(&mut run).is_ready();
+        let old = search(&base, "otter", Layer::Chunk, Mode::Bm25).await.len();
+        let new = search(&base, "beaver", Layer::Chunk, Mode::Bm25).await.len();
+        seen.push((old, new));
+        if done {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    seen.dedup();
+    assert!(seen.iter().all(|now| matches!(now, (2, 0) | (0, 0 | 2))), "{seen:?}");
+    assert_eq!(seen.last(), Some(&(0, 2)));
+    drop(run);
+    let _: Arc<_> = base;
+}

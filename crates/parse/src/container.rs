@@ -1,0 +1,280 @@
+//! Files that hold files: what a zip archive or a compound file is by the names inside, and
+//! whether it may be unpacked at all.
+use std::io::{Cursor, Read};
+
+use zip::ZipArchive;
+
+use crate::detect::{Format, contains};
+use crate::parsed::Refusal;
+
+/// An archive that unpacks to more bytes is refused.
+const MOST_BYTES: u64 = 500_000_000;
+/// Above [`RATIO_FROM`] bytes, an archive that unpacks to more than this many times its size is
+/// refused: text shrinks to a twentieth at best, a bomb to a thousandth.
+const MOST_RATIO: u64 = 200;
+const RATIO_FROM: u64 = 50_000_000;
+const MOST_FILES: usize = 50_000;
+/// Elements inside elements in a part of a document. Word nests a few dozen.
+const DEEPEST: usize = 2_000;
+
+pub(crate) type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
+
+pub(crate) fn open(bytes: &[u8]) -> Result<Archive<'_>, Refusal> {
+    ZipArchive::new(Cursor::new(bytes)).map_err(|error| {
+        let error = error.to_string().to_lowercase();
+        refusal(&format!("it is a broken or cut off archive: {error}"), "get the file once more")
+    })
+}
+
+/// The format of a zip archive by its members.
+pub(crate) fn archive(bytes: &[u8]) -> Result<Format, Refusal> {
+    let mut archive = open(bytes)?;
+    if let Some(kind) = member(&mut archive, "mimetype", 200) {
+        let kind = String::from_utf8_lossy(&kind).trim().to_owned();
+        let found = match kind.as_str() {
+            "application/epub+zip" => Some(Format::Epub),
+            "application/vnd.oasis.opendocument.text" => Some(Format::Odt),
+            "application/vnd.oasis.opendocument.spreadsheet" => Some(Format::Ods),
+            "application/vnd.oasis.opendocument.presentation" => Some(Format::Odp),
+            _ => None,
+        };
+        if let Some(format) = found {
+            return Ok(format);
+        }
+    }
+    let has = |name: &str| archive.index_for_name(name).is_some();
+    let format = if has("word/document.xml") || has("word/document2.xml") {
+        Format::Docx
+    } else if has("ppt/presentation.xml") {
+        Format::Pptx
+    } else if has("xl/workbook.xml") {
+        Format::Xlsx
+    } else if has("xl/workbook.bin") {
+        Format::Xlsb
+    } else if has("META-INF/container.xml") {
+        Format::Epub
+    } else {
+        return Err(refusal(
+            "it is a zip archive, not a document",
+            "unpack it and give the files inside",
+        ));
+    };
+    Ok(format)
+}
+
+/// The format of a compound file (the Office files before 2007, and encrypted ones since).
+pub(crate) fn compound(bytes: &[u8]) -> Result<Format, Refusal> {
+    let has = |name: &str| {
+        let wide: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        contains(bytes, &wide)
+    };
+    if has("EncryptedPackage") {
+        return Err(locked());
+    }
+    if has("__properties_version1") {
+        return Ok(Format::Msg);
+    }
+    if has("WordDocument") {
+        return Ok(Format::Doc);
+    }
+    if has("Workbook") || has("Book") {
+        return Ok(Format::Xls);
+    }
+    if has("PowerPoint Document") {
+        return Ok(Format::Ppt);
+    }
+    let hint = "save it in a newer format, such as DOCX or PDF";
+    Err(refusal("it is an Office file of an unknown kind", hint))
+}
+
+/// Unpacks everything once without keeping it, and refuses what is too large, too deep, or locked.
+pub(crate) fn inspect(bytes: &[u8]) -> Result<(), Refusal> {
+    let mut archive = open(bytes)?;
+    if archive.len() > MOST_FILES {
+        let hint = "split it into smaller documents";
+        return Err(refusal(&format!("it holds {} files", archive.len()), hint));
+    }
+    let limit = MOST_BYTES.min(RATIO_FROM.max(bytes.len() as u64 * MOST_RATIO));
+    let (mut declared, mut actual) = (0, 0);
+    for index in 0..archive.len() {
+        let file = archive.by_index_raw(index).map_err(|error| broken(&error.to_string()))?;
+        if file.encrypted() {
+            return Err(locked());
+        }
+        declared += file.size();
+        if declared > limit {
+            return Err(bomb(declared, bytes.len()));
+        }
+    }
+    for index in 0..archive.len() {
+        let file = archive.by_index(index).map_err(|error| broken(&error.to_string()))?;
+        let name = file.name().map(std::borrow::Cow::into_owned).unwrap_or_default();
+        // The directory may lie about sizes; what comes out does not.
+        actual += inflate(file, &name, limit - actual).map_err(|most| match most {
+            Inflated::TooMuch => bomb(limit, bytes.len()),
+            Inflated::TooDeep => {
+                let reason = format!("`{name}` inside nests more than {DEEPEST} elements");
+                refusal(&reason, "it is damaged or made to do harm; save it anew")
+            }
+            Inflated::Broken(error) => broken(&format!("`{name}`: {error}")),
+        })?;
+    }
+    let manifest = member(&mut archive, "META-INF/manifest.xml", 1_000_000);
+    if manifest.is_some_and(|manifest| contains(&manifest, b"encryption-data")) {
+        return Err(locked());
+    }
+    Ok(())
+}
+
+enum Inflated {
+    TooMuch,
+    TooDeep,
+    Broken(std::io::Error),
+}
+
+fn inflate(mut file: impl Read, name: &str, most: u64) -> Result<u64, Inflated> {
+    let xml = [".xml", ".rels", ".xhtml", ".opf"].iter().any(|end| name.ends_with(end));
+    let mut buffer = vec![0; 1 << 16];
+    let (mut total, mut depth) = (0, Depth::default());
+    loop {
+        let read = match file.read(&mut buffer) {
+            Ok(0) => return Ok(total),
+            Ok(read) => read,
+            Err(error) => return Err(Inflated::Broken(error)),
+        };
+        total += read as u64;
+        if total > most {
+            return Err(Inflated::TooMuch);
+        }
+        if xml && depth.feed(&buffer[..read]) > DEEPEST {
+            return Err(Inflated::TooDeep);
+        }
+    }
+}
+
+/// Counts how deep the elements of an XML file nest, as its bytes go by.
+#[derive(Default)]
+struct Depth {
+    now: usize,
+    most: usize,
+    inside: bool,
+    /// The last byte, and the first after `<`.
+    last: u8,
+    first: u8,
+}
+
+impl Depth {
+    fn feed(&mut self, bytes: &[u8]) -> usize {
+        for &byte in bytes {
+            if self.inside {
+                if self.first == 0 {
+                    self.first = byte;
+                }
+                if byte == b'>' {
+                    self.inside = false;
+                    match self.first {
+                        b'/' => self.now = self.now.saturating_sub(1),
+                        b'!' | b'?' => {}
+                        _ if self.last == b'/' => {}
+                        _ => self.now += 1,
+                    }
+                    self.most = self.most.max(self.now);
+                }
+            } else {
+                self.inside = byte == b'<';
+                self.first = 0;
+            }
+            self.last = byte;
+        }
+        self.most
+    }
+}
+
+/// The bytes of a file inside, at most `most` of them.
+pub(crate) fn member(archive: &mut Archive<'_>, name: &str, most: u64) -> Option<Vec<u8>> {
+    let file = archive.by_name(name).ok()?;
+    let mut bytes = vec![];
+    file.take(most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// A file inside as text, by its mark or as UTF-8.
+pub(crate) fn member_text(archive: &mut Archive<'_>, name: &str) -> Option<String> {
+    let bytes = member(archive, name, MOST_BYTES)?;
+    let decoded = crate::decode::decode(&bytes, None).map(|decoded| decoded.text);
+    Some(decoded.unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+pub(crate) fn refusal(reason: &str, hint: &str) -> Refusal {
+    Refusal { reason: reason.to_owned(), hint: hint.to_owned() }
+}
+
+pub(crate) fn locked() -> Refusal {
+    refusal("it is encrypted", "remove the password: open it, and save it without one")
+}
+
+fn broken(error: &str) -> Refusal {
+    refusal(&format!("it is a broken or cut off archive: {error}"), "get the file once more")
+}
+
+fn bomb(size: u64, packed: usize) -> Refusal {
+    let (from, to) = (packed / 1_000, size / 1_000_000);
+    let reason = format!("its {from} kB unpack to {to} MB or more, as no document does");
+    refusal(&reason, "it is damaged or made to do harm; save it anew, or split it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    use zip::write::SimpleFileOptions;
+
+    fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut writer = zip::ZipWriter::new(Cursor::new(vec![]));
+        for (name, bytes) in files {
+            writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    }
+
+    #[test]
+    fn archives_are_told_by_their_members() {
+        assert_eq!(archive(&zipped(&[("word/document.xml", b"<x/>")])).unwrap(), Format::Docx);
+        let odt = b"application/vnd.oasis.opendocument.text";
+        assert_eq!(archive(&zipped(&[("mimetype", odt)])).unwrap(), Format::Odt);
+        let other = archive(&zipped(&[("readme.txt", b"x")])).unwrap_err();
+        assert!(other.reason.contains("zip archive"), "{other:?}");
+    }
+
+    #[test]
+    fn a_bomb_is_not_unpacked() {
+        let zeros = vec![0; 60_000_000];
+        let bytes = zipped(&[("word/document.xml", &zeros)]);
+        let refused = inspect(&bytes).unwrap_err();
+        assert!(refused.reason.contains("unpack to 60 MB"), "{refused:?}");
+        // The same with a directory that says it is small.
+        let size = 60_000_000_u32.to_le_bytes();
+        let mut lying = bytes;
+        while let Some(at) = crate::detect::find(&lying, &size) {
+            lying[at..at + 4].copy_from_slice(&1_000_u32.to_le_bytes());
+        }
+        assert!(inspect(&lying).is_err());
+    }
+
+    #[test]
+    fn a_document_of_ordinary_size_passes() {
+        let text = "<p>words, words</p>".repeat(50_000);
+        inspect(&zipped(&[("word/document.xml", text.as_bytes())])).unwrap();
+    }
+
+    #[test]
+    fn elements_without_end_are_refused() {
+        let deep = "<a>".repeat(DEEPEST + 1);
+        let refused = inspect(&zipped(&[("word/document.xml", deep.as_bytes())])).unwrap_err();
+        assert!(refused.reason.contains("nests"), "{refused:?}");
+        let flat = "<a b=\"1\"/><c></c><!-- d -->".repeat(DEEPEST);
+        inspect(&zipped(&[("word/document.xml", flat.as_bytes())])).unwrap();
+    }
+}

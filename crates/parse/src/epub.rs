@@ -1,0 +1,203 @@
+//! EPUB: its chapters are HTML pages, read in the order of the book.
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use quick_xml::events::Event;
+
+use crate::about::iso_date;
+use crate::container::{Archive, member, member_text, open, refusal};
+use crate::html;
+use crate::office::{attribute, entity};
+use crate::parsed::{Parsed, Refusal};
+use crate::writer::Writer;
+
+/// Bytes of pictures that are kept of one book.
+const MOST_PICTURES: usize = 50_000_000;
+
+/// What the package file says.
+#[derive(Default)]
+struct Book {
+    titles: Vec<String>,
+    authors: Vec<String>,
+    dates: Vec<String>,
+    languages: Vec<String>,
+    /// By id: path and media type.
+    items: HashMap<String, (String, String)>,
+    order: Vec<String>,
+}
+
+pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
+    let mut archive = open(bytes)?;
+    let broken = |what: &str| refusal(what, "get the book once more, or convert it anew");
+    let container = member_text(&mut archive, "META-INF/container.xml")
+        .ok_or_else(|| broken("the book has no container file"))?;
+    let package = package_path(&container).ok_or_else(|| broken("the book names no content"))?;
+    let xml = member_text(&mut archive, &package)
+        .ok_or_else(|| broken(&format!("the book has no `{package}`")))?;
+    let folder = package.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let book = package_file(&xml, folder);
+    let mut writer = Writer::new("epub");
+    let kinds: HashMap<&str, &str> =
+        book.items.values().map(|(path, kind)| (path.as_str(), kind.as_str())).collect();
+    let room = RefCell::new(MOST_PICTURES);
+    let archive = RefCell::new(archive);
+    for id in &book.order {
+        let Some((path, _)) = book.items.get(id) else { continue };
+        let Some(text) = member_text(&mut archive.borrow_mut(), path) else {
+            writer.warn(format!("the book has no `{path}`; get it once more"));
+            continue;
+        };
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let pictures = |source: &str| {
+            let path = joined(folder, source);
+            let kind = (*kinds.get(path.as_str())?).to_owned();
+            picture(&mut archive.borrow_mut(), &path, &mut room.borrow_mut())
+                .map(|image| (kind, image))
+        };
+        html::page(&text, &mut writer, &pictures);
+    }
+    if writer.is_empty() {
+        return Err(refusal("the book has no text", "check that it is complete and not locked"));
+    }
+    let mut parsed = writer.finish();
+    parsed.title = book.titles.into_iter().find(|title| !title.is_empty());
+    parsed.author = Some(book.authors.join(", ")).filter(|authors| !authors.is_empty());
+    parsed.date = book.dates.iter().find_map(|date| iso_date(date));
+    parsed.language = book.languages.into_iter().next();
+    Ok(parsed)
+}
+
+fn picture(archive: &mut Archive<'_>, path: &str, room: &mut usize) -> Option<Vec<u8>> {
+    let image = member(archive, path, *room as u64 + 1)?;
+    *room = room.checked_sub(image.len())?;
+    Some(image)
+}
+
+fn package_path(container: &str) -> Option<String> {
+    let mut reader = quick_xml::Reader::from_str(container);
+    loop {
+        match reader.read_event().ok()? {
+            Event::Start(tag) | Event::Empty(tag) if tag.local_name().as_ref() == "rootfile" => {
+                return attribute(&tag, "full-path");
+            }
+            Event::Eof => return None,
+            _ => {}
+        }
+    }
+}
+
+fn package_file(xml: &str, folder: &str) -> Book {
+    let mut reader = quick_xml::Reader::from_str(xml);
+    let mut book = Book::default();
+    let mut inside = String::new();
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(tag)) => {
+                tag.local_name().as_ref().clone_into(&mut inside);
+                book.tag(&tag, folder);
+            }
+            Ok(Event::Empty(tag)) => book.tag(&tag, folder),
+            Ok(Event::End(_)) => inside.clear(),
+            Ok(Event::Text(text)) => book.words(&inside, &text),
+            Ok(Event::GeneralRef(name)) => {
+                book.words(&inside, &entity(&name));
+            }
+            // A damaged package may still name its chapters.
+            Ok(Event::Eof) | Err(_) => return book,
+            Ok(_) => {}
+        }
+    }
+}
+
+impl Book {
+    fn tag(&mut self, tag: &quick_xml::events::BytesStart<'_>, folder: &str) {
+        match tag.local_name().as_ref() {
+            "item" => {
+                let (id, path) = (attribute(tag, "id"), attribute(tag, "href"));
+                if let (Some(id), Some(path)) = (id, path) {
+                    let kind = attribute(tag, "media-type").unwrap_or_default();
+                    self.items.insert(id, (joined(folder, &path), kind));
+                }
+            }
+            "itemref" => self.order.extend(attribute(tag, "idref")),
+            name => self.said(name).into_iter().for_each(|said| said.push(String::new())),
+        }
+    }
+
+    fn words(&mut self, inside: &str, words: &str) {
+        if let Some(last) = self.said(inside).and_then(|said| said.last_mut()) {
+            last.push_str(words.trim_matches(['\n', '\r', '\t']));
+        }
+    }
+
+    fn said(&mut self, name: &str) -> Option<&mut Vec<String>> {
+        match name {
+            "title" => Some(&mut self.titles),
+            "creator" => Some(&mut self.authors),
+            "date" => Some(&mut self.dates),
+            "language" => Some(&mut self.languages),
+            _ => None,
+        }
+    }
+}
+
+/// A relative address below a folder of the archive, without its anchor.
+fn joined(folder: &str, path: &str) -> String {
+    let path = path.split(['#', '?']).next().unwrap_or_default();
+    let path = percent_decoded(path);
+    let mut parts: Vec<&str> =
+        if path.starts_with('/') { vec![] } else { folder.split('/').collect() };
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("/")
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = vec![];
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let code = (*first == b'%').then(|| tail.get(..2)).flatten();
+        let code = code.and_then(|code| std::str::from_utf8(code).ok());
+        if let Some(byte) = code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            bytes.push(byte);
+            rest = &tail[2..];
+        } else {
+            bytes.push(*first);
+            rest = tail;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_joined_as_in_a_folder() {
+        assert_eq!(joined("OEBPS/text", "../img/a%20b.png#x"), "OEBPS/img/a b.png");
+        assert_eq!(joined("", "a.xhtml"), "a.xhtml");
+        assert_eq!(joined("a", "../../../b"), "b");
+    }
+
+    #[test]
+    fn the_package_names_title_and_order() {
+        let xml = r#"<package><metadata><dc:title>A &amp; B</dc:title><dc:title>Other</dc:title>
+            <dc:creator>Ann</dc:creator><dc:creator>Bob</dc:creator></metadata><manifest>
+            <item id="one" href="1.xhtml" media-type="application/xhtml+xml"/></manifest>
+            <spine><itemref idref="one"/></spine></package>"#;
+        let book = package_file(xml, "OPS");
+        assert_eq!(book.titles[0], "A & B");
+        assert_eq!(book.authors, ["Ann", "Bob"]);
+        assert_eq!(book.order, ["one"]);
+        assert_eq!(book.items["one"].0, "OPS/1.xhtml");
+    }
+}

@@ -1,0 +1,293 @@
+//! Tables as they stand in a file, cells with their spans, and what they come to: a header, and
+//! rows in which every place has its value.
+use crate::inline::Inline;
+use crate::parsed::Merged;
+
+/// More places than this are no table for reading; the rest is left out with a warning.
+pub(crate) const MOST_PLACES: usize = 6_000_000;
+
+/// One cell with the places that it covers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Cell {
+    pub(crate) content: Inline,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) header: bool,
+}
+
+/// Cells in the order of the file, each named once, at its upper left place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Grid {
+    pub(crate) caption: Option<String>,
+    pub(crate) rows: Vec<Vec<Cell>>,
+    /// How many rows are the header, where the file says so.
+    pub(crate) header_rows: Option<usize>,
+}
+
+/// A grid with every place filled. `None` is a place that no cell covers.
+#[derive(Debug, Default)]
+pub(crate) struct Placed {
+    pub(crate) width: usize,
+    /// Row by row: the cell (its row and its place among the cells of that row) and whether this
+    /// is the cell's first column.
+    pub(crate) places: Vec<Vec<Option<Place>>>,
+    pub(crate) header_rows: usize,
+    pub(crate) merged: Vec<Merged>,
+    pub(crate) rows_left_out: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) row: usize,
+    pub(crate) cell: usize,
+    pub(crate) first_column: bool,
+}
+
+impl Grid {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.iter().flatten().all(|cell| cell.content.is_empty())
+    }
+
+    pub(crate) fn cell(&self, place: Place) -> &Cell {
+        &self.rows[place.row][place.cell]
+    }
+
+    /// Puts each cell into its places, as HTML does it: a cell goes to the first free column.
+    pub(crate) fn place(&self) -> Placed {
+        let mut placed = Placed::default();
+        let height = self.rows.len();
+        placed.places = vec![vec![]; height];
+        let mut spans = vec![];
+        let mut total = 0;
+        for (row, cells) in self.rows.iter().enumerate() {
+            if total > MOST_PLACES {
+                placed.rows_left_out = height - row;
+                placed.places.truncate(row);
+                break;
+            }
+            let mut column = 0;
+            for (index, cell) in cells.iter().enumerate() {
+                while placed.places[row].get(column).is_some_and(Option::is_some) {
+                    column += 1;
+                }
+                let rows = cell.rows.clamp(1, height - row);
+                let columns = cell.columns.clamp(1, 1_000);
+                cover(&mut placed.places[row..row + rows], column, columns, (row, index));
+                total += rows * columns;
+                if rows > 1 || columns > 1 {
+                    spans.push(Merged { row, column, rows, columns });
+                }
+                column += columns;
+            }
+        }
+        placed.width = placed.places.iter().map(Vec::len).max().unwrap_or(0);
+        placed.header_rows = self.header(&placed).min(placed.places.len());
+        let below = placed.header_rows;
+        let body = spans.into_iter().filter(|span| span.row >= below);
+        placed.merged = body.map(|span| Merged { row: span.row - below, ..span }).collect();
+        placed
+    }
+
+    /// One name for each column, those of several header rows joined.
+    pub(crate) fn columns(&self, placed: &Placed) -> Vec<String> {
+        let mut columns = vec![String::new(); placed.width];
+        for (column, name) in columns.iter_mut().enumerate() {
+            let mut last = None;
+            for places in &placed.places[..placed.header_rows] {
+                let Some(place) = places.get(column).copied().flatten() else { continue };
+                let words = self.cell(place).content.on_one_line().text;
+                // A cell that spans rows is named once.
+                if last == Some((place.row, place.cell)) || words.trim().is_empty() {
+                    continue;
+                }
+                last = Some((place.row, place.cell));
+                if !name.is_empty() {
+                    name.push_str(" / ");
+                }
+                name.push_str(words.trim());
+            }
+        }
+        columns
+    }
+
+    /// What a row shows: a value that spans columns once, one that spans rows in each row.
+    pub(crate) fn shown(&self, places: &[Option<Place>], width: usize) -> Vec<Inline> {
+        let mut cells = vec![Inline::default(); width];
+        for (cell, place) in cells.iter_mut().zip(places) {
+            if let Some(place) = place.filter(|place| place.first_column) {
+                *cell = self.cell(place).content.clone();
+            }
+        }
+        cells
+    }
+
+    /// The values of a row, in every place that they cover.
+    pub(crate) fn values(&self, places: &[Option<Place>], width: usize) -> Vec<String> {
+        let mut cells = vec![String::new(); width];
+        for (cell, place) in cells.iter_mut().zip(places) {
+            if let Some(place) = place {
+                *cell = self.cell(*place).content.on_one_line().text;
+            }
+        }
+        cells
+    }
+
+    /// The number of header rows: as the file says, else what looks like one.
+    fn header(&self, placed: &Placed) -> usize {
+        if let Some(rows) = self.header_rows {
+            return rows;
+        }
+        let marked = self
+            .rows
+            .iter()
+            .take_while(|row| !row.is_empty() && row.iter().all(|cell| cell.header));
+        let marked = marked.count();
+        if marked > 0 {
+            // A table of nothing but header cells is one whose author liked bold words.
+            return if marked < self.rows.len() { marked } else { 1 };
+        }
+        let words = |row: &Vec<Option<Place>>| {
+            let mut words = vec![""; placed.width];
+            for (words, place) in words.iter_mut().zip(row) {
+                *words = place.map_or("", |place| self.cell(place).content.text.trim());
+            }
+            words
+        };
+        header_rows(&placed.places.iter().take(4).map(words).collect::<Vec<_>>())
+    }
+}
+
+/// How many of the first rows are a header, as far as it can be told from their words: a row of
+/// names, perhaps below one or two that are mostly empty. At least one row is left.
+pub(crate) fn header_rows(rows: &[Vec<&str>]) -> usize {
+    for (above, pair) in rows.windows(2).take(3).enumerate() {
+        if names_columns(&pair[0], &pair[1], above == 0) {
+            return above + 1;
+        }
+        let filled = pair[0].iter().filter(|words| !words.is_empty()).count();
+        if filled * 2 > pair[0].len() {
+            return 0;
+        }
+    }
+    0
+}
+
+/// Whether a row names the columns: words in (nearly) every place, no number among them save years
+/// above numbers, and, if asked, no two alike.
+fn names_columns(first: &[&str], second: &[&str], unlike: bool) -> bool {
+    let mut names: Vec<&str> = first.iter().copied().filter(|name| !name.is_empty()).collect();
+    let filled = names.len();
+    // The corner above the row names is often left empty.
+    if first.len() < 2 || filled + 1 < first.len() {
+        return false;
+    }
+    let year = |text: &str| text.parse().is_ok_and(|year| (1_900..=2_100).contains(&year));
+    let alike = |(name, below): (&&str, &&str)| {
+        is_number(name) && !(year(name) && (below.is_empty() || (is_number(below) && !year(below))))
+    };
+    if is_number(first[0]) || first.iter().zip(second).any(alike) {
+        return false;
+    }
+    if names.iter().any(|name| name.chars().count() > 80) {
+        return false;
+    }
+    names.sort_unstable();
+    names.dedup();
+    !unlike || names.len() == filled
+}
+
+fn cover(rows: &mut [Vec<Option<Place>>], column: usize, columns: usize, cell: (usize, usize)) {
+    for places in rows {
+        if places.len() < column + columns {
+            places.resize(column + columns, None);
+        }
+        for (at, place) in places[column..column + columns].iter_mut().enumerate() {
+            // Where spans of a broken table meet, the first one keeps the place.
+            place.get_or_insert(Place { row: cell.0, cell: cell.1, first_column: at == 0 });
+        }
+    }
+}
+
+/// Whether it is a quantity, a year or a date, as values are and names of columns rarely.
+pub(crate) fn is_number(text: &str) -> bool {
+    let mut digits = 0;
+    for c in text.chars() {
+        if c.is_ascii_digit() {
+            digits += 1;
+        } else if !matches!(
+            c,
+            '.' | ','
+                | '-'
+                | '+'
+                | '/'
+                | ':'
+                | '%'
+                | ' '
+                | '('
+                | ')'
+                | '€'
+                | '$'
+                | '£'
+                | '–'
+                | '\u{a0}'
+        ) {
+            return false;
+        }
+    }
+    digits > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(rows: &[&[&str]]) -> Grid {
+        let cell = |words: &&str| Cell {
+            content: Inline::words(words),
+            rows: 1,
+            columns: 1,
+            header: false,
+        };
+        let row = |row: &&[&str]| row.iter().map(cell).collect();
+        Grid { rows: rows.iter().map(row).collect(), ..Grid::default() }
+    }
+
+    #[test]
+    fn a_first_row_of_names_is_a_header_and_one_of_values_is_none() {
+        assert_eq!(grid(&[&["Name", "Year"], &["Jaws", "1975"]]).place().header_rows, 1);
+        assert_eq!(grid(&[&["", "Year"], &["Jaws", "1975"]]).place().header_rows, 1);
+        assert_eq!(grid(&[&["Jaws", "1975"], &["Duel", "1971"]]).place().header_rows, 0);
+        assert_eq!(grid(&[&["x", "x"], &["a", "b"]]).place().header_rows, 0);
+        assert_eq!(grid(&[&["Name", "Year"]]).place().header_rows, 0);
+        let below = grid(&[&["In CHF", "", ""], &["", "2022", "2023"], &["Toys", "5", "7"]]);
+        assert_eq!(below.place().header_rows, 2);
+    }
+
+    #[test]
+    fn spans_push_later_cells_aside() {
+        let mut grid = grid(&[&["a", "b"], &["c"], &["d", "e", "f"]]);
+        grid.header_rows = Some(0);
+        grid.rows[0][0].rows = 2;
+        grid.rows[0][1].columns = 2;
+        let placed = grid.place();
+        let text = |row: usize, column: usize| {
+            placed.places[row]
+                .get(column)
+                .copied()
+                .flatten()
+                .map(|p| grid.cell(p).content.text.clone())
+        };
+        assert_eq!(placed.width, 3);
+        assert_eq!(text(1, 0).as_deref(), Some("a"));
+        assert_eq!(text(1, 1).as_deref(), Some("c"));
+        assert_eq!(text(0, 2).as_deref(), Some("b"));
+        assert_eq!(text(1, 2), None);
+        assert_eq!(
+            placed.merged,
+            [
+                Merged { row: 0, column: 0, rows: 2, columns: 1 },
+                Merged { row: 0, column: 1, rows: 1, columns: 2 },
+            ]
+        );
+    }
+}

@@ -1,0 +1,107 @@
+//! HTML pages: read as a browser reads them, and written down block by block.
+mod data;
+mod shallow;
+mod table;
+mod tree;
+mod walk;
+mod words;
+
+pub(crate) use table::tables_in;
+
+use crate::about::iso_date;
+use crate::decode::decode;
+use crate::parsed::{Parsed, Refusal};
+use crate::writer::Writer;
+use tree::{ROOT, Tree};
+pub(crate) use walk::Pictures;
+
+/// What a page says about itself.
+#[derive(Debug, Default)]
+pub(crate) struct About {
+    pub(crate) title: Option<String>,
+    pub(crate) author: Option<String>,
+    pub(crate) date: Option<String>,
+    pub(crate) url: Option<String>,
+    pub(crate) language: Option<String>,
+}
+
+pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
+    let decoded = decode(bytes, charset(bytes).as_deref())?;
+    let mut writer = Writer::new("html");
+    let about = page(&decoded.text, &mut writer, &|_| None);
+    let mut parsed = writer.finish();
+    parsed.title = about.title;
+    parsed.author = about.author;
+    parsed.date = about.date;
+    parsed.url = about.url;
+    parsed.language = about.language;
+    Ok(parsed)
+}
+
+/// Writes down one page; `pictures` gives the bytes of those that are at hand.
+pub(crate) fn page(text: &str, writer: &mut Writer, pictures: &Pictures<'_>) -> About {
+    let head = text.get(..text.len().min(400)).unwrap_or_default();
+    let xhtml = head.trim_start().starts_with("<?xml") || head.contains("www.w3.org/1999/xhtml");
+    let tree = Tree::parse(text, xhtml);
+    walk::walk(&tree, writer, pictures);
+    if tree.flattened {
+        let deepest = shallow::DEEPEST;
+        writer.warn(format!(
+            "elements nested more than {deepest} deep are read as if they were not; check the page"
+        ));
+    }
+    about(&tree)
+}
+
+fn about(tree: &Tree) -> About {
+    let mut about = About::default();
+    for id in tree.descendants(ROOT) {
+        let attribute =
+            |name: &str| tree.attribute(id, name).map(str::trim).filter(|v| !v.is_empty());
+        let owned = |value: Option<&str>| value.map(str::to_owned);
+        match tree.name(id) {
+            "html" => about.language = owned(attribute("lang").or(attribute("xml:lang"))),
+            "title" if about.title.is_none() => {
+                let words = tree.all_text(id).split_whitespace().collect::<Vec<_>>().join(" ");
+                about.title = Some(words).filter(|words| !words.is_empty());
+            }
+            "link" if attribute("rel") == Some("canonical") => about.url = owned(attribute("href")),
+            "meta" => {
+                let key = attribute("name").or(attribute("property")).unwrap_or_default();
+                meta(&mut about, &key.to_ascii_lowercase(), attribute("content"));
+            }
+            // Nothing of interest comes after the head.
+            "body" => break,
+            _ => {}
+        }
+    }
+    about
+}
+
+fn meta(about: &mut About, key: &str, content: Option<&str>) {
+    let slot = match key {
+        "author" | "dc.creator" | "article:author" => &mut about.author,
+        "og:url" => &mut about.url,
+        "date" | "dc.date" | "dcterms.date" | "dcterms.created" | "article:published_time" => {
+            let date = content.and_then(iso_date);
+            about.date = about.date.take().or(date);
+            return;
+        }
+        _ => return,
+    };
+    if slot.is_none() {
+        *slot = content.map(str::to_owned);
+    }
+}
+
+/// What `<meta charset=…>` or the XML declaration says.
+fn charset(bytes: &[u8]) -> Option<String> {
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(2_048)]).to_ascii_lowercase();
+    let at = head.find("charset=").map(|at| at + 8).or(head.find("encoding=").map(|at| at + 9))?;
+    let name = head[at..].trim_start_matches(['"', '\'', ' ']);
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c));
+    Some(name[..end.unwrap_or(name.len())].to_owned()).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests;

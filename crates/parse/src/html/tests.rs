@@ -1,0 +1,126 @@
+//! Pages as they come.
+use super::*;
+use crate::check::{check, outline};
+
+fn html(text: &str) -> Parsed {
+    let parsed = read(text.as_bytes()).unwrap();
+    check(&parsed);
+    parsed
+}
+
+#[test]
+fn a_page_becomes_its_blocks() {
+    let parsed = html(
+        "<html lang=en-GB><title> The\nShark </title><meta name=author content=Ann>\
+         <meta property='article:published_time' content='1975-06-20T00:00Z'><script>x<y</script>\
+         <h1>Jaws</h1>A <b>film</b><br>of 1975.<ul><li>one<ul><li>inner</ul>rest<li>two</ul>\
+         <ol start=3><li>c</ol><blockquote><p>said</blockquote><pre>a\n  b</pre>\
+         <dl><dt>Term<dd>Meaning</dl><p hidden>no<p style='display: none'>no<nav>no</nav>",
+    );
+    assert_eq!(parsed.title.as_deref(), Some("The Shark"));
+    assert_eq!(parsed.author.as_deref(), Some("Ann"));
+    assert_eq!(parsed.date.as_deref(), Some("1975-06-20"));
+    assert_eq!(
+        outline(&parsed),
+        [
+            "h1 # Jaws",
+            "p A film of 1975.",
+            "item - one",
+            "item - inner",
+            "item - rest",
+            "item - two",
+            "item 3. c",
+            "quote > said",
+            "code ``` a b ```",
+            "p Term",
+            "item - Meaning",
+        ]
+    );
+    assert!(parsed.text.contains("A film\nof 1975."), "{}", parsed.text);
+}
+
+#[test]
+fn links_keep_their_words_and_their_targets() {
+    let parsed = html("<p>See <a href='b.html#x'>the <i>book</i></a>, <a href=#y>below</a>.</p>");
+    assert_eq!(parsed.text, "See the book, below.\n");
+    let links: Vec<_> = parsed.links.iter().map(|l| (l.text.as_str(), l.target.as_str())).collect();
+    assert_eq!(links, [("the book", "b.html#x"), ("below", "#y")]);
+    assert_eq!(&parsed.text[parsed.links[0].range.clone()], "the book");
+}
+
+#[test]
+fn tables_have_headers_spans_and_captions() {
+    let parsed = html(
+        "<table><caption>Films</caption><thead><tr><th rowspan=2>Name<th colspan=2>Cost\
+         <tr><th>low<th>high</thead><tr><td rowspan=2>Jaws<td>7<td>9<tr><td colspan=2>a|b\
+         <tr><td>Duel<td>1</table>",
+    );
+    let table = &parsed.tables[0];
+    assert_eq!(table.caption.as_deref(), Some("Films"));
+    assert_eq!(table.columns, ["Name", "Cost / low", "Cost / high"]);
+    let cells: Vec<String> = table.rows.iter().map(|row| row.cells.join(",")).collect();
+    assert_eq!(cells, ["Jaws,7,9", "Jaws,a|b,a|b", "Duel,1,"]);
+    let spans: Vec<_> = table.merged.iter().map(|m| (m.row, m.column, m.rows, m.columns)).collect();
+    assert_eq!(spans, [(0, 0, 2, 1), (1, 1, 1, 2)]);
+    assert_eq!(&parsed.text[table.rows[1].range.clone()], "| Jaws | a\\|b |  |");
+    assert!(parsed.text.starts_with("Films\n\n| Name | Cost / low |"), "{}", parsed.text);
+}
+
+#[test]
+fn a_table_that_arranges_the_page_is_none() {
+    let parsed =
+        html("<table><tr><td><p>One<td><table><tr><th>a<th>b<tr><td>1<td>2</table></table>");
+    assert_eq!(outline(&parsed)[0], "p One");
+    assert_eq!(parsed.tables.len(), 1);
+    assert_eq!(parsed.tables[0].columns, ["a", "b"]);
+}
+
+#[test]
+fn pictures_follow_their_paragraph_and_ornaments_are_left_out() {
+    let parsed = html(
+        "<p>A <img src=a.png alt='a shark'>fish<img src=dot.gif width=1 alt=x>.</p>\
+         <figure><img src=b.png><figcaption>The boat</figcaption></figure><img src=c.png>",
+    );
+    assert_eq!(
+        outline(&parsed),
+        ["p A fish.", "figure ![a shark](a.png)", "figure ![The boat](b.png)",]
+    );
+    assert_eq!(parsed.figures[1].caption.as_deref(), Some("The boat"));
+}
+
+#[test]
+fn a_hundred_thousand_levels_are_flattened() {
+    for (open, close) in
+        [("<div>", "</div>"), ("<b>", ""), ("<ul><li>", ""), ("<table><tr><td>", "")]
+    {
+        let page =
+            format!("<p>before{}deep{}<p>after", open.repeat(100_000), close.repeat(100_000));
+        let parsed = read(page.as_bytes()).unwrap();
+        assert!(parsed.text.contains("deep") && parsed.text.contains("after"), "{open}");
+        assert_eq!(parsed.warnings.len(), 1, "{open}");
+        check(&parsed);
+    }
+}
+
+#[test]
+fn sloppy_pages_are_not_deep() {
+    let page = format!("<ul>{}</ul>{}", "<li>item".repeat(5_000), "<p>word<br>".repeat(5_000));
+    let parsed = html(&page);
+    assert_eq!(parsed.blocks.len(), 10_000);
+    assert!(parsed.warnings.is_empty());
+}
+
+#[test]
+fn the_page_says_its_encoding() {
+    let mut page = b"<meta charset=iso-8859-2><p>".to_vec();
+    page.extend(b"\xb1");
+    assert_eq!(read(&page).unwrap().text, "ą\n");
+    assert_eq!(charset(b"<?xml version='1.0' encoding='UTF-8'?>").as_deref(), Some("utf-8"));
+}
+
+#[test]
+fn in_xhtml_an_empty_title_ends_at_once() {
+    let parsed =
+        html("<?xml version='1.0'?><html><head><title/></head><body><p>Text</p></body></html>");
+    assert_eq!(parsed.text, "Text\n");
+}

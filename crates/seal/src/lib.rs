@@ -1,0 +1,8 @@
+//! Values that can be destroyed: each is stored enciphered, its key lies in a small file beside
+//! the store, and wiping the key's sixteen bytes destroys every copy that the store ever made of
+//! the value (docs/adr/0010-sealed-records.md).
+mod cipher;
+mod keys;
+
+pub use cipher::{NONCE, is_whole, seal, unseal, unseal_part};
+pub use keys::{Key, Keys, SealError, Slot};

@@ -1,0 +1,220 @@
+//! Self-Ask: one follow-up question at a time, each answered before the next.
+//!
+//! Paper: Press et al., Findings of EMNLP 2023, as set up in PIKE-RAG, Section 6.1, and "From
+//! Complex to Atomic" (ICML 2025), Appendix A.2: at most 5 follow-ups, 4 chunks each.
+//!
+//! ```text
+//! H <- []
+//! repeat at most N times
+//!     f <- LLM(q, H)               the next follow-up, or none  -> self_ask/follow_up.md
+//!     D <- chunks near f           unless `retrieve = "none"`
+//!     H <- H + (f, LLM(f, D))                                   -> self_ask/answer_one.md
+//! â <- LLM(q, H)                                                -> self_ask/answer.md
+//! ```
+//!
+//! Departures from the papers: `docs/strategies/self_ask.md`.
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use halma_core::{
+    Answer, Cx, Entry, Hit, Mode, Prompt, Question, Result, Strategy, UnlessSpent as _,
+};
+use minijinja::context;
+use minijinja::value::Serde;
+use serde::{Deserialize, Serialize};
+
+use crate::near::Near;
+use crate::settings;
+use crate::steps::{Reading, answer_from, unseen};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "self_ask",
+    paper: "Self-Ask (EMNLP 2023), as a baseline of PIKE-RAG (Section 6.1) and KAR³",
+    summary: "asks itself one follow-up question at a time and answers each",
+    needs: &[],
+    build: |table| Ok(Arc::new(settings::parse::<SelfAsk>(table)?.checked()?)),
+};
+
+const FOLLOW_UP: Prompt<FollowUp> = Prompt::json("self_ask/follow_up");
+const ANSWER_ONE: Prompt<Reading> = Prompt::json("self_ask/answer_one");
+const ANSWER: Prompt<Reading> = Prompt::json("self_ask/answer");
+
+/// The next follow-up; empty when the history is enough.
+#[derive(Debug, Deserialize)]
+struct FollowUp {
+    follow_up: String,
+}
+
+/// A follow-up with its answer, which is empty where none was found.
+#[derive(Debug, Serialize)]
+struct Exchange {
+    question: String,
+    answer: String,
+}
+
+/// From where a follow-up is answered (PIKE-RAG, Section 6.1).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FollowUps {
+    /// From what the model knows.
+    None,
+    /// From chunks near it (w/ R).
+    #[default]
+    Flat,
+    /// From chunks near it and chunks of atoms near it (w/ H-R).
+    Hierarchical,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SelfAsk {
+    /// N, the most follow-ups (KAR³, Section 4.1).
+    pub n: usize,
+    pub retrieve: FollowUps,
+    /// Chunks for each follow-up (KAR³, Appendix A.3); 3 in DEC.
+    pub chunks: usize,
+    /// Atoms for each follow-up with `hierarchical` (PIKE-RAG, Section 6.1).
+    pub atoms: usize,
+    /// δ as a cosine; `None` is the usual one of the embedder in use.
+    pub min_score: Option<f32>,
+    pub mode: Mode,
+}
+
+impl Default for SelfAsk {
+    fn default() -> Self {
+        let (n, chunks, atoms) = (5, 4, 4);
+        Self { n, retrieve: FollowUps::Flat, chunks, atoms, min_score: None, mode: Mode::Dense }
+    }
+}
+
+#[async_trait]
+impl Strategy for SelfAsk {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn settings(&self) -> serde_json::Value {
+        settings::json(self)
+    }
+
+    async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
+        let (mut history, mut chunks): (Vec<Exchange>, Vec<Hit>) = (vec![], vec![]);
+        while history.len() < self.n {
+            let cx = cx.span(format!("follow-up {}", history.len() + 1));
+            let Some((exchange, found)) =
+                self.follow_up(question, &history, &cx).await.unless_spent()?
+            else {
+                break;
+            };
+            chunks.extend(unseen(vec![found], &chunks));
+            history.push(exchange);
+        }
+        let variables = context! { question => Serde(question), history => Serde(&history) };
+        Ok(answer_from(cx.reserve().ask(&ANSWER, variables).await?, &chunks))
+    }
+}
+
+impl SelfAsk {
+    /// One turn of the loop; `None` when nothing is left to ask.
+    async fn follow_up(
+        &self,
+        question: &Question,
+        history: &[Exchange],
+        cx: &Cx,
+    ) -> Result<Option<(Exchange, Vec<Hit>)>> {
+        let variables = context! { question => Serde(question), history => Serde(history) };
+        let asked = |next: &FollowUp| {
+            let text = next.follow_up.trim();
+            if history.iter().any(|exchange| exchange.question == text) {
+                return Err(format!("`{text}` was asked already"));
+            }
+            Ok(())
+        };
+        let next = cx.ask_checked(&FOLLOW_UP, variables, asked).await?.follow_up.trim().to_owned();
+        if next.is_empty() {
+            return Ok(None);
+        }
+        let found = self.near(&next, cx).await?;
+        let (context, asked) = (Serde(&found), Question::new(&next));
+        let variables = context! { question => Serde(&asked), context };
+        let answer = cx.ask(&ANSWER_ONE, variables).await?.answer;
+        // Chunks that hold no answer are nothing to cite.
+        let cited = if answer.trim().is_empty() { vec![] } else { found };
+        Ok(Some((Exchange { question: next, answer }, cited)))
+    }
+
+    async fn near(&self, text: &str, cx: &Cx) -> Result<Vec<Hit>> {
+        let atoms = match self.retrieve {
+            FollowUps::None => return Ok(vec![]),
+            FollowUps::Flat => 0,
+            FollowUps::Hierarchical => self.atoms,
+        };
+        let (chunks, min_score, mode) = (self.chunks, self.min_score, self.mode);
+        Near { chunks, atoms, min_score, mode }.to(text, &[], cx).await
+    }
+
+    fn checked(self) -> std::result::Result<Self, String> {
+        settings::at_least_one("n", self.n)?;
+        settings::at_least_one("chunks", self.chunks)?;
+        settings::at_least_one("atoms", self.atoms)?;
+        settings::a_cosine("min_score", self.min_score)?;
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use halma_core::Budget;
+    use halma_testkit::Script;
+
+    use super::*;
+    use crate::golden::{Run, golden};
+
+    const WHO: (&str, &str) =
+        ("self_ask/follow_up", r#"{"follow_up": "Who was the architect of the Varn lighthouse?"}"#);
+    const THORN: (&str, &str) =
+        ("self_ask/answer_one", r#"{"rationale": "1", "answer": "Ilse Thorn"}"#);
+    const WHERE: (&str, &str) =
+        ("self_ask/follow_up", r#"{"follow_up": "Where was Ilse Thorn born?"}"#);
+    const NORWAY_ONE: (&str, &str) =
+        ("self_ask/answer_one", r#"{"rationale": "1", "answer": "Norway"}"#);
+    const ENOUGH: (&str, &str) = ("self_ask/follow_up", r#"{"follow_up": ""}"#);
+    const NORWAY: (&str, &str) =
+        ("self_ask/answer", r#"{"rationale": "Her birthplace.", "answer": "Norway"}"#);
+
+    #[tokio::test]
+    async fn each_follow_up_is_answered_before_the_next() {
+        let model = Script::new([WHO, THORN, WHERE, NORWAY_ONE, ENOUGH, NORWAY]);
+        let ask = SelfAsk { chunks: 1, ..SelfAsk::default() };
+        golden("self_ask_two_follow_ups", &ask, Run::new(model)).await;
+    }
+
+    #[tokio::test]
+    async fn without_retrieval_nothing_is_searched_and_nothing_cited() {
+        let model = Script::new([WHO, THORN, ENOUGH, NORWAY]);
+        let ask = SelfAsk { retrieve: FollowUps::None, ..SelfAsk::default() };
+        golden("self_ask_from_memory", &ask, Run::new(model)).await;
+    }
+
+    #[tokio::test]
+    async fn hierarchical_searches_atoms_as_well() {
+        let model = Script::new([WHERE, NORWAY_ONE, ENOUGH, NORWAY]);
+        let (retrieve, chunks) = (FollowUps::Hierarchical, 1);
+        let ask = SelfAsk { retrieve, chunks, ..SelfAsk::default() };
+        golden("self_ask_hierarchical", &ask, Run::new(model)).await;
+    }
+
+    #[tokio::test]
+    async fn the_same_follow_up_twice_is_asked_for_again() {
+        let model = Script::new([WHO, THORN, WHO, ENOUGH, NORWAY]);
+        golden("self_ask_repeats", &SelfAsk::default(), Run::new(model)).await;
+    }
+
+    #[tokio::test]
+    async fn a_spent_budget_closes_with_the_history() {
+        let budget = Budget { calls: Some(3), ..Budget::default() };
+        let model = Script::new([WHO, THORN, NORWAY]);
+        golden("self_ask_spent_budget", &SelfAsk::default(), Run { budget, ..Run::new(model) })
+            .await;
+    }
+}

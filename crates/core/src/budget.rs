@@ -3,6 +3,7 @@
 //! A call is taken from the budget before it is made and settled after it, so that branches that
 //! run side by side cannot overspend together.
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,10 @@ pub struct Meter {
     tokens: AtomicU64,
     /// Millionths of a dollar, so that it can be counted without a lock.
     micro_usd: AtomicU64,
+    /// The budget of the whole work that this one is a part of.
+    whole: Option<Arc<Meter>>,
+    /// The first limit for which a call was refused.
+    refused: OnceLock<Limit>,
 }
 
 /// What one call has taken; given to [`Meter::settle`] when the call is over.
@@ -74,17 +79,42 @@ impl Meter {
             calls: AtomicU64::new(0),
             tokens: AtomicU64::new(0),
             micro_usd: AtomicU64::new(0),
+            whole: None,
+            refused: OnceLock::new(),
         }
+    }
+
+    /// A budget inside another one: what is spent here is spent there too, and the limits of both
+    /// hold (one question of an evaluation that has a budget as a whole).
+    pub fn within(budget: Budget, whole: Arc<Self>) -> Self {
+        Self { whole: Some(whole), ..Self::new(budget) }
     }
 
     pub fn unlimited() -> Self {
         Self::new(Budget::default())
     }
 
+    /// Its limits.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
     /// Takes one call of the worst size it can have. `reserve` may use what is kept back.
     pub(crate) fn take(&self, most: Usage, price: Price, reserve: bool) -> Result<Taken, Limit> {
+        let taken = self.take_own(most, price, reserve).inspect_err(|limit| {
+            self.refused.get_or_init(|| *limit);
+        })?;
+        if let Some(Err(limit)) = self.whole.as_ref().map(|whole| whole.take(most, price, reserve))
+        {
+            self.settle_own(taken, None);
+            return Err(limit);
+        }
+        Ok(taken)
+    }
+
+    fn take_own(&self, most: Usage, price: Price, reserve: bool) -> Result<Taken, Limit> {
         let open = if reserve { 1.0 } else { 1.0 - RESERVE };
-        if self.time_left(reserve).is_some_and(|left| left.is_zero()) {
+        if self.own_time_left(reserve).is_some_and(|left| left.is_zero()) {
             return Err(Limit::Seconds);
         }
         let calls = self.budget.calls.map(|most| most.saturating_sub(u64::from(!reserve)));
@@ -110,6 +140,13 @@ impl Meter {
     /// Puts what was really used in the place of what was taken. `None`: the call cost nothing
     /// (it came from the cache or never reached the model).
     pub(crate) fn settle(&self, taken: Taken, used: Option<(Usage, f64)>) {
+        self.settle_own(taken, used);
+        if let Some(whole) = &self.whole {
+            whole.settle(taken, used);
+        }
+    }
+
+    fn settle_own(&self, taken: Taken, used: Option<(Usage, f64)>) {
         let (tokens, micro_usd) = used.map_or((0, 0), |(usage, usd)| {
             (usage.prompt_tokens + usage.completion_tokens, micro(usd))
         });
@@ -124,6 +161,18 @@ impl Meter {
 
     /// Time until the limit; `None` when there is none.
     pub(crate) fn time_left(&self, reserve: bool) -> Option<Duration> {
+        let whole = self.whole.as_ref().and_then(|whole| whole.time_left(reserve));
+        self.own_time_left(reserve).into_iter().chain(whole).min()
+    }
+
+    /// The limit that ends this budget for new work: one for which a call was refused (what is
+    /// kept back may still be there), or the time.
+    pub fn spent(&self) -> Option<Limit> {
+        let late = || self.own_time_left(false).filter(Duration::is_zero).map(|_| Limit::Seconds);
+        self.refused.get().copied().or_else(late)
+    }
+
+    fn own_time_left(&self, reserve: bool) -> Option<Duration> {
         let open = if reserve { 1.0 } else { 1.0 - RESERVE };
         let limit = Duration::try_from_secs_f64(self.budget.seconds? * open).unwrap_or_default();
         Some(limit.saturating_sub(self.started.elapsed()))

@@ -160,6 +160,12 @@ impl Engine {
         Cx::new(Arc::clone(&self.setup), meter, watcher)
     }
 
+    /// The same inside the budget of a whole evaluation.
+    pub fn cx_within(&self, whole: &Arc<Meter>, watcher: Option<Watcher>) -> Cx {
+        let meter = Meter::within(self.config.budget.ask, Arc::clone(whole));
+        Cx::new(Arc::clone(&self.setup), Arc::new(meter), watcher)
+    }
+
     /// A strategy with its table of the configuration.
     pub fn strategy(&self, name: &str) -> Result<Arc<dyn Strategy>, ConfigError> {
         let entry = entry(name)?;

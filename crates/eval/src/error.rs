@@ -26,4 +26,18 @@ pub enum EvalError {
     SameLabel { label: String },
     #[error("the evaluation was stopped from outside; run it again to go on with it")]
     Stopped,
+    #[error("{}: this is no report of an evaluation: {reason}; give a report.json", file.display())]
+    BadReport { file: PathBuf, reason: String },
+    #[error(
+        "{}: a report of version {found}, this Halma reads version {known}; run the evaluation \
+         again in the same folder to have it rewritten, no question is asked again",
+        file.display()
+    )]
+    ReportVersion { file: PathBuf, found: u32, known: u32 },
+    #[error(
+        "the base in {} was built from `{built_from}`, not from `{wanted}`; give another --kb, or \
+         --force to measure with it all the same",
+        base.display()
+    )]
+    OtherBase { base: PathBuf, built_from: String, wanted: String },
 }

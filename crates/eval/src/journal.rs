@@ -1,7 +1,7 @@
 //! A file of JSON lines that a killed run leaves readable: every line is written whole, and a torn
 //! last one is dropped when the file is opened again.
 use std::fs::{File, TryLockError};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::EvalError;
 
 /// The version of the lines, in every line as `version`.
-pub(crate) const LINE_VERSION: u32 = 1;
+pub(crate) const LINE_VERSION: u32 = 2;
 
 /// An open journal; locked against a second writer as long as it lives.
 pub(crate) struct Journal<T> {
@@ -29,9 +29,17 @@ struct Versioned {
 impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Opens or creates it; returns the lines it holds, oldest first.
     pub(crate) fn open(path: &Path) -> Result<(Self, Vec<T>), EvalError> {
+        let mut lines = vec![];
+        let journal = Self::open_each(path, |line| lines.push(line))?;
+        Ok((journal, lines))
+    }
+
+    /// Opens or creates it; `each` sees the lines it holds, oldest first and one at a time, so that
+    /// a long one need not fit in memory.
+    pub(crate) fn open_each(path: &Path, each: impl FnMut(T)) -> Result<Self, EvalError> {
         let fail = |doing| move |source| EvalError::File { file: path.into(), doing, source };
         let mut options = File::options();
-        let mut file = options
+        let file = options
             .read(true)
             .append(true)
             .create(true)
@@ -41,16 +49,23 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
             TryLockError::WouldBlock => EvalError::Busy { file: path.into() },
             TryLockError::Error(source) => fail("the results file cannot be locked")(source),
         })?;
-        let mut bytes = vec![];
-        file.read_to_end(&mut bytes).map_err(fail("the results file cannot be read"))?;
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
-        if whole < bytes.len() {
-            file.set_len(whole as u64).map_err(fail("the torn last line cannot be dropped"))?;
+        let reader = file.try_clone().map_err(fail("the results file cannot be read"))?;
+        let whole = read_lines(path, reader, each)?;
+        let length = file.metadata().map_err(fail("the results file cannot be read"))?.len();
+        if whole < length {
+            file.set_len(whole).map_err(fail("the torn last line cannot be dropped"))?;
         }
-        let lines = bytes[..whole].split(|&byte| byte == b'\n').enumerate();
-        let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
-        let lines = lines.map(|(i, line)| parse(path, i + 1, line)).collect::<Result<_, _>>()?;
-        Ok((Self { path: path.into(), file, lines: PhantomData }, lines))
+        Ok(Self { path: path.into(), file, lines: PhantomData })
+    }
+
+    /// The lines of a journal that somebody else may be writing; a torn last one is left out.
+    pub(crate) fn read(path: &Path, each: impl FnMut(T)) -> Result<(), EvalError> {
+        let open = File::open(path).map_err(|source| EvalError::File {
+            file: path.into(),
+            doing: "the results file cannot be opened",
+            source,
+        })?;
+        read_lines(path, open, each).map(|_| ())
     }
 
     /// Adds one line in one write.
@@ -63,6 +78,32 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         let mut bytes = serde_json::to_vec(line).map_err(|error| fail(error.into()))?;
         bytes.push(b'\n');
         self.file.write_all(&bytes).map_err(fail)
+    }
+}
+
+/// Hands out the whole lines; returns how many bytes they take.
+fn read_lines<T: DeserializeOwned>(
+    path: &Path,
+    file: File,
+    mut each: impl FnMut(T),
+) -> Result<u64, EvalError> {
+    let mut reader = BufReader::new(file);
+    let (mut whole, mut number, mut line) = (0, 0, vec![]);
+    loop {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line).map_err(|source| EvalError::File {
+            file: path.into(),
+            doing: "the results file cannot be read",
+            source,
+        })?;
+        if read == 0 || line.last() != Some(&b'\n') {
+            return Ok(whole);
+        }
+        whole += read as u64;
+        number += 1;
+        if !line.trim_ascii().is_empty() {
+            each(parse(path, number, &line)?);
+        }
     }
 }
 

@@ -2,27 +2,44 @@
 //!
 //! The crate knows neither the engine nor a knowledge base: whoever measures gives a way to open a
 //! run ([`OpenCx`]) and a way to search ([`Retrieve`]) in a [`Bench`].
+mod compare;
+mod components;
 mod data;
 mod error;
+mod forecast;
+mod grid;
+mod html;
 mod jobs;
 mod journal;
 pub mod judge;
 pub mod metrics;
-
+mod random;
 mod record;
 mod report;
 mod retrieval;
-
 mod runner;
 mod table;
 
+pub use compare::{
+    CompareError, Comparison, Difference, McNemar, Resampling, Side, compare, pairs,
+};
+pub use components::{Atomizing, Component, Searches};
 pub use data::{
     Checked, DATA_SETS, DataError, DataSet, DataSetEntry, Format, GoldPassage, Item, KeyCount,
     Passage, Pool, RefusedRecord, Split, check, entries, load, reference,
 };
 pub use error::EvalError;
+pub use forecast::{Basis, Cost, Forecast, Range, table as forecast_table, would_exceed};
+pub use grid::{Grid, GridError, Point};
+pub use html::Details;
 pub use metrics::{Metric, Profile, Score, normalise, recall_at_k, score, support_recall};
 pub use record::fingerprint;
-pub use report::{Failure, KindMetrics, Latency, Metrics, REPORT_VERSION, Report, Retrieval, Run};
+pub use report::{
+    Failure, Fate, Judgement, KindMetrics, Latency, Loss, Metrics, QuestionHead, QuestionResult,
+    REPORT_VERSION, Report, Retrieval, Run, Sure, Tokens,
+};
 pub use retrieval::{Recall, recall};
-pub use runner::{Bench, Contestant, OpenCx, Progress, Retrieve, Runner, Tick};
+pub use runner::{
+    AskJudge, Bench, Claim, Contestant, Judge, OpenCx, Origin, Progress, Retrieve, Ruling, Runner,
+    Sample, Source, Tick, record_indexing, sample,
+};

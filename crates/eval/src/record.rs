@@ -2,10 +2,11 @@
 //! asking it again.
 use std::collections::BTreeMap;
 
-use halma_core::{Answer, Event, Trace, UsageTotal};
+use halma_core::{Answer, Event, Limit, Trace, UsageTotal};
 use serde::{Deserialize, Serialize};
 
 use crate::Item;
+use crate::components::{Digest, Evidence};
 use crate::journal::LINE_VERSION;
 
 /// A question that was asked, with what came of it.
@@ -29,13 +30,30 @@ pub(crate) struct Record {
     pub(crate) searches: (usize, usize),
     /// The prompts that were asked, with the hash of their words.
     pub(crate) prompts: BTreeMap<String, String>,
+    /// Its costs by prompt; missing in lines of version 1.
+    #[serde(default)]
+    pub(crate) digest: Option<Digest>,
+    /// How far its gold passages came; missing in lines of version 1.
+    #[serde(default)]
+    pub(crate) evidence: Option<Evidence>,
+    /// Titles of its gold passages, for whoever looks at a trace.
+    #[serde(default)]
+    pub(crate) gold_titles: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
     Answered(Answer),
-    Failed { kind: String, reason: String },
+    Failed {
+        kind: String,
+        reason: String,
+    },
+    /// The budget of the whole evaluation ended while it was being answered. What it cost counts;
+    /// the next run asks it again.
+    Stopped {
+        limit: Limit,
+    },
 }
 
 impl Record {
@@ -45,6 +63,11 @@ impl Record {
         outcome: Verdict,
         (trace, latency_ms): (&Trace, f64),
     ) -> Self {
+        let citations = match &outcome {
+            Verdict::Answered(answer) => answer.citations.as_slice(),
+            _ => &[],
+        };
+        let evidence = Evidence::of(item, citations, trace);
         Self {
             version: LINE_VERSION,
             question: item.question.id.clone(),
@@ -58,7 +81,20 @@ impl Record {
             malformed: trace.malformed(),
             searches: trace.searches(),
             prompts: prompts(trace),
+            digest: Some(Digest::of(trace)),
+            evidence: Some(evidence),
+            gold_titles: item.gold.iter().map(|passage| passage.title.clone()).collect(),
         }
+    }
+
+    /// Prompt and completion tokens, also of replies that the cache gave.
+    pub(crate) fn tokens(&self) -> (u64, u64) {
+        let paid = (self.usage.prompt_tokens, self.usage.completion_tokens);
+        self.digest.as_ref().map_or(paid, Digest::tokens)
+    }
+
+    pub(crate) fn calls(&self) -> u64 {
+        self.usage.llm_calls + self.usage.cached_calls
     }
 
     /// Whether this line answers the item for the contestant of this fingerprint. A failure does
@@ -91,12 +127,14 @@ pub fn fingerprint<P: AsRef<[u8]>>(parts: impl IntoIterator<Item = P>) -> String
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
+/// Names of files that lie beside the contestants'.
+const RESERVED: [&str; 2] = ["retrieval", "report"];
+
 /// A file name for any text: itself where it is harmless, else with a hash of it.
 pub(crate) fn file_name(text: &str) -> String {
-    let harmless = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let harmless = |c: char| c.is_ascii_alphanumeric() || "-_.@=,+".contains(c);
     let fits = text.len() <= 80 && !text.starts_with('.') && !text.is_empty();
-    // `retrieval.jsonl` lies beside the contestants' files.
-    if fits && text.chars().all(harmless) && text != "retrieval" {
+    if fits && text.chars().all(harmless) && !RESERVED.contains(&text) {
         return text.to_owned();
     }
     let clean = |c: char| if harmless(c) { c } else { '_' };

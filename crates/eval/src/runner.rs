@@ -1,22 +1,33 @@
 //! Running contestants over a data set: several questions at once, every finished one kept, so
 //! that a second run asks nothing again.
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+mod asking;
+mod book;
+mod judging;
+mod sample;
+mod shelf;
+mod source;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use futures::future::BoxFuture;
-use halma_core::{BoxError, Cx, Hit, Outcome, Strategy, TRACE_VERSION, Trace};
+use halma_core::{BoxError, Cx, Hit, Meter, Strategy};
 
-use crate::jobs::{caught, each};
-use crate::journal::Journal;
-use crate::record::{Record, Verdict, file_name};
+use crate::components::Atomizing;
 use crate::report::{Report, Run};
 use crate::retrieval::retrieve_all;
-use crate::{DataSet, EvalError, Item};
+use crate::{DataSet, EvalError};
 
-/// Opens a fresh run for one question, with a budget and a trace of its own.
-pub type OpenCx = Arc<dyn Fn() -> Cx + Send + Sync>;
+pub(crate) use book::Answered;
+pub use judging::{AskJudge, Judge, Ruling};
+pub use sample::{Sample, sample};
+pub(crate) use shelf::{journal, traces};
+pub use source::{Claim, Source, record_indexing};
+
+/// Opens a fresh run for one question, with a trace and a budget of its own inside the budget of
+/// the whole evaluation ([`Meter::within`]).
+pub type OpenCx = Arc<dyn Fn(&Arc<Meter>) -> Cx + Send + Sync>;
 
 /// The ten best chunks for a text, by the base's hybrid search.
 pub type Retrieve =
@@ -32,9 +43,11 @@ pub struct Bench {
     pub retrieve: Retrieve,
     /// Of the base: what was found in another one is not taken over.
     pub fingerprint: String,
+    /// Rules on every answer, where there is one.
+    pub judge: Option<Judge>,
 }
 
-/// A strategy in the evaluation.
+/// A strategy in the evaluation, with its settings.
 #[derive(Clone)]
 pub struct Contestant {
     pub strategy: Arc<dyn Strategy>,
@@ -43,6 +56,8 @@ pub struct Contestant {
     /// Of everything its answers depend on ([`crate::fingerprint`]): what was answered under
     /// another one is not taken over.
     pub fingerprint: String,
+    /// Where it stands in a grid ([`crate::Point::settings`]); empty without one.
+    pub point: BTreeMap<String, String>,
 }
 
 /// How far one contestant (or the retrieval before them, labelled `retrieval`) is.
@@ -67,6 +82,14 @@ impl Tick {
     }
 }
 
+/// Where the questions and the base come from, for the report.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    pub source: Option<Source>,
+    pub sample: Option<Sample>,
+    pub atomizing: Option<Atomizing>,
+}
+
 /// Runs contestants over data sets.
 #[derive(Debug, Clone)]
 pub struct Runner {
@@ -75,6 +98,19 @@ pub struct Runner {
     /// Where finished questions and traces are kept; without it nothing is, and a second run asks
     /// everything again.
     pub out: Option<PathBuf>,
+    /// The budget of all that this runner does together: every contestant and question, judging,
+    /// and what a forecast asks first. When it is spent no further question is begun, and the
+    /// report says which were not asked.
+    pub whole: Arc<Meter>,
+    pub origin: Origin,
+}
+
+impl Default for Runner {
+    /// One question at once, nothing kept, no limits.
+    fn default() -> Self {
+        let whole = Arc::new(Meter::unlimited());
+        Self { concurrency: 1, out: None, whole, origin: Origin::default() }
+    }
 }
 
 impl Runner {
@@ -82,7 +118,8 @@ impl Runner {
     ///
     /// A question that fails is counted by the kind of its error and tried again by the next run;
     /// only what makes the whole run senseless (the folder cannot be written, two contestants of
-    /// one label) is an error.
+    /// one label) is an error. With a folder, `report.json` is written after each contestant, so
+    /// that a run that is stopped leaves what it had.
     pub async fn run(
         &self,
         data: &DataSet,
@@ -90,134 +127,51 @@ impl Runner {
         bench: &Bench,
         progress: &Progress,
     ) -> Result<Report, EvalError> {
+        self.measure(data, contestants, bench, (progress, true)).await
+    }
+
+    /// [`Runner::run`], which may leave the folder's report as it is.
+    pub(crate) async fn measure(
+        &self,
+        data: &DataSet,
+        contestants: &[Contestant],
+        bench: &Bench,
+        (progress, save): (&Progress, bool),
+    ) -> Result<Report, EvalError> {
         for (i, one) in contestants.iter().enumerate() {
             if contestants[..i].iter().any(|other| other.label == one.label) {
                 return Err(EvalError::SameLabel { label: one.label.clone() });
             }
         }
         if let Some(out) = &self.out {
-            make_folder(out)?;
+            shelf::make_folder(out)?;
         }
         let retrieved = retrieve_all(self, data, bench, progress).await?;
-        let mut report = Report::new(data);
+        let mut report = self.empty_report(data, bench);
+        let meter = Arc::clone(&self.whole);
+        let round = asking::Round { runner: self, data, bench, meter, progress };
         for contestant in contestants {
-            let answered = self.answer_all(data, contestant, &bench.open, progress).await?;
-            report.runs.push(Run::of(contestant, data, &answered, &retrieved));
+            let answered = round.answer_all(contestant).await?;
+            let run = Run::of(contestant, data, answered, &retrieved);
+            if run.unasked > 0 {
+                report.spent = report.spent.or(round.meter.spent());
+            }
+            report.runs.push(run);
+            if let Some(out) = self.out.as_ref().filter(|_| save) {
+                report.save_json(out)?;
+            }
         }
         Ok(report)
     }
 
-    async fn answer_all(
-        &self,
-        data: &DataSet,
-        contestant: &Contestant,
-        open: &OpenCx,
-        progress: &Progress,
-    ) -> Result<Answered, EvalError> {
-        let mut store = Store::open(self.out.as_deref(), &contestant.label)?;
-        let mut records: Vec<Option<Record>> =
-            data.items.iter().map(|item| store.take_known(item, &contestant.fingerprint)).collect();
-        let taken_over = records.iter().flatten().count();
-        let mut tick = Tick::new(&contestant.label, data.items.len(), taken_over);
-        progress(&tick);
-        let todo: Vec<usize> = (0..records.len()).filter(|&i| records[i].is_none()).collect();
-        let jobs = todo.into_iter().map(|i| {
-            let (contestant, open) = (contestant.clone(), Arc::clone(open));
-            let item = data.items[i].clone();
-            async move { (i, answer(&contestant, &item, &open).await) }
-        });
-        each(self.concurrency, jobs, |(i, (record, trace))| {
-            store.keep(&record, &trace)?;
-            tick.count(matches!(record.outcome, Verdict::Failed { .. }));
-            progress(&tick);
-            records[i] = Some(record);
-            Ok(())
-        })
-        .await?;
-        Ok(Answered { records: records.into_iter().flatten().collect(), taken_over })
+    fn empty_report(&self, data: &DataSet, bench: &Bench) -> Report {
+        let Origin { source, sample, atomizing } = self.origin.clone();
+        let report = Report::new(data, &bench.fingerprint, self.whole.budget());
+        Report { source, sample, atomizing, ..report }
     }
-}
-
-/// One contestant's records in the order of the items, and how many of them are from earlier runs.
-pub(crate) struct Answered {
-    pub(crate) records: Vec<Record>,
-    pub(crate) taken_over: usize,
-}
-
-async fn answer(contestant: &Contestant, item: &Item, open: &OpenCx) -> (Record, Trace) {
-    let cx = open();
-    let began = Instant::now();
-    let outcome = caught(Outcome::of(contestant.strategy.as_ref(), &item.question, &cx)).await;
-    let latency_ms = began.elapsed().as_secs_f64() * 1e3;
-    let (verdict, trace) = match outcome {
-        Ok(Outcome { answer: Ok(answer), trace }) => (Verdict::Answered(answer), trace),
-        Ok(Outcome { answer: Err(error), trace }) => {
-            let (kind, reason) = (error.kind().to_owned(), error.to_string());
-            (Verdict::Failed { kind, reason }, trace)
-        }
-        Err(reason) => (Verdict::Failed { kind: "panic".into(), reason }, cx.trace()),
-    };
-    (Record::new(item, &contestant.fingerprint, verdict, (&trace, latency_ms)), trace)
-}
-
-/// The files of one contestant, where there is a folder for them.
-struct Store {
-    files: Option<(Journal<Record>, PathBuf)>,
-    /// What earlier runs left, by question id.
-    known: HashMap<String, Vec<Record>>,
-}
-
-impl Store {
-    fn open(out: Option<&Path>, label: &str) -> Result<Self, EvalError> {
-        let mut known: HashMap<String, Vec<Record>> = HashMap::new();
-        let Some(out) = out else { return Ok(Self { files: None, known }) };
-        let name = file_name(label);
-        let traces = out.join("traces").join(&name);
-        make_folder(&traces)?;
-        let (journal, lines) = Journal::<Record>::open(&out.join(format!("{name}.jsonl")))?;
-        for record in lines {
-            known.entry(record.question.clone()).or_default().push(record);
-        }
-        Ok(Self { files: Some((journal, traces)), known })
-    }
-
-    /// The latest line that answers this item, if any.
-    fn take_known(&mut self, item: &Item, fingerprint: &str) -> Option<Record> {
-        let lines = self.known.remove(&item.question.id)?;
-        lines.into_iter().rev().find(|record| record.answers(item, fingerprint))
-    }
-
-    /// Writes the trace, then the line: what has a line has its trace too.
-    fn keep(&mut self, record: &Record, trace: &Trace) -> Result<(), EvalError> {
-        let Some((journal, traces)) = &mut self.files else { return Ok(()) };
-        let file = traces.join(format!("{}.json", file_name(&record.question)));
-        let whole = serde_json::json!({
-            "version": TRACE_VERSION,
-            "question": record.text,
-            "fingerprint": record.fingerprint,
-            "trace": trace,
-        });
-        let fail = |source| EvalError::File {
-            file: file.clone(),
-            doing: "the trace cannot be written",
-            source,
-        };
-        let beside = file.with_extension("json.new");
-        let bytes = serde_json::to_vec(&whole).map_err(|error| fail(error.into()))?;
-        std::fs::write(&beside, bytes)
-            .and_then(|()| std::fs::rename(&beside, &file))
-            .map_err(fail)?;
-        journal.append(record)
-    }
-}
-
-fn make_folder(folder: &Path) -> Result<(), EvalError> {
-    std::fs::create_dir_all(folder).map_err(|source| EvalError::File {
-        file: folder.into(),
-        doing: "the folder cannot be made",
-        source,
-    })
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
+#[cfg(test)]
+mod whole_tests;

@@ -1,24 +1,49 @@
-//! The report as plain text: one aligned line for each contestant, then what needs a word.
+//! The report as plain text: one aligned line for each contestant, then where answers were lost
+//! and what needs a word.
 use std::fmt::Write as _;
 
-use crate::{Report, Run};
+use crate::report::{Loss, ratio};
+use crate::{Metric, Report, Run};
 
-const HEAD: [&str; 16] = [
+const HEAD: [&str; 17] = [
     "strategy", "EM", "F1", "P", "R", "support", "R@2", "R@5", "R@10", "abst.", "failed",
-    "calls/q", "tokens/q", "p50", "p95", "USD",
+    "calls/q", "tokens/q", "ATC", "p50", "p95", "USD",
 ];
 
 impl Report {
-    /// A table for the terminal. Metrics are in percent, times in milliseconds; calls include those
-    /// that the cache answered, tokens and dollars do not.
+    /// A table for the terminal. Metrics are in percent, times in milliseconds; calls and tokens
+    /// include those that the cache answered, dollars do not. `Acc` is there when a judge ruled.
     pub fn table(&self) -> String {
-        let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
-        rows.extend(self.runs.iter().map(|run| row(run, self.n)));
+        let judged = self.runs.iter().any(|run| run.judged.is_some());
+        let mut head = HEAD.map(str::to_owned).to_vec();
+        if judged {
+            head.insert(1, "Acc".into());
+        }
+        let own = self.own_metric();
+        if let Some(metric) = &own {
+            head.insert(1, metric.clone());
+        }
+        let mut rows = vec![head];
+        rows.extend(self.runs.iter().map(|run| {
+            let mut row = row(run, self.n, judged);
+            if own.is_some() {
+                row.insert(1, percent(run.own_value()));
+            }
+            row
+        }));
         let mut out =
             format!("{}: {} questions (metrics in %, times in ms)\n", self.dataset, self.n);
+        if let Some(sample) = self.sample {
+            let (of, seed) = (sample.of, sample.seed);
+            let _ = writeln!(out, "a sample of {of} questions, seed {seed}");
+        }
         out.push_str(&aligned(&rows));
+        out.push_str(&self.losses_table());
         for run in &self.runs {
             notes(run, &mut out);
+        }
+        if let Some(limit) = self.spent {
+            let _ = writeln!(out, "the budget of the whole evaluation is spent: {limit}");
         }
         if !self.refused.is_empty() {
             let _ = writeln!(out, "{} records of the file were refused:", self.refused.len());
@@ -29,20 +54,54 @@ impl Report {
         }
         out
     }
+
+    /// The name of the data set's own metric, where it is another one than those of words.
+    pub(crate) fn own_metric(&self) -> Option<String> {
+        let metric = self.runs.first()?.metric;
+        (!matches!(metric, Metric::Span(_))).then(|| metric.name())
+    }
+
+    /// Where the answers were lost; empty when none was, or nothing is known of any.
+    fn losses_table(&self) -> String {
+        let lost = |loss: &Loss| self.runs.iter().any(|run| run.losses.contains_key(loss));
+        let losses: Vec<Loss> = Loss::ALL.into_iter().filter(lost).collect();
+        if losses.iter().all(|loss| *loss == Loss::Unknown) {
+            return String::new();
+        }
+        let mut head = vec!["lost by".to_owned()];
+        head.extend(losses.iter().map(|loss| loss.title().to_owned()));
+        let mut rows = vec![head];
+        for run in &self.runs {
+            let mut row = vec![run.label.clone()];
+            let count = |loss| run.losses.get(loss).copied().unwrap_or(0).to_string();
+            row.extend(losses.iter().map(count));
+            rows.push(row);
+        }
+        format!("\n{}", aligned(&rows))
+    }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of calls, tokens and questions")]
-fn row(run: &Run, n: usize) -> Vec<String> {
-    let percent = |value: Option<f64>| value.map_or("-".into(), |v| format!("{:.1}", v * 100.0));
-    let ms = |value: Option<f64>| match value {
+pub(crate) fn percent(value: Option<f64>) -> String {
+    value.map_or("-".into(), |v| format!("{:.1}", v * 100.0))
+}
+
+pub(crate) fn ms(value: Option<f64>) -> String {
+    match value {
         Some(ms) if ms < 10.0 => format!("{ms:.1}"),
         Some(ms) => format!("{ms:.0}"),
         None => "-".into(),
-    };
-    let each = |total: u64| total as f64 / n.max(1) as f64;
+    }
+}
+
+pub(crate) fn count(value: Option<f64>) -> String {
+    value.map_or("-".into(), |v| format!("{v:.0}"))
+}
+
+fn row(run: &Run, n: usize, judged: bool) -> Vec<String> {
     let metrics = &run.metrics;
     let usage = &run.usage;
-    vec![
+    let asked = (n - run.unasked.min(n)).max(1) as u64;
+    let mut row = vec![
         run.label.clone(),
         percent(metrics.em),
         percent(metrics.f1),
@@ -54,16 +113,21 @@ fn row(run: &Run, n: usize) -> Vec<String> {
         percent(metrics.retrieval.r10),
         run.abstained.to_string(),
         run.failed.to_string(),
-        format!("{:.1}", each(usage.llm_calls + usage.cached_calls)),
-        format!("{:.0}", each(usage.prompt_tokens + usage.completion_tokens)),
+        format!("{:.1}", ratio(usage.llm_calls + usage.cached_calls, asked)),
+        count(run.tokens.per_question),
+        count(run.tokens.per_right_answer),
         ms(run.latency_ms.p50),
         ms(run.latency_ms.p95),
         format!("{:.4}", usage.usd),
-    ]
+    ];
+    if judged {
+        row.insert(1, percent(run.judged.as_ref().and_then(|judged| judged.accuracy)));
+    }
+    row
 }
 
 /// The first column to the left, the numbers to the right, two spaces between.
-fn aligned(rows: &[Vec<String>]) -> String {
+pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
     let widths: Vec<usize> = (0..rows[0].len()).map(|column| width(column).unwrap_or(0)).collect();
     let mut out = String::new();
@@ -77,41 +141,11 @@ fn aligned(rows: &[Vec<String>]) -> String {
     out
 }
 
-/// A share of searches with nothing near from which the threshold is probably wrong for the
-/// embedder.
-const MUCH_NOTHING: f64 = 0.2;
-
 fn notes(run: &Run, out: &mut String) {
-    let label = &run.label;
-    if run.taken_over > 0 {
-        let _ = writeln!(out, "{label}: {} questions taken over from earlier runs", run.taken_over);
+    for note in run.notes() {
+        let _ = writeln!(out, "{}: {note}", run.label);
     }
-    if run.failed > 0 {
-        let kinds: Vec<String> =
-            run.failed_by_kind.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
-        let _ = writeln!(
-            out,
-            "{label}: {} questions failed ({}) and are in no mean; the next run asks them again",
-            run.failed,
-            kinds.join(", ")
-        );
-        for failure in run.failures.iter().take(3) {
-            let _ = writeln!(out, "  {}: {}", failure.question, failure.reason);
-        }
-    }
-    if run.partial > 0 {
-        let _ = writeln!(out, "{label}: {} answers are partial (spent budget)", run.partial);
-    }
-    if let Some(share) = run.nothing_near.filter(|share| *share > MUCH_NOTHING) {
-        let _ = writeln!(
-            out,
-            "{label}: {:.0} % of the searches found nothing above the threshold; lower \
-             `embedder.atom_threshold` or `embedder.chunk_threshold`",
-            share * 100.0
-        );
-    }
-    if run.retrieval_failed > 0 {
-        let failed = run.retrieval_failed;
-        let _ = writeln!(out, "{label}: the search for R@k failed for {failed} questions");
+    for failure in run.failures.iter().take(3) {
+        let _ = writeln!(out, "  {}: {}", failure.question, failure.reason);
     }
 }

@@ -1,8 +1,9 @@
+use std::path::Path;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Citation, Filter, Knowledge, Layer, Llm, LlmError, Meter, MinScore, Mode, Models,
+    Answer, Budget, Citation, Filter, Knowledge, Layer, Llm, LlmError, MinScore, Mode, Models,
     Prompt, PromptFile, Prompts, Query, Question, Setup,
 };
 use halma_testkit::{Script, Toy};
@@ -55,35 +56,43 @@ fn toy() -> Arc<Toy> {
     ])
 }
 
-fn bench(model: Arc<dyn Llm>) -> Bench {
+pub(super) fn bench(model: Arc<dyn Llm>) -> Bench {
     let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
     let setup = Arc::new(Setup::new(Models::new(model), toy(), prompts));
-    let open: OpenCx =
-        Arc::new(move || Cx::new(Arc::clone(&setup), Arc::new(Meter::unlimited()), None));
+    let open: OpenCx = Arc::new(move |whole| {
+        let meter = Meter::within(Budget::default(), Arc::clone(whole));
+        Cx::new(Arc::clone(&setup), Arc::new(meter), None)
+    });
     let retrieve: Retrieve = Arc::new(|text| {
         Box::pin(async move { Ok(toy().search(&query(&text, 10)).await?.remove(0)) })
     });
-    Bench { open, retrieve, fingerprint: "base".into() }
+    Bench { open, retrieve, fingerprint: "base".into(), judge: None }
 }
 
-fn data() -> DataSet {
+pub(super) fn data() -> DataSet {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hotpotqa.json");
     load(&path, Format::Hotpotqa, None).unwrap()
 }
 
-fn clerk(settings: &str) -> Contestant {
+pub(super) fn clerk(settings: &str) -> Contestant {
     Contestant {
         strategy: Arc::new(Clerk),
         label: "clerk".into(),
         fingerprint: fingerprint([settings]),
+        point: BTreeMap::new(),
     }
 }
 
-fn runner(out: Option<&Path>) -> Runner {
-    Runner { concurrency: 1, out: out.map(Path::to_owned) }
+pub(super) fn runner(out: Option<&Path>) -> Runner {
+    Runner { concurrency: 1, out: out.map(Path::to_owned), ..Runner::default() }
 }
 
-fn says<const N: usize>(replies: [&str; N]) -> Arc<Script> {
+/// An empty book, for whoever makes reports.
+pub(crate) fn book(data: &DataSet) -> super::book::Book<'_> {
+    super::book::Book::new(data)
+}
+
+pub(super) fn says<const N: usize>(replies: [&str; N]) -> Arc<Script> {
     Script::new(replies.map(|reply| ("test/ask", reply)))
 }
 
@@ -189,7 +198,7 @@ async fn every_asked_question_has_its_trace() {
 
 /// Answers from the question's id after as many turns of the scheduler as its place demands, so
 /// that the last one is done first.
-struct Echo;
+pub(crate) struct Echo;
 
 #[async_trait]
 impl Strategy for Echo {
@@ -216,11 +225,12 @@ async fn side_by_side_the_report_keeps_its_order_and_progress_is_told() {
         strategy: Arc::new(Echo),
         label: label.into(),
         fingerprint: String::new(),
+        point: BTreeMap::new(),
     };
     let ticks: Arc<Mutex<Vec<Tick>>> = Arc::default();
     let seen = Arc::clone(&ticks);
     let progress: Progress = Arc::new(move |tick| seen.lock().unwrap().push(tick.clone()));
-    let runner = Runner { concurrency: 8, out: Some(out.path().into()) };
+    let runner = Runner { concurrency: 8, ..runner(Some(out.path())) };
     let contestants = [one("b"), one("a")];
     let bench = bench(says([]));
     let report = runner.run(&data(), &contestants, &bench, &progress).await.unwrap();
@@ -249,8 +259,12 @@ async fn a_failed_search_is_counted_and_not_kept() {
             Ok(toy().search(&query(&text, 10)).await?.remove(0))
         })
     });
-    let echo =
-        Contestant { strategy: Arc::new(Echo), label: "e".into(), fingerprint: String::new() };
+    let echo = Contestant {
+        strategy: Arc::new(Echo),
+        label: "e".into(),
+        fingerprint: String::new(),
+        point: BTreeMap::new(),
+    };
     let quiet: Progress = Arc::new(|_| {});
     let report = runner(Some(out.path())).run(&data(), &[echo], &bench, &quiet).await.unwrap();
     assert_eq!(report.runs[0].retrieval_failed, 1);

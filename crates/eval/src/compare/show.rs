@@ -1,0 +1,99 @@
+//! A comparison in words.
+use std::fmt::Write as _;
+
+use super::{Comparison, Difference};
+use crate::report::questions;
+
+/// Questions named in full; the rest is counted.
+const NAMED: usize = 20;
+
+impl Comparison {
+    /// For the terminal.
+    pub fn table(&self) -> String {
+        let mut out = format!("{} → {}: {} in common\n", self.a, self.b, questions(self.paired));
+        let _ = writeln!(
+            out,
+            "{:<10} {:>9} {:>9} {:>9}   95 % interval",
+            "", "first", "second", "change"
+        );
+        for difference in &self.differences {
+            let [a, b, change, low, high] = shown(difference);
+            let sure = if difference.is_clear() { "  *" } else { "" };
+            let metric = &difference.metric;
+            let _ = writeln!(out, "{metric:<10} {a:>9} {b:>9} {change:>9}   {low} … {high}{sure}");
+        }
+        out.push_str(&self.flips());
+        out.push_str(&self.left_out());
+        out
+    }
+
+    /// As a section of a Markdown document.
+    pub fn markdown(&self) -> String {
+        let mut out = format!("## {} → {}\n\n", self.a, self.b);
+        let _ = writeln!(out, "{} in common.\n", questions(self.paired));
+        out.push_str("| | first | second | change | 95 % interval |\n|---|---|---|---|---|\n");
+        for difference in &self.differences {
+            let [a, b, change, low, high] = shown(difference);
+            let change = if difference.is_clear() { format!("**{change}**") } else { change };
+            let _ =
+                writeln!(out, "| {} | {a} | {b} | {change} | {low} … {high} |", difference.metric);
+        }
+        let _ = writeln!(out, "\n{}{}", self.flips(), self.left_out());
+        out
+    }
+
+    fn flips(&self) -> String {
+        let test = &self.mcnemar;
+        let mut out = format!(
+            "{} became right, {} became wrong; McNemar's exact test: p = {}\n",
+            test.gained,
+            test.lost,
+            if test.p < 0.0001 { "below 0.0001".to_owned() } else { format!("{:.4}", test.p) }
+        );
+        for (what, ids) in [("became right", &self.gained), ("became wrong", &self.lost)] {
+            if ids.is_empty() {
+                continue;
+            }
+            let named: Vec<&str> = ids.iter().take(NAMED).map(String::as_str).collect();
+            let rest = ids.len().saturating_sub(NAMED);
+            let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+            let _ = writeln!(out, "  {what}: {}{more}", named.join(", "));
+        }
+        out
+    }
+
+    fn left_out(&self) -> String {
+        let mut out = String::new();
+        for (count, side) in [(self.only_a, &self.a), (self.only_b, &self.b)] {
+            if count > 0 {
+                let _ =
+                    writeln!(out, "left out: {} that only `{side}` has scored", questions(count));
+            }
+        }
+        for caution in &self.cautions {
+            let _ = writeln!(out, "caution: {caution}");
+        }
+        let (resamples, seed) = (self.resampling.resamples, self.resampling.seed);
+        let _ = writeln!(out, "intervals: paired bootstrap, {resamples} resamples, seed {seed}");
+        out
+    }
+}
+
+impl Difference {
+    /// Whether the interval leaves out "no difference".
+    pub fn is_clear(&self) -> bool {
+        self.low > 0.0 || self.high < 0.0
+    }
+}
+
+/// Both values, the change and its interval; in percent, or plainly for counts.
+fn shown(difference: &Difference) -> [String; 5] {
+    let Difference { metric, a, b, difference: change, low, high } = difference;
+    if metric == "tokens" {
+        let signed = |value: &f64| format!("{value:+.0}");
+        return [format!("{a:.0}"), format!("{b:.0}"), signed(change), signed(low), signed(high)];
+    }
+    let percent = |value: &f64| format!("{:.1}", value * 100.0);
+    let signed = |value: &f64| format!("{:+.1}", value * 100.0);
+    [percent(a), percent(b), signed(change), signed(low), signed(high)]
+}

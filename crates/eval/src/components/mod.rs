@@ -1,0 +1,148 @@
+//! What a question cost, part by part: a fold over its trace, small enough to be kept for every
+//! question of a long run.
+mod atomizing;
+mod evidence;
+mod totals;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use halma_core::{AskedStatus, Event, Layer, Trace};
+use serde::{Deserialize, Serialize};
+
+use crate::metrics::sub_questions;
+
+pub use atomizing::Atomizing;
+pub(crate) use evidence::Evidence;
+pub(crate) use totals::Totals;
+pub use totals::{Component, Searches};
+
+/// The calls of one prompt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PromptUse {
+    pub(crate) calls: u64,
+    /// Of the calls, those that the cache answered.
+    pub(crate) cached: u64,
+    /// Replies that did not fit.
+    pub(crate) malformed: u64,
+    /// Tokens of all calls, also of those that the cache answered: what the method needs, whoever
+    /// paid for it before.
+    pub(crate) prompt_tokens: u64,
+    pub(crate) completion_tokens: u64,
+    /// US dollars paid.
+    pub(crate) usd: f64,
+}
+
+/// One question's costs and searches.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Digest {
+    /// By the prompt's name.
+    pub(crate) components: BTreeMap<String, PromptUse>,
+    /// The role that each prompt was asked in.
+    pub(crate) roles: BTreeMap<String, String>,
+    /// Role → models that played it.
+    pub(crate) models: BTreeMap<String, BTreeSet<String>>,
+    /// Layer → searches, and how many of them found nothing near enough.
+    pub(crate) searched: BTreeMap<Layer, (usize, usize)>,
+    /// #SQA (DEC, Table 1): different texts that were searched for.
+    pub(crate) sub_questions: usize,
+}
+
+impl Digest {
+    pub(crate) fn of(trace: &Trace) -> Self {
+        let mut digest = Self { sub_questions: sub_questions(trace), ..Self::default() };
+        for event in &trace.0 {
+            match event {
+                Event::Asked { .. } => digest.asked(event),
+                Event::Searched { layer, hits, .. } => {
+                    let (all, empty) = digest.searched.entry(*layer).or_default();
+                    *all += 1;
+                    *empty += usize::from(hits.is_empty());
+                }
+                _ => {}
+            }
+        }
+        digest
+    }
+
+    fn asked(&mut self, event: &Event) {
+        let Event::Asked { prompt, role, model, status, usage, cached, usd, .. } = event else {
+            return;
+        };
+        let name = prompt.to_string();
+        self.roles.entry(name.clone()).or_insert_with(|| role.clone());
+        self.models.entry(role.clone()).or_default().insert(model.clone());
+        let component = self.components.entry(name).or_default();
+        component.calls += 1;
+        component.cached += u64::from(*cached);
+        component.malformed += u64::from(*status != AskedStatus::Fits);
+        component.prompt_tokens += usage.prompt_tokens;
+        component.completion_tokens += usage.completion_tokens;
+        component.usd += usd;
+    }
+
+    /// Prompt and completion tokens of all calls, the cached ones included.
+    pub(crate) fn tokens(&self) -> (u64, u64) {
+        let parts = self.components.values();
+        parts.fold((0, 0), |(prompt, completion), part| {
+            (prompt + part.prompt_tokens, completion + part.completion_tokens)
+        })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use halma_core::{HitLine, Message, Mode, NodeId, Usage};
+
+    use super::*;
+
+    /// A reply with 10 prompt and 2 completion tokens for a cent.
+    pub(crate) fn asked(prompt: &str, role: &str, words: &str, cached: bool) -> Event {
+        Event::Asked {
+            span: 0,
+            prompt: prompt.into(),
+            hash: "h".into(),
+            role: role.into(),
+            model: "m".into(),
+            attempt: 1,
+            messages: vec![Message { role: "user".into(), text: words.into() }],
+            reply: "r".into(),
+            status: AskedStatus::Fits,
+            usage: Usage { prompt_tokens: 10, completion_tokens: 2 },
+            cached,
+            usd: if cached { 0.0 } else { 0.01 },
+            elapsed_ms: 1.0,
+        }
+    }
+
+    pub(crate) fn searched(layer: Layer, query: &str, hits: &[(&str, &str)]) -> Event {
+        let hits = hits.iter().map(|(title, text)| HitLine {
+            id: NodeId::from(*title),
+            title: (*title).into(),
+            text: (*text).into(),
+            score: 0.5,
+        });
+        let (mode, hits) = (Mode::Dense, hits.collect());
+        Event::Searched { span: 0, layer, mode, query: query.into(), hits, elapsed_ms: 1.0 }
+    }
+
+    #[test]
+    fn a_trace_is_folded_by_prompt_and_layer() {
+        let trace = Trace(vec![
+            asked("a/one", "proposer", "x", false),
+            searched(Layer::Atom, "sub?", &[("T", "x")]),
+            searched(Layer::Atom, " Whole? ", &[]),
+            searched(Layer::Chunk, "sub?", &[]),
+            asked("a/one", "proposer", "y", true),
+            asked("a/two", "reader", "z", false),
+        ]);
+        let digest = Digest::of(&trace);
+        assert_eq!(digest.tokens(), (30, 6));
+        let one = digest.components["a/one"];
+        assert_eq!((one.calls, one.cached, one.prompt_tokens), (2, 1, 20));
+        assert!((one.usd - 0.01).abs() < 1e-12);
+        assert_eq!(digest.searched[&Layer::Atom], (2, 1));
+        assert_eq!(digest.searched[&Layer::Chunk], (1, 1));
+        assert_eq!(digest.sub_questions, 2);
+        assert!(digest.models["reader"].contains("m"));
+    }
+}

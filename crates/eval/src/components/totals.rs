@@ -1,0 +1,147 @@
+//! The costs of all questions of one run, added up in a form that does not depend on the order.
+use std::collections::{BTreeMap, BTreeSet};
+
+use halma_core::Layer;
+use serde::{Deserialize, Serialize};
+
+use super::Digest;
+use crate::record::Record;
+use crate::report::ratio;
+
+/// One prompt's share of a run's cost (KAR³, Table 11).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Component {
+    pub prompt: String,
+    /// The role it is asked in.
+    pub role: String,
+    pub calls: u64,
+    /// Of the calls, those that the cache answered.
+    pub cached: u64,
+    /// Replies that did not fit.
+    pub malformed: u64,
+    /// Tokens of all calls, the cached ones included.
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+    /// US dollars paid.
+    pub usd: f64,
+}
+
+/// The searches of a run in one layer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Searches {
+    pub layer: Layer,
+    pub searches: usize,
+    /// Of them, those that found nothing above the threshold.
+    pub nothing: usize,
+}
+
+/// Integers only: sums of fractions would depend on which question ended first.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    components: BTreeMap<String, Sum>,
+    models: BTreeMap<String, BTreeSet<String>>,
+    searched: BTreeMap<Layer, (usize, usize)>,
+    prompts: BTreeMap<String, BTreeSet<String>>,
+    /// Replies that did not fit at first.
+    pub(crate) malformed: usize,
+    /// Searches, and how many of them found nothing.
+    pub(crate) searches: (usize, usize),
+    /// Prompt and completion tokens, the cached calls included.
+    pub(crate) tokens: (u64, u64),
+}
+
+#[derive(Debug, Default)]
+struct Sum {
+    role: String,
+    calls: u64,
+    cached: u64,
+    malformed: u64,
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    nano_usd: u64,
+}
+
+impl Totals {
+    pub(crate) fn add(&mut self, record: &Record) {
+        let (prompt, completion) = record.tokens();
+        self.tokens.0 += prompt;
+        self.tokens.1 += completion;
+        self.malformed += record.malformed;
+        self.searches.0 += record.searches.0;
+        self.searches.1 += record.searches.1;
+        for (prompt, hash) in &record.prompts {
+            self.prompts.entry(prompt.clone()).or_default().insert(hash.clone());
+        }
+        if let Some(digest) = &record.digest {
+            self.add_digest(digest);
+        }
+    }
+
+    fn add_digest(&mut self, digest: &Digest) {
+        for (prompt, part) in &digest.components {
+            let sum = self.components.entry(prompt.clone()).or_default();
+            if sum.role.is_empty() {
+                sum.role = digest.roles.get(prompt).cloned().unwrap_or_default();
+            }
+            sum.calls += part.calls;
+            sum.cached += part.cached;
+            sum.malformed += part.malformed;
+            sum.prompt_tokens += part.prompt_tokens;
+            sum.completion_tokens += part.completion_tokens;
+            sum.nano_usd += nano_usd(part.usd);
+        }
+        for (role, models) in &digest.models {
+            self.models.entry(role.clone()).or_default().extend(models.iter().cloned());
+        }
+        for (layer, (all, empty)) in &digest.searched {
+            let (searches, nothing) = self.searched.entry(*layer).or_default();
+            *searches += all;
+            *nothing += empty;
+        }
+    }
+
+    /// The dearest first.
+    pub(crate) fn components(&self) -> Vec<Component> {
+        let component = |(prompt, sum): (&String, &Sum)| Component {
+            prompt: prompt.clone(),
+            role: sum.role.clone(),
+            calls: sum.calls,
+            cached: sum.cached,
+            malformed: sum.malformed,
+            prompt_tokens: sum.prompt_tokens,
+            completion_tokens: sum.completion_tokens,
+            usd: ratio(sum.nano_usd, 1_000_000_000),
+        };
+        let mut components: Vec<Component> = self.components.iter().map(component).collect();
+        components
+            .sort_by_key(|part| std::cmp::Reverse(part.prompt_tokens + part.completion_tokens));
+        components
+    }
+
+    pub(crate) fn searches(&self) -> Vec<Searches> {
+        let of = |(layer, (searches, nothing)): (&Layer, &(usize, usize))| Searches {
+            layer: *layer,
+            searches: *searches,
+            nothing: *nothing,
+        };
+        self.searched.iter().map(of).collect()
+    }
+
+    pub(crate) fn models(&self) -> BTreeMap<String, BTreeSet<String>> {
+        self.models.clone()
+    }
+
+    pub(crate) fn prompts(&self) -> BTreeMap<String, BTreeSet<String>> {
+        self.prompts.clone()
+    }
+}
+
+/// Billionths of a dollar, rounded.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "what a question costs is positive and far below 2^53 billionths"
+)]
+fn nano_usd(usd: f64) -> u64 {
+    (usd.max(0.0) * 1e9).round() as u64
+}

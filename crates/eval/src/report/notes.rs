@@ -1,0 +1,120 @@
+//! What needs a word beside a run's figures: what is not in them, and what makes them doubtful.
+use super::{Run, ratio};
+use crate::Metric;
+use crate::table::percent;
+
+/// A share of searches with nothing near from which the threshold is probably wrong for the
+/// embedder (methods of KAR³: thresholds were measured on other scales).
+const MUCH_NOTHING: f64 = 0.2;
+
+/// So many questions must have gold passages before finding none of them means something.
+const ENOUGH: usize = 5;
+
+/// `1 question`, `2 questions`.
+pub(crate) fn questions(count: usize) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} question{plural}")
+}
+
+impl Run {
+    /// By the data set's own metric, where that is another one than F1, which has its own place.
+    pub(crate) fn own_value(&self) -> Option<f64> {
+        self.metrics.value.filter(|_| !matches!(self.metric, Metric::Span(_)))
+    }
+
+    /// Plain sentences without the run's name. The first of them are the most serious.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = vec![];
+        self.missing(&mut notes);
+        self.doubtful(&mut notes);
+        if let Some(found) = self.answerability {
+            notes.push(format!(
+                "told what can be answered from what cannot: accuracy {}, precision {}, recall {}, \
+                 F1 {}, specificity {}; right of the answered {}, right of all {}",
+                percent(found.accuracy),
+                percent(found.precision),
+                percent(found.recall),
+                percent(found.f1),
+                percent(found.specificity),
+                percent(found.conditional),
+                percent(found.overall)
+            ));
+        }
+        if self.taken_over > 0 {
+            notes.push(format!("{} taken over from earlier runs", questions(self.taken_over)));
+        }
+        notes
+    }
+
+    /// What is not in the figures.
+    fn missing(&self, notes: &mut Vec<String>) {
+        if self.unasked > 0 {
+            notes.push(format!(
+                "{} not asked to the end because the whole budget was spent; run again with a \
+                 larger one to go on",
+                questions(self.unasked)
+            ));
+        }
+        if self.failed > 0 {
+            let kinds: Vec<String> =
+                self.failed_by_kind.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+            let sure = self.if_failed_were_wrong.em.map_or(String::new(), |em| {
+                format!(" (with them as wrong, EM would be {:.1})", em * 100.0)
+            });
+            notes.push(format!(
+                "{} failed ({}), in no mean{sure}; the next run asks again",
+                questions(self.failed),
+                kinds.join(", ")
+            ));
+        }
+        if self.retrieval_failed > 0 {
+            let failed = questions(self.retrieval_failed);
+            notes.push(format!("the search for R@k failed for {failed}"));
+        }
+        let Some(judged) = &self.judged else { return };
+        if judged.unreadable > 0 {
+            notes.push(format!(
+                "{} rulings of the judge could not be read and are counted apart",
+                judged.unreadable
+            ));
+        }
+        if judged.failed > 0 {
+            let failed = judged.failed;
+            notes.push(format!(
+                "the judge could not be asked about {failed} answers; the next run asks it again"
+            ));
+        }
+    }
+
+    fn doubtful(&self, notes: &mut Vec<String>) {
+        if self.partial > 0 {
+            notes.push(format!("{} answers are partial (spent budget)", self.partial));
+        }
+        if let Some(share) = self.nothing_near.filter(|share| *share > MUCH_NOTHING) {
+            notes.push(format!(
+                "{:.0} % of the searches found nothing above the threshold; lower \
+                 `embedder.atom_threshold` or `embedder.chunk_threshold`",
+                share * 100.0
+            ));
+        }
+        let gold = self.results.iter().filter(|result| result.support.is_some()).count();
+        if gold >= ENOUGH && self.metrics.retrieval.r10 == Some(0.0) {
+            notes.push(
+                "a search with the question finds none of the gold passages; is the base built \
+                 from these questions' documents?"
+                    .into(),
+            );
+        }
+        let mended: u64 = self.components.iter().map(|part| part.malformed).sum();
+        let calls: u64 = self.components.iter().map(|part| part.calls).sum();
+        if ratio(mended, calls) > 0.05 {
+            notes.push(format!(
+                "{:.0} % of the replies did not fit at first and were asked for again",
+                ratio(mended, calls) * 100.0
+            ));
+        }
+        if self.prompts.values().any(|hashes| hashes.len() > 1) {
+            notes.push("a prompt was asked in different words; the figures mix them".into());
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Asking a model whether answers are right, and keeping what it ruled.
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use halma_core::{Answer, Cx, Error, Trace, UsageTotal};
+use serde::{Deserialize, Serialize};
+
+use super::Bench;
+use crate::jobs::caught;
+use crate::journal::{Journal, LINE_VERSION};
+use crate::judge::{Case, Judgement, Protocol, judge};
+use crate::record::file_name;
+use crate::{EvalError, Item, fingerprint};
+
+/// What a judge ruled on an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ruling {
+    Right,
+    Wrong,
+    /// Its reply could not be read, also when it was asked again: counted apart.
+    Unreadable,
+}
+
+/// Asks a model, through a context of its own, whether the answer is right. An
+/// [`Error::BadReply`] is an unreadable ruling; any other error is a failure, and the next run
+/// asks again.
+pub type AskJudge =
+    Arc<dyn Fn(Item, Answer, Cx) -> BoxFuture<'static, Result<Ruling, Error>> + Send + Sync>;
+
+/// A judge with the name of everything its rulings depend on (its words, its model).
+#[derive(Clone)]
+pub struct Judge {
+    pub ask: AskJudge,
+    pub fingerprint: String,
+}
+
+/// A ruling as it is kept, one line of `OUT/<label>.judged.jsonl`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Judged {
+    pub(crate) version: u32,
+    pub(crate) question: String,
+    /// Of the judge, the question, its gold answers and the answer.
+    pub(crate) fingerprint: String,
+    pub(crate) ruling: Ruling,
+    pub(crate) usage: UsageTotal,
+}
+
+/// What came of asking the judge: nothing to keep when it could not be asked.
+pub(crate) struct Hearing {
+    pub(crate) judged: Option<Judged>,
+    pub(crate) trace: Trace,
+}
+
+impl Judge {
+    /// A model that is asked by a protocol of the papers. `fingerprint` names its words and its
+    /// model.
+    pub fn by_model(protocol: Protocol, fingerprint: &str) -> Self {
+        let ask: AskJudge = Arc::new(move |item, answer, cx| {
+            Box::pin(async move {
+                let (question, golds) = (item.question.text.as_str(), item.answers.as_slice());
+                let case = Case { question, golds, answer: &answer.text };
+                Ok(match judge(&cx, protocol, &case).await? {
+                    Judgement::Right => Ruling::Right,
+                    Judgement::Wrong => Ruling::Wrong,
+                    Judgement::Unreadable { .. } => Ruling::Unreadable,
+                })
+            })
+        });
+        let protocol = serde_json::json!(protocol).to_string();
+        Self { ask, fingerprint: crate::fingerprint([protocol.as_str(), fingerprint]) }
+    }
+
+    pub(crate) fn fingerprint_of(&self, item: &Item, answer: &Answer) -> String {
+        let fixed = [self.fingerprint.as_str(), &item.question.text, &answer.text];
+        fingerprint(fixed.into_iter().chain(item.answers.iter().map(String::as_str)))
+    }
+
+    pub(crate) async fn hear(&self, item: &Item, answer: &Answer, cx: Cx) -> Hearing {
+        let asked = caught((self.ask)(item.clone(), answer.clone(), cx.clone())).await;
+        let trace = cx.trace();
+        let ruling = match asked {
+            Ok(Ok(ruling)) => Some(ruling),
+            Ok(Err(Error::BadReply { .. })) => Some(Ruling::Unreadable),
+            // Counted as failed judgements; the trace says why.
+            Ok(Err(_)) | Err(_) => None,
+        };
+        let judged = ruling.map(|ruling| Judged {
+            version: LINE_VERSION,
+            question: item.question.id.clone(),
+            fingerprint: self.fingerprint_of(item, answer),
+            ruling,
+            usage: trace.usage(),
+        });
+        Hearing { judged, trace }
+    }
+}
+
+/// The rulings of one contestant's answers, in memory and on disk.
+#[derive(Default)]
+pub(crate) struct Court {
+    journal: Option<Journal<Judged>>,
+    known: HashMap<(String, String), (Ruling, UsageTotal)>,
+    judge: Option<Judge>,
+}
+
+impl Court {
+    pub(crate) fn open(out: Option<&Path>, label: &str, bench: &Bench) -> Result<Self, EvalError> {
+        let mut court = Self { judge: bench.judge.clone(), ..Self::default() };
+        if let (Some(out), Some(_)) = (out, &court.judge) {
+            let file = out.join(format!("{}.judged.jsonl", file_name(label)));
+            let known = &mut court.known;
+            court.journal = Some(Journal::<Judged>::open_each(&file, |line| {
+                known.insert((line.question, line.fingerprint), (line.ruling, line.usage));
+            })?);
+        }
+        Ok(court)
+    }
+
+    /// The judge, if this answer needs one and has no ruling yet. An abstention says nothing that
+    /// could be judged.
+    pub(crate) fn must_hear(&self, item: &Item, answer: &Answer) -> Option<&Judge> {
+        let judge = self.judge.as_ref().filter(|_| !answer.abstained)?;
+        self.known(judge, item, answer).is_none().then_some(judge)
+    }
+
+    pub(crate) fn ruling(&self, item: &Item, answer: &Answer) -> Option<(Ruling, UsageTotal)> {
+        let judge = self.judge.as_ref().filter(|_| !answer.abstained)?;
+        self.known(judge, item, answer)
+    }
+
+    pub(crate) fn sits(&self) -> bool {
+        self.judge.is_some()
+    }
+
+    fn known(&self, judge: &Judge, item: &Item, answer: &Answer) -> Option<(Ruling, UsageTotal)> {
+        let key = (item.question.id.clone(), judge.fingerprint_of(item, answer));
+        self.known.get(&key).copied()
+    }
+
+    pub(crate) fn keep(&mut self, judged: Judged) -> Result<(), EvalError> {
+        if let Some(journal) = &mut self.journal {
+            journal.append(&judged)?;
+        }
+        let key = (judged.question, judged.fingerprint);
+        self.known.insert(key, (judged.ruling, judged.usage));
+        Ok(())
+    }
+}

@@ -8,7 +8,7 @@ TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
 .NOTPARALLEL:
-.PHONY: default setup demo test check fmt lint tidy build smoke tests golden soak bench eval docs audit
+.PHONY: default setup demo test check fmt lint tidy build smoke tests golden soak bench eval report docs audit
 
 default: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,9 +60,22 @@ bench: ## the numbers of docs/performance.md (some minutes)
 
 # make eval FILE=hotpotqa_dev.json FORMAT=hotpotqa STRATEGY=naive,kar3
 STRATEGY ?= naive,kar3
+REPORTED ?= naive,kar3
 eval: ## measure strategies: FILE=… FORMAT=hotpotqa|2wiki|musique [STRATEGY=naive,kar3]
 	@test -n "$(FILE)" -a -n "$(FORMAT)" || { echo "usage: make eval FILE=dev.json FORMAT=hotpotqa|2wiki|musique [STRATEGY=naive,kar3]" >&2; exit 2; }
 	$(HALMA) eval "$(FILE)" --format "$(FORMAT)" --strategy "$(STRATEGY)"
+
+# The three multi-hop sets where they are (DATA), or else the sample library's own questions.
+DATA ?= ../shared/data
+report: build ## an offline evaluation with its page: .halma/report/*/report.html
+	@if [ -f "$(DATA)/hotpotqa_dev.json" ]; then \
+	  for set in hotpotqa_dev.json 2wiki_dev.json musique_ans_dev.jsonl; do \
+	    $(HALMA) eval "$(DATA)/$$set" --strategy $(REPORTED) --set naive.chunks=5 --out ".halma/report/$${set%%_*}" || exit 1; \
+	  done; \
+	else \
+	  $(HALMA) index demo/library --kb .halma/report/library && \
+	  $(HALMA) eval demo/questions.jsonl --kb .halma/report/library --strategy $(REPORTED) --out .halma/report/demo; \
+	fi
 
 docs: ## the API documentation of our crates
 	cargo doc --workspace --no-deps

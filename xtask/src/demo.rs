@@ -9,7 +9,7 @@ use crate::tidy::{Source, Violation};
 const TABLE: &str = "demo/library/biosimilars.csv";
 const QUESTIONS: &str = "demo/questions.jsonl";
 
-const CLASSES: &[&str] = &[
+const KINDS: &[&str] = &[
     "factual",
     "bridging",
     "comparative",
@@ -37,9 +37,9 @@ struct Row {
 #[serde(deny_unknown_fields)]
 struct Asked {
     id: String,
-    class: String,
+    kind: String,
     question: String,
-    expected: Option<Vec<String>>,
+    answers: Option<Vec<String>>,
     needs: String,
     why: String,
 }
@@ -123,12 +123,12 @@ fn spelt(date: &str) -> Option<String> {
 
 fn questions(source: &Source) -> Vec<Violation> {
     let mut violations = vec![];
-    let mut classes = BTreeSet::new();
+    let mut kinds = BTreeSet::new();
     let mut ids = BTreeSet::new();
     for (index, line) in source.text.lines().enumerate() {
         let wrong = match serde_json::from_str::<Asked>(line) {
             Ok(asked) => {
-                classes.insert(asked.class.clone());
+                kinds.insert(asked.kind.clone());
                 let repeated = !ids.insert(asked.id.clone());
                 question(&asked).or(repeated.then(|| format!("`{}` is there twice", asked.id)))
             }
@@ -137,21 +137,21 @@ fn questions(source: &Source) -> Vec<Violation> {
         violations
             .extend(wrong.map(|what| source.violation(index + 1, what, "see demo/README.md")));
     }
-    for class in CLASSES.iter().filter(|class| !classes.contains(**class)) {
-        let what = format!("there is no question of the class `{class}`");
+    for kind in KINDS.iter().filter(|kind| !kinds.contains(**kind)) {
+        let what = format!("there is no question of the kind `{kind}`");
         violations.push(source.violation(1, what, "add one"));
     }
     violations
 }
 
 fn question(asked: &Asked) -> Option<String> {
-    if !CLASSES.contains(&asked.class.as_str()) {
-        return Some(format!("`{}` is no class", asked.class));
+    if !KINDS.contains(&asked.kind.as_str()) {
+        return Some(format!("`{}` is no kind", asked.kind));
     }
     if asked.question.is_empty() || asked.why.is_empty() {
         return Some("`question` or `why` is empty".into());
     }
-    match (asked.needs.as_str(), &asked.expected) {
+    match (asked.needs.as_str(), &asked.answers) {
         ("offline", Some(answers)) if !answers.is_empty() => None,
         ("offline", _) => Some("an offline question needs an expected answer".into()),
         ("model", _) => None,
@@ -189,10 +189,10 @@ mod tests {
 
     #[test]
     fn a_question_must_be_readable_and_honest() {
-        let line = r#"{"id":"a","class":"factual","question":"q?","expected":null,"needs":"offline","why":"w"}"#;
+        let line = r#"{"id":"a","kind":"factual","question":"q?","answers":null,"needs":"offline","why":"w"}"#;
         let said = said(&check(&sources(&[(QUESTIONS, line)])));
         assert_eq!(said[0], format!("{QUESTIONS}:1: an offline question needs an expected answer"));
-        // The other six classes are missing as well.
+        // The other six kinds are missing as well.
         assert_eq!(said.len(), 7);
     }
 }

@@ -14,7 +14,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("connect", &["core", "seal"]),
     ("strategies", &["core"]),
     ("eval", &["core"]),
-    ("engine", &["core", "kb", "connect", "strategies"]),
+    ("engine", &["core", "kb", "connect", "strategies", "eval"]),
     ("server", &["core", "engine"]),
     ("cli", &["core", "engine", "eval", "server"]),
     ("testkit", &["core"]),

@@ -54,6 +54,9 @@ fn is_wrong_use(error: &anyhow::Error) -> bool {
         || error.chain().any(|cause| {
             cause.downcast_ref::<EngineError>().is_some_and(EngineError::is_wrong_use)
                 || cause.downcast_ref::<halma_eval::DataError>().is_some()
+                || cause.downcast_ref::<halma_eval::GridError>().is_some()
+                || cause.downcast_ref::<halma_eval::CompareError>().is_some()
+                || cause.downcast_ref().is_some_and(halma_eval::EvalError::is_wrong_use)
         })
 }
 

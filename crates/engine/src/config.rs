@@ -14,8 +14,17 @@ pub(crate) const CONFIG_FILE: &str = "halma.toml";
 pub const OFFLINE: &str = "extractive";
 
 /// The roles a model can be given.
-pub const ROLES: &[&str] =
-    &["default", "cutter", "atomizer", "distiller", "vision", "proposer", "selector", "reader"];
+pub const ROLES: &[&str] = &[
+    "default",
+    "cutter",
+    "atomizer",
+    "distiller",
+    "vision",
+    "proposer",
+    "selector",
+    "reader",
+    "judge",
+];
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -143,6 +152,8 @@ pub struct BudgetConfig {
     pub ask: Budget,
     /// For one `halma index`.
     pub index: Budget,
+    /// For one `halma eval`, all strategies and questions together.
+    pub eval: Budget,
 }
 
 impl Config {

@@ -1,4 +1,5 @@
 //! A running engine: a base, models, prompts, and what can be done with them.
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,6 +14,8 @@ use toml::Table;
 
 use crate::config::Config;
 use crate::error::EngineError;
+use crate::load::flag_value;
+use crate::within::Within;
 use crate::{assemble, former};
 
 pub struct Engine {
@@ -160,16 +163,41 @@ impl Engine {
         Cx::new(Arc::clone(&self.setup), meter, watcher)
     }
 
-    /// The same inside the budget of a whole evaluation.
-    pub fn cx_within(&self, whole: &Arc<Meter>, watcher: Option<Watcher>) -> Cx {
-        let meter = Meter::within(self.config.budget.ask, Arc::clone(whole));
-        Cx::new(Arc::clone(&self.setup), Arc::new(meter), watcher)
+    /// The same inside the budget of a whole evaluation; over some documents only, where names
+    /// are given.
+    pub fn cx_within(&self, whole: &Arc<Meter>, documents: Option<BTreeSet<String>>) -> Cx {
+        let meter = Arc::new(Meter::within(self.config.budget.ask, Arc::clone(whole)));
+        let Some(documents) = documents else {
+            return Cx::new(Arc::clone(&self.setup), meter, None);
+        };
+        let base = Arc::clone(&self.setup.knowledge);
+        let knowledge = Arc::new(Within::new(base, documents));
+        Cx::new(Arc::new(Setup { knowledge, ..Setup::clone(&self.setup) }), meter, None)
+    }
+
+    /// The model that plays a role, by name.
+    pub fn model(&self, role: &str) -> &str {
+        self.setup.models.of(role).model()
     }
 
     /// A strategy with its table of the configuration.
     pub fn strategy(&self, name: &str) -> Result<Arc<dyn Strategy>, ConfigError> {
         let entry = entry(name)?;
         let table = self.config.strategy.get(name).cloned().unwrap_or_default();
+        build(entry, table)
+    }
+
+    /// The same with some of its settings changed, as `--set` would.
+    pub fn strategy_with(
+        &self,
+        name: &str,
+        settings: &BTreeMap<String, String>,
+    ) -> Result<Arc<dyn Strategy>, ConfigError> {
+        let entry = entry(name)?;
+        let mut table = self.config.strategy.get(name).cloned().unwrap_or_default();
+        for (key, value) in settings {
+            table.insert(key.clone(), flag_value(value));
+        }
         build(entry, table)
     }
 
@@ -237,9 +265,9 @@ impl Engine {
     /// Names everything that an answer depends on: settings, words, models, base. Results under
     /// different fingerprints are not to be mixed.
     pub fn fingerprint(&self, strategy: &dyn Strategy) -> Result<String, EngineError> {
-        let words: Vec<String> = self.prompts().list().into_iter().map(|info| info.hash).collect();
-        let models: Vec<&str> =
-            crate::ROLES.iter().map(|role| self.setup.models.of(role).model()).collect();
+        let words = self.words(|name| !name.starts_with(JUDGES));
+        let roles = crate::ROLES.iter().filter(|role| **role != "judge");
+        let models: Vec<&str> = roles.map(|role| self.model(role)).collect();
         Ok(serde_json::json!({
             "strategy": strategy.name(),
             "settings": strategy.settings(),
@@ -252,7 +280,21 @@ impl Engine {
         })
         .to_string())
     }
+
+    /// Names everything that a judge's ruling depends on: its words and its model.
+    pub fn judge_fingerprint(&self) -> String {
+        let words = self.words(|name| name.starts_with(JUDGES));
+        serde_json::json!({ "prompts": words, "model": self.model("judge") }).to_string()
+    }
+
+    fn words(&self, of: impl Fn(&str) -> bool) -> Vec<String> {
+        let all = self.prompts().list().into_iter();
+        all.filter(|info| of(&info.name)).map(|info| info.hash).collect()
+    }
 }
+
+/// What the names of the prompts begin with that judge answers, and give none.
+const JUDGES: &str = "judge/";
 
 /// The prompts as configured, without a base.
 pub fn list_prompts(config: &Config) -> Result<Vec<PromptInfo>, ConfigError> {

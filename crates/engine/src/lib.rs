@@ -7,6 +7,7 @@ mod error;
 mod former;
 mod load;
 mod show;
+mod within;
 
 pub use assemble::{Opened, fetch_weights};
 pub use config::{
@@ -24,8 +25,8 @@ pub use load::{Flags, Loaded, flag_value, load};
 pub use show::{ShownValue, show};
 
 /// The prompts of every crate that has some.
-pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 2] {
-    [halma_strategies::PROMPTS, halma_kb::PROMPTS]
+pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 3] {
+    [halma_strategies::PROMPTS, halma_kb::PROMPTS, halma_eval::judge::JUDGE_PROMPTS]
 }
 
 /// All strategies, for help and menus.

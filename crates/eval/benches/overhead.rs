@@ -108,7 +108,7 @@ async fn run(out: &Path, data: &DataSet) -> Report {
     let models = Models::new(Arc::new(Instantly));
     let setup = Arc::new(Setup::new(models, Toy::empty(), prompts));
     let bench = Bench {
-        open: Arc::new(move |whole| {
+        open: Arc::new(move |_, whole| {
             let meter = Meter::within(Budget::default(), Arc::clone(whole));
             Cx::new(Arc::clone(&setup), Arc::new(meter), None)
         }),

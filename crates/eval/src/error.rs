@@ -41,3 +41,16 @@ pub enum EvalError {
     )]
     OtherBase { base: PathBuf, built_from: String, wanted: String },
 }
+
+impl EvalError {
+    /// Whether it is what was asked for that is wrong, and not something that happened.
+    pub fn is_wrong_use(&self) -> bool {
+        matches!(
+            self,
+            Self::OtherBase { .. }
+                | Self::BadReport { .. }
+                | Self::ReportVersion { .. }
+                | Self::SameLabel { .. }
+        )
+    }
+}

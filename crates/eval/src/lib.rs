@@ -26,7 +26,7 @@ pub use compare::{
 pub use components::{Atomizing, Component, Searches};
 pub use data::{
     Checked, DATA_SETS, DataError, DataSet, DataSetEntry, Format, GoldPassage, Item, KeyCount,
-    Passage, Pool, RefusedRecord, Split, check, entries, load, reference,
+    Passage, Pool, RefusedRecord, Split, check, entries, load, recognise, reference,
 };
 pub use error::EvalError;
 pub use forecast::{Basis, Cost, Forecast, Range, table as forecast_table, would_exceed};

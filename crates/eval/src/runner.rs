@@ -17,7 +17,7 @@ use halma_core::{BoxError, Cx, Hit, Meter, Strategy};
 use crate::components::Atomizing;
 use crate::report::{Report, Run};
 use crate::retrieval::retrieve_all;
-use crate::{DataSet, EvalError};
+use crate::{DataSet, EvalError, Item};
 
 pub(crate) use book::Answered;
 pub use judging::{AskJudge, Judge, Ruling};
@@ -26,8 +26,9 @@ pub(crate) use shelf::{journal, traces};
 pub use source::{Claim, Source, record_indexing};
 
 /// Opens a fresh run for one question, with a trace and a budget of its own inside the budget of
-/// the whole evaluation ([`Meter::within`]).
-pub type OpenCx = Arc<dyn Fn(&Arc<Meter>) -> Cx + Send + Sync>;
+/// the whole evaluation ([`Meter::within`]). It is told the question's item, for sets whose
+/// questions see only the passages that they bring themselves.
+pub type OpenCx = Arc<dyn Fn(&Item, &Arc<Meter>) -> Cx + Send + Sync>;
 
 /// The ten best chunks for a text, by the base's hybrid search.
 pub type Retrieve =

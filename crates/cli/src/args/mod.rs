@@ -1,12 +1,16 @@
 //! What can be written on the command line.
+mod data;
+mod eval;
 mod index;
 mod kb;
 mod search;
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
+pub(crate) use data::{Data, DataCommand};
+pub(crate) use eval::{Eval, EvalCommand, EvalCompare, EvalRun, ProtocolArg};
 pub(crate) use index::{ChunksArg, EntitiesArg, FileFormat, Index};
 pub(crate) use kb::{
     ExportArg, Kb, KbCommand, KbDelete, KbExport, KbList, KbMerges, KbShow, KbSql, KbStats,
@@ -52,8 +56,10 @@ pub(crate) enum Command {
     Ask(Ask),
     /// Search a knowledge base, layer by layer or along its graph
     Search(Search),
-    /// Run strategies on a question set and measure them
+    /// Run strategies on a question set, measure them, compare them
     Eval(Eval),
+    /// Question sets: what is known of each, and whether a downloaded file is right
+    Data(Data),
     /// Index a small sample library and answer questions over it
     Demo(Demo),
     /// Check configuration, models, embedder and base
@@ -121,48 +127,6 @@ pub(crate) struct Ask {
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
     /// Print answer, citations, usage and trace as one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum DataFormat {
-    Hotpotqa,
-    #[value(name = "2wiki")]
-    TwoWiki,
-    Musique,
-}
-
-#[derive(clap::Args)]
-pub(crate) struct Eval {
-    /// The question set in its official format
-    pub(crate) file: PathBuf,
-    #[arg(long, value_enum)]
-    pub(crate) format: DataFormat,
-    /// Strategies, separated by commas
-    #[arg(long, short, value_name = "NAMES", value_delimiter = ',', default_value = "naive,kar3")]
-    pub(crate) strategy: Vec<String>,
-    /// Ask no strategy; measure what searches in these modes find
-    #[arg(long, value_name = "MODES", value_enum, value_delimiter = ',')]
-    pub(crate) retrieval: Vec<ModeArg>,
-    #[command(flatten)]
-    pub(crate) set: Set,
-    /// Only the first N questions
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) limit: Option<u32>,
-    /// Folder of the pooled knowledge base [default: below the output folder]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) kb: Option<PathBuf>,
-    /// Folder for answers, traces and the report; a second run goes on there
-    /// [default: .halma/eval/NAME]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Questions at once
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(crate) concurrency: u16,
-    #[command(flatten)]
-    pub(crate) budget: BudgetArgs,
-    /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -18,15 +18,15 @@ static LIBRARY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../demo/library")
 const QUESTIONS: &str = include_str!("../../../../demo/questions.jsonl");
 const STRATEGY: &str = "kar3";
 
-/// A question of the demo with its class (factual, bridging, comparative, …).
+/// A question of the demo with its kind (factual, bridging, comparative, …).
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DemoQuestion {
     id: String,
-    class: String,
+    kind: String,
     question: String,
     /// Accepted answers; none where there is no single right one.
-    expected: Option<Vec<String>>,
+    answers: Option<Vec<String>>,
     needs: Needs,
     /// Why it needs what it needs.
     why: String,
@@ -111,14 +111,14 @@ async fn one(
     smoke: bool,
     tally: &mut Tally,
 ) -> anyhow::Result<()> {
-    let DemoQuestion { id, class, question: text, expected, needs, why } = question;
+    let DemoQuestion { id, kind, question: text, answers, needs, why } = question;
     if !smoke {
-        view::say(&heading(&format!("{class}: {text}")))?;
+        view::say(&heading(&format!("{kind}: {text}")))?;
     }
     if *needs == Needs::Model && !has_model {
         tally.skipped += 1;
         let told = format!("needs a model: {why}");
-        let line = if smoke { format!("{id:<4} {class}: {told}") } else { told };
+        let line = if smoke { format!("{id:<4} {kind}: {told}") } else { told };
         return view::say(&style(line).dim().to_string());
     }
     let asked = engine.ask(&Question::new(text.as_str()), strategy.as_ref(), None).await?;
@@ -127,20 +127,20 @@ async fn one(
         tally.failed += 1;
         return show(&asked.outcome, asked.elapsed_ms);
     };
-    let right = expected.as_ref().map(|wanted| is_right(&answer.text, wanted));
+    let right = answers.as_ref().map(|wanted| is_right(&answer.text, wanted));
     tally.checkable += usize::from(right.is_some());
     tally.right += usize::from(right == Some(true));
     let verdict = match right {
         Some(true) => style("right".to_owned()).green(),
         Some(false) => {
-            style(format!("expected {}", expected.iter().flatten().next().map_or("", |e| e))).red()
+            style(format!("expected {}", answers.iter().flatten().next().map_or("", |e| e))).red()
         }
         None => style("no single right answer".to_owned()).dim(),
     };
     if smoke {
         let said = if answer.abstained { "(abstains)" } else { &answer.text };
         let took = duration(asked.elapsed_ms);
-        return view::say(&format!("{id:<4} {class}: {said} [{verdict}, {took}]"));
+        return view::say(&format!("{id:<4} {kind}: {said} [{verdict}, {took}]"));
     }
     show(&asked.outcome, asked.elapsed_ms)?;
     view::say(&verdict.to_string())
@@ -199,7 +199,7 @@ mod tests {
         let questions = questions().unwrap();
         assert_eq!(questions.len(), 12);
         assert!(questions.iter().filter(|q| q.needs == Needs::Offline).count() >= 6);
-        assert!(questions.iter().all(|q| q.needs == Needs::Model || q.expected.is_some()));
+        assert!(questions.iter().all(|q| q.needs == Needs::Model || q.answers.is_some()));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One file a command.
 pub(crate) mod ask;
 pub(crate) mod config;
+pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod eval;

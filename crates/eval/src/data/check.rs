@@ -80,6 +80,11 @@ pub fn check(path: &Path, format: Option<Format>) -> Result<Checked, DataError> 
     })
 }
 
+/// The format of a file, told by the keys of its records as in [`check`].
+pub fn recognise(path: &Path) -> Result<Format, DataError> {
+    Ok(likeliest(path)?.format)
+}
+
 fn likeliest(path: &Path) -> Result<DataSet, DataError> {
     let (formats, keys) = formats_of_file(path)?;
     let mut best: Option<DataSet> = None;

@@ -30,7 +30,7 @@ mod scifact;
 mod strategyqa;
 
 use beside::Beside;
-pub use check::{Checked, KeyCount, check};
+pub use check::{Checked, KeyCount, check, recognise};
 pub use error::DataError;
 pub use format::Format;
 pub use item::{DataSet, GoldPassage, Item, Passage, RefusedRecord};

@@ -6,6 +6,14 @@ use std::path::Path;
 use super::{DataError, DataSet, Passage};
 use crate::fingerprint;
 
+impl Passage {
+    /// The name of its document in a base that was made of [`DataSet::write_pool`]'s folder.
+    pub fn document(&self) -> String {
+        let id = fingerprint([&self.title, &self.text]);
+        if self.html { format!("{id}.html") } else { id }
+    }
+}
+
 impl DataSet {
     /// Every passage that the file brings for any of its questions, each once, in the file's
     /// order: what one pooled base is made of. Empty where the file brings none.
@@ -27,10 +35,9 @@ impl DataSet {
         std::fs::create_dir_all(folder).map_err(fail)?;
         let mut lines = vec![];
         for passage in &pool {
-            let id = fingerprint([&passage.title, &passage.text]);
+            let id = passage.document();
             if passage.html {
-                let page = folder.join(format!("{id}.html"));
-                std::fs::write(page, &passage.text).map_err(fail)?;
+                std::fs::write(folder.join(id), &passage.text).map_err(fail)?;
                 continue;
             }
             let Passage { title, text, .. } = passage;

@@ -1,7 +1,7 @@
 //! The reference page of the data sets, made of their list.
 use std::fmt::Write as _;
 
-use super::{DATA_SETS, DataSetEntry, Pool};
+use super::{DATA_SETS, DataSetEntry, Pool, Split};
 
 const HEAD: &str = "\
 # Data sets
@@ -40,6 +40,39 @@ pub fn reference() -> String {
         section(entry, &mut page);
     }
     page
+}
+
+impl DataSetEntry {
+    /// Everything that is known about it, as Markdown.
+    pub fn page(&self) -> String {
+        let mut page = String::new();
+        section(self, &mut page);
+        page
+    }
+
+    /// What is searched for its questions, in words.
+    pub fn searched(&self) -> String {
+        pool(self.pool)
+    }
+
+    /// Everything that is known about it, for programs.
+    pub fn json(&self) -> serde_json::Value {
+        let split = |split: &Split| {
+            let Split { file, records, sha256 } = split;
+            serde_json::json!({ "file": file, "records": records, "sha256": sha256 })
+        };
+        serde_json::json!({
+            "name": self.name,
+            "title": self.title,
+            "paper": self.paper,
+            "source": self.source,
+            "licence": self.licence,
+            "shape": self.shape,
+            "metric": self.metric.name(),
+            "searched": self.searched(),
+            "files": self.splits.iter().map(split).collect::<Vec<_>>(),
+        })
+    }
 }
 
 fn section(entry: &DataSetEntry, page: &mut String) {

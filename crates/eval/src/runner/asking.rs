@@ -148,7 +148,7 @@ impl Asker {
     }
 
     async fn answer(&self, item: &Item) -> (Record, Trace) {
-        let cx = self.cx();
+        let cx = self.cx(item);
         let began = Instant::now();
         let strategy = self.contestant.strategy.as_ref();
         let outcome = caught(Outcome::of(strategy, &item.question, &cx)).await;
@@ -171,10 +171,10 @@ impl Asker {
     }
 
     async fn hear(&self, judge: &Judge, item: &Item, answer: &halma_core::Answer) -> Hearing {
-        judge.hear(item, answer, self.cx()).await
+        judge.hear(item, answer, self.cx(item)).await
     }
 
-    fn cx(&self) -> Cx {
-        (self.bench.open)(&self.meter)
+    fn cx(&self, item: &Item) -> Cx {
+        (self.bench.open)(item, &self.meter)
     }
 }

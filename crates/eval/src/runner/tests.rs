@@ -59,7 +59,7 @@ fn toy() -> Arc<Toy> {
 pub(super) fn bench(model: Arc<dyn Llm>) -> Bench {
     let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
     let setup = Arc::new(Setup::new(Models::new(model), toy(), prompts));
-    let open: OpenCx = Arc::new(move |whole| {
+    let open: OpenCx = Arc::new(move |_, whole| {
         let meter = Meter::within(Budget::default(), Arc::clone(whole));
         Cx::new(Arc::clone(&setup), Arc::new(meter), None)
     });

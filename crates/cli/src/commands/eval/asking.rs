@@ -1,0 +1,140 @@
+//! One evaluation from its flags to its report.
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use halma_core::{Meter, Mode};
+use halma_engine::{Engine, EngineError};
+use halma_eval::judge::Protocol;
+use halma_eval::{
+    Bench, Contestant, DataSet, Judge, Pool, Progress, Runner, Tick, forecast_table, load,
+    recognise, sample, would_exceed,
+};
+use indicatif::ProgressBar;
+
+use super::base::Ground;
+use super::{contestants, retrieval};
+use crate::args::{Common, EvalRun, ProtocolArg};
+use crate::commands::setup::{budget_flags, loaded, set_flags};
+use crate::view::{self, progress};
+
+/// So many refused records are named; `halma data check` names more.
+const NAMED: usize = 10;
+
+pub(crate) async fn run(args: EvalRun, common: &Common) -> anyhow::Result<()> {
+    let file = args.file.clone().ok_or_else(|| anyhow::anyhow!("which file of questions?"))?;
+    let format = match args.format {
+        Some(format) => format,
+        None => recognise(&file)?,
+    };
+    let mut data = load(&file, format, None)?;
+    say_refused(&data, &file);
+    let mut flags = set_flags(&args.set.set)?;
+    flags.extend(budget_flags(&args.budget, "eval"));
+    let config = loaded(common, flags)?.config;
+    let whole = Arc::new(Meter::new(config.budget.eval));
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(".halma/eval").join(&data.name));
+    let ground = Ground::of(&args, &data, &out)?;
+    let (engine, mut origin) = ground.open(config, &file, &data).await?;
+    let engine = Arc::new(engine);
+    origin.sample = args.sample.map(|size| sample(&mut data, size as usize, args.seed));
+    data.items.truncate(args.limit.map_or(usize::MAX, |limit| limit as usize));
+    if !args.retrieval.is_empty() {
+        return retrieval::run(&engine, &data, (&args.retrieval, args.json)).await;
+    }
+    let contestants = contestants::of(&engine, &args.strategy, &args.grid)?;
+    let concurrency = args.concurrency.into();
+    let runner = Runner { concurrency, out: Some(out.clone()), whole, origin };
+    let mut bench = bench(&engine, format.entry().pool)?;
+    bench.judge = args.judge.map(|protocol| judge(&engine, protocol));
+    if args.estimate {
+        return estimate(&runner, &data, (&contestants, &bench), &args).await;
+    }
+    let report = runner.run(&data, &contestants, &bench, &bars()).await?;
+    let page = report.save(&out)?;
+    if args.json {
+        return view::say_json(&report);
+    }
+    view::say(&format!(
+        "{}\n\nPage with plots and every question: {}\nAnswers, traces, JSON and Markdown: {}",
+        report.table(),
+        page.display(),
+        out.display()
+    ))
+}
+
+fn say_refused(data: &DataSet, file: &Path) {
+    for refused in data.refused.iter().take(NAMED) {
+        let place = format!("{}:{}", file.display(), refused.line);
+        view::warn(&format!("{place}: record {} left out: {}", refused.record, refused.reason));
+    }
+    if let Some(more) = data.refused.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        view::warn(&format!("{more} more records left out; `halma data check` counts them"));
+    }
+}
+
+/// Says what the whole would take, after asking a few questions.
+async fn estimate(
+    runner: &Runner,
+    data: &DataSet,
+    (contestants, bench): (&[Contestant], &Bench),
+    args: &EvalRun,
+) -> anyhow::Result<()> {
+    let probe = (usize::from(args.probe), &bars());
+    let forecasts = runner.forecast(data, contestants, bench, probe).await?;
+    if args.json {
+        return view::say_json(&forecasts);
+    }
+    view::say(&forecast_table(&forecasts))?;
+    if let Some(limit) = would_exceed(&forecasts, &runner.whole.budget()) {
+        view::warn(&format!("the evaluation would likely run out of {limit} before its end"));
+    }
+    Ok(())
+}
+
+fn bench(engine: &Arc<Engine>, pool: Pool) -> Result<Bench, EngineError> {
+    let asking = Arc::clone(engine);
+    let alone = pool == Pool::EachAlone;
+    Ok(Bench {
+        open: Arc::new(move |item, whole| {
+            let own = || item.contexts.iter().map(halma_eval::Passage::document).collect();
+            asking.cx_within(whole, alone.then(own))
+        }),
+        retrieve: retrieval::searches(engine, Mode::Hybrid),
+        fingerprint: engine.base_fingerprint()?,
+        judge: None,
+    })
+}
+
+fn judge(engine: &Engine, protocol: ProtocolArg) -> Judge {
+    if engine.model("judge") == halma_engine::OFFLINE {
+        view::warn(
+            "the judge is the offline model, which goes by words alone; name a model for the role \
+             `judge` under [roles]",
+        );
+    }
+    let protocol = match protocol {
+        ProtocolArg::Pike => Protocol::Pike,
+        ProtocolArg::Dec => Protocol::Dec,
+    };
+    Judge::by_model(protocol, &engine.judge_fingerprint())
+}
+
+/// One bar a contestant.
+fn bars() -> Progress {
+    let shown: Mutex<Option<(String, ProgressBar)>> = Mutex::new(None);
+    Arc::new(move |tick: &Tick| {
+        let Ok(mut shown) = shown.lock() else { return };
+        if shown.as_ref().is_none_or(|(label, _)| *label != tick.label) {
+            *shown = Some((tick.label.clone(), progress::bar(&tick.label, tick.total as u64)));
+        }
+        if let Some((_, bar)) = shown.as_ref() {
+            bar.set_position(tick.done as u64);
+            if tick.failed > 0 {
+                bar.set_message(format!("{} ({} failed)", tick.label, tick.failed));
+            }
+            if tick.done >= tick.total {
+                bar.finish_and_clear();
+            }
+        }
+    })
+}

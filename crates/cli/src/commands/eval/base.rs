@@ -1,0 +1,130 @@
+//! The base that an evaluation is measured on: made of the file's own passages, given, or none.
+use std::path::{Path, PathBuf};
+
+use halma_core::ConfigError;
+use halma_engine::{Config, Engine, IndexOptions, InputFormat};
+use halma_eval::{Claim, DataSet, Format, Origin, Pool, Source, record_indexing};
+
+use crate::args::EvalRun;
+use crate::commands::setup::{create_or_open, open};
+use crate::view::{self, progress};
+
+/// Where the questions of a file of one's own are asked when nobody says otherwise.
+const USUAL: &str = ".halma";
+
+/// What is searched.
+pub(super) enum Ground {
+    /// A base of the file's passages, made or completed here.
+    Pool { kb: PathBuf, passages: PathBuf, force: bool },
+    /// A base that is there.
+    Given(PathBuf),
+    /// An empty one: the questions hold what is needed, or nothing shall be searched.
+    Nothing(PathBuf),
+}
+
+impl Ground {
+    pub(super) fn of(args: &EvalRun, data: &DataSet, out: &Path) -> Result<Self, ConfigError> {
+        let (own, pool) = (out.join("base"), data.format.entry().pool);
+        let brings = data.items.iter().any(|item| !item.contexts.is_empty());
+        Ok(match &args.kb {
+            _ if args.no_kb => Self::Nothing(own),
+            None if brings => Self::pooled(own, args.force),
+            Some(kb) if brings && !by_hand(kb) => Self::pooled(kb.clone(), args.force),
+            Some(kb) => Self::Given(kb.clone()),
+            None if pool == Pool::Nothing => Self::Nothing(own),
+            None if data.format == Format::Own && Path::new(USUAL).is_dir() => {
+                Self::Given(USUAL.into())
+            }
+            None => {
+                return Err(ConfigError {
+                    file: args.file.as_deref().unwrap_or(Path::new("")).display().to_string(),
+                    key: "--kb".into(),
+                    reason: "the questions bring no passages to search".into(),
+                    hint: format!(
+                        "give --kb DIR, a base of {}, or --no-kb to ask without one",
+                        data.format.entry().searched()
+                    ),
+                });
+            }
+        })
+    }
+
+    fn pooled(kb: PathBuf, force: bool) -> Self {
+        let passages = kb.with_extension("passages");
+        Self::Pool { kb, passages, force }
+    }
+
+    pub(super) async fn open(
+        &self,
+        config: Config,
+        file: &Path,
+        data: &DataSet,
+    ) -> anyhow::Result<(Engine, Origin)> {
+        let source = Source::of(file)?;
+        let mut origin = Origin { source: Some(source.clone()), ..Origin::default() };
+        let engine = match self {
+            Self::Given(kb) => open(config, kb)?,
+            Self::Nothing(kb) => create_or_open(config, kb)?,
+            Self::Pool { kb, passages, force } => match source.claim(kb, *force)? {
+                Claim::Forced { built_from } => {
+                    let kb = kb.display();
+                    view::warn(&format!("{kb} was built from `{built_from}`: nothing is added"));
+                    open(config, self.kb())?
+                }
+                _ => {
+                    let engine = create_or_open(config, kb)?;
+                    origin.atomizing = fill(&engine, (file, data), (kb, passages)).await?;
+                    engine
+                }
+            },
+        };
+        Ok((engine, origin))
+    }
+
+    fn kb(&self) -> &Path {
+        match self {
+            Self::Pool { kb, .. } | Self::Given(kb) | Self::Nothing(kb) => kb,
+        }
+    }
+}
+
+/// A base that `halma index` made: an evaluation adds nothing to it.
+fn by_hand(kb: &Path) -> bool {
+    !kb.join("questions.json").exists()
+        && std::fs::read_dir(kb).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// The passages of all questions of the file as one base; what is there is not made again.
+async fn fill(
+    engine: &Engine,
+    (file, data): (&Path, &DataSet),
+    (kb, passages): (&Path, &Path),
+) -> anyhow::Result<Option<halma_eval::Atomizing>> {
+    let format = match data.format {
+        Format::Hotpotqa => InputFormat::Hotpotqa,
+        Format::TwoWiki => InputFormat::TwoWiki,
+        Format::Musique => InputFormat::Musique,
+        _ => InputFormat::Auto,
+    };
+    let input = match format {
+        InputFormat::Auto => {
+            data.write_pool(passages)?;
+            passages.to_owned()
+        }
+        _ => file.to_owned(),
+    };
+    let options = IndexOptions { format, ..IndexOptions::default() };
+    let report = engine.index(&[input], &options, progress::of_index()).await?;
+    let atomizing = record_indexing(kb, report.chunks, report.usage)?;
+    if let Some(limit) = report.spent {
+        anyhow::bail!("indexing stopped, out of {limit}: raise [budget.index] and run it again");
+    }
+    if report.failed_units > 0 {
+        let failed = view::plural(report.failed_units as u64, "unit", "units");
+        let why = report.failure.unwrap_or_default();
+        view::warn(&format!(
+            "{failed} of the base failed and are missing ({why}); run again to retry them"
+        ));
+    }
+    Ok(atomizing)
+}

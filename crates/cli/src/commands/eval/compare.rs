@@ -1,0 +1,41 @@
+//! `halma eval compare`: two runs, question by question.
+use std::path::Path;
+
+use halma_eval::{Comparison, Report, Resampling, Side, compare, pairs};
+
+use crate::args::EvalCompare;
+use crate::view;
+
+pub(super) fn run(args: &EvalCompare) -> anyhow::Result<()> {
+    let (first, label) = parts(&args.first);
+    let (second, other) = parts(&args.second);
+    let one = Report::open(Path::new(first))?;
+    // `#kar3` alone is a run of the first report.
+    let two = if second.is_empty() { one.clone() } else { Report::open(Path::new(second))? };
+    let sides = if label.is_none() && other.is_none() {
+        pairs(&one, &two)
+    } else {
+        vec![(Side::of(&one, label)?, Side::of(&two, other)?)]
+    };
+    anyhow::ensure!(
+        !sides.is_empty(),
+        "the two reports have no run of one name in common; say which with REPORT#LABEL"
+    );
+    let resampling = Resampling { resamples: args.resamples as usize, seed: args.seed };
+    let compared: Result<Vec<Comparison>, _> =
+        sides.into_iter().map(|(a, b)| compare(a, b, resampling)).collect();
+    let compared = compared?;
+    if args.json {
+        return view::say_json(&compared);
+    }
+    let tables: Vec<String> = compared.iter().map(Comparison::table).collect();
+    view::say(&tables.join("\n\n"))
+}
+
+/// `REPORT#LABEL`; a folder may be called so itself.
+fn parts(text: &str) -> (&str, Option<&str>) {
+    if Path::new(text).exists() {
+        return (text, None);
+    }
+    text.split_once('#').map_or((text, None), |(report, label)| (report, Some(label)))
+}

@@ -1,0 +1,15 @@
+//! `halma eval`: strategies on a question set, measured and compared.
+mod asking;
+mod base;
+mod compare;
+mod contestants;
+mod retrieval;
+
+use crate::args::{Common, Eval, EvalCommand};
+
+pub(crate) async fn run(args: Eval, common: &Common) -> anyhow::Result<()> {
+    match args.command {
+        Some(EvalCommand::Compare(own)) => compare::run(&own),
+        None => asking::run(args.run, common).await,
+    }
+}

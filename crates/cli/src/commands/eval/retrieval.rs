@@ -1,0 +1,61 @@
+//! What searches find for the questions alone, before any strategy.
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use halma_core::{Filter, Layer, Mode};
+use halma_engine::{Engine, SearchQuery};
+use halma_eval::{DataSet, Retrieve, recall};
+use serde_json::json;
+
+use crate::args::ModeArg;
+use crate::view;
+
+/// The deepest k of Recall@k.
+const RETRIEVED: usize = 10;
+
+/// Measures the searches of each mode.
+pub(super) async fn run(
+    engine: &Arc<Engine>,
+    data: &DataSet,
+    (modes, json): (&[ModeArg], bool),
+) -> anyhow::Result<()> {
+    let mut found = vec![];
+    for mode in modes.iter().map(|mode| Mode::from(*mode)) {
+        found.push((mode, recall(data, &searches(engine, mode)).await));
+    }
+    if json {
+        let found: Vec<_> =
+            found.iter().map(|(mode, recall)| json!({ "mode": mode, "recall": recall })).collect();
+        return view::say_json(&found);
+    }
+    let percent = |share: Option<f64>| share.map_or("-".into(), |s| format!("{:.1}", s * 100.0));
+    let mut lines = vec![format!(
+        "{:<8} {:>5} {:>6} {:>6} {:>6} {:>6} {:>8}",
+        "mode", "n", "R@5", "all@5", "R@10", "all@10", "p50 ms"
+    )];
+    for (mode, recall) in &found {
+        let mode = format!("{mode:?}").to_lowercase();
+        let [r5, all5, r10, all10] =
+            [recall.r5, recall.all5, recall.r10, recall.all10].map(percent);
+        let ms = recall.p50_ms.unwrap_or_default();
+        lines.push(format!(
+            "{mode:<8} {:>5} {r5:>6} {all5:>6} {r10:>6} {all10:>6} {ms:>8.2}",
+            recall.n
+        ));
+        if recall.failed > 0 {
+            lines.push(format!("{mode}: {} searches failed and are in no mean", recall.failed));
+        }
+    }
+    view::say(&lines.join("\n"))
+}
+
+/// Searches chunks with a question as it is.
+pub(super) fn searches(engine: &Arc<Engine>, mode: Mode) -> Retrieve {
+    let engine = Arc::clone(engine);
+    Arc::new(move |text| {
+        let engine = Arc::clone(&engine);
+        let (layer, limit, filter) = (Layer::Chunk, RETRIEVED, Filter::default());
+        let query = SearchQuery { text, layer, mode, limit, filter };
+        async move { engine.search(query).await.map_err(Into::into) }.boxed()
+    })
+}

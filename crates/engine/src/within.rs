@@ -105,6 +105,7 @@ mod tests {
         assert!(within.get(&"reef".into()).await.is_err());
         assert!(within.neighbours(&"reef".into(), None).await.is_err());
         let nothing = Within::new(Toy::empty(), BTreeSet::new());
-        assert_eq!(nothing.search(&query("water")).await.unwrap(), [vec![]]);
+        let found = nothing.search(&query("water")).await.unwrap();
+        assert!(found.len() == 1 && found[0].is_empty());
     }
 }

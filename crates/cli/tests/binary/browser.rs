@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::program::Program;
+use crate::evaluation::questions;
+use crate::program::{Program, write_library};
 
 /// `.ci/run` installs a browser and sets this, so that no run there leaves the test out unseen.
 const REQUIRED: &str = "HALMA_BROWSER_REQUIRED";
@@ -53,9 +54,10 @@ fn the_plots_are_drawn_and_the_questions_are_there() {
         return;
     };
     let program = Program::new();
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../eval/tests/fixtures/2wiki.json");
-    let file = fixture.display().to_string();
-    let ran = program.run(&["eval", &file, "--strategy", "naive,kar3", "--out", "out"]);
+    write_library(&program);
+    questions(&program);
+    assert_eq!(program.run(&["index", "library"]).code, 0);
+    let ran = program.run(&["eval", "questions.jsonl", "--strategy", "naive,kar3", "--out", "out"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
 
     let (page, profile) = (program.path("out/report.html"), program.path("profile"));

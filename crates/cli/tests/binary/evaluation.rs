@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use std::time::Duration;
 
-use halma_testkit::{Behaviour, Double};
+use halma_testkit::double::{Behaviour, Double};
 use serde_json::{Value, json};
 
 use crate::program::{Program, is_file, write_library};
@@ -41,8 +41,8 @@ fn fixture(name: &str) -> String {
     folder.join(name).display().to_string()
 }
 
-/// Ten questions on the small library, in the words of the guide.
-fn questions(program: &Program) -> PathBuf {
+/// Questions on the small library, as the guide has them.
+pub(crate) fn questions(program: &Program) -> PathBuf {
     let line = |question: &str, answers: Value, kind: &str| {
         json!({ "question": question, "answers": answers, "kind": kind }).to_string()
     };
@@ -52,6 +52,7 @@ fn questions(program: &Program) -> PathBuf {
         line("When was Orrin Light first lit?", json!("1871"), "factual"),
         line("How many lighthouses did Maud Tarrant build?", json!(["nine", 9]), "factual"),
         line("Where was the designer of Orrin Light born?", json!(["Velby"]), "bridging"),
+        line("What colour is the sea around Sken?", json!("grey"), "factual"),
         json!({ "question": "Who owns Orrin Light?", "answerable": false }).to_string(),
     ];
     program.write("questions.jsonl", lines.join("\n"))
@@ -96,6 +97,9 @@ fn questions_that_must_not_see_each_others_passages_do_not() {
     let records = std::fs::read_to_string(&file).unwrap();
     for record in records.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
         let Some(id) = record["id"].as_str() else { continue };
+        // Both questions of a pair bear one id.
+        let mark = if record["answerable"] == true { "" } else { "#unanswerable" };
+        let id = format!("{id}{mark}");
         let own: Vec<&str> = record["paragraphs"]
             .as_array()
             .into_iter()
@@ -127,21 +131,21 @@ fn ones_own_questions_are_estimated_asked_gone_on_with_and_compared() {
     let with = |more: &[&'static str]| program.run(&[&base[..], more].concat());
 
     let forecast = with(&["--estimate", "--probe", "2", "--json"]).json();
-    assert_eq!((&forecast[0]["left"], &forecast[0]["label"]), (&json!(4), &json!("naive")));
+    assert_eq!((&forecast[0]["left"], &forecast[0]["label"]), (&json!(5), &json!("naive")));
     let shown = with(&["--estimate", "--probe", "2"]);
     assert!(shown.out.contains("naive") && shown.out.contains("kar3"), "{}", shown.out);
     assert_eq!(kept(&program, "out/naive.jsonl").len(), 2, "the probes are kept, and once");
 
     let report = with(&["--json"]).json();
     assert_eq!(report["runs"][0]["taken_over"], 2);
-    assert_eq!(report["n"], 6);
+    assert_eq!(report["n"], 7);
     let table = with(&[]);
     assert!(table.out.contains("report.html"), "{}", table.out);
     let page = std::fs::read_to_string(program.path("out/report.html")).unwrap();
     assert!(page.contains("Where was Maud Tarrant born?") && page.contains("<svg"));
 
     let compared = program.run(&["eval", "compare", "out#naive", "#kar3", "--json"]).json();
-    assert_eq!(compared[0]["paired"], 6);
+    assert_eq!(compared[0]["paired"], 7);
     let compared = program.run(&["eval", "compare", "out#naive", "#kar3"]);
     assert!(compared.out.contains("McNemar"), "{}", compared.out);
 }
@@ -162,7 +166,7 @@ fn a_grid_is_run_point_by_point_and_a_sample_is_drawn_by_its_seed() {
         .map(|run| run["label"].as_str().unwrap())
         .collect();
     assert_eq!(labels, ["kar3@n=1", "kar3@n=2", "kar3@n=3", "naive"]);
-    assert_eq!(report["sample"], json!({ "seed": 5, "size": 3, "of": 6 }));
+    assert_eq!(report["sample"], json!({ "seed": 5, "size": 3, "of": 7 }));
 }
 
 #[test]
@@ -223,7 +227,7 @@ fn a_run_that_is_killed_and_started_again_asks_nothing_again_that_had_ended() {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        let (kept, asked) = (ended(), double.chat_calls());
+        let (kept, asked) = (ended(), double.requests().len());
         std::fs::remove_dir_all(program.path("out/base/cache")).unwrap();
         if kept.len() >= 30 {
             let report = program.run(&args).json();

@@ -2,7 +2,7 @@
 //! and over, so that texts are kept line by line, each line once.
 use std::collections::HashMap;
 
-use halma_core::{Answer, AskedStatus, Event, Message, Trace};
+use halma_core::{Answer, AskedStatus, Event, HitLine, Message, Trace};
 use serde_json::{Value, json};
 
 use super::details::{Details, QuestionDetail, RunDetail};
@@ -148,11 +148,18 @@ fn event(event: &Event, lines: &mut Lines) -> Value {
             json!({ "k": "fail", "s": span, "p": prompt, "m": model, "n": reason })
         }
         Event::Searched { span, layer, query, hits, elapsed_ms, .. } => {
-            let hit = |hit: &halma_core::HitLine| {
-                json!([hit.title, lines.of(&hit.text), (f64::from(hit.score) * 1e3).round() / 1e3])
-            };
-            let hits: Vec<Value> = hits.iter().map(hit).collect();
+            let hits = found(hits, lines);
             json!({ "k": "search", "s": span, "l": layer, "q": query, "h": hits, "ms": elapsed_ms })
+        }
+        Event::Reranked { span, reranker, query, hits, elapsed_ms } => {
+            let hits = found(hits, lines);
+            json!({ "k": "search", "s": span, "by": reranker, "q": query, "h": hits, "ms": elapsed_ms })
+        }
+        Event::Tagged { span, tagger, entities, .. } => {
+            let names: Vec<String> =
+                entities.iter().map(|one| format!("{} ({})", one.text, one.kind)).collect();
+            let names = if names.is_empty() { "no name".to_owned() } else { names.join(", ") };
+            json!({ "k": "note", "s": span, "n": format!("{tagger} finds {names}") })
         }
         Event::Computed { span, sql, rows, elapsed_ms } => {
             json!({ "k": "compute", "s": span, "q": sql, "n": rows, "ms": elapsed_ms })
@@ -162,6 +169,13 @@ fn event(event: &Event, lines: &mut Lines) -> Value {
             json!({ "k": "note", "s": span, "n": format!("the budget is spent: {limit}") })
         }
     }
+}
+
+fn found(hits: &[HitLine], lines: &mut Lines) -> Vec<Value> {
+    let hit = |hit: &HitLine| {
+        json!([hit.title, lines.of(&hit.text), (f64::from(hit.score) * 1e3).round() / 1e3])
+    };
+    hits.iter().map(hit).collect()
 }
 
 fn asked(event: &Event, lines: &mut Lines) -> Value {

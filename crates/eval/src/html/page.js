@@ -169,7 +169,7 @@
         event.c ? "from the cache" : event.ms.toFixed(0) + " ms", event.a > 1 ? "try " + event.a : null].filter(Boolean).join(" · ")),
         ...event.x.flatMap(([role, text]) => [h("p", { class: "role" }, role), h("pre", { tabindex: "0" }, words(text))]),
         h("p", { class: "role" }, "reply"), h("pre", { tabindex: "0" }, words(event.y))]),
-    search: () => lazy([h("span", { class: "tag search" }, "search " + event.l), event.q,
+    search: () => lazy([h("span", { class: "tag search" }, event.by ? "rerank by " + event.by : "search " + event.l), event.q,
       h("span", { class: "dim" }, " → " + (event.h.length || "nothing"))],
       () => [h("ol", { class: "hits" }, event.h.map(([title, text, score]) =>
         h("li", { class: isGold(question, title) ? "gold" : "" }, h("span", { class: "score" }, score.toFixed(3)), h("b", {}, title),

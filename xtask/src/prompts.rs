@@ -34,7 +34,8 @@ fn check_crate(krate: &str, sources: &[&Source]) -> Vec<Violation> {
             files.insert(name.to_owned(), (source, 1));
         }
         if source.is_rust() {
-            for (name, line) in names_after(&source.text, LISTS) {
+            let shipped = names_after(&source.text, LISTS).into_iter();
+            for (name, line) in shipped.chain(names_in_lists(&source.text)) {
                 listed.insert(name, (source, line));
             }
             for (name, line) in names_after(&source.text, CONSTANTS) {
@@ -77,6 +78,21 @@ const LISTS: &[&str] = &["PromptFile~{~name:~", "prompt!(~", "prompt_file!(~"];
 /// What stands before a prompt's name where it is asked with.
 const CONSTANTS: &[&str] =
     &["Prompt::json(~", "Prompt::text(~", "Prompt::lines(~", "Prompt~{~name:~"];
+
+/// The names in `prompts!["a/b", "a/c"]`, with their lines.
+fn names_in_lists(code: &str) -> Vec<(String, usize)> {
+    let mut found = vec![];
+    for (at, begin) in code.match_indices("prompts![") {
+        let list = &code[at + begin.len()..];
+        let list = list.split_once(']').map_or(list, |(list, _)| list);
+        let line = code[..at].matches('\n').count() + 1;
+        for (i, text) in list.lines().enumerate() {
+            let names = text.split('"').skip(1).step_by(2);
+            found.extend(names.map(|name| (name.to_owned(), line + i)));
+        }
+    }
+    found
+}
 
 /// The string literals that follow one of the patterns, with their lines.
 fn names_after(code: &str, patterns: &[&str]) -> Vec<(String, usize)> {
@@ -189,6 +205,15 @@ mod tests {
     fn a_file_that_is_shipped_and_asked_with_is_fine() {
         let files = [("crates/kb/prompts/a/b.md", FILE), ("crates/kb/src/lib.rs", CODE)];
         assert!(violations(&files).is_empty());
+    }
+
+    #[test]
+    fn a_list_of_names_ships_each_with_its_own_line() {
+        let code = "const A: Prompt<R> = Prompt::json(\"a/b\");\n\
+                    const ALL: X = prompts![\n    \"a/b\",\n    \"a/c\",\n];\n";
+        let files = [("crates/kb/prompts/a/b.md", FILE), ("crates/kb/src/lib.rs", code)];
+        let said = violations(&files);
+        assert_eq!(said, ["crates/kb/src/lib.rs:4: there is no prompt file `a/c`"]);
     }
 
     #[test]

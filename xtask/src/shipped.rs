@@ -49,7 +49,9 @@ fn without_tests(text: &str) -> (String, Vec<Module>) {
             if let Some(rest) = item.strip_prefix("#[path = \"") {
                 path = rest.split('"').next().map(str::to_owned);
             }
-            if let Some(name) = item.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';')) {
+            let declared = ["mod ", "pub(crate) mod ", "pub(super) mod "];
+            let declared = declared.iter().find_map(|prefix| item.strip_prefix(prefix));
+            if let Some(name) = declared.and_then(|rest| rest.strip_suffix(';')) {
                 modules.push(path.take().map_or_else(|| Module::Named(name.into()), Module::At));
             }
             let ends = item.ends_with(';') || item.ends_with(" {}") || item.ends_with(',');
@@ -101,7 +103,7 @@ mod tests {
             ("crates/kb/src/golden.rs", "x\n"),
             ("crates/kb/src/a.rs", "#[cfg(test)]\n#[path = \"a_tests.rs\"]\nmod tests;\n"),
             ("crates/kb/src/a_tests.rs", "x\n"),
-            ("crates/kb/src/b.rs", "#[cfg(test)]\nmod tests;\n"),
+            ("crates/kb/src/b.rs", "#[cfg(test)]\npub(crate) mod tests;\n"),
             ("crates/kb/src/b/tests.rs", "x\n"),
             ("crates/kb/tests/c.rs", "x\n"),
             ("crates/testkit/src/lib.rs", "x\n"),

@@ -196,12 +196,3 @@ fn the_data_comes_back_as_it_went_in() {
         .collect();
     assert!(lines.join("\n").contains("line\nline"));
 }
-
-/// `HALMA_PAGE=FILE cargo test -p halma-eval write_the_page -- --ignored` leaves a page to look at.
-#[test]
-#[ignore = "writes a file for people to look at"]
-fn write_the_page() {
-    let file = std::env::var("HALMA_PAGE").expect("say where with HALMA_PAGE");
-    let (report, details) = made();
-    std::fs::write(file, report.html(&details)).unwrap();
-}

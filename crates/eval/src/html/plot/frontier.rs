@@ -16,18 +16,22 @@ const MOST_LABELS: usize = 14;
 
 struct Point<'a> {
     run: &'a Run,
-    tokens: f64,
+    /// Tokens a question; calls a question where no model counts tokens.
+    cost: f64,
     right: f64,
     at: (f64, f64),
 }
 
 pub(super) fn figure(report: &Report) -> Option<Figure> {
+    // The offline model counts no tokens; then calls tell runs apart.
+    let counted = |run: &Run| run.tokens.per_question.is_some_and(|tokens| tokens > 0.0);
+    let unit = if report.runs.iter().any(counted) { "tokens" } else { "calls" };
     let mut points: Vec<Point> = report
         .runs
         .iter()
         .filter_map(|run| {
-            let (tokens, right) = (run.tokens.per_question?, run.metrics.right?);
-            Some(Point { run, tokens, right, at: (0.0, 0.0) })
+            let (cost, right) = (cost(run, unit)?, run.metrics.right?);
+            Some(Point { run, cost, right, at: (0.0, 0.0) })
         })
         .collect();
     if points.len() < 2 {
@@ -36,21 +40,22 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
     let across = across(&points);
     let up = up(&points);
     for point in &mut points {
-        point.at = (across.place(point.tokens), up.place(point.right));
+        point.at = (across.place(point.cost), up.place(point.right));
     }
-    let description = "Share of right answers against tokens a question, one point a run";
-    let mut svg = Svg::new(WIDTH, HEIGHT, description);
+    let description = format!("Share of right answers against {unit} a question, one point a run");
+    let mut svg = Svg::new(WIDTH, HEIGHT, &description);
     axes(&mut svg, &across, &up);
+    svg.text("name", (RIGHT, BOTTOM + 38.0), Anchor::End, &format!("{unit} a question →"));
     let best = frontier(&points);
     svg.path("frontier", &steps(&best), false);
     strategies(&mut svg, &report.runs, &points);
     for point in &points {
         let class = format!("point s{}", colour(&report.runs, point.run));
         let title = format!(
-            "{}: {} right, {:.0} tokens",
+            "{}: {} right, {:.0} {unit}",
             point.run.label,
             percent(point.right),
-            point.tokens
+            point.cost
         );
         svg.dot(&class, point.at, 5.5, &title);
     }
@@ -61,27 +66,39 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
         id: "frontier".into(),
         title: "What accuracy costs",
         caption: format!(
-            "Right answers by {by} against tokens a question. Runs on the dashed line are beaten by \
+            "Right answers by {by} against {unit} a question. Runs on the dashed line are beaten by \
              none that is cheaper."
         ),
         legend: vec![],
         svg: svg.finish(),
-        head: ["strategy", "right", "tokens a question"].map(str::to_owned).to_vec(),
+        head: vec!["strategy".into(), "right".into(), format!("{unit} a question")],
         rows: points
             .iter()
-            .map(|p| vec![p.run.label.clone(), percent(p.right), format!("{:.0}", p.tokens)])
+            .map(|p| vec![p.run.label.clone(), percent(p.right), format!("{:.0}", p.cost)])
             .collect(),
     })
 }
 
+fn cost(run: &Run, unit: &str) -> Option<f64> {
+    match unit {
+        "calls" if run.results.is_empty() => None,
+        #[expect(clippy::cast_precision_loss, reason = "calls of some questions")]
+        "calls" => {
+            let calls: u64 = run.components.iter().map(|part| part.calls).sum();
+            Some(calls as f64 / run.results.len() as f64)
+        }
+        _ => run.tokens.per_question,
+    }
+}
+
 fn across(points: &[Point]) -> Axis {
-    let tokens = || points.iter().map(|point| point.tokens);
-    let least = tokens().fold(f64::INFINITY, f64::min);
-    let most = tokens().fold(0.0, f64::max);
+    let costs = || points.iter().map(|point| point.cost);
+    let least = costs().fold(f64::INFINITY, f64::min);
+    let most = costs().fold(0.0, f64::max);
     if least > 0.0 && most / least > 6.0 {
-        Axis::logarithmic(tokens(), (LEFT + 16.0, RIGHT - 16.0))
+        Axis::logarithmic(costs(), (LEFT + 16.0, RIGHT - 16.0))
     } else {
-        Axis::over(tokens().chain([0.0]), (LEFT, RIGHT))
+        Axis::over(costs().chain([0.0]), (LEFT, RIGHT))
     }
 }
 
@@ -105,14 +122,13 @@ fn axes(svg: &mut Svg, across: &Axis, up: &Axis) {
         svg.line("axis", (x, BOTTOM), (x, BOTTOM + 4.0));
         svg.text("tick", (x, BOTTOM + 18.0), Anchor::Middle, &short(*tick));
     }
-    svg.text("name", (RIGHT, BOTTOM + 38.0), Anchor::End, "tokens a question →");
     svg.text("name", (LEFT, BOTTOM + 38.0), Anchor::Start, "↑ right, %");
 }
 
 /// The runs that no other beats for as many tokens or fewer, cheapest first.
 fn frontier<'a, 'b>(points: &'b [Point<'a>]) -> Vec<&'b Point<'a>> {
     let mut sorted: Vec<&Point> = points.iter().collect();
-    sorted.sort_by(|a, b| a.tokens.total_cmp(&b.tokens).then(b.right.total_cmp(&a.right)));
+    sorted.sort_by(|a, b| a.cost.total_cmp(&b.cost).then(b.right.total_cmp(&a.right)));
     let mut best = f64::NEG_INFINITY;
     sorted.retain(|point| {
         let better = point.right > best;
@@ -146,7 +162,7 @@ fn strategies(svg: &mut Svg, runs: &[Run], points: &[Point]) {
         }
         let mut own: Vec<&Point> =
             points.iter().filter(|point| point.run.strategy == *strategy).collect();
-        own.sort_by(|a, b| a.tokens.total_cmp(&b.tokens));
+        own.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         if own.len() > 1 {
             let class = format!("joined s{}", colour(runs, point.run));
             svg.path(&class, &own.iter().map(|point| point.at).collect::<Vec<_>>(), false);

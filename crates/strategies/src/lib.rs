@@ -14,6 +14,7 @@ mod iter_retgen;
 mod kar3;
 mod naive;
 mod near;
+mod recall;
 mod self_ask;
 mod settings;
 mod solved;

@@ -19,6 +19,7 @@ mod self_ask;
 mod settings;
 mod solved;
 mod steps;
+mod unirag;
 
 pub use cot::Cot;
 pub use dec::Dec;
@@ -29,11 +30,13 @@ pub use iter_retgen::IterRetgen;
 pub use kar3::{Kar3, Proposals, Retrieve, SelectBy};
 pub use naive::Naive;
 pub use self_ask::{FollowUps, SelfAsk};
+pub use unirag::{Reasoning, Unirag};
 
 /// Every strategy, the default one first.
 pub const ALL: &[Entry] = &[
     kar3::ENTRY,
     dec::ENTRY,
+    unirag::ENTRY,
     ircot::ENTRY,
     iter_retgen::ENTRY,
     self_ask::ENTRY,
@@ -62,6 +65,11 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "dec/answer_one",
     "dec/answer",
     "dec/read",
+    "unirag/sub_queries",
+    "unirag/break_down",
+    "unirag/cot",
+    "unirag/gate",
+    "unirag/rewrite",
     "ircot/thought",
     "ircot/answer",
     "iter_retgen/answer",

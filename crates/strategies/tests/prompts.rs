@@ -56,7 +56,7 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         number => 8,
         answer => "a reef",
         reasoning => "Varn is a reef.",
-        constraints => ["Varn is an island"],
+        constraints => [context! { constraint => "an island", finding => "a reef", holds => false }],
     }
 }
 
@@ -186,6 +186,8 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("self_ask", "n = 1"),
         ("dec", ""),
         ("dec", "decompose = false"),
+        ("unirag", "accept = 1.0"),
+        ("unirag", "prompt = \"cot\""),
         ("naive", ""),
         ("cot", ""),
         ("direct", ""),

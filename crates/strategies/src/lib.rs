@@ -3,10 +3,12 @@
 //!
 //! [`ALL`] is the list that CLI help, menus and reference docs come from; [`PROMPTS`] are the
 //! words, as files under `prompts/<strategy>/<step>.md`.
+mod blend_filter;
 mod chain;
 mod cot;
 mod dec;
 mod direct;
+mod gen_ground;
 #[cfg(test)]
 mod golden;
 mod ircot;
@@ -21,9 +23,11 @@ mod solved;
 mod steps;
 mod unirag;
 
+pub use blend_filter::BlendFilter;
 pub use cot::Cot;
 pub use dec::Dec;
 pub use direct::Direct;
+pub use gen_ground::GenGround;
 use halma_core::{Entry, PromptFile};
 pub use ircot::Ircot;
 pub use iter_retgen::IterRetgen;
@@ -40,6 +44,8 @@ pub const ALL: &[Entry] = &[
     ircot::ENTRY,
     iter_retgen::ENTRY,
     self_ask::ENTRY,
+    gen_ground::ENTRY,
+    blend_filter::ENTRY,
     naive::ENTRY,
     cot::ENTRY,
     direct::ENTRY,
@@ -76,6 +82,13 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "self_ask/follow_up",
     "self_ask/answer_one",
     "self_ask/answer",
+    "gen_ground/deduce",
+    "gen_ground/ground",
+    "gen_ground/answer",
+    "blend_filter/recall",
+    "blend_filter/draft",
+    "blend_filter/filter",
+    "blend_filter/answer",
     "naive/answer",
     "cot/answer",
     "direct/answer",

@@ -188,6 +188,8 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("dec", "decompose = false"),
         ("unirag", "accept = 1.0"),
         ("unirag", "prompt = \"cot\""),
+        ("gen_ground", "n = 1"),
+        ("blend_filter", ""),
         ("naive", ""),
         ("cot", ""),
         ("direct", ""),

@@ -3,8 +3,12 @@
 //!
 //! [`ALL`] is the list that CLI help, menus and reference docs come from; [`PROMPTS`] are the
 //! words, as files under `prompts/<strategy>/<step>.md`.
+mod blend_filter;
+mod chain;
 mod cot;
+mod dec;
 mod direct;
+mod gen_ground;
 #[cfg(test)]
 mod golden;
 mod ircot;
@@ -12,25 +16,36 @@ mod iter_retgen;
 mod kar3;
 mod naive;
 mod near;
+mod recall;
 mod self_ask;
 mod settings;
+mod solved;
 mod steps;
+mod unirag;
 
+pub use blend_filter::BlendFilter;
 pub use cot::Cot;
+pub use dec::Dec;
 pub use direct::Direct;
+pub use gen_ground::GenGround;
 use halma_core::{Entry, PromptFile};
 pub use ircot::Ircot;
 pub use iter_retgen::IterRetgen;
 pub use kar3::{Kar3, Proposals, Retrieve, SelectBy};
 pub use naive::Naive;
 pub use self_ask::{FollowUps, SelfAsk};
+pub use unirag::{Reasoning, Unirag};
 
 /// Every strategy, the default one first.
 pub const ALL: &[Entry] = &[
     kar3::ENTRY,
+    dec::ENTRY,
+    unirag::ENTRY,
     ircot::ENTRY,
     iter_retgen::ENTRY,
     self_ask::ENTRY,
+    gen_ground::ENTRY,
+    blend_filter::ENTRY,
     naive::ENTRY,
     cot::ENTRY,
     direct::ENTRY,
@@ -50,12 +65,30 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "kar3/select",
     "kar3/select_chunk",
     "kar3/answer",
+    "dec/decompose",
+    "dec/rewrite",
+    "dec/keywords",
+    "dec/answer_one",
+    "dec/answer",
+    "dec/read",
+    "unirag/sub_queries",
+    "unirag/break_down",
+    "unirag/cot",
+    "unirag/gate",
+    "unirag/rewrite",
     "ircot/thought",
     "ircot/answer",
     "iter_retgen/answer",
     "self_ask/follow_up",
     "self_ask/answer_one",
     "self_ask/answer",
+    "gen_ground/deduce",
+    "gen_ground/ground",
+    "gen_ground/answer",
+    "blend_filter/recall",
+    "blend_filter/draft",
+    "blend_filter/filter",
+    "blend_filter/answer",
     "naive/answer",
     "cot/answer",
     "direct/answer",

@@ -12,6 +12,8 @@ mod iter_retgen;
 mod kar3;
 mod naive;
 mod near;
+mod overlap;
+mod pike_l1;
 mod self_ask;
 mod settings;
 mod steps;
@@ -23,11 +25,13 @@ pub use ircot::Ircot;
 pub use iter_retgen::IterRetgen;
 pub use kar3::{Kar3, Proposals, Retrieve, SelectBy};
 pub use naive::Naive;
+pub use pike_l1::{PikeL1, Weights};
 pub use self_ask::{FollowUps, SelfAsk};
 
 /// Every strategy, the default one first.
 pub const ALL: &[Entry] = &[
     kar3::ENTRY,
+    pike_l1::ENTRY,
     ircot::ENTRY,
     iter_retgen::ENTRY,
     self_ask::ENTRY,
@@ -50,6 +54,7 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "kar3/select",
     "kar3/select_chunk",
     "kar3/answer",
+    "pike_l1/answer",
     "ircot/thought",
     "ircot/answer",
     "iter_retgen/answer",

@@ -3,6 +3,7 @@
 //!
 //! [`ALL`] is the list that CLI help, menus and reference docs come from; [`PROMPTS`] are the
 //! words, as files under `prompts/<strategy>/<step>.md`.
+mod citing;
 mod cot;
 mod direct;
 #[cfg(test)]
@@ -10,10 +11,12 @@ mod golden;
 mod ircot;
 mod iter_retgen;
 mod kar3;
+mod kinds;
 mod naive;
 mod near;
 mod overlap;
 mod pike_l1;
+mod pike_l2;
 mod self_ask;
 mod settings;
 mod steps;
@@ -26,12 +29,14 @@ pub use iter_retgen::IterRetgen;
 pub use kar3::{Kar3, Proposals, Retrieve, SelectBy};
 pub use naive::Naive;
 pub use pike_l1::{PikeL1, Weights};
+pub use pike_l2::{Comparative, PikeL2, Quantitative, Reasoning, Summarising};
 pub use self_ask::{FollowUps, SelfAsk};
 
 /// Every strategy, the default one first.
 pub const ALL: &[Entry] = &[
     kar3::ENTRY,
     pike_l1::ENTRY,
+    pike_l2::ENTRY,
     ircot::ENTRY,
     iter_retgen::ENTRY,
     self_ask::ENTRY,
@@ -54,7 +59,15 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "kar3/select",
     "kar3/select_chunk",
     "kar3/answer",
+    "auto/classify",
     "pike_l1/answer",
+    "pike_l2/compare",
+    "pike_l2/cell",
+    "pike_l2/compared",
+    "pike_l2/sql",
+    "pike_l2/computed",
+    "pike_l2/summarise",
+    "pike_l2/combine",
     "ircot/thought",
     "ircot/answer",
     "iter_retgen/answer",

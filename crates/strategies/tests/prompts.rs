@@ -222,6 +222,9 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("cot", ""),
         ("direct", ""),
         ("pike_l1", ""),
+        ("pike_l2", "kind = \"comparative\""),
+        ("pike_l2", "kind = \"quantitative\""),
+        ("pike_l2", "kind = \"summarising\""),
     ];
     for (name, table) in runs {
         let entry = ALL.iter().find(|entry| entry.name == name).unwrap();

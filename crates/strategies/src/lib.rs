@@ -3,6 +3,7 @@
 //!
 //! [`ALL`] is the list that CLI help, menus and reference docs come from; [`PROMPTS`] are the
 //! words, as files under `prompts/<strategy>/<step>.md`.
+mod auto;
 mod citing;
 mod cot;
 mod direct;
@@ -21,6 +22,7 @@ mod self_ask;
 mod settings;
 mod steps;
 
+pub use auto::{Auto, Level};
 pub use cot::Cot;
 pub use direct::Direct;
 use halma_core::{Entry, PromptFile};
@@ -35,6 +37,7 @@ pub use self_ask::{FollowUps, SelfAsk};
 /// Every strategy, the default one first.
 pub const ALL: &[Entry] = &[
     kar3::ENTRY,
+    auto::ENTRY,
     pike_l1::ENTRY,
     pike_l2::ENTRY,
     ircot::ENTRY,
@@ -60,6 +63,7 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "kar3/select_chunk",
     "kar3/answer",
     "auto/classify",
+    "auto/support",
     "pike_l1/answer",
     "pike_l2/compare",
     "pike_l2/cell",

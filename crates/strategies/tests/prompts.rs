@@ -221,6 +221,7 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("naive", ""),
         ("cot", ""),
         ("direct", ""),
+        ("auto", ""),
         ("pike_l1", ""),
         ("pike_l2", "kind = \"comparative\""),
         ("pike_l2", "kind = \"quantitative\""),

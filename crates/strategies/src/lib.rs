@@ -9,6 +9,8 @@ mod cot;
 mod direct;
 #[cfg(test)]
 mod golden;
+mod graph_global;
+mod graph_local;
 mod ircot;
 mod iter_retgen;
 mod kar3;
@@ -25,6 +27,8 @@ mod steps;
 pub use auto::{Auto, Level};
 pub use cot::Cot;
 pub use direct::Direct;
+pub use graph_global::GraphGlobal;
+pub use graph_local::GraphLocal;
 use halma_core::{Entry, PromptFile};
 pub use ircot::Ircot;
 pub use iter_retgen::IterRetgen;
@@ -43,6 +47,8 @@ pub const ALL: &[Entry] = &[
     ircot::ENTRY,
     iter_retgen::ENTRY,
     self_ask::ENTRY,
+    graph_local::ENTRY,
+    graph_global::ENTRY,
     naive::ENTRY,
     cot::ENTRY,
     direct::ENTRY,
@@ -78,6 +84,9 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "self_ask/follow_up",
     "self_ask/answer_one",
     "self_ask/answer",
+    "graph_local/answer",
+    "graph_global/rate",
+    "graph_global/combine",
     "naive/answer",
     "cot/answer",
     "direct/answer",

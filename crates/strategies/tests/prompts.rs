@@ -226,6 +226,8 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("pike_l2", "kind = \"comparative\""),
         ("pike_l2", "kind = \"quantitative\""),
         ("pike_l2", "kind = \"summarising\""),
+        ("graph_local", ""),
+        ("graph_global", ""),
     ];
     for (name, table) in runs {
         let entry = ALL.iter().find(|entry| entry.name == name).unwrap();

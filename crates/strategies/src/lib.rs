@@ -3,19 +3,27 @@
 //!
 //! [`ALL`] is the list that CLI help, menus and reference docs come from; [`PROMPTS`] are the
 //! words, as files under `prompts/<strategy>/<step>.md`.
+mod auto;
 mod blend_filter;
 mod chain;
+mod citing;
 mod cot;
 mod dec;
 mod direct;
 mod gen_ground;
 #[cfg(test)]
 mod golden;
+mod graph_global;
+mod graph_local;
 mod ircot;
 mod iter_retgen;
 mod kar3;
+mod kinds;
 mod naive;
 mod near;
+mod overlap;
+mod pike_l1;
+mod pike_l2;
 mod recall;
 mod self_ask;
 mod settings;
@@ -23,22 +31,30 @@ mod solved;
 mod steps;
 mod unirag;
 
+pub use auto::{Auto, Level};
 pub use blend_filter::BlendFilter;
 pub use cot::Cot;
 pub use dec::Dec;
 pub use direct::Direct;
 pub use gen_ground::GenGround;
+pub use graph_global::GraphGlobal;
+pub use graph_local::GraphLocal;
 use halma_core::{Entry, PromptFile};
 pub use ircot::Ircot;
 pub use iter_retgen::IterRetgen;
 pub use kar3::{Kar3, Proposals, Retrieve, SelectBy};
 pub use naive::Naive;
+pub use pike_l1::{PikeL1, Weights};
+pub use pike_l2::{Comparative, PikeL2, Quantitative, Reasoning, Summarising};
 pub use self_ask::{FollowUps, SelfAsk};
-pub use unirag::{Reasoning, Unirag};
+pub use unirag::{Prompting, Unirag};
 
 /// Every strategy, the default one first.
 pub const ALL: &[Entry] = &[
     kar3::ENTRY,
+    auto::ENTRY,
+    pike_l1::ENTRY,
+    pike_l2::ENTRY,
     dec::ENTRY,
     unirag::ENTRY,
     ircot::ENTRY,
@@ -46,6 +62,8 @@ pub const ALL: &[Entry] = &[
     self_ask::ENTRY,
     gen_ground::ENTRY,
     blend_filter::ENTRY,
+    graph_local::ENTRY,
+    graph_global::ENTRY,
     naive::ENTRY,
     cot::ENTRY,
     direct::ENTRY,
@@ -65,6 +83,16 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "kar3/select",
     "kar3/select_chunk",
     "kar3/answer",
+    "auto/classify",
+    "auto/support",
+    "pike_l1/answer",
+    "pike_l2/compare",
+    "pike_l2/cell",
+    "pike_l2/compared",
+    "pike_l2/sql",
+    "pike_l2/computed",
+    "pike_l2/summarise",
+    "pike_l2/combine",
     "dec/decompose",
     "dec/rewrite",
     "dec/keywords",
@@ -89,6 +117,9 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "blend_filter/draft",
     "blend_filter/filter",
     "blend_filter/answer",
+    "graph_local/answer",
+    "graph_global/rate",
+    "graph_global/combine",
     "naive/answer",
     "cot/answer",
     "direct/answer",

@@ -103,7 +103,7 @@ impl Naive {
         Ok(unseen(cx.search(&query).await?, context))
     }
 
-    fn checked(self) -> std::result::Result<Self, String> {
+    pub(crate) fn checked(self) -> std::result::Result<Self, String> {
         settings::at_least_one("chunks", self.chunks)?;
         settings::at_least_one("atoms", self.atoms)?;
         settings::a_cosine("min_score", self.min_score)?;

@@ -20,7 +20,7 @@ pub(crate) fn unseen(lists: Vec<Vec<Hit>>, context: &[Hit]) -> Vec<Hit> {
 /// The id of the chunk a hit belongs to; a chunk's parent is its section, not a chunk.
 fn chunk_id(hit: &Hit) -> &NodeId {
     match (hit.layer, &hit.parent) {
-        (Layer::Atom, Some(chunk)) => chunk,
+        (Layer::Atom | Layer::Fact | Layer::Row, Some(chunk)) => chunk,
         _ => &hit.id,
     }
 }
@@ -28,11 +28,12 @@ fn chunk_id(hit: &Hit) -> &NodeId {
 /// The chunk a hit belongs to, with the score the hit was found with.
 pub(crate) async fn chunk_of(hit: &Hit, cx: &Cx) -> Result<Hit> {
     match (hit.layer, &hit.parent) {
-        (Layer::Atom, Some(chunk)) => {
+        (Layer::Atom | Layer::Fact | Layer::Row, Some(chunk)) => {
             Ok(Hit { score: hit.score, cosine: hit.cosine, ..cx.get(chunk).await? })
         }
-        (Layer::Atom, None) => Err(Error::Knowledge(
-            format!("atom `{}` belongs to no chunk; index the base again", hit.id).into(),
+        (layer @ (Layer::Atom | Layer::Fact), None) => Err(Error::Knowledge(
+            format!("{} `{}` belongs to no chunk; index the base again", layer.name(), hit.id)
+                .into(),
         )),
         _ => Ok(hit.clone()),
     }
@@ -72,6 +73,11 @@ fn plain_text<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result
         Plain::Truth(true) => "yes".into(),
         Plain::Truth(false) => "no".into(),
     })
+}
+
+/// The abstention of a strategy that found nothing to read.
+pub(crate) fn nothing(reason: impl Into<String>) -> Answer {
+    Answer { abstained: true, reason: reason.into(), ..Answer::default() }
 }
 
 /// The answer a reading gives, citing the chunks it was read from in the order they were found.

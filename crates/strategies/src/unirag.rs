@@ -1,7 +1,7 @@
 //! `UniRAG`: entity-grounded decomposition, break-down reasoning, iterative rewriting.
 //!
 //! Paper: Kim et al., "`UniRAG`: A Unified RAG Framework for Knowledge-Intensive Queries with
-//! Decomposition, Break-Down Reasoning, and Iterative Rewriting", Section 3.
+//! Decomposition, Break-Down Prompting, and Iterative Rewriting", Section 3.
 //!
 //! ```text
 //! q' <- q
@@ -30,7 +30,7 @@ use async_trait::async_trait;
 use halma_core::{Answer, Cx, Entry, Hit, Question, Result, Strategy, UnlessSpent as _};
 
 use self::reason::{Reasoned, Verdict};
-pub use self::settings::{Reasoning, Unirag};
+pub use self::settings::{Prompting, Unirag};
 use crate::settings as table;
 use crate::solved::{Solved, abstain};
 use crate::steps::answer_from;
@@ -38,7 +38,7 @@ use crate::steps::answer_from;
 pub(crate) const ENTRY: Entry = Entry {
     name: "unirag",
     paper: "UniRAG: A Unified RAG Framework for Knowledge-Intensive Queries with Decomposition, \
-            Break-Down Reasoning, and Iterative Rewriting",
+            Break-Down Prompting, and Iterative Rewriting",
     summary: "searches with sub-queries, checks each constraint of the question, and rewrites it \
               until the answer is borne out",
     needs: &[],

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use halma_core::{
-    AnswerKind, ChatReply, ChatRequest, Cx, Hit, Layer, Llm, LlmError, Meter, Models, Outcome,
-    PromptInfo, Prompts, Question, Setup, Span,
+    AnswerKind, ChatReply, ChatRequest, Cx, HeldColumn, HeldTable, Hit, Holdings, Layer, Llm,
+    LlmError, Meter, Models, Outcome, PromptInfo, Prompts, Question, Setup, Span,
 };
 use halma_strategies::{ALL, PROMPTS};
 use halma_testkit::Toy;
@@ -48,15 +48,41 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         question => Serde(question),
         context => Serde(context),
         candidates => Serde(context),
-        history => [context! { question => "Where is Varn?", answer => "on a reef" }],
+        history => [context! {
+            question => "Where is Varn?",
+            answer => "on a reef",
+            thing => "Varn",
+            attribute => "place",
+        }],
         thoughts => ["The lighthouse stands on a reef."],
         sub_question => "Who built #1?",
         entities => [context! { text => "Varn", kind => "place" }],
         used => ["Where is Varn?"],
         number => 8,
-        answer => "a reef",
         reasoning => "Varn is a reef.",
         constraints => [context! { constraint => "an island", finding => "a reef", holds => false }],
+        near => Serde(context),
+        holdings => Serde(Holdings { tables: vec![table()], ..Holdings::default() }),
+        tables => [context! { samples => [["Varn", "1911"]], ..Value::from(Serde(table())) }],
+        failed => context! { sql => "SELECT 1 FROM nowhere", reason => "no such table" },
+        sql => "SELECT name FROM towers",
+        answer => "on a reef",
+        facts => ["Varn stands on a reef."],
+        points => [context! { point => "Varn stands on a reef.", helpfulness => 0.5 }],
+    }
+}
+
+fn table() -> HeldTable {
+    HeldTable {
+        name: "towers".into(),
+        caption: "Towers by year".into(),
+        document: "towers.csv".into(),
+        rows: 40,
+        columns: vec![HeldColumn {
+            name: "opened".into(),
+            kind: "integer".into(),
+            unit: "years".into(),
+        }],
     }
 }
 
@@ -98,7 +124,7 @@ fn the_files_on_disk_are_the_prompts() {
 /// Whether the prompt is asked about a question of the strategy's own making, which has no options
 /// and is answered shortly.
 fn of_a_step(info: &PromptInfo) -> bool {
-    ["self_ask/answer_one", "dec/keywords", "dec/answer_one", "gen_ground/ground"]
+    ["self_ask/answer_one", "dec/keywords", "dec/answer_one", "gen_ground/ground", "pike_l2/cell"]
         .contains(&info.name.as_str())
 }
 
@@ -154,7 +180,19 @@ impl Llm for Sampler {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         self.0.lock().unwrap().insert(request.prompt.clone());
         let schema = request.schema.as_deref().expect("every prompt of ours asks for JSON");
-        Ok(ChatReply { text: sample(schema).to_string(), ..ChatReply::default() })
+        let mut reply = sample(schema);
+        // What a schema cannot say: a kind is one of seven words, a table has as many rows as
+        // things, and a query is one that the base can run.
+        match request.task.as_str() {
+            "classify" => reply["kind"] = json!("factual"),
+            "compare" => {
+                reply["things"] = json!(["Varn", "Holm"]);
+                reply["questions"] = json!([["Where is Varn?"], ["Where is Holm?"]]);
+            }
+            "sql" => reply["sql"] = json!("SELECT * FROM towers LIMIT 1"),
+            _ => {}
+        }
+        Ok(ChatReply { text: reply.to_string(), ..ChatReply::default() })
     }
 }
 
@@ -166,11 +204,15 @@ fn sample(schema: &serde_json::Value) -> serde_json::Value {
             let fields = schema["properties"].as_object().unwrap();
             fields.iter().map(|(name, field)| (name.clone(), sample(field))).collect()
         }
+        // Passages are named by numbers that count from 1.
+        Some("array") if schema["items"]["type"] == "integer" => json!([1]),
         Some("array") => json!([sample(&schema["items"])]),
         Some("integer") => json!(0),
         Some("number") => json!(0.9),
         Some("boolean") => json!(true),
         Some("string") => json!("Where is Varn?"),
+        // A number or nothing.
+        None if schema["type"].is_array() => json!(null),
         other => panic!("no sample for {other:?}"),
     }
 }
@@ -193,16 +235,28 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("naive", ""),
         ("cot", ""),
         ("direct", ""),
+        ("auto", ""),
+        ("pike_l1", ""),
+        ("pike_l2", "kind = \"comparative\""),
+        ("pike_l2", "kind = \"quantitative\""),
+        ("pike_l2", "kind = \"summarising\""),
+        ("graph_local", ""),
+        ("graph_global", ""),
     ];
     for (name, table) in runs {
         let entry = ALL.iter().find(|entry| entry.name == name).unwrap();
         let strategy = (entry.build)(table.parse().unwrap()).unwrap();
         assert_eq!(strategy.name(), name);
-        let knowledge = Toy::new(&[
+        let rows: [(&str, &str, &str, &[&str]); 3] = [
             ("varn", "Varn", "Varn is a reef.", &["Where is Varn?"]),
             ("town", "Varn", "Varn is a town.", &[]),
             ("hill", "Varn", "Varn is a hill.", &[]),
-        ]);
+        ];
+        let knowledge = Toy::of(&rows)
+            .with_entities(&[(("Varn", "a reef"), &["varn"])])
+            .with_communities(&[(("Reefs", "Where Varn is."), &["Varn"])])
+            .with_table("towers", &[("name", "text")], vec![vec![json!("Varn")]]);
+        let knowledge = Arc::new(knowledge);
         let models = Models::new(Arc::clone(&model) as Arc<dyn Llm>);
         let setup = Arc::new(Setup::new(models, knowledge, Arc::new(prompts())));
         let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);

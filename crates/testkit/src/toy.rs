@@ -1,51 +1,66 @@
 //! A base of a few rows that finds what shares words with the query.
+mod build;
+mod tables;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::text::content_words;
 use halma_core::{
-    BoxError, Computed, Edge, Hit, Holdings, Knowledge, Layer, MinScore, NodeId, Query, Span,
+    BoxError, Computed, Edge, Filter, Hit, Holdings, Knowledge, Layer, MinScore, NodeId, Query,
 };
 
-/// Chunks with their atoms; a score is the share of the query's content words the node holds.
-pub struct Toy(Vec<Hit>);
+use self::tables::Tables;
+
+/// Nodes of any layer, edges, and tables whose queries are answered by their text; a score is the
+/// share of the query's content words the node holds.
+#[derive(Default)]
+pub struct Toy {
+    nodes: Vec<Hit>,
+    edges: Vec<(NodeId, Edge, NodeId)>,
+    tables: Tables,
+}
 
 impl Toy {
     /// Rows of (chunk id, title, chunk text, atoms). The atoms' ids are `chunk#1`, `chunk#2`, ….
     pub fn new(rows: &[(&str, &str, &str, &[&str])]) -> Arc<Self> {
-        let mut hits = vec![];
-        for (id, title, text, atoms) in rows {
-            let chunk = Hit {
-                id: NodeId::from(*id),
-                layer: Layer::Chunk,
-                parent: None,
-                document: format!("{id}.md"),
-                title: (*title).to_owned(),
-                section: None,
-                page: None,
-                text: (*text).to_owned(),
-                score: 1.0,
-                cosine: None,
-                parts: vec![],
-                span: Span { start: 0, end: text.chars().count() },
-            };
-            for (i, atom) in atoms.iter().enumerate() {
-                hits.push(Hit {
-                    id: NodeId(format!("{id}#{}", i + 1)),
-                    layer: Layer::Atom,
-                    parent: Some(chunk.id.clone()),
-                    text: (*atom).to_owned(),
-                    ..chunk.clone()
-                });
-            }
-            hits.push(chunk);
-        }
-        Arc::new(Self(hits))
+        Arc::new(Self::of(rows))
     }
 
     pub fn empty() -> Arc<Self> {
         Self::new(&[])
+    }
+
+    fn node(&self, id: &NodeId) -> Option<&Hit> {
+        self.nodes.iter().find(|hit| &hit.id == id)
+    }
+
+    /// Edges that were put in, and those that a node's parent stands for.
+    fn edges(&self) -> impl Iterator<Item = (&NodeId, Edge, &NodeId)> {
+        let own = self.edges.iter().map(|(from, edge, to)| (from, *edge, to));
+        let implied = self.nodes.iter().filter_map(|hit| {
+            let parent = hit.parent.as_ref()?;
+            Some(match hit.layer {
+                Layer::Chunk | Layer::Section | Layer::Table => (parent, Edge::Contains, &hit.id),
+                _ => (&hit.id, Edge::DerivedFrom, parent),
+            })
+        });
+        own.chain(implied)
+    }
+
+    fn admits(&self, filter: &Filter, hit: &Hit) -> bool {
+        let tagged = |name: &String| {
+            self.edges.iter().any(|(from, edge, to)| {
+                *edge == Edge::Tagged
+                    && *from == hit.id
+                    && self.node(to).is_some_and(|tag| tag.text.eq_ignore_ascii_case(name))
+            })
+        };
+        let section = |name: &String| hit.section.as_ref() == Some(name);
+        (filter.documents.is_empty() || filter.documents.contains(&hit.document))
+            && (filter.sections.is_empty() || filter.sections.iter().any(section))
+            && (filter.tags.is_empty() || filter.tags.iter().any(tagged))
     }
 }
 
@@ -61,11 +76,14 @@ impl Knowledge for Toy {
             query.exclude.contains(&hit.id)
                 || hit.parent.as_ref().is_some_and(|parent| query.exclude.contains(parent))
         };
+        let admitted = |hit: &&Hit| {
+            hit.layer == query.layer && !excluded(hit) && self.admits(&query.filter, hit)
+        };
         let near = |text: &String| {
             let wanted: BTreeSet<String> = content_words(text).into_iter().collect();
             let mut hits: Vec<Hit> = vec![];
-            for hit in self.0.iter().filter(|hit| hit.layer == query.layer && !excluded(hit)) {
-                let held: BTreeSet<String> = content_words(&hit.text).into_iter().collect();
+            for hit in self.nodes.iter().filter(admitted) {
+                let held: BTreeSet<String> = searched(hit).into_iter().collect();
                 #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
                 let score = wanted.intersection(&held).count() as f32 / wanted.len().max(1) as f32;
                 if score >= min {
@@ -80,33 +98,43 @@ impl Knowledge for Toy {
     }
 
     async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {
-        let found = self.0.iter().find(|hit| &hit.id == id);
-        found.cloned().ok_or_else(|| format!("the toy base holds no `{id}`").into())
+        self.node(id).cloned().ok_or_else(|| format!("the toy base holds no `{id}`").into())
     }
 
-    /// Chunk and atoms are derived from one another; there are no other edges.
     async fn neighbours(
         &self,
         id: &NodeId,
         edge: Option<Edge>,
     ) -> Result<Vec<(Edge, Hit)>, BoxError> {
-        let node = self.get(id).await?;
-        let near =
-            |hit: &&Hit| hit.parent.as_ref() == Some(id) || node.parent.as_ref() == Some(&hit.id);
-        let asked = edge.is_none_or(|edge| edge == Edge::DerivedFrom);
-        let found = self.0.iter().filter(|_| asked).filter(near);
-        Ok(found.map(|hit| (Edge::DerivedFrom, hit.clone())).collect())
+        self.get(id).await?;
+        let asked = |kind: Edge| edge.is_none_or(|edge| edge == kind);
+        let seen = |kind: Edge, other: &NodeId| Some((kind, self.node(other)?.clone()));
+        let all: Vec<_> = self.edges().filter(|(_, kind, _)| asked(*kind)).collect();
+        let outgoing = all.iter().filter(|(from, ..)| *from == id);
+        let outgoing = outgoing.filter_map(|(_, kind, to)| seen(*kind, to));
+        let incoming = all.iter().filter(|(_, _, to)| *to == id);
+        let incoming = incoming.filter_map(|(from, kind, _)| seen(*kind, from));
+        Ok(outgoing.chain(incoming).collect())
     }
 
-    async fn compute(&self, _sql: &str) -> Result<Computed, BoxError> {
-        Err("the toy base has no tables".into())
+    async fn compute(&self, sql: &str) -> Result<Computed, BoxError> {
+        self.tables.compute(sql)
     }
 
     async fn holdings(&self) -> Result<Holdings, BoxError> {
         let mut held = Holdings::default();
-        for hit in &self.0 {
+        for hit in &self.nodes {
             *held.counts.entry(hit.layer).or_default() += 1;
         }
+        held.tables = self.tables.held();
         Ok(held)
+    }
+}
+
+/// The words a node is found by: an entity or community goes by its name as well.
+fn searched(hit: &Hit) -> Vec<String> {
+    match hit.layer {
+        Layer::Entity | Layer::Community => content_words(&format!("{} {}", hit.title, hit.text)),
+        _ => content_words(&hit.text),
     }
 }

@@ -70,7 +70,7 @@ impl Default for Kar3 {
 
 impl Kar3 {
     /// Refuses values with which the algorithm cannot run.
-    pub(super) fn checked(self) -> std::result::Result<Self, String> {
+    pub(crate) fn checked(self) -> std::result::Result<Self, String> {
         at_least_one("n", self.n)?;
         at_least_one("k", self.k)?;
         a_cosine("min_score", self.min_score)?;

@@ -4,7 +4,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use super::{LOW, Reasoning, Unirag};
+use super::{LOW, Prompting, Unirag};
 use crate::steps::Reading;
 
 const BREAK_DOWN: Prompt<Reasoned> = Prompt::json("unirag/break_down");
@@ -64,7 +64,7 @@ impl Unirag {
         passages: &[Hit],
         cx: &Cx,
     ) -> Result<Reasoned> {
-        let prompt = if self.prompt == Reasoning::Cot { &COT } else { &BREAK_DOWN };
+        let prompt = if self.prompt == Prompting::Cot { &COT } else { &BREAK_DOWN };
         let variables = context! { question => Serde(question), context => Serde(passages) };
         cx.ask(prompt, variables).await
     }

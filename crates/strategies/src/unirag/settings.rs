@@ -15,7 +15,7 @@ pub struct Unirag {
     pub rewrite: bool,
     /// Keep what the reranker finds relevant.
     pub rerank: bool,
-    pub prompt: Reasoning,
+    pub prompt: Prompting,
     /// p, the most sub-queries a round (Figure 3, Table 7).
     pub p: usize,
     /// p for claims to be verified (Table 7: `SciFact`, FEVER).
@@ -44,7 +44,7 @@ pub struct Unirag {
 /// How the answer is reasoned out (Table 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reasoning {
+pub enum Prompting {
     /// Constraint by constraint, each checked on its own.
     BreakDown,
     /// Step by step, each built on the one before.
@@ -57,7 +57,7 @@ impl Default for Unirag {
             decompose: true,
             rewrite: true,
             rerank: true,
-            prompt: Reasoning::BreakDown,
+            prompt: Prompting::BreakDown,
             p: 8,
             p_verdict: 2,
             k: 5,

@@ -116,7 +116,7 @@ async fn nothing_relevant_keeps_the_best() {
 async fn each_part_can_be_left_out() {
     let cot = "unirag/cot";
     let bare = Unirag { decompose: false, rewrite: false, rerank: false, ..unirag() };
-    let bare = Unirag { prompt: Reasoning::Cot, ..bare };
+    let bare = Unirag { prompt: Prompting::Cot, ..bare };
     golden("unirag_reasoning_only", &bare, Run::new(Script::new([(cot, PLAIN)]))).await;
     let decomposed = Unirag { decompose: true, ..bare };
     let model = Script::new([(SUB_QUERIES, BOTH), (cot, PLAIN)]);

@@ -1,0 +1,135 @@
+//! Golden transcripts of routing, and its settings.
+use std::sync::Arc;
+
+use halma_core::Budget;
+use halma_testkit::{Script, Toy};
+use serde_json::json;
+
+use super::*;
+use crate::golden::{Run, golden};
+
+const ARCHITECT: &str = "Who was the architect of the Varn lighthouse?";
+const FACTUAL: (&str, &str) =
+    ("auto/classify", r#"{"kind": "factual", "reason": "A passage states it."}"#);
+const THORN: &str = r#"{"rationale": "Passage 1.", "answer": "Ilse Thorn"}"#;
+const NOTHING: &str = r#"{"rationale": "No passage says.", "answer": ""}"#;
+const SUPPORTED: (&str, &str) =
+    ("auto/support", r#"{"supported": true, "score": 0.9, "reason": "Passage 1."}"#);
+const UNSUPPORTED: (&str, &str) =
+    ("auto/support", r#"{"supported": false, "score": 0.1, "reason": "Of another tower."}"#);
+const BRIDGED: [(&str, &str); 4] = [
+    ("kar3/propose", r#"{"sub_questions": ["Who was the architect of the Varn lighthouse?"]}"#),
+    ("kar3/select", r#"{"question_idx": 1}"#),
+    ("kar3/propose", r#"{"sub_questions": []}"#),
+    ("kar3/answer", THORN),
+];
+
+fn run(model: Arc<Script>) -> Run {
+    Run { question: ARCHITECT, ..Run::new(model) }
+}
+
+#[tokio::test]
+async fn a_factual_question_is_looked_up_and_checked() {
+    let model = Script::new([FACTUAL, ("pike_l1/answer", THORN), SUPPORTED]);
+    golden("auto_factual", &Auto::default(), run(model)).await;
+}
+
+#[tokio::test]
+async fn an_abstention_and_an_answer_that_is_not_borne_out_go_up() {
+    let auto = Auto { factual: Level::Naive, ..Auto::default() };
+    let [first, second, third, fourth] = BRIDGED;
+    let model = Script::new([
+        FACTUAL,
+        ("naive/answer", NOTHING),
+        ("pike_l1/answer", THORN),
+        UNSUPPORTED,
+        first,
+        second,
+        third,
+        fourth,
+    ]);
+    golden("auto_goes_up_twice", &auto, run(model)).await;
+}
+
+#[tokio::test]
+async fn unchecked_answers_are_taken() {
+    let auto = Auto { factual: Level::Naive, check_support: false, ..Auto::default() };
+    let model = Script::new([FACTUAL, ("naive/answer", THORN)]);
+    golden("auto_unchecked", &auto, run(model)).await;
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_check_is_not_asked_twice() {
+    let refused = LlmError::refused("the offline model does not do `support`");
+    let model = Script::with_failures(vec![
+        (FACTUAL.0, Ok(FACTUAL.1)),
+        ("pike_l1/answer", Ok(THORN)),
+        ("auto/support", Err(refused)),
+    ]);
+    golden("auto_no_checker", &Auto::default(), run(model)).await;
+}
+
+#[tokio::test]
+async fn a_counting_question_goes_to_the_tables() {
+    let count = "SELECT COUNT(*) AS n FROM towers";
+    let toy = Toy::of(&[("varn", "Varn", "Varn is one of the towers.", &[])])
+        .with_table("towers", &[("name", "text")], vec![vec![json!("Varn")]])
+        .with_result(count, &["n"], vec![(vec![json!(1)], &["towers:1"])]);
+    let model = Script::new([
+        ("auto/classify", r#"{"kind": "quantitative", "reason": "It counts rows."}"#),
+        ("pike_l2/sql", r#"{"sql": "SELECT COUNT(*) AS n FROM towers", "reason": ""}"#),
+        ("pike_l2/computed", r#"{"rationale": "", "answer": "1"}"#),
+    ]);
+    let question = "How many towers are there?";
+    let run = Run { question, knowledge: Arc::new(toy), ..Run::new(model) };
+    golden("auto_quantitative", &Auto::default(), run).await;
+}
+
+#[tokio::test]
+async fn a_creative_question_is_summed_up_and_what_is_missing_is_named() {
+    let model = Script::new([
+        ("auto/classify", r#"{"kind": "creative", "reason": "It asks for ideas."}"#),
+        ("pike_l2/summarise", r#"{"points": []}"#),
+    ]);
+    let question = "What could the Varn lighthouse architect do?";
+    golden("auto_creative", &Auto::default(), Run { question, ..Run::new(model) }).await;
+}
+
+#[tokio::test]
+async fn a_spent_budget_keeps_what_a_lower_level_said() {
+    let closing = ("kar3/answer", NOTHING);
+    let model = Script::new([FACTUAL, ("pike_l1/answer", THORN), UNSUPPORTED, closing]);
+    let budget = Budget { calls: Some(4), ..Budget::default() };
+    golden("auto_spent_above", &Auto::default(), Run { budget, ..run(model) }).await;
+
+    let model = Script::new([FACTUAL, ("pike_l1/answer", THORN)]);
+    let budget = Budget { calls: Some(2), ..Budget::default() };
+    golden("auto_spent_before_checking", &Auto::default(), Run { budget, ..run(model) }).await;
+
+    let model = Script::new([("naive/answer", THORN)]);
+    let budget = Budget { calls: Some(1), ..Budget::default() };
+    golden("auto_spent_before_routing", &Auto::default(), Run { budget, ..run(model) }).await;
+}
+
+#[tokio::test]
+async fn an_empty_base_abstains_at_the_top() {
+    let model = Script::new([FACTUAL, BRIDGED[0], ("kar3/answer", NOTHING)]);
+    let run = Run { knowledge: Toy::empty(), ..run(model) };
+    golden("auto_empty_base", &Auto::default(), run).await;
+}
+
+#[test]
+fn wrong_settings_are_named_with_their_level() {
+    let built = |text: &str| (ENTRY.build)(text.parse().unwrap()).map(|built| built.settings());
+    assert_eq!(built("factual = \"naive\"").unwrap()["factual"], "naive");
+    for (table, key) in [
+        ("factual = \"kar3\"", "factual"),
+        ("naive.chunks = 0", "`naive.chunks`"),
+        ("pike_l1.chunks = 0", "`pike_l1.chunks`"),
+        ("pike_l2.comparative.chunks = 0", "`pike_l2.comparative.chunks`"),
+        ("check = true", "check"),
+    ] {
+        let error = built(table).unwrap_err();
+        assert!(error.contains(key), "{table}: {error}");
+    }
+}

@@ -1,0 +1,50 @@
+//! Carrying up what several partial answers rest on.
+use halma_core::Citation;
+
+/// Citations of several partial answers, each passage once: a sentence takes the place of the
+/// passage it stands in, and two sentences of one passage are both kept.
+pub(crate) fn joined(citations: impl IntoIterator<Item = Citation>) -> Vec<Citation> {
+    let mut kept: Vec<Citation> = vec![];
+    for citation in citations {
+        if kept.iter().any(|held| lies_in(held, &citation)) {
+            continue;
+        }
+        match kept.iter_mut().find(|held| lies_in(&citation, held)) {
+            Some(wider) => *wider = citation,
+            None => kept.push(citation),
+        }
+    }
+    kept
+}
+
+fn lies_in(part: &Citation, whole: &Citation) -> bool {
+    part.node == whole.node && whole.start <= part.start && part.end <= whole.end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn citation(node: &str, start: usize, end: usize) -> Citation {
+        Citation {
+            node: node.into(),
+            document: "notes.md".into(),
+            title: "Notes".into(),
+            section: None,
+            page: None,
+            start,
+            end,
+            quote: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_sentence_takes_the_place_of_its_passage_in_either_order() {
+        let (whole, first, second) =
+            (citation("a", 0, 90), citation("a", 0, 20), citation("a", 30, 60));
+        let other = citation("b", 0, 90);
+        let kept = joined([whole.clone(), other.clone(), first.clone(), second.clone()]);
+        assert_eq!(kept, [first.clone(), other.clone(), second.clone()]);
+        assert_eq!(joined([first.clone(), whole, first.clone(), other.clone()]), [first, other]);
+    }
+}

@@ -1,0 +1,66 @@
+//! From a community back to the passages it was made of.
+use std::collections::HashSet;
+
+use futures::future::try_join_all;
+use halma_core::{Citation, Cx, Edge, Hit, Layer, NodeId, Question, Result};
+
+use super::{GraphGlobal, Rated};
+use crate::citing::joined;
+use crate::overlap::Wanted;
+
+/// Entities of one community whose passages are looked at.
+const MEMBERS: usize = 12;
+
+impl GraphGlobal {
+    /// For each point the passages of its communities that have most of its words.
+    pub(super) async fn citations(
+        &self,
+        question: &Question,
+        points: &[Rated],
+        cx: &Cx,
+    ) -> Result<Vec<Citation>> {
+        let cx = cx.span("citations");
+        let cited = points.iter().map(|rated| {
+            let wanted = Wanted::of(&format!("{} {}", question.text, rated.point));
+            let cx = cx.clone();
+            async move { self.passages(rated, &wanted, &cx).await }
+        });
+        let cited: Vec<Hit> = try_join_all(cited).await?.into_iter().flatten().collect();
+        if cited.is_empty() {
+            cx.note("no passage leads to these communities");
+        }
+        Ok(joined(cited.iter().map(Citation::from)))
+    }
+
+    async fn passages(&self, rated: &Rated, wanted: &Wanted, cx: &Cx) -> Result<Vec<Hit>> {
+        let members = rated.from.iter().map(|community| members(&community.id, cx));
+        let mut passages = vec![];
+        for members in try_join_all(members).await? {
+            let members = wanted.sorted(members).into_iter().take(MEMBERS);
+            let members: Vec<Hit> = members.collect();
+            let found =
+                members.iter().map(|entity| cx.neighbours(&entity.id, Some(Edge::Mentions)));
+            let found = try_join_all(found).await?.into_iter().flatten().map(|(_, hit)| hit);
+            let mut seen: HashSet<NodeId> = HashSet::new();
+            let chunks = found.filter(|hit| hit.layer == Layer::Chunk);
+            let chunks: Vec<Hit> = chunks.filter(|hit| seen.insert(hit.id.clone())).collect();
+            passages.extend(wanted.sorted(chunks).into_iter().take(self.cited));
+        }
+        Ok(passages)
+    }
+}
+
+/// The entities of a community; of one that is made of smaller ones alone, those of its parts.
+async fn members(community: &NodeId, cx: &Cx) -> Result<Vec<Hit>> {
+    let around = cx.neighbours(community, Some(Edge::MemberOf)).await?;
+    let (entities, parts): (Vec<Hit>, Vec<Hit>) =
+        around.into_iter().map(|(_, hit)| hit).partition(|hit| hit.layer == Layer::Entity);
+    if !entities.is_empty() {
+        return Ok(entities);
+    }
+    let parts = parts.iter().map(|part| cx.neighbours(&part.id, Some(Edge::MemberOf)));
+    let found = try_join_all(parts).await?.into_iter().flatten().map(|(_, hit)| hit);
+    let mut seen: HashSet<NodeId> = HashSet::new();
+    let entities = found.filter(|hit| hit.layer == Layer::Entity);
+    Ok(entities.filter(|hit| seen.insert(hit.id.clone())).collect())
+}

@@ -1,0 +1,163 @@
+//! The walk: entities near the question, then what stands around them.
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use futures::future::try_join_all;
+use halma_core::text::{names, normalise_name};
+use halma_core::{Cx, Edge, Error, Filter, Hit, Layer, MinScore, NodeId, Query, Question, Result};
+
+use super::GraphLocal;
+use crate::overlap::Wanted;
+use crate::steps::{chunks_of, unseen};
+
+impl GraphLocal {
+    /// The entities that the question names, then those near it, each once.
+    pub(super) async fn entities(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
+        let mut named: Vec<String> = match cx.entities(&question.text).await {
+            Ok(mentions) => mentions.into_iter().map(|mention| mention.text).collect(),
+            Err(Error::Unmet(_)) => names(&question.text)
+                .into_iter()
+                .map(|name| question.text[name.range].to_owned())
+                .collect(),
+            Err(error) => return Err(error),
+        };
+        let mut seen = HashSet::new();
+        named.retain(|name| seen.insert(normalise_name(name)));
+        let texts = named.into_iter().chain([question.text.clone()]);
+        let query = Query {
+            texts: texts.collect(),
+            layer: Layer::Entity,
+            mode: self.mode,
+            limit: self.entities,
+            min_score: MinScore::from_setting(self.min_score),
+            exclude: vec![],
+            filter: Filter::default(),
+        };
+        let lists = cx.search(&query).await?;
+        // Scores of different texts cannot be compared; being called what the question says can.
+        let is_named = |hit: &Hit| seen.contains(&normalise_name(&hit.title));
+        let mut found: Vec<Hit> = vec![];
+        let (exact, near): (Vec<Hit>, Vec<Hit>) = lists.into_iter().flatten().partition(is_named);
+        for hit in exact.into_iter().chain(near) {
+            if found.iter().all(|held| held.id != hit.id) {
+                found.push(hit);
+            }
+        }
+        found.truncate(self.entities);
+        Ok(found)
+    }
+
+    /// The chunks and the facts around the entities, best first.
+    pub(super) async fn around(
+        &self,
+        question: &Question,
+        entities: &[Hit],
+        has_facts: bool,
+        cx: &Cx,
+    ) -> Result<(Vec<Hit>, Vec<String>)> {
+        let (mut chunks, related) = self.beside(question, entities, cx).await?;
+        let rank = Rank::new(question, entities, &related);
+        let facts = if has_facts { self.near(question, cx).await? } else { vec![] };
+        chunks.extend(chunks_of(&facts, cx).await?);
+        let mut seen: HashSet<NodeId> = HashSet::new();
+        chunks.retain(|chunk| seen.insert(chunk.id.clone()));
+        let mut chunks = rank.sorted(chunks);
+        chunks.truncate(self.chunks);
+        if !has_facts {
+            return Ok((chunks, vec![]));
+        }
+        let of_chunks =
+            chunks.iter().map(|chunk| cx.neighbours(&chunk.id, Some(Edge::DerivedFrom)));
+        let of_chunks = try_join_all(of_chunks).await?.into_iter().flatten().map(|(_, hit)| hit);
+        let of_chunks = of_chunks.filter(|hit| hit.layer == Layer::Fact);
+        // What is read is what can be cited: a fact whose chunk was cut is left out with it.
+        let held: HashSet<&NodeId> = chunks.iter().map(|chunk| &chunk.id).collect();
+        let citable = |fact: &Hit| fact.parent.as_ref().is_some_and(|chunk| held.contains(chunk));
+        let facts = rank.sorted(facts.into_iter().chain(of_chunks).filter(citable).collect());
+        let mut told: Vec<String> = vec![];
+        for fact in facts {
+            if told.len() < self.facts && !told.contains(&fact.text) {
+                told.push(fact.text);
+            }
+        }
+        Ok((chunks, told))
+    }
+
+    /// The chunks that mention the entities or what is related to them, and the latter: what has
+    /// most words of the question first, then what is related to most.
+    async fn beside(
+        &self,
+        question: &Question,
+        entities: &[Hit],
+        cx: &Cx,
+    ) -> Result<(Vec<Hit>, Vec<Hit>)> {
+        let around = entities.iter().map(|entity| cx.neighbours(&entity.id, None));
+        let around = try_join_all(around).await?.into_iter().flatten();
+        let (mut chunks, mut related): (Vec<Hit>, Vec<(usize, Hit)>) = (vec![], vec![]);
+        for (edge, hit) in around {
+            match related.iter_mut().find(|(_, held)| held.id == hit.id) {
+                Some((times, _)) => *times += 1,
+                None if hit.layer == Layer::Chunk => chunks.push(hit),
+                None if edge == Edge::Relates && entities.iter().all(|held| held.id != hit.id) => {
+                    related.push((1, hit));
+                }
+                None => {}
+            }
+        }
+        let wanted = Wanted::of(&question.text);
+        related.sort_by_cached_key(|(times, hit)| Reverse((wanted.in_hit(hit), *times)));
+        related.truncate(self.related);
+        let related: Vec<Hit> = related.into_iter().map(|(_, hit)| hit).collect();
+        let mentioning = related.iter().map(|hit| cx.neighbours(&hit.id, Some(Edge::Mentions)));
+        let mentioning = try_join_all(mentioning).await?.into_iter().flatten();
+        chunks.extend(mentioning.map(|(_, hit)| hit).filter(|hit| hit.layer == Layer::Chunk));
+        Ok((chunks, related))
+    }
+
+    async fn near(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
+        let query = Query {
+            texts: vec![question.text.clone()],
+            layer: Layer::Fact,
+            mode: self.mode,
+            limit: self.facts,
+            min_score: MinScore::from_setting(self.min_score),
+            exclude: vec![],
+            filter: Filter::default(),
+        };
+        // One fact of each chunk: the others come with the chunk.
+        Ok(unseen(cx.search(&query).await?, &[]))
+    }
+}
+
+/// What makes a passage or fact count: the entities in it, the words of the question in it.
+struct Rank {
+    wanted: Wanted,
+    /// Names with what they count for.
+    names: HashMap<String, usize>,
+}
+
+/// What the name of an entity counts for beside a word of the question, and of a related one.
+const NAMED: usize = 4;
+const RELATED: usize = 1;
+
+impl Rank {
+    fn new(question: &Question, entities: &[Hit], related: &[Hit]) -> Self {
+        let named = entities.iter().map(|entity| (normalise_name(&entity.title), NAMED));
+        let related = related.iter().map(|entity| (normalise_name(&entity.title), RELATED));
+        let mut names: HashMap<String, usize> = related.chain(named).collect();
+        names.remove("");
+        Self { wanted: Wanted::of(&question.text), names }
+    }
+
+    fn of(&self, hit: &Hit) -> usize {
+        let text = format!(" {} {} ", normalise_name(&hit.title), normalise_name(&hit.text));
+        let held = self.names.iter().filter(|(name, _)| text.contains(&format!(" {name} ")));
+        self.wanted.in_hit(hit) + held.map(|(_, counts)| counts).sum::<usize>()
+    }
+
+    /// Best first, equals in their order.
+    fn sorted(&self, mut hits: Vec<Hit>) -> Vec<Hit> {
+        hits.sort_by_cached_key(|hit| Reverse(self.of(hit)));
+        hits
+    }
+}

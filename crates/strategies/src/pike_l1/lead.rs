@@ -1,0 +1,124 @@
+//! From the nodes of a layer that are near the question to their chunks.
+use std::collections::HashSet;
+
+use futures::future::try_join_all;
+use halma_core::text::words;
+use halma_core::{Cx, Edge, Filter, Hit, Layer, MinScore, Query, Question, Result};
+
+use super::PikeL1;
+use crate::overlap::Wanted;
+use crate::steps::{chunks_of, unseen};
+
+impl PikeL1 {
+    /// The chunks that one layer leads to, best first, each once.
+    pub(super) async fn lead(
+        &self,
+        layer: Layer,
+        question: &Question,
+        cx: &Cx,
+    ) -> Result<Vec<Hit>> {
+        match layer {
+            Layer::Entity => self.through_entities(question, cx).await,
+            Layer::Summary => self.through_summaries(question, cx).await,
+            Layer::Tag => self.through_tags(question, cx).await,
+            // A chunk leads to itself; an atom, a fact and a row to the chunk they are of.
+            layer => {
+                let limit = self.chunks * super::SPARE;
+                let near = self.near(layer, limit, Filter::default(), question, cx).await?;
+                chunks_of(&near, cx).await
+            }
+        }
+    }
+
+    async fn near(
+        &self,
+        layer: Layer,
+        limit: usize,
+        filter: Filter,
+        question: &Question,
+        cx: &Cx,
+    ) -> Result<Vec<Hit>> {
+        let query = Query {
+            texts: vec![question.text.clone()],
+            layer,
+            mode: self.mode,
+            limit,
+            min_score: MinScore::from_setting(self.min_score),
+            exclude: vec![],
+            filter,
+        };
+        Ok(unseen(cx.search(&query).await?, &[]))
+    }
+
+    /// Chunks that mention the nearest entities, those with most of the question's words first.
+    async fn through_entities(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
+        let near = self.near(Layer::Entity, self.leads, Filter::default(), question, cx).await?;
+        let found = near.iter().map(|entity| cx.neighbours(&entity.id, Some(Edge::Mentions)));
+        let found = try_join_all(found).await?.into_iter().flatten().map(|(_, hit)| hit);
+        let mut seen = HashSet::new();
+        let chunks: Vec<Hit> =
+            found.filter(|hit| hit.layer == Layer::Chunk && seen.insert(hit.id.clone())).collect();
+        let mut chunks = Wanted::of(&question.text).sorted(chunks);
+        chunks.truncate(self.chunks);
+        Ok(chunks)
+    }
+
+    /// Chunks near the question in the sections and documents that the nearest summaries sum up.
+    async fn through_summaries(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
+        let near = self.near(Layer::Summary, self.leads, Filter::default(), question, cx).await?;
+        let mut chunks: Vec<Hit> = vec![];
+        for summary in near {
+            for (_, whole) in cx.neighbours(&summary.id, Some(Edge::DerivedFrom)).await? {
+                let sections = match whole.layer {
+                    Layer::Section => whole.section.into_iter().collect(),
+                    Layer::Document => vec![],
+                    Layer::Chunk => {
+                        chunks.extend(unseen(vec![vec![whole]], &chunks));
+                        continue;
+                    }
+                    _ => continue,
+                };
+                let documents = vec![whole.document];
+                let filter = Filter { documents, sections, ..Filter::default() };
+                let found = self.near(Layer::Chunk, self.leads, filter, question, cx).await?;
+                chunks.extend(unseen(vec![found], &chunks));
+            }
+        }
+        Ok(chunks)
+    }
+
+    /// Chunks near the question that carry one of its tags, or of the tags that these map to.
+    async fn through_tags(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
+        let query = Query {
+            texts: vec![question.text.clone()],
+            layer: Layer::Tag,
+            mode: self.mode,
+            limit: self.chunks,
+            min_score: MinScore::Any,
+            exclude: vec![],
+            filter: Filter::default(),
+        };
+        let said: HashSet<String> = words(&question.text).into_iter().collect();
+        let fits = |tag: &Hit| {
+            let near = tag.cosine.is_some_and(|cosine| cosine >= self.tag_score);
+            near || words(&tag.text).iter().all(|word| said.contains(word))
+        };
+        let found = cx.search(&query).await?.into_iter().flatten();
+        let own: Vec<Hit> = found.filter(fits).collect();
+        let mapped = own.iter().map(|tag| cx.neighbours(&tag.id, Some(Edge::MapsTo)));
+        let mapped = try_join_all(mapped).await?.into_iter().flatten().map(|(_, tag)| tag);
+        let mut tags: Vec<String> = vec![];
+        for tag in own.into_iter().chain(mapped) {
+            if !tags.contains(&tag.text) {
+                tags.push(tag.text);
+            }
+        }
+        if tags.is_empty() {
+            cx.note("the question has none of the base's tags");
+            return Ok(vec![]);
+        }
+        cx.note(format!("tags: {}", tags.join(", ")));
+        let filter = Filter { tags, ..Filter::default() };
+        self.near(Layer::Chunk, self.chunks, filter, question, cx).await
+    }
+}

@@ -1,0 +1,140 @@
+//! Comparative questions.
+use super::*;
+
+const QUESTION: &str = "Which opened first, the Varn lighthouse or the Holm lighthouse?";
+const PLAN: &str = r#"{"things": ["Varn lighthouse", "Holm lighthouse"], "attributes": ["opening"],
+ "questions": [["When did the Varn lighthouse open?"], ["When did the Holm lighthouse open?"]]}"#;
+const VARN: &str = r#"{"rationale": "1", "answer": "Varn lighthouse"}"#;
+
+fn towers() -> std::sync::Arc<Toy> {
+    Toy::new(&[
+        ("varn", "Varn lighthouse", "The Varn lighthouse opened in 1911. Gulls nest on it.", &[]),
+        (
+            "holm",
+            "Holm lighthouse",
+            "The Holm lighthouse opened in 1920. It has two galleries.",
+            &[],
+        ),
+        ("letter", "A letter", "The Holm lighthouse opened in 1909, I am told.", &[]),
+    ])
+}
+
+fn year(year: &'static str) -> (&'static str, &'static str) {
+    let reply = match year {
+        "1911" => r#"{"rationale": "1", "answer": "1911"}"#,
+        "1920" => r#"{"rationale": "1", "answer": "1920"}"#,
+        "both" => r#"{"rationale": "1 and 2 differ.", "answer": "1909 [1] or 1920 [2]"}"#,
+        _ => r#"{"rationale": "none says", "answer": ""}"#,
+    };
+    ("pike_l2/cell", reply)
+}
+
+#[tokio::test]
+async fn every_cell_is_looked_up_and_cited() {
+    let model = Script::new([
+        ("pike_l2/compare", PLAN),
+        year("1911"),
+        year("1920"),
+        ("pike_l2/compared", VARN),
+    ]);
+    let pike = PikeL2 {
+        comparative: Comparative { chunks: 1, ..Comparative::default() },
+        ..of(Reasoning::Comparative)
+    };
+    let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
+    golden("pike_l2_comparative", &pike, run).await;
+}
+
+#[tokio::test]
+async fn passages_that_contradict_each_other_are_both_cited() {
+    let undecided = r#"{"rationale": "The Holm lighthouse opened in 1909 or 1920.", "answer": ""}"#;
+    let model = Script::new([
+        ("pike_l2/compare", PLAN),
+        year("1911"),
+        year("both"),
+        ("pike_l2/compared", undecided),
+    ]);
+    let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
+    golden("pike_l2_comparative_contradiction", &of(Reasoning::Comparative), run).await;
+}
+
+#[tokio::test]
+async fn one_thing_is_bridged() {
+    let model = Script::new([
+        (
+            "pike_l2/compare",
+            r#"{"things": ["Varn lighthouse"], "attributes": ["opening"], "questions": [["When?"]]}"#,
+        ),
+        ("kar3/propose", ENOUGH),
+        ("kar3/answer", NOTHING),
+    ]);
+    let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
+    golden("pike_l2_comparative_one_thing", &of(Reasoning::Comparative), run).await;
+}
+
+#[tokio::test]
+async fn of_forty_things_some_are_compared_and_that_is_told() {
+    let things: Vec<String> = (1..=40).map(|i| format!("\"Tower {i}\"")).collect();
+    let questions: Vec<String> =
+        (1..=40).map(|i| format!("[\"When did tower {i} open?\"]")).collect();
+    let plan = format!(
+        r#"{{"things": [{}], "attributes": ["opening"], "questions": [{}]}}"#,
+        things.join(", "),
+        questions.join(", ")
+    );
+    let model = Script::with_failures(vec![
+        ("pike_l2/compare", Ok(plan.as_str())),
+        ("kar3/propose", Ok(ENOUGH)),
+        ("kar3/answer", Ok(NOTHING)),
+    ]);
+    let pike = PikeL2 {
+        comparative: Comparative { things: 3, ..Comparative::default() },
+        ..of(Reasoning::Comparative)
+    };
+    let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
+    golden("pike_l2_comparative_forty_things", &pike, run).await;
+}
+
+#[tokio::test]
+async fn a_cell_that_asks_the_whole_question_asks_for_its_own_part() {
+    let whole = format!(
+        r#"{{"things": ["Varn lighthouse", "Holm lighthouse"], "attributes": ["opening"], "questions": [["{QUESTION}"], [" "]]}}"#
+    );
+    let model = Script::with_failures(vec![
+        ("pike_l2/compare", Ok(whole.as_str())),
+        ("pike_l2/cell", Ok(year("1911").1)),
+        ("pike_l2/cell", Ok(year("none").1)),
+        ("pike_l2/compared", Ok(NOTHING)),
+    ]);
+    let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
+    golden("pike_l2_comparative_whole_question", &of(Reasoning::Comparative), run).await;
+}
+
+#[tokio::test]
+async fn a_table_that_does_not_fit_together_is_asked_for_again() {
+    let model = Script::new([
+        (
+            "pike_l2/compare",
+            r#"{"things": ["A", "B"], "attributes": ["x"], "questions": [["x of A?"]]}"#,
+        ),
+        (
+            "pike_l2/compare",
+            r#"{"things": ["A", "A"], "attributes": ["x"], "questions": [["?"], ["?"]]}"#,
+        ),
+        (
+            "pike_l2/compare",
+            r#"{"things": ["A", "B"], "attributes": ["x", "y"], "questions": [["x of A?"], ["x of B?"]]}"#,
+        ),
+    ]);
+    let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
+    golden("pike_l2_comparative_malformed_for_good", &of(Reasoning::Comparative), run).await;
+}
+
+#[tokio::test]
+async fn a_spent_budget_compares_the_cells_that_are_there() {
+    let model =
+        Script::new([("pike_l2/compare", PLAN), year("1911"), ("pike_l2/compared", NOTHING)]);
+    let budget = Budget { calls: Some(3), ..Budget::default() };
+    let run = Run { question: QUESTION, knowledge: towers(), budget, ..Run::new(model) };
+    golden("pike_l2_comparative_spent_budget", &of(Reasoning::Comparative), run).await;
+}

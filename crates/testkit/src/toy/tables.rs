@@ -1,0 +1,85 @@
+//! The tables of a toy base: no SQL is run, queries are looked up by their text.
+use std::collections::HashMap;
+
+use halma_core::{BoxError, Computed, ComputedRow, HeldColumn, HeldTable};
+use serde_json::Value;
+
+#[derive(Default)]
+pub(super) struct Tables {
+    held: Vec<(HeldTable, Vec<Vec<Value>>)>,
+    answers: HashMap<String, Computed>,
+}
+
+impl Tables {
+    pub(super) fn add(
+        &mut self,
+        (name, document): (&str, &str),
+        columns: &[(&str, &str)],
+        rows: Vec<Vec<Value>>,
+    ) {
+        let column = |(name, kind): &(&str, &str)| HeldColumn {
+            name: (*name).to_owned(),
+            kind: (*kind).to_owned(),
+            unit: String::new(),
+        };
+        let table = HeldTable {
+            name: name.to_owned(),
+            caption: String::new(),
+            document: document.to_owned(),
+            rows: rows.len(),
+            columns: columns.iter().map(column).collect(),
+        };
+        self.held.push((table, rows));
+    }
+
+    pub(super) fn answer(&mut self, sql: &str, columns: &[&str], rows: Vec<(Vec<Value>, &[&str])>) {
+        let row = |(values, sources): (Vec<Value>, &[&str])| ComputedRow {
+            values,
+            sources: sources.iter().map(|id| (*id).into()).collect(),
+        };
+        let computed = Computed {
+            columns: columns.iter().map(|name| (*name).to_owned()).collect(),
+            rows: rows.into_iter().map(row).collect(),
+            documents: self.held.iter().map(|(table, _)| table.document.clone()).collect(),
+            cut: false,
+        };
+        self.answers.insert(sql.to_owned(), computed);
+    }
+
+    pub(super) fn cut(&mut self, sql: &str) {
+        if let Some(computed) = self.answers.get_mut(sql) {
+            computed.cut = true;
+        }
+    }
+
+    pub(super) fn held(&self) -> Vec<HeldTable> {
+        self.held.iter().map(|(table, _)| table.clone()).collect()
+    }
+
+    pub(super) fn compute(&self, sql: &str) -> Result<Computed, BoxError> {
+        if self.held.is_empty() {
+            return Err("the toy base has no tables".into());
+        }
+        if let Some(computed) = self.answers.get(sql) {
+            return Ok(computed.clone());
+        }
+        self.first_rows(sql).ok_or_else(|| format!("near `{sql}`: syntax error").into())
+    }
+
+    /// `SELECT * FROM name LIMIT n`.
+    fn first_rows(&self, sql: &str) -> Option<Computed> {
+        let (name, limit) = sql.strip_prefix("SELECT * FROM ")?.split_once(" LIMIT ")?;
+        let limit: usize = limit.parse().ok()?;
+        let (table, rows) = self.held.iter().find(|(table, _)| table.name == name)?;
+        let row = |(i, values): (usize, &Vec<Value>)| ComputedRow {
+            values: values.clone(),
+            sources: vec![format!("{name}:{}", i + 1).as_str().into()],
+        };
+        Some(Computed {
+            columns: table.columns.iter().map(|column| column.name.clone()).collect(),
+            rows: rows.iter().enumerate().take(limit).map(row).collect(),
+            documents: vec![table.document.clone()],
+            cut: false,
+        })
+    }
+}

@@ -6,6 +6,7 @@ use super::Description;
 use super::asking::{Clause, asked};
 use super::nouns::{is_noun, phrase_start};
 use super::scan::{Pending, clause_end, pending, verb};
+use super::tail::asks;
 use super::tokens::{Token, said};
 
 /// Nouns that a clause may follow without a relative word: `the city X was born in`.
@@ -150,7 +151,7 @@ fn described(
     // A clause of one or two small words describes nothing that could be looked up.
     let inside = &tokens[clause.words.clone()];
     let told = inside.iter().filter(|token| is_noun(token)).count();
-    if told < 2 && !inside.iter().any(Token::names) {
+    if told < 2 && !inside.iter().any(Token::names) || asks(inside, &lexicon.verbs) {
         return None;
     }
     let article = ["the", "a", "an"].contains(&tokens[words.start].lower.as_str());

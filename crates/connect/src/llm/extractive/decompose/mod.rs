@@ -10,6 +10,7 @@ mod nouns;
 mod phrases;
 mod scan;
 pub(crate) mod sides;
+mod tail;
 pub(crate) mod tokens;
 
 use std::ops::Range;
@@ -72,6 +73,9 @@ pub(crate) fn chain(question: &str, lexicon: &Lexicon) -> Vec<Step> {
     if left.len() > MOST_TOKENS {
         return vec![whole()];
     }
+    if let Some((first, then)) = tail::parted(&left, lexicon) {
+        return after(&first, &then, lexicon).unwrap_or_else(|| vec![whole()]);
+    }
     while steps.len() + 1 < MOST_STEPS
         && let Some(found) = innermost(&left, lexicon)
     {
@@ -87,6 +91,15 @@ pub(crate) fn chain(question: &str, lexicon: &Lexicon) -> Vec<Step> {
     let last = format!("{}?", said(&left).trim_end_matches(['?', '.', ' ']));
     steps.push(Step { question: last, stands_for: String::new() });
     steps
+}
+
+/// The chain of a first question, and what is then asked of its answer, `#1`.
+fn after(first: &Step, then: &str, lexicon: &Lexicon) -> Option<Vec<Step>> {
+    let mut steps = chain(&first.question, lexicon);
+    steps.last_mut()?.stands_for.clone_from(&first.stands_for);
+    let question = then.replacen("#1", &format!("#{}", steps.len()), 1);
+    steps.push(Step { question, stands_for: String::new() });
+    (steps.len() <= MOST_STEPS).then_some(steps)
 }
 
 /// The shortest description that is not all that is asked for; of several the first.

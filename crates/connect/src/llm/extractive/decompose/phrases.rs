@@ -10,6 +10,9 @@ use super::tokens::{Tag, Token, said};
 const EVENTS: &[&str] =
     &["birth", "death", "burial", "citizenship", "origin", "residence", "formation"];
 
+/// Works, which belong to those who made them, and are of what they tell.
+const WORKS: &[&str] = &["album", "film", "movie", "book", "novel", "series", "opera", "song"];
+
 /// Words of a description that name the thing's relation: `first president`, `place of birth`.
 struct Relation {
     /// Index after its last word.
@@ -82,14 +85,17 @@ fn asked(relation: &Relation, owner: &str, phrase: &str) -> String {
 pub(super) fn role_of(tokens: &[Token], at: usize, lexicon: &Lexicon) -> Option<Description> {
     let relation = relation(tokens, at)?;
     let of = relation.end;
-    if tokens.get(of)?.lower != "of" || tokens[at..of].iter().any(Token::breaks) {
+    // `a book of English cooking` is no book that somebody wrote.
+    let work = WORKS.contains(&tokens[at].lower.as_str());
+    if tokens.get(of)?.lower != "of" || work || tokens[at..of].iter().any(Token::breaks) {
         return None;
     }
     let owner = object(tokens, of + 1, lexicon)?;
     let start = phrase_start(tokens, at, &lexicon.verbs)?;
     let phrase = said(&tokens[start..owner]);
-    let article = if phrase.to_lowercase().starts_with("the ") { "" } else { "the " };
-    let question = asked(&relation, &said(&tokens[of + 1..owner]), &format!("{article}{phrase}"));
+    let bare = ["The ", "the ", "A ", "a "].iter().find_map(|article| phrase.strip_prefix(article));
+    let phrase = format!("the {}", bare.unwrap_or(&phrase));
+    let question = asked(&relation, &said(&tokens[of + 1..owner]), &phrase);
     Some(described(tokens, start..owner, question))
 }
 
@@ -99,7 +105,7 @@ fn object(tokens: &[Token], from: usize, lexicon: &Lexicon) -> Option<usize> {
         let token = &tokens[at];
         if token.names() {
             // `the mother of Quill's wife`: the wife comes first.
-            return (!token.owns()).then_some(at + 1);
+            return (!token.owns()).then(|| whole(tokens, at, lexicon));
         }
         let small = ["the", "a", "an", "both"].contains(&token.lower.as_str());
         let preposition = PREPOSITIONS.contains(&token.lower.as_str()) && token.lower != "behind";
@@ -114,6 +120,22 @@ fn object(tokens: &[Token], from: usize, lexicon: &Lexicon) -> Option<usize> {
         }
     }
     None
+}
+
+/// The end of a phrase that begins with the name at `at`: `the Danish painter Mara Quill`.
+fn whole(tokens: &[Token], at: usize, lexicon: &Lexicon) -> usize {
+    let mut end = at + 1;
+    if lexicon.country(&tokens[at].text).is_none() {
+        return end;
+    }
+    while end < tokens.len()
+        && tokens[end - 1].after == " "
+        && (is_noun(&tokens[end]) || tokens[end].names())
+        && verb(tokens, end, true, &lexicon.verbs).is_none()
+    {
+        end += 1;
+    }
+    end
 }
 
 /// `X's first director`

@@ -1,6 +1,7 @@
 //! What is asked of each side of a comparison.
 use super::super::super::lexicon::Lexicon;
 use super::super::super::relations::{Leads, leads};
+use super::super::super::verbs::Form;
 
 /// Comparatives and what is measured by them.
 const DEGREES: &[(&str, &str)] = &[
@@ -19,6 +20,10 @@ const DEGREES: &[(&str, &str)] = &[
     ("near", "far away"),
     ("far", "far away"),
 ];
+
+/// Nouns for places smaller than a country.
+const PLACES: &[&str] =
+    &["state", "province", "city", "town", "county", "district", "region", "continent", "village"];
 
 /// Participles of how a thing began.
 const BEGINNINGS: &[&str] = &[
@@ -86,7 +91,10 @@ fn shared(words: &[&str], thing: &str) -> Option<Attribute> {
     }
     let mut nouns = words[at + 1..].iter().filter(|word| !["the", "same"].contains(word));
     let noun = nouns.next().copied().unwrap_or("kind");
-    Some(of(noun, format!("What is the {noun} of {thing}?")))
+    let place = PLACES.contains(&noun);
+    let asked = if place { "In which" } else { "What is the" };
+    let (verb, of_it) = if place { (" is", "") } else { ("", " of") };
+    Some(of(noun, format!("{asked} {noun}{verb}{of_it} {thing}?")))
 }
 
 /// `older`, `died first`, `released earlier`; what is said of both is compared by no date.
@@ -139,7 +147,8 @@ fn said_of(rest: &str, thing: &str, lexicon: &Lexicon) -> Attribute {
     };
     let said: Vec<&str> = words[1..].iter().copied().filter(|word| *word != "both").collect();
     let phrase = said.join(" ");
-    let verbal = said.first().is_some_and(|word| lexicon.verbs.form(word).is_some());
+    let form = said.first().and_then(|word| lexicon.verbs.form(word));
+    let verbal = form.is_some_and(|form| form != Form::Base);
     let noun = ["Is", "Was"].contains(&one) && said.len() < 4 && !verbal;
     let single = if noun { singular(&phrase) } else { None };
     let asked = format!("{one} {thing} {}", single.as_deref().unwrap_or(&phrase));

@@ -55,7 +55,8 @@ pub(super) fn of(text: &str) -> Option<Comparison> {
     }
     let (a, b) = twice(sides).or_else(|| parted(sides, " and "))?;
     let cut = |cue: &&str| b.find(cue).filter(|at| *at > 0);
-    let end = SAID_OF_BOTH.iter().filter_map(cut).min();
+    // Titles hold `from the` and its like, but hardly `both`.
+    let end = cut(&" both ").or_else(|| SAID_OF_BOTH.iter().filter_map(cut).min());
     let end = end.or_else(|| lower_tail(b)).or_else(|| b.rfind(", "))?;
     let (b, rest) = b.split_at(end);
     // `Are both A and B silent films` says it of both, too.

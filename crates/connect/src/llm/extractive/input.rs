@@ -1,7 +1,11 @@
 //! The shapes of the variables that the offline model reads.
+use std::collections::HashSet;
+
 use halma_core::{ChatRequest, LlmError};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+
+use super::lexicon::Lexicon;
 
 /// A hit of the context or of the candidates, as far as it is read.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -24,4 +28,47 @@ pub(crate) fn variables<V: DeserializeOwned>(request: &ChatRequest) -> Result<V,
             request.prompt, request.task
         ))
     })
+}
+
+/// A question that was asked on the way, with its answer, which is empty where none was found.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(crate) struct Exchange {
+    pub(crate) question: String,
+    #[serde(default)]
+    pub(crate) answer: String,
+}
+
+/// A table of the base, as far as it is read.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(crate) struct Table {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) caption: String,
+    #[serde(default)]
+    pub(crate) columns: Vec<Column>,
+    /// A few of its rows, where they are given.
+    #[serde(default)]
+    pub(crate) samples: Vec<Vec<serde_json::Value>>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) kind: String,
+}
+
+impl Table {
+    /// The stems of its name, its caption and its columns' names.
+    pub(crate) fn stems(&self, lexicon: &Lexicon) -> HashSet<String> {
+        let names = self.columns.iter().map(|column| column.name.as_str());
+        let heads = [self.name.as_str(), self.caption.as_str()].into_iter().chain(names);
+        heads.flat_map(|head| lexicon.content(&head.replace('_', " "))).collect()
+    }
+}
+
+impl Column {
+    pub(crate) fn is_number(&self) -> bool {
+        ["integer", "number"].contains(&self.kind.as_str())
+    }
 }

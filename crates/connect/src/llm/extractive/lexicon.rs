@@ -3,6 +3,8 @@ use std::collections::HashMap;
 
 use halma_core::text::is_stop_word;
 
+use super::verbs::Verbs;
+
 /// Families of kin words, one a line; lines that start with `#` are comments.
 const FAMILIES: &str = include_str!("data/families.txt");
 
@@ -35,6 +37,7 @@ const ENDINGS: &[(&str, usize)] = &[
 pub(crate) struct Lexicon {
     families: HashMap<&'static str, &'static str>,
     countries: HashMap<String, &'static str>,
+    pub(crate) verbs: Verbs,
 }
 
 impl Lexicon {
@@ -52,7 +55,7 @@ impl Lexicon {
             countries.insert(country.to_lowercase(), country);
             countries.extend(names.split(',').map(|name| (name.trim().to_lowercase(), country)));
         }
-        Self { families, countries }
+        Self { families, countries, verbs: Verbs::new() }
     }
 
     /// The form by which `word` is compared with others: its family's first word, or itself
@@ -63,6 +66,11 @@ impl Lexicon {
             Some(first) => (*first).to_owned(),
             None => bare(&word).to_owned(),
         }
+    }
+
+    /// Whether the word is one of those whose kin are known, which are common ones.
+    pub(crate) fn has_kin(&self, word: &str) -> bool {
+        self.families.contains_key(word)
     }
 
     /// The country that `name` or its people are called by.

@@ -1,14 +1,26 @@
 //! The offline model: answers by task from the structured variables of a request, with general
 //! linguistics and no network. An honest baseline, deterministic, for 0 tokens.
+mod check;
+mod classify;
+mod compare;
+mod decompose;
+mod gather;
 mod input;
+mod keywords;
 mod lexicon;
 mod links;
 mod names;
 mod propose;
 mod questions;
 mod read;
+mod references;
+mod relations;
+mod rewrite;
 mod select;
 mod spans;
+mod sql;
+mod sub_queries;
+mod verbs;
 mod weights;
 mod words;
 
@@ -18,8 +30,8 @@ use halma_core::{ChatReply, ChatRequest, Llm, LlmError};
 use self::input::variables;
 use self::lexicon::Lexicon;
 
-/// A model that needs no network. It knows the tasks `questions`, `propose`, `select` and `read`
-/// and refuses all others.
+/// A model that needs no network. It knows the tasks of [`Extractive::done`] and refuses all
+/// others.
 pub struct Extractive {
     lexicon: Lexicon,
 }
@@ -27,6 +39,31 @@ pub struct Extractive {
 impl Extractive {
     pub fn new() -> Self {
         Self { lexicon: Lexicon::new() }
+    }
+
+    /// The reply by task; `None` for a task that rules cannot do.
+    fn done(&self, request: &ChatRequest) -> Result<Option<String>, LlmError> {
+        let words = &self.lexicon;
+        Ok(Some(match request.task.as_str() {
+            "questions" => questions::reply(&variables(request)?),
+            "propose" => propose::reply(words, &variables(request)?),
+            "select" => select::reply(words, &variables(request)?),
+            "read" => read::reply(words, &variables(request)?),
+            "decompose" => decompose::reply(words, &variables(request)?),
+            "follow_up" => decompose::follow_up::reply(words, &variables(request)?),
+            "rewrite" => rewrite::reply(&variables(request)?),
+            "keywords" => keywords::reply(words, &variables(request)?),
+            "sub_queries" => sub_queries::reply(words, &variables(request)?),
+            "support" => check::support::reply(words, &variables(request)?),
+            "judge" => return Ok(check::judge::reply(&variables(request)?)),
+            "classify" => classify::reply(words, &variables(request)?),
+            "compare" => compare::reply(words, &variables(request)?),
+            "think" => gather::think::reply(words, &variables(request)?),
+            "summarise" => gather::summarise::reply(words, &variables(request)?),
+            "combine" => gather::combine::reply(words, &variables(request)?),
+            "sql" => sql::reply(words, &variables(request)?),
+            _ => return Ok(None),
+        }))
     }
 }
 
@@ -43,92 +80,16 @@ impl Llm for Extractive {
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
-        let text = match request.task.as_str() {
-            "questions" => questions::reply(&variables(request)?),
-            "propose" => propose::reply(&self.lexicon, &variables(request)?),
-            "select" => select::reply(&self.lexicon, &variables(request)?),
-            "read" => read::reply(&self.lexicon, &variables(request)?),
-            task => {
-                return Err(LlmError::refused(format!(
-                    "the offline model cannot do `{task}`, which `{}` asks for; configure a model \
-                     under [models] in halma.toml and name it for this prompt's role in [roles]",
-                    request.prompt
-                )));
-            }
-        };
+        let text = self.done(request)?.ok_or_else(|| {
+            LlmError::refused(format!(
+                "the offline model cannot do `{}`, which `{}` asks for; configure a model under \
+                 [models] in halma.toml and name it for this prompt's role in [roles]",
+                request.task, request.prompt
+            ))
+        })?;
         Ok(ChatReply { text, ..ChatReply::default() })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::*;
-
-    fn request(task: &str, variables: &Value) -> ChatRequest {
-        ChatRequest {
-            prompt: format!("test/{task}"),
-            task: task.to_owned(),
-            variables: minijinja::value::Serde(variables).into(),
-            messages: vec![],
-            schema: None,
-            stop: vec![],
-            max_tokens: 64,
-            temperature: 0.0,
-            logprobs: false,
-            about: vec![],
-            images: vec![],
-        }
-    }
-
-    async fn ask(task: &str, variables: Value) -> Result<ChatReply, LlmError> {
-        Extractive::new().chat(&request(task, &variables)).await
-    }
-
-    fn question(text: &str) -> Value {
-        json!({ "id": "q", "text": text, "options": [], "answer_kind": "short" })
-    }
-
-    #[tokio::test]
-    async fn each_task_is_answered_from_the_variables() {
-        let hit = json!({
-            "title": "Low Tide", "text": "Low Tide was painted by Mara Quill.",
-            "score": 0.8, "cosine": 0.7
-        });
-        let asked = question("Who painted Low Tide?");
-        let chunk = json!({ "chunk": { "title": "Low Tide", "text": "It is a large picture." } });
-        assert_eq!(ask("questions", chunk).await.unwrap().text, "Low Tide is a large picture.");
-
-        let reply = ask("propose", json!({ "question": asked, "context": [] })).await.unwrap();
-        let reply: Value = serde_json::from_str(&reply.text).unwrap();
-        assert_eq!(reply["sub_questions"], json!(["Who painted Low Tide?"]));
-
-        let offered = json!({ "question": asked, "context": [], "candidates": [hit] });
-        let reply: Value =
-            serde_json::from_str(&ask("select", offered).await.unwrap().text).unwrap();
-        assert_eq!(reply["question_idx"], 1);
-
-        let read = json!({ "question": asked, "context": [hit] });
-        let reply = ask("read", read).await.unwrap();
-        assert_eq!(reply.usage, halma_core::Usage::default());
-        let reply: Value = serde_json::from_str(&reply.text).unwrap();
-        assert_eq!(reply["answer"], "Mara Quill");
-        assert!(reply["rationale"].as_str().unwrap().contains("was painted by"));
-    }
-
-    #[tokio::test]
-    async fn without_context_it_abstains() {
-        let reply = ask("read", json!({ "question": question("Who is he?") })).await.unwrap();
-        let reply: Value = serde_json::from_str(&reply.text).unwrap();
-        assert_eq!(reply["answer"], "");
-    }
-
-    #[tokio::test]
-    async fn other_tasks_and_other_variables_are_refused() {
-        let refused = ask("forecast", json!({})).await.unwrap_err().to_string();
-        assert!(refused.contains("`forecast`") && refused.contains("[roles]"), "{refused}");
-        let refused = ask("select", json!({ "question": 3 })).await.unwrap_err().to_string();
-        assert!(refused.contains("`test/select`"), "{refused}");
-    }
-}
+mod tests;

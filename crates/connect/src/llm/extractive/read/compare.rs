@@ -25,7 +25,7 @@ const FEW: &[&str] =
 
 /// What decides between the sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
+pub(super) enum By {
     /// An event's date; the stem of the event where the question names one.
     Date(Option<&'static str>),
     Number,
@@ -49,7 +49,7 @@ pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Optio
 }
 
 /// What is compared, and whether the lesser wins.
-fn measure(query: &Query<'_>) -> Option<(By, bool)> {
+pub(super) fn measure(query: &Query<'_>) -> Option<(By, bool)> {
     let said: Vec<String> =
         (0..query.sentence.words.len()).map(|i| query.sentence.word(i).to_lowercase()).collect();
     let any = |list: &[&str]| said.iter().any(|word| list.contains(&word.as_str()));

@@ -1,6 +1,8 @@
 //! Task `read`: the answer as a span of the context.
+mod closing;
 mod compare;
 mod fit;
+mod long;
 mod near;
 mod options;
 mod score;
@@ -18,7 +20,7 @@ use serde_json::json;
 use self::score::{Candidate, Query, candidates};
 use self::text::Text;
 use self::wanted::{Sort, Wanted};
-use super::input::Passage;
+use super::input::{Exchange, Passage};
 use super::lexicon::Lexicon;
 use super::weights::{Weights, covered, mass};
 use super::words::Sentence;
@@ -28,6 +30,9 @@ pub(crate) struct Asked {
     pub(crate) question: Question,
     #[serde(default)]
     pub(crate) context: Vec<Passage>,
+    /// What was asked and answered on the way.
+    #[serde(default)]
+    pub(crate) history: Vec<Exchange>,
 }
 
 /// An answer and the sentence it rests on.
@@ -41,9 +46,6 @@ pub(crate) struct Found {
 /// a guess.
 const LEAST_COVERED: f32 = 0.3;
 
-/// The most sentences of a long answer.
-const LONG: usize = 3;
-
 /// JSON of `answer` and `rationale`; an empty answer abstains.
 pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
     let Found { answer, rationale } = read(lexicon, asked);
@@ -52,23 +54,26 @@ pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
 
 pub(crate) fn read(lexicon: &Lexicon, asked: &Asked) -> Found {
     let text = Text::new(&asked.context, lexicon);
-    if text.lines.is_empty() {
-        return abstain("There is no context to answer from.");
-    }
     let question = Sentence::new(&asked.question.text, lexicon);
     let wanted = Wanted::of(&question, asked.question.answer_kind, lexicon);
+    let query = Query::new(&asked.question.text, wanted, &text, lexicon);
+    if let Some(found) = closing::close(asked, &query, lexicon) {
+        return found;
+    }
+    if text.lines.is_empty() {
+        return abstain("There is nothing to answer from.");
+    }
     // Weights by rarity in the context would make a word it lacks the heaviest.
     let plain = mass(&question, &Weights::default());
     let share = covered(&plain, &all_stems(&text));
     if share < LEAST_COVERED {
         return abstain(&format!("The context covers only {share:.2} of the question."));
     }
-    let query = Query::new(&asked.question.text, wanted, &text, lexicon);
     if !asked.question.options.is_empty() {
         return options::pick(&asked.question.options, &query, &text, lexicon);
     }
     if asked.question.answer_kind == AnswerKind::Long {
-        return long(&query, &text);
+        return long::answer(&query, &text);
     }
     if let Some(found) = compare::choose(&query, &text, lexicon) {
         return found;
@@ -106,31 +111,6 @@ fn best_span(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found {
     }
 }
 
-/// The sentences that cover most of the question, in their order; a sentence of a passage that
-/// the question names comes first.
-fn long(query: &Query<'_>, text: &Text) -> Found {
-    let mut open = query.mass.clone();
-    let mut chosen: Vec<usize> = vec![];
-    while chosen.len() < LONG {
-        let gain = |i: &usize| {
-            let line = &text.lines[*i];
-            let titles: HashSet<String> = text.titles[line.passage].stems.iter().cloned().collect();
-            covered(&open, &line.stems()) + covered(&open, &titles) / 2.0
-        };
-        let rest = (0..text.lines.len()).filter(|i| !chosen.contains(i));
-        let best = rest.max_by(|a, b| gain(a).total_cmp(&gain(b)).then(b.cmp(a)));
-        let Some(line) = best.filter(|line| gain(line) > 0.0) else { break };
-        let held = text.lines[line].stems();
-        open.retain(|(stem, _)| !held.contains(stem));
-        chosen.push(line);
-    }
-    chosen.sort_unstable();
-    let said: Vec<&str> = chosen.iter().map(|&i| text.lines[i].sentence.text.as_str()).collect();
-    let titles: Vec<&str> =
-        chosen.iter().map(|&i| text.titles[text.lines[i].passage].plain.as_str()).collect();
-    Found { answer: said.join(" "), rationale: format!("Said in: {}.", titles.join("; ")) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,7 +134,7 @@ mod tests {
             ("High Noon Mill", "High Noon Mill is a film of 1981, directed by Orla Finch."),
             ("Orla Finch", "Orla Finch (born 12 March 1929) is a Welsh director."),
         ];
-        Asked { question, context: context.map(passage).to_vec() }
+        Asked { question, context: context.map(passage).to_vec(), history: vec![] }
     }
 
     fn answer(question: &str) -> String {
@@ -181,7 +161,8 @@ mod tests {
     #[test]
     fn it_abstains_rather_than_guesses() {
         let lexicon = Lexicon::new();
-        let empty = Asked { question: Question::new("Who painted it?"), context: vec![] };
+        let empty =
+            Asked { question: Question::new("Who painted it?"), context: vec![], history: vec![] };
         assert_eq!(read(&lexicon, &empty).answer, "");
         let far = read(&lexicon, &asked(Question::new("How deep is Lake Ontario in winter?")));
         assert_eq!(far.answer, "");

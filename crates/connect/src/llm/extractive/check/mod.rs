@@ -1,0 +1,3 @@
+//! Tasks that check an answer: `support` against passages, `judge` against the right answer.
+pub(crate) mod judge;
+pub(crate) mod support;

@@ -1,0 +1,144 @@
+//! Task `support`: whether the passages bear an answer out.
+use halma_core::Question;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::super::input::Passage;
+use super::super::lexicon::Lexicon;
+use super::super::links::mentions;
+use super::super::read;
+use super::super::read::text::Text;
+use super::super::weights::{Weights, covered, mass};
+use super::super::words::Sentence;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    question: Question,
+    answer: String,
+    #[serde(default)]
+    context: Vec<Passage>,
+}
+
+/// The least share of the question that the sentence with the answer must hold.
+const LEAST: f32 = 0.3;
+
+pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
+    let (score, reason) = score(lexicon, asked);
+    json!({ "supported": score >= LEAST, "score": score, "reason": reason }).to_string()
+}
+
+fn score(lexicon: &Lexicon, asked: &Asked) -> (f32, String) {
+    let answer = asked.answer.trim();
+    if !answer.chars().any(char::is_alphanumeric) {
+        return (0.0, "There is no answer.".into());
+    }
+    let opens = answer.to_lowercase();
+    if let Some(verdict) = ["yes", "no"]
+        .into_iter()
+        .find(|word| opens.split(|c: char| !c.is_alphanumeric()).next() == Some(word))
+    {
+        return read_again(lexicon, asked, verdict);
+    }
+    let text = Text::new(&asked.context, lexicon);
+    let question = Sentence::new(&asked.question.text, lexicon);
+    let stated = lexicon.content(answer);
+    let mut rest = mass(&question, &Weights::default());
+    rest.retain(|(stem, _)| !stated.contains(stem));
+    let mut best = (0.0_f32, String::new());
+    for line in &text.lines {
+        let title = &text.titles[line.passage];
+        let mut held = line.stems();
+        let said = mentions(&line.sentence.text, answer) || short(&line.sentence.text, answer);
+        let all = !stated.is_empty() && stated.iter().all(|stem| held.contains(stem));
+        let titled = mentions(&title.plain, answer);
+        // Half of an answer in other words is a hint, the answer itself is more.
+        let whole = if said {
+            1.0
+        } else if all {
+            0.9
+        } else if titled {
+            0.7
+        } else {
+            continue;
+        };
+        held.extend(title.stems.iter().cloned());
+        let share = if rest.is_empty() { 1.0 } else { covered(&rest, &held) };
+        if whole * share > best.0 {
+            best = (whole * share, line.sentence.text.clone());
+        }
+    }
+    match best {
+        (score, line) if score > 0.0 => (score.min(1.0), format!("Said in “{line}”")),
+        _ => (0.0, "No sentence with the answer speaks of what is asked.".into()),
+    }
+}
+
+/// Names of fewer than three letters are words of their own or nothing.
+fn short(line: &str, answer: &str) -> bool {
+    let answer = answer.to_lowercase();
+    let words = super::super::words::split(line);
+    answer.chars().count() < 3 && words.into_iter().any(|word| line[word].to_lowercase() == answer)
+}
+
+/// A yes or no stands in no passage: the question is read once more.
+fn read_again(lexicon: &Lexicon, asked: &Asked, verdict: &str) -> (f32, String) {
+    let again = read::Asked {
+        question: asked.question.clone(),
+        context: asked.context.clone(),
+        history: vec![],
+    };
+    let found = read::read(lexicon, &again);
+    let score = if found.answer == verdict { 0.6 } else { 0.0 };
+    (score, format!("Read again: `{}`. {}", found.answer, found.rationale))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn supported(question: &str, answer: &str, passages: &[(&str, &str)]) -> (bool, f64) {
+        let passage = |(title, text): &(&str, &str)| Passage {
+            title: (*title).into(),
+            text: (*text).into(),
+            ..Passage::default()
+        };
+        let asked = Asked {
+            question: Question::new(question),
+            answer: answer.into(),
+            context: passages.iter().map(passage).collect(),
+        };
+        let reply: serde_json::Value =
+            serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+        (reply["supported"].as_bool().unwrap(), reply["score"].as_f64().unwrap())
+    }
+
+    const TIDE: &[(&str, &str)] = &[
+        ("Low Tide", "Low Tide was painted by Mara Quill. It hangs in Varn."),
+        ("Orla Finch", "Orla Finch sells boats."),
+    ];
+
+    #[test]
+    fn an_answer_stands_where_the_question_does() {
+        let asked = "Who painted Low Tide?";
+        assert!(supported(asked, "Mara Quill", TIDE).0);
+        assert!(supported(asked, "It was Mara Quill who painted it", TIDE).0);
+        assert!(!supported(asked, "Orla Finch", TIDE).0);
+        assert!(!supported(asked, "Jon Brandt", TIDE).0);
+        let (a, b) = (supported(asked, "Mara Quill", TIDE).1, supported(asked, "Varn", TIDE).1);
+        assert!(a > b, "{a} {b}");
+    }
+
+    #[test]
+    fn yes_and_no_are_read_again() {
+        let asked = "Was Low Tide painted by Mara Quill?";
+        assert!(supported(asked, "yes", TIDE).0);
+        assert!(!supported(asked, "No.", TIDE).0);
+    }
+
+    #[test]
+    fn nothing_supports_nothing() {
+        for (question, answer) in [("Who?", ""), ("", "x"), ("Who painted it?", "…")] {
+            assert!(!supported(question, answer, &[]).0);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Task `follow_up`: the next question of the chain, with the answers found so far in it.
+use halma_core::Question;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::super::input::Exchange;
+use super::super::lexicon::Lexicon;
+use super::super::references::replaced;
+use super::{Step, chain};
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    question: Question,
+    #[serde(default)]
+    history: Vec<Exchange>,
+}
+
+pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
+    let next = next(&asked.question.text, &asked.history, lexicon).unwrap_or_default();
+    json!({ "follow_up": next }).to_string()
+}
+
+/// `None` when all was asked, or when what is left would only repeat what got no answer.
+fn next(question: &str, history: &[Exchange], lexicon: &Lexicon) -> Option<String> {
+    let steps = chain(question, lexicon);
+    let step = steps.get(history.len())?;
+    let asked = resolved(&step.question, &steps, history, 0);
+    let known = history.iter().any(|exchange| exchange.question.trim() == asked);
+    (!known).then_some(asked)
+}
+
+/// What got no answer is named by its description, so that the question can still be asked.
+fn resolved(text: &str, steps: &[Step], history: &[Exchange], depth: usize) -> String {
+    replaced(text, |number| {
+        let answer = history.get(number - 1).map(|exchange| exchange.answer.trim());
+        match (answer, steps.get(number - 1)) {
+            (Some(answer), _) if !answer.is_empty() => answer.to_owned(),
+            (_, Some(step)) if depth < steps.len() && !step.stands_for.is_empty() => {
+                resolved(&step.stands_for, steps, history, depth + 1)
+            }
+            _ => "it".to_owned(),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUESTION: &str = "Where was the wife of the director of the film Low Tide born?";
+
+    fn next(question: &str, answers: &[&str]) -> String {
+        let lexicon = Lexicon::new();
+        let mut history: Vec<Exchange> = vec![];
+        for answer in answers {
+            let question = super::next(question, &history, &lexicon).unwrap_or_default();
+            history.push(Exchange { question, answer: (*answer).to_owned() });
+        }
+        super::next(question, &history, &lexicon).unwrap_or_default()
+    }
+
+    #[test]
+    fn one_question_follows_from_the_other() {
+        assert_eq!(next(QUESTION, &[]), "Who is the director of the film Low Tide?");
+        assert_eq!(next(QUESTION, &["Jon Quill"]), "Who is the wife of Jon Quill?");
+        assert_eq!(next(QUESTION, &["Jon Quill", "Mara"]), "Where was Mara born?");
+        assert_eq!(next(QUESTION, &["Jon Quill", "Mara", "Varn"]), "");
+    }
+
+    #[test]
+    fn what_was_not_found_is_gone_around() {
+        assert_eq!(next(QUESTION, &[""]), "Who is the wife of the director of the film Low Tide?");
+        assert_eq!(
+            next(QUESTION, &["", ""]),
+            "Where was the wife of the director of the film Low Tide born?"
+        );
+        assert_eq!(next(QUESTION, &["", "", ""]), "");
+    }
+
+    #[test]
+    fn a_simple_question_is_asked_once() {
+        assert_eq!(next("Who painted Low Tide?", &[]), "Who painted Low Tide?");
+        assert_eq!(next("Who painted Low Tide?", &[""]), "");
+        assert_eq!(next("", &[]), "");
+    }
+}

@@ -1,0 +1,147 @@
+//! Tasks `decompose` and `follow_up`: a question as a chain of simpler ones, told from its grammar.
+//!
+//! The innermost description of something unnamed (`the city where X was born`) is asked for
+//! first and gives way to `#1`; so on, until none is left but the question's own target.
+mod asking;
+mod clauses;
+pub(crate) mod follow_up;
+mod kin;
+mod nouns;
+mod phrases;
+mod scan;
+pub(crate) mod sides;
+mod tail;
+pub(crate) mod tokens;
+
+use std::ops::Range;
+
+use halma_core::Question;
+use halma_core::text::is_stop_word;
+use serde::Deserialize;
+use serde_json::json;
+
+use self::tokens::{Tag, Token, said, tokens};
+use super::lexicon::Lexicon;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    question: Question,
+}
+
+/// A phrase that describes what it does not name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Description {
+    words: Range<usize>,
+    text: String,
+    question: String,
+}
+
+/// One question of a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) question: String,
+    /// What the answer stands for, as the question describes it; empty for the last one.
+    pub(crate) stands_for: String,
+}
+
+/// The longest chain, and the longest question in tokens that is taken apart at all.
+const MOST_STEPS: usize = 12;
+const MOST_TOKENS: usize = 400;
+
+pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
+    let steps = chain(&asked.question.text, lexicon);
+    let questions: Vec<String> = steps.into_iter().map(|step| step.question).collect();
+    json!({ "sub_questions": questions }).to_string()
+}
+
+/// The questions in the order in which they can be answered; the question alone where it cannot
+/// be taken apart, none where nothing is asked.
+pub(crate) fn chain(question: &str, lexicon: &Lexicon) -> Vec<Step> {
+    let question = question.trim();
+    if !question.chars().any(char::is_alphanumeric) {
+        return vec![];
+    }
+    let whole = || Step { question: question.to_owned(), stands_for: String::new() };
+    if question.len() > 20 * MOST_TOKENS {
+        return vec![whole()];
+    }
+    let mut steps = sides::steps(question, lexicon);
+    if !steps.is_empty() {
+        return steps;
+    }
+    let mut left = tokens(&kin::spelt_out(question), lexicon);
+    if left.len() > MOST_TOKENS {
+        return vec![whole()];
+    }
+    if let Some((first, then)) = tail::parted(&left, lexicon) {
+        return after(&first, &then, lexicon).unwrap_or_else(|| vec![whole()]);
+    }
+    while steps.len() + 1 < MOST_STEPS
+        && let Some(found) = innermost(&left, lexicon)
+    {
+        let after = left[found.words.end - 1].after.clone();
+        let text = format!("#{}", steps.len() + 1);
+        let token = Token { lower: text.clone(), text, after, tag: Tag::Reference };
+        left.splice(found.words, [token]);
+        steps.push(Step { question: found.question, stands_for: found.text });
+    }
+    if steps.is_empty() {
+        return vec![whole()];
+    }
+    let last = format!("{}?", said(&left).trim_end_matches(['?', '.', ' ']));
+    steps.push(Step { question: last, stands_for: String::new() });
+    steps
+}
+
+/// The chain of a first question, and what is then asked of its answer, `#1`.
+fn after(first: &Step, then: &str, lexicon: &Lexicon) -> Option<Vec<Step>> {
+    let mut steps = chain(&first.question, lexicon);
+    steps.last_mut()?.stands_for.clone_from(&first.stands_for);
+    let question = then.replacen("#1", &format!("#{}", steps.len()), 1);
+    steps.push(Step { question, stands_for: String::new() });
+    (steps.len() <= MOST_STEPS).then_some(steps)
+}
+
+/// The shortest description that is not all that is asked for; of several the first.
+fn innermost(tokens: &[Token], lexicon: &Lexicon) -> Option<Description> {
+    let mut best: Option<Description> = None;
+    for at in 0..tokens.len() {
+        let found = [
+            phrases::role_of(tokens, at, lexicon),
+            phrases::owned(tokens, at),
+            phrases::named_for(tokens, at, lexicon),
+            phrases::same_as(tokens, at),
+            clauses::relative(tokens, at, lexicon),
+            clauses::bare(tokens, at, lexicon),
+            clauses::reduced(tokens, at, lexicon),
+        ];
+        for found in found.into_iter().flatten() {
+            let shorter = best.as_ref().is_none_or(|best| found.words.len() < best.words.len());
+            if shorter && asks_more(tokens, &found) && still_asks(tokens, &found, lexicon) {
+                best = Some(found);
+            }
+        }
+    }
+    best
+}
+
+/// Whether a `did` before the description keeps its verb: `When did #1?` asks nothing.
+fn still_asks(tokens: &[Token], found: &Description, lexicon: &Lexicon) -> bool {
+    scan::pending(tokens, found.words.start, &lexicon.verbs) != scan::Pending::Base
+        || tokens[found.words.end..].iter().any(nouns::is_noun)
+}
+
+/// Whether the question asks anything beside who or what the described thing is.
+fn asks_more(tokens: &[Token], found: &Description) -> bool {
+    let described = &found.words;
+    let around = tokens[..described.start].iter().chain(&tokens[described.end..]);
+    // `Where was the place of death of X?` asks for no more than the place.
+    let told = found.question.starts_with("Where ") || found.question.starts_with("When ");
+    let empty = ["name", "names", "named", "called", "title", "known", "person", "list"];
+    let mut around = around.filter(|token| !empty.contains(&token.lower.as_str()));
+    around.any(|token| {
+        let asking = ["how", "why"].contains(&token.lower.as_str())
+            || (!told && ["when", "where"].contains(&token.lower.as_str()));
+        asking || token.tag != Tag::Word || !is_stop_word(&token.lower)
+    })
+}

@@ -1,0 +1,194 @@
+//! What is asked of each side of a comparison.
+use super::super::super::lexicon::Lexicon;
+use super::super::super::relations::{Leads, leads};
+use super::super::super::verbs::Form;
+
+/// Comparatives and what is measured by them.
+const DEGREES: &[(&str, &str)] = &[
+    ("larg", "large"),
+    ("bigg", "large"),
+    ("tall", "tall"),
+    ("high", "high"),
+    ("long", "long"),
+    ("deep", "deep"),
+    ("heav", "heavy"),
+    ("wid", "wide"),
+    ("fast", "fast"),
+    ("small", "large"),
+    ("short", "long"),
+    ("rich", "rich"),
+    ("near", "far away"),
+    ("far", "far away"),
+];
+
+/// Nouns for places smaller than a country.
+const PLACES: &[&str] =
+    &["state", "province", "city", "town", "county", "district", "region", "continent", "village"];
+
+/// Participles of how a thing began.
+const BEGINNINGS: &[&str] = &[
+    "released",
+    "founded",
+    "formed",
+    "established",
+    "built",
+    "opened",
+    "published",
+    "created",
+    "written",
+    "completed",
+    "launched",
+    "introduced",
+    "recorded",
+    "discovered",
+    "invented",
+];
+
+/// The name of what is compared, and the question for one side.
+type Attribute = (String, String);
+
+pub(super) fn attribute(rest: &str, thing: &str, lexicon: &Lexicon) -> Attribute {
+    let lower = rest.to_lowercase();
+    let words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .filter(|word| !word.is_empty())
+        .collect();
+    shared(&words, thing)
+        .or_else(|| dated(&words, thing))
+        .or_else(|| counted(&words, thing))
+        .or_else(|| degree(&words, thing))
+        .unwrap_or_else(|| said_of(rest, thing, lexicon))
+}
+
+fn has(words: &[&str], list: &[&str]) -> bool {
+    words.iter().any(|word| list.contains(word))
+}
+
+fn of(name: &str, question: String) -> Attribute {
+    (name.to_owned(), question)
+}
+
+/// `the same nationality`
+fn shared(words: &[&str], thing: &str) -> Option<Attribute> {
+    let at = words.iter().position(|word| ["same", "share"].contains(word))?;
+    let has = |list: &[&str]| has(words, list);
+    if has(&["die", "died", "death"]) {
+        return Some(of("place of death", format!("Where did {thing} die?")));
+    }
+    if has(&["born"]) {
+        return Some(of("place of birth", format!("Where was {thing} born?")));
+    }
+    if has(&["nationality", "citizenship"]) {
+        return Some(of("nationality", format!("What nationality is {thing}?")));
+    }
+    if has(&["country", "nation"]) {
+        let inside = has(&["located", "situated", "in"]) && !has(&["from"]);
+        return Some(if inside {
+            of("country", format!("In which country is {thing}?"))
+        } else {
+            of("country", format!("Which country is {thing} from?"))
+        });
+    }
+    let mut nouns = words[at + 1..].iter().filter(|word| !["the", "same"].contains(word));
+    let noun = nouns.next().copied().unwrap_or("kind");
+    let place = PLACES.contains(&noun);
+    let asked = if place { "In which" } else { "What is the" };
+    let (verb, of_it) = if place { (" is", "") } else { ("", " of") };
+    Some(of(noun, format!("{asked} {noun}{verb}{of_it} {thing}?")))
+}
+
+/// `older`, `died first`, `released earlier`; what is said of both is compared by no date.
+fn dated(words: &[&str], thing: &str) -> Option<Attribute> {
+    let has = |list: &[&str]| has(words, list);
+    if has(&["both"]) {
+        return None;
+    }
+    if has(&["die", "died", "death", "dead"]) {
+        return Some(of("date of death", format!("When did {thing} die?")));
+    }
+    if has(&["older", "oldest", "younger", "youngest", "born", "elder", "birth"]) {
+        return Some(of("date of birth", format!("When was {thing} born?")));
+    }
+    if let Some(begun) = words.iter().find(|word| BEGINNINGS.contains(word)) {
+        return Some(of(&format!("date {begun}"), format!("When was {thing} {begun}?")));
+    }
+    let newer = has(&["came", "come", "newer", "recent", "recently"]);
+    newer.then(|| of("date", format!("When was {thing} released?")))
+}
+
+/// `more inhabitants`
+fn counted(words: &[&str], thing: &str) -> Option<Attribute> {
+    let at = words.iter().position(|word| ["more", "most", "fewer", "fewest"].contains(word))?;
+    let noun = words.get(at + 1).filter(|noun| noun.ends_with('s') || **noun == "people")?;
+    Some(((*noun).to_owned(), format!("How many {noun} does {thing} have?")))
+}
+
+/// `deeper`
+fn degree(words: &[&str], thing: &str) -> Option<Attribute> {
+    let compares = |word: &&&str| word.ends_with("er") || word.ends_with("est");
+    let measured = words.iter().filter(compares).find_map(|word| {
+        DEGREES.iter().find(|(stem, _)| word.starts_with(stem)).map(|(_, degree)| *degree)
+    })?;
+    Some((measured.to_owned(), format!("How {measured} is {thing}?")))
+}
+
+/// The rest of the question, said of one side: `Is A a silent film?`
+fn said_of(rest: &str, thing: &str, lexicon: &Lexicon) -> Attribute {
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let opens = words.first().map(|word| word.to_lowercase()).unwrap_or_default();
+    let one = match opens.as_str() {
+        "who" | "which" | "what" | "whose" | "whom" => return asked_of(&words, thing),
+        "are" => "Is",
+        "were" => "Was",
+        "do" => "Does",
+        "have" => "Has",
+        "did" => "Did",
+        other => return of(rest, format!("{} {thing}?", capital(other))),
+    };
+    let said: Vec<&str> = words[1..].iter().copied().filter(|word| *word != "both").collect();
+    let phrase = said.join(" ");
+    let form = said.first().and_then(|word| lexicon.verbs.form(word));
+    let verbal = form.is_some_and(|form| form != Form::Base);
+    let noun = ["Is", "Was"].contains(&one) && said.len() < 4 && !verbal;
+    let single = if noun { singular(&phrase) } else { None };
+    let asked = format!("{one} {thing} {}", single.as_deref().unwrap_or(&phrase));
+    (phrase, asked.trim_end().to_owned() + "?")
+}
+
+/// `Which singer is a Dane` of one singer: `Is A a Dane?`
+fn asked_of(words: &[&str], thing: &str) -> Attribute {
+    const VERBS: &[&str] = &["is", "was", "are", "were", "has", "had", "did", "does"];
+    let (verb, said) = match words.iter().position(|word| VERBS.contains(word)) {
+        Some(at) => (capital(words[at]), words[at + 1..].join(" ")),
+        None => ("What of".to_owned(), words[1..].join(" ")),
+    };
+    let question = format!("{verb} {thing} {said}").trim_end().to_owned() + "?";
+    (if said.is_empty() { "what is asked".to_owned() } else { said }, question)
+}
+
+/// `a silent film` for `silent films`
+fn singular(phrase: &str) -> Option<String> {
+    let one = match phrase.strip_suffix("ies") {
+        Some(rest) => format!("{rest}y"),
+        None => phrase.strip_suffix('s').filter(|one| one.len() > 2)?.to_owned(),
+    };
+    let vowel = one.to_lowercase().starts_with(['a', 'e', 'i', 'o', 'u']);
+    Some(format!("{} {one}", if vowel { "an" } else { "a" }))
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default() + letters.as_str()
+}
+
+/// The role of the thing that is compared: `which film has the director who …`.
+pub(super) fn role(rest: &str) -> Option<String> {
+    let lower = rest.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    let at = words.iter().position(|word| leads(word) == Some(Leads::Person))?;
+    // `which director is older` compares directors.
+    let led = words[..at].iter().any(|word| ["has", "have", "had", "whose", "with"].contains(word));
+    let one = words[at].strip_suffix('s').filter(|one| leads(one).is_some()).unwrap_or(words[at]);
+    led.then(|| one.to_owned())
+}

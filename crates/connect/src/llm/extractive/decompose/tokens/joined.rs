@@ -1,0 +1,75 @@
+//! Names that signs or small words stand in.
+use super::{Tag, Token};
+
+/// Small words of other languages and of titles that may stand inside a name before a capital.
+const LINKS: &[&str] = &["und", "et", "e", "y", "des", "zu", "zur", "vom", "dell"];
+
+/// Joins what is one name although signs or small words stand in it.
+pub(super) fn joined(tokens: Vec<Token>) -> Vec<Token> {
+    let mut joined: Vec<Token> = vec![];
+    let mut rest = tokens.into_iter().peekable();
+    let mut bracket = false;
+    while let Some(token) = rest.next() {
+        let Some(last) = joined.last_mut().filter(|last| last.tag == Tag::Name) else {
+            joined.push(token);
+            continue;
+        };
+        let opens = last.after == " " && token.text.starts_with('(');
+        let foreign = links(last, &token, rest.peek());
+        if opens || bracket || foreign || goes_on(last, &token, rest.peek()) {
+            append(last, &token);
+            bracket = (bracket || opens) && !last.text.ends_with(')');
+            if foreign && let Some(next) = rest.next() {
+                append(last, &next);
+            }
+        } else {
+            joined.push(token);
+        }
+    }
+    joined
+}
+
+/// Whether a small word stands between two halves of one name: `Bauer und Sohn`.
+fn links(last: &Token, token: &Token, next: Option<&Token>) -> bool {
+    let blank = last.after == " " && token.after == " ";
+    blank && LINKS.contains(&token.lower.as_str()) && next.is_some_and(|next| next.tag == Tag::Name)
+}
+
+/// Whether a name goes on: `Saxby, Ohio`, `Min's Mill`, `Beware! The Mill`, `Street 25`.
+fn goes_on(last: &Token, token: &Token, next: Option<&Token>) -> bool {
+    if token.tag == Tag::Number {
+        let ordinal = token.text.ends_with(char::is_alphabetic) && last.after == ", ";
+        let titled = ordinal && next.is_some_and(|next| next.tag == Tag::Name);
+        return titled || (last.after == " " && next.is_none() && token.text.len() < 4);
+    }
+    if token.tag != Tag::Name || token.text.starts_with(['"', '“']) {
+        return false;
+    }
+    let listed = next.is_some_and(|next| ["and", "or"].contains(&next.lower.as_str()));
+    match last.after.as_str() {
+        ", " => !listed && !last.text.contains(", "),
+        // `Quill, 6th Duke`
+        " " => last.text.ends_with(char::is_lowercase) && last.text.contains(", "),
+        "! " | "? " | "... " | "’s " | "'s " | "'S " | "' " | "’ " => true,
+        _ => false,
+    }
+}
+
+fn append(last: &mut Token, token: &Token) {
+    last.text = format!("{}{}{}", last.text, last.after, token.text);
+    last.after.clone_from(&token.after);
+    close(last);
+    last.lower = last.text.to_lowercase();
+}
+
+/// Takes in the mark that closes a bracket or a quotation that the token opens.
+pub(super) fn close(token: &mut Token) {
+    for (open, shut) in [('(', ')'), ('"', '"'), ('“', '”')] {
+        let (opened, closed) = (token.text.matches(open).count(), token.text.matches(shut).count());
+        let lacks = if open == shut { opened % 2 == 1 } else { opened > closed };
+        if lacks && token.after.starts_with(shut) {
+            token.after.remove(0);
+            token.text.push(shut);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! A question as a row of tokens: names and titles are one token each, however many words they
+//! have, so that no rule cuts into them.
+mod joined;
+mod named;
+
+use self::joined::{close, joined};
+use self::named::named;
+use super::super::lexicon::Lexicon;
+use super::super::words::{Sentence, Shape};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tag {
+    /// A name or a title.
+    Name,
+    /// The answer of an earlier question, `#1`.
+    Reference,
+    Number,
+    Word,
+}
+
+/// A word or a name with what stands before the next one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Token {
+    pub(crate) text: String,
+    pub(crate) lower: String,
+    /// Everything up to the next token: blanks, commas, `'s`.
+    pub(crate) after: String,
+    pub(crate) tag: Tag,
+}
+
+impl Token {
+    /// Whether something is named for certain.
+    pub(crate) fn names(&self) -> bool {
+        matches!(self.tag, Tag::Name | Tag::Reference)
+    }
+
+    pub(crate) fn owns(&self) -> bool {
+        owns(self.after.trim_start())
+            || (self.after.starts_with("' ") || self.after.starts_with("’ "))
+                && self.text.ends_with('s')
+    }
+
+    /// Whether the phrase that it ends is cut off from what follows.
+    pub(crate) fn breaks(&self) -> bool {
+        self.after.contains([',', ';', '?', '!', ':', '—', '–'])
+    }
+}
+
+fn owns(after: &str) -> bool {
+    let mut rest = after.chars();
+    matches!(rest.next(), Some('\'' | '’'))
+        && matches!(rest.next(), Some('s' | 'S'))
+        && rest.next().is_none_or(|c| !c.is_alphanumeric())
+}
+
+pub(crate) fn tokens(text: &str, lexicon: &Lexicon) -> Vec<Token> {
+    let sentence = Sentence::new(text, lexicon);
+    let names = named(&sentence);
+    let mut tokens: Vec<Token> = vec![];
+    let mut at = 0;
+    while at < sentence.words.len() {
+        let name = names.iter().find(|name| name.start == at);
+        let end = name.map_or(at + 1, |name| name.end);
+        let from = opening(&sentence, at);
+        let bytes = from..sentence.words[end - 1].range.end;
+        let next = sentence.words.get(end).map_or(sentence.text.len(), |_| opening(&sentence, end));
+        let said = sentence.text[bytes.clone()].to_owned();
+        let tag = match name {
+            _ if said.starts_with('#') => Tag::Reference,
+            Some(_) => Tag::Name,
+            None if sentence.words[at].shape == Shape::Digit => Tag::Number,
+            None => Tag::Word,
+        };
+        let after = sentence.text[bytes.end..next].to_owned();
+        let mut token = Token { text: said, lower: String::new(), after, tag };
+        close(&mut token);
+        token.lower = token.text.to_lowercase();
+        tokens.push(token);
+        at = end;
+    }
+    joined(tokens)
+}
+
+/// Where the token at a word begins: a `#`, a quotation mark or a bracket belongs to it.
+fn opening(sentence: &Sentence, at: usize) -> usize {
+    let start = sentence.words[at].range.start;
+    let gap = match at.checked_sub(1) {
+        Some(before) => sentence.words[before].range.end..start,
+        None => 0..start,
+    };
+    let before = &sentence.text[gap];
+    let kept = before.chars().rev().take_while(|c| matches!(c, '#' | '"' | '“' | '(' | '¿' | '¡'));
+    start - kept.map(char::len_utf8).sum::<usize>()
+}
+
+/// The tokens as text, without the stops that end it.
+pub(crate) fn said(tokens: &[Token]) -> String {
+    let mut text = String::new();
+    for (i, token) in tokens.iter().enumerate() {
+        text.push_str(&token.text);
+        if i + 1 < tokens.len() {
+            text.push_str(&token.after);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        let tokens = tokens(text, &Lexicon::new());
+        tokens.into_iter().filter(Token::names).map(|token| token.text).collect()
+    }
+
+    #[test]
+    fn a_name_is_one_token() {
+        for (text, expected) in [
+            ("Who is the mayor of Saxby, Ohio?", vec!["Saxby, Ohio"]),
+            ("Who sang \"low tide\" in Oslo?", vec!["\"low tide\"", "Oslo"]),
+            ("Who directed the film Born in the Mill?", vec!["Born in the Mill"]),
+            ("Who played Orla Finch in Low Tide?", vec!["Orla Finch", "Low Tide"]),
+            (
+                "Who wrote Low Tide (1974 Film) for Bauer und Sohn?",
+                vec!["Low Tide (1974 Film)", "Bauer und Sohn"],
+            ),
+            ("Who directed film Beware! The Mill?", vec!["Beware! The Mill"]),
+            ("When was #1 born, and where is Min's Mill?", vec!["#1", "Min's Mill"]),
+            ("who wrote the song?", vec![]),
+            ("", vec![]),
+        ] {
+            assert_eq!(names(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_tokens_give_the_text_back() {
+        let text = "When did Quill's father (a smith), of \"Low Tide\", leave Oslo?";
+        assert_eq!(format!("{}?", said(&tokens(text, &Lexicon::new()))), text);
+    }
+
+    #[test]
+    fn owners_are_known() {
+        let tokens = tokens("Mara Quill's father's name, not Finch's", &Lexicon::new());
+        let owners = tokens.iter().filter(|token| token.owns());
+        assert_eq!(
+            owners.map(|token| token.text.as_str()).collect::<Vec<_>>(),
+            ["Mara Quill", "father", "Finch"]
+        );
+    }
+}

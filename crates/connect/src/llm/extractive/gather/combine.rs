@@ -1,0 +1,79 @@
+//! Task `combine`: distinct points as one text.
+use std::collections::HashSet;
+
+use halma_core::Question;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::super::lexicon::Lexicon;
+use super::super::weights::{Weights, covered, mass};
+use super::super::words::Sentence;
+use super::alike::alike;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    question: Question,
+    #[serde(default)]
+    points: Vec<Point>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Point {
+    point: String,
+}
+
+/// The most points of an answer.
+const MOST: usize = 10;
+
+pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
+    let wanted = mass(&Sentence::new(&asked.question.text, lexicon), &Weights::default());
+    let mut distinct: Vec<(usize, &str, HashSet<String>)> = vec![];
+    for (i, point) in asked.points.iter().enumerate() {
+        let held: HashSet<String> = lexicon.content(&point.point).into_iter().collect();
+        if !held.is_empty() && !distinct.iter().any(|(_, _, known)| alike(known, &held)) {
+            distinct.push((i, point.point.trim(), held));
+        }
+    }
+    let all = distinct.len();
+    // Those that speak of the question most are kept, and said in the order they came in.
+    distinct.sort_by(|a, b| {
+        covered(&wanted, &b.2).total_cmp(&covered(&wanted, &a.2)).then(a.0.cmp(&b.0))
+    });
+    distinct.truncate(MOST);
+    distinct.sort_by_key(|(i, ..)| *i);
+    let said: Vec<String> = distinct.iter().map(|(_, point, _)| ended(point)).collect();
+    let rationale =
+        format!("{} of {all} distinct points, from {} in all.", said.len(), asked.points.len());
+    json!({ "rationale": rationale, "answer": said.join(" ") }).to_string()
+}
+
+fn ended(point: &str) -> String {
+    if point.ends_with(['.', '!', '?', '。', '…']) {
+        point.to_owned()
+    } else {
+        format!("{point}.")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn combined(points: &[&str]) -> String {
+        let points = points.iter().map(|point| Point { point: (*point).into() }).collect();
+        let asked = Asked { question: Question::new("What of the mill?"), points };
+        let reply: Value = serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+        reply["answer"].as_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn each_point_is_said_once() {
+        assert_eq!(
+            combined(&["The mill burnt down", "Boats are dear.", "Down burnt the mill.", ""]),
+            "The mill burnt down. Boats are dear."
+        );
+        assert_eq!(combined(&[]), "");
+    }
+}

@@ -1,0 +1,103 @@
+//! Task `summarise`: the sentences that speak most of what is asked, with their passages.
+use std::collections::HashSet;
+
+use halma_core::Question;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::super::input::Passage;
+use super::super::lexicon::Lexicon;
+use super::super::read::text::Text;
+use super::super::weights::{Weights, covered, mass};
+use super::super::words::Sentence;
+use super::alike::{alike, overlap};
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    question: Question,
+    #[serde(default)]
+    context: Vec<Passage>,
+}
+
+/// The most points, and the most sentences that are weighed against each other.
+const MOST: usize = 6;
+const WEIGHED: usize = 400;
+
+/// What counts beside the words of the question: what other passages say as well, and a place at
+/// the head of its passage.
+const CENTRAL: f32 = 1.0;
+const FIRST: f32 = 0.1;
+
+pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
+    let points: Vec<_> = points(lexicon, asked)
+        .into_iter()
+        .map(|(point, passages)| json!({ "point": point, "passages": passages }))
+        .collect();
+    json!({ "points": points }).to_string()
+}
+
+fn points(lexicon: &Lexicon, asked: &Asked) -> Vec<(String, Vec<usize>)> {
+    let text = Text::new(&asked.context, lexicon);
+    let lines = &text.lines[..text.lines.len().min(WEIGHED)];
+    let weights = Weights::over(lines.iter().map(|line| line.sentence.text.as_str()), lexicon);
+    let wanted = mass(&Sentence::new(&asked.question.text, lexicon), &weights);
+    let held: Vec<HashSet<String>> = lines
+        .iter()
+        .map(|line| lexicon.content(&line.sentence.text).into_iter().collect())
+        .collect();
+    let mut scored: Vec<(usize, f32)> = (0..lines.len())
+        .filter(|&i| held[i].len() > 2)
+        .map(|i| {
+            let others = (0..lines.len()).filter(|&j| lines[j].passage != lines[i].passage);
+            let central = others.map(|j| overlap(&held[i], &held[j])).fold(0.0, f32::max);
+            let first = if lines[i].place == 0 { FIRST } else { 0.0 };
+            (i, covered(&wanted, &held[i]) + CENTRAL * central + first)
+        })
+        .collect();
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let mut chosen: Vec<(usize, Vec<usize>)> = vec![];
+    for (i, _) in scored {
+        let passage = lines[i].passage + 1;
+        match chosen.iter().position(|(known, _)| alike(&held[*known], &held[i])) {
+            // The same said elsewhere is one point with two witnesses.
+            Some(at) if !chosen[at].1.contains(&passage) => chosen[at].1.push(passage),
+            None if chosen.len() < MOST => chosen.push((i, vec![passage])),
+            _ => {}
+        }
+    }
+    let said = |(i, mut passages): (usize, Vec<usize>)| {
+        passages.sort_unstable();
+        (lines[i].sentence.text.clone(), passages)
+    };
+    chosen.into_iter().map(said).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(question: &str, passages: &[&str]) -> Vec<(String, Vec<usize>)> {
+        let passage = |text: &&str| Passage { text: (*text).into(), ..Passage::default() };
+        let context = passages.iter().map(passage).collect();
+        points(&Lexicon::new(), &Asked { question: Question::new(question), context })
+    }
+
+    #[test]
+    fn the_same_point_has_all_its_passages() {
+        let points = of(
+            "What is said about the mill of Varn?",
+            &[
+                "The mill of Varn burnt down in spring. Boats are dear.",
+                "In spring the mill of Varn burnt down. Nobody was hurt in the fire.",
+            ],
+        );
+        assert_eq!(points[0], ("The mill of Varn burnt down in spring.".to_owned(), vec![1, 2]));
+        assert!(points.len() <= MOST);
+    }
+
+    #[test]
+    fn nothing_has_no_points() {
+        assert!(of("What?", &[]).is_empty());
+        assert!(of("", &["", "—", "Yes."]).is_empty());
+    }
+}

@@ -1,0 +1,108 @@
+//! Task `keywords`: the words of a question that a text must hold to answer it.
+use halma_core::Question;
+use halma_core::text::{NameKind, Value, is_stop_word, names};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::decompose::tokens::{Tag, tokens};
+use super::lexicon::Lexicon;
+use super::relations::leads;
+use super::words::split;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    question: Question,
+}
+
+/// As many as are given where the question names little; what it names is always given.
+const FEWEST: usize = 2;
+const MOST: usize = 6;
+
+pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
+    json!({ "keywords": keywords(&asked.question.text, lexicon) }).to_string()
+}
+
+/// Names, titles, dates and numbers, then the words that are likely to be rare; each as it stands
+/// in the question.
+pub(crate) fn keywords(question: &str, lexicon: &Lexicon) -> Vec<String> {
+    let mut found: Vec<String> = vec![];
+    let mut add = |word: &str| {
+        let word = word.trim_matches(|c: char| "\"“”()¿¡ ".contains(c));
+        let inside = found.iter().any(|known| known.contains(word));
+        if !word.is_empty() && !inside && question.contains(word) && found.len() < MOST {
+            found.push(word.to_owned());
+        }
+    };
+    for token in tokens(question, lexicon).iter().filter(|token| token.tag == Tag::Name) {
+        // `Low Tide (1974 film)` is hardly written like that in a text.
+        let plain = token.text.split(" (").next().unwrap_or(&token.text);
+        let (name, _) = plain.split_once(", ").unwrap_or((plain, ""));
+        add(if plain.starts_with(['"', '“']) { plain } else { name });
+    }
+    for name in names(question) {
+        if let NameKind::Value(value) = name.kind
+            && (matches!(value, Value::Date(_) | Value::Year(_)) || name.range.len() > 1)
+        {
+            add(&question[name.range]);
+        }
+    }
+    for word in rare(question, lexicon) {
+        if found.len() < FEWEST && !found.iter().any(|known| known.contains(&word)) {
+            found.push(word);
+        }
+    }
+    found
+}
+
+/// The words that say what is asked about, the rarest first: those of no family, then the longest,
+/// for long words are rarer.
+fn rare(question: &str, lexicon: &Lexicon) -> Vec<String> {
+    let mut words: Vec<&str> = split(question).into_iter().map(|range| &question[range]).collect();
+    words.retain(|word| {
+        let lower = word.to_lowercase();
+        !is_stop_word(&lower) && lexicon.verbs.form(&lower).is_none() && word.chars().count() > 2
+    });
+    words.sort_by_key(|word| {
+        let lower = word.to_lowercase();
+        let common = lexicon.has_kin(&lower) || leads(&lower).is_some();
+        (common, std::cmp::Reverse(word.chars().count()))
+    });
+    words.dedup();
+    words.into_iter().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(question: &str) -> Vec<String> {
+        keywords(question, &Lexicon::new())
+    }
+
+    #[test]
+    fn what_is_named_comes_first() {
+        assert_eq!(of("Who directed Low Tide (1974 film)?"), ["Low Tide", "1974"]);
+        assert_eq!(of("Which song of “low tide” is from 1974?"), ["low tide", "1974"]);
+        assert_eq!(
+            of("When did Orla Finch meet Mara Quill in Varn, Ohio?"),
+            ["Orla Finch", "Mara Quill", "Varn"]
+        );
+    }
+
+    #[test]
+    fn without_names_the_rarest_words_are_given() {
+        assert_eq!(of("what do stonemasons use to polish granite?"), ["stonemasons", "granite"]);
+        assert!(of("").is_empty() && of("who is it?").is_empty() && of("?!").is_empty());
+    }
+
+    #[test]
+    fn each_is_part_of_the_question() {
+        for question in
+            ["Où est né Émile  Zola, l’écrivain ?", "谁写了《红楼梦》？", "«Мастер» (1967)?"]
+        {
+            for word in of(question) {
+                assert!(question.contains(&word), "{word} in {question}");
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The answer from what was asked and answered on the way: the last answer, or the side that wins.
+use halma_core::text::{Value, normalise_name, value_at};
+
+use super::super::decompose::sides::comparison;
+use super::super::input::Exchange;
+use super::super::lexicon::Lexicon;
+use super::super::links::mentions;
+use super::super::words::Sentence;
+use super::compare::measure;
+use super::score::Query;
+use super::wanted::Sort;
+use super::{Asked, Found};
+
+/// `None` where the history settles nothing.
+pub(super) fn close(asked: &Asked, query: &Query<'_>, lexicon: &Lexicon) -> Option<Found> {
+    let history = &asked.history;
+    let last = history.last()?;
+    let answer = last.answer.trim();
+    let options = &asked.question.options;
+    if !options.is_empty() {
+        let says = |option: &&String| {
+            mentions(answer, option) || normalise_name(answer) == normalise_name(option)
+        };
+        return options.iter().find(says).map(|option| found(option, last));
+    }
+    if let Some(compared) = comparison(query.text) {
+        let told = compared.things.each_ref().map(|thing| reached(thing, history));
+        return weighed(&compared.things, told, query, lexicon);
+    }
+    let verdict = is_verdict(answer);
+    if query.wanted.sort == Sort::YesNo {
+        return verdict.then(|| found(answer, last));
+    }
+    (!answer.is_empty() && !verdict).then(|| found(answer, last))
+}
+
+fn found(answer: &str, from: &Exchange) -> Found {
+    let rationale = format!("“{}” was answered with “{}”.", from.question, from.answer.trim());
+    Found { answer: answer.to_owned(), rationale }
+}
+
+fn is_verdict(answer: &str) -> bool {
+    ["yes", "no"].contains(&answer.trim_end_matches('.').to_lowercase().as_str())
+}
+
+/// The last answer that a chain of exchanges leads to from a thing: its director, his birthday.
+fn reached<'h>(thing: &str, history: &'h [Exchange]) -> Option<&'h str> {
+    let mut known = vec![thing.trim_start_matches("the ").to_owned()];
+    let mut told = None;
+    for exchange in history {
+        let answer = exchange.answer.trim();
+        let about = |name: &String| mentions(&exchange.question, name);
+        if !answer.is_empty() && known.iter().any(about) {
+            known.push(answer.to_owned());
+            told = Some(answer);
+        }
+    }
+    told
+}
+
+fn weighed(
+    things: &[String; 2],
+    told: [Option<&str>; 2],
+    query: &Query<'_>,
+    lexicon: &Lexicon,
+) -> Option<Found> {
+    let [Some(a), Some(b)] = told else { return None };
+    let rationale = format!("`{}`: {a}; `{}`: {b}.", things[0], things[1]);
+    let say =
+        |answer: &str| Some(Found { answer: answer.to_owned(), rationale: rationale.clone() });
+    if query.wanted.sort == Sort::YesNo {
+        let yes = if is_verdict(a) && is_verdict(b) {
+            [a, b].iter().all(|answer| answer.to_lowercase().starts_with("yes"))
+        } else {
+            alike(a, b, lexicon)
+        };
+        return say(if yes { "yes" } else { "no" });
+    }
+    if is_verdict(a) && is_verdict(b) && !a.eq_ignore_ascii_case(b) {
+        let first = a.to_lowercase().starts_with("yes");
+        return say(&things[usize::from(!first)]);
+    }
+    let (_, least) = measure(query)?;
+    let (a, b) = (amount(a, lexicon)?, amount(b, lexicon)?);
+    let order = a.partial_cmp(&b).filter(|order| order.is_ne())?;
+    say(&things[usize::from(order.is_lt() != least)])
+}
+
+/// One country, one name, or one within the other.
+fn alike(a: &str, b: &str, lexicon: &Lexicon) -> bool {
+    if let (Some(one), Some(other)) = (lexicon.country(a), lexicon.country(b)) {
+        return one == other;
+    }
+    mentions(a, b) || mentions(b, a) || normalise_name(a) == normalise_name(b)
+}
+
+/// The first date or number of an answer.
+fn amount(answer: &str, lexicon: &Lexicon) -> Option<f64> {
+    let sentence = Sentence::new(answer, lexicon);
+    let values = (0..sentence.words.len()).filter_map(|at| value_at(&sentence.plain, at));
+    values
+        .map(|(_, value)| match value {
+            Value::Date(amount) | Value::Year(amount) | Value::Number(amount) => amount,
+        })
+        .next()
+}
+
+#[cfg(test)]
+mod tests {
+    use halma_core::Question;
+
+    use super::super::read;
+    use super::*;
+
+    fn closed(question: &str, history: &[(&str, &str)]) -> String {
+        let exchange = |(question, answer): &(&str, &str)| Exchange {
+            question: (*question).into(),
+            answer: (*answer).into(),
+        };
+        let history = history.iter().map(exchange).collect();
+        let asked = Asked { question: Question::new(question), context: vec![], history };
+        read(&Lexicon::new(), &asked).answer
+    }
+
+    #[test]
+    fn the_last_answer_of_a_chain_answers() {
+        let who = ("Who directed Low Tide?", "Mara Quill");
+        let asked = "Where was the director of Low Tide born?";
+        assert_eq!(closed(asked, &[who, ("Where was Mara Quill born?", "Varn")]), "Varn");
+        assert_eq!(closed(asked, &[who, ("Where was Mara Quill born?", "")]), "");
+        assert_eq!(closed(asked, &[]), "");
+    }
+
+    #[test]
+    fn the_answers_of_two_sides_are_compared() {
+        let born = [
+            ("When was Mara Quill born?", "3 May 1931"),
+            ("When was Orla Finch born?", "12 March 1929"),
+        ];
+        assert_eq!(closed("Who is older, Mara Quill or Orla Finch?", &born), "Orla Finch");
+        assert_eq!(closed("Who is younger, Mara Quill or Orla Finch?", &born), "Mara Quill");
+        let directors = [
+            ("Who is the director of Low Tide?", "Mara Quill"),
+            ("Who is the director of High Noon?", "Orla Finch"),
+            born[0],
+            born[1],
+        ];
+        let older = "Which film has the director who is older, Low Tide or High Noon?";
+        assert_eq!(closed(older, &directors), "High Noon");
+        let from = [
+            ("Which country is Mara Quill from?", "Danish"),
+            ("Which country is Orla Finch from?", "Denmark"),
+        ];
+        assert_eq!(closed("Are Mara Quill and Orla Finch from the same country?", &from), "yes");
+        let both = [("Is Mara Quill a painter?", "yes"), ("Is Orla Finch a painter?", "no")];
+        assert_eq!(closed("Are Mara Quill and Orla Finch both painters?", &both), "no");
+        assert_eq!(closed("Are Mara Quill and Orla Finch both painters?", &both[..1]), "");
+    }
+}

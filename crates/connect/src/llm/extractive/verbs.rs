@@ -1,0 +1,151 @@
+//! The forms of English verbs, as far as a clause is told by them.
+use std::collections::HashMap;
+
+/// A verb a line: base, past and participle; lines that start with `#` are comments.
+const VERBS: &str = include_str!("data/verbs.txt");
+
+/// Words that carry a verb, and stand before the subject in a question.
+const AUXILIARIES: &[&str] = &[
+    "is", "are", "was", "were", "be", "been", "do", "does", "did", "has", "have", "had", "can",
+    "could", "will", "would", "may", "might", "should", "must",
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Auxiliary,
+    Base,
+    /// `plays`
+    Third,
+    /// `fell`: past and no participle.
+    Past,
+    /// `played`: past and participle alike, or the participle of an irregular verb.
+    Done,
+    /// `playing`
+    Going,
+}
+
+impl Form {
+    /// Whether a clause can have it as its only verb.
+    pub(crate) fn stands_alone(self) -> bool {
+        matches!(self, Self::Auxiliary | Self::Third | Self::Past | Self::Done)
+    }
+}
+
+/// The verb forms, worked out once.
+#[derive(Debug, Clone)]
+pub(crate) struct Verbs {
+    forms: HashMap<String, (Form, &'static str)>,
+}
+
+impl Verbs {
+    pub(crate) fn new() -> Self {
+        let mut forms: HashMap<String, (Form, &'static str)> = HashMap::new();
+        for line in VERBS.lines().filter(|line| !line.starts_with('#')) {
+            let mut words = line.split_whitespace();
+            let Some(base) = words.next() else { continue };
+            let mut put = |word: String, form| {
+                forms.entry(word).or_insert((form, base));
+            };
+            put(base.to_owned(), Form::Base);
+            if let (Some(past), Some(done)) = (words.next(), words.next()) {
+                if past != done {
+                    put(past.to_owned(), Form::Past);
+                }
+                put(done.to_owned(), Form::Done);
+            } else {
+                for past in pasts(base) {
+                    put(past, Form::Done);
+                }
+            }
+            put(third(base), Form::Third);
+            for going in goings(base) {
+                put(going, Form::Going);
+            }
+        }
+        for word in AUXILIARIES {
+            forms.insert((*word).to_owned(), (Form::Auxiliary, word));
+        }
+        Self { forms }
+    }
+
+    /// The form of a word in lower case, whatever it is in its sentence.
+    pub(crate) fn form(&self, word: &str) -> Option<Form> {
+        match self.forms.get(word) {
+            Some((form, _)) => Some(*form),
+            // Verbs that are in no list show themselves by their ending.
+            None if word.len() > 4 && word.ends_with("ed") => Some(Form::Done),
+            None => None,
+        }
+    }
+
+    /// The base of a form, where the verb is known.
+    pub(crate) fn base(&self, word: &str) -> Option<&'static str> {
+        self.forms.get(word).filter(|(form, _)| *form != Form::Auxiliary).map(|(_, base)| *base)
+    }
+}
+
+fn ends_hard(base: &str) -> bool {
+    ["s", "x", "ch", "sh", "o"].iter().any(|end| base.ends_with(end))
+}
+
+/// `carry` without its `y`, if a consonant stands before it.
+fn without_y(base: &str) -> Option<&str> {
+    base.strip_suffix('y').filter(|rest| !rest.ends_with(['a', 'e', 'o', 'u']))
+}
+
+pub(crate) fn third(base: &str) -> String {
+    match without_y(base) {
+        Some(rest) => format!("{rest}ies"),
+        None if ends_hard(base) => format!("{base}es"),
+        None => format!("{base}s"),
+    }
+}
+
+fn pasts(base: &str) -> Vec<String> {
+    match (without_y(base), base.strip_suffix('e')) {
+        (Some(rest), _) => vec![format!("{rest}ied")],
+        (_, Some(rest)) => vec![format!("{rest}ed")],
+        _ => vec![format!("{base}ed"), format!("{}ed", doubled(base))],
+    }
+}
+
+fn goings(base: &str) -> Vec<String> {
+    match base.strip_suffix('e') {
+        Some(rest) => vec![format!("{rest}ing")],
+        None => vec![format!("{base}ing"), format!("{}ing", doubled(base))],
+    }
+}
+
+/// `drop` with its last letter twice, as before `-ed`.
+fn doubled(base: &str) -> String {
+    let last = base.chars().next_back().unwrap_or_default();
+    format!("{base}{last}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_told_apart() {
+        let verbs = Verbs::new();
+        for (word, form) in [
+            ("was", Some(Form::Auxiliary)),
+            ("die", Some(Form::Base)),
+            ("died", Some(Form::Done)),
+            ("dropped", Some(Form::Done)),
+            ("carries", Some(Form::Third)),
+            ("fell", Some(Form::Past)),
+            ("born", Some(Form::Done)),
+            ("making", Some(Form::Going)),
+            ("embroidered", Some(Form::Done)),
+            ("river", None),
+            ("étranglé", None),
+        ] {
+            assert_eq!(verbs.form(word), form, "{word}");
+        }
+        assert_eq!(verbs.base("died"), Some("die"));
+        assert_eq!(verbs.base("fought"), Some("fight"));
+        assert_eq!(verbs.base("was"), None);
+    }
+}

@@ -86,8 +86,8 @@ impl Cx {
             let reason = format!("{} scores for {} texts", scores.len(), hits.len());
             return Err(failed(crate::LlmError::refused(reason)));
         }
-        let scored = hits.into_iter().zip(scores).map(|(hit, score)| Hit { score, ..hit });
-        let mut hits: Vec<Hit> = scored.collect();
+        let judged = hits.into_iter().zip(scores).map(|(hit, score)| Hit { score, ..hit });
+        let mut hits: Vec<Hit> = judged.collect();
         hits.sort_by(|a, b| b.score.total_cmp(&a.score));
         self.push(Event::Reranked {
             span: self.span,

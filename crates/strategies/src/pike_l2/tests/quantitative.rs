@@ -48,7 +48,7 @@ async fn a_query_that_errs_is_given_back() {
 
 #[tokio::test]
 async fn a_query_that_errs_three_times_is_bridged() {
-    let wrong = ("pike_l2/sql", r#"{"sql": "SELEKT", "reason": ""}"#);
+    let wrong = ("pike_l2/sql", r#"{"sql": "SELECT FROM", "reason": ""}"#);
     let model = Script::new([wrong, wrong, wrong, BRIDGED[0], BRIDGED[1]]);
     run("pike_l2_quantitative_errs_for_good", towers(), model).await;
 }

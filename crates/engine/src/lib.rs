@@ -21,12 +21,18 @@ pub use halma_kb::{
     Listed, Merge, MergeSide, Progress, Refused, Seen, Shown, SqlLimits, Stage, StageEstimate,
     Stats, Step, TableLine, Unit, Verified, Watch,
 };
+pub use halma_strategies::Cost as StrategyCost;
 pub use load::{Flags, Loaded, flag_value, load};
 pub use show::{ShownValue, show};
 
 /// The prompts of every crate that has some.
 pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 3] {
     [halma_strategies::PROMPTS, halma_kb::PROMPTS, halma_eval::judge::JUDGE_PROMPTS]
+}
+
+/// What a strategy takes for a question on average, where it was measured.
+pub fn cost(strategy: &str) -> Option<&'static StrategyCost> {
+    halma_strategies::COSTS.iter().find(|(name, _)| *name == strategy).map(|(_, cost)| cost)
 }
 
 /// All strategies, for help and menus.

@@ -247,8 +247,12 @@ impl Base {
         Ok(Some(rows))
     }
 
-    /// Says once that only words are searched, unless there is nothing to search.
+    /// Says once that only words are searched, unless there is nothing to search. The layers
+    /// beside chunks and atoms are searched by words in every base.
     pub(crate) fn warn_words_only(&self, layer: Layer) -> Result<(), KbError> {
+        if !matches!(layer, Layer::Chunk | Layer::Atom) {
+            return Ok(());
+        }
         let held = self.store.read(|txn| self.store.count(txn, layer))?;
         if held == 0 || self.warned.swap(true, Ordering::Relaxed) {
             return Ok(());

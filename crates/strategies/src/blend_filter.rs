@@ -30,8 +30,7 @@ use serde::Deserialize;
 
 pub use self::settings::BlendFilter;
 use crate::settings as table;
-use crate::solved::abstain;
-use crate::steps::{Reading, answer_from, unseen};
+use crate::steps::{Reading, abstain, answer_from, unseen};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "blend_filter",

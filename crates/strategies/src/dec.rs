@@ -35,8 +35,8 @@ use serde::Deserialize;
 pub use self::settings::Dec;
 use crate::chain::{chain, filled};
 use crate::settings as table;
-use crate::solved::{Solved, abstain, closing};
-use crate::steps::Reading;
+use crate::solved::{Solved, closing};
+use crate::steps::{Reading, abstain};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "dec",

@@ -32,8 +32,8 @@ use serde::Deserialize;
 pub use self::settings::GenGround;
 use crate::near::Near;
 use crate::settings as table;
-use crate::solved::{Solved, abstain, closing};
-use crate::steps::{Reading, answer_from};
+use crate::solved::{Solved, closing};
+use crate::steps::{Reading, abstain, answer_from};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "gen_ground",

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::naive::Naive;
 use crate::settings;
-use crate::steps::{Reading, answer_from, nothing};
+use crate::steps::{Reading, abstain, answer_from};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "graph_global",
@@ -110,7 +110,7 @@ impl Strategy for GraphGlobal {
         let points = self.map(question, &communities, cx).await?;
         if points.is_empty() {
             cx.note("no report helps");
-            return Ok(nothing("none of the communities that were read helps with the question"));
+            return Ok(abstain("none of the communities that were read helps with the question"));
         }
         let variables = context! { question => Serde(question), points => Serde(&points) };
         let answer = answer_from(cx.reserve().ask(&COMBINE, variables).await?, &[]);

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use self::fuse::fused;
 use crate::settings;
-use crate::steps::{Reading, answer_from, nothing};
+use crate::steps::{Reading, abstain, answer_from};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "pike_l1",
@@ -136,7 +136,7 @@ impl Strategy for PikeL1 {
         if context.is_empty() {
             // There is nothing to read, so a call would only invite an answer from memory.
             cx.note("nothing in the base is near the question");
-            return Ok(nothing("nothing in the knowledge base is near the question"));
+            return Ok(abstain("nothing in the knowledge base is near the question"));
         }
         let variables = context! { question => Serde(question), context => Serde(&context) };
         let reading = cx.reserve().ask(&ANSWER, variables).await?;

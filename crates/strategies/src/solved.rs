@@ -35,8 +35,3 @@ pub(crate) fn closing(reading: Reading, history: &[Solved]) -> Answer {
     }
     Answer { citations, ..answer_from(reading, &[]) }
 }
-
-/// An abstention, and why.
-pub(crate) fn abstain(reason: impl Into<String>) -> Answer {
-    Answer { abstained: true, reason: reason.into(), ..Answer::default() }
-}

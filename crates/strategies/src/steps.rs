@@ -76,7 +76,7 @@ fn plain_text<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result
 }
 
 /// The abstention of a strategy that found nothing to read.
-pub(crate) fn nothing(reason: impl Into<String>) -> Answer {
+pub(crate) fn abstain(reason: impl Into<String>) -> Answer {
     Answer { abstained: true, reason: reason.into(), ..Answer::default() }
 }
 

@@ -32,8 +32,8 @@ use halma_core::{Answer, Cx, Entry, Hit, Question, Result, Strategy, UnlessSpent
 use self::reason::{Reasoned, Verdict};
 pub use self::settings::{Prompting, Unirag};
 use crate::settings as table;
-use crate::solved::{Solved, abstain};
-use crate::steps::answer_from;
+use crate::solved::Solved;
+use crate::steps::{abstain, answer_from};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "unirag",

@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Ask(Ask),
     /// Search a knowledge base, layer by layer or along its graph
     Search(Search),
+    /// The ways of answering: where each comes from, what it needs and takes
+    Strategies(Strategies),
     /// Run strategies on a question set, measure them, compare them
     Eval(Eval),
     /// Question sets: what is known of each, and whether a downloaded file is right
@@ -127,6 +129,13 @@ pub(crate) struct Ask {
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
     /// Print answer, citations, usage and trace as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Strategies {
+    /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

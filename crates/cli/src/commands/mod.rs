@@ -11,3 +11,4 @@ pub(crate) mod kb;
 pub(crate) mod prompts;
 pub(crate) mod search;
 mod setup;
+pub(crate) mod strategies;

@@ -8,8 +8,8 @@ use super::Dec;
 use crate::chain::filled;
 use crate::near::Near;
 use crate::recall::Recall;
-use crate::solved::{Solved, abstain};
-use crate::steps::{Reading, answer_from};
+use crate::solved::Solved;
+use crate::steps::{Reading, abstain, answer_from};
 
 const REWRITE: Prompt<Rewritten> = Prompt::json("dec/rewrite");
 const ANSWER_ONE: Prompt<Reading> = Prompt::json("dec/answer_one");

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::citing::joined;
 use crate::settings::{a_cosine, at_least_one};
-use crate::steps::{Reading, answer_from, nothing};
+use crate::steps::{Reading, abstain, answer_from};
 
 const SUMMARISE: Prompt<Points> = Prompt::json("pike_l2/summarise");
 const COMBINE: Prompt<Reading> = Prompt::json("pike_l2/combine");
@@ -68,7 +68,7 @@ impl Summarising {
         let (chunks, beyond) = self.gather(question, &cx).await?;
         if chunks.is_empty() {
             cx.note("nothing in the base is near the question");
-            return Ok(nothing("nothing in the knowledge base is near the question"));
+            return Ok(abstain("nothing in the knowledge base is near the question"));
         }
         let mapped = self.map(question, (&chunks, &beyond), &cx).await?;
         let points = mapped.unwrap_or_else(|| {
@@ -77,7 +77,7 @@ impl Summarising {
         });
         if points.is_empty() {
             cx.note("no passage bears on the question");
-            return Ok(nothing("none of the passages that were read bears on the question"));
+            return Ok(abstain("none of the passages that were read bears on the question"));
         }
         let variables = context! { question => Serde(question), points => Serde(&points) };
         let reading = cx.reserve().ask(&COMBINE, variables).await?;

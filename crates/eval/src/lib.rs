@@ -13,6 +13,7 @@ mod jobs;
 mod journal;
 pub mod judge;
 pub mod metrics;
+mod preset;
 mod random;
 mod record;
 mod report;
@@ -33,6 +34,11 @@ pub use forecast::{Basis, Cost, Forecast, Range, table as forecast_table, would_
 pub use grid::{Grid, GridError, Point};
 pub use html::Details;
 pub use metrics::{Metric, Profile, Score, normalise, recall_at_k, score, support_recall};
+pub use preset::{
+    Answerable, Beside, BesideRow, Block, Figure, ListedRow, Ours, PRESETS, Pair, Preset,
+    PresetError, PresetProtocol, PresetRow, Rerun, WARNING, beside, preset, preset_list,
+    preset_reference,
+};
 pub use record::fingerprint;
 pub use report::{
     Failure, Fate, Judgement, KindMetrics, Latency, Loss, Metrics, QuestionHead, QuestionResult,

@@ -22,6 +22,7 @@ use crate::{Metric, Profile, RefusedRecord, Score};
 
 pub(crate) use figures::{mean, nearest_rank, number, ratio};
 pub use losses::Loss;
+pub(crate) use markdown::escaped;
 pub(crate) use notes::questions;
 pub(crate) use scoring::{Measure, result};
 

@@ -115,7 +115,7 @@ impl Grid {
 }
 
 impl Point {
-    fn named(strategy: &str, settings: BTreeMap<String, String>) -> Self {
+    pub(crate) fn named(strategy: &str, settings: BTreeMap<String, String>) -> Self {
         let named: Vec<String> =
             settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let label = match named.as_slice() {

@@ -1,0 +1,91 @@
+//! The reference page of the presets, made of their data.
+use std::fmt::Write as _;
+
+use super::show::line;
+use super::{Block, PRESETS, Preset, PresetRow, Rerun, WARNING};
+use crate::report::escaped;
+
+const HEAD: &str = "\
+# Presets: the papers' tables
+
+This page is made from `crates/eval/src/preset`; a test holds it current. To make it anew: \
+`HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test presets`.
+
+`halma eval preset NAME` runs the strategies and settings of one table on a question file and \
+prints our figures beside the paper's.
+
+";
+
+const RULES: &str = "
+What holds for all of them:
+
+- A row sets what its paper gives a number or a variant for; all else is the strategy's default. \
+Thresholds are never taken over: the papers' are on other scales, ours are the embedder's own.
+- A run belongs to a row by its label, which names the strategy and the settings. Rows without a \
+run, questions that failed or were not asked, and figures over fewer questions than the row's are \
+told with their numbers.
+- All figures are in percent, only #SQA is a count. Acc is a model judge's; without one there is \
+none of ours.
+- No difference of the two columns is shown, for the reason in bold.
+";
+
+/// The page as Markdown.
+pub fn preset_reference() -> String {
+    let mut page = format!("{HEAD}**{WARNING}**\n\n");
+    page.push_str("| name | paper | table | data sets |\n|---|---|---|---|\n");
+    for preset in PRESETS {
+        let Preset { name, paper, table, title, .. } = preset;
+        let _ = writeln!(page, "| `{name}` | {paper} | {table}: {title} | {} |", preset.on());
+    }
+    page.push_str(RULES);
+    for preset in PRESETS {
+        section(preset, &mut page);
+    }
+    page
+}
+
+fn section(preset: &Preset, page: &mut String) {
+    let Preset { name, paper, table, title, protocol, .. } = preset;
+    let _ = write!(page, "\n## `{name}`\n\n{paper}, {table}: {title}.\n\n");
+    for (what, text) in protocol.parts() {
+        let _ = writeln!(page, "- {what}: {text}");
+    }
+    if let Some(flag) = preset.judge_flag() {
+        let _ = writeln!(page, "- judge: `{flag}`");
+    }
+    for note in preset.notes {
+        let _ = writeln!(page, "- note: {note}");
+    }
+    page.push_str("\n| row | strategy | settings |\n|---|---|---|\n");
+    for row in preset.rows {
+        let (strategy, settings) = stands_for(row);
+        line([escaped(row.label), strategy, settings].into_iter(), page);
+    }
+    for (place, block) in preset.blocks.iter().enumerate() {
+        figures(preset, (place, block), page);
+    }
+}
+
+fn stands_for(row: &PresetRow) -> (String, String) {
+    match row.rerun {
+        Rerun::Not { reason } => ("-".into(), format!("not run: {reason}")),
+        Rerun::Run { strategy, settings: [] } => (format!("`{strategy}`"), "-".into()),
+        Rerun::Run { strategy, settings } => {
+            let settings = settings.iter().map(|(key, value)| format!("`{key}={value}`"));
+            (format!("`{strategy}`"), settings.collect::<Vec<_>>().join(" "))
+        }
+    }
+}
+
+/// What the paper gives for one data set and one model.
+fn figures(preset: &Preset, (place, block): (usize, &Block), page: &mut String) {
+    let _ = write!(page, "\n{}, {}:\n\n", block.format.title(), block.model);
+    let names = block.figures.iter().map(|figure| escaped(&figure.name()));
+    line(std::iter::once("row".to_owned()).chain(names), page);
+    let _ = writeln!(page, "|{}", "---|".repeat(block.figures.len() + 1));
+    for row in preset.rows {
+        let of = |value: &f64| if value.is_finite() { format!("{value:.2}") } else { "-".into() };
+        let values = row.figures.get(place).copied().unwrap_or_default().iter().map(of);
+        line(std::iter::once(escaped(row.label)).chain(values), page);
+    }
+}

@@ -1,0 +1,210 @@
+//! Presets and their figures in words: for the terminal and as Markdown.
+use std::fmt::Write as _;
+
+use super::{Beside, BesideRow, Figure, ListedRow, Ours, PRESETS, Pair, Preset};
+use crate::judge::Protocol;
+use crate::report::escaped;
+use crate::table::aligned;
+
+/// All presets by name, with what they are measured on.
+pub fn preset_list() -> String {
+    let width = |of: fn(&Preset) -> usize| PRESETS.iter().map(of).max().unwrap_or(0);
+    let names = width(|preset| preset.name.len());
+    let mut out = String::new();
+    for preset in PRESETS {
+        let Preset { name, paper, table, title, .. } = preset;
+        let _ = writeln!(out, "{name:<names$}  {paper}, {table}: {title}");
+        let _ = writeln!(out, "{:names$}  on {}", "", preset.on());
+    }
+    out
+}
+
+impl Preset {
+    /// Its data sets in words, each with its name on the command line.
+    pub(super) fn on(&self) -> String {
+        let formats = self.formats();
+        let named = formats.iter().map(|format| format!("{} ({format})", format.title()));
+        named.collect::<Vec<_>>().join(", ")
+    }
+
+    /// What has a model judge by the paper's protocol.
+    pub(super) fn judge_flag(&self) -> Option<&'static str> {
+        self.judge.map(|protocol| match protocol {
+            Protocol::Pike => "--judge pike",
+            Protocol::Dec => "--judge dec",
+        })
+    }
+
+    /// Its rows with their runs, told by the names of the strategies that there are which of them
+    /// can be run; then the protocol and the notes.
+    pub fn listing(&self, known: &[&str]) -> String {
+        let Self { paper, table, title, protocol, .. } = self;
+        let mut out = format!("{paper}, {table}: {title}\non {}\n\n", self.on());
+        let rows = self.listed(known);
+        let widest = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
+        for ListedRow { label, run, missing, .. } in &rows {
+            let _ = write!(out, "{label:<widest$}  {}", run.as_deref().unwrap_or("-"));
+            let _ = match missing {
+                Some(reason) => writeln!(out, "  (not run: {reason})"),
+                None => writeln!(out),
+            };
+        }
+        out.push('\n');
+        for (what, text) in protocol.parts() {
+            let _ = writeln!(out, "{what}: {text}");
+        }
+        if let Some(flag) = self.judge_flag() {
+            let _ = writeln!(out, "judge: {flag}");
+        }
+        for note in self.notes {
+            let _ = writeln!(out, "note: {note}");
+        }
+        out
+    }
+}
+
+impl super::PresetProtocol {
+    pub(super) fn parts(&self) -> [(&'static str, &'static str); 4] {
+        [
+            ("questions", self.sample),
+            ("searched", self.corpus),
+            ("model", self.model),
+            ("figures", self.metric),
+        ]
+    }
+}
+
+impl Beside {
+    /// For the terminal.
+    pub fn text(&self) -> String {
+        let mut out = format!("{}\n", self.heading());
+        let (over, under) = self.heads();
+        let mut rows = vec![over, under];
+        rows.extend(self.rows.iter().map(|row| self.cells(row)));
+        // The second column is words too, and reads from the left.
+        let width = rows.iter().map(|row| row[1].chars().count()).max().unwrap_or(0);
+        for row in &mut rows {
+            row[1] = format!("{:<width$}", row[1]);
+        }
+        for line in aligned(&rows).lines() {
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+        for (whose, parts) in self.protocols() {
+            let _ = writeln!(out, "\n{whose}");
+            for (what, text) in parts {
+                let _ = writeln!(out, "  {what}: {text}");
+            }
+        }
+        let _ = writeln!(out, "\n{}", self.warning);
+        for note in self.all_notes() {
+            let _ = writeln!(out, "- {note}");
+        }
+        out
+    }
+
+    /// As a section of a Markdown document.
+    pub fn markdown(&self) -> String {
+        let mut out = format!("## {}\n\n", escaped(&self.heading()));
+        let (over, under) = self.heads();
+        let mut figure = "";
+        let head = over.iter().zip(&under).map(|(over, under)| {
+            figure = if over.is_empty() { figure } else { over };
+            // Behind the pairs of figures there is one more column, which is of no figure.
+            if matches!(under.as_str(), "row" | "run" | "n") {
+                under.clone()
+            } else {
+                format!("{figure}, {under}")
+            }
+        });
+        line(head, &mut out);
+        let _ = writeln!(out, "|{}", "---|".repeat(over.len()));
+        for row in &self.rows {
+            line(self.cells(row).iter().map(|cell| escaped(cell)), &mut out);
+        }
+        out.push('\n');
+        for (whose, parts) in self.protocols() {
+            let _ = writeln!(out, "- {whose}");
+            for (what, text) in parts {
+                let _ = writeln!(out, "  - {what}: {}", escaped(&text));
+            }
+        }
+        let _ = writeln!(out, "\n**{}**\n", self.warning);
+        for note in self.all_notes() {
+            let _ = writeln!(out, "- {}", escaped(&note));
+        }
+        out
+    }
+
+    fn heading(&self) -> String {
+        let Self { paper, table, title, .. } = self;
+        format!("{paper}, {table}: {title}; {} ({})", self.format.title(), self.ours.dataset)
+    }
+
+    /// Two lines: what the figure is, and whose.
+    fn heads(&self) -> (Vec<String>, Vec<String>) {
+        let mut over = vec![String::new(); 2];
+        let mut under = vec!["row".to_owned(), "run".to_owned()];
+        for figure in &self.figures {
+            over.push(figure.name());
+            over.extend(std::iter::repeat_n(String::new(), self.models.len()));
+            match self.models.as_slice() {
+                [_] => under.push("paper".into()),
+                models => under.extend(models.iter().map(|&model| model.to_owned())),
+            }
+            under.push("ours".into());
+        }
+        over.push(String::new());
+        under.push("n".into());
+        (over, under)
+    }
+
+    fn cells(&self, row: &BesideRow) -> Vec<String> {
+        let mut cells = vec![row.label.to_owned(), row.run.clone().unwrap_or("-".into())];
+        for (figure, pair) in self.figures.iter().zip(&row.pairs) {
+            let paper = pair.paper.iter().copied();
+            cells.extend(paper.map(|value| value.map_or("-".into(), |v| format!("{v:.2}"))));
+            cells.push(ours(*figure, pair, row.scored));
+        }
+        cells.push(match row.scored {
+            None => "-".into(),
+            Some(scored) if scored == self.ours.n => scored.to_string(),
+            Some(scored) => format!("{scored} of {}", self.ours.n),
+        });
+        cells
+    }
+
+    /// The paper's and ours.
+    fn protocols(&self) -> [(&str, Vec<(&str, String)>); 2] {
+        let paper = self.protocol.parts().map(|(what, text)| (what, text.to_owned()));
+        let Ours { dataset, sample, base, models, .. } = &self.ours;
+        let models: Vec<&str> = models.iter().map(String::as_str).collect();
+        let models = if models.is_empty() { "none" } else { &models.join(", ") };
+        let ours = vec![
+            ("questions", format!("{sample}, of {dataset}")),
+            ("searched", if base.is_empty() { "no base".into() } else { format!("base {base}") }),
+            ("model", models.to_owned()),
+        ];
+        [(self.paper, paper.to_vec()), ("ours", ours)]
+    }
+
+    fn all_notes(&self) -> Vec<String> {
+        let mut notes = self.notes.clone();
+        if !self.others.is_empty() {
+            notes.push(format!("runs that the table has no row for: {}", self.others.join(", ")));
+        }
+        notes
+    }
+}
+
+/// With its number of questions, where that is not the row's.
+fn ours(figure: Figure, pair: &Pair, scored: Option<usize>) -> String {
+    let Some(value) = pair.ours else { return "-".into() };
+    let value =
+        if figure == Figure::SubQuestions { format!("{value:.2}") } else { format!("{value:.1}") };
+    if Some(pair.n) == scored { value } else { format!("{value} (n {})", pair.n) }
+}
+
+pub(super) fn line(cells: impl Iterator<Item = String>, out: &mut String) {
+    let cells: Vec<String> = cells.collect();
+    let _ = writeln!(out, "| {} |", cells.join(" | "));
+}

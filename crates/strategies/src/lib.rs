@@ -7,6 +7,7 @@ mod auto;
 mod blend_filter;
 mod chain;
 mod citing;
+mod costs;
 mod cot;
 mod dec;
 mod direct;
@@ -33,6 +34,7 @@ mod unirag;
 
 pub use auto::{Auto, Level};
 pub use blend_filter::BlendFilter;
+pub use costs::{COSTS, Cost};
 pub use cot::Cot;
 pub use dec::Dec;
 pub use direct::Direct;

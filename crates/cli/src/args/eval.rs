@@ -10,7 +10,8 @@ const EXAMPLES: &str = "Examples:
   halma eval questions.jsonl --kb .halma --strategy naive,kar3       your own questions on your base
   halma eval hotpotqa_dev.json --sample 100 --strategy kar3 --grid n=1..10
   halma eval questions.jsonl --estimate --strategy kar3              what would it take?
-  halma eval compare .halma/eval/questions#naive .halma/eval/questions#kar3";
+  halma eval compare .halma/eval/questions#naive .halma/eval/questions#kar3
+  halma eval preset kar3-table1 hotpotqa_dev.json --sample 100";
 
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -26,6 +27,8 @@ pub(crate) struct Eval {
 pub(crate) enum EvalCommand {
     /// Two runs on the same questions: how far apart, how sure, which questions flipped
     Compare(EvalCompare),
+    /// The tables of the papers: what they compare, and our figures beside theirs
+    Preset(EvalPreset),
 }
 
 #[derive(clap::Args)]
@@ -43,6 +46,22 @@ pub(crate) struct EvalRun {
     /// Every strategy at every combination of values: n=1..10, kar3.mode=graph|dense
     #[arg(long, value_name = "KEY=VALUES")]
     pub(crate) grid: Vec<String>,
+    /// Ask --probe questions of each strategy, say what the whole would take, and stop
+    #[arg(long)]
+    pub(crate) estimate: bool,
+    /// Questions that --estimate asks of each strategy; they are kept. 0 asks none
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "estimate")]
+    pub(crate) probe: u16,
+    /// Ask no strategy; measure what searches in these modes find
+    #[arg(long, value_name = "MODES", value_enum, value_delimiter = ',')]
+    pub(crate) retrieval: Vec<ModeArg>,
+    #[command(flatten)]
+    pub(crate) how: EvalHow,
+}
+
+/// What evaluations of all kinds share.
+#[derive(clap::Args)]
+pub(crate) struct EvalHow {
     #[command(flatten)]
     pub(crate) set: Set,
     /// Only the first N questions
@@ -56,8 +75,8 @@ pub(crate) struct EvalRun {
     /// The seed of `--sample`
     #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = "Questions")]
     pub(crate) seed: u64,
-    /// Folder of the knowledge base [default: one of the file's own passages, below the output
-    /// folder; .halma where the file brings none]
+    /// Folder of the knowledge base [default: one of the file's own passages, below
+    /// .halma/eval/NAME; .halma where the file brings none]
     #[arg(long, value_name = "DIR")]
     pub(crate) kb: Option<PathBuf>,
     /// Search nothing: for strategies that answer from memory (direct, cot)
@@ -76,21 +95,22 @@ pub(crate) struct EvalRun {
     /// Have the model of the role `judge` rule on every answer, by a paper's protocol
     #[arg(long, value_name = "PROTOCOL", value_enum)]
     pub(crate) judge: Option<ProtocolArg>,
-    /// Ask --probe questions of each strategy, say what the whole would take, and stop
-    #[arg(long)]
-    pub(crate) estimate: bool,
-    /// Questions that --estimate asks of each strategy; they are kept. 0 asks none
-    #[arg(long, value_name = "N", default_value_t = 5, requires = "estimate")]
-    pub(crate) probe: u16,
-    /// Ask no strategy; measure what searches in these modes find
-    #[arg(long, value_name = "MODES", value_enum, value_delimiter = ',')]
-    pub(crate) retrieval: Vec<ModeArg>,
     /// For the whole evaluation; a single question is under [budget.ask]
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
     /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct EvalPreset {
+    /// A table of a paper, or `list`
+    pub(crate) name: String,
+    /// Question files of the table's sets; without one the table's rows are shown
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) how: EvalHow,
 }
 
 #[derive(clap::Args)]

@@ -41,7 +41,8 @@ fn shown(entry: &Entry, wide: usize) -> String {
         None => "not measured: it needs a language model".to_owned(),
     };
     let needs: Vec<String> = entry.needs.iter().map(in_words).collect();
-    let needs = if needs.is_empty() { String::new() } else { format!("; needs {}", needs.join(", ")) };
+    let needs =
+        if needs.is_empty() { String::new() } else { format!("; needs {}", needs.join(", ")) };
     let indent = " ".repeat(wide + 2);
     format!(
         "{:<wide$}  {}\n{indent}{}\n{indent}{}",

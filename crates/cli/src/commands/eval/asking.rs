@@ -6,19 +6,74 @@ use halma_core::{Meter, Mode};
 use halma_engine::{Engine, EngineError};
 use halma_eval::judge::Protocol;
 use halma_eval::{
-    Bench, Contestant, DataSet, Judge, Pool, Progress, Runner, Tick, forecast_table, load,
-    recognise, sample, would_exceed,
+    Bench, Contestant, DataSet, Format, Judge, Pool, Progress, Report, Runner, Tick,
+    forecast_table, load, recognise, sample, would_exceed,
 };
 use indicatif::ProgressBar;
 
 use super::base::Ground;
 use super::{contestants, retrieval};
-use crate::args::{Common, EvalRun, ProtocolArg};
+use crate::args::{Common, EvalHow, EvalRun, ProtocolArg};
 use crate::commands::setup::{budget_flags, loaded, set_flags};
 use crate::view::{self, progress};
 
 /// So many refused records are named; `halma data check` names more.
 const NAMED: usize = 10;
+
+/// Everything that asking takes, but the strategies.
+pub(super) struct Session {
+    pub(super) engine: Arc<Engine>,
+    pub(super) data: DataSet,
+    pub(super) runner: Runner,
+    pub(super) bench: Bench,
+    /// The folder for answers and report.
+    pub(super) out: PathBuf,
+}
+
+impl Session {
+    /// Reads the questions, makes or opens their base, and draws the sample. `out` is where the
+    /// report goes when nobody says otherwise.
+    pub(super) async fn open(
+        (file, format): (&Path, Format),
+        how: &EvalHow,
+        common: &Common,
+        out: impl Fn(&str) -> PathBuf,
+    ) -> anyhow::Result<Self> {
+        let mut data = load(file, format, None)?;
+        say_refused(&data, file);
+        let mut flags = set_flags(&how.set.set)?;
+        flags.extend(budget_flags(&how.budget, "eval"));
+        let config = loaded(common, flags)?.config;
+        let whole = Arc::new(Meter::new(config.budget.eval));
+        let out = how.out.clone().unwrap_or_else(|| out(&data.name));
+        let home = how.out.clone().unwrap_or_else(|| usual(&data.name));
+        let ground = Ground::of((file, how), &data, &home)?;
+        let (engine, mut origin) = ground.open(config, file, &data).await?;
+        let engine = Arc::new(engine);
+        origin.sample = how.sample.map(|size| sample(&mut data, size as usize, how.seed));
+        data.items.truncate(how.limit.map_or(usize::MAX, |limit| limit as usize));
+        let concurrency = how.concurrency.into();
+        let runner = Runner { concurrency, out: Some(out.clone()), whole, origin };
+        let mut bench = bench(&engine, format.entry().pool)?;
+        bench.judge = how.judge.map(|protocol| judge(&engine, protocol));
+        Ok(Self { engine, data, runner, bench, out })
+    }
+
+    /// Asks, reports, and writes the report; returns it with its page.
+    pub(super) async fn report(
+        &self,
+        contestants: &[Contestant],
+    ) -> anyhow::Result<(Report, PathBuf)> {
+        let report = self.runner.run(&self.data, contestants, &self.bench, &bars()).await?;
+        let page = report.save(&self.out)?;
+        Ok((report, page))
+    }
+}
+
+/// The folder of an evaluation when nobody says otherwise.
+pub(super) fn usual(data: &str) -> PathBuf {
+    PathBuf::from(".halma/eval").join(data)
+}
 
 pub(crate) async fn run(args: EvalRun, common: &Common) -> anyhow::Result<()> {
     let file = args.file.clone().ok_or_else(|| anyhow::anyhow!("which file of questions?"))?;
@@ -26,32 +81,17 @@ pub(crate) async fn run(args: EvalRun, common: &Common) -> anyhow::Result<()> {
         Some(format) => format,
         None => recognise(&file)?,
     };
-    let mut data = load(&file, format, None)?;
-    say_refused(&data, &file);
-    let mut flags = set_flags(&args.set.set)?;
-    flags.extend(budget_flags(&args.budget, "eval"));
-    let config = loaded(common, flags)?.config;
-    let whole = Arc::new(Meter::new(config.budget.eval));
-    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(".halma/eval").join(&data.name));
-    let ground = Ground::of(&args, &data, &out)?;
-    let (engine, mut origin) = ground.open(config, &file, &data).await?;
-    let engine = Arc::new(engine);
-    origin.sample = args.sample.map(|size| sample(&mut data, size as usize, args.seed));
-    data.items.truncate(args.limit.map_or(usize::MAX, |limit| limit as usize));
+    let session = Session::open((&file, format), &args.how, common, usual).await?;
+    let Session { engine, data, runner, bench, out } = &session;
     if !args.retrieval.is_empty() {
-        return retrieval::run(&engine, &data, (&args.retrieval, args.json)).await;
+        return retrieval::run(engine, data, (&args.retrieval, args.how.json)).await;
     }
-    let contestants = contestants::of(&engine, &args.strategy, &args.grid)?;
-    let concurrency = args.concurrency.into();
-    let runner = Runner { concurrency, out: Some(out.clone()), whole, origin };
-    let mut bench = bench(&engine, format.entry().pool)?;
-    bench.judge = args.judge.map(|protocol| judge(&engine, protocol));
+    let contestants = contestants::of(engine, &args.strategy, &args.grid)?;
     if args.estimate {
-        return estimate(&runner, &data, (&contestants, &bench), &args).await;
+        return estimate(runner, data, (&contestants, bench), &args).await;
     }
-    let report = runner.run(&data, &contestants, &bench, &bars()).await?;
-    let page = report.save(&out)?;
-    if args.json {
+    let (report, page) = session.report(&contestants).await?;
+    if args.how.json {
         return view::say_json(&report);
     }
     view::say(&format!(
@@ -81,7 +121,7 @@ async fn estimate(
 ) -> anyhow::Result<()> {
     let probe = (usize::from(args.probe), &bars());
     let forecasts = runner.forecast(data, contestants, bench, probe).await?;
-    if args.json {
+    if args.how.json {
         return view::say_json(&forecasts);
     }
     view::say(&forecast_table(&forecasts))?;

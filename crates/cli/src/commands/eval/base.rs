@@ -5,7 +5,7 @@ use halma_core::ConfigError;
 use halma_engine::{Config, Engine, IndexOptions, InputFormat};
 use halma_eval::{Claim, DataSet, Format, Origin, Pool, Source, record_indexing};
 
-use crate::args::EvalRun;
+use crate::args::EvalHow;
 use crate::commands::setup::{create_or_open, open};
 use crate::view::{self, progress};
 
@@ -23,8 +23,13 @@ pub(super) enum Ground {
 }
 
 impl Ground {
-    pub(super) fn of(args: &EvalRun, data: &DataSet, out: &Path) -> Result<Self, ConfigError> {
-        let (own, pool) = (out.join("base"), data.format.entry().pool);
+    /// `home` is where a base of the file's own passages lies.
+    pub(super) fn of(
+        (file, args): (&Path, &EvalHow),
+        data: &DataSet,
+        home: &Path,
+    ) -> Result<Self, ConfigError> {
+        let (own, pool) = (home.join("base"), data.format.entry().pool);
         let brings = data.items.iter().any(|item| !item.contexts.is_empty());
         Ok(match &args.kb {
             _ if args.no_kb => Self::Nothing(own),
@@ -37,7 +42,7 @@ impl Ground {
             }
             None => {
                 return Err(ConfigError {
-                    file: args.file.as_deref().unwrap_or(Path::new("")).display().to_string(),
+                    file: file.display().to_string(),
                     key: "--kb".into(),
                     reason: "the questions bring no passages to search".into(),
                     hint: format!(

@@ -3,6 +3,7 @@ mod asking;
 mod base;
 mod compare;
 mod contestants;
+mod preset;
 mod retrieval;
 
 use crate::args::{Common, Eval, EvalCommand};
@@ -10,6 +11,7 @@ use crate::args::{Common, Eval, EvalCommand};
 pub(crate) async fn run(args: Eval, common: &Common) -> anyhow::Result<()> {
     match args.command {
         Some(EvalCommand::Compare(own)) => compare::run(&own),
+        Some(EvalCommand::Preset(own)) => preset::run(own, common).await,
         None => asking::run(args.run, common).await,
     }
 }

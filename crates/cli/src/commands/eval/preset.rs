@@ -1,0 +1,93 @@
+//! `halma eval preset`: the tables of the papers, run on given files, our figures beside theirs.
+use std::path::{Path, PathBuf};
+
+use halma_core::ConfigError;
+use halma_engine::Engine;
+use halma_eval::{
+    Beside, Contestant, Format, ListedRow, PRESETS, Preset, beside, fingerprint, preset,
+    preset_list, recognise,
+};
+
+use super::asking::Session;
+use crate::args::{Common, EvalPreset};
+use crate::view;
+
+pub(super) async fn run(args: EvalPreset, common: &Common) -> anyhow::Result<()> {
+    if args.name == "list" {
+        return if args.how.json {
+            view::say_json(&PRESETS)
+        } else {
+            view::say(preset_list().trim_end())
+        };
+    }
+    let preset = preset(&args.name)?;
+    if args.files.is_empty() {
+        let rows = preset.listed(&known());
+        return match args.how.json {
+            true => view::say_json(&rows),
+            false => view::say(preset.listing(&known()).trim_end()),
+        };
+    }
+    // All of them first: a wrong one shall not be told after hours.
+    let mut files = vec![];
+    for file in &args.files {
+        files.push((file.as_path(), of_table(preset, file)?));
+    }
+    let mut all: Vec<Beside> = vec![];
+    for (file, format) in files {
+        let out = |data: &str| PathBuf::from(".halma/eval/preset").join(preset.name).join(data);
+        let session = Session::open((file, format), &args.how, common, out).await?;
+        let contestants = contestants(&session.engine, preset)?;
+        let (report, page) = session.report(&contestants).await?;
+        let compared = beside(preset, format, &report);
+        if !args.how.json {
+            view::say(&format!("{}\n\nPage: {}\n", compared.table(), page.display()))?;
+        }
+        all.push(compared);
+    }
+    if args.how.json { view::say_json(&all) } else { Ok(()) }
+}
+
+fn known() -> Vec<&'static str> {
+    halma_engine::strategies().iter().map(|entry| entry.name).collect()
+}
+
+/// The set of a file, which must be one that the table has figures for.
+fn of_table(preset: &Preset, file: &Path) -> anyhow::Result<Format> {
+    let format = recognise(file)?;
+    let formats = preset.formats();
+    if formats.contains(&format) {
+        return Ok(format);
+    }
+    let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
+    Err(ConfigError {
+        file: file.display().to_string(),
+        key: String::new(),
+        reason: format!("its format is {format}, for which {} has no figures", preset.name),
+        hint: format!("give a file of {}", names.join(", ")),
+    }
+    .into())
+}
+
+/// The rows that can be run here; the others are told in the table.
+fn contestants(engine: &Engine, preset: &Preset) -> anyhow::Result<Vec<Contestant>> {
+    let mut contestants: Vec<Contestant> = vec![];
+    for row in preset.listed(&known()).into_iter().filter(|row| row.missing.is_none()) {
+        let ListedRow { strategy: Some(name), run: Some(label), settings: point, .. } = row else {
+            continue;
+        };
+        // Two rows may be one run.
+        if contestants.iter().any(|other| other.label == label) {
+            continue;
+        }
+        match engine.strategy_with(name, &point) {
+            Ok(strategy) => {
+                let fingerprint = fingerprint([engine.fingerprint(strategy.as_ref())?]);
+                contestants.push(Contestant { strategy, label, fingerprint, point });
+            }
+            // A table is run as far as it can be.
+            Err(error) => view::warn(&format!("{label} is left out: {error}; {}", error.hint)),
+        }
+    }
+    Ok(contestants)
+}

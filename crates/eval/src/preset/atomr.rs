@@ -1,4 +1,4 @@
-//! AtomR, "Atomic operator-empowered large language models for heterogeneous knowledge
+//! `AtomR`, "Atomic operator-empowered large language models for heterogeneous knowledge
 //! reasoning": Table 2, whose columns are also by kind of question.
 use super::{Figure, Preset, PresetProtocol, block, row};
 use crate::Format;

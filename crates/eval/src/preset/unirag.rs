@@ -1,4 +1,4 @@
-//! UniRAG, "A Unified RAG Framework for Knowledge-Intensive Queries": Table 5.
+//! `UniRAG`, "A Unified RAG Framework for Knowledge-Intensive Queries": Table 5.
 use super::{Figure, Preset, PresetProtocol, block, row};
 use crate::Format;
 

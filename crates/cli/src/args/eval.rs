@@ -3,6 +3,7 @@ use std::str::FromStr as _;
 
 use clap::{Subcommand, ValueEnum};
 use halma_eval::Format;
+use halma_eval::judge::Protocol;
 
 use super::{BudgetArgs, ModeArg, Set};
 
@@ -92,7 +93,8 @@ pub(crate) struct EvalHow {
     /// Questions at once
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) concurrency: u16,
-    /// Have the model of the role `judge` rule on every answer, by a paper's protocol
+    /// Have the model of the role `judge` rule on every answer, by a paper's protocol [default of a
+    /// preset: its paper's]
     #[arg(long, value_name = "PROTOCOL", value_enum)]
     pub(crate) judge: Option<ProtocolArg>,
     /// For the whole evaluation; a single question is under [budget.ask]
@@ -139,6 +141,24 @@ pub(crate) enum ProtocolArg {
     Pike,
     /// DEC's: does it mean the same as the gold answer?
     Dec,
+}
+
+impl From<Protocol> for ProtocolArg {
+    fn from(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Pike => Self::Pike,
+            Protocol::Dec => Self::Dec,
+        }
+    }
+}
+
+impl From<ProtocolArg> for Protocol {
+    fn from(protocol: ProtocolArg) -> Self {
+        match protocol {
+            ProtocolArg::Pike => Self::Pike,
+            ProtocolArg::Dec => Self::Dec,
+        }
+    }
 }
 
 /// A set by its name on the command line.

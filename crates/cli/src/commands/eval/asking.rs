@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 
 use halma_core::{Meter, Mode};
 use halma_engine::{Engine, EngineError};
-use halma_eval::judge::Protocol;
 use halma_eval::{
     Bench, Contestant, DataSet, Format, Judge, Pool, Progress, Report, Runner, Tick,
     forecast_table, load, recognise, sample, would_exceed,
@@ -152,11 +151,7 @@ fn judge(engine: &Engine, protocol: ProtocolArg) -> Judge {
              `judge` under [roles]",
         );
     }
-    let protocol = match protocol {
-        ProtocolArg::Pike => Protocol::Pike,
-        ProtocolArg::Dec => Protocol::Dec,
-    };
-    Judge::by_model(protocol, &engine.judge_fingerprint())
+    Judge::by_model(protocol.into(), &engine.judge_fingerprint())
 }
 
 /// One bar a contestant.

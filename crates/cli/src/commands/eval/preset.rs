@@ -9,10 +9,10 @@ use halma_eval::{
 };
 
 use super::asking::Session;
-use crate::args::{Common, EvalPreset};
+use crate::args::{Common, EvalPreset, ProtocolArg};
 use crate::view;
 
-pub(super) async fn run(args: EvalPreset, common: &Common) -> anyhow::Result<()> {
+pub(super) async fn run(mut args: EvalPreset, common: &Common) -> anyhow::Result<()> {
     if args.name == "list" {
         return if args.how.json {
             view::say_json(&PRESETS)
@@ -28,6 +28,7 @@ pub(super) async fn run(args: EvalPreset, common: &Common) -> anyhow::Result<()>
             false => view::say(preset.listing(&known()).trim_end()),
         };
     }
+    args.how.judge = args.how.judge.or(preset.judge.map(ProtocolArg::from));
     // All of them first: a wrong one shall not be told after hours.
     let mut files = vec![];
     for file in &args.files {
@@ -41,7 +42,7 @@ pub(super) async fn run(args: EvalPreset, common: &Common) -> anyhow::Result<()>
         let (report, page) = session.report(&contestants).await?;
         let compared = beside(preset, format, &report);
         if !args.how.json {
-            view::say(&format!("{}\n\nPage: {}\n", compared.table(), page.display()))?;
+            view::say(&format!("{}\n\nPage: {}\n", compared.text(), page.display()))?;
         }
         all.push(compared);
     }

@@ -1,0 +1,31 @@
+//! The papers' tables name strategies and settings that there are.
+use halma_eval::PRESETS;
+use toml::{Table, Value};
+
+#[test]
+fn every_row_of_a_preset_can_be_built_where_its_strategy_is_known() {
+    let strategies = halma_engine::strategies();
+    let known: Vec<&str> = strategies.iter().map(|entry| entry.name).collect();
+    let mut built = 0;
+    for preset in PRESETS {
+        for row in preset.listed(&known).into_iter().filter(|row| row.missing.is_none()) {
+            let entry = strategies.iter().find(|entry| Some(entry.name) == row.strategy).unwrap();
+            let table: Table = row
+                .settings
+                .iter()
+                .map(|(key, value)| (key.clone(), halma_engine::flag_value(value)))
+                .collect::<toml::map::Map<String, Value>>();
+            let strategy = (entry.build)(table.clone());
+            let strategy =
+                strategy.unwrap_or_else(|e| panic!("{}: {}: {e}", preset.name, row.label));
+            // What a row says is what the strategy has understood.
+            for (key, value) in &table {
+                let shown = strategy.settings()[key].to_string();
+                let wanted = serde_json::to_value(value).unwrap().to_string();
+                assert_eq!(shown, wanted, "{}: {}: {key}", preset.name, row.label);
+            }
+            built += 1;
+        }
+    }
+    assert!(built > 40, "{built}");
+}

@@ -51,7 +51,7 @@ impl Extractive {
             "read" => read::reply(words, &variables(request)?),
             "decompose" => decompose::reply(words, &variables(request)?),
             "follow_up" => decompose::follow_up::reply(words, &variables(request)?),
-            "rewrite" => rewrite::reply(&variables(request)?),
+            "rewrite" => rewrite::reply(words, &variables(request)?),
             "keywords" => keywords::reply(words, &variables(request)?),
             "sub_queries" => sub_queries::reply(words, &variables(request)?),
             "support" => check::support::reply(words, &variables(request)?),

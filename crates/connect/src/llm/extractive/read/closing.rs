@@ -68,7 +68,11 @@ fn weighed(
     let rationale = format!("`{}`: {a}; `{}`: {b}.", things[0], things[1]);
     let say =
         |answer: &str| Some(Found { answer: answer.to_owned(), rationale: rationale.clone() });
-    if query.wanted.sort == Sort::YesNo {
+    // `Was A or B born first?` opens like a question for yes or no.
+    let alike_asked = ["both", "same", "share"]
+        .iter()
+        .any(|cue| (0..query.sentence.words.len()).any(|at| query.sentence.word(at) == *cue));
+    if query.wanted.sort == Sort::YesNo && alike_asked {
         let yes = if is_verdict(a) && is_verdict(b) {
             [a, b].iter().all(|answer| answer.to_lowercase().starts_with("yes"))
         } else {

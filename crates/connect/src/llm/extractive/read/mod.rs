@@ -7,6 +7,7 @@ mod near;
 mod options;
 mod score;
 mod sides;
+mod subject;
 pub(crate) mod text;
 mod wanted;
 mod yes_no;
@@ -95,9 +96,13 @@ fn all_stems(text: &Text) -> HashSet<String> {
 }
 
 fn best_span(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found {
+    let subject = subject::subject(query, text, lexicon);
+    if subject.nowhere {
+        return abstain("No passage speaks of what the question names.");
+    }
     let mut best: Option<(f32, Candidate)> = None;
     for candidate in candidates(query, text, lexicon) {
-        let score = candidate.score();
+        let score = candidate.score() + subject.gains[text.lines[candidate.line].passage];
         if best.as_ref().is_none_or(|(most, _)| score > *most) {
             best = Some((score, candidate));
         }

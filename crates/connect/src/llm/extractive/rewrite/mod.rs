@@ -1,66 +1,49 @@
 //! Task `rewrite`: a sub-question that stands alone, with earlier answers in the place of
 //! references and of what points back.
 mod described;
+mod pointing;
 
 use halma_core::Question;
+use halma_core::text::normalise_name;
 use serde::Deserialize;
 use serde_json::json;
 
 use self::described::described;
+use self::pointing::pointing;
+use super::decompose::chain;
 use super::input::Exchange;
+use super::lexicon::Lexicon;
 use super::references::{references, replaced};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
-    /// Part of the contract; earlier answers say all that is needed.
-    #[expect(dead_code, reason = "the variables of the task")]
     question: Question,
     sub_question: String,
     #[serde(default)]
     history: Vec<Exchange>,
 }
 
-const PRONOUNS: &[&str] = &["he", "she", "it", "they", "him", "them"];
-const POSSESSIVES: &[&str] = &["his", "its", "their"];
-
-/// Nouns that point back with `that` or `this` before them.
-const POINTS_BACK: &[&str] = &[
-    "person",
-    "man",
-    "woman",
-    "film",
-    "movie",
-    "song",
-    "album",
-    "book",
-    "novel",
-    "city",
-    "town",
-    "country",
-    "state",
-    "place",
-    "company",
-    "band",
-    "team",
-    "group",
-    "actor",
-    "actress",
-    "director",
-    "author",
-    "singer",
-    "river",
-    "school",
-    "university",
-    "party",
-    "year",
-    "event",
-    "work",
-    "one",
-];
-
-pub(crate) fn reply(asked: &Asked) -> String {
-    let (dependency, question) = standing_alone(&asked.sub_question, &asked.history);
+pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
+    let (mut dependency, mut question) = standing_alone(&asked.sub_question, &asked.history);
+    if let Some(next) = another(&question, asked, lexicon) {
+        dependency = Some(format!("what answers “{next}”"));
+        question = next;
+    }
     json!({ "dependency": dependency, "question": question }).to_string()
+}
+
+/// Where the whole question was asked before, and would only be repeated: a look-up of its chain
+/// that was not asked yet.
+fn another(question: &str, asked: &Asked, lexicon: &Lexicon) -> Option<String> {
+    let same = |a: &str, b: &str| normalise_name(a) == normalise_name(b);
+    let before = |text: &str| asked.history.iter().any(|e| same(&e.question, text));
+    if !same(question, &asked.question.text) && !before(question) {
+        return None;
+    }
+    let steps = chain(&asked.question.text, lexicon).into_iter().map(|step| step.question);
+    steps
+        .filter(|step| references(step).is_empty())
+        .find(|step| !before(step) && !same(step, question))
 }
 
 /// What of the history the question rests on, and the question that needs none of it.
@@ -93,44 +76,6 @@ fn stands_for(number: usize, history: &[Exchange], depth: usize) -> String {
         return answer.to_owned();
     }
     described(&replaced(&exchange.question, |earlier| stands_for(earlier, history, depth + 1)))
-}
-
-/// The question with the answer for its first word that points back; `None` where none does.
-fn pointing(asked: &str, answer: &str) -> Option<String> {
-    let words: Vec<&str> = asked.split_whitespace().collect();
-    for (at, word) in words.iter().enumerate() {
-        let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric());
-        let (bare, owned) = match bare.strip_suffix("'s").or_else(|| bare.strip_suffix("’s")) {
-            Some(bare) => (bare, true),
-            None => (bare, false),
-        };
-        let tail = &word[bare.len()..];
-        let lower = bare.to_lowercase();
-        let next =
-            words.get(at + 1).map(|next| next.trim_end_matches(|c: char| !c.is_alphanumeric()));
-        let noun =
-            next.map(|next| next.trim_end_matches("'s").trim_end_matches("’s").to_lowercase());
-        let named = ["that", "this"].contains(&lower.as_str())
-            && noun.as_ref().is_some_and(|noun| POINTS_BACK.contains(&noun.as_str()));
-        // `What is her name` and `What happened to her`.
-        let hers = lower == "her" && !tail.contains(['?', '.', ',']) && next.is_some();
-        let replaced = if named {
-            let noun_tail = words[at + 1].get(noun.as_ref().map_or(0, String::len)..).unwrap_or("");
-            Some((format!("{answer}{noun_tail}"), at + 2))
-        } else if POSSESSIVES.contains(&lower.as_str()) || hers {
-            Some((format!("{answer}'s"), at + 1))
-        } else if PRONOUNS.contains(&lower.as_str()) || lower == "her" {
-            let tail = if owned { "'s" } else { tail };
-            Some((format!("{answer}{tail}"), at + 1))
-        } else {
-            None
-        };
-        if let Some((said, rest)) = replaced {
-            let all = [&words[..at], &[said.as_str()], &words[rest..]].concat();
-            return Some(all.join(" "));
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -175,6 +120,21 @@ mod tests {
     }
 
     #[test]
+    fn a_question_that_was_asked_gives_way_to_its_parts() {
+        let whole = "Where was the director of Low Tide born?";
+        let again = |exchanges: &[(&str, &str)]| {
+            let question = Question::new(whole);
+            let asked = Asked { question, sub_question: whole.into(), history: history(exchanges) };
+            let reply: serde_json::Value =
+                serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+            reply["question"].as_str().unwrap().to_owned()
+        };
+        let part = "Who is the director of Low Tide?";
+        assert_eq!(again(&[(whole, "Varn")]), part);
+        assert_eq!(again(&[(whole, "Varn"), (part, "")]), whole);
+    }
+
+    #[test]
     fn what_points_back_becomes_the_last_answer() {
         let found = [("Who painted it?", "Mara Quill"), ("Is that all?", "")];
         assert_eq!(rewritten("Where was she born?", &found), "Where was Mara Quill born?");
@@ -183,6 +143,8 @@ mod tests {
         assert_eq!(rewritten("When did that person die?", &found), "When did Mara Quill die?");
         assert_eq!(rewritten("Where is  Varn?", &found), "Where is Varn?");
         assert_eq!(rewritten("Where was she born?", &[]), "Where was she born?");
+        let named = "When did Orla Finch paint it?";
+        assert_eq!(rewritten(named, &found), named);
         assert_eq!(rewritten("", &found), "");
     }
 }

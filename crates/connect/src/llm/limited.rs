@@ -30,6 +30,10 @@ impl Llm for Limited<dyn Llm> {
         self.inner.price()
     }
 
+    fn logprobs(&self) -> bool {
+        self.inner.logprobs()
+    }
+
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let pass = self.gate.enter().await;
         let outcome = self.inner.chat(request).await;

@@ -93,6 +93,10 @@ impl Llm for Retried<dyn Llm> {
         self.inner.price()
     }
 
+    fn logprobs(&self) -> bool {
+        self.inner.logprobs()
+    }
+
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         persist(self.patience, || self.inner.chat(request)).await
     }

@@ -2,7 +2,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use halma_connect::JsonMode;
+use halma_connect::{JsonMode, RerankerSettings, TaggerSettings};
 use halma_core::{Budget, ConfigError, Price};
 use halma_kb::KbSettings;
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,17 @@ pub(crate) const CONFIG_FILE: &str = "halma.toml";
 pub const OFFLINE: &str = "extractive";
 
 /// The roles a model can be given.
-pub const ROLES: &[&str] =
-    &["default", "cutter", "atomizer", "distiller", "vision", "proposer", "selector", "reader"];
+pub const ROLES: &[&str] = &[
+    "default",
+    "cutter",
+    "atomizer",
+    "distiller",
+    "vision",
+    "tagger",
+    "proposer",
+    "selector",
+    "reader",
+];
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -29,6 +38,8 @@ pub struct Config {
     pub ask: AskConfig,
     pub kb: KbSettings,
     pub embedder: EmbedderConfig,
+    pub reranker: RerankerSettings,
+    pub tagger: TaggerSettings,
     pub models: BTreeMap<String, ModelConfig>,
     /// Role → name of a model; `default` is for the roles that are not named.
     pub roles: BTreeMap<String, String>,
@@ -122,6 +133,9 @@ pub struct ModelConfig {
     /// Read replies as they are written.
     #[serde(default)]
     pub stream: bool,
+    /// Whether the server gives the log-probabilities of a reply's tokens.
+    #[serde(default)]
+    pub logprobs: bool,
 }
 
 fn sixteen() -> usize {

@@ -16,7 +16,8 @@ pub(crate) fn base(url: &str) -> Result<Url, ConfigError> {
         return Err(wrong("url", "the address holds a user name or password", hint));
     }
     let path = base.path().trim_end_matches('/');
-    if let Some(end) = ["/chat/completions", "/embeddings"].iter().find(|end| path.ends_with(**end))
+    if let Some(end) =
+        ["/chat/completions", "/embeddings", "/rerank"].iter().find(|end| path.ends_with(**end))
     {
         let reason = format!("`{}` is one call, not the base", show(&base));
         return Err(wrong("url", &reason, &format!("leave out `{end}`")));

@@ -19,6 +19,8 @@ pub struct Endpoint {
     pub json: JsonMode,
     /// Whether chat replies are streamed, which keeps proxies from cutting long ones.
     pub stream: bool,
+    /// Whether the server gives the log-probabilities of a reply's tokens.
+    pub logprobs: bool,
 }
 
 impl Endpoint {
@@ -39,6 +41,7 @@ impl Default for Endpoint {
             timeout: Duration::from_mins(2),
             json: JsonMode::Auto,
             stream: false,
+            logprobs: false,
         }
     }
 }
@@ -53,6 +56,7 @@ impl fmt::Debug for Endpoint {
             .field("timeout", &self.timeout)
             .field("json", &self.json)
             .field("stream", &self.stream)
+            .field("logprobs", &self.logprobs)
             .finish()
     }
 }

@@ -5,6 +5,7 @@ use halma_core::LlmError;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
 use serde_json::Value;
+use serde_json::error::Category;
 
 use crate::http::Place;
 
@@ -81,20 +82,22 @@ pub(crate) fn classify(
     }
 }
 
-/// What a body that is not the JSON it should be tells: cut off, or not an API at all.
+/// What a body that is not the JSON it should be tells: cut off, or not an API at all. What is told
+/// of the fault may quote the body, and holds no key any more either.
 pub(crate) fn body_is_no_json(
     url: &str,
     kind: &str,
     body: &str,
-    e: &serde_json::Error,
+    (fault, told): (Category, &str),
 ) -> LlmError {
     let page = kind.contains("html") || body.trim_start().starts_with('<');
-    if e.is_eof() && !page {
-        return LlmError::transient(format!("`{url}` sent a reply that is cut off: {e}"));
+    let told = clip(told);
+    if fault == Category::Eof && !page {
+        return LlmError::transient(format!("`{url}` sent a reply that is cut off: {told}"));
     }
     let kind = if kind.is_empty() { "no content type" } else { kind };
-    let what = if e.is_data() {
-        format!("JSON that is no reply of the API ({e})")
+    let what = if fault == Category::Data {
+        format!("JSON that is no reply of the API ({told})")
     } else {
         "no JSON".to_owned()
     };

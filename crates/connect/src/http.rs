@@ -9,7 +9,7 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 
 use crate::address::{base, is_loopback, show, wrong};
 use crate::endpoint::Endpoint;
-use crate::failure::{Failed, body_is_no_json, classify};
+use crate::failure::{Failed, body_is_no_json, classify, clip};
 
 /// Header that names the prompt file a request was made from.
 const PROMPT_HEADER: &str = "x-halma-prompt";
@@ -100,7 +100,15 @@ impl Http {
 
     /// What to make of a body that should have been this JSON and is not.
     pub(crate) fn unreadable(&self, whole: &Whole, url: &Url, e: &serde_json::Error) -> LlmError {
-        body_is_no_json(&show(url), &whole.kind, &self.scrub(&whole.text()), e)
+        let told = self.scrub(&e.to_string());
+        let fault = (e.classify(), told.as_str());
+        body_is_no_json(&show(url), &whole.kind, &self.scrub(&whole.text()), fault)
+    }
+
+    /// What to make of a piece of a stream that should have been this JSON and is not.
+    pub(crate) fn unreadable_piece(&self, url: &Url, e: &serde_json::Error) -> LlmError {
+        let told = clip(&self.scrub(&e.to_string()));
+        LlmError::transient(format!("`{}` streamed a piece that is no JSON: {told}", show(url)))
     }
 
     /// An error that the server sent in a response that looked like a success.

@@ -5,8 +5,12 @@ use std::time::Duration;
 
 use halma_connect::embed::minilm::{self, MiniLm};
 use halma_connect::llm::extractive::Extractive;
-use halma_connect::{Cache, Endpoint, Limits, wrapped, wrapped_embedder};
-use halma_core::{ConfigError, Embedder, Llm, Models, Price, PromptError, Prompts};
+use halma_connect::{
+    Cache, Endpoint, Limits, RerankerKind, RerankerSettings, TaggerKind, wrapped, wrapped_embedder,
+};
+use halma_core::{
+    ConfigError, Embedder, Llm, Models, Price, PromptError, Prompts, Reranker, Tagger,
+};
 use halma_kb::Thresholds;
 
 use crate::config::{
@@ -102,6 +106,7 @@ pub(crate) fn endpoint(model: &ModelConfig, key: &str) -> Result<Endpoint, Confi
         timeout: Duration::from_secs_f64(model.timeout_seconds),
         json: model.json,
         stream: model.stream,
+        logprobs: model.logprobs,
     })
 }
 
@@ -175,6 +180,30 @@ fn local(path: Option<&Path>) -> Result<Opened<Option<Arc<dyn Embedder>>>, Confi
             )),
         }),
     }
+}
+
+/// The reranker; none where the embedder's cosine is to do and there is no embedder.
+pub(crate) fn reranker(
+    config: &RerankerSettings,
+    embedder: Option<&Arc<dyn Embedder>>,
+) -> Result<Option<Arc<dyn Reranker>>, ConfigError> {
+    let key = match config.kind {
+        RerankerKind::Endpoint => key_of(&config.key_env, "reranker")?,
+        RerankerKind::Cosine | RerankerKind::Onnx => None,
+    };
+    halma_connect::reranker(config, key, embedder).map_err(|e| at(e, "reranker"))
+}
+
+pub(crate) fn tagger(
+    config: &Config,
+    prompts: &Arc<Prompts>,
+) -> Result<Arc<dyn Tagger>, ConfigError> {
+    // Without the cache: a tagger is not told whose words it reads, so that its replies could not
+    // be forgotten with a document.
+    let asks = config.tagger.kind == TaggerKind::Model && config.model_of("tagger") != OFFLINE;
+    let models = asks.then(|| models(config, None)).transpose()?;
+    let llm = models.map(|models| Arc::clone(models.of("tagger")));
+    halma_connect::tagger(&config.tagger, llm, prompts).map_err(|e| at(e, "tagger"))
 }
 
 /// Gets the weights of the local embedder into the place where [`embedder`] looks for them.

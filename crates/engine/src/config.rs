@@ -2,7 +2,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use halma_connect::JsonMode;
+use halma_connect::{JsonMode, RerankerSettings, TaggerSettings};
 use halma_core::{Budget, ConfigError, Price};
 use halma_kb::KbSettings;
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,7 @@ pub const ROLES: &[&str] = &[
     "atomizer",
     "distiller",
     "vision",
+    "tagger",
     "proposer",
     "selector",
     "reader",
@@ -38,6 +39,8 @@ pub struct Config {
     pub ask: AskConfig,
     pub kb: KbSettings,
     pub embedder: EmbedderConfig,
+    pub reranker: RerankerSettings,
+    pub tagger: TaggerSettings,
     pub models: BTreeMap<String, ModelConfig>,
     /// Role → name of a model; `default` is for the roles that are not named.
     pub roles: BTreeMap<String, String>,
@@ -131,6 +134,9 @@ pub struct ModelConfig {
     /// Read replies as they are written.
     #[serde(default)]
     pub stream: bool,
+    /// Whether the server gives the log-probabilities of a reply's tokens.
+    #[serde(default)]
+    pub logprobs: bool,
 }
 
 fn sixteen() -> usize {

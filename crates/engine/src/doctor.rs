@@ -1,8 +1,9 @@
 //! `halma doctor`: is everything there that the configuration asks for?
 use std::path::Path;
+use std::sync::Arc;
 
 use halma_connect::ping;
-use halma_core::ConfigError;
+use halma_core::{ConfigError, EmbedRole, Embedder};
 use serde::Serialize;
 
 use crate::assemble;
@@ -39,27 +40,12 @@ pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
         }
         Err(e) => found("prompts", Health::Bad, told(config, e)),
     }
-    match assemble::embedder(&config.embedder) {
-        Ok(opened) => match (opened.value, opened.warning) {
-            (Some(embedder), _) => {
-                match embedder.embed(&["ready?"], halma_core::EmbedRole::Query).await {
-                    Ok(vectors) => {
-                        let size = vectors.first().map_or(0, Vec::len);
-                        let told = format!("{}, {size} dimensions", embedder.model());
-                        found("embedder", Health::Good, told);
-                    }
-                    Err(e) => found("embedder", Health::Bad, format!("{}: {e}", embedder.model())),
-                }
-            }
-            (None, Some(warning)) => found("embedder", Health::Warning, warning),
-            (None, None) => {
-                let none = config.embedder.kind == EmbedderKind::None;
-                let told = if none { "none, as configured: search by words only" } else { "none" };
-                found("embedder", Health::Warning, told.into());
-            }
-        },
-        Err(e) => found("embedder", Health::Bad, told(config, e)),
-    }
+    let (opened, (health, said)) = embedder(config).await;
+    found("embedder", health, said);
+    let (health, said) = reranker(config, opened.as_ref()).await;
+    found("reranker", health, said);
+    let (health, said) = tagger(config).await;
+    found("tagger", health, said);
     for (name, model) in &config.models {
         let what = format!("model {name}");
         match assemble::endpoint(model, &format!("models.{name}")) {
@@ -93,6 +79,59 @@ pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
         },
     }
     findings
+}
+
+/// The embedder, where there is one, and how it is.
+async fn embedder(config: &Config) -> (Option<Arc<dyn Embedder>>, (Health, String)) {
+    let opened = match assemble::embedder(&config.embedder) {
+        Ok(opened) => opened,
+        Err(e) => return (None, (Health::Bad, told(config, e))),
+    };
+    let health = match (&opened.value, opened.warning) {
+        (Some(embedder), _) => match embedder.embed(&["ready?"], EmbedRole::Query).await {
+            Ok(vectors) => {
+                let size = vectors.first().map_or(0, Vec::len);
+                (Health::Good, format!("{}, {size} dimensions", embedder.model()))
+            }
+            Err(e) => (Health::Bad, format!("{}: {e}", embedder.model())),
+        },
+        (None, Some(warning)) => (Health::Warning, warning),
+        (None, None) => {
+            let none = config.embedder.kind == EmbedderKind::None;
+            let told = if none { "none, as configured: search by words only" } else { "none" };
+            (Health::Warning, told.into())
+        }
+    };
+    (opened.value, health)
+}
+
+async fn reranker(config: &Config, embedder: Option<&Arc<dyn Embedder>>) -> (Health, String) {
+    match assemble::reranker(&config.reranker, embedder) {
+        Ok(Some(reranker)) => {
+            let scored = reranker.rerank("ready?", &["ready", "not yet"]).await;
+            match scored {
+                Ok(_) => (Health::Good, reranker.name().to_owned()),
+                Err(e) => (Health::Bad, format!("{}: {e}", reranker.name())),
+            }
+        }
+        Ok(None) => {
+            let told = "none, for want of an embedder; strategies that need one are refused";
+            (Health::Warning, told.into())
+        }
+        Err(e) => (Health::Bad, told(config, e)),
+    }
+}
+
+async fn tagger(config: &Config) -> (Health, String) {
+    let opened =
+        assemble::prompts(config).and_then(|prompts| assemble::tagger(config, &Arc::new(prompts)));
+    match opened {
+        Ok(tagger) => match tagger.entities("Is Ada Lovelace ready?").await {
+            Ok(_) => (Health::Good, tagger.name().to_owned()),
+            Err(e) => (Health::Bad, format!("{}: {e}", tagger.name())),
+        },
+        Err(e) => (Health::Bad, told(config, e)),
+    }
 }
 
 fn told(config: &Config, error: ConfigError) -> String {

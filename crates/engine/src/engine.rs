@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::error::EngineError;
 use crate::load::flag_value;
 use crate::within::Within;
-use crate::{assemble, former};
+use crate::{assemble, former, needs};
 
 pub struct Engine {
     config: Config,
@@ -67,6 +67,9 @@ impl Engine {
         let embedder = embedder.value;
         let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
+        let reranker = assemble::reranker(&config.reranker, embedder.as_ref());
+        let reranker = reranker.map_err(|e| config.named(e))?;
+        let tagger = assemble::tagger(&config, &prompts).map_err(|e| config.named(e))?;
         let graph = config.kb.graph;
         let former = former::former(dir, name.as_deref())?;
         let origin = former::origin(&config.embedder);
@@ -79,7 +82,8 @@ impl Engine {
         };
         let models = assemble::models(&config, cache.as_ref()).map_err(|e| config.named(e))?;
         let knowledge: Arc<dyn Knowledge> = Arc::clone(&base) as Arc<dyn Knowledge>;
-        let setup = Arc::new(Setup::new(models, knowledge, prompts));
+        let setup = Setup::new(models, knowledge, prompts);
+        let setup = Arc::new(Setup { reranker, tagger: Some(tagger), ..setup });
         Ok(Self { config, base, setup, cache, embedder: name, warnings })
     }
 
@@ -180,9 +184,11 @@ impl Engine {
         self.setup.models.of(role).model()
     }
 
-    /// A strategy with its table of the configuration.
+    /// A strategy with its table of the configuration. One that needs what is not configured is
+    /// refused.
     pub fn strategy(&self, name: &str) -> Result<Arc<dyn Strategy>, ConfigError> {
         let entry = entry(name)?;
+        needs::check(entry, &self.setup, &self.config).map_err(|e| self.config.named(e))?;
         let table = self.config.strategy.get(name).cloned().unwrap_or_default();
         build(entry, table)
     }
@@ -194,6 +200,7 @@ impl Engine {
         settings: &BTreeMap<String, String>,
     ) -> Result<Arc<dyn Strategy>, ConfigError> {
         let entry = entry(name)?;
+        needs::check(entry, &self.setup, &self.config).map_err(|e| self.config.named(e))?;
         let mut table = self.config.strategy.get(name).cloned().unwrap_or_default();
         for (key, value) in settings {
             table.insert(key.clone(), flag_value(value));
@@ -273,6 +280,8 @@ impl Engine {
             "settings": strategy.settings(),
             "prompts": words,
             "models": models,
+            "reranker": self.setup.reranker.as_ref().map(|reranker| reranker.name()),
+            "tagger": self.setup.tagger.as_ref().map(|tagger| tagger.name()),
             "thresholds": [self.config.embedder.chunk_threshold, self.config.embedder.atom_threshold],
             "graph": self.config.kb.graph,
             "budget": self.config.budget.ask,

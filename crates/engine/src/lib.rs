@@ -6,6 +6,7 @@ mod engine;
 mod error;
 mod former;
 mod load;
+mod needs;
 mod show;
 mod within;
 
@@ -16,6 +17,7 @@ pub use config::{
 pub use doctor::{Finding, Health, examine};
 pub use engine::{Asked, Engine, SearchQuery, list_prompts};
 pub use error::EngineError;
+pub use halma_connect::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
 pub use halma_kb::{
     Base, Deleted, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat, ListQuery,
     Listed, Merge, MergeSide, Progress, Refused, Seen, Shown, SqlLimits, Stage, StageEstimate,
@@ -26,8 +28,13 @@ pub use load::{Flags, Loaded, flag_value, load};
 pub use show::{ShownValue, show};
 
 /// The prompts of every crate that has some.
-pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 3] {
-    [halma_strategies::PROMPTS, halma_kb::PROMPTS, halma_eval::judge::JUDGE_PROMPTS]
+pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 4] {
+    [
+        halma_strategies::PROMPTS,
+        halma_kb::PROMPTS,
+        halma_connect::PROMPTS,
+        halma_eval::judge::JUDGE_PROMPTS,
+    ]
 }
 
 /// What a strategy takes for a question on average, where it was measured.

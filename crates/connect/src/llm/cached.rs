@@ -53,9 +53,19 @@ impl Cached {
         *hasher.finalize().as_bytes()
     }
 
+    fn kept(&self, key: &Key, request: &ChatRequest) -> Option<ChatReply> {
+        self.cache.get(key).filter(|reply| has_what_was_asked(reply, request))
+    }
+
     fn flights(&self) -> MutexGuard<'_, HashMap<Key, Flight>> {
         self.flights.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A reply without the log-probabilities that were asked for is not kept: the server may give
+/// them when it is asked again.
+fn has_what_was_asked(reply: &ChatReply, request: &ChatRequest) -> bool {
+    !request.logprobs || reply.logprobs.is_some()
 }
 
 /// The hash state after everything of an endpoint that a reply depends on.
@@ -101,9 +111,13 @@ impl Llm for Cached {
         self.inner.price()
     }
 
+    fn logprobs(&self) -> bool {
+        self.inner.logprobs()
+    }
+
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let key = self.key(request);
-        if let Some(reply) = self.cache.get(&key) {
+        if let Some(reply) = self.kept(&key, request) {
             return Ok(reply);
         }
         let flight = Arc::clone(self.flights().entry(key).or_default());
@@ -115,11 +129,13 @@ impl Llm for Cached {
             return outcome.clone().map(|reply| ChatReply { cached: true, ..reply });
         }
         // The flight may have landed between the look into the cache and the boarding.
-        if let Some(reply) = self.cache.get(&key) {
+        if let Some(reply) = self.kept(&key, request) {
             return Ok(reply);
         }
         let fresh = self.inner.chat(request).await;
-        if let Ok(reply) = &fresh {
+        if let Ok(reply) = &fresh
+            && has_what_was_asked(reply, request)
+        {
             self.cache.put(key, reply, &request.about);
         }
         if Arc::strong_count(&boarded.flight) > 2 {

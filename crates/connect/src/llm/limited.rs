@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Price, Vector};
+use halma_core::{
+    ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Price, Reranker, Vector,
+};
 
 use super::gate::Gate;
 
@@ -30,6 +32,10 @@ impl Llm for Limited<dyn Llm> {
         self.inner.price()
     }
 
+    fn logprobs(&self) -> bool {
+        self.inner.logprobs()
+    }
+
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let pass = self.gate.enter().await;
         let outcome = self.inner.chat(request).await;
@@ -47,6 +53,20 @@ impl Embedder for Limited<dyn Embedder> {
     async fn embed(&self, texts: &[&str], role: EmbedRole) -> Result<Vec<Vector>, LlmError> {
         let pass = self.gate.enter().await;
         let outcome = self.inner.embed(texts, role).await;
+        pass.leave(&outcome);
+        outcome
+    }
+}
+
+#[async_trait]
+impl Reranker for Limited<dyn Reranker> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    async fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>, LlmError> {
+        let pass = self.gate.enter().await;
+        let outcome = self.inner.rerank(query, texts).await;
         pass.leave(&outcome);
         outcome
     }

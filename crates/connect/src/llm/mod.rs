@@ -17,4 +17,5 @@ mod wrapped;
 pub use cache::{Cache, CacheError};
 pub(crate) use openai::reported;
 pub use openai::{OpenAi, ping};
+pub(crate) use wrapped::wrapped_reranker;
 pub use wrapped::{Limits, wrapped, wrapped_embedder};

@@ -7,7 +7,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 use super::dialect::{Dialect, Learning};
-use super::wire::{Content, Logprobs, Reply, WireUsage, body, usage};
+use super::wire::{Content, Reply, TokenLogprob, WireUsage, body, pairs, usage};
 use crate::address::show;
 use crate::endpoint::Endpoint;
 use crate::failure::Failed;
@@ -31,7 +31,8 @@ pub(crate) struct Heard {
     pub(crate) refusal: Option<String>,
     pub(crate) finish_reason: Option<String>,
     pub(crate) usage: Option<WireUsage>,
-    pub(crate) logprobs: Option<Vec<(String, f32)>>,
+    /// Of each token, empty where none were told.
+    pub(crate) logprobs: Vec<TokenLogprob>,
 }
 
 impl OpenAi {
@@ -105,7 +106,7 @@ impl OpenAi {
             refusal: choice.message.refusal,
             finish_reason: choice.finish_reason,
             usage: reply.usage,
-            logprobs: choice.logprobs.map(Logprobs::into_pairs),
+            logprobs: choice.logprobs.and_then(|told| told.content).unwrap_or_default(),
         })
     }
 
@@ -182,6 +183,10 @@ impl Llm for OpenAi {
         self.endpoint.price
     }
 
+    fn logprobs(&self) -> bool {
+        self.endpoint.logprobs
+    }
+
     /// An empty reply is asked for once more at once, since samplers do stumble; a second one is
     /// refused, with the reason where the server gives one. Both are paid for and counted.
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
@@ -192,7 +197,8 @@ impl Llm for OpenAi {
             paid.prompt_tokens += used.prompt_tokens;
             paid.completion_tokens += used.completion_tokens;
             if !heard.text.trim().is_empty() {
-                let Heard { text, logprobs, .. } = heard;
+                let logprobs = Some(pairs(heard.logprobs)).filter(|pairs| !pairs.is_empty());
+                let text = heard.text;
                 return Ok(ChatReply { text, usage: paid, cached: false, logprobs });
             }
             let said_why = heard.refusal.is_some()

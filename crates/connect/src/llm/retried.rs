@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use backon::{BackoffBuilder as _, ExponentialBuilder};
-use halma_core::{ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Price, Vector};
+use halma_core::{
+    ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Price, Reranker, Vector,
+};
 use tokio::time::Instant;
 
 use super::gate::LONGEST_PAUSE;
@@ -93,6 +95,10 @@ impl Llm for Retried<dyn Llm> {
         self.inner.price()
     }
 
+    fn logprobs(&self) -> bool {
+        self.inner.logprobs()
+    }
+
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         persist(self.patience, || self.inner.chat(request)).await
     }
@@ -106,6 +112,17 @@ impl Embedder for Retried<dyn Embedder> {
 
     async fn embed(&self, texts: &[&str], role: EmbedRole) -> Result<Vec<Vector>, LlmError> {
         persist(self.patience, || self.inner.embed(texts, role)).await
+    }
+}
+
+#[async_trait]
+impl Reranker for Retried<dyn Reranker> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    async fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>, LlmError> {
+        persist(self.patience, || self.inner.rerank(query, texts)).await
     }
 }
 

@@ -5,7 +5,7 @@ use halma_core::LlmError;
 use reqwest::{Response, Url};
 
 use super::openai::Heard;
-use super::wire::{Content, Logprobs, Reply};
+use super::wire::{Content, Reply};
 use crate::address::show;
 use crate::failure::Failed;
 use crate::http::Http;
@@ -30,9 +30,8 @@ pub(crate) async fn assemble(http: &Http, response: Response, url: &Url) -> Resu
         if event.data.is_empty() {
             continue;
         }
-        let piece: Reply = serde_json::from_str(&event.data).map_err(|e| {
-            LlmError::transient(format!("`{}` streamed a piece that is no JSON: {e}", show(url)))
-        })?;
+        let piece: Reply =
+            serde_json::from_str(&event.data).map_err(|e| http.unreadable_piece(url, &e))?;
         take(&mut heard, piece, http, url)?;
     }
 }
@@ -51,9 +50,7 @@ fn take(heard: &mut Heard, piece: Reply, http: &Http, url: &Url) -> Result<(), F
     if let Some(refusal) = choice.message.refusal {
         heard.refusal.get_or_insert_default().push_str(&refusal);
     }
-    if let Some(logprobs) = choice.logprobs.map(Logprobs::into_pairs) {
-        heard.logprobs.get_or_insert_default().extend(logprobs);
-    }
+    heard.logprobs.extend(choice.logprobs.and_then(|told| told.content).unwrap_or_default());
     heard.finish_reason = choice.finish_reason.or(heard.finish_reason.take());
     Ok(())
 }

@@ -199,12 +199,33 @@ pub(crate) struct Logprobs {
 pub(crate) struct TokenLogprob {
     token: String,
     logprob: f32,
+    /// What the token adds to the text, where the server tells it.
+    #[serde(default)]
+    bytes: Option<Vec<u8>>,
 }
 
-impl Logprobs {
-    pub(crate) fn into_pairs(self) -> Vec<(String, f32)> {
-        self.content.unwrap_or_default().into_iter().map(|t| (t.token, t.logprob)).collect()
+/// The tokens as pieces of the reply's text. A token may be a part of a character only, and is
+/// then put together with those that complete it: their log-probabilities are added up.
+pub(crate) fn pairs(told: Vec<TokenLogprob>) -> Vec<(String, f32)> {
+    let mut pairs = Vec::with_capacity(told.len());
+    let mut open: Option<(Vec<u8>, String, f32)> = None;
+    for TokenLogprob { token, logprob, bytes } in told {
+        let own = bytes.unwrap_or_else(|| token.clone().into_bytes());
+        let (bytes, shown, sum) = match open.take() {
+            Some((before, shown, sum)) => ([before, own].concat(), shown + &token, sum + logprob),
+            None => (own, token, logprob),
+        };
+        match String::from_utf8(bytes) {
+            Ok(text) => pairs.push((text, sum)),
+            // No character is longer than four bytes: what goes on longer is no character.
+            Err(e) if e.as_bytes().len() - e.utf8_error().valid_up_to() >= 4 => {
+                pairs.push((shown, sum));
+            }
+            Err(e) => open = Some((e.into_bytes(), shown, sum)),
+        }
     }
+    pairs.extend(open.map(|(_, shown, sum)| (shown, sum)));
+    pairs
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -244,6 +265,22 @@ mod tests {
         assert_eq!(content(parts), "ab");
         assert_eq!(content(r#"{"choices":[{"message":{"content":null}}],"usage":null}"#), "");
         assert_eq!(content(r#"{"choices":[{"delta":{"content":"d"}}]}"#), "d");
+    }
+
+    #[test]
+    fn tokens_that_share_a_character_are_put_together() {
+        let told = |json: &str| -> Vec<(String, f32)> {
+            let told: Logprobs = serde_json::from_str(json).unwrap();
+            pairs(told.content.unwrap())
+        };
+        let split = r#"{"content":[{"token":"Ol","logprob":-1.0,"bytes":[79,108]},
+            {"token":"\\xc3","logprob":-0.5,"bytes":[195]},
+            {"token":"\\xa9","logprob":-0.25,"bytes":[169]},
+            {"token":"!","logprob":0.0,"bytes":null}]}"#;
+        let expected = [("Ol", -1.0), ("é", -0.75), ("!", 0.0)];
+        assert_eq!(told(split), expected.map(|(text, sum)| (text.to_owned(), sum)));
+        let broken = r#"{"content":[{"token":"\\xc3","logprob":-0.5,"bytes":[195]}]}"#;
+        assert_eq!(told(broken), [("\\xc3".to_owned(), -0.5)]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_core::{ConfigError, Embedder, Llm};
+use halma_core::{ConfigError, Embedder, Llm, Reranker};
 use serde::Deserialize;
 
 use super::cache::Cache;
@@ -16,6 +16,7 @@ use super::openai::OpenAi;
 use super::retried::{Patience, Retried};
 use crate::embed::{Batches, EndpointEmbedder};
 use crate::endpoint::Endpoint;
+use crate::rerank::{EndpointReranker, RerankerSettings, Spread};
 
 /// How hard a server may be worked.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -95,4 +96,17 @@ pub fn wrapped_embedder(
     let limited: Arc<dyn Embedder> = Arc::new(Limited::new(single, limits.gate()?));
     let retried: Arc<dyn Embedder> = Arc::new(Retried::new(limited, patience));
     Ok(Arc::new(Batches::new(retried)))
+}
+
+/// A reranking server that is limited and tried again, batch by batch.
+pub(crate) fn wrapped_reranker(
+    endpoint: Endpoint,
+    limits: Limits,
+    settings: &RerankerSettings,
+) -> Result<Arc<dyn Reranker>, ConfigError> {
+    let patience = limits.patience()?;
+    let single: Arc<dyn Reranker> = Arc::new(EndpointReranker::new(endpoint, settings.shape)?);
+    let limited: Arc<dyn Reranker> = Arc::new(Limited::new(single, limits.gate()?));
+    let inner: Arc<dyn Reranker> = Arc::new(Retried::new(limited, patience));
+    Ok(Arc::new(Spread { inner, batch: settings.batch, logits: settings.logits }))
 }

@@ -3,4 +3,5 @@
 mod common;
 mod embedder;
 mod openai;
+mod reranker;
 mod runs;

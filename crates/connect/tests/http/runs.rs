@@ -3,7 +3,9 @@ use std::sync::Arc;
 
 use crate::common::{ask, bare, json_request, request};
 use halma_connect::{Cache, Endpoint, Limits, OpenAi, wrapped};
-use halma_core::{Budget, Cx, Error, Llm, Meter, Models, Prompt, PromptFile, Prompts, Setup};
+use halma_core::{
+    Budget, ChatRequest, Cx, Error, Llm, Meter, Models, Prompt, PromptFile, Prompts, Setup,
+};
 use halma_testkit::Toy;
 use halma_testkit::double::{Behaviour, Double, Failure, fixed, scripted};
 use minijinja::context;
@@ -70,6 +72,33 @@ async fn a_second_run_asks_nothing_again() {
 }
 
 #[tokio::test]
+async fn log_probs_are_kept_with_a_reply_and_asked_for_again_where_they_are_lacking() {
+    let folder = tempfile::tempdir().unwrap();
+    let double =
+        Double::start(Behaviour { refused_fields: vec!["logprobs"], ..Behaviour::default() });
+    let cache = Cache::open(folder.path()).unwrap();
+    let model = |logprobs| {
+        let endpoint = Endpoint { logprobs, ..bare(&double) };
+        wrapped(endpoint, Limits::default(), Some(Arc::clone(&cache))).unwrap()
+    };
+    // What a model gives is a matter of configuration, and every wrapping tells it on.
+    assert!(model(true).logprobs() && !model(false).logprobs());
+    let scored = ChatRequest { logprobs: true, ..request("one two") };
+    let reply = ask(&model(true), &scored).await.unwrap();
+    assert_eq!((reply.logprobs, reply.cached), (None, false));
+    // The server has learnt it meanwhile: what was lacking is not in the way.
+    double.set(Behaviour::default());
+    let model = model(true);
+    let fresh = ask(&model, &scored).await.unwrap();
+    let kept = ask(&model, &scored).await.unwrap();
+    assert_eq!((fresh.cached, kept.cached), (false, true));
+    assert_eq!(fresh.logprobs.as_ref().map(Vec::len), Some(2));
+    assert_eq!(kept.logprobs, fresh.logprobs);
+    let plain = ask(&model, &request("one two")).await.unwrap();
+    assert_eq!((plain.logprobs, plain.cached), (None, false));
+}
+
+#[tokio::test]
 async fn failures_are_not_cached() {
     let folder = tempfile::tempdir().unwrap();
     let double = Double::start(Behaviour::default());
@@ -86,7 +115,7 @@ proptest! {
 
     /// Whatever a server does with the key it was sent, no error shows it.
     #[test]
-    fn no_error_ever_shows_the_key(key in "[a-zA-Z0-9_.~+/-]{12,40}", which in 0..8_usize) {
+    fn no_error_ever_shows_the_key(key in "[a-zA-Z0-9_.~+/-]{12,40}", which in 0..9_usize) {
         let echo = format!(r#"{{"error":{{"message":"bad key {key}","code":"{key}"}}}}"#);
         let failure = match which {
             0 => Failure::Status(401, echo),
@@ -96,6 +125,7 @@ proptest! {
             4 => Failure::Status(200, format!("<p>{key}</p>")),
             5 => Failure::Status(200, format!(r#"{{"error":{{"message":"{key}"}}}}"#)),
             6 => Failure::Status(413, key.clone()),
+            7 => Failure::Status(200, format!(r#"{{"choices":"{key}"}}"#)),
             _ => Failure::Dropped,
         };
         let double = Double::start(Behaviour::default());

@@ -156,27 +156,35 @@ pub(crate) fn embeddings(behaviour: &Behaviour, asked: &Asked) -> (Response<Body
     (respond(200, "application/json", body), texts.len())
 }
 
-/// Scores documents by the words they share with the query.
-pub(crate) fn rerank(asked: &Asked) -> Response<Body> {
+/// Scores texts by the words they share with the query, the best first, in the shape of the
+/// request: `documents` as Jina and Cohere have it, `texts` as Text Embeddings Inference does.
+pub(crate) fn rerank(behaviour: &Behaviour, asked: &Asked) -> Response<Body> {
     let Some(query) = asked.body["query"].as_str() else {
         return refusal(400, "`query` is missing");
+    };
+    let (texts, score_name) = match (&asked.body["documents"], &asked.body["texts"]) {
+        (Value::Array(documents), Value::Null) => (documents, "relevance_score"),
+        (Value::Null, Value::Array(texts)) => (texts, "score"),
+        _ => return refusal(422, "`documents` or `texts` is missing"),
     };
     let query = vector(query, 384);
     let text = |document: &Value| match document {
         Value::String(text) => text.clone(),
         other => other["text"].as_str().unwrap_or_default().to_owned(),
     };
-    let documents = asked.body["documents"].as_array().map_or(&[][..], Vec::as_slice);
     let score = |document: &Value| -> f32 {
-        query.iter().zip(vector(&text(document), 384)).map(|(a, b)| a * b).sum()
+        let cosine: f32 = query.iter().zip(vector(&text(document), 384)).map(|(a, b)| a * b).sum();
+        let score = cosine.clamp(0.0, 1.0);
+        if behaviour.logits { 12.0 * score - 6.0 } else { score }
     };
-    let mut scores: Vec<(usize, f32)> = documents.iter().map(score).enumerate().collect();
+    let mut scores: Vec<(usize, f32)> = texts.iter().map(score).enumerate().collect();
     scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let top = asked.body["top_n"].as_u64().map_or(scores.len(), |n| usize::try_from(n).unwrap());
     scores.truncate(top);
-    let result = |(index, score): &(usize, f32)| json!({"index": index, "relevance_score": score});
+    let result = |(index, score): &(usize, f32)| json!({"index": index, score_name: score});
     let results: Vec<Value> = scores.iter().map(result).collect();
-    respond(200, "application/json", json!({"results": results}).to_string())
+    let body = if score_name == "score" { json!(results) } else { json!({"results": results}) };
+    respond(200, "application/json", body.to_string())
 }
 
 pub(crate) fn models() -> Response<Body> {

@@ -99,6 +99,11 @@ impl Double {
         self.state.embedded_texts.load(Ordering::Relaxed)
     }
 
+    /// Rerank requests that arrived, failed ones included.
+    pub fn rerank_calls(&self) -> usize {
+        self.state.rerank_calls.load(Ordering::Relaxed)
+    }
+
     /// The most requests that were being answered at the same time.
     pub fn peak_in_flight(&self) -> usize {
         self.state.peak.load(Ordering::Relaxed)
@@ -124,6 +129,7 @@ pub(crate) struct State {
     chat_calls: AtomicUsize,
     embed_calls: AtomicUsize,
     embedded_texts: AtomicUsize,
+    rerank_calls: AtomicUsize,
     in_flight: AtomicUsize,
     peak: AtomicUsize,
 }
@@ -137,6 +143,7 @@ impl State {
             chat_calls: AtomicUsize::new(0),
             embed_calls: AtomicUsize::new(0),
             embedded_texts: AtomicUsize::new(0),
+            rerank_calls: AtomicUsize::new(0),
             in_flight: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
         }

@@ -86,6 +86,7 @@ fn answer(
     match path {
         "/chat/completions" => state.chat_calls.fetch_add(1, Ordering::Relaxed),
         "/embeddings" => state.embed_calls.fetch_add(1, Ordering::Relaxed),
+        "/rerank" => state.rerank_calls.fetch_add(1, Ordering::Relaxed),
         _ => 0,
     };
     if asked.failure == Some(Failure::Dropped) {
@@ -109,7 +110,7 @@ fn answer(
             state.embedded_texts.fetch_add(texts, Ordering::Relaxed);
             response
         }
-        "/rerank" => rerank(&asked),
+        "/rerank" => rerank(behaviour, &asked),
         "/models" => models(),
         _ => refusal(404, "there is nothing here"),
     }

@@ -9,8 +9,8 @@ use rten_tensor::{NdTensor, NdTensorView};
 use halma_core::Vector;
 
 use super::export::{ATTENTION_MASK, EXPORT_VERSION, INPUT_IDS, PRODUCER, WEIGHTS_SUM};
-use super::mapped;
 use super::weights::{GraphInMemory, WeightsError};
+use crate::onnx::load_mapped;
 
 /// A loaded sentence encoder: our own graph, or one that somebody else exported.
 pub(super) struct Encoder {
@@ -24,7 +24,7 @@ pub(super) struct Encoder {
 
 impl Encoder {
     pub(super) fn open(path: &Path) -> Result<Self, WeightsError> {
-        let model = mapped::load(&options(), path);
+        let model = load_mapped(&options(), path);
         Self::new(model.map_err(|error| wrong(path, &error))?, path)
     }
 

@@ -1,11 +1,9 @@
 //! The local embedder: a BERT sentence encoder, all-`MiniLM`-L6-v2 unless told otherwise, run on
 //! the processor through rten.
-mod batch;
 mod config;
 mod encoder;
 mod export;
 mod fetch;
-mod mapped;
 mod onnx;
 #[cfg(test)]
 mod tests;
@@ -20,13 +18,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use halma_core::{EmbedRole, Embedder, LlmError, Vector};
 
-use batch::Crew;
 use encoder::Encoder;
 pub use export::ExportError;
 pub use fetch::fetch;
 use tokens::Tokens;
 use weights::Files;
 pub use weights::{NAME, WeightsError, cache_folder, locate};
+
+use crate::onnx::{Crew, threads};
 
 /// A local sentence encoder. Cheap to clone; queries and passages are embedded alike.
 #[derive(Clone)]
@@ -61,10 +60,8 @@ impl MiniLm {
             Some(weights::PUBLISHED) => NAME.to_owned(),
             _ => name_of(&files.graph),
         };
-        let threads = threads
-            .or_else(|| std::thread::available_parallelism().ok().map(usize::from))
-            .unwrap_or(1);
-        Ok(Self(Arc::new(Inner { name, tokens, encoder, crew: Crew::new(threads) })))
+        let crew = Crew::new(self::threads(threads));
+        Ok(Self(Arc::new(Inner { name, tokens, encoder, crew })))
     }
 }
 
@@ -101,7 +98,12 @@ impl Inner {
         let refused = |reason| LlmError::refused(format!("{} cannot embed: {reason}", self.name));
         let ids: Result<Vec<_>, _> = texts.iter().map(|text| self.tokens.ids(text)).collect();
         let ids = ids.map_err(|error| refused(error.to_string()))?;
-        self.crew.embed(&self.encoder, &ids).map_err(refused)
+        let lengths: Vec<usize> = ids.iter().map(Vec::len).collect();
+        let embed = |run: &[usize], pool: &_| {
+            let texts: Vec<&[u32]> = run.iter().map(|&index| ids[index].as_slice()).collect();
+            self.encoder.run(&texts, pool)
+        };
+        self.crew.spread(&lengths, embed).map_err(refused)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The one `unsafe` call of the local embedder: mapping the graph's tensors into memory.
+//! The one `unsafe` call of the local models: mapping a graph's tensors into memory.
 use std::path::Path;
 
 use rten::{LoadError, Model, ModelOptions};
@@ -6,10 +6,10 @@ use rten::{LoadError, Model, ModelOptions};
 /// Loads a graph with its tensors mapped: opening takes a millisecond instead of some 70, and the
 /// word vectors that no text needs never enter memory.
 #[expect(unsafe_code, reason = "rten leaves the choice to map files to its callers")]
-pub(super) fn load(options: &ModelOptions, path: &Path) -> Result<Model, LoadError> {
+pub(crate) fn load(options: &ModelOptions, path: &Path) -> Result<Model, LoadError> {
     // SAFETY: a mapped file must not change while it is in use. Halma only ever replaces these
     // files by renaming others over them, which leaves the mapped ones as they were. Somebody
-    // who writes into them with other tools can make the vectors wrong or end the process, as
+    // who writes into them with other tools can make vectors and scores wrong or end the process, as
     // with every program that maps its files; no bytes are read as anything but numbers.
     unsafe { options.load_mmap(path) }
 }

@@ -2,17 +2,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use halma_core::Vector;
 use rten::ThreadPool;
-
-use super::encoder::Encoder;
 
 /// Tokens in one run of the graph, padding included: enough to keep a processor busy, few enough
 /// that the intermediate values (9 MB) stay near its caches.
 const RUN_TOKENS: usize = 1024;
 
 /// The threads to compute with.
-pub(super) struct Crew {
+pub(crate) struct Crew {
     /// One thread each, for runs side by side: with nothing to wait for they are faster than one
     /// run on all threads.
     alone: Vec<Arc<ThreadPool>>,
@@ -21,49 +18,52 @@ pub(super) struct Crew {
 }
 
 impl Crew {
-    pub(super) fn new(threads: usize) -> Self {
+    pub(crate) fn new(threads: usize) -> Self {
         let pool = |threads| Arc::new(ThreadPool::with_num_threads(threads));
         let threads = threads.max(1);
         Self { alone: (0..threads).map(|_| pool(1)).collect(), together: pool(threads) }
     }
 
-    /// One vector for each text of token ids, in order.
-    pub(super) fn embed(&self, encoder: &Encoder, ids: &[Vec<u32>]) -> Result<Vec<Vector>, String> {
-        let mut order: Vec<usize> = (0..ids.len()).collect();
+    /// What `run` makes of each text, in order. `lengths` are the texts' lengths in tokens; `run`
+    /// is given which of them to do together, and gives one result for each.
+    pub(crate) fn spread<T: Send>(
+        &self,
+        lengths: &[usize],
+        run: impl Fn(&[usize], &Arc<ThreadPool>) -> Result<Vec<T>, String> + Sync,
+    ) -> Result<Vec<T>, String> {
+        let mut order: Vec<usize> = (0..lengths.len()).collect();
         // The longest first, so that the threads finish at about the same time.
-        order.sort_by_key(|&index| std::cmp::Reverse(ids[index].len()));
-        let runs = runs(&order, ids);
-        let embed = |run: &[usize], pool: &Arc<ThreadPool>| {
-            let texts: Vec<&[u32]> = run.iter().map(|&index| ids[index].as_slice()).collect();
-            encoder.run(&texts, pool)
-        };
-        let found = if let [run] = runs.as_slice() {
-            vec![(0, embed(run, &self.together)?)]
+        order.sort_by_key(|&index| std::cmp::Reverse(lengths[index]));
+        let runs = runs(&order, lengths);
+        let found = if let [one] = runs.as_slice() {
+            vec![(0, run(one, &self.together)?)]
         } else {
-            self.side_by_side(&runs, embed)?
+            self.side_by_side(&runs, run)?
         };
-        let mut vectors = vec![Vector::new(); ids.len()];
-        for (run, found) in found {
-            for (&index, vector) in runs[run].iter().zip(found) {
-                vectors[index] = vector;
-            }
+        let mut placed: Vec<(usize, T)> = Vec::with_capacity(lengths.len());
+        for (at, results) in found {
+            placed.extend(runs[at].iter().copied().zip(results));
         }
-        Ok(vectors)
+        if placed.len() != lengths.len() {
+            return Err(format!("{} results for {} texts", placed.len(), lengths.len()));
+        }
+        placed.sort_by_key(|(index, _)| *index);
+        Ok(placed.into_iter().map(|(_, result)| result).collect())
     }
 
     /// Each thread takes the next run until none is left; the first failure is reported.
-    fn side_by_side(
+    fn side_by_side<T: Send>(
         &self,
         runs: &[&[usize]],
-        embed: impl Fn(&[usize], &Arc<ThreadPool>) -> Result<Vec<Vector>, String> + Sync,
-    ) -> Result<Vec<(usize, Vec<Vector>)>, String> {
+        run: impl Fn(&[usize], &Arc<ThreadPool>) -> Result<Vec<T>, String> + Sync,
+    ) -> Result<Vec<(usize, Vec<T>)>, String> {
         let next = AtomicUsize::new(0);
         let work = |pool: &Arc<ThreadPool>| {
             let mut found = vec![];
             loop {
-                let run = next.fetch_add(1, Ordering::Relaxed);
-                let Some(texts) = runs.get(run) else { return Ok(found) };
-                found.push((run, embed(texts, pool)?));
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(texts) = runs.get(at) else { return Ok(found) };
+                found.push((at, run(texts, pool)?));
             }
         };
         let work = &work;
@@ -81,11 +81,11 @@ impl Crew {
 
 /// Cuts texts that are ordered by falling length into runs of at most [`RUN_TOKENS`], padding
 /// included; a text that is longer makes a run of its own.
-fn runs<'a>(order: &'a [usize], ids: &[Vec<u32>]) -> Vec<&'a [usize]> {
+fn runs<'a>(order: &'a [usize], lengths: &[usize]) -> Vec<&'a [usize]> {
     let mut runs = vec![];
     let mut rest = order;
     while let Some(&longest) = rest.first() {
-        let fit = RUN_TOKENS / ids[longest].len().max(1);
+        let fit = RUN_TOKENS / lengths[longest].max(1);
         let (run, left) = rest.split_at(fit.clamp(1, rest.len()));
         runs.push(run);
         rest = left;
@@ -103,10 +103,9 @@ mod tests {
         /// Every text is in exactly one run, and no run is larger than allowed.
         #[test]
         fn runs_cover_all_texts_within_the_limit(lengths in prop::collection::vec(0_usize..300, 0..200)) {
-            let ids: Vec<Vec<u32>> = lengths.iter().map(|&length| vec![7; length]).collect();
-            let mut order: Vec<usize> = (0..ids.len()).collect();
+            let mut order: Vec<usize> = (0..lengths.len()).collect();
             order.sort_by_key(|&index| std::cmp::Reverse(lengths[index]));
-            let runs = runs(&order, &ids);
+            let runs = runs(&order, &lengths);
             prop_assert_eq!(&runs.concat(), &order);
             for run in runs {
                 let padded = run.len() * lengths[run[0]].max(1);

@@ -1,0 +1,171 @@
+//! Entities without a model: what looks like a name, a title, a date or a number, with its kind
+//! where a word in it or beside it tells. For English, and for names in any language written with
+//! capitals.
+use std::ops::Range;
+
+use async_trait::async_trait;
+use halma_core::text::{Name, NameKind, Value, names, sentences, split_words};
+use halma_core::{LlmError, Mention, Tagger};
+
+use super::cues;
+use super::place::{Found, mentions};
+
+/// Scores: a title or a date is hardly anything else, a word within a name tells more than one
+/// beside it, and a capital alone tells the least.
+const SURE: f32 = 0.9;
+const LIKELY: f32 = 0.8;
+const BESIDE: f32 = 0.6;
+const CAPITAL: f32 = 0.5;
+
+/// The built-in tagger.
+pub struct Rules;
+
+#[async_trait]
+impl Tagger for Rules {
+    fn name(&self) -> &'static str {
+        "rules"
+    }
+
+    async fn entities(&self, text: &str) -> Result<Vec<Mention>, LlmError> {
+        let starts: Vec<usize> = sentences(text).into_iter().map(|range| range.start).collect();
+        let found = names(text).into_iter().filter_map(|name| found(text, &starts, name));
+        Ok(mentions(text, found.collect()))
+    }
+}
+
+fn found(text: &str, starts: &[usize], Name { range, kind }: Name) -> Option<Found> {
+    let (range, kind, score) = match kind {
+        // What is quoted in lower case is a phrase and no title.
+        NameKind::Quoted if !text[range.clone()].contains(char::is_uppercase) => return None,
+        NameKind::Quoted => (range, "work", LIKELY),
+        NameKind::Name if is_quoted(text, &range) => (range, "work", LIKELY),
+        NameKind::Value(Value::Date(_) | Value::Year(_)) => (range, "date", SURE),
+        NameKind::Value(Value::Number(_)) => {
+            let range = with_unit(text, range)?;
+            (range, "number", SURE)
+        }
+        NameKind::Name => {
+            let range = with_title(text, starts, range);
+            let around = Around::of(text, starts, &range);
+            let (kind, score) = around.kind();
+            (range, kind, score)
+        }
+    };
+    Some(Found { range, kind: kind.to_owned(), score })
+}
+
+/// Whether a name is all that stands between two quotation marks.
+fn is_quoted(text: &str, range: &Range<usize>) -> bool {
+    text[..range.start].ends_with(['"', '“']) && text[range.end..].starts_with(['"', '”'])
+}
+
+/// A number with its currency or unit; none for a word that only stands for a number, such as the
+/// `Two` of `Two men`.
+fn with_unit(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let start = match text[..range.start].chars().next_back() {
+        Some(sign) if cues::CURRENCIES.contains(&sign) => range.start - sign.len_utf8(),
+        _ => range.start,
+    };
+    let rest = &text[range.end..];
+    let behind = rest.strip_prefix([' ', '-', '\u{a0}']).unwrap_or(rest);
+    let fits = |unit: &&&str| {
+        let head = behind.get(..unit.len());
+        let ends = |at: usize| !behind[at..].starts_with(char::is_alphanumeric);
+        head.is_some_and(|head| head.eq_ignore_ascii_case(unit) && ends(unit.len()))
+    };
+    let unit = cues::UNITS.iter().filter(fits).max_by_key(|unit| unit.len());
+    let end = unit.map_or(range.end, |unit| text.len() - behind.len() + unit.len());
+    let counted = end > range.end || start < range.start;
+    let digits = text[range].starts_with(|c: char| c.is_ascii_digit());
+    (digits || counted).then_some(start..end)
+}
+
+/// A name with the title before it, which at the head of a sentence may have been taken for an
+/// ordinary word.
+fn with_title(text: &str, starts: &[usize], range: Range<usize>) -> Range<usize> {
+    let around = Around::of(text, starts, &range);
+    let title = around.before.as_ref().filter(|(word, _)| {
+        cues::TITLES.contains(&word.to_lowercase().as_str()) && word.starts_with(char::is_uppercase)
+    });
+    title.map_or(range.clone(), |(_, start)| *start..range.end)
+}
+
+/// A name with what stands beside it.
+struct Around<'t> {
+    /// Its words, in lower case.
+    words: Vec<String>,
+    /// The word before it in its sentence, and where that begins.
+    before: Option<(&'t str, usize)>,
+    /// The two words behind it in its sentence, in lower case.
+    behind: [String; 2],
+}
+
+impl<'t> Around<'t> {
+    fn of(text: &'t str, starts: &[usize], range: &Range<usize>) -> Self {
+        let next = starts.partition_point(|start| *start <= range.start);
+        let start = next.checked_sub(1).map_or(0, |at| starts[at]);
+        let end = starts.get(next).copied().unwrap_or(text.len()).max(range.end);
+        let lower = |word: Range<usize>, of: &str| of[word].to_lowercase();
+        let named = &text[range.clone()];
+        let words = split_words(named).into_iter().map(|word| lower(word, named)).collect();
+        let head = &text[start..range.start];
+        let before = split_words(head).pop().filter(|word| {
+            // Not across a comma or a bracket.
+            head[word.end..].chars().all(|c| c.is_whitespace() || c == '.' || c == '"')
+        });
+        let before = before.map(|word| (&head[word.clone()], start + word.start));
+        let tail = &text[range.end..end];
+        let mut behind = split_words(tail).into_iter().map(|word| lower(word, tail));
+        let behind = [behind.next().unwrap_or_default(), behind.next().unwrap_or_default()];
+        Self { words, before, behind }
+    }
+
+    fn kind(&self) -> (&'static str, f32) {
+        let (first, last) = (self.words.first(), self.words.last());
+        let is = |word: Option<&String>, cues: &[&str]| {
+            word.is_some_and(|word| cues.contains(&word.as_str()))
+        };
+        let any = |cues: &[&str]| self.words.iter().any(|word| cues.contains(&word.as_str()));
+        let several = self.words.len() > 1;
+        // What it is called tells first, and of that the kinds that other kinds' words occur in.
+        if several && any(cues::EVENTS) {
+            return ("event", LIKELY);
+        }
+        if several && is(first, cues::TITLES) {
+            return ("person", SURE);
+        }
+        if several && any(cues::ORGANISATIONS) {
+            return ("organisation", LIKELY);
+        }
+        if several && (is(last, cues::PLACE_ENDS) || is(first, cues::PLACE_STARTS)) {
+            return ("place", LIKELY);
+        }
+        self.beside()
+    }
+
+    /// What the words around it tell.
+    fn beside(&self) -> (&'static str, f32) {
+        let before = self.before.map(|(word, _)| word.to_lowercase()).unwrap_or_default();
+        let before = before.as_str();
+        let [behind, after] = [self.behind[0].as_str(), self.behind[1].as_str()];
+        let being = ["was", "is", "were", "had", "has"].contains(&behind);
+        let person = cues::CALLINGS.contains(&before)
+            || cues::DEEDS.contains(&behind)
+            || behind == "born"
+            || (being && cues::BORN.contains(&after));
+        if person {
+            return ("person", BESIDE);
+        }
+        if cues::WORKS.contains(&before) {
+            return ("work", BESIDE);
+        }
+        if cues::PLACE_BEFORE.contains(&before) {
+            return ("place", BESIDE);
+        }
+        ("name", CAPITAL)
+    }
+}
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;

@@ -1,0 +1,87 @@
+//! What a strategy cannot do without, checked before its first question.
+use halma_core::{ConfigError, Entry, Need, Setup};
+
+use crate::config::{CONFIG_FILE, Config};
+
+/// Refuses a strategy with a need that nothing configured meets.
+pub(crate) fn check(entry: &Entry, setup: &Setup, config: &Config) -> Result<(), ConfigError> {
+    for need in entry.needs {
+        let (key, what, hint) = match need {
+            Need::LogProbs(role) => {
+                let model = setup.models.of(role);
+                if model.logprobs() {
+                    continue;
+                }
+                let named = config.model_of(role);
+                let what = format!(
+                    "log-probabilities from the role `{role}`, and its model `{named}` gives none"
+                );
+                let hint = format!(
+                    "write `logprobs = true` under [models.{named}] if its server gives them \
+                     (the offline model does not), or give the role to a model that does"
+                );
+                (format!("roles.{role}"), what, hint)
+            }
+            Need::Reranker if setup.reranker.is_none() => {
+                let what = "a reranker, and there is none without an embedder".to_owned();
+                let hint = "get the embedder with `halma doctor --fetch`, or name a reranker under \
+                            [reranker]";
+                ("reranker".to_owned(), what, hint.to_owned())
+            }
+            Need::Tagger if setup.tagger.is_none() => {
+                let hint = "name one under [tagger]".to_owned();
+                ("tagger".to_owned(), "a tagger, and there is none".to_owned(), hint)
+            }
+            Need::Reranker | Need::Tagger => continue,
+        };
+        let reason = format!("strategy `{}` needs {what}", entry.name);
+        return Err(ConfigError { file: CONFIG_FILE.into(), key, reason, hint });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use halma_connect::llm::extractive::Extractive;
+    use halma_core::{Models, Prompts};
+    use halma_testkit::{Capitals, Overlap, Toy};
+
+    use super::*;
+
+    const ALL: &[Need] = &[Need::Reranker, Need::Tagger, Need::LogProbs("reader")];
+
+    fn entry(needs: &'static [Need]) -> Entry {
+        Entry { name: "sure", paper: "", summary: "", needs, build: |_| Err(String::new()) }
+    }
+
+    fn bare() -> Setup {
+        let prompts = Arc::new(Prompts::shipped(&[]).unwrap());
+        Setup::new(Models::new(Arc::new(Extractive::new())), Toy::empty(), prompts)
+    }
+
+    #[test]
+    fn what_is_lacking_is_named_with_what_to_do() {
+        let both =
+            Setup { reranker: Some(Arc::new(Overlap)), tagger: Some(Arc::new(Capitals)), ..bare() };
+        let config = Config::default();
+        for (setup, needs, key, hint) in [
+            (bare(), ALL, "reranker", "doctor --fetch"),
+            (bare(), &ALL[1..], "tagger", "[tagger]"),
+            (both, ALL, "roles.reader", "logprobs = true"),
+        ] {
+            let error = check(&entry(needs), &setup, &config).unwrap_err();
+            assert_eq!((error.file.as_str(), error.key.as_str()), (CONFIG_FILE, key));
+            assert!(error.reason.contains("`sure`") && error.hint.contains(hint), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_needs_nothing_or_has_it_is_let_through() {
+        let config = Config::default();
+        assert!(check(&entry(&[]), &bare(), &config).is_ok());
+        let setup = Setup { reranker: Some(Arc::new(Overlap)), ..bare() };
+        assert!(check(&entry(&ALL[..1]), &setup, &config).is_ok());
+    }
+}

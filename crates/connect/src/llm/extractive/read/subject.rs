@@ -26,19 +26,19 @@ pub(super) fn subject(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Subj
     if chain(query.text, lexicon).len() != 1 {
         return plain;
     }
-    let titled = |at: usize| {
+    let asked_for = |at: usize| {
         let title = &text.titles[at].plain;
         !title.is_empty() && mentions(query.text, title)
     };
-    let gains: Vec<f32> = (0..all).map(|at| if titled(at) { ABOUT } else { 0.0 }).collect();
+    let gains: Vec<f32> = (0..all).map(|at| if asked_for(at) { ABOUT } else { 0.0 }).collect();
     if gains.iter().any(|gain| *gain > 0.0) {
         return Subject { gains, nowhere: false };
     }
     let names = tokens(query.text, lexicon).into_iter().filter(|token| token.tag == Tag::Name);
-    let named: HashSet<String> = names.flat_map(|name| lexicon.content(&name.text)).collect();
+    let wanted: HashSet<String> = names.flat_map(|name| lexicon.content(&name.text)).collect();
     let said = text.lines.iter().flat_map(|line| line.sentence.words.iter().map(|word| &word.stem));
     let titles = text.titles.iter().flat_map(|title| title.stems.iter());
-    let nowhere = !named.is_empty() && !said.chain(titles).any(|stem| named.contains(stem));
+    let nowhere = !wanted.is_empty() && !said.chain(titles).any(|stem| wanted.contains(stem));
     Subject { nowhere, ..plain }
 }
 

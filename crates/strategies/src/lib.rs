@@ -12,6 +12,8 @@ mod iter_retgen;
 mod kar3;
 mod naive;
 mod near;
+mod prob_tree;
+mod references;
 mod self_ask;
 mod settings;
 mod steps;
@@ -23,6 +25,7 @@ pub use ircot::Ircot;
 pub use iter_retgen::IterRetgen;
 pub use kar3::{Kar3, Proposals, Retrieve, SelectBy};
 pub use naive::Naive;
+pub use prob_tree::ProbTree;
 pub use self_ask::{FollowUps, SelfAsk};
 
 /// Every strategy, the default one first.
@@ -31,6 +34,7 @@ pub const ALL: &[Entry] = &[
     ircot::ENTRY,
     iter_retgen::ENTRY,
     self_ask::ENTRY,
+    prob_tree::ENTRY,
     naive::ENTRY,
     cot::ENTRY,
     direct::ENTRY,
@@ -56,6 +60,10 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "self_ask/follow_up",
     "self_ask/answer_one",
     "self_ask/answer",
+    "prob_tree/tree",
+    "prob_tree/closed",
+    "prob_tree/open",
+    "prob_tree/parts",
     "naive/answer",
     "cot/answer",
     "direct/answer",

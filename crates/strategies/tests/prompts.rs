@@ -146,7 +146,9 @@ impl Llm for Sampler {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         self.0.lock().unwrap().insert(request.prompt.clone());
         let schema = request.schema.as_deref().expect("every prompt of ours asks for JSON");
-        Ok(ChatReply { text: sample(schema).to_string(), ..ChatReply::default() })
+        let text = sample(schema).to_string();
+        let logprobs = request.logprobs.then(|| vec![(text.clone(), -0.1)]);
+        Ok(ChatReply { text, logprobs, ..ChatReply::default() })
     }
 }
 
@@ -156,6 +158,10 @@ fn sample(schema: &serde_json::Value) -> serde_json::Value {
         Some("object") => {
             let fields = schema["properties"].as_object().unwrap();
             fields.iter().map(|(name, field)| (name.clone(), sample(field))).collect()
+        }
+        // The question itself is no part of itself, and one thing is no list.
+        Some("array") if schema["items"]["type"] == "string" => {
+            json!(["Where is Varn?", "What is Varn?"])
         }
         Some("array") => json!([sample(&schema["items"])]),
         Some("integer") => json!(0),
@@ -174,6 +180,7 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("ircot", ""),
         ("iter_retgen", ""),
         ("self_ask", "n = 1"),
+        ("prob_tree", ""),
         ("naive", ""),
         ("cot", ""),
         ("direct", ""),

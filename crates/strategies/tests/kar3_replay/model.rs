@@ -71,7 +71,7 @@ impl Recorded {
                 let at = self.hop.fetch_add(1, Ordering::AcqRel);
                 let proposal = &hops.get(at).ok_or("the recording has no more hops")?.proposal;
                 let none = vec![];
-                let asked = if proposal.to_decompose { &proposal.proposal_list } else { &none };
+                let asked = if proposal.to_decompose { &proposal.listed } else { &none };
                 Ok(json!({ "thinking": proposal.thinking, "sub_questions": asked }).to_string())
             }
             "kar3/select" if self.hop().second_look() => Ok(json!({"question_idx": 0}).to_string()),

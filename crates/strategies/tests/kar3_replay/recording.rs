@@ -42,7 +42,8 @@ pub(crate) struct Hop {
 pub(crate) struct Proposal {
     pub(crate) to_decompose: bool,
     pub(crate) thinking: String,
-    pub(crate) proposal_list: Vec<String>,
+    #[serde(rename = "proposal_list")]
+    pub(crate) listed: Vec<String>,
 }
 
 /// A candidate: the atom and its passage, under the proposal it was found for.

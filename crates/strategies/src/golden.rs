@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use halma_core::{Budget, Knowledge, Llm, Strategy};
-use halma_testkit::{Check, Toy, check};
+use halma_testkit::{Check, Toy, check, round_trips};
 
 use crate::PROMPTS;
 
@@ -36,6 +36,13 @@ pub(crate) async fn golden(name: &str, strategy: &dyn Strategy, run: Run) {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(name, transcript));
+}
+
+/// Runs a strategy against a [`halma_testkit::Timed`] model: its transcript, and how many round
+/// trips it waited for.
+pub(crate) async fn timed(strategy: &dyn Strategy, run: Run) -> (String, u128) {
+    let Run { question, model, knowledge, budget } = run;
+    round_trips(strategy, question, Check { prompts: PROMPTS, model, knowledge, budget }).await
 }
 
 /// Two notes that lead from a building to its architect to a country, and one that leads nowhere.

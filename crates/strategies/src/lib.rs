@@ -3,7 +3,9 @@
 //!
 //! [`ALL`] is the list that CLI help, menus and reference docs come from; [`PROMPTS`] are the
 //! words, as files under `prompts/<strategy>/<step>.md`.
+mod chain;
 mod cot;
+mod dec;
 mod direct;
 #[cfg(test)]
 mod golden;
@@ -16,9 +18,11 @@ mod prob_tree;
 mod references;
 mod self_ask;
 mod settings;
+mod solved;
 mod steps;
 
 pub use cot::Cot;
+pub use dec::Dec;
 pub use direct::Direct;
 use halma_core::{Entry, PromptFile};
 pub use ircot::Ircot;
@@ -31,6 +35,7 @@ pub use self_ask::{FollowUps, SelfAsk};
 /// Every strategy, the default one first.
 pub const ALL: &[Entry] = &[
     kar3::ENTRY,
+    dec::ENTRY,
     ircot::ENTRY,
     iter_retgen::ENTRY,
     self_ask::ENTRY,
@@ -54,6 +59,12 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "kar3/select",
     "kar3/select_chunk",
     "kar3/answer",
+    "dec/decompose",
+    "dec/rewrite",
+    "dec/keywords",
+    "dec/answer_one",
+    "dec/answer",
+    "dec/read",
     "ircot/thought",
     "ircot/answer",
     "iter_retgen/answer",

@@ -50,6 +50,13 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         candidates => Serde(context),
         history => [context! { question => "Where is Varn?", answer => "on a reef" }],
         thoughts => ["The lighthouse stands on a reef."],
+        sub_question => "Who built #1?",
+        entities => [context! { text => "Varn", kind => "place" }],
+        used => ["Where is Varn?"],
+        number => 8,
+        answer => "a reef",
+        reasoning => "Varn is a reef.",
+        constraints => ["Varn is an island"],
     }
 }
 
@@ -91,7 +98,8 @@ fn the_files_on_disk_are_the_prompts() {
 /// Whether the prompt is asked about a question of the strategy's own making, which has no options
 /// and is answered shortly.
 fn of_a_step(info: &PromptInfo) -> bool {
-    info.name == "self_ask/answer_one"
+    ["self_ask/answer_one", "dec/keywords", "dec/answer_one", "gen_ground/ground"]
+        .contains(&info.name.as_str())
 }
 
 #[test]
@@ -154,7 +162,8 @@ impl Llm for Sampler {
 
 /// 0 for an integer, so that a selector chooses none.
 fn sample(schema: &serde_json::Value) -> serde_json::Value {
-    match schema["type"].as_str() {
+    let kind = &schema["type"];
+    match kind.as_str().or_else(|| kind[0].as_str()) {
         Some("object") => {
             let fields = schema["properties"].as_object().unwrap();
             fields.iter().map(|(name, field)| (name.clone(), sample(field))).collect()
@@ -165,6 +174,7 @@ fn sample(schema: &serde_json::Value) -> serde_json::Value {
         }
         Some("array") => json!([sample(&schema["items"])]),
         Some("integer") => json!(0),
+        Some("number") => json!(0.9),
         Some("boolean") => json!(true),
         Some("string") => json!("Where is Varn?"),
         other => panic!("no sample for {other:?}"),
@@ -181,6 +191,8 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("iter_retgen", ""),
         ("self_ask", "n = 1"),
         ("prob_tree", ""),
+        ("dec", ""),
+        ("dec", "decompose = false"),
         ("naive", ""),
         ("cot", ""),
         ("direct", ""),
@@ -189,7 +201,11 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         let entry = ALL.iter().find(|entry| entry.name == name).unwrap();
         let strategy = (entry.build)(table.parse().unwrap()).unwrap();
         assert_eq!(strategy.name(), name);
-        let knowledge = Toy::new(&[("varn", "Varn", "Varn is a reef.", &["Where is Varn?"])]);
+        let knowledge = Toy::new(&[
+            ("varn", "Varn", "Varn is a reef.", &["Where is Varn?"]),
+            ("town", "Varn", "Varn is a town.", &[]),
+            ("hill", "Varn", "Varn is a hill.", &[]),
+        ]);
         let models = Models::new(Arc::clone(&model) as Arc<dyn Llm>);
         let setup = Arc::new(Setup::new(models, knowledge, Arc::new(prompts())));
         let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);

@@ -1,4 +1,4 @@
-//! Doubles for tests and benches: a scripted model, a toy base, the one door to strategies
+//! Doubles for tests and benches: a scripted model, one that takes its time, a toy base, the one door to strategies
 //! ([`check`]) and a local HTTP double of a model server.
 #![allow(
     clippy::unwrap_used,
@@ -9,9 +9,11 @@ mod aids;
 mod check;
 pub mod double;
 mod script;
+mod timed;
 mod toy;
 
 pub use aids::{Capitals, Overlap};
 pub use check::{Check, check};
 pub use script::Script;
+pub use timed::{ROUND_TRIP, Timed, round_trips};
 pub use toy::Toy;

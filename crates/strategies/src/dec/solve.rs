@@ -1,0 +1,74 @@
+//! One sub-question: worded by the history, answered from its passages.
+use halma_core::{Answer, Cx, Prompt, Question, Result};
+use minijinja::context;
+use minijinja::value::Serde;
+use serde::Deserialize;
+
+use super::Dec;
+use crate::chain::filled;
+use crate::solved::{Solved, abstain};
+use crate::steps::{Reading, answer_from};
+
+const REWRITE: Prompt<Rewritten> = Prompt::json("dec/rewrite");
+const ANSWER_ONE: Prompt<Reading> = Prompt::json("dec/answer_one");
+const READ: Prompt<Reading> = Prompt::json("dec/read");
+
+/// The dependency that the prompt asks for is there to make the model look for one first.
+#[derive(Deserialize)]
+struct Rewritten {
+    question: String,
+}
+
+impl Dec {
+    /// The sub-question as it is searched for.
+    pub(super) async fn worded(
+        &self,
+        question: &Question,
+        sub_question: &str,
+        history: &[Solved],
+        cx: &Cx,
+    ) -> Result<String> {
+        if history.is_empty() {
+            return Ok(filled(sub_question, &question.text, |_| ""));
+        }
+        let worded = |reply: &Rewritten| match reply.question.trim() {
+            "" => Err("`question` is empty".to_owned()),
+            _ => Ok(()),
+        };
+        let variables =
+            context! { question => Serde(question), sub_question, history => Serde(history) };
+        let rewritten = cx.ask_checked(&REWRITE, variables, worded).await?.question;
+        // What the model left open is filled in from the history.
+        let answer = |number: usize| {
+            let solved = number.checked_sub(1).and_then(|at| history.get(at));
+            solved.map_or("", |solved| solved.answer.as_str())
+        };
+        Ok(filled(rewritten.trim(), &question.text, answer))
+    }
+
+    /// The sub-question's answer, read from D*.
+    pub(super) async fn solve(&self, text: String, cx: &Cx) -> Result<Solved> {
+        let passages = self.recall(&text, cx).await?;
+        if passages.is_empty() {
+            cx.note("nothing in the base is near it");
+            return Ok(Solved { question: text, answer: String::new(), citations: vec![] });
+        }
+        let asked = Question::new(&text);
+        let variables = context! { question => Serde(&asked), context => Serde(&passages) };
+        let reading = cx.ask(&ANSWER_ONE, variables).await?;
+        Ok(Solved::read(text, reading, &passages))
+    }
+
+    /// The question answered from its own D*, where it is not taken apart (w/o COT).
+    pub(super) async fn whole(&self, question: &Question, cx: &Cx) -> Result<Answer> {
+        let cx = cx.span("whole question");
+        let passages = self.recall(&question.text, &cx).await?;
+        cx.note("#SQA: 1");
+        if passages.is_empty() {
+            cx.note("nothing in the base is near the question");
+            return Ok(abstain("nothing in the knowledge base is near the question"));
+        }
+        let variables = context! { question => Serde(question), context => Serde(&passages) };
+        Ok(answer_from(cx.reserve().ask(&READ, variables).await?, &passages))
+    }
+}

@@ -4,6 +4,7 @@
 //! [`ALL`] is the list that CLI help, menus and reference docs come from; [`PROMPTS`] are the
 //! words, as files under `prompts/<strategy>/<step>.md`.
 mod chain;
+mod chain_of_knowledge;
 mod cot;
 mod dec;
 mod direct;
@@ -15,12 +16,15 @@ mod kar3;
 mod naive;
 mod near;
 mod prob_tree;
+mod react;
 mod references;
+mod search_chain;
 mod self_ask;
 mod settings;
 mod solved;
 mod steps;
 
+pub use chain_of_knowledge::ChainOfKnowledge;
 pub use cot::Cot;
 pub use dec::Dec;
 pub use direct::Direct;
@@ -30,6 +34,8 @@ pub use iter_retgen::IterRetgen;
 pub use kar3::{Kar3, Proposals, Retrieve, SelectBy};
 pub use naive::Naive;
 pub use prob_tree::ProbTree;
+pub use react::React;
+pub use search_chain::SearchChain;
 pub use self_ask::{FollowUps, SelfAsk};
 
 /// Every strategy, the default one first.
@@ -39,7 +45,10 @@ pub const ALL: &[Entry] = &[
     ircot::ENTRY,
     iter_retgen::ENTRY,
     self_ask::ENTRY,
+    search_chain::ENTRY,
+    react::ENTRY,
     prob_tree::ENTRY,
+    chain_of_knowledge::ENTRY,
     naive::ENTRY,
     cot::ENTRY,
     direct::ENTRY,
@@ -71,10 +80,18 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "self_ask/follow_up",
     "self_ask/answer_one",
     "self_ask/answer",
+    "search_chain/chain",
+    "search_chain/verify",
+    "search_chain/answer",
+    "react/step",
+    "react/answer",
     "prob_tree/tree",
     "prob_tree/closed",
     "prob_tree/open",
     "prob_tree/parts",
+    "chain_of_knowledge/rationale",
+    "chain_of_knowledge/correct",
+    "chain_of_knowledge/answer",
     "naive/answer",
     "cot/answer",
     "direct/answer",

@@ -54,7 +54,8 @@ const PARTS: Prompt<Reading> = Prompt::json("prob_tree/parts");
 pub struct ProbTree {
     /// Answer each question from memory as well; the paper does. Such an answer cites nothing.
     pub closed_book: bool,
-    /// The most sub-questions in the whole tree; the paper has no limit, and 3 on average.
+    /// The most sub-questions in the whole tree; the paper has no limit, and its
+    /// released trees 8 at most.
     pub max_parts: usize,
     /// The most questions that one becomes where what it refers to has several answers.
     pub fan_out: usize,

@@ -115,13 +115,12 @@ impl Llm for Released {
 }
 
 /// The root's answer, or why the tree cannot be followed.
-async fn replay(tree: &[Node], averaged: bool) -> Result<String, String> {
+async fn replay(tree: &[Node], averaged: bool, prompts: &Arc<Prompts>) -> Result<String, String> {
     let question = &tree.last().unwrap().question;
     let knowledge = Toy::new(&[("any", "Any", "a", &[])]);
-    let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
     let models = Models::new(Arc::new(Released::new(tree, averaged)));
     let cx = Cx::new(
-        Arc::new(Setup::new(models, knowledge, prompts)),
+        Arc::new(Setup::new(models, knowledge, Arc::clone(prompts))),
         Arc::new(Meter::unlimited()),
         None,
     );
@@ -135,10 +134,11 @@ async fn replay(tree: &[Node], averaged: bool) -> Result<String, String> {
 async fn followed(path: &Path, averaged: bool) -> usize {
     let trees: Vec<Vec<Node>> =
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
     let mut followed = 0;
     for (i, tree) in trees.iter().enumerate() {
         let wanted = tree.last().unwrap().answer[0].as_str().unwrap();
-        match replay(tree, averaged).await {
+        match replay(tree, averaged, &prompts).await {
             Ok(answer) if answer == wanted.trim() => followed += 1,
             Ok(answer) => println!("tree {i}: `{answer}` for `{wanted}`"),
             Err(reason) => println!("tree {i} cannot be followed: {reason}"),

@@ -56,6 +56,12 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         number => 8,
         answer => "a reef",
         reasoning => "Varn is a reef.",
+        steps => [context! {
+            thought => "What is Varn?", action => "search", argument => "Varn", seen => "A reef.",
+        }],
+        left => 3,
+        thought => "Varn is an island.",
+        next => "An island is dry.",
         constraints => ["Varn is an island"],
     }
 }
@@ -98,8 +104,14 @@ fn the_files_on_disk_are_the_prompts() {
 /// Whether the prompt is asked about a question of the strategy's own making, which has no options
 /// and is answered shortly.
 fn of_a_step(info: &PromptInfo) -> bool {
-    ["self_ask/answer_one", "dec/keywords", "dec/answer_one", "gen_ground/ground"]
-        .contains(&info.name.as_str())
+    [
+        "self_ask/answer_one",
+        "dec/keywords",
+        "dec/answer_one",
+        "gen_ground/ground",
+        "search_chain/verify",
+    ]
+    .contains(&info.name.as_str())
 }
 
 #[test]
@@ -122,7 +134,9 @@ fn every_prompt_renders_for_every_question() {
                     assert!(user.contains(&passage.title), "{}: {user}", info.name);
                     assert!(user.contains(&passage.text), "{}: {user}", info.name);
                 }
-                assert_eq!(rendered.temperature.to_bits(), 0.0_f32.to_bits(), "{}", info.name);
+                // Tries that are all the same could not disagree.
+                let wanted: f32 = if info.task == "rationale" { 0.7 } else { 0.0 };
+                assert_eq!(rendered.temperature.to_bits(), wanted.to_bits(), "{}", info.name);
             }
         }
     }
@@ -166,7 +180,10 @@ fn sample(schema: &serde_json::Value) -> serde_json::Value {
     match kind.as_str().or_else(|| kind[0].as_str()) {
         Some("object") => {
             let fields = schema["properties"].as_object().unwrap();
-            fields.iter().map(|(name, field)| (name.clone(), sample(field))).collect()
+            // One of a few words, as the prompt says.
+            let of =
+                |name: &str, field| if name == "action" { json!("search") } else { sample(field) };
+            fields.iter().map(|(name, field)| (name.clone(), of(name, field))).collect()
         }
         // The question itself is no part of itself, and one thing is no list.
         Some("array") if schema["items"]["type"] == "string" => {
@@ -190,7 +207,10 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("ircot", ""),
         ("iter_retgen", ""),
         ("self_ask", "n = 1"),
+        ("search_chain", ""),
+        ("react", "n = 1"),
         ("prob_tree", ""),
+        ("chain_of_knowledge", "agreement = 1.1"),
         ("dec", ""),
         ("dec", "decompose = false"),
         ("naive", ""),

@@ -1,9 +1,9 @@
 //! Golden transcripts of `ProbTree`, and its settings.
 use halma_core::Budget;
-use halma_testkit::{Script, Toy};
+use halma_testkit::{Script, Timed, Toy};
 
 use super::*;
-use crate::golden::{Run, golden};
+use crate::golden::{Run, golden, timed};
 
 const TREE: &str = "prob_tree/tree";
 const CLOSED: &str = "prob_tree/closed";
@@ -187,6 +187,21 @@ async fn a_spent_budget_closes_with_what_was_found() {
         let budget = Budget { calls: Some(calls), ..Budget::default() };
         let run = Run { budget, ..Run::new(Script::scored(script)) };
         golden(name, &tree(), run).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_needs_no_other_answer_costs_no_round_trip_of_its_own() {
+    let apart = list(&["Who was the architect of the Varn lighthouse?", "What is a reef?"]);
+    for (plan, wanted) in [(apart.as_str(), 3), (TWO, 4)] {
+        let model = Timed::new(&[
+            (TREE, &[plan]),
+            (CLOSED, &[NOTHING; 3]),
+            (OPEN, &[THORN; 3]),
+            (PARTS, &[NORWAY]),
+        ]);
+        let (transcript, trips) = timed(&tree(), Run::new(model)).await;
+        assert_eq!(trips, wanted, "{transcript}");
     }
 }
 

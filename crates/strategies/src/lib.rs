@@ -6,6 +6,7 @@
 mod auto;
 mod blend_filter;
 mod chain;
+mod chain_of_knowledge;
 mod citing;
 mod costs;
 mod cot;
@@ -25,7 +26,11 @@ mod near;
 mod overlap;
 mod pike_l1;
 mod pike_l2;
+mod prob_tree;
+mod react;
 mod recall;
+mod references;
+mod search_chain;
 mod self_ask;
 mod settings;
 mod solved;
@@ -34,6 +39,7 @@ mod unirag;
 
 pub use auto::{Auto, Level};
 pub use blend_filter::BlendFilter;
+pub use chain_of_knowledge::ChainOfKnowledge;
 pub use costs::{COSTS, Cost};
 pub use cot::Cot;
 pub use dec::Dec;
@@ -48,6 +54,9 @@ pub use kar3::{Kar3, Proposals, Retrieve, SelectBy};
 pub use naive::Naive;
 pub use pike_l1::{PikeL1, Weights};
 pub use pike_l2::{Comparative, PikeL2, Quantitative, Reasoning, Summarising};
+pub use prob_tree::ProbTree;
+pub use react::React;
+pub use search_chain::SearchChain;
 pub use self_ask::{FollowUps, SelfAsk};
 pub use unirag::{Prompting, Unirag};
 
@@ -62,8 +71,12 @@ pub const ALL: &[Entry] = &[
     ircot::ENTRY,
     iter_retgen::ENTRY,
     self_ask::ENTRY,
+    search_chain::ENTRY,
     gen_ground::ENTRY,
+    react::ENTRY,
     blend_filter::ENTRY,
+    prob_tree::ENTRY,
+    chain_of_knowledge::ENTRY,
     graph_local::ENTRY,
     graph_global::ENTRY,
     naive::ENTRY,
@@ -112,13 +125,25 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "self_ask/follow_up",
     "self_ask/answer_one",
     "self_ask/answer",
+    "search_chain/chain",
+    "search_chain/verify",
+    "search_chain/answer",
     "gen_ground/deduce",
     "gen_ground/ground",
     "gen_ground/answer",
+    "react/step",
+    "react/answer",
     "blend_filter/recall",
     "blend_filter/draft",
     "blend_filter/filter",
     "blend_filter/answer",
+    "prob_tree/tree",
+    "prob_tree/closed",
+    "prob_tree/open",
+    "prob_tree/parts",
+    "chain_of_knowledge/rationale",
+    "chain_of_knowledge/correct",
+    "chain_of_knowledge/answer",
     "graph_local/answer",
     "graph_global/rate",
     "graph_global/combine",

@@ -60,6 +60,12 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         used => ["Where is Varn?"],
         number => 8,
         reasoning => "Varn is a reef.",
+        steps => [context! {
+            thought => "What is Varn?", action => "search", argument => "Varn", seen => "A reef.",
+        }],
+        left => 3,
+        thought => "Varn is an island.",
+        next => "An island is dry.",
         constraints => [context! { constraint => "an island", finding => "a reef", holds => false }],
         near => Serde(context),
         holdings => Serde(Holdings { tables: vec![table()], ..Holdings::default() }),
@@ -124,8 +130,15 @@ fn the_files_on_disk_are_the_prompts() {
 /// Whether the prompt is asked about a question of the strategy's own making, which has no options
 /// and is answered shortly.
 fn of_a_step(info: &PromptInfo) -> bool {
-    ["self_ask/answer_one", "dec/keywords", "dec/answer_one", "gen_ground/ground", "pike_l2/cell"]
-        .contains(&info.name.as_str())
+    [
+        "self_ask/answer_one",
+        "dec/keywords",
+        "dec/answer_one",
+        "gen_ground/ground",
+        "pike_l2/cell",
+        "search_chain/verify",
+    ]
+    .contains(&info.name.as_str())
 }
 
 #[test]
@@ -148,7 +161,9 @@ fn every_prompt_renders_for_every_question() {
                     assert!(user.contains(&passage.title), "{}: {user}", info.name);
                     assert!(user.contains(&passage.text), "{}: {user}", info.name);
                 }
-                assert_eq!(rendered.temperature.to_bits(), 0.0_f32.to_bits(), "{}", info.name);
+                // Tries that are all the same could not disagree.
+                let wanted: f32 = if info.task == "rationale" { 0.7 } else { 0.0 };
+                assert_eq!(rendered.temperature.to_bits(), wanted.to_bits(), "{}", info.name);
             }
         }
     }
@@ -187,12 +202,15 @@ impl Llm for Sampler {
             "classify" => reply["kind"] = json!("factual"),
             "compare" => {
                 reply["things"] = json!(["Varn", "Holm"]);
+                reply["attributes"] = json!(["place"]);
                 reply["questions"] = json!([["Where is Varn?"], ["Where is Holm?"]]);
             }
             "sql" => reply["sql"] = json!("SELECT * FROM towers LIMIT 1"),
             _ => {}
         }
-        Ok(ChatReply { text: reply.to_string(), ..ChatReply::default() })
+        let text = reply.to_string();
+        let logprobs = request.logprobs.then(|| vec![(text.clone(), -0.1)]);
+        Ok(ChatReply { text, logprobs, ..ChatReply::default() })
     }
 }
 
@@ -202,7 +220,14 @@ fn sample(schema: &serde_json::Value) -> serde_json::Value {
     match kind.as_str().or_else(|| kind[0].as_str()) {
         Some("object") => {
             let fields = schema["properties"].as_object().unwrap();
-            fields.iter().map(|(name, field)| (name.clone(), sample(field))).collect()
+            // One of a few words, as the prompt says.
+            let of =
+                |name: &str, field| if name == "action" { json!("search") } else { sample(field) };
+            fields.iter().map(|(name, field)| (name.clone(), of(name, field))).collect()
+        }
+        // The question itself is no part of itself, and one thing is no list.
+        Some("array") if schema["items"]["type"] == "string" => {
+            json!(["Where is Varn?", "What is Varn?"])
         }
         // Passages are named by numbers that count from 1.
         Some("array") if schema["items"]["type"] == "integer" => json!([1]),
@@ -226,6 +251,10 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("ircot", ""),
         ("iter_retgen", ""),
         ("self_ask", "n = 1"),
+        ("search_chain", ""),
+        ("react", "n = 1"),
+        ("prob_tree", ""),
+        ("chain_of_knowledge", "agreement = 1.1"),
         ("dec", ""),
         ("dec", "decompose = false"),
         ("unirag", "accept = 1.0"),

@@ -7,26 +7,49 @@ use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Usage};
 
 /// Gives the scripted replies in order and asserts the name of each prompt, so that a wrong order
 /// fails where it happens. Every call is billed 10 prompt and 2 completion tokens.
-pub struct Script(Mutex<VecDeque<(String, Result<String, LlmError>)>>);
+pub struct Script {
+    steps: Mutex<VecDeque<Step>>,
+    /// Whether it gives the log-probabilities of its tokens.
+    scored: bool,
+}
+
+struct Step {
+    prompt: String,
+    reply: Result<String, LlmError>,
+    /// Of each token, which is a word with the blank after it.
+    logprob: f32,
+}
 
 impl Script {
     /// Steps of (prompt name, reply).
     pub fn new<const N: usize>(steps: [(&str, &str); N]) -> Arc<Self> {
-        let steps = steps.into_iter().map(|(prompt, reply)| (prompt.into(), Ok(reply.into())));
-        Arc::new(Self(Mutex::new(steps.collect())))
+        Self::with_failures(steps.into_iter().map(|(prompt, reply)| (prompt, Ok(reply))).collect())
     }
 
     /// Steps that may fail.
     pub fn with_failures(steps: Vec<(&str, Result<&str, LlmError>)>) -> Arc<Self> {
-        let own = |(prompt, reply): (&str, Result<&str, LlmError>)| {
-            (prompt.to_owned(), reply.map(str::to_owned))
+        let own = |(prompt, reply): (&str, Result<&str, LlmError>)| Step {
+            prompt: prompt.to_owned(),
+            reply: reply.map(str::to_owned),
+            logprob: 0.0,
         };
-        Arc::new(Self(Mutex::new(steps.into_iter().map(own).collect())))
+        let steps = Mutex::new(steps.into_iter().map(own).collect());
+        Arc::new(Self { steps, scored: false })
+    }
+
+    /// Steps of (prompt name, reply, the log-probability of each of its tokens).
+    pub fn scored(steps: &[(&str, &str, f32)]) -> Arc<Self> {
+        let own = |(prompt, reply, logprob): &(&str, &str, f32)| Step {
+            prompt: (*prompt).to_owned(),
+            reply: Ok((*reply).to_owned()),
+            logprob: *logprob,
+        };
+        Arc::new(Self { steps: Mutex::new(steps.iter().map(own).collect()), scored: true })
     }
 
     /// How many steps have not been asked for.
     pub fn left(&self) -> usize {
-        self.0.lock().unwrap().len()
+        self.steps.lock().unwrap().len()
     }
 }
 
@@ -36,14 +59,22 @@ impl Llm for Script {
         "script"
     }
 
+    fn logprobs(&self) -> bool {
+        self.scored
+    }
+
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         tokio::task::yield_now().await;
-        let step = self.0.lock().unwrap().pop_front();
-        let (prompt, reply) = step.ok_or_else(|| {
+        let step = self.steps.lock().unwrap().pop_front();
+        let Step { prompt, reply, logprob } = step.ok_or_else(|| {
             LlmError::refused(format!("the script has no reply left for `{}`", request.prompt))
         })?;
         assert_eq!(prompt, request.prompt, "the script and the strategy part ways");
+        let text = reply?;
+        let token = |word: &str| (word.to_owned(), logprob);
+        let asked = self.scored && request.logprobs;
+        let logprobs = asked.then(|| text.split_inclusive(' ').map(token).collect());
         let usage = Usage { prompt_tokens: 10, completion_tokens: 2 };
-        reply.map(|text| ChatReply { text, usage, ..ChatReply::default() })
+        Ok(ChatReply { text, usage, logprobs, ..ChatReply::default() })
     }
 }

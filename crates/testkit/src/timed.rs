@@ -70,7 +70,8 @@ impl Llm for Timed {
         sleep(ROUND_TRIP).await;
         self.now.fetch_sub(1, Ordering::AcqRel);
         let usage = Usage { prompt_tokens: 10, completion_tokens: 2 };
-        Ok(ChatReply { text, usage, ..ChatReply::default() })
+        let logprobs = request.logprobs.then(|| vec![(text.clone(), -0.1)]);
+        Ok(ChatReply { text, usage, logprobs, ..ChatReply::default() })
     }
 }
 

@@ -1,0 +1,140 @@
+//! Golden transcripts of Chain-of-Knowledge, and its settings.
+use halma_core::Budget;
+use halma_testkit::{Script, Timed, Toy};
+
+use super::*;
+use crate::golden::{Run, golden, timed};
+
+const TRY: &str = "chain_of_knowledge/rationale";
+const CORRECT: &str = "chain_of_knowledge/correct";
+const ANSWER: &str = "chain_of_knowledge/answer";
+
+const DENMARK: &str = r#"{"steps": ["The architect of the Varn lighthouse was Ilse Thorn.", "Ilse Thorn was born in Denmark."], "answer": "Denmark"}"#;
+const THE_NORWAY: &str = r#"{"steps": ["Ilse Thorn was born in Norway."], "answer": "The Norway"}"#;
+const NORWAY: &str = r#"{"steps": ["Ilse Thorn was born in Norway."], "answer": "norway."}"#;
+const SWEDEN: &str = r#"{"steps": ["Ilse Thorn was born in Sweden."], "answer": "Sweden"}"#;
+const NOTHING: &str = r#"{"steps": [], "answer": ""}"#;
+const HOLDS: &str = r#"{"thinking": "Passage 1 says so.", "step": "The architect of the Varn lighthouse was Ilse Thorn.", "next": "Ilse Thorn was born in Denmark."}"#;
+const RIGHT: &str = r#"{"thinking": "Passage 1 says Norway.", "step": "Ilse Thorn was born in Norway.", "next": ""}"#;
+const READ: &str = r#"{"rationale": "The second step.", "answer": "Norway"}"#;
+
+fn strategy() -> ChainOfKnowledge {
+    ChainOfKnowledge { tries: 3, chunks: 1, ..ChainOfKnowledge::default() }
+}
+
+#[tokio::test]
+async fn tries_that_agree_need_no_search() {
+    let model = Script::new([(TRY, DENMARK), (TRY, THE_NORWAY), (TRY, NORWAY)]);
+    golden("chain_of_knowledge_agree", &strategy(), Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn tries_that_disagree_are_put_right_step_by_step() {
+    let model = Script::new([
+        (TRY, DENMARK),
+        (TRY, SWEDEN),
+        (TRY, NOTHING),
+        (CORRECT, HOLDS),
+        (CORRECT, RIGHT),
+        (ANSWER, READ),
+    ]);
+    golden("chain_of_knowledge_disagree", &strategy(), Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn a_step_that_was_put_right_changes_what_the_next_one_searches_for() {
+    let wrong = r#"{"steps": ["The architect of the Varn lighthouse was Per Moe.", "Per Moe was born in Denmark."], "answer": "Denmark"}"#;
+    let right = r#"{"thinking": "", "step": "The architect of the Varn lighthouse was Ilse Thorn.", "next": "Ilse Thorn was born in Denmark."}"#;
+    let model = Script::new([
+        (TRY, wrong),
+        (TRY, SWEDEN),
+        (TRY, NOTHING),
+        (CORRECT, right),
+        (CORRECT, RIGHT),
+        (ANSWER, READ),
+    ]);
+    golden("chain_of_knowledge_follows", &strategy(), Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn without_a_single_step_the_question_is_looked_up() {
+    let model = Script::new([
+        (TRY, NOTHING),
+        (TRY, NOTHING),
+        (TRY, NOTHING),
+        (CORRECT, RIGHT),
+        (ANSWER, READ),
+    ]);
+    golden("chain_of_knowledge_no_steps", &strategy(), Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn forty_steps_are_cut() {
+    let steps: Vec<String> = (1..=40).map(|i| format!("Thorn is number {i}.")).collect();
+    let many = serde_json::json!({ "steps": steps, "answer": "Norway" }).to_string();
+    let model = Script::new([
+        (TRY, many.as_str()),
+        (TRY, SWEDEN),
+        (TRY, DENMARK),
+        (CORRECT, RIGHT),
+        (CORRECT, RIGHT),
+        (ANSWER, READ),
+    ]);
+    let strategy = ChainOfKnowledge { max_steps: 2, min_score: Some(0.3), ..strategy() };
+    golden("chain_of_knowledge_forty", &strategy, Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn a_step_that_is_emptied_is_asked_for_again() {
+    let empty = r#"{"thinking": "", "step": " ", "next": ""}"#;
+    let model = Script::new([
+        (TRY, NORWAY),
+        (TRY, SWEDEN),
+        (TRY, DENMARK),
+        (CORRECT, empty),
+        (CORRECT, RIGHT),
+        (ANSWER, READ),
+    ]);
+    golden("chain_of_knowledge_empty_step", &strategy(), Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn an_empty_base_abstains_without_reading() {
+    let model = Script::new([(TRY, NORWAY), (TRY, SWEDEN), (TRY, DENMARK)]);
+    let run = Run { knowledge: Toy::empty(), ..Run::new(model) };
+    golden("chain_of_knowledge_empty_base", &strategy(), run).await;
+}
+
+#[tokio::test]
+async fn a_spent_budget_closes_with_what_was_found() {
+    let five = [(TRY, DENMARK), (TRY, SWEDEN), (TRY, NORWAY), (CORRECT, HOLDS), (ANSWER, READ)];
+    let budget = Budget { calls: Some(5), ..Budget::default() };
+    let run = Run { budget, ..Run::new(Script::new(five)) };
+    golden("chain_of_knowledge_spent_budget", &strategy(), run).await;
+    let budget = Budget { calls: Some(1), ..Budget::default() };
+    let run = Run { budget, ..Run::new(Script::new([(ANSWER, READ)])) };
+    golden("chain_of_knowledge_last_call", &strategy(), run).await;
+}
+
+#[tokio::test]
+async fn a_malformed_reply_for_good_is_an_error() {
+    let model = Script::new([(TRY, "?"); 3]);
+    let strategy = ChainOfKnowledge { tries: 1, ..strategy() };
+    golden("chain_of_knowledge_malformed_for_good", &strategy, Run::new(model)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_tries_cost_one_round_trip() {
+    let replies = [DENMARK, SWEDEN, NORWAY, NORWAY, NORWAY];
+    let model = Timed::new(&[(TRY, &replies)]);
+    let (transcript, trips) = timed(&ChainOfKnowledge::default(), Run::new(model)).await;
+    assert_eq!(trips, 1, "{transcript}");
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused() {
+    let refused = |table: &str| (ENTRY.build)(table.parse().unwrap()).err().unwrap();
+    assert!(refused("tries = 0").contains("`tries`"));
+    assert!(refused("agreement = -0.5").contains("`agreement`"));
+    assert!(refused("steps = 3").contains("`steps`"));
+}

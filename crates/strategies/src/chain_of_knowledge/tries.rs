@@ -1,0 +1,78 @@
+//! The tries from memory, and what most of them say.
+use futures::future::try_join_all;
+use halma_core::text::words;
+use halma_core::{Cx, Prompt, Question, Result, UnlessSpent as _};
+use minijinja::context;
+use minijinja::value::Serde;
+use serde::Deserialize;
+
+use super::ChainOfKnowledge;
+use crate::steps::Reading;
+
+const RATIONALE: Prompt<Try> = Prompt::json("chain_of_knowledge/rationale");
+
+#[derive(Deserialize)]
+struct Try {
+    steps: Vec<String>,
+    #[serde(flatten)]
+    reading: Reading,
+}
+
+/// The first of the tries that give the commonest answer.
+#[derive(Default)]
+pub(super) struct Chosen {
+    pub(super) steps: Vec<String>,
+    /// Empty where no try has one.
+    pub(super) answer: String,
+    /// Of the tries, how many give this answer.
+    pub(super) share: f32,
+}
+
+impl Chosen {
+    pub(super) fn reading(&self) -> Reading {
+        Reading { answer: self.answer.clone(), rationale: self.steps.join(" ") }
+    }
+}
+
+impl ChainOfKnowledge {
+    /// All tries side by side. Those for which the budget leaves no call count as given up.
+    pub(super) async fn tried(&self, question: &Question, cx: &Cx) -> Result<Chosen> {
+        let cx = &cx.span("tries");
+        // The number tells the requests apart, for the model and for whoever keeps replies.
+        let one = |number: usize| async move {
+            let variables = context! { question => Serde(question), number };
+            cx.ask(&RATIONALE, variables).await.map(Some).unless_spent()
+        };
+        let tries = try_join_all((1..=self.tries).map(one)).await?;
+        let mut tries: Vec<Try> = tries.into_iter().flatten().collect();
+        let said: Vec<Vec<String>> = tries.iter().map(|one| said(&one.reading.answer)).collect();
+        let votes = |at: &usize| match &said[*at] {
+            answer if answer.is_empty() => 0,
+            answer => said.iter().filter(|other| *other == answer).count(),
+        };
+        // `max_by_key` keeps the last of equals; the first is wanted.
+        let Some(first) = (0..tries.len()).rev().max_by_key(votes) else {
+            return Ok(Chosen::default());
+        };
+        let count = votes(&first);
+        cx.note(match tries[first].reading.answer.trim() {
+            "" => "no try has an answer".to_owned(),
+            answer => format!("{count} of {} tries say “{answer}”", self.tries),
+        });
+        let Try { mut steps, reading } = tries.swap_remove(first);
+        steps.retain(|step| !step.trim().is_empty());
+        if steps.len() > self.max_steps {
+            cx.note(format!("of {} steps the first {} are put right", steps.len(), self.max_steps));
+            steps.truncate(self.max_steps);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a handful of tries")]
+        let share = count as f32 / self.tries as f32;
+        Ok(Chosen { steps, answer: reading.answer, share })
+    }
+}
+
+/// An answer as it is compared with others: its words without articles.
+fn said(answer: &str) -> Vec<String> {
+    let article = |word: &String| matches!(word.as_str(), "a" | "an" | "the");
+    words(answer).into_iter().filter(|word| !article(word)).collect()
+}

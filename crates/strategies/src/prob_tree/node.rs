@@ -1,0 +1,250 @@
+//! The answers of one node of the tree, and which of them is believed.
+use futures::future::{BoxFuture, FutureExt as _, try_join_all, try_join3};
+use halma_core::{Answer, Citation, Cx, Hit, Prompt, Question, Result, Scored, UnlessSpent as _};
+use minijinja::context;
+use minijinja::value::Serde;
+use serde::Serialize;
+
+use super::confidence::{self, NOTHING};
+use super::tree::Node;
+use super::{CLOSED, OPEN, PARTS, ProbTree};
+use crate::references::{Step, waves};
+use crate::steps::{Reading, answer_from};
+
+/// What stands between the answers where a text names several. No title has it, as some have `;`.
+pub(super) const BETWEEN: &str = " | ";
+
+/// An answer with p, how sure it is.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub(super) text: String,
+    pub(super) reason: String,
+    pub(super) confidence: f32,
+    pub(super) citations: Vec<Citation>,
+}
+
+impl Default for Candidate {
+    /// None found.
+    fn default() -> Self {
+        let (text, reason) = (String::new(), String::new());
+        Self { text, reason, confidence: NOTHING, citations: vec![] }
+    }
+}
+
+/// What became of a node.
+pub(super) struct Solved {
+    pub(super) best: Candidate,
+    /// Whether the budget left no call for one of its answers.
+    pub(super) refused: bool,
+    /// Its parts, as prompts are given them.
+    pub(super) history: Vec<Exchange>,
+    /// What the answers of its parts rest on.
+    pub(super) citations: Vec<Citation>,
+}
+
+#[derive(Clone, Serialize)]
+pub(super) struct Exchange {
+    question: String,
+    pub(super) answer: String,
+}
+
+/// The answers to a node's parts with the sum of their confidences.
+#[derive(Default)]
+struct Parts {
+    history: Vec<Exchange>,
+    citations: Vec<Citation>,
+    sum: f32,
+}
+
+impl ProbTree {
+    /// Closed book, open book and the parts side by side; then the answer of the parts.
+    pub(super) fn solve<'a>(
+        &'a self,
+        node: &'a Node,
+        question: &'a Question,
+        cx: &'a Cx,
+    ) -> BoxFuture<'a, Result<Solved>> {
+        async move {
+            let (closed, open, parts) = try_join3(
+                async { self.closed(question, cx).await.map(Some).unless_spent() },
+                async { self.open(question, cx).await.map(Some).unless_spent() },
+                self.parts(node, cx),
+            )
+            .await?;
+            let child = self.child(node, question, &parts, cx).await.map(Some).unless_spent()?;
+            let candidates = [closed, open, child];
+            let refused = candidates.iter().any(Option::is_none);
+            cx.note(told(&candidates));
+            let best = best(candidates.into_iter().flatten());
+            let Parts { history, citations, .. } = parts;
+            Ok(Solved { best, refused, history, citations })
+        }
+        .boxed()
+    }
+
+    async fn closed(&self, question: &Question, cx: &Cx) -> Result<Candidate> {
+        if !self.closed_book {
+            return Ok(Candidate::default());
+        }
+        read(&CLOSED, context! { question => Serde(question) }, &[], cx).await
+    }
+
+    /// From the passages near it; where there are none, there is nothing to ask.
+    pub(super) async fn open(&self, question: &Question, cx: &Cx) -> Result<Candidate> {
+        let found = self.near().to(&question.text, &[], cx).await?;
+        if found.is_empty() {
+            let reason = "nothing in the knowledge base is near the question".into();
+            return Ok(Candidate { reason, ..Candidate::default() });
+        }
+        let variables = context! { question => Serde(question), context => Serde(&found) };
+        read(&OPEN, variables, &found, cx).await
+    }
+
+    /// The answer of the parts. It is worth the mean of its own reasoning, of the taking apart and
+    /// of each part's answer.
+    async fn child(
+        &self,
+        node: &Node,
+        question: &Question,
+        parts: &Parts,
+        cx: &Cx,
+    ) -> Result<Candidate> {
+        if parts.history.iter().all(|part| part.answer.is_empty()) {
+            return Ok(Candidate::default());
+        }
+        let variables = context! { question => Serde(question), history => Serde(&parts.history) };
+        let child = read(&PARTS, variables, &[], cx).await?;
+        if child.text.is_empty() {
+            return Ok(child);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a handful of parts")]
+        let terms = (node.parts.len() + 2) as f32;
+        let confidence = (child.confidence + node.confidence + parts.sum) / terms;
+        Ok(Candidate { confidence, citations: parts.citations.clone(), ..child })
+    }
+
+    /// Every part, those that need no other's answer side by side.
+    async fn parts(&self, node: &Node, cx: &Cx) -> Result<Parts> {
+        let steps: Vec<Step> = node.parts.iter().map(|(step, _)| step.clone()).collect();
+        let mut solved: Vec<Option<(Exchange, Candidate)>> = vec![None; steps.len()];
+        for wave in waves(&steps) {
+            let known = |place: usize| -> Vec<String> {
+                solved[place].as_ref().map_or_else(Vec::new, |(_, part)| several(&part.text))
+            };
+            // The spans in order, before anything runs side by side.
+            let asked: Vec<(usize, Vec<String>, Cx)> = wave
+                .into_iter()
+                .map(|place| {
+                    let texts = self.filled(&node.parts[place], known, cx);
+                    let cx = cx.span(format!("part {}: {}", place + 1, texts.join(" / ")));
+                    (place, texts, cx)
+                })
+                .collect();
+            let running = asked.iter().map(|(place, texts, cx)| async move {
+                let best = self.fanned(&node.parts[*place].1, texts, cx).await?;
+                let question = texts.join(" / ");
+                Result::Ok((*place, (Exchange { question, answer: best.text.clone() }, best)))
+            });
+            for (place, part) in try_join_all(running).await? {
+                solved[place] = Some(part);
+            }
+        }
+        let mut parts = Parts::default();
+        for (exchange, best) in solved.into_iter().flatten() {
+            parts.sum += best.confidence;
+            join(&mut parts.citations, best.citations);
+            parts.history.push(exchange);
+        }
+        Ok(parts)
+    }
+
+    /// A part's question with the answers that it needs: one text for each where they are several
+    /// and it is a leaf. Deeper parts are asked once, about all of them.
+    fn filled(
+        &self,
+        (step, node): &(Step, Node),
+        known: impl Fn(usize) -> Vec<String>,
+        cx: &Cx,
+    ) -> Vec<String> {
+        if !node.parts.is_empty() {
+            let together = |place| match known(place).join(", ") {
+                text if text.is_empty() => vec![],
+                text => vec![text],
+            };
+            return step.filled(together, 1).texts;
+        }
+        let filled = step.filled(known, self.fan_out);
+        if filled.left_out > 0 {
+            let (asked, left_out) = (filled.texts.len(), filled.left_out);
+            cx.note(format!("`{}` is asked {asked} times, {left_out} left out", step.worded));
+        }
+        filled.texts
+    }
+
+    /// The best answer to one text, or those to several put together.
+    async fn fanned(&self, node: &Node, texts: &[String], cx: &Cx) -> Result<Candidate> {
+        let questions: Vec<Question> = texts.iter().map(Question::new).collect();
+        let solving = questions.iter().map(|question| self.solve(node, question, cx));
+        let mut solved = try_join_all(solving).await?.into_iter().map(|solved| solved.best);
+        let first = solved.next().unwrap_or_default();
+        Ok(solved.fold(first, together))
+    }
+}
+
+/// Of two answers to two wordings one that names both, as sure as the less sure of them.
+fn together(mut one: Candidate, other: Candidate) -> Candidate {
+    if other.text.is_empty() || one.text.is_empty() {
+        return if one.text.is_empty() { other } else { one };
+    }
+    join(&mut one.citations, other.citations);
+    let confidence = one.confidence.min(other.confidence);
+    Candidate { text: format!("{}{BETWEEN}{}", one.text, other.text), confidence, ..one }
+}
+
+/// An answer with its confidence.
+pub(super) async fn read(
+    prompt: &Prompt<Reading>,
+    variables: minijinja::Value,
+    found: &[Hit],
+    cx: &Cx,
+) -> Result<Candidate> {
+    let Scored { value, tokens } = cx.ask_scored(prompt, variables).await?;
+    let Answer { text, reason, citations, abstained, .. } = answer_from(value, found);
+    if abstained {
+        return Ok(Candidate { reason, ..Candidate::default() });
+    }
+    Ok(Candidate { text, reason, citations, confidence: confidence::of_text(&tokens, "rationale") })
+}
+
+/// The most confident; of equals the first.
+pub(super) fn best(candidates: impl IntoIterator<Item = Candidate>) -> Candidate {
+    let more = |best: Candidate, next: Candidate| {
+        if next.confidence > best.confidence { next } else { best }
+    };
+    candidates.into_iter().reduce(more).unwrap_or_default()
+}
+
+/// How sure the model is of each answer, as a probability.
+fn told(candidates: &[Option<Candidate>; 3]) -> String {
+    let named = ["closed book", "open book", "parts"].iter().zip(candidates);
+    let found = named.filter_map(|(name, candidate)| {
+        let candidate = candidate.as_ref().filter(|candidate| !candidate.text.is_empty())?;
+        Some(format!("{name} {:.2}", candidate.confidence.exp()))
+    });
+    let found: Vec<String> = found.collect();
+    if found.is_empty() { "no answer".into() } else { format!("sure of: {}", found.join(", ")) }
+}
+
+/// The answers that one text names.
+fn several(text: &str) -> Vec<String> {
+    let each = text.split(BETWEEN.trim()).map(str::trim).filter(|one| !one.is_empty());
+    each.map(str::to_owned).collect()
+}
+
+fn join(citations: &mut Vec<Citation>, more: Vec<Citation>) {
+    for citation in more {
+        if !citations.iter().any(|held| held.node == citation.node) {
+            citations.push(citation);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! One node of the chain against what is found.
+use halma_core::{Cx, Prompt, Question, Result};
+use minijinja::context;
+use minijinja::value::Serde;
+use serde::Deserialize;
+
+use super::{History, SearchChain};
+use crate::solved::Solved;
+use crate::steps::Reading;
+
+const VERIFY: Prompt<Verdict> = Prompt::json("search_chain/verify");
+
+/// What the passages say to a question that has an answer already.
+#[derive(Deserialize)]
+struct Verdict {
+    #[serde(flatten)]
+    reading: Reading,
+    /// The given answer means the same.
+    agrees: bool,
+    /// A passage says it outright.
+    sure: bool,
+}
+
+/// The answer that holds, and whether the chain goes on with the one it gave.
+pub(super) struct Held {
+    pub(super) answer: String,
+    pub(super) goes_on: bool,
+}
+
+impl SearchChain {
+    /// Checks one answer and writes down what holds.
+    pub(super) async fn check(
+        &self,
+        text: &str,
+        given: &str,
+        history: &mut History,
+        cx: &Cx,
+    ) -> Result<Held> {
+        let found = self.near().to(text, &[], cx).await?;
+        let unchecked = |why: &str| {
+            cx.note(match given {
+                "" => format!("{why}: unsolved"),
+                given => format!("{why}: `{given}` stays unchecked"),
+            });
+            Solved { question: text.to_owned(), answer: given.to_owned(), citations: vec![] }
+        };
+        if found.is_empty() {
+            history.solved.push(unchecked("nothing is near"));
+            return Ok(Held { answer: given.to_owned(), goes_on: !given.is_empty() });
+        }
+        history.found = true;
+        let asked = Question::new(text);
+        let (question, context) = (Serde(&asked), Serde(&found));
+        let variables = context! { question, answer => given, context };
+        let Verdict { reading, agrees, sure } = cx.ask(&VERIFY, variables).await?;
+        let read = Solved::read(text.to_owned(), reading, &found);
+        let (solved, goes_on) = match (given.is_empty(), read.answer.is_empty()) {
+            (unsolved, true) => (unchecked("the passages do not say"), !unsolved),
+            (true, false) => {
+                cx.note(format!("completed: `{}`", read.answer));
+                (read, false)
+            }
+            // What the passages bear out stays in the words of the chain that it is a part of.
+            (false, false) if agrees => (Solved { answer: given.to_owned(), ..read }, true),
+            (false, false) if sure => {
+                cx.note(format!("corrected: `{}`, not `{given}`", read.answer));
+                (read, false)
+            }
+            (false, false) => (unchecked("the passages are not sure"), true),
+        };
+        let answer = solved.answer.clone();
+        history.solved.push(solved);
+        Ok(Held { answer, goes_on })
+    }
+}

@@ -17,7 +17,6 @@
 //! ```
 //!
 //! Departures from the paper: `docs/strategies/dec.md`.
-mod recall;
 mod settings;
 mod solve;
 #[cfg(test)]

@@ -3,11 +3,13 @@
 //!
 //! [`ALL`] is the list that CLI help, menus and reference docs come from; [`PROMPTS`] are the
 //! words, as files under `prompts/<strategy>/<step>.md`.
+mod blend_filter;
 mod chain;
 mod chain_of_knowledge;
 mod cot;
 mod dec;
 mod direct;
+mod gen_ground;
 #[cfg(test)]
 mod golden;
 mod ircot;
@@ -17,17 +19,21 @@ mod naive;
 mod near;
 mod prob_tree;
 mod react;
+mod recall;
 mod references;
 mod search_chain;
 mod self_ask;
 mod settings;
 mod solved;
 mod steps;
+mod unirag;
 
+pub use blend_filter::BlendFilter;
 pub use chain_of_knowledge::ChainOfKnowledge;
 pub use cot::Cot;
 pub use dec::Dec;
 pub use direct::Direct;
+pub use gen_ground::GenGround;
 use halma_core::{Entry, PromptFile};
 pub use ircot::Ircot;
 pub use iter_retgen::IterRetgen;
@@ -37,11 +43,13 @@ pub use prob_tree::ProbTree;
 pub use react::React;
 pub use search_chain::SearchChain;
 pub use self_ask::{FollowUps, SelfAsk};
+pub use unirag::{Reasoning, Unirag};
 
 /// Every strategy, the default one first.
 pub const ALL: &[Entry] = &[
     kar3::ENTRY,
     dec::ENTRY,
+    unirag::ENTRY,
     ircot::ENTRY,
     iter_retgen::ENTRY,
     self_ask::ENTRY,
@@ -49,6 +57,8 @@ pub const ALL: &[Entry] = &[
     react::ENTRY,
     prob_tree::ENTRY,
     chain_of_knowledge::ENTRY,
+    gen_ground::ENTRY,
+    blend_filter::ENTRY,
     naive::ENTRY,
     cot::ENTRY,
     direct::ENTRY,
@@ -74,6 +84,11 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "dec/answer_one",
     "dec/answer",
     "dec/read",
+    "unirag/sub_queries",
+    "unirag/break_down",
+    "unirag/cot",
+    "unirag/gate",
+    "unirag/rewrite",
     "ircot/thought",
     "ircot/answer",
     "iter_retgen/answer",
@@ -92,6 +107,13 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "chain_of_knowledge/rationale",
     "chain_of_knowledge/correct",
     "chain_of_knowledge/answer",
+    "gen_ground/deduce",
+    "gen_ground/ground",
+    "gen_ground/answer",
+    "blend_filter/recall",
+    "blend_filter/draft",
+    "blend_filter/filter",
+    "blend_filter/answer",
     "naive/answer",
     "cot/answer",
     "direct/answer",

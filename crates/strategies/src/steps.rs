@@ -49,7 +49,7 @@ pub(crate) async fn chunks_of(hits: &[Hit], cx: &Cx) -> Result<Vec<Hit>> {
 
 /// A reader's reply. An empty `answer` means that the passages do not hold one; a missing one is
 /// malformed.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Reading {
     #[serde(deserialize_with = "plain_text")]
     pub(crate) answer: String,

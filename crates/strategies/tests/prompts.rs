@@ -62,7 +62,7 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         left => 3,
         thought => "Varn is an island.",
         next => "An island is dry.",
-        constraints => ["Varn is an island"],
+        constraints => [context! { constraint => "an island", finding => "a reef", holds => false }],
     }
 }
 
@@ -213,6 +213,10 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("chain_of_knowledge", "agreement = 1.1"),
         ("dec", ""),
         ("dec", "decompose = false"),
+        ("unirag", "accept = 1.0"),
+        ("unirag", "prompt = \"cot\""),
+        ("gen_ground", "n = 1"),
+        ("blend_filter", ""),
         ("naive", ""),
         ("cot", ""),
         ("direct", ""),

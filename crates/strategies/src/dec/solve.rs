@@ -1,11 +1,13 @@
 //! One sub-question: worded by the history, answered from its passages.
-use halma_core::{Answer, Cx, Prompt, Question, Result};
+use halma_core::{Answer, Cx, Hit, Prompt, Question, Result};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::Dec;
 use crate::chain::filled;
+use crate::near::Near;
+use crate::recall::Recall;
 use crate::solved::{Solved, abstain};
 use crate::steps::{Reading, answer_from};
 
@@ -70,5 +72,16 @@ impl Dec {
         }
         let variables = context! { question => Serde(question), context => Serde(&passages) };
         Ok(answer_from(cx.reserve().ask(&READ, variables).await?, &passages))
+    }
+
+    /// D*.
+    async fn recall(&self, text: &str, cx: &Cx) -> Result<Vec<Hit>> {
+        let without_keywords = self.chunks_without_keywords;
+        let chunks = if self.keywords { self.chunks } else { without_keywords };
+        let near = Near { chunks, atoms: 0, min_score: self.min_score, mode: self.mode };
+        if !self.keywords {
+            return near.to(text, &[], cx).await;
+        }
+        Recall { near, backup: self.backup, without_keywords }.to(text, cx).await
     }
 }

@@ -1,12 +1,11 @@
-//! Keyword-enhanced recall (Section 3.2): the chunks that hold all of a sub-question's keywords,
-//! and the nearest ones.
+//! Keyword-enhanced recall (DEC, Section 3.2): of the chunks near a text those that hold all of its
+//! keywords, and the nearest ones.
 use halma_core::text::{normalise_name, words};
 use halma_core::{Cx, Hit, Prompt, Question, Result, UnlessSpent as _};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
 
-use super::Dec;
 use crate::near::Near;
 
 const KEYWORDS: Prompt<Keywords> = Prompt::json("dec/keywords");
@@ -16,21 +15,29 @@ struct Keywords {
     keywords: Vec<String>,
 }
 
-impl Dec {
+/// How chunks are recalled.
+pub(crate) struct Recall {
+    /// Searched for by N and mode, and looked through for keywords.
+    pub(crate) near: Near,
+    /// The nearest ones, which are kept whatever they hold.
+    pub(crate) backup: usize,
+    /// The nearest ones that are kept when there are no keywords.
+    pub(crate) without_keywords: usize,
+}
+
+impl Recall {
     /// D*, nearest first.
-    pub(super) async fn recall(&self, text: &str, cx: &Cx) -> Result<Vec<Hit>> {
-        let chunks = if self.keywords { self.chunks } else { self.chunks_without_keywords };
-        let near = Near { chunks, atoms: 0, min_score: self.min_score, mode: self.mode };
-        let mut found = near.to(text, &[], cx).await?;
+    pub(crate) async fn to(&self, text: &str, cx: &Cx) -> Result<Vec<Hit>> {
+        let mut found = self.near.to(text, &[], cx).await?;
         // No keyword could leave one of so few out.
-        if !self.keywords || found.len() <= self.backup {
+        if found.len() <= self.backup {
             return Ok(found);
         }
-        let keywords = self.keywords_of(text, cx).await?;
+        let keywords = keywords_of(text, cx).await?;
         if keywords.is_empty() {
             // Every chunk holds all of no keywords, which is no reason to read every chunk.
-            cx.note(format!("no keywords: the {} nearest are read", self.chunks_without_keywords));
-            found.truncate(self.chunks_without_keywords);
+            cx.note(format!("no keywords: the {} nearest are read", self.without_keywords));
+            found.truncate(self.without_keywords);
             return Ok(found);
         }
         let holds = |hit: &Hit| {
@@ -44,24 +51,24 @@ impl Dec {
         let kept = kept.filter(|(rank, (_, holds))| *holds || *rank < self.backup);
         Ok(kept.map(|(_, (hit, _))| hit).collect())
     }
+}
 
-    /// K, each as its words. A keyword that is not in the question was made up and is dropped.
-    async fn keywords_of(&self, text: &str, cx: &Cx) -> Result<Vec<Vec<String>>> {
-        let asked = Question::new(text);
-        let reply = cx.ask(&KEYWORDS, context! { question => Serde(&asked) }).await;
-        let Some(reply) = reply.map(Some).unless_spent()? else { return Ok(vec![]) };
-        let question = terms(text);
-        let mut kept: Vec<Vec<String>> = vec![];
-        for keyword in reply.keywords {
-            let worded = terms(&keyword);
-            if worded.is_empty() || !occurs(&worded, &question) {
-                cx.note(format!("keyword `{keyword}` is not in the question and is dropped"));
-            } else if !kept.contains(&worded) {
-                kept.push(worded);
-            }
+/// K, each as its words. A keyword that is not in the question was made up and is dropped.
+async fn keywords_of(text: &str, cx: &Cx) -> Result<Vec<Vec<String>>> {
+    let asked = Question::new(text);
+    let reply = cx.ask(&KEYWORDS, context! { question => Serde(&asked) }).await;
+    let Some(reply) = reply.map(Some).unless_spent()? else { return Ok(vec![]) };
+    let question = terms(text);
+    let mut kept: Vec<Vec<String>> = vec![];
+    for keyword in reply.keywords {
+        let worded = terms(&keyword);
+        if worded.is_empty() || !occurs(&worded, &question) {
+            cx.note(format!("keyword `{keyword}` is not in the question and is dropped"));
+        } else if !kept.contains(&worded) {
+            kept.push(worded);
         }
-        Ok(kept)
     }
+    Ok(kept)
 }
 
 /// Terms(d): the words in the form in which they are compared, without case, accents and

@@ -1,0 +1,129 @@
+//! Entity-grounded decomposition (Section 3.1) and relevance filtering (3.2.1).
+use halma_core::text::{NameKind, names, words};
+use halma_core::{
+    AnswerKind, Cx, Error, Filter, Hit, Layer, MinScore, Prompt, Query, Question, Result,
+    UnlessSpent as _,
+};
+use minijinja::context;
+use minijinja::value::Serde;
+use serde::{Deserialize, Serialize};
+
+use super::Unirag;
+use crate::steps::unseen;
+
+const SUB_QUERIES: Prompt<SubQueries> = Prompt::json("unirag/sub_queries");
+
+#[derive(Deserialize)]
+struct SubQueries {
+    sub_queries: Vec<String>,
+}
+
+/// What the question names.
+#[derive(Debug, PartialEq, Serialize)]
+struct Entity {
+    text: String,
+    kind: String,
+}
+
+impl Unirag {
+    /// The relevant passages, best first, without what is read already. All texts go into one search.
+    pub(super) async fn gather(
+        &self,
+        query: &Question,
+        used: &mut Vec<String>,
+        held: &[Hit],
+        cx: &Cx,
+    ) -> Result<Vec<Hit>> {
+        let mut texts = vec![query.text.clone()];
+        if self.decompose {
+            let sub_queries = self.sub_queries(query, used, cx).await?;
+            used.extend(sub_queries.iter().cloned());
+            texts.extend(sub_queries);
+        }
+        let search = Query {
+            texts,
+            layer: Layer::Chunk,
+            mode: self.mode,
+            limit: self.k,
+            min_score: MinScore::from_setting(self.min_score),
+            exclude: held.iter().map(|chunk| chunk.id.clone()).collect(),
+            filter: Filter::default(),
+        };
+        let found = unseen(cx.search(&search).await?, held);
+        if self.rerank { self.relevant(&query.text, found, cx).await } else { Ok(found) }
+    }
+
+    /// SQ, at most p, each new.
+    async fn sub_queries(&self, query: &Question, used: &[String], cx: &Cx) -> Result<Vec<String>> {
+        let number = if query.answer_kind == AnswerKind::Verdict { self.p_verdict } else { self.p };
+        let entities = entities(&query.text, cx).await?;
+        let (entities, used) = (Serde(&entities), Serde(used));
+        let variables = context! { question => Serde(query), entities, used, number };
+        let reply = cx.ask(&SUB_QUERIES, variables).await.map(Some).unless_spent()?;
+        let Some(SubQueries { sub_queries }) = reply else { return Ok(vec![]) };
+        let said = std::iter::once(&query.text).chain(used.0);
+        let mut worded: Vec<Vec<String>> = said.map(|text| words(text)).collect();
+        let (offered, mut kept) = (sub_queries.len(), vec![]);
+        for text in sub_queries {
+            let words = words(&text);
+            if !words.is_empty() && !worded.contains(&words) {
+                worded.push(words);
+                kept.push(text.trim().to_owned());
+            }
+        }
+        if kept.len() < offered {
+            cx.note(format!("{} sub-queries say nothing new", offered - kept.len()));
+        }
+        if kept.len() > number {
+            cx.note(format!("of {} sub-queries the first {number} are used", kept.len()));
+            kept.truncate(number);
+        }
+        if kept.is_empty() {
+            cx.note("no sub-query: the question alone is searched for");
+        }
+        Ok(kept)
+    }
+
+    /// The passages with s(d, q) >= θ.
+    async fn relevant(&self, query: &str, found: Vec<Hit>, cx: &Cx) -> Result<Vec<Hit>> {
+        if found.is_empty() {
+            return Ok(found);
+        }
+        let mut ranked = match cx.rerank(query, found.clone()).await {
+            Err(Error::Unmet(reason)) => {
+                cx.note(format!("{reason}; the passages stay in the order of the search"));
+                return Ok(found);
+            }
+            ranked => ranked?,
+        };
+        let relevant = ranked.iter().filter(|hit| hit.score >= self.theta).count();
+        if relevant == 0 {
+            let (best, theta) = (self.best, self.theta);
+            cx.note(format!("no passage reaches {theta:.2}: the best {best} are kept"));
+        }
+        ranked.truncate(if relevant == 0 { self.best } else { relevant });
+        Ok(ranked)
+    }
+}
+
+/// E, by the tagger, or without one by the rules that find names in any text.
+async fn entities(text: &str, cx: &Cx) -> Result<Vec<Entity>> {
+    let mut found: Vec<Entity> = vec![];
+    let mut push = |text: &str, kind: &str| {
+        let entity = Entity { text: text.to_owned(), kind: kind.to_owned() };
+        if !found.contains(&entity) {
+            found.push(entity);
+        }
+    };
+    match cx.entities(text).await {
+        Err(Error::Unmet(reason)) => {
+            cx.note(format!("{reason}; names are told by their capitals"));
+            for name in names(text) {
+                let kind = if matches!(name.kind, NameKind::Value(_)) { "value" } else { "name" };
+                push(&text[name.range], kind);
+            }
+        }
+        mentions => mentions?.iter().for_each(|mention| push(&mention.text, &mention.kind)),
+    }
+    Ok(found)
+}

@@ -1,0 +1,305 @@
+use std::sync::{Arc, Mutex};
+
+use halma_core::{
+    AnswerKind, BoxError, Budget, Computed, Edge, Holdings, Knowledge, Meter, Models, NodeId,
+    Outcome, Prompts, Query, Setup,
+};
+use halma_testkit::{Script, Timed, Toy};
+
+use super::*;
+use crate::PROMPTS;
+use crate::golden::{Run, golden, lighthouse, timed};
+
+const SUB_QUERIES: &str = "unirag/sub_queries";
+const BREAK_DOWN: &str = "unirag/break_down";
+const GATE: &str = "unirag/gate";
+const REWRITE: &str = "unirag/rewrite";
+
+const WHO: &str = r#"{"sub_queries": ["Who was the architect of the Varn lighthouse?"]}"#;
+const WHERE: &str = r#"{"sub_queries": ["Where was Ilse Thorn born?", "Who was the architect of the Varn lighthouse?"]}"#;
+const BOTH: &str = r#"{"sub_queries": ["Who was the architect of the Varn lighthouse?", "Where was Ilse Thorn born?"]}"#;
+const OPEN: &str = r#"{"constraints": [{"constraint": "architect of Varn", "finding": "Ilse Thorn [1]", "holds": true}, {"constraint": "born in a country", "finding": "", "holds": null}], "rationale": "Where Ilse Thorn was born is not told.", "answer": ""}"#;
+const SWEDEN: &str = r#"{"constraints": [{"constraint": "born in a country", "holds": null}], "rationale": "A guess.", "answer": "Sweden"}"#;
+const NORWAY: &str = r#"{"constraints": [{"constraint": "architect of Varn", "finding": "Ilse Thorn [1]", "holds": true}, {"constraint": "born in a country", "finding": "Norway [2]", "holds": true}], "rationale": "She was born in Norway.", "answer": "Norway"}"#;
+const PLAIN: &str = r#"{"rationale": "She was born in Norway.", "answer": "Norway"}"#;
+const GOOD: &str = r#"{"reason": "Passage 2 says so.", "faithfulness": 1.0, "answer_relevancy": 0.9, "context_precision": null, "context_recall": null, "context_relevancy": 0.5, "score": 0.9, "supported": true}"#;
+const POOR: &str = r#"{"reason": "No passage says so.", "faithfulness": 0.0, "answer_relevancy": 0.6, "context_precision": null, "context_recall": null, "context_relevancy": 0.3, "score": 0.1, "supported": false}"#;
+const NO: &str = r#"{"supported": false, "score": 0.9, "reason": "It is another one."}"#;
+const THORN: &str = r#"{"dependency": "her country of birth", "question": "In which country was Ilse Thorn born?"}"#;
+const SAME: &str = r#"{"dependency": null, "question": "in which country was the architect of the Varn lighthouse born"}"#;
+
+/// With a threshold that shares of words can reach.
+fn unirag() -> Unirag {
+    Unirag { theta: 0.5, best: 1, ..Unirag::default() }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_borne_out_is_accepted() {
+    let model = Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, NORWAY), (GATE, GOOD)]);
+    let unirag = Unirag { rerank: false, ..unirag() };
+    golden("unirag_accepted", &unirag, Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn what_is_missing_is_asked_for_and_used_sub_queries_are_not_used_again() {
+    let model = Script::new([
+        (SUB_QUERIES, WHO),
+        (BREAK_DOWN, OPEN),
+        (REWRITE, THORN),
+        (SUB_QUERIES, WHERE),
+        (BREAK_DOWN, NORWAY),
+        (GATE, GOOD),
+    ]);
+    golden("unirag_reworded", &unirag(), Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn the_best_answer_is_given_with_low_confidence_when_none_is_accepted() {
+    let model = Script::new([
+        (SUB_QUERIES, WHO),
+        (BREAK_DOWN, SWEDEN),
+        (GATE, NO),
+        (REWRITE, THORN),
+        (SUB_QUERIES, WHERE),
+        (BREAK_DOWN, SWEDEN),
+        (GATE, POOR),
+    ]);
+    let unirag = Unirag { rounds: 2, ..unirag() };
+    golden("unirag_low_confidence", &unirag, Run::new(model)).await;
+}
+
+/// The confidence of the answer, and of which round it is told by its text.
+async fn confidence(unirag: &Unirag, model: Arc<Script>) -> (String, Option<f32>) {
+    let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
+    let setup = Arc::new(Setup::new(Models::new(model), lighthouse(), prompts));
+    let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
+    let question = Question::new("In which country was the architect of the Varn lighthouse born?");
+    let answer = Outcome::of(unirag, &question, &cx).await.answer.unwrap();
+    (answer.text, answer.confidence)
+}
+
+#[tokio::test]
+async fn confidence_is_the_mean_of_the_gate_and_low_where_it_rejects() {
+    let accepted = Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, PLAIN), (GATE, GOOD)]);
+    let (text, sure) = confidence(&unirag(), accepted).await;
+    assert_eq!((text.as_str(), sure), ("Norway", Some(0.8)));
+    let rejected =
+        Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, PLAIN), (GATE, NO), (REWRITE, SAME)]);
+    assert_eq!(confidence(&unirag(), rejected).await.1, Some(LOW));
+    let unjudged = Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, PLAIN)]);
+    let without = Unirag { rewrite: false, ..unirag() };
+    assert_eq!(confidence(&without, unjudged).await.1, None);
+}
+
+#[tokio::test]
+async fn without_reranker_and_tagger_it_says_so_and_goes_on() {
+    let model = Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, PLAIN), (GATE, GOOD)]);
+    let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
+    let setup = Arc::new(Setup::new(Models::new(model), lighthouse(), prompts));
+    let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
+    let question = Question::new("In which country was the architect of the Varn lighthouse born?");
+    let outcome = Outcome::of(&unirag(), &question, &cx).await;
+    assert_eq!(outcome.answer.unwrap().text, "Norway");
+    let outline = outcome.trace.outline();
+    assert!(outline.contains("note: there is no reranker"), "{outline}");
+    assert!(outline.contains("note: there is no tagger"), "{outline}");
+}
+
+#[tokio::test]
+async fn nothing_relevant_keeps_the_best() {
+    let model = Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, NORWAY), (GATE, GOOD)]);
+    let unirag = Unirag { theta: 0.9, best: 1, ..unirag() };
+    golden("unirag_nothing_relevant", &unirag, Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn each_part_can_be_left_out() {
+    let cot = "unirag/cot";
+    let bare = Unirag { decompose: false, rewrite: false, rerank: false, ..unirag() };
+    let bare = Unirag { prompt: Reasoning::Cot, ..bare };
+    golden("unirag_reasoning_only", &bare, Run::new(Script::new([(cot, PLAIN)]))).await;
+    let decomposed = Unirag { decompose: true, ..bare };
+    let model = Script::new([(SUB_QUERIES, BOTH), (cot, PLAIN)]);
+    golden("unirag_with_decomposition", &decomposed, Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn without_retrieval_nothing_is_searched() {
+    let model = Script::new([(BREAK_DOWN, PLAIN), (GATE, NO)]);
+    let unirag = Unirag { retrieve: false, ..unirag() };
+    golden("unirag_without_retrieval", &unirag, Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn forty_sub_queries_are_cut_and_a_claim_has_two() {
+    let forty: Vec<String> =
+        (1..=40).map(|i| format!("\"Where was Ilse Thorn in {i}?\"")).collect();
+    let reply = format!("{{\"sub_queries\": [{}]}}", forty.join(", "));
+    let asked = |kind| {
+        let model =
+            Script::with_failures(vec![(SUB_QUERIES, Ok(reply.as_str())), (BREAK_DOWN, Ok(PLAIN))]);
+        let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
+        let setup = Arc::new(Setup::new(Models::new(model), lighthouse(), prompts));
+        let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
+        let question = Question { answer_kind: kind, ..Question::new("Was Ilse Thorn Norwegian?") };
+        async move {
+            let unirag = Unirag { rewrite: false, ..unirag() };
+            let outcome = Outcome::of(&unirag, &question, &cx).await;
+            (outcome.trace.searches().0, outcome.trace.outline())
+        }
+    };
+    let (searches, outline) = asked(AnswerKind::YesNo).await;
+    assert_eq!(searches, 9);
+    assert!(outline.contains("of 40 sub-queries the first 8 are used"), "{outline}");
+    assert_eq!(asked(AnswerKind::Verdict).await.0, 3);
+}
+
+#[tokio::test]
+async fn no_sub_query_and_a_question_that_stays_the_same_end_the_rounds() {
+    let model = Script::new([
+        (
+            SUB_QUERIES,
+            r#"{"sub_queries": ["in which country was the architect of the Varn lighthouse born", " "]}"#,
+        ),
+        (BREAK_DOWN, OPEN),
+        (REWRITE, SAME),
+    ]);
+    golden("unirag_nothing_new_to_ask", &unirag(), Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn a_model_that_never_has_enough_is_stopped_and_abstains() {
+    let wordings: Vec<String> = (1..=2)
+        .map(|i| format!(r#"{{"dependency": null, "question": "Where was Ilse Thorn in {i}?"}}"#))
+        .collect();
+    let model = Script::with_failures(vec![
+        (SUB_QUERIES, Ok(WHO)),
+        (BREAK_DOWN, Ok(OPEN)),
+        (REWRITE, Ok(wordings[0].as_str())),
+        (SUB_QUERIES, Ok(WHO)),
+        (BREAK_DOWN, Ok(OPEN)),
+        (REWRITE, Ok(wordings[1].as_str())),
+        (SUB_QUERIES, Ok(WHO)),
+        (BREAK_DOWN, Ok(OPEN)),
+    ]);
+    let unirag = Unirag { keep_passages: false, ..unirag() };
+    golden("unirag_never_enough", &unirag, Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn an_empty_base_abstains_without_reading() {
+    let model = Script::new([(SUB_QUERIES, BOTH)]);
+    golden("unirag_empty_base", &unirag(), Run { knowledge: Toy::empty(), ..Run::new(model) })
+        .await;
+}
+
+#[tokio::test]
+async fn a_spent_budget_answers_from_what_was_found() {
+    for (calls, name) in
+        [(1, "unirag_last_call"), (2, "unirag_last_two_calls"), (4, "unirag_spent_budget")]
+    {
+        let budget = Budget { calls: Some(calls), ..Budget::default() };
+        let model = match calls {
+            1 => Script::new([(BREAK_DOWN, NORWAY)]),
+            2 => Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, NORWAY)]),
+            _ => Script::new([(SUB_QUERIES, WHO), (BREAK_DOWN, SWEDEN), (GATE, POOR)]),
+        };
+        golden(name, &unirag(), Run { budget, ..Run::new(model) }).await;
+    }
+}
+
+#[tokio::test]
+async fn a_judgement_out_of_range_is_asked_for_again_and_then_an_error() {
+    let percent = (GATE, r#"{"supported": true, "score": 85}"#);
+    let model = Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, NORWAY), percent, percent, percent]);
+    golden("unirag_malformed_for_good", &unirag(), Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn the_example_of_the_paper() {
+    let knowledge = Toy::new(&[
+        (
+            "modern",
+            "Modern Records",
+            "Artists who worked with Modern Records include Etta James, Joe Houston and Little Richard.",
+            &[],
+        ),
+        (
+            "richard",
+            "Little Richard",
+            "Little Richard, born on December 5, 1932, was an American musician, singer, actor, comedian and songwriter.",
+            &[],
+        ),
+    ]);
+    let queries = r#"{"sub_queries": ["Which artists worked with Modern Records?", "Which American musician was born on December 5, 1932?"]}"#;
+    let richard = r#"{"constraints": [{"constraint": "worked with Modern Records", "finding": "Etta James, Joe Houston, Little Richard", "holds": true}, {"constraint": "born on December 5, 1932", "finding": "Little Richard", "holds": true}], "rationale": "Both are met by Little Richard.", "answer": "Little Richard"}"#;
+    let model = Script::new([(SUB_QUERIES, queries), (BREAK_DOWN, richard), (GATE, GOOD)]);
+    let question = "What is the name of this American musician, singer, actor, comedian, and songwriter, who worked with Modern Records and born in December 5, 1932?";
+    golden("unirag_paper", &unirag(), Run { question, knowledge, ..Run::new(model) }).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_round_costs_three_round_trips() {
+    let model = Timed::new(&[(SUB_QUERIES, &[BOTH]), (BREAK_DOWN, &[NORWAY]), (GATE, &[GOOD])]);
+    let (transcript, trips) = timed(&unirag(), Run::new(model)).await;
+    assert_eq!(trips, 3, "{transcript}");
+}
+
+/// Remembers with how many texts it was searched, each time.
+struct Counted(Arc<Toy>, Mutex<Vec<usize>>);
+
+#[async_trait]
+impl Knowledge for Counted {
+    async fn search(&self, query: &Query) -> std::result::Result<Vec<Vec<Hit>>, BoxError> {
+        self.1.lock().unwrap().push(query.texts.len());
+        self.0.search(query).await
+    }
+
+    async fn get(&self, id: &NodeId) -> std::result::Result<Hit, BoxError> {
+        self.0.get(id).await
+    }
+
+    async fn neighbours(
+        &self,
+        id: &NodeId,
+        edge: Option<Edge>,
+    ) -> std::result::Result<Vec<(Edge, Hit)>, BoxError> {
+        self.0.neighbours(id, edge).await
+    }
+
+    async fn compute(&self, sql: &str) -> std::result::Result<Computed, BoxError> {
+        self.0.compute(sql).await
+    }
+
+    async fn holdings(&self) -> std::result::Result<Holdings, BoxError> {
+        self.0.holdings().await
+    }
+}
+
+#[tokio::test]
+async fn the_question_and_its_eight_sub_queries_are_one_search() {
+    let eight: Vec<String> = (1..=8).map(|i| format!("\"Where was Ilse Thorn in {i}?\"")).collect();
+    let reply = format!("{{\"sub_queries\": [{}]}}", eight.join(", "));
+    let model = Script::with_failures(vec![
+        (SUB_QUERIES, Ok(reply.as_str())),
+        (BREAK_DOWN, Ok(NORWAY)),
+        (GATE, Ok(GOOD)),
+    ]);
+    let base = Arc::new(Counted(lighthouse(), Mutex::default()));
+    let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
+    let knowledge = Arc::clone(&base) as Arc<dyn Knowledge>;
+    let setup = Arc::new(Setup::new(Models::new(model), knowledge, prompts));
+    let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
+    let question = Question::new("Where was Ilse Thorn born?");
+    Outcome::of(&unirag(), &question, &cx).await.answer.unwrap();
+    assert_eq!(*base.1.lock().unwrap(), [9]);
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused() {
+    let refused = |table: &str| (ENTRY.build)(table.parse().unwrap()).err().unwrap();
+    assert!(refused("p = 0").contains("`p`"));
+    assert!(refused("theta = 1.5").contains("`theta`"));
+    assert!(refused("accept = -0.5").contains("`accept`"));
+    assert!(refused("prompt = \"react\"").contains("`cot`"));
+}

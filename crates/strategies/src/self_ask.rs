@@ -7,7 +7,8 @@
 //! H <- []
 //! repeat at most N times
 //!     f <- LLM(q, H)               the next follow-up, or none  -> self_ask/follow_up.md
-//!     D <- chunks near f           unless `retrieve = "none"`
+//!     D <- chunks near f           unless `retrieve = "none"`; with `keywords` of N those that
+//!                                  hold all keywords of f, and the 2 nearest (DEC)
 //!     H <- H + (f, LLM(f, D))                                   -> self_ask/answer_one.md
 //! â <- LLM(q, H)                                                -> self_ask/answer.md
 //! ```
@@ -24,6 +25,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use crate::near::Near;
+use crate::recall::Recall;
 use crate::settings;
 use crate::steps::{Reading, answer_from, unseen};
 
@@ -75,6 +77,12 @@ pub struct SelfAsk {
     pub chunks: usize,
     /// Atoms for each follow-up with `hierarchical` (PIKE-RAG, Section 6.1).
     pub atoms: usize,
+    /// Keep of more chunks those that hold the follow-up's keywords (DEC, Table 2: w/ EK).
+    pub keywords: bool,
+    /// Chunks among which keywords are looked for, with `keywords` (DEC, Equation 7).
+    pub keyword_chunks: usize,
+    /// The nearest chunks, which are kept whatever they hold, with `keywords` (DEC, Equation 8).
+    pub backup: usize,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
     pub min_score: Option<f32>,
     pub mode: Mode,
@@ -82,8 +90,17 @@ pub struct SelfAsk {
 
 impl Default for SelfAsk {
     fn default() -> Self {
-        let (n, chunks, atoms) = (5, 4, 4);
-        Self { n, retrieve: FollowUps::Flat, chunks, atoms, min_score: None, mode: Mode::Dense }
+        Self {
+            n: 5,
+            retrieve: FollowUps::Flat,
+            chunks: 4,
+            atoms: 4,
+            keywords: false,
+            keyword_chunks: 10,
+            backup: 2,
+            min_score: None,
+            mode: Mode::Dense,
+        }
     }
 }
 
@@ -135,6 +152,10 @@ impl SelfAsk {
             return Ok(None);
         }
         let found = self.near(&next, cx).await?;
+        if found.is_empty() && self.retrieve != FollowUps::None {
+            cx.note("nothing in the base is near it");
+            return Ok(Some((Exchange { question: next, answer: String::new() }, found)));
+        }
         let (context, asked) = (Serde(&found), Question::new(&next));
         let variables = context! { question => Serde(&asked), context };
         let answer = cx.ask(&ANSWER_ONE, variables).await?.answer;
@@ -149,14 +170,24 @@ impl SelfAsk {
             FollowUps::Flat => 0,
             FollowUps::Hierarchical => self.atoms,
         };
-        let (chunks, min_score, mode) = (self.chunks, self.min_score, self.mode);
-        Near { chunks, atoms, min_score, mode }.to(text, &[], cx).await
+        let (min_score, mode) = (self.min_score, self.mode);
+        let near = |chunks| Near { chunks, atoms, min_score, mode };
+        if !self.keywords {
+            return near(self.chunks).to(text, &[], cx).await;
+        }
+        let (near, backup) = (near(self.keyword_chunks), self.backup);
+        Recall { near, backup, without_keywords: self.chunks }.to(text, cx).await
     }
 
     fn checked(self) -> std::result::Result<Self, String> {
         settings::at_least_one("n", self.n)?;
         settings::at_least_one("chunks", self.chunks)?;
         settings::at_least_one("atoms", self.atoms)?;
+        settings::at_least_one("keyword_chunks", self.keyword_chunks)?;
+        settings::at_least_one("backup", self.backup)?;
+        if self.keywords && self.retrieve == FollowUps::None {
+            return Err("`keywords` are looked for in chunks, but `retrieve` is \"none\"".into());
+        }
         settings::a_cosine("min_score", self.min_score)?;
         Ok(self)
     }
@@ -165,7 +196,7 @@ impl SelfAsk {
 #[cfg(test)]
 mod tests {
     use halma_core::Budget;
-    use halma_testkit::Script;
+    use halma_testkit::{Script, Toy};
 
     use super::*;
     use crate::golden::{Run, golden};
@@ -202,6 +233,52 @@ mod tests {
         let (retrieve, chunks) = (FollowUps::Hierarchical, 1);
         let ask = SelfAsk { retrieve, chunks, ..SelfAsk::default() };
         golden("self_ask_hierarchical", &ask, Run::new(model)).await;
+    }
+
+    #[tokio::test]
+    async fn with_keywords_the_chunks_that_hold_them_are_read() {
+        let lighthouse = "The lighthouse stands on a reef. Its architect was Per Moe.";
+        let knowledge = Toy::new(&[
+            ("alt", "Alt lighthouse", lighthouse, &[]),
+            ("dorn", "Dorn lighthouse", lighthouse, &[]),
+            ("keel", "Keel lighthouse", lighthouse, &[]),
+            ("varn", "Varn lighthouse", "The architect of this lighthouse was Ilse Thorn.", &[]),
+        ]);
+        let varn = ("dec/keywords", r#"{"keywords": ["Varn", "Norway"]}"#);
+        let model = Script::new([WHO, varn, THORN, ENOUGH, NORWAY]);
+        let ask = SelfAsk { keywords: true, backup: 1, ..SelfAsk::default() };
+        golden("self_ask_keywords", &ask, Run { knowledge, ..Run::new(model) }).await;
+    }
+
+    #[tokio::test]
+    async fn a_model_that_never_stops_asking_is_stopped() {
+        let again = |i: usize| format!(r#"{{"follow_up": "Who is Thorn number {i}?"}}"#);
+        let asked: Vec<String> = (1..=2).map(again).collect();
+        let nothing = r#"{"rationale": "It is not told.", "answer": ""}"#;
+        let mut steps = vec![];
+        for follow_up in &asked {
+            steps.push(("self_ask/follow_up", Ok(follow_up.as_str())));
+            steps.push(("self_ask/answer_one", Ok(nothing)));
+        }
+        steps.push(("self_ask/answer", Ok(nothing)));
+        let ask = SelfAsk { n: 2, min_score: Some(0.3), ..SelfAsk::default() };
+        golden("self_ask_never_stops", &ask, Run::new(Script::with_failures(steps))).await;
+    }
+
+    #[tokio::test]
+    async fn an_empty_base_answers_no_follow_up() {
+        let nothing = ("self_ask/answer", r#"{"rationale": "Nothing is known.", "answer": ""}"#);
+        let model = Script::new([WHO, ENOUGH, nothing]);
+        let run = Run { knowledge: Toy::empty(), ..Run::new(model) };
+        golden("self_ask_empty_base", &SelfAsk::default(), run).await;
+    }
+
+    #[test]
+    fn settings_that_cannot_work_are_refused() {
+        let refused = |table: &str| (ENTRY.build)(table.parse().unwrap()).err().unwrap();
+        assert!(refused("n = 0").contains("`n`"));
+        assert!(refused("keyword_chunks = 0").contains("`keyword_chunks`"));
+        assert!(refused("keywords = true\nretrieve = \"none\"").contains("`keywords`"));
     }
 
     #[tokio::test]

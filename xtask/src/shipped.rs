@@ -18,7 +18,12 @@ pub(crate) fn shipped(sources: &[Source]) -> Vec<Source> {
     }
     kept.retain(|source| {
         let in_src = source.path.split('/').nth(2) == Some("src");
-        in_src && !tests.contains(&source.path)
+        // A module of tests may be a folder: whatever lies in it is for tests.
+        let below = |test: &String| {
+            let folder = format!("{}/", test.trim_end_matches(".rs"));
+            source.path.starts_with(&folder)
+        };
+        in_src && !tests.contains(&source.path) && !tests.iter().any(below)
     });
     kept
 }
@@ -105,10 +110,16 @@ mod tests {
             ("crates/kb/src/a_tests.rs", "x\n"),
             ("crates/kb/src/b.rs", "#[cfg(test)]\npub(crate) mod tests;\n"),
             ("crates/kb/src/b/tests.rs", "x\n"),
+            ("crates/kb/src/c/mod.rs", "#[cfg(test)]\nmod tests;\n"),
+            ("crates/kb/src/c/tests/mod.rs", "mod odd;\n"),
+            ("crates/kb/src/c/tests/odd.rs", "x\n"),
             ("crates/kb/tests/c.rs", "x\n"),
             ("crates/testkit/src/lib.rs", "x\n"),
         ]);
         let kept: Vec<String> = shipped(&files).into_iter().map(|s| s.path).collect();
-        assert_eq!(kept, ["crates/kb/src/lib.rs", "crates/kb/src/a.rs", "crates/kb/src/b.rs"]);
+        assert_eq!(
+            kept,
+            ["lib.rs", "a.rs", "b.rs", "c/mod.rs"].map(|file| format!("crates/kb/src/{file}"))
+        );
     }
 }

@@ -100,10 +100,9 @@ fn collect(root: &Path, below: &str, sources: &mut Vec<Source>) -> Result<(), Un
             }
         } else if kind.is_file() {
             let bytes = std::fs::read(entry.path()).map_err(|e| fail(&entry.path(), e))?;
-            // What is not text has no lines to check.
-            if let Ok(text) = String::from_utf8(bytes) {
-                sources.push(Source { path, text });
-            }
+            // What is not text has no lines to check, but may be linked to.
+            let text = String::from_utf8(bytes).unwrap_or_default();
+            sources.push(Source { path, text });
         }
     }
     Ok(())

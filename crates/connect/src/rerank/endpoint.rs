@@ -58,8 +58,9 @@ struct Results {
 #[derive(Deserialize)]
 struct Item {
     index: usize,
+    /// Read wide: what serde does with a number beyond `f32` depends on features of others.
     #[serde(default, alias = "relevance_score")]
-    score: Option<f32>,
+    score: Option<f64>,
 }
 
 impl EndpointReranker {
@@ -130,7 +131,8 @@ fn sorted(items: &[Item], texts: usize) -> Result<Vec<f32>, String> {
     for Item { index, score } in items {
         let place = scores.get_mut(*index);
         let place = place.ok_or_else(|| format!("scored text {index} of {texts} (from 0)"))?;
-        let score = score.filter(|score| score.is_finite());
+        #[expect(clippy::cast_possible_truncation, reason = "what is too large is told below")]
+        let score = score.map(|score| score as f32).filter(|score| score.is_finite());
         let score =
             score.ok_or_else(|| format!("sent a score of text {index} that is no number"))?;
         if place.replace(score).is_some() {

@@ -24,6 +24,9 @@ const KEYWORDS: &str = "the paper trained a small model to extract keywords; our
 const DEC: &[(&str, &str)] = &[("mode", "dense")];
 const SELF_ASK: &[(&str, &str)] = &[("chunks", "3"), ("n", "5"), ("retrieve", "flat")];
 
+const SELF_ASK_EK: &[(&str, &str)] =
+    &[("chunks", "3"), ("n", "5"), ("retrieve", "flat"), ("keywords", "true")];
+
 pub(super) const TABLE_1: Preset = Preset {
     name: "dec-table1",
     paper: "DEC",
@@ -186,9 +189,10 @@ pub(super) const TABLE_2: Preset = Preset {
             &[&[39.00, 43.18], &[26.80, 27.82], &[8.62, 12.95]],
         ),
         row("Self-Ask", "self_ask", SELF_ASK, &[&[35.20, 38.33], &[44.60, 44.03], &[13.23, 16.93]]),
-        not(
+        row(
             "Self-Ask w/ EK",
-            "`self_ask` has no search by keywords",
+            "self_ask",
+            SELF_ASK_EK,
             &[&[43.40, 47.69], &[47.28, 45.39], &[15.07, 17.70]],
         ),
     ],

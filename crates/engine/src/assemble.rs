@@ -182,14 +182,14 @@ fn local(path: Option<&Path>) -> Result<Opened<Option<Arc<dyn Embedder>>>, Confi
     }
 }
 
-/// The reranker; none where the embedder's cosine is to do and there is no embedder.
+/// The reranker, where one is configured.
 pub(crate) fn reranker(
     config: &RerankerSettings,
     embedder: Option<&Arc<dyn Embedder>>,
 ) -> Result<Option<Arc<dyn Reranker>>, ConfigError> {
     let key = match config.kind {
         RerankerKind::Endpoint => key_of(&config.key_env, "reranker")?,
-        RerankerKind::Cosine | RerankerKind::Onnx => None,
+        RerankerKind::None | RerankerKind::Cosine | RerankerKind::Onnx => None,
     };
     halma_connect::reranker(config, key, embedder).map_err(|e| at(e, "reranker"))
 }

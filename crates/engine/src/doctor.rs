@@ -2,7 +2,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use halma_connect::ping;
+use halma_connect::{RerankerKind, ping};
 use halma_core::{ConfigError, EmbedRole, Embedder};
 use serde::Serialize;
 
@@ -114,9 +114,11 @@ async fn reranker(config: &Config, embedder: Option<&Arc<dyn Embedder>>) -> (Hea
                 Err(e) => (Health::Bad, format!("{}: {e}", reranker.name())),
             }
         }
+        Ok(None) if config.reranker.kind == RerankerKind::None => {
+            (Health::Good, "none: passages keep the order in which they were found".into())
+        }
         Ok(None) => {
-            let told = "none, for want of an embedder; strategies that need one are refused";
-            (Health::Warning, told.into())
+            (Health::Warning, "none, for want of an embedder whose cosine it could be".into())
         }
         Err(e) => (Health::Bad, told(config, e)),
     }

@@ -23,10 +23,9 @@ pub(crate) fn check(entry: &Entry, setup: &Setup, config: &Config) -> Result<(),
                 (format!("roles.{role}"), what, hint)
             }
             Need::Reranker if setup.reranker.is_none() => {
-                let what = "a reranker, and there is none without an embedder".to_owned();
-                let hint = "get the embedder with `halma doctor --fetch`, or name a reranker under \
-                            [reranker]";
-                ("reranker".to_owned(), what, hint.to_owned())
+                let what = "a reranker, and there is none".to_owned();
+                let hint = "name one under [reranker]".to_owned();
+                ("reranker".to_owned(), what, hint)
             }
             Need::Tagger if setup.tagger.is_none() => {
                 let hint = "name one under [tagger]".to_owned();
@@ -67,7 +66,7 @@ mod tests {
             Setup { reranker: Some(Arc::new(Overlap)), tagger: Some(Arc::new(Capitals)), ..bare() };
         let config = Config::default();
         for (setup, needs, key, hint) in [
-            (bare(), ALL, "reranker", "doctor --fetch"),
+            (bare(), ALL, "reranker", "[reranker]"),
             (bare(), &ALL[1..], "tagger", "[tagger]"),
             (both, ALL, "roles.reader", "logprobs = true"),
         ] {

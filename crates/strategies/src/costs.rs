@@ -9,7 +9,7 @@ pub struct Cost {
     pub tokens: u32,
 }
 
-/// By name, over the 289 questions of HotpotQA's sample with the offline model and default
+/// By name, over the 289 questions of the sample of `HotpotQA` with the offline model and default
 /// settings (`docs/results.md`). A language model stops earlier or later, and asks more at a time.
 pub const COSTS: &[(&str, Cost)] = &[
     ("kar3", Cost { calls: 10.8, tokens: 8_429 }),

@@ -13,8 +13,11 @@ use crate::llm::{Limits, wrapped_reranker};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RerankerKind {
-    /// The embedder's cosine; none where there is no embedder.
+    /// None: what was found keeps its order. The default, since the cosine alone is worse than the
+    /// order of a graph search (`docs/results.md`).
     #[default]
+    None,
+    /// The embedder's cosine; none where there is no embedder.
     Cosine,
     /// A server's `/rerank`.
     Endpoint,
@@ -76,7 +79,7 @@ impl Default for RerankerSettings {
     }
 }
 
-/// The reranker as configured; none for `cosine` without an embedder. `key` is what the variable
+/// The reranker as configured; none for `none`, and for `cosine` without an embedder. `key` is what the variable
 /// `key_env` holds. The error's `file` is left empty for whoever read the configuration.
 pub fn reranker(
     settings: &RerankerSettings,
@@ -84,6 +87,7 @@ pub fn reranker(
     embedder: Option<&Arc<dyn Embedder>>,
 ) -> Result<Option<Arc<dyn Reranker>>, ConfigError> {
     match settings.kind {
+        RerankerKind::None => Ok(None),
         RerankerKind::Cosine => {
             let cosine = embedder.map(|embedder| Cosine::new(Arc::clone(embedder)));
             Ok(cosine.map(|cosine| Arc::new(cosine) as Arc<dyn Reranker>))

@@ -1,5 +1,5 @@
 //! DEC, "Resource-Friendly Dynamic Enhancement Chain": Tables 1, 2 and 4.
-use super::{Answerable, Block, Figure, Preset, PresetProtocol, block, not, row};
+use super::{Answerable, Block, Figure, Preset, PresetProtocol, block, row};
 use crate::Format;
 use crate::judge::Protocol;
 

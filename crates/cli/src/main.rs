@@ -39,7 +39,7 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Index(own) => commands::index::run(own, &common).await,
         Command::Ask(own) => commands::ask::run(own, &common).await,
         Command::Search(own) => commands::search::run(own, &common).await,
-        Command::Eval(own) => commands::eval::run(own, &common).await,
+        Command::Eval(own) => commands::eval::run(*own, &common).await,
         Command::Strategies(own) => commands::strategies::run(&own),
         Command::Data(own) => commands::data::run(own),
         Command::Demo(own) => commands::demo::run(&own, &common).await,

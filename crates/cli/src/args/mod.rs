@@ -59,7 +59,7 @@ pub(crate) enum Command {
     /// The ways of answering: where each comes from, what it needs and takes
     Strategies(Strategies),
     /// Run strategies on a question set, measure them, compare them
-    Eval(Eval),
+    Eval(Box<Eval>),
     /// Question sets: what is known of each, and whether a downloaded file is right
     Data(Data),
     /// Index a small sample library and answer questions over it

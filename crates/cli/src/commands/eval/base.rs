@@ -70,26 +70,19 @@ impl Ground {
         let engine = match self {
             Self::Given(kb) => open(config, kb)?,
             Self::Nothing(kb) => create_or_open(config, kb)?,
-            Self::Pool { kb, passages, force } => match source.claim(kb, *force)? {
-                Claim::Forced { built_from } => {
-                    let kb = kb.display();
-                    view::warn(&format!("{kb} was built from `{built_from}`: nothing is added"));
-                    open(config, self.kb())?
-                }
-                _ => {
+            Self::Pool { kb, passages, force } => {
+                if let Claim::Forced { built_from } = source.claim(kb, *force)? {
+                    let shown = kb.display();
+                    view::warn(&format!("{shown} was built from `{built_from}`: nothing is added"));
+                    open(config, kb)?
+                } else {
                     let engine = create_or_open(config, kb)?;
                     origin.atomizing = fill(&engine, (file, data), (kb, passages)).await?;
                     engine
                 }
-            },
+            }
         };
         Ok((engine, origin))
-    }
-
-    fn kb(&self) -> &Path {
-        match self {
-            Self::Pool { kb, .. } | Self::Given(kb) | Self::Nothing(kb) => kb,
-        }
     }
 }
 

@@ -23,10 +23,10 @@ pub(super) async fn run(mut args: EvalPreset, common: &Common) -> anyhow::Result
     let preset = preset(&args.name)?;
     if args.files.is_empty() {
         let rows = preset.listed(&known());
-        return match args.how.json {
-            true => view::say_json(&rows),
-            false => view::say(preset.listing(&known()).trim_end()),
-        };
+        if args.how.json {
+            return view::say_json(&rows);
+        }
+        return view::say(preset.listing(&known()).trim_end());
     }
     args.how.judge = args.how.judge.or(preset.judge.map(ProtocolArg::from));
     // All of them first: a wrong one shall not be told after hours.

@@ -36,9 +36,10 @@ fn as_json(entry: &Entry) -> Value {
 fn shown(entry: &Entry, wide: usize) -> String {
     let taken = match cost(entry.name) {
         Some(StrategyCost { calls, tokens }) => {
-            format!("{calls} calls, {} tokens", view::thousands(u64::from(*tokens)))
+            let call = if *calls == 1.0 { "call" } else { "calls" };
+            format!("{calls} {call}, {} tokens", view::thousands(u64::from(*tokens)))
         }
-        None => "not measured: it needs a language model".to_owned(),
+        None => "not measured: offline it cannot answer".to_owned(),
     };
     let needs: Vec<String> = entry.needs.iter().map(in_words).collect();
     let needs =

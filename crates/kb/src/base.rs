@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use halma_core::{Embedder, Filter, Layer};
 use tokio::sync::OnceCell;
 
+use crate::asked::Asked;
 use crate::error::beside;
 use crate::filter::{Rows, allowed};
 use crate::graph::{GraphSettings, Memory};
@@ -31,6 +32,7 @@ pub struct Base {
     chunks: Arc<WordIndex>,
     atoms: Arc<WordIndex>,
     view: Mutex<View>,
+    pub(crate) asked: Asked,
     pub(crate) tables: crate::tables::Kept,
     warned: AtomicBool,
 }
@@ -108,6 +110,7 @@ impl Base {
             chunks: Arc::new(chunks),
             atoms: Arc::new(atoms),
             view: Mutex::new(View { generation, ..View::default() }),
+            asked: Asked::default(),
             tables: crate::tables::Kept::default(),
             warned: AtomicBool::new(false),
         }))

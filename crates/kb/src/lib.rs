@@ -3,6 +3,7 @@
 #[cfg(test)]
 extern crate self as halma_kb;
 
+mod asked;
 mod atom;
 mod base;
 mod build;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    BoxError, Computed, Edge, EmbedRole, Embedder, Hit, Holdings, Knowledge, Layer, MinScore, Mode,
-    NodeId, Query, ScorePart, Vector,
+    BoxError, Computed, Edge, Embedder, Hit, Holdings, Knowledge, Layer, MinScore, Mode, NodeId,
+    Query, ScorePart, Vector,
 };
 
 use crate::filter::Admitted;
@@ -67,31 +67,6 @@ impl Space<'_> {
             MinScore::Usual => Some(self.thresholds.chunk),
         }
     }
-}
-
-/// One vector for each text that has words, in one call.
-async fn embed_queries(
-    space: &Space<'_>,
-    texts: &[String],
-) -> Result<Vec<Option<Vector>>, KbError> {
-    let asked: Vec<&str> =
-        texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
-    if asked.is_empty() {
-        return Ok(vec![None; texts.len()]);
-    }
-    let model = || space.embedder.model().to_owned();
-    let found = space
-        .embedder
-        .embed(&asked, EmbedRole::Query)
-        .await
-        .map_err(|source| KbError::Embed { model: model(), source })?;
-    let fits = |vector: &Vector| u32::try_from(vector.len()) == Ok(space.dimensions);
-    if found.len() != asked.len() || !found.iter().all(fits) {
-        let (asked, got) = (asked.len(), found.len());
-        return Err(KbError::BadVectors { model: model(), asked, got });
-    }
-    let mut found = found.into_iter();
-    Ok(texts.iter().map(|text| if text.trim().is_empty() { None } else { found.next() }).collect())
 }
 
 /// A row in the order of a list.
@@ -187,7 +162,8 @@ impl Base {
             }
             let compares = wished != Mode::Bm25;
             if (compares || least.is_some()) && plan.vectors.iter().all(Option::is_none) {
-                plan.vectors = embed_queries(&space, &query.texts).await?;
+                let (embedder, dimensions) = (space.embedder.as_ref(), space.dimensions);
+                plan.vectors = self.asked.vectors(embedder, dimensions, &query.texts).await?;
             }
             if compares {
                 plan.matrices.insert(*layer, self.matrix(space.number, *layer).await?);

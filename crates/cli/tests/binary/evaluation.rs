@@ -88,6 +88,34 @@ fn every_set_is_evaluated_from_its_official_format() {
     }
 }
 
+/// Offline: those that ask for what the offline model cannot do fail, and are counted as failed.
+#[test]
+fn every_strategy_is_run_by_the_harness() {
+    let program = Program::new();
+    let listed = program.run(&["strategies", "--json"]).json();
+    let listed = listed.as_array().unwrap();
+    let name = |entry: &Value| entry["name"].as_str().unwrap().to_owned();
+    let able = |entry: &&Value| entry["needs"].as_array().unwrap().is_empty();
+    let names: Vec<String> = listed.iter().filter(able).map(name).collect();
+    assert!(names.len() > 15, "{names:?}");
+    let (file, all) = (fixture("2wiki.json"), names.join(","));
+    let args = ["eval", &file, "--strategy", &all, "--out", "out", "--json"];
+    let report = program.run(&args).json();
+    for (run, name) in report["runs"].as_array().unwrap().iter().zip(&names) {
+        let entry = listed.iter().find(|entry| entry["name"] == **name).unwrap();
+        let failed = run["failed"].as_u64().unwrap();
+        assert_eq!(run["label"], **name);
+        if entry["calls"].is_null() && !["cot", "direct"].contains(&name.as_str()) {
+            assert_eq!(run["failed_by_kind"]["llm"].as_u64(), Some(failed), "{name}: {run}");
+        } else {
+            assert_eq!(failed, 0, "{name}: {}", run["failures"]);
+        }
+    }
+    // One that needs what is not configured is refused before it is run.
+    let refused = ["eval", &file, "--strategy", "prob_tree"];
+    program.run(&refused).fails(2, &["prob_tree", "log-probabilities", "logprobs = true"]);
+}
+
 #[test]
 fn questions_that_must_not_see_each_others_passages_do_not() {
     let program = Program::new();

@@ -1,0 +1,123 @@
+//! The vectors of what was searched for lately. A run searches the same words several times (its
+//! question before each fall-back, in every layer, once more by the next strategy), and a local
+//! embedder takes ten times as long for a text as the search itself.
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use halma_core::{EmbedRole, Embedder, Vector};
+use lru::LruCache;
+
+use crate::KbError;
+
+/// So many texts are kept: some 2 MB with vectors of 384 numbers.
+const KEPT: NonZeroUsize = NonZeroUsize::new(1_024).expect("it is above 0");
+
+/// Vectors by embedder and text, the latest.
+pub(crate) struct Asked(Mutex<LruCache<(String, String), Vector>>);
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self(Mutex::new(LruCache::new(KEPT)))
+    }
+}
+
+impl Asked {
+    /// One vector for each text that has words; what is not known yet is embedded in one call.
+    pub(crate) async fn vectors(
+        &self,
+        embedder: &dyn Embedder,
+        dimensions: u32,
+        texts: &[String],
+    ) -> Result<Vec<Option<Vector>>, KbError> {
+        let model = embedder.model();
+        let mut vectors = self.known(model, texts);
+        let mut unknown: Vec<&str> = vec![];
+        for (text, vector) in texts.iter().zip(&vectors) {
+            let asked = vector.is_none() && !text.trim().is_empty();
+            if asked && !unknown.contains(&text.as_str()) {
+                unknown.push(text);
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(vectors);
+        }
+        let found = embedder.embed(&unknown, EmbedRole::Query).await;
+        let found = found.map_err(|source| KbError::Embed { model: model.to_owned(), source })?;
+        let fits = |vector: &Vector| u32::try_from(vector.len()) == Ok(dimensions);
+        if found.len() != unknown.len() || !found.iter().all(fits) {
+            let (asked, got) = (unknown.len(), found.len());
+            return Err(KbError::BadVectors { model: model.to_owned(), asked, got });
+        }
+        let mut kept = self.kept();
+        for (text, vector) in unknown.into_iter().zip(found) {
+            for (place, _) in vectors.iter_mut().zip(texts).filter(|(_, other)| *other == text) {
+                *place = Some(vector.clone());
+            }
+            kept.put((model.to_owned(), text.to_owned()), vector);
+        }
+        Ok(vectors)
+    }
+
+    fn known(&self, model: &str, texts: &[String]) -> Vec<Option<Vector>> {
+        let mut kept = self.kept();
+        let known = |text: &String| kept.get(&(model.to_owned(), text.clone())).cloned();
+        texts.iter().map(known).collect()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, LruCache<(String, String), Vector>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use async_trait::async_trait;
+    use halma_core::LlmError;
+
+    use super::*;
+
+    /// Gives a text's length, and says what it was asked.
+    #[derive(Default)]
+    struct Lengths(Mutex<Vec<Vec<String>>>);
+
+    #[async_trait]
+    impl Embedder for Lengths {
+        fn model(&self) -> &'static str {
+            "lengths"
+        }
+
+        async fn embed(&self, texts: &[&str], _: EmbedRole) -> Result<Vec<Vector>, LlmError> {
+            self.0.lock().unwrap().push(texts.iter().map(ToString::to_string).collect());
+            #[expect(clippy::cast_precision_loss, reason = "short texts")]
+            let lengths = texts.iter().map(|text| vec![text.len() as f32]);
+            Ok(lengths.collect())
+        }
+    }
+
+    fn texts(all: &[&str]) -> Vec<String> {
+        all.iter().map(ToString::to_string).collect()
+    }
+
+    #[tokio::test]
+    async fn a_text_is_embedded_once() {
+        let (asked, embedder) = (Asked::default(), Lengths::default());
+        let all = texts(&["reef", " ", "tide", "reef"]);
+        let vectors = asked.vectors(&embedder, 1, &all).await.unwrap();
+        assert_eq!(vectors, [Some(vec![4.0]), None, Some(vec![4.0]), Some(vec![4.0])]);
+        let again = texts(&["tide", "storm"]);
+        let vectors = asked.vectors(&embedder, 1, &again).await.unwrap();
+        assert_eq!(vectors, [Some(vec![4.0]), Some(vec![5.0])]);
+        let asked = embedder.0.lock().unwrap();
+        assert_eq!(*asked, [texts(&["reef", "tide"]), texts(&["storm"])]);
+    }
+
+    #[tokio::test]
+    async fn vectors_that_do_not_fit_are_refused_and_not_kept() {
+        let (asked, embedder) = (Asked::default(), Lengths::default());
+        assert!(asked.vectors(&embedder, 2, &texts(&["reef"])).await.is_err());
+        assert!(asked.vectors(&embedder, 1, &texts(&["reef"])).await.is_ok());
+        assert_eq!(embedder.0.lock().unwrap().len(), 2);
+    }
+}

@@ -2,6 +2,7 @@
 //! peer's figure on the same work. Run by `make bench`; arguments choose rows by a part of their
 //! name (`cargo bench -p halma-cli --profile dev --bench numbers -- memory`).
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints and may stop")]
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -46,31 +47,55 @@ const ROWS: &[Row] = &[
         what: "naive question at 0 ms, 1,000 passages, p50",
         wanted: "≤ 1.5 ms",
         peer: "LangChain 5.4, PIKE-RAG 6.6, LightRAG 156",
-        run: |rt| question(rt, "naive"),
+        run: |rt| question(rt, "naive", "graph"),
+    },
+    Row {
+        what: "naive question, mode = dense",
+        wanted: "≤ 1.5 ms",
+        peer: "",
+        run: |rt| question(rt, "naive", "dense"),
     },
     Row {
         what: "kar3 question with 6 calls at 0 ms, p50",
         wanted: "≤ 6 ms",
         peer: "PIKE-RAG 43",
-        run: |rt| question(rt, "kar3"),
+        run: |rt| question(rt, "kar3", "graph"),
+    },
+    Row {
+        what: "kar3 question, mode = dense",
+        wanted: "≤ 6 ms",
+        peer: "",
+        run: |rt| question(rt, "kar3", "dense"),
     },
     Row {
         what: "kar3 questions with 6 calls at 0 ms, 64 at once, 1,000 passages",
         wanted: "≥ 300/s",
         peer: "PIKE-RAG 22",
-        run: at_once,
+        run: |rt| at_once(rt, "graph"),
+    },
+    Row {
+        what: "kar3 questions, 64 at once, mode = dense",
+        wanted: "≥ 300/s",
+        peer: "",
+        run: |rt| at_once(rt, "dense"),
     },
     Row {
         what: "dec question with 7 calls at 0 ms, 1,000 passages, p50",
         wanted: "≤ 10 ms",
         peer: "",
-        run: |rt| question(rt, "dec"),
+        run: |rt| question(rt, "dec", "graph"),
     },
     Row {
         what: "unirag question with 3 calls and 9 searches at 0 ms, 1,000 passages, p50",
         wanted: "≤ 10 ms",
         peer: "",
-        run: |rt| question(rt, "unirag"),
+        run: |rt| question(rt, "unirag", "graph"),
+    },
+    Row {
+        what: "unirag question, mode = dense",
+        wanted: "≤ 10 ms",
+        peer: "",
+        run: |rt| question(rt, "unirag", "dense"),
     },
     Row {
         what: "auto: what telling the kind of question adds, offline, p50",
@@ -149,12 +174,16 @@ fn asked_of(rt: &tokio::runtime::Runtime, dir: &Path) -> (Engine, Double) {
     (engine(dir, &double.url(), "questions"), double)
 }
 
+fn in_mode(mode: &str) -> BTreeMap<String, String> {
+    BTreeMap::from([("mode".to_owned(), mode.to_owned())])
+}
+
 /// Questions a second, 64 at once, the best of three runs.
-fn at_once(rt: &tokio::runtime::Runtime) -> String {
+fn at_once(rt: &tokio::runtime::Runtime, mode: &str) -> String {
     const QUESTIONS: usize = 1_000;
     let dir = tempfile::tempdir().unwrap();
     let (engine, _double) = asked_of(rt, dir.path());
-    let strategy = engine.strategy("kar3").unwrap();
+    let strategy = engine.strategy_with("kar3", &in_mode(mode)).unwrap();
     let run = |round: usize| {
         let asked = (0..QUESTIONS).map(|i| {
             let text = format!("Where was the maker of thing number {i} of lot {round} born?");
@@ -176,10 +205,10 @@ fn at_once(rt: &tokio::runtime::Runtime) -> String {
 }
 
 /// The median time of a question over 1,000 passages with a model that answers at once.
-fn question(rt: &tokio::runtime::Runtime, strategy: &str) -> String {
+fn question(rt: &tokio::runtime::Runtime, strategy: &str, mode: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let (engine, _double) = asked_of(rt, dir.path());
-    let strategy = engine.strategy(strategy).unwrap();
+    let strategy = engine.strategy_with(strategy, &in_mode(mode)).unwrap();
     let expected = match strategy.name() {
         "kar3" => 6,
         // A plan of two, keywords and an answer for each, one rewriting, one closing answer.

@@ -36,7 +36,7 @@ fn as_json(entry: &Entry) -> Value {
 fn shown(entry: &Entry, wide: usize) -> String {
     let taken = match cost(entry.name) {
         Some(StrategyCost { calls, tokens }) => {
-            let call = if *calls == 1.0 { "call" } else { "calls" };
+            let call = if *calls < 1.05 { "call" } else { "calls" };
             format!("{calls} {call}, {} tokens", view::thousands(u64::from(*tokens)))
         }
         None => "not measured: offline it cannot answer".to_owned(),

@@ -1,7 +1,7 @@
 //! What a strategy cannot do without, checked before its first question.
 use halma_core::{ConfigError, Entry, Need, Setup};
 
-use crate::config::{CONFIG_FILE, Config};
+use crate::config::{CONFIG_FILE, Config, OFFLINE};
 
 /// Refuses a strategy with a need that nothing configured meets.
 pub(crate) fn check(entry: &Entry, setup: &Setup, config: &Config) -> Result<(), ConfigError> {
@@ -16,10 +16,16 @@ pub(crate) fn check(entry: &Entry, setup: &Setup, config: &Config) -> Result<(),
                 let what = format!(
                     "log-probabilities from the role `{role}`, and its model `{named}` gives none"
                 );
-                let hint = format!(
-                    "write `logprobs = true` under [models.{named}] if its server gives them \
-                     (the offline model does not), or give the role to a model that does"
-                );
+                let hint = if named == OFFLINE {
+                    format!(
+                        "give the role `{role}` under [roles] to a model that has `logprobs = true`"
+                    )
+                } else {
+                    format!(
+                        "write `logprobs = true` under [models.{named}] if its server gives them, \
+                         or give the role to a model that does"
+                    )
+                };
                 (format!("roles.{role}"), what, hint)
             }
             Need::Reranker if setup.reranker.is_none() => {

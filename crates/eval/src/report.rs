@@ -144,6 +144,9 @@ pub struct Metrics {
     pub f1: Option<f64>,
     pub precision: Option<f64>,
     pub recall: Option<f64>,
+    /// The share of answers in which a gold answer stands as whole words (`CoverEM`).
+    #[serde(default)]
+    pub cover_em: Option<f64>,
     /// By the data set's own metric ([`Run::metric`]).
     pub value: Option<f64>,
     /// The share that is right: by the judge where there was one, else by exact match or the full

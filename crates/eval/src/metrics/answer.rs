@@ -14,6 +14,9 @@ pub struct Score {
     pub f1: f64,
     pub precision: f64,
     pub recall: f64,
+    /// 1 when a gold answer stands in the answer as whole words, else 0.
+    #[serde(default)]
+    pub cover_em: f64,
 }
 
 /// Scores an answer against its gold answers: exact match and F1 are the best over them each, as
@@ -23,6 +26,7 @@ pub struct Score {
 /// punctuation are gone (gold `A`, answer `a.`) its exact match is 1 and its F1 is 0; here both
 /// are 1, as in the scripts of `SQuAD` 2.0 and `MuSiQue`.
 pub fn score(profile: Profile, prediction: &str, golds: &[String]) -> Score {
+    let cover_em = cover_em(Cover::Words, profile, prediction, golds);
     let prediction = normalise(profile, prediction);
     let mut best = Score::default();
     let mut em: f64 = 0.0;
@@ -35,13 +39,13 @@ pub fn score(profile: Profile, prediction: &str, golds: &[String]) -> Score {
             best = score;
         }
     }
-    Score { em, ..best }
+    Score { em, cover_em, ..best }
 }
 
 /// Both texts are normalised.
 fn score_one(profile: Profile, prediction: &str, gold: &str) -> Score {
     if prediction == gold {
-        return Score { em: 1.0, f1: 1.0, precision: 1.0, recall: 1.0 };
+        return Score { em: 1.0, f1: 1.0, precision: 1.0, recall: 1.0, cover_em: 1.0 };
     }
     let closed = |text: &str| ["yes", "no", "noanswer"].contains(&text);
     let strict = matches!(profile, Profile::Hotpot | Profile::Atomr);
@@ -56,6 +60,7 @@ fn score_one(profile: Profile, prediction: &str, gold: &str) -> Score {
         f1: share(2 * shared, predicted + wanted),
         precision: share(shared, predicted),
         recall: share(shared, wanted),
+        cover_em: 0.0,
     }
 }
 
@@ -112,7 +117,7 @@ mod tests {
 
     /// EM, F1, precision and recall, in words that compare exactly.
     fn scored(profile: Profile, prediction: &str, golds: &[&str]) -> String {
-        let Score { em, f1, precision, recall } = score(profile, prediction, &owned(golds));
+        let Score { em, f1, precision, recall, .. } = score(profile, prediction, &owned(golds));
         format!("{em} {f1:.4} {precision:.4} {recall:.4}")
     }
 

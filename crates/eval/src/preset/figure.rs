@@ -78,14 +78,16 @@ impl Figure {
     pub(super) fn lacking(self) -> &'static str {
         match self {
             Self::Acc => "a model judge gives it (`--judge`), and none ruled",
-            Self::CoverEm => "reports do not hold it",
             Self::Accuracy => "it needs a data set that is scored by accuracy",
             Self::SupportRecall => "the questions name no gold passages, or nothing was scored",
             Self::KindF1(_) | Self::HopsF1(_) => "no scored question of the report is of that kind",
             Self::Answerable(_) => "every question of the report can be answered",
-            Self::Em | Self::F1 | Self::Precision | Self::Recall | Self::SubQuestions => {
-                "nothing was scored"
-            }
+            Self::Em
+            | Self::CoverEm
+            | Self::F1
+            | Self::Precision
+            | Self::Recall
+            | Self::SubQuestions => "nothing was scored",
         }
     }
 
@@ -107,7 +109,7 @@ impl Figure {
             Self::F1 => (metrics.f1, scored),
             Self::Precision => (metrics.precision, scored),
             Self::Recall => (metrics.recall, scored),
-            Self::CoverEm => (None, 0),
+            Self::CoverEm => (metrics.cover_em, scored),
             Self::SupportRecall => {
                 let gold = run.results.iter().filter(|result| result.support.is_some()).count();
                 (metrics.support_recall, gold)

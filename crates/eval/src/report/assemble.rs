@@ -112,6 +112,7 @@ fn metrics(scored: &[&QuestionResult], retrieved: &Retrieved) -> Metrics {
         f1: of(|score| score.f1),
         precision: of(|score| score.precision),
         recall: of(|score| score.recall),
+        cover_em: of(|score| score.cover_em),
         value: mean(scored.iter().filter_map(|result| result.value)),
         right: mean(scored.iter().map(|result| right(result))),
         support_recall: mean(scored.iter().filter_map(|result| result.support)),

@@ -43,7 +43,9 @@ pub(crate) fn result(
         Verdict::Answered(answer) => {
             // Where nothing can be answered, to say so is right and all else is wrong.
             let score = match (answer.abstained, item.answerable) {
-                (true, false) => Score { em: 1.0, f1: 1.0, precision: 1.0, recall: 1.0 },
+                (true, false) => {
+                    Score { em: 1.0, f1: 1.0, precision: 1.0, recall: 1.0, cover_em: 1.0 }
+                }
                 (true, true) | (false, false) => Score::default(),
                 (false, true) => score(measure.profile, &answer.text, &item.answers),
             };

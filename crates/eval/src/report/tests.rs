@@ -35,7 +35,7 @@ fn of_fate(fate: char) -> QuestionResult {
         fate,
         abstained: fate == Fate::Abstained,
         value: Some(em),
-        score: Some(Score { em, f1: em, precision: em, recall: em }),
+        score: Some(Score { em, f1: em, precision: em, recall: em, cover_em: em }),
         lost,
         tokens: 100,
         latency_ms: 5.0,

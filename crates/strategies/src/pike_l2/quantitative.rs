@@ -1,8 +1,9 @@
 //! Quantitative questions: a query that counts all that fits, never the nearest by eye.
 mod rows;
 
-use futures::future::try_join_all;
-use halma_core::{Answer, Computed, Cx, Error, HeldTable, Prompt, Question, Result};
+use std::collections::HashSet;
+
+use halma_core::{Answer, Computed, Cx, Error, HeldColumn, HeldTable, Prompt, Question, Result};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
@@ -98,10 +99,26 @@ impl Quantitative {
             cx.note(format!("{} of {held} tables are offered", self.tables));
         }
         let tables = with_nearest_tables(holdings, question, self.tables).tables;
-        try_join_all(tables.into_iter().map(|table| self.sampled(table, cx))).await
+        // One after the other, so that the trace has them in one order every time.
+        let mut offered = vec![];
+        for table in tables {
+            offered.push(self.sampled(question, table, cx).await?);
+        }
+        Ok(offered)
     }
 
-    async fn sampled(&self, mut table: HeldTable, cx: &Cx) -> Result<Offered> {
+    /// A table with its first rows, before them those with a value that the question names: a
+    /// query has to spell it as the table does.
+    async fn sampled(&self, question: &Question, mut table: HeldTable, cx: &Cx) -> Result<Offered> {
+        let mut named = vec![];
+        if let Some(sql) = naming(question, &table, self.samples) {
+            match cx.compute(&sql).await {
+                Ok(computed) => named = computed.rows,
+                // The first rows will do.
+                Err(Error::Knowledge(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
         let sql = format!("SELECT * FROM {} LIMIT {}", table.name, self.samples);
         let rows = match cx.compute(&sql).await {
             Ok(computed) => computed.rows,
@@ -118,7 +135,10 @@ impl Quantitative {
         };
         let sample =
             |values: Vec<Value>| values.into_iter().take(self.columns).map(short).collect();
-        let samples = rows.into_iter().map(|row| sample(row.values)).collect();
+        let rows = named.into_iter().chain(rows);
+        let mut samples: Vec<Vec<Value>> = rows.map(|row| sample(row.values)).collect();
+        let mut seen = HashSet::new();
+        samples.retain(|row| seen.insert(format!("{row:?}")));
         Ok(Offered { table, samples })
     }
 
@@ -160,4 +180,19 @@ impl Quantitative {
         at_least_one("columns", self.columns)?;
         at_least_one("rows", self.rows)
     }
+}
+
+/// Rows of a table with a text that stands in the question, at most so many; `None` for a table
+/// without texts.
+fn naming(question: &Question, table: &HeldTable, most: usize) -> Option<String> {
+    let asked = question.text.to_lowercase().replace('\'', "''");
+    let stands = |column: &HeldColumn| {
+        let name = column.name.replace('"', "\"\"");
+        // Short texts stand in everything.
+        format!("(length(\"{name}\") > 2 AND instr('{asked}', lower(\"{name}\")) > 0)")
+    };
+    let texts = table.columns.iter().filter(|column| column.kind == "text");
+    let any: Vec<String> = texts.map(stands).collect();
+    let (name, any) = (&table.name, any.join(" OR "));
+    (!any.is_empty()).then(|| format!("SELECT * FROM {name} WHERE {any} LIMIT {most}"))
 }

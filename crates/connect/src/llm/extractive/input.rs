@@ -45,6 +45,8 @@ pub(crate) struct Table {
     #[serde(default)]
     pub(crate) caption: String,
     #[serde(default)]
+    pub(crate) rows: usize,
+    #[serde(default)]
     pub(crate) columns: Vec<Column>,
     /// A few of its rows, where they are given.
     #[serde(default)]
@@ -59,6 +61,14 @@ pub(crate) struct Column {
 }
 
 impl Table {
+    /// Whether it looks like the same table, kept once more: the file was saved in two formats.
+    pub(crate) fn is_copy_of(&self, other: &Self) -> bool {
+        let heads = |table: &Self| -> Vec<(String, String)> {
+            table.columns.iter().map(|c| (c.name.clone(), c.kind.clone())).collect()
+        };
+        self.rows > 0 && self.rows == other.rows && heads(self) == heads(other)
+    }
+
     /// The stems of its name, its caption and its columns' names.
     pub(crate) fn stems(&self, lexicon: &Lexicon) -> HashSet<String> {
         let names = self.columns.iter().map(|column| column.name.as_str());

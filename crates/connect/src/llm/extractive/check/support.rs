@@ -86,6 +86,7 @@ fn read_again(lexicon: &Lexicon, asked: &Asked, verdict: &str) -> (f32, String) 
         question: asked.question.clone(),
         context: asked.context.clone(),
         history: vec![],
+        sql: None,
     };
     let found = read::read(lexicon, &again);
     let score = if found.answer == verdict { 0.6 } else { 0.0 };

@@ -85,7 +85,8 @@ fn nothing_found(lexicon: &Lexicon, asked: &Asked) -> (String, bool) {
 
 fn conclusion(lexicon: &Lexicon, asked: &Asked) -> (String, bool) {
     let context = asked.context.clone();
-    let again = read::Asked { question: asked.question.clone(), context, history: vec![] };
+    let again =
+        read::Asked { question: asked.question.clone(), context, history: vec![], sql: None };
     let found = read::read(lexicon, &again);
     let thought = match found.answer.as_str() {
         "" => "The passages do not say it.".to_owned(),

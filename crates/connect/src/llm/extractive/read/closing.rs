@@ -122,7 +122,8 @@ mod tests {
             answer: (*answer).into(),
         };
         let history = history.iter().map(exchange).collect();
-        let asked = Asked { question: Question::new(question), context: vec![], history };
+        let asked =
+            Asked { question: Question::new(question), context: vec![], history, sql: None };
         read(&Lexicon::new(), &asked).answer
     }
 

@@ -34,6 +34,9 @@ pub(crate) struct Asked {
     /// What was asked and answered on the way.
     #[serde(default)]
     pub(crate) history: Vec<Exchange>,
+    /// The query whose result the context is.
+    #[serde(default)]
+    pub(crate) sql: Option<String>,
 }
 
 /// An answer and the sentence it rests on.
@@ -53,7 +56,22 @@ pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
     json!({ "answer": answer, "rationale": rationale }).to_string()
 }
 
+/// What a query gave is the answer, where it gave one column.
+fn computed(asked: &Asked) -> Option<Found> {
+    let sql = asked.sql.as_ref()?;
+    let value = |row: &Passage| {
+        let (_, value) = row.text.split_once(": ").filter(|_| !row.text.contains("; "))?;
+        Some(value.to_owned())
+    };
+    let values: Option<Vec<String>> = asked.context.iter().map(value).collect();
+    let answer = values.filter(|values| !values.is_empty())?.join(", ");
+    Some(Found { answer, rationale: format!("The result of {sql}.") })
+}
+
 pub(crate) fn read(lexicon: &Lexicon, asked: &Asked) -> Found {
+    if let Some(found) = computed(asked) {
+        return found;
+    }
     let text = Text::new(&asked.context, lexicon);
     let question = Sentence::new(&asked.question.text, lexicon);
     let wanted = Wanted::of(&question, asked.question.answer_kind, lexicon);
@@ -139,7 +157,7 @@ mod tests {
             ("High Noon Mill", "High Noon Mill is a film of 1981, directed by Orla Finch."),
             ("Orla Finch", "Orla Finch (born 12 March 1929) is a Welsh director."),
         ];
-        Asked { question, context: context.map(passage).to_vec(), history: vec![] }
+        Asked { question, context: context.map(passage).to_vec(), history: vec![], sql: None }
     }
 
     fn answer(question: &str) -> String {
@@ -166,8 +184,12 @@ mod tests {
     #[test]
     fn it_abstains_rather_than_guesses() {
         let lexicon = Lexicon::new();
-        let empty =
-            Asked { question: Question::new("Who painted it?"), context: vec![], history: vec![] };
+        let empty = Asked {
+            question: Question::new("Who painted it?"),
+            context: vec![],
+            history: vec![],
+            sql: None,
+        };
         assert_eq!(read(&lexicon, &empty).answer, "");
         let far = read(&lexicon, &asked(Question::new("How deep is Lake Ontario in winter?")));
         assert_eq!(far.answer, "");

@@ -61,7 +61,8 @@ mod tests {
             ("Mara Quill", "Mara Quill (3 May 1931 – 7 June 1990) was a Danish painter."),
         ];
         let context = context.map(passage).to_vec();
-        let asked = Asked { question: Question::new(question), context, history: vec![] };
+        let asked =
+            Asked { question: Question::new(question), context, history: vec![], sql: None };
         read(&Lexicon::new(), &asked).answer
     }
 

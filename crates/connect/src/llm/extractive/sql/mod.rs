@@ -106,7 +106,7 @@ fn chosen<'t>(words: &Words, tables: &'t [Table], lexicon: &Lexicon) -> Result<&
     match scored.as_slice() {
         [] => Err("The base holds no tables.".into()),
         [(score, _), ..] if *score < 3 => Err("No table speaks of what is asked.".into()),
-        [(first, one), (second, other), ..] if first == second => {
+        [(first, one), (second, other), ..] if first == second && !other.is_copy_of(one) => {
             Err(format!("`{}` and `{}` fit alike.", one.name, other.name))
         }
         [(_, table), ..] => Ok(table),

@@ -90,7 +90,11 @@ fn in_doubt_there_is_no_query() {
     }
     let question = "How many mills are there in the valley?";
     assert_eq!(sql(question, &json!([])), "");
-    assert_eq!(sql(question, &json!([mills(), mills()])), "");
+    let mut longer = mills();
+    longer["rows"] = json!(41);
+    assert_eq!(sql(question, &json!([mills(), longer])), "");
+    // The same file in two formats is no doubt.
+    assert_eq!(sql(question, &json!([mills(), mills()])), "SELECT COUNT(*) FROM \"mills\"");
     let failed = json!({
         "question": Question::new(question), "tables": [mills()],
         "failed": { "sql": "SELECT 1", "reason": "no such column" }

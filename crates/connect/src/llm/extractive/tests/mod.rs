@@ -77,3 +77,18 @@ async fn judges_of_other_things_are_refused() {
     let refused = ask("judge", rated).await.unwrap_err().to_string();
     assert!(refused.contains("[roles]"), "{refused}");
 }
+
+#[tokio::test]
+async fn the_result_of_a_query_is_the_answer_where_it_is_one_column() {
+    let row = |text: &str| json!({ "title": "Mills", "text": text, "score": 1.0 });
+    let read = |rows: Value| {
+        json!({ "question": question("How many mills are there?"), "context": rows,
+                "sql": "SELECT COUNT(*) FROM mills" })
+    };
+    let reply = ask("read", read(json!([row("COUNT(*): 12")]))).await.unwrap();
+    let reply: Value = serde_json::from_str(&reply.text).unwrap();
+    assert_eq!(reply["answer"], "12");
+    let two = ask("read", read(json!([row("town: Varn"), row("town: Holm")]))).await.unwrap();
+    let two: Value = serde_json::from_str(&two.text).unwrap();
+    assert_eq!(two["answer"], "Varn, Holm");
+}

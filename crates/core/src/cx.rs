@@ -1,13 +1,17 @@
 //! What a run may use and where it writes what it did.
 mod ask;
 mod look;
+mod outside;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 pub use self::ask::{Scored, estimate_tokens};
-use crate::{Error, Event, Knowledge, Meter, Models, Prompts, Reranker, Result, Tagger, Trace};
+pub use self::outside::FactsCx;
+use crate::{
+    Error, Event, Facts, Knowledge, Meter, Models, Prompts, Reranker, Result, Source, Tagger, Trace,
+};
 
 /// Sees every event as it happens, for live views.
 pub type Watcher = Arc<dyn Fn(&Event) + Send + Sync>;
@@ -20,12 +24,17 @@ pub struct Setup {
     pub prompts: Arc<Prompts>,
     pub reranker: Option<Arc<dyn Reranker>>,
     pub tagger: Option<Arc<dyn Tagger>>,
+    /// Texts beside the base: the web.
+    pub sources: Vec<Arc<dyn Source>>,
+    /// The knowledge graph.
+    pub facts: Option<Arc<dyn Facts>>,
 }
 
 impl Setup {
-    /// Models, a base and prompts; no reranker and no tagger.
+    /// Models, a base and prompts; no reranker, no tagger and no sources beside the base.
     pub fn new(models: Models, knowledge: Arc<dyn Knowledge>, prompts: Arc<Prompts>) -> Self {
-        Self { models, knowledge, prompts, reranker: None, tagger: None }
+        let (reranker, tagger, facts) = (None, None, None);
+        Self { models, knowledge, prompts, reranker, tagger, sources: vec![], facts }
     }
 }
 

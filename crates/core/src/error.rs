@@ -18,6 +18,9 @@ pub enum Error {
     Llm { model: String, source: LlmError },
     #[error("knowledge base: {0}")]
     Knowledge(#[source] BoxError),
+    /// A source beside the base failed; a strategy may go on without it and says so.
+    #[error("source `{name}`: {source}")]
+    Source { name: String, source: BoxError },
     /// Something the run needs is not configured, or does not do what it must.
     #[error("{0}")]
     Unmet(String),
@@ -33,6 +36,7 @@ impl Error {
             Self::BadReply { .. } => "bad_reply",
             Self::Llm { .. } => "llm",
             Self::Knowledge(_) => "knowledge",
+            Self::Source { .. } => "source",
             Self::Unmet(_) => "unmet",
             Self::Prompt(_) => "prompt",
         }

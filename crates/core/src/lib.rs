@@ -6,6 +6,7 @@
 mod budget;
 mod cx;
 mod error;
+mod facts;
 mod knowledge;
 mod llm;
 mod node;
@@ -16,6 +17,7 @@ mod question;
 mod reply;
 mod reply_loose;
 mod reranker;
+mod source;
 mod strategy;
 mod tagger;
 pub mod text;
@@ -25,8 +27,9 @@ mod text_words;
 mod trace;
 
 pub use budget::{Budget, Limit, Meter};
-pub use cx::{Cx, Scored, Setup, UnlessSpent, Watcher, estimate_tokens};
+pub use cx::{Cx, FactsCx, Scored, Setup, UnlessSpent, Watcher, estimate_tokens};
 pub use error::{BoxError, ConfigError, Error, Result};
+pub use facts::{Entity, EntityId, Fact, FactValue, Facts, Tail, ValueKind};
 pub use knowledge::{
     Computed, ComputedRow, Filter, HeldColumn, HeldTable, Holdings, Knowledge, MinScore, Mode,
     Query,
@@ -41,6 +44,7 @@ pub use prompt_file::{PromptFile, Shape};
 pub use question::{Answer, AnswerKind, Citation, Question};
 pub use reply::parse_json;
 pub use reranker::Reranker;
+pub use source::{Source, SourceInfo};
 pub use strategy::{Entry, Need, Outcome, Strategy};
 pub use tagger::{Mention, Tagger};
 pub use trace::{AskedStatus, Event, HitLine, TRACE_VERSION, Trace, UsageTotal};

@@ -42,6 +42,13 @@ fn line(event: &Event) -> (u32, String) {
             let ids: Vec<&str> = hits.iter().map(|hit| hit.id.0.as_str()).collect();
             (*span, format!("search {} {query:?} -> {ids:?}", layer.name()))
         }
+        Event::LookedUp { span, source, query, hits, .. } => {
+            let ids: Vec<&str> = hits.iter().map(|hit| hit.id.0.as_str()).collect();
+            (*span, format!("look up {source} {query:?} -> {ids:?}"))
+        }
+        Event::LookUpFailed { span, source, query, reason, .. } => {
+            (*span, format!("look up {source} {query:?} failed: {reason}"))
+        }
         Event::Computed { span, sql, rows, .. } => {
             (*span, format!("compute {sql:?} -> {rows} rows"))
         }

@@ -45,6 +45,10 @@ pub enum Event {
         hits: Vec<HitLine>,
         elapsed_ms: f64,
     },
+    /// A source beside the base was asked: the web, the knowledge graph.
+    LookedUp { span: u32, source: String, query: String, hits: Vec<HitLine>, elapsed_ms: f64 },
+    /// A source beside the base was asked and failed.
+    LookUpFailed { span: u32, source: String, query: String, reason: String, elapsed_ms: f64 },
     /// A query was run over the base's tables.
     Computed { span: u32, sql: String, rows: usize, elapsed_ms: f64 },
     /// Hits were put in the order of their relevance to a query.
@@ -129,7 +133,7 @@ impl Trace {
         spans.len()
     }
 
-    /// Searches, and how many of them found nothing (nothing near enough, or nothing new).
+    /// Searches of the base, and how many of them found nothing (nothing near enough, or nothing new).
     pub fn searches(&self) -> (usize, usize) {
         let found = self.0.iter().filter_map(|event| match event {
             Event::Searched { hits, .. } => Some(usize::from(hits.is_empty())),
@@ -153,7 +157,7 @@ impl Trace {
 
 fn searched_span(event: &Event) -> Option<u32> {
     match event {
-        Event::Searched { span, .. } => Some(*span),
+        Event::Searched { span, .. } | Event::LookedUp { span, .. } => Some(*span),
         _ => None,
     }
 }

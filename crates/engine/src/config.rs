@@ -21,6 +21,7 @@ pub const ROLES: &[&str] = &[
     "distiller",
     "vision",
     "tagger",
+    "planner",
     "proposer",
     "selector",
     "reader",

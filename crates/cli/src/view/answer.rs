@@ -50,6 +50,19 @@ fn hops(trace: &Trace, out: &mut String) {
                 );
                 let _ = writeln!(out, "  ? {}  {} {best}", shorten(query, 90), style("→").dim());
             }
+            Event::LookedUp { source, query, hits, .. } => {
+                let best = hits.first().map_or_else(
+                    || style("nothing".to_owned()).yellow().to_string(),
+                    |hit| style(shorten(&hit.text, 90)).dim().to_string(),
+                );
+                let arrow = style("→").dim();
+                let _ = writeln!(out, "  ? {source}: {}  {arrow} {best}", shorten(query, 80));
+            }
+            Event::LookUpFailed { source, query, reason, .. } => {
+                let (query, reason) = (shorten(query, 60), shorten(reason, 120));
+                let said = format!("! {source} failed for {query}: {reason}");
+                let _ = writeln!(out, "  {}", style(said).yellow());
+            }
             Event::Computed { sql, rows, .. } => {
                 let rows = plural(*rows as u64, "row", "rows");
                 let _ = writeln!(out, "  = {}  {} {rows}", shorten(sql, 90), style("→").dim());

@@ -36,6 +36,12 @@ pub(crate) fn of_question() -> (ProgressBar, Watcher) {
             let best = hits.first().map_or("nothing near", |hit| hit.title.as_str());
             shown.set_message(format!("{} → {best}", shorten(query, 80)));
         }
+        Event::LookedUp { source, query, .. } => {
+            shown.set_message(format!("looked up in {source}: {}", shorten(query, 80)));
+        }
+        Event::LookUpFailed { source, reason, .. } => {
+            shown.set_message(format!("{source} failed: {}", shorten(reason, 80)));
+        }
         Event::Computed { sql, .. } => shown.set_message(shorten(sql, 80)),
         Event::Reranked { query, .. } => {
             shown.set_message(format!("reranked for {}", shorten(query, 80)));

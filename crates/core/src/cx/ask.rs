@@ -182,7 +182,7 @@ impl Cx {
         Error::Llm { model, source }
     }
 
-    fn spent(&self, limit: Limit) -> Error {
+    pub(super) fn spent(&self, limit: Limit) -> Error {
         self.push(Event::SpentBudget { span: self.span, limit });
         Error::Spent(limit)
     }

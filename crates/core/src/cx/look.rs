@@ -53,7 +53,7 @@ impl Cx {
         self.record().about.insert(document.to_owned());
     }
 
-    fn saw<'a>(&self, hits: impl IntoIterator<Item = &'a Hit>) {
+    pub(super) fn saw<'a>(&self, hits: impl IntoIterator<Item = &'a Hit>) {
         let mut record = self.record();
         for hit in hits {
             if !record.about.contains(&hit.document) {
@@ -124,7 +124,7 @@ fn ranked_text(hit: &Hit) -> String {
     format!("{}\n{}", hit.title, hit.text)
 }
 
-fn hit_line(hit: &Hit) -> HitLine {
+pub(super) fn hit_line(hit: &Hit) -> HitLine {
     HitLine {
         id: hit.id.clone(),
         title: hit.title.clone(),

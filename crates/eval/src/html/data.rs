@@ -155,6 +155,13 @@ fn event(event: &Event, lines: &mut Lines) -> Value {
             let hits = found(hits, lines);
             json!({ "k": "search", "s": span, "by": reranker, "q": query, "h": hits, "ms": elapsed_ms })
         }
+        Event::LookedUp { span, source, query, hits, elapsed_ms } => {
+            let hits = found(hits, lines);
+            json!({ "k": "search", "s": span, "by": source, "q": query, "h": hits, "ms": elapsed_ms })
+        }
+        Event::LookUpFailed { span, source, query, reason, .. } => {
+            json!({ "k": "note", "s": span, "n": format!("{source} failed for {query}: {reason}") })
+        }
         Event::Tagged { span, tagger, entities, .. } => {
             let names: Vec<String> =
                 entities.iter().map(|one| format!("{} ({})", one.text, one.kind)).collect();

@@ -1,0 +1,1 @@
+//! The doors for programs and browsers: HTTP, OpenAI-compatible, MCP, the web page.

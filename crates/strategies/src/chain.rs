@@ -3,13 +3,10 @@
 //!
 //! `#2` stands for the answer of the second; `<2>` and `[2]` are read as well and written `#2`.
 //! Whatever is mended is said in a note.
-use std::ops::Range;
-
 use halma_core::Cx;
 use halma_core::text::words;
 
-/// What stands in the place of an answer that there is none of: a word that no search minds.
-const UNKNOWN: &str = "it";
+use crate::references::{Reference, UNKNOWN, references};
 
 /// The sub-questions in an order in which each refers to earlier ones only. Repeats, the question
 /// itself and what exceeds `most` are left out; a reference that leads nowhere, or in a circle,
@@ -24,7 +21,7 @@ pub(crate) fn chain(plan: &[String], question: &str, most: usize, cx: &Cx) -> Ve
     let targets: Vec<Vec<Option<usize>>> = kept
         .iter()
         .map(|text| {
-            let numbers = references(text).into_iter().map(|(_, number)| number);
+            let numbers = references(text).into_iter().map(|found| found.number);
             let place = |k: usize| places.get(k.wrapping_sub(1)).copied().flatten();
             numbers.map(|k| place(k).filter(|_| !said.contains(&k))).collect()
         })
@@ -99,7 +96,7 @@ fn ordered(targets: &[Vec<Option<usize>>]) -> Vec<usize> {
 /// The numbers that look like references and are none, since the question itself speaks of them:
 /// `the #1 hit of 1999`.
 fn said(question: &str) -> Vec<usize> {
-    references(question).into_iter().map(|(_, number)| number).collect()
+    references(question).into_iter().map(|found| found.number).collect()
 }
 
 /// The sub-question with answers in the places of the references to them. `answer` gives that of
@@ -120,7 +117,7 @@ pub(crate) fn filled<'a>(
 /// its number.
 fn replaced(text: &str, by: impl Fn(usize, usize) -> Option<String>) -> String {
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
-    for (which, (range, number)) in references(text).into_iter().enumerate() {
+    for (which, Reference { range, number }) in references(text).into_iter().enumerate() {
         if let Some(word) = by(which, number) {
             out.push_str(&text[at..range.start]);
             out.push_str(&word);
@@ -129,28 +126,6 @@ fn replaced(text: &str, by: impl Fn(usize, usize) -> Option<String>) -> String {
     }
     out.push_str(&text[at..]);
     out
-}
-
-/// `#2`, `<2>` and `[2]`, with their places in bytes.
-fn references(text: &str) -> Vec<(Range<usize>, usize)> {
-    let mut found = vec![];
-    for (start, open) in text.char_indices() {
-        let close = match open {
-            '#' => "",
-            '<' => ">",
-            '[' => "]",
-            _ => continue,
-        };
-        let rest = &text[start + 1..];
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let Ok(number) = rest[..digits].parse() else { continue };
-        // `C#7` is a word.
-        let glued = text[..start].chars().next_back().is_some_and(char::is_alphanumeric);
-        if rest[digits..].starts_with(close) && !(open == '#' && glued) {
-            found.push((start..start + 1 + digits + close.len(), number));
-        }
-    }
-    found
 }
 
 #[cfg(test)]
@@ -219,8 +194,7 @@ mod tests {
 
     #[test]
     fn words_with_a_sharp_are_no_references() {
-        assert!(references("C#7, #, #x, <b>, [], <2, #99999999999999999999999").is_empty());
-        assert_eq!(references("(#1's) é#2 [3]").len(), 2);
+        assert_eq!(filled("C#1, #1st and #1", "", |_| "Oslo"), "C#1, #1st and Oslo");
         let oslo = |number| if number == 1 { "Oslo" } else { "" };
         assert_eq!(filled("Is #1 in #2?", "", oslo), "Is Oslo in it?");
         assert_eq!(filled("Is #1 the #2 hit?", "Who had the #2 hit?", oslo), "Is Oslo the #2 hit?");
@@ -233,7 +207,7 @@ mod tests {
             let (chain, _) = walk(&plan, 5);
             prop_assert!(chain.len() <= 5);
             for (i, text) in chain.iter().enumerate() {
-                prop_assert!(references(text).iter().all(|(_, number)| (1..=i).contains(number)));
+                prop_assert!(references(text).iter().all(|found| (1..=i).contains(&found.number)));
             }
         }
     }

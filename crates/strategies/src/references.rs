@@ -16,7 +16,7 @@ use halma_core::Cx;
 use halma_core::text::words;
 
 /// What stands in the place of an answer that there is none of: a word that no search minds.
-const UNKNOWN: &str = "it";
+pub(crate) const UNKNOWN: &str = "it";
 
 /// A reference as it stands in a text; `range` is in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]

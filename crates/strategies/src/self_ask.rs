@@ -14,19 +14,20 @@
 //! ```
 //!
 //! Departures from the papers: `docs/strategies/self_ask.md`.
+mod settings;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{
-    Answer, Cx, Entry, Hit, Mode, Prompt, Question, Result, Strategy, UnlessSpent as _,
-};
+use halma_core::{Answer, Cx, Entry, Hit, Prompt, Question, Result, Strategy, UnlessSpent as _};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
+pub use self::settings::{FollowUps, SelfAsk};
 use crate::near::Near;
 use crate::recall::Recall;
-use crate::settings;
+use crate::settings as table;
 use crate::steps::{Reading, answer_from, unseen};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -34,7 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     paper: "Self-Ask (EMNLP 2023), as a baseline of PIKE-RAG (Section 6.1) and KAR³",
     summary: "asks itself one follow-up question at a time and answers each",
     needs: &[],
-    build: |table| Ok(Arc::new(settings::parse::<SelfAsk>(table)?.checked()?)),
+    build: |values| Ok(Arc::new(table::parse::<SelfAsk>(values)?.checked()?)),
 };
 
 const FOLLOW_UP: Prompt<FollowUp> = Prompt::json("self_ask/follow_up");
@@ -54,56 +55,6 @@ struct Exchange {
     answer: String,
 }
 
-/// From where a follow-up is answered (PIKE-RAG, Section 6.1).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FollowUps {
-    /// From what the model knows.
-    None,
-    /// From chunks near it (w/ R).
-    #[default]
-    Flat,
-    /// From chunks near it and chunks of atoms near it (w/ H-R).
-    Hierarchical,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SelfAsk {
-    /// N, the most follow-ups (KAR³, Section 4.1).
-    pub n: usize,
-    pub retrieve: FollowUps,
-    /// Chunks for each follow-up (KAR³, Appendix A.3); 3 in DEC.
-    pub chunks: usize,
-    /// Atoms for each follow-up with `hierarchical` (PIKE-RAG, Section 6.1).
-    pub atoms: usize,
-    /// Keep of more chunks those that hold the follow-up's keywords (DEC, Table 2: w/ EK).
-    pub keywords: bool,
-    /// Chunks among which keywords are looked for, with `keywords` (DEC, Equation 7).
-    pub keyword_chunks: usize,
-    /// The nearest chunks, which are kept whatever they hold, with `keywords` (DEC, Equation 8).
-    pub backup: usize,
-    /// δ as a cosine; `None` is the usual one of the embedder in use.
-    pub min_score: Option<f32>,
-    pub mode: Mode,
-}
-
-impl Default for SelfAsk {
-    fn default() -> Self {
-        Self {
-            n: 5,
-            retrieve: FollowUps::Flat,
-            chunks: 4,
-            atoms: 4,
-            keywords: false,
-            keyword_chunks: 10,
-            backup: 2,
-            min_score: None,
-            mode: Mode::Dense,
-        }
-    }
-}
-
 #[async_trait]
 impl Strategy for SelfAsk {
     fn name(&self) -> &'static str {
@@ -111,7 +62,7 @@ impl Strategy for SelfAsk {
     }
 
     fn settings(&self) -> serde_json::Value {
-        settings::json(self)
+        table::json(self)
     }
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
@@ -177,19 +128,6 @@ impl SelfAsk {
         }
         let (near, backup) = (near(self.keyword_chunks), self.backup);
         Recall { near, backup, without_keywords: self.chunks }.to(text, cx).await
-    }
-
-    fn checked(self) -> std::result::Result<Self, String> {
-        settings::at_least_one("n", self.n)?;
-        settings::at_least_one("chunks", self.chunks)?;
-        settings::at_least_one("atoms", self.atoms)?;
-        settings::at_least_one("keyword_chunks", self.keyword_chunks)?;
-        settings::at_least_one("backup", self.backup)?;
-        if self.keywords && self.retrieve == FollowUps::None {
-            return Err("`keywords` are looked for in chunks, but `retrieve` is \"none\"".into());
-        }
-        settings::a_cosine("min_score", self.min_score)?;
-        Ok(self)
     }
 }
 

@@ -1,0 +1,70 @@
+//! The settings of Self-Ask with the papers' constants.
+use halma_core::Mode;
+use serde::{Deserialize, Serialize};
+
+use crate::settings::{a_cosine, at_least_one};
+
+/// From where a follow-up is answered (PIKE-RAG, Section 6.1).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FollowUps {
+    /// From what the model knows.
+    None,
+    /// From chunks near it (w/ R).
+    #[default]
+    Flat,
+    /// From chunks near it and chunks of atoms near it (w/ H-R).
+    Hierarchical,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SelfAsk {
+    /// N, the most follow-ups (KAR³, Section 4.1).
+    pub n: usize,
+    pub retrieve: FollowUps,
+    /// Chunks for each follow-up (KAR³, Appendix A.3); 3 in DEC.
+    pub chunks: usize,
+    /// Atoms for each follow-up with `hierarchical` (PIKE-RAG, Section 6.1).
+    pub atoms: usize,
+    /// Keep of more chunks those that hold the follow-up's keywords (DEC, Table 2: w/ EK).
+    pub keywords: bool,
+    /// Chunks among which keywords are looked for, with `keywords` (DEC, Equation 7).
+    pub keyword_chunks: usize,
+    /// The nearest chunks, which are kept whatever they hold, with `keywords` (DEC, Equation 8).
+    pub backup: usize,
+    /// δ as a cosine; `None` is the usual one of the embedder in use.
+    pub min_score: Option<f32>,
+    pub mode: Mode,
+}
+
+impl Default for SelfAsk {
+    fn default() -> Self {
+        Self {
+            n: 5,
+            retrieve: FollowUps::Flat,
+            chunks: 4,
+            atoms: 4,
+            keywords: false,
+            keyword_chunks: 10,
+            backup: 2,
+            min_score: None,
+            mode: Mode::Dense,
+        }
+    }
+}
+
+impl SelfAsk {
+    pub(super) fn checked(self) -> std::result::Result<Self, String> {
+        at_least_one("n", self.n)?;
+        at_least_one("chunks", self.chunks)?;
+        at_least_one("atoms", self.atoms)?;
+        at_least_one("keyword_chunks", self.keyword_chunks)?;
+        at_least_one("backup", self.backup)?;
+        if self.keywords && self.retrieve == FollowUps::None {
+            return Err("`keywords` are looked for in chunks, but `retrieve` is \"none\"".into());
+        }
+        a_cosine("min_score", self.min_score)?;
+        Ok(self)
+    }
+}

@@ -5,7 +5,26 @@ use serde::Deserialize;
 
 use super::load::{Fault, parse};
 use super::records::RawRecord;
-use super::{Beside, Item, Passage};
+use super::registry::{COMMON, split};
+use super::{Beside, DataSetEntry, Format, Item, Passage};
+use crate::Metric;
+use crate::metrics::Profile;
+
+pub(super) const ENTRY: DataSetEntry = DataSetEntry {
+    format: Format::OpenAustralianLegalQa,
+    name: "open-australian-legal-qa",
+    title: "Open Australian Legal QA",
+    paper: "Butler, Open Australian Legal QA, 2023",
+    source: "https://huggingface.co/datasets/umarbutler/open-australian-legal-qa",
+    licence: "that of the Open Australian Legal Corpus (per document; see its page)",
+    shape: "JSON lines; `source` is the excerpt that question and answer were made from, with \
+            `citation` and `text`.",
+    metric: Metric::Span(Profile::Squad),
+    splits: &[split("qa.jsonl", 2_124)],
+    keys: &["question", "answer", "source"],
+    read: item,
+    ..COMMON
+};
 
 #[derive(Deserialize)]
 struct Record {

@@ -5,7 +5,44 @@ use serde_json::Value;
 
 use super::load::{Fault, parse};
 use super::records::RawRecord;
-use super::{Beside, GoldPassage, Item, answers};
+use super::registry::{COMMON, known};
+use super::{Beside, DataSetEntry, Format, GoldPassage, Item, Pool, answers};
+use crate::Metric;
+use crate::metrics::Profile;
+
+pub(super) const ENTRY: DataSetEntry = DataSetEntry {
+    format: Format::Blendqa,
+    name: "blendqa",
+    title: "BlendQA",
+    paper: "Xin et al., AtomR: Atomic Operator-Empowered Large Language Models for \
+            Heterogeneous Knowledge Reasoning, 2024",
+    source: "https://github.com/THU-KEG/AtomR, `datasets/multi_source/BlendQA`",
+    licence: "none stated",
+    shape: "JSON lines, one file a pair of sources; `sub_q1`, `sub_source1`, `sub_q2`, \
+            `sub_source2`, `answers`.",
+    metric: Metric::Span(Profile::Atomr),
+    pool: Pool::Corpus("Wikipedia, the web and Wikidata, which are not part of the set"),
+    splits: &[
+        known(
+            "kg-web_132.jsonl",
+            132,
+            "39467881d1e01c6c942eb85d6b5a4614f4b7e07f1c74db27f2b8c1b1965f2267",
+        ),
+        known(
+            "text-kg_163.jsonl",
+            163,
+            "6a13c65df2c299e99e9cc3d35ba1c5775cea24c6956adb9daf70ad0c8e4e2c9d",
+        ),
+        known(
+            "web-text_150.jsonl",
+            150,
+            "8ad55a0b2308084213436d7c5ddd7c46ce806a4bfd2be0bb2d24459194ec2430",
+        ),
+    ],
+    keys: &["question", "sub_q1", "sub_q2", "answers|short_answer"],
+    read: item,
+    ..COMMON
+};
 
 #[derive(Deserialize)]
 struct Record {

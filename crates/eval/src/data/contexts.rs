@@ -5,7 +5,51 @@ use serde_json::Value;
 
 use super::load::{Fault, parse};
 use super::records::RawRecord;
-use super::{Beside, GoldPassage, Item, Passage, answers};
+use super::registry::{COMMON, split};
+use super::{Beside, DataSetEntry, Format, GoldPassage, Item, Passage, answers};
+use crate::Metric;
+use crate::metrics::Profile;
+
+pub(super) const HOTPOTQA: DataSetEntry = DataSetEntry {
+    format: Format::Hotpotqa,
+    name: "hotpotqa",
+    title: "HotpotQA",
+    paper: "Yang et al., HotpotQA: A Dataset for Diverse, Explainable Multi-hop Question \
+            Answering, EMNLP 2018",
+    source: "https://hotpotqa.github.io",
+    licence: "CC BY-SA 4.0",
+    shape: "A JSON list; `context` holds ten paragraphs as `[title, [sentences]]`, \
+            `supporting_facts` names sentences as `[title, index]`.",
+    metric: Metric::Span(Profile::Hotpot),
+    splits: &[
+        split("hotpot_train_v1.1.json", 90_447),
+        split("hotpot_dev_distractor_v1.json", 7_405),
+        split("hotpot_dev_fullwiki_v1.json", 7_405),
+    ],
+    keys: &["_id|id", "question", "answer", "supporting_facts|context"],
+    without: &["evidences", "paragraphs"],
+    read: item,
+    ..COMMON
+};
+
+pub(super) const TWO_WIKI: DataSetEntry = DataSetEntry {
+    format: Format::TwoWiki,
+    name: "2wiki",
+    title: "2WikiMultiHopQA",
+    paper: "Ho et al., Constructing A Multi-hop QA Dataset for Comprehensive Evaluation of \
+            Reasoning Steps, COLING 2020",
+    source: "https://github.com/Alab-NII/2wikimultihop",
+    licence: "Apache-2.0",
+    shape: "HotpotQA's shape with `evidences` (triples). Aliases of the answers come from \
+            `id_aliases.json`, by `answer_id`.",
+    metric: Metric::Span(Profile::Hotpot),
+    splits: &[split("train.json", 167_454), split("dev.json", 12_576)],
+    beside: Some("id_aliases.json"),
+    keys: &["_id|id", "question", "answer", "supporting_facts|context"],
+    without: &["level", "paragraphs"],
+    read: item,
+    ..COMMON
+};
 
 #[derive(Deserialize)]
 struct Record {

@@ -5,7 +5,34 @@ use serde_json::Value;
 
 use super::load::{Fault, parse};
 use super::records::RawRecord;
-use super::{Beside, Item, Passage, answers};
+use super::registry::{COMMON, known, split};
+use super::{Beside, DataSetEntry, Format, Item, Passage, answers};
+use crate::Metric;
+use crate::metrics::Profile;
+
+pub(super) const ENTRY: DataSetEntry = DataSetEntry {
+    format: Format::Crag,
+    name: "crag",
+    title: "CRAG",
+    paper: "Yang et al., CRAG: Comprehensive RAG Benchmark, NeurIPS 2024",
+    source: "https://github.com/facebookresearch/CRAG",
+    licence: "CC BY-NC 4.0",
+    shape: "JSON lines (unpack the `.bz2`); `query`, `answer`, `alternative_answers`, \
+            `search_results` with five pages of HTML. AtomR's shorter form (`question_id`, \
+            `question`, `answers`) is read too.",
+    metric: Metric::Span(Profile::Atomr),
+    splits: &[
+        split("crag_task_1_and_2_dev_v4.jsonl", 2_706),
+        known(
+            "CRAG_test_500.jsonl",
+            500,
+            "f38d86dc393f1a3741d787b00e46f3c8d4ab5e370868875ad3414efe94443d5a",
+        ),
+    ],
+    keys: &["query|question", "answer|answers", "query_time", "question_type"],
+    read: item,
+    ..COMMON
+};
 
 #[derive(Deserialize)]
 struct Record {

@@ -5,8 +5,33 @@ use serde_json::Value;
 
 use super::load::{Fault, parse};
 use super::records::RawRecord;
+use super::registry::{COMMON, split};
 use super::scifact::verdict_item;
-use super::{Beside, GoldPassage, Item};
+use super::{Beside, DataSetEntry, Format, GoldPassage, Item, Pool};
+use crate::Metric;
+
+pub(super) const ENTRY: DataSetEntry = DataSetEntry {
+    format: Format::Fever,
+    name: "fever",
+    title: "FEVER",
+    paper: "Thorne et al., FEVER: a Large-scale Dataset for Fact Extraction and VERification, \
+            NAACL 2018",
+    source: "https://fever.ai/dataset/fever.html",
+    licence: "CC BY-SA 3.0",
+    shape: "JSON lines; `label` is `SUPPORTS`, `REFUTES` or `NOT ENOUGH INFO`; `evidence` \
+            names pages and sentences.",
+    metric: Metric::Options,
+    pool: Pool::Corpus("the Wikipedia pages of June 2017 (`wiki-pages`), published beside it"),
+    splits: &[
+        split("train.jsonl", 145_449),
+        split("shared_task_dev.jsonl", 19_998),
+        split("paper_dev.jsonl", 9_999),
+        split("paper_test.jsonl", 9_999),
+    ],
+    keys: &["id", "claim", "label", "evidence"],
+    read: item,
+    ..COMMON
+};
 
 const VERDICTS: [&str; 3] = ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"];
 

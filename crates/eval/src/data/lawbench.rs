@@ -5,8 +5,105 @@ use serde::Deserialize;
 
 use super::load::{Fault, parse};
 use super::records::RawRecord;
-use super::{Beside, Item};
+use super::registry::{COMMON, known};
+use super::{Beside, DataSetEntry, Format, Item, Pool};
+use crate::Metric;
 use crate::metrics::articles;
+
+/// What the six tasks of `LawBench` share.
+const LAWBENCH: DataSetEntry = DataSetEntry {
+    paper: "Fei et al., LawBench: Benchmarking Legal Knowledge of Large Language Models, 2023",
+    source: "https://github.com/open-compass/LawBench, `data/zero_shot`",
+    licence: "Apache-2.0",
+    shape: "A JSON list with `instruction`, `question` and `answer`, in Chinese.",
+    pool: Pool::Corpus("the laws themselves, which are not part of the set"),
+    keys: &["instruction", "question", "answer"],
+    ..COMMON
+};
+
+pub(super) const LAWBENCH_1_1: DataSetEntry = DataSetEntry {
+    format: Format::Lawbench11,
+    name: "lawbench-1-1",
+    title: "LawBench 1-1 (statute recitation)",
+    metric: Metric::RougeL,
+    splits: &[known(
+        "1-1.json",
+        500,
+        "2e4fbcb42a7e7cce6f1a3f771a01cf7896384aecdc5b2900c74550497426c40e",
+    )],
+    read: recitation,
+    ..LAWBENCH
+};
+
+pub(super) const LAWBENCH_1_2: DataSetEntry = DataSetEntry {
+    format: Format::Lawbench12,
+    name: "lawbench-1-2",
+    title: "LawBench 1-2 (knowledge of the law)",
+    metric: Metric::LawOption,
+    splits: &[known(
+        "1-2.json",
+        500,
+        "860d9f9e64706d5396d014027e571e1191b25c753fbea35a31710fc741fa8aa3",
+    )],
+    read: knowledge,
+    ..LAWBENCH
+};
+
+pub(super) const LAWBENCH_3_1: DataSetEntry = DataSetEntry {
+    format: Format::Lawbench31,
+    name: "lawbench-3-1",
+    title: "LawBench 3-1 (articles behind facts)",
+    metric: Metric::LawArticles,
+    splits: &[known(
+        "3-1.json",
+        500,
+        "6ca91fff5ab6cd4fd6f46316edf0e4c6fd5bddd3ebf73ad3e7dc505e29591c1a",
+    )],
+    read: articles_of_facts,
+    ..LAWBENCH
+};
+
+pub(super) const LAWBENCH_3_2: DataSetEntry = DataSetEntry {
+    format: Format::Lawbench32,
+    name: "lawbench-3-2",
+    title: "LawBench 3-2 (articles behind a scenario)",
+    metric: Metric::RougeL,
+    splits: &[known(
+        "3-2.json",
+        500,
+        "2e209fb2343db7dea424131ac8f7cb41d1bd291e6fe09be761e474eb1fdaa87d",
+    )],
+    read: articles_of_scenario,
+    ..LAWBENCH
+};
+
+pub(super) const LAWBENCH_3_6: DataSetEntry = DataSetEntry {
+    format: Format::Lawbench36,
+    name: "lawbench-3-6",
+    title: "LawBench 3-6 (case analysis)",
+    metric: Metric::LawOption,
+    splits: &[known(
+        "3-6.json",
+        500,
+        "17f8f78c9c279417455cd543577468acb16e88a3193b73c1f3d67240b8fe7fdf",
+    )],
+    read: case,
+    ..LAWBENCH
+};
+
+pub(super) const LAWBENCH_3_8: DataSetEntry = DataSetEntry {
+    format: Format::Lawbench38,
+    name: "lawbench-3-8",
+    title: "LawBench 3-8 (consultation)",
+    metric: Metric::RougeL,
+    splits: &[known(
+        "3-8.json",
+        500,
+        "3eb1989dd55e03e1414d8a68854e551e044d8d32544971e63c9d24d271374382",
+    )],
+    read: consultation,
+    ..LAWBENCH
+};
 
 #[derive(Deserialize)]
 struct Record {

@@ -6,7 +6,35 @@ use serde::Deserialize;
 
 use super::load::{Fault, parse};
 use super::records::RawRecord;
-use super::{Beside, Item};
+use super::registry::{COMMON, known, split};
+use super::{Beside, DataSetEntry, Format, Item, Pool};
+use crate::Metric;
+
+pub(super) const ENTRY: DataSetEntry = DataSetEntry {
+    format: Format::Logiqa2,
+    name: "logiqa2",
+    title: "LogiQA 2.0",
+    paper: "Liu et al., LogiQA 2.0: An Improved Dataset for Logical Reasoning in Natural \
+            Language Understanding, TASLP 2023",
+    source: "https://github.com/csitfun/LogiQA2.0, `logiqa/DATA/LOGIQA`",
+    licence: "CC BY-NC-SA 4.0",
+    shape: "JSON lines; `text`, `question`, four `options`, `answer` the right one's number, \
+            counted from 0; `type` the kinds of reasoning.",
+    metric: Metric::Options,
+    pool: Pool::Nothing,
+    splits: &[
+        split("train.txt", 12_567),
+        known("dev.txt", 1_569, "bbefb563b7ddc02640ccdc314c1315d5727dba48539d0ecdd126fa351e511b09"),
+        known(
+            "test.txt",
+            1_572,
+            "71940b37ae0184b677c253a148d57ad4e75d6113447b1563c2ca82483e4e4f8d",
+        ),
+    ],
+    keys: &["text", "question", "options", "answer"],
+    read: item,
+    ..COMMON
+};
 
 #[derive(Deserialize)]
 struct Record {

@@ -4,7 +4,26 @@ use serde::Deserialize;
 
 use super::load::{Fault, parse};
 use super::records::RawRecord;
-use super::{Beside, Item};
+use super::registry::{COMMON, split};
+use super::{Beside, DataSetEntry, Format, Item, Pool};
+use crate::Metric;
+
+pub(super) const ENTRY: DataSetEntry = DataSetEntry {
+    format: Format::Medmcqa,
+    name: "medmcqa",
+    title: "MedMCQA",
+    paper: "Pal et al., MedMCQA: A Large-scale Multi-Subject Multi-Choice Dataset for Medical \
+            domain Question Answering, CHIL 2022",
+    source: "https://github.com/medmcqa/medmcqa",
+    licence: "MIT",
+    shape: "JSON lines; options `opa` to `opd`, `cop` the right one's number, counted from 1.",
+    metric: Metric::Options,
+    pool: Pool::Corpus("medical texts of one's own; none are published with it"),
+    splits: &[split("train.json", 182_822), split("dev.json", 4_183)],
+    keys: &["question", "opa", "opb", "opc", "opd", "cop"],
+    read: item,
+    ..COMMON
+};
 
 #[derive(Deserialize)]
 struct Record {

@@ -6,7 +6,25 @@ use serde::Deserialize;
 
 use super::load::{Fault, parse};
 use super::records::RawRecord;
-use super::{Beside, Item};
+use super::registry::{COMMON, split};
+use super::{Beside, DataSetEntry, Format, Item, Pool};
+use crate::Metric;
+
+pub(super) const ENTRY: DataSetEntry = DataSetEntry {
+    format: Format::Medqa,
+    name: "medqa",
+    title: "MedQA (US)",
+    paper: "Jin et al., What Disease does this Patient Have?, 2020",
+    source: "https://github.com/jind11/MedQA, `questions/US`",
+    licence: "MIT",
+    shape: "JSON lines; `options` by letter (four or five), `answer_idx` the right letter.",
+    metric: Metric::Options,
+    pool: Pool::Corpus("the textbooks that are published with it (`textbooks/en`)"),
+    splits: &[split("train.jsonl", 10_178), split("dev.jsonl", 1_272), split("test.jsonl", 1_273)],
+    keys: &["question", "answer", "options", "answer_idx"],
+    read: item,
+    ..COMMON
+};
 
 #[derive(Deserialize)]
 struct Record {

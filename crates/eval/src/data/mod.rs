@@ -1,6 +1,6 @@
 //! Data sets: questions with gold answers and gold passages, read from the official files.
 //!
-//! A format is one entry in `listed.rs` and one file that makes an item of a record.
+//! A format is one entry and one reader that makes an item of a record, both in one file.
 mod answers;
 mod arithmetic;
 mod auslegal;
@@ -15,7 +15,6 @@ mod folio;
 mod format;
 mod item;
 mod lawbench;
-mod listed;
 mod load;
 mod logiqa;
 mod medmcqa;

@@ -7,7 +7,47 @@ use serde_json::Value;
 
 use super::load::{Fault, parse};
 use super::records::RawRecord;
-use super::{Beside, GoldPassage, Item, Passage, answers};
+use super::registry::{COMMON, split};
+use super::{Beside, DataSetEntry, Format, GoldPassage, Item, Passage, Pool, answers};
+
+pub(super) const MUSIQUE: DataSetEntry = DataSetEntry {
+    format: Format::Musique,
+    name: "musique",
+    title: "MuSiQue (answerable)",
+    paper: "Trivedi et al., MuSiQue: Multihop Questions via Single-hop Question Composition, \
+            TACL 2022",
+    source: "https://github.com/StonyBrookNLP/musique",
+    licence: "CC BY 4.0",
+    shape: "JSON lines; 20 `paragraphs` with `title`, `paragraph_text`, `is_supporting`; \
+            `question_decomposition`, `answer_aliases`.",
+    splits: &[
+        split("musique_ans_v1.0_train.jsonl", 19_938),
+        split("musique_ans_v1.0_dev.jsonl", 2_417),
+    ],
+    keys: &["id", "question", "answer", "paragraphs"],
+    read: answerable,
+    ..COMMON
+};
+
+pub(super) const MUSIQUE_FULL: DataSetEntry = DataSetEntry {
+    format: Format::MusiqueFull,
+    name: "musique-full",
+    title: "MuSiQue (full)",
+    paper: "Trivedi et al., MuSiQue: Multihop Questions via Single-hop Question Composition, \
+            TACL 2022",
+    source: "https://github.com/StonyBrookNLP/musique",
+    licence: "CC BY 4.0",
+    shape: "As `musique`, each question twice: the second time `answerable` is false, a \
+            supporting paragraph is gone, and the right thing is to abstain.",
+    pool: Pool::EachAlone,
+    splits: &[
+        split("musique_full_v1.0_train.jsonl", 39_876),
+        split("musique_full_v1.0_dev.jsonl", 4_834),
+    ],
+    keys: &["id", "question", "answer", "paragraphs"],
+    read: full,
+    ..COMMON
+};
 
 #[derive(Deserialize)]
 struct Record {

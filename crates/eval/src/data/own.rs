@@ -6,7 +6,20 @@ use serde_json::Value;
 
 use super::load::{Fault, parse};
 use super::records::RawRecord;
-use super::{Beside, GoldPassage, Item, Passage, answers};
+use super::registry::COMMON;
+use super::{Beside, DataSetEntry, GoldPassage, Item, Passage, Pool, answers};
+use crate::Metric;
+
+pub(super) const ENTRY: DataSetEntry = DataSetEntry {
+    source: "written by you",
+    licence: "yours",
+    shape: "JSON lines; `question` and `answers` (a text, a number or a list). Where known: \
+            `id`, `evidence` (texts, or objects with `title` and `text`), `kind`, `hops`, \
+            `options`, `answer_kind`, `answerable`, `contexts`, `asked_at`.",
+    metric: Metric::ByKind,
+    pool: Pool::Corpus("your documents; `contexts` where the file brings them"),
+    ..COMMON
+};
 
 #[derive(Deserialize)]
 struct Record {

@@ -6,7 +6,7 @@ use super::{DATA_SETS, DataSetEntry, Pool, Split};
 const HEAD: &str = "\
 # Data sets
 
-This page is made from the list in `crates/eval/src/data/listed.rs`; a test holds it current. \
+This page is made from the entries in `crates/eval/src/data`; a test holds it current. \
 To make it anew: `HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test reference`.
 
 `halma eval FILE --format NAME` asks the questions of a file; `halma data check FILE` says which \

@@ -1,11 +1,43 @@
 //! What is known about a data set. `halma data`, the reference page, the loader and the choice of
-//! metrics all read it; the list itself is in `listed.rs`.
+//! metrics all read it. Each entry stands beside the reader of its records.
 use std::collections::BTreeSet;
 
-use super::Format;
-pub use super::listed::DATA_SETS;
 use super::load::ReadItem;
+use super::{
+    Format, arithmetic, auslegal, blendqa, contexts, crag, fever, folio, lawbench, logiqa, medmcqa,
+    medqa, musique, own, scifact, strategyqa,
+};
 use crate::Metric;
+use crate::metrics::Profile;
+
+/// All data sets, in the order of the reference. A new one is a variant of [`Format`], a file with
+/// its reader and its entry, and a line here.
+pub const DATA_SETS: &[DataSetEntry] = &[
+    contexts::HOTPOTQA,
+    contexts::TWO_WIKI,
+    musique::MUSIQUE,
+    musique::MUSIQUE_FULL,
+    strategyqa::ENTRY,
+    medqa::ENTRY,
+    medmcqa::ENTRY,
+    scifact::SCIFACT,
+    scifact::SCIFACT_PAIRS,
+    fever::ENTRY,
+    logiqa::ENTRY,
+    folio::ENTRY,
+    arithmetic::GSM8K,
+    arithmetic::MAWPS,
+    lawbench::LAWBENCH_1_1,
+    lawbench::LAWBENCH_1_2,
+    lawbench::LAWBENCH_3_1,
+    lawbench::LAWBENCH_3_2,
+    lawbench::LAWBENCH_3_6,
+    lawbench::LAWBENCH_3_8,
+    auslegal::ENTRY,
+    crag::ENTRY,
+    blendqa::ENTRY,
+    own::ENTRY,
+];
 
 /// What is known about one data set.
 #[derive(Debug, Clone, Copy)]
@@ -82,3 +114,30 @@ impl DataSetEntry {
 pub fn entries() -> &'static [DataSetEntry] {
     DATA_SETS
 }
+
+pub(super) const fn split(file: &'static str, records: usize) -> Split {
+    Split { file, records, sha256: None }
+}
+
+pub(super) const fn known(file: &'static str, records: usize, sha256: &'static str) -> Split {
+    Split { file, records, sha256: Some(sha256) }
+}
+
+/// What most entries share.
+pub(super) const COMMON: DataSetEntry = DataSetEntry {
+    format: Format::Own,
+    name: "own",
+    title: "Questions of one's own",
+    paper: "",
+    source: "",
+    licence: "",
+    shape: "",
+    metric: Metric::Span(Profile::Squad),
+    pool: Pool::Pooled,
+    splits: &[],
+    beside: None,
+    keys: &["question", "answers|answer"],
+    without: &[],
+    table: false,
+    read: own::item,
+};

@@ -7,7 +7,44 @@ use serde::Deserialize;
 
 use super::load::{Fault, parse};
 use super::records::RawRecord;
-use super::{Beside, GoldPassage, Item, Passage};
+use super::registry::{COMMON, split};
+use super::{Beside, DataSetEntry, Format, GoldPassage, Item, Passage, Pool};
+use crate::Metric;
+
+pub(super) const SCIFACT: DataSetEntry = DataSetEntry {
+    format: Format::Scifact,
+    name: "scifact",
+    title: "SciFact",
+    paper: "Wadden et al., Fact or Fiction: Verifying Scientific Claims, EMNLP 2020",
+    source: "https://github.com/allenai/scifact",
+    licence: "CC BY-NC 2.0 (claims)",
+    shape: "JSON lines; `evidence` gives, by abstract, rationales with `SUPPORT` or \
+            `CONTRADICT`; a claim without is `NOT ENOUGH INFO`. Abstracts come from \
+            `corpus.jsonl`.",
+    metric: Metric::Options,
+    pool: Pool::Corpus("the 5,183 abstracts of `corpus.jsonl`"),
+    splits: &[split("claims_train.jsonl", 809), split("claims_dev.jsonl", 300)],
+    beside: Some("corpus.jsonl"),
+    keys: &["id", "claim", "evidence", "cited_doc_ids"],
+    read: claim,
+    ..COMMON
+};
+
+pub(super) const SCIFACT_PAIRS: DataSetEntry = DataSetEntry {
+    format: Format::ScifactPairs,
+    name: "scifact-pairs",
+    title: "SciFact (pairs)",
+    paper: "Wadden et al., Fact or Fiction: Verifying Scientific Claims, EMNLP 2020",
+    source: "SciFact's claims and rationales as a table; several benchmarks pass it on so",
+    licence: "CC BY-NC 2.0 (claims)",
+    shape: "A table with tabs: `index`, `sentence1` (the rationale), `sentence2` (the claim), \
+            `entailment` (`entailment` or `not_entailment`).",
+    metric: Metric::Options,
+    keys: &["index", "sentence1", "sentence2", "entailment"],
+    table: true,
+    read: pair,
+    ..COMMON
+};
 
 /// What its authors call the verdicts; a claim without evidence is the third.
 const VERDICTS: [&str; 3] = ["SUPPORT", "CONTRADICT", "NOT ENOUGH INFO"];

@@ -6,7 +6,40 @@ use serde_json::Value;
 
 use super::load::{Fault, parse};
 use super::records::RawRecord;
-use super::{Beside, GoldPassage, Item, answers};
+use super::registry::{COMMON, known, split};
+use super::{Beside, DataSetEntry, Format, GoldPassage, Item, Pool, answers};
+use crate::Metric;
+
+pub(super) const ENTRY: DataSetEntry = DataSetEntry {
+    format: Format::Strategyqa,
+    name: "strategyqa",
+    title: "StrategyQA",
+    paper: "Geva et al., Did Aristotle Use a Laptop? A Question Answering Benchmark with \
+            Implicit Reasoning Strategies, TACL 2021",
+    source: "https://allenai.org/data/strategyqa; the split of its authors' code: \
+             https://github.com/eladsegal/strategyqa, `data/strategyqa`",
+    licence: "MIT",
+    shape: "A JSON list; `answer` is true or false; `evidence` names paragraphs, whose texts \
+            are in `strategyqa_train_paragraphs.json`.",
+    metric: Metric::YesNo,
+    pool: Pool::Corpus(
+        "the paragraphs of `strategyqa_train_paragraphs.json` that its questions name, or a \
+         Wikipedia of one's own",
+    ),
+    splits: &[
+        split("strategyqa_train.json", 2_290),
+        known(
+            "train.json",
+            2_061,
+            "0f72560b8a6fad3db847d2f1a7524fb087297843bb45a8d3245ffd68cbe0de12",
+        ),
+        known("dev.json", 229, "0d94842ffb022db8fd5ecd2168b785d5cf67f6faf64f665476bad544a3eb9dde"),
+    ],
+    beside: Some("strategyqa_train_paragraphs.json"),
+    keys: &["qid", "question", "answer", "term|facts|decomposition"],
+    read: item,
+    ..COMMON
+};
 
 #[derive(Deserialize)]
 struct Record {

@@ -7,6 +7,7 @@ mod failure;
 mod http;
 pub mod llm;
 mod onnx;
+mod outside;
 pub mod rerank;
 pub mod tag;
 

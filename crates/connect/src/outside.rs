@@ -9,7 +9,7 @@ mod body;
 mod places;
 mod resolve;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

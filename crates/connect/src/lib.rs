@@ -18,7 +18,10 @@ pub use llm::{Cache, CacheError, Limits, OpenAi, ping, wrapped, wrapped_embedder
 pub use onnx::OnnxError;
 pub use rerank::{RerankShape, RerankerKind, RerankerSettings, reranker};
 pub use tag::{TaggerKind, TaggerSettings, tagger};
-pub use web::{Web, WebKind, WebSearch, WebSettings, forget_web_searches, web, web_searches};
+pub use web::{
+    Web, WebKind, WebRank, WebResult, WebSearch, WebSettings, WebStoreError, forget_web_searches,
+    web, web_searches,
+};
 
 /// The prompts of this crate.
 pub const PROMPTS: &[halma_core::PromptFile] = &[halma_core::PromptFile {

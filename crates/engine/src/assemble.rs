@@ -1,12 +1,13 @@
 //! Models, embedder and prompts from the configuration.
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use halma_connect::embed::minilm::{self, MiniLm};
 use halma_connect::llm::extractive::Extractive;
 use halma_connect::{
-    Cache, Endpoint, Limits, RerankerKind, RerankerSettings, TaggerKind, wrapped, wrapped_embedder,
+    Cache, Endpoint, Limits, RerankerKind, RerankerSettings, TaggerKind, Web, wrapped,
+    wrapped_embedder,
 };
 use halma_core::{
     ConfigError, Embedder, Llm, Models, Price, PromptError, Prompts, Reranker, Tagger,
@@ -204,6 +205,19 @@ pub(crate) fn tagger(
     let models = asks.then(|| models(config, None)).transpose()?;
     let llm = models.map(|models| Arc::clone(models.of("tagger")));
     halma_connect::tagger(&config.tagger, llm, prompts).map_err(|e| at(e, "tagger"))
+}
+
+/// The web, where it is configured; its searches are kept in `folder`.
+pub(crate) fn web(config: &Config, folder: PathBuf) -> Result<Option<Arc<Web>>, ConfigError> {
+    let Some(settings) = &config.sources.web else { return Ok(None) };
+    let key = key_of(&settings.key_env, "sources.web")?;
+    let web = halma_connect::web(settings, key, folder).map_err(|e| at(e, "sources.web"))?;
+    Ok(Some(Arc::new(web)))
+}
+
+/// Where a base keeps the searches of the web.
+pub(crate) fn web_folder(cache: &Path) -> PathBuf {
+    cache.join("web")
 }
 
 /// Gets the weights of the local embedder into the place where [`embedder`] looks for them.

@@ -46,6 +46,9 @@ pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
     found("reranker", health, said);
     let (health, said) = tagger(config).await;
     found("tagger", health, said);
+    if let Some((health, said)) = web(config, dir).await {
+        found("source web", health, said);
+    }
     for (name, model) in &config.models {
         let what = format!("model {name}");
         match assemble::endpoint(model, &format!("models.{name}")) {
@@ -133,6 +136,17 @@ async fn tagger(config: &Config) -> (Health, String) {
             Err(e) => (Health::Bad, format!("{}: {e}", tagger.name())),
         },
         Err(e) => (Health::Bad, told(config, e)),
+    }
+}
+
+/// The web, where it is configured. A key is not tried, since engines take money for a search.
+async fn web(config: &Config, dir: &Path) -> Option<(Health, String)> {
+    match assemble::web(config, assemble::web_folder(&dir.join("cache"))) {
+        Ok(web) => Some(match web?.check().await {
+            Ok(said) => (Health::Good, said),
+            Err(e) => (Health::Bad, e.to_string()),
+        }),
+        Err(e) => Some((Health::Bad, told(config, e))),
     }
 }
 

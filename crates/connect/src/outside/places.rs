@@ -23,7 +23,11 @@ const V4: &[Range<Ipv4Addr>] = &[
     (Ipv4Addr::new(240, 0, 0, 0), 4, "reserved"),
 ];
 
-/// The only global addresses are below this one; what is not is refused unseen.
+/// Where IPv4 addresses are reached through a translator (RFC 6052): each is what the one in its
+/// last bits is.
+const TRANSLATED: Range<Ipv6Addr> = (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96, "");
+
+/// All other global addresses are in this network; what is not is refused unseen.
 const V6_GLOBAL: Range<Ipv6Addr> = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3, "");
 
 const V6: &[Range<Ipv6Addr>] = &[
@@ -46,6 +50,10 @@ pub(super) fn inside(address: IpAddr) -> Option<&'static str> {
         IpAddr::V4(address) => of(V4, |net, bits| within_v4(address, net, bits)),
         IpAddr::V6(address) => match address.to_ipv4_mapped() {
             Some(mapped) => inside(mapped.into()).or(Some("an IPv4 address in disguise")),
+            None if within_v6(address, TRANSLATED.0, TRANSLATED.1) => {
+                let [.., a, b, c, d] = address.octets();
+                inside(Ipv4Addr::new(a, b, c, d).into())
+            }
             None => of(V6, |net, bits| within_v6(address, net, bits)).or_else(|| {
                 let (net, bits, _) = V6_GLOBAL;
                 (!within_v6(address, net, bits)).then_some("reserved")
@@ -105,6 +113,7 @@ mod tests {
             "::ffff:8.8.8.8",
             "::127.0.0.1",
             "64:ff9b::7f00:1",
+            "64:ff9b::10.0.0.1",
             "64:ff9b:1::1",
             "100::1",
             "2001::1",
@@ -137,6 +146,7 @@ mod tests {
             "192.167.255.255",
             "192.169.0.0",
             "223.255.255.255",
+            "64:ff9b::8.8.8.8",
             "2001:4860:4860::8888",
             "2606:4700::1111",
             "2a00:1450::1",

@@ -78,7 +78,7 @@ const FORBIDDEN: &[(&str, &str)] = &[
     ("http://[::]:PORT/", "this network"),
     ("http://[::ffff:127.0.0.1]:PORT/", "loopback"),
     ("http://[::ffff:7f00:1]:PORT/", "loopback"),
-    ("http://[64:ff9b::7f00:1]:PORT/", "reserved"),
+    ("http://[64:ff9b::7f00:1]:PORT/", "loopback"),
     ("http://[fe80::1]:PORT/", "link-local"),
     ("http://169.254.169.254/latest/meta-data/", "link-local"),
     ("http://10.0.0.1/", "private"),

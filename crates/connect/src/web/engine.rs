@@ -13,6 +13,9 @@ use crate::failure::{clip, said, throttled};
 use crate::llm::{Gate, Limits, Patience, persist};
 use crate::outside::{Follow, Outside, Reply, Request};
 
+/// Seconds after which a search is given up that throttling or failures hold up.
+const LONGEST: f64 = 60.0;
+
 pub(super) struct Engine {
     pub(super) kind: WebKind,
     pub(super) url: Url,
@@ -32,8 +35,13 @@ impl Engine {
         url: Url,
         key: Option<String>,
         outside: Outside,
-        limits: Limits,
     ) -> Result<Self, ConfigError> {
+        let limits = Limits {
+            concurrency: settings.concurrency,
+            requests_per_minute: settings.requests_per_minute,
+            retries: settings.retries,
+            max_wait_seconds: LONGEST,
+        };
         Ok(Self {
             kind: settings.kind,
             url,

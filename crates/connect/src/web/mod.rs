@@ -53,8 +53,7 @@ pub struct Web {
 
 impl Web {
     fn new(settings: &WebSettings, engine: Engine, pages: Outside, folder: PathBuf) -> Self {
-        let WebSettings { kind, limit, fetch_pages, language, country, .. } = settings;
-        let address = show(&engine.url);
+        let WebSettings { kind, fetch_pages, .. } = settings;
         let read = if *fetch_pages > 0 { ", with passages of the first pages" } else { "" };
         Self {
             about: format!(
@@ -62,7 +61,7 @@ impl Web {
                  knowledge panels{read}; good for what is recent or widely known",
                 kind.name()
             ),
-            settings: format!("{kind:?} {address} {limit} {fetch_pages} {language:?} {country:?}"),
+            settings: settings.identity(),
             engine,
             pages: Pages::new(pages),
             fetch_pages: *fetch_pages,

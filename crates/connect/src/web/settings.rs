@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Engine, Web};
 use crate::address::{base, wrong};
-use crate::llm::Limits;
 use crate::outside::{Bounds, Lookup, Outside};
 
 /// Bytes of a reply or a page, at most.
@@ -124,6 +123,14 @@ impl WebSettings {
         }
     }
 
+    /// Everything that results depend on, in words: equal for the same engine asked in the same
+    /// way.
+    pub fn identity(&self) -> String {
+        let Self { kind, url, limit, fetch_pages, language, country, .. } = self;
+        let (url, name) = (url.trim().trim_end_matches('/'), kind.name());
+        format!("{name} {url} {limit} {fetch_pages} {language:?} {country:?}")
+    }
+
     fn address(&self) -> Result<Url, ConfigError> {
         let own = self.url.trim();
         let given = if own.is_empty() { self.kind.address() } else { Some(own) };
@@ -209,12 +216,6 @@ pub(super) fn resolving(
     let host = url.host_str().unwrap_or_default().to_owned();
     let engine = outside(vec![host])?;
     let pages = outside(settings.allow_private.clone())?;
-    let limits = Limits {
-        concurrency: settings.concurrency,
-        requests_per_minute: settings.requests_per_minute,
-        retries: settings.retries,
-        max_wait_seconds: 60.0,
-    };
-    let engine = Engine::new(settings, url, key, engine, limits)?;
+    let engine = Engine::new(settings, url, key, engine)?;
     Ok(Web::new(settings, engine, pages, folder))
 }

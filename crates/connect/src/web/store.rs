@@ -1,9 +1,9 @@
 //! The searches that were made, one file each in a folder of their day: `2024-05-31/KEY.json`.
 //!
 //! A file is whole or not there. Whatever happens to the folder costs searches, never a run.
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use time::{Date, Duration};
 
@@ -56,18 +56,28 @@ impl Store {
     }
 
     fn write(&self, key: &str, search: &WebSearch) -> std::io::Result<()> {
-        // A name of its own for each writer, also of other processes.
-        static WRITTEN: AtomicU64 = AtomicU64::new(0);
-        let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
         let dir = self.dir.join(&search.day);
         std::fs::create_dir_all(&dir)?;
-        let part = dir.join(format!(".{key}.{}-{number}", std::process::id()));
         let text = serde_json::to_string_pretty(search).map_err(std::io::Error::other)?;
-        std::fs::write(&part, text)?;
+        let (part, mut file) = part(&dir, key)?;
+        file.write_all(text.as_bytes())?;
+        drop(file);
         std::fs::rename(&part, dir.join(format!("{key}.json"))).inspect_err(|_| {
             let _ = std::fs::remove_file(&part);
         })
     }
+}
+
+/// A new file beside the one that it will become, which no other writer has.
+fn part(dir: &Path, key: &str) -> std::io::Result<(PathBuf, File)> {
+    for number in 0.. {
+        let part = dir.join(format!(".{key}.{number}"));
+        match File::create_new(&part) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            file => return Ok((part, file?)),
+        }
+    }
+    unreachable!("some number is free")
 }
 
 /// All searches that are kept in a folder, by day, those of a day by query. One that cannot be

@@ -238,6 +238,23 @@ async fn nothing_found_is_no_error_and_no_query_is() {
 }
 
 #[tokio::test]
+async fn replies_that_were_recorded_are_found_by_their_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let given = Given::results(&[("Comet", "https://example.org/c", "It turned back in 2023.")]);
+    for (_, shape) in ALL {
+        std::fs::create_dir(folder.path().join(shape.name())).unwrap();
+        let file = folder.path().join(shape.name()).join("comet.json");
+        std::fs::write(file, shape.reply(&given).to_string()).unwrap();
+    }
+    let world = World { double: WebDouble::serving(folder.path()), folder };
+    for (kind, _) in ALL {
+        let web = world.web(kind);
+        assert_eq!(web.search("When did the comet turn back?", 3).await.unwrap()[0].title, "Comet");
+        assert!(web.search("Who painted the ceiling?", 3).await.unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
 async fn pages_are_read_where_their_site_lets_us() {
     let world = World::new();
     let page = "<title>no</title><nav>The harbour bridge menu</nav><main><p>It rained.</p>\

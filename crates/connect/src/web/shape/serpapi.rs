@@ -34,9 +34,8 @@ struct Reply {
     error: Said,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(default)]
-#[derive(Default)]
 struct Organic {
     title: Said,
     link: Said,

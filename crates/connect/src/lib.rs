@@ -22,9 +22,3 @@ pub use web::{
     Web, WebKind, WebRank, WebResult, WebSearch, WebSettings, WebStoreError, forget_web_searches,
     web, web_searches,
 };
-
-/// The prompts of this crate.
-pub const PROMPTS: &[halma_core::PromptFile] = &[halma_core::PromptFile {
-    name: "tag/entities",
-    text: include_str!("../prompts/tag/entities.md"),
-}];

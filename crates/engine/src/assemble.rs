@@ -10,7 +10,7 @@ use halma_connect::{
     wrapped_embedder,
 };
 use halma_core::{
-    ConfigError, Embedder, Llm, Models, Price, PromptError, Prompts, Reranker, Tagger,
+    ConfigError, Embedder, Llm, Models, Price, PromptError, Prompts, Reranker, Tagging,
 };
 use halma_kb::Thresholds;
 
@@ -195,16 +195,17 @@ pub(crate) fn reranker(
     halma_connect::reranker(config, key, embedder).map_err(|e| at(e, "reranker"))
 }
 
-pub(crate) fn tagger(
-    config: &Config,
-    prompts: &Arc<Prompts>,
-) -> Result<Arc<dyn Tagger>, ConfigError> {
-    // Without the cache: a tagger is not told whose words it reads, so that its replies could not
-    // be forgotten with a document.
-    let asks = config.tagger.kind == TaggerKind::Model && config.model_of("tagger") != OFFLINE;
-    let models = asks.then(|| models(config, None)).transpose()?;
-    let llm = models.map(|models| Arc::clone(models.of("tagger")));
-    halma_connect::tagger(&config.tagger, llm, prompts).map_err(|e| at(e, "tagger"))
+/// How entities are found. The offline model does not tag, so that there must be another to ask.
+pub(crate) fn tagger(config: &Config) -> Result<Tagging, ConfigError> {
+    if config.tagger.kind == TaggerKind::Model && config.model_of("tagger") == OFFLINE {
+        return Err(ConfigError {
+            file: CONFIG_FILE.into(),
+            key: "tagger.kind".into(),
+            reason: "no model plays the role `tagger`".into(),
+            hint: "name one as `tagger` under [roles], or write `kind = \"rules\"`".into(),
+        });
+    }
+    halma_connect::tagger(&config.tagger).map_err(|e| at(e, "tagger"))
 }
 
 /// The web, where it is configured; its searches are kept in `folder`.

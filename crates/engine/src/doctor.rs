@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use halma_connect::{RerankerKind, ping};
-use halma_core::{ConfigError, EmbedRole, Embedder};
+use halma_core::{ConfigError, EmbedRole, Embedder, Tagging};
 use serde::Serialize;
 
 use crate::assemble;
@@ -128,10 +128,11 @@ async fn reranker(config: &Config, embedder: Option<&Arc<dyn Embedder>>) -> (Hea
 }
 
 async fn tagger(config: &Config) -> (Health, String) {
-    let opened =
-        assemble::prompts(config).and_then(|prompts| assemble::tagger(config, &Arc::new(prompts)));
-    match opened {
-        Ok(tagger) => match tagger.entities("Is Ada Lovelace ready?").await {
+    match assemble::tagger(config) {
+        Ok(Tagging::Asked) => {
+            (Health::Good, format!("the model {} is asked", config.model_of("tagger")))
+        }
+        Ok(Tagging::By(tagger)) => match tagger.entities("Is Ada Lovelace ready?").await {
             Ok(_) => (Health::Good, tagger.name().to_owned()),
             Err(e) => (Health::Bad, format!("{}: {e}", tagger.name())),
         },

@@ -69,7 +69,7 @@ impl Engine {
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
         let reranker = assemble::reranker(&config.reranker, embedder.as_ref());
         let reranker = reranker.map_err(|e| config.named(e))?;
-        let tagger = assemble::tagger(&config, &prompts).map_err(|e| config.named(e))?;
+        let tagger = assemble::tagger(&config).map_err(|e| config.named(e))?;
         let graph = config.kb.graph;
         let former = former::former(dir, name.as_deref())?;
         let origin = former::origin(&config.embedder);
@@ -316,7 +316,7 @@ impl Engine {
             "prompts": words,
             "models": models,
             "reranker": self.setup.reranker.as_ref().map(|reranker| reranker.name()),
-            "tagger": self.setup.tagger.as_ref().map(|tagger| tagger.name()),
+            "tagger": self.setup.tagger_name(),
             "thresholds": [self.config.embedder.chunk_threshold, self.config.embedder.atom_threshold],
             "graph": self.config.kb.graph,
             "web": self.config.sources.web.as_ref().map(WebSettings::identity),

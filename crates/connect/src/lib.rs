@@ -1,4 +1,4 @@
-//! Everything that talks to the world outside: chat models, embedders, rerankers, taggers, and the
+//! Everything that talks to the world outside: chat models, embedders, rerankers, taggers, the web, and the
 //! local ones that answer without a network.
 mod address;
 pub mod embed;
@@ -7,8 +7,10 @@ mod failure;
 mod http;
 pub mod llm;
 mod onnx;
+mod outside;
 pub mod rerank;
 pub mod tag;
+pub mod web;
 
 pub use embed::EndpointEmbedder;
 pub use endpoint::{Endpoint, JsonMode};
@@ -16,9 +18,7 @@ pub use llm::{Cache, CacheError, Limits, OpenAi, ping, wrapped, wrapped_embedder
 pub use onnx::OnnxError;
 pub use rerank::{RerankShape, RerankerKind, RerankerSettings, reranker};
 pub use tag::{TaggerKind, TaggerSettings, tagger};
-
-/// The prompts of this crate.
-pub const PROMPTS: &[halma_core::PromptFile] = &[halma_core::PromptFile {
-    name: "tag/entities",
-    text: include_str!("../prompts/tag/entities.md"),
-}];
+pub use web::{
+    Web, WebKind, WebRank, WebResult, WebSearch, WebSettings, WebStoreError, forget_web_searches,
+    web, web_searches,
+};

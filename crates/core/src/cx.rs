@@ -2,6 +2,7 @@
 mod ask;
 mod look;
 mod outside;
+mod tag;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +11,8 @@ use std::time::Instant;
 pub use self::ask::{Scored, estimate_tokens};
 pub use self::outside::FactsCx;
 use crate::{
-    Error, Event, Facts, Knowledge, Meter, Models, Prompts, Reranker, Result, Source, Tagger, Trace,
+    Error, Event, Facts, Knowledge, Meter, Models, Prompts, Reranker, Result, Source, Tagging,
+    Trace,
 };
 
 /// Sees every event as it happens, for live views.
@@ -23,7 +25,7 @@ pub struct Setup {
     pub knowledge: Arc<dyn Knowledge>,
     pub prompts: Arc<Prompts>,
     pub reranker: Option<Arc<dyn Reranker>>,
-    pub tagger: Option<Arc<dyn Tagger>>,
+    pub tagger: Option<Tagging>,
     /// Texts beside the base: the web.
     pub sources: Vec<Arc<dyn Source>>,
     /// The knowledge graph.
@@ -35,6 +37,15 @@ impl Setup {
     pub fn new(models: Models, knowledge: Arc<dyn Knowledge>, prompts: Arc<Prompts>) -> Self {
         let (reranker, tagger, facts) = (None, None, None);
         Self { models, knowledge, prompts, reranker, tagger, sources: vec![], facts }
+    }
+
+    /// What finds entities, for the trace and the fingerprint: the tagger's name, or the model's
+    /// that is asked.
+    pub fn tagger_name(&self) -> Option<String> {
+        self.tagger.as_ref().map(|tagger| match tagger {
+            Tagging::Asked => format!("model:{}", self.models.of("tagger").model()),
+            Tagging::By(tagger) => tagger.name().to_owned(),
+        })
     }
 }
 

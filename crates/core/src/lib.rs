@@ -39,12 +39,12 @@ pub use llm::{
     Usage, Vector,
 };
 pub use node::{Edge, Hit, Layer, NodeId, ScorePart, Span};
-pub use prompt::{Prompt, PromptError, PromptInfo, Prompts, REPLY_PROMPTS, Rendered};
+pub use prompt::{PROMPTS, Prompt, PromptError, PromptInfo, Prompts, Rendered};
 pub use prompt_file::{PromptFile, Shape};
 pub use question::{Answer, AnswerKind, Citation, Question};
 pub use reply::parse_json;
 pub use reranker::Reranker;
 pub use source::{Source, SourceInfo};
 pub use strategy::{Entry, Need, Outcome, Strategy};
-pub use tagger::{Mention, Tagger};
+pub use tagger::{Marked, Mention, Tagger, Tagging, mentions};
 pub use trace::{AskedStatus, Event, HitLine, TRACE_VERSION, Trace, UsageTotal};

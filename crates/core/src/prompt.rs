@@ -106,11 +106,13 @@ struct Template {
     overridden: bool,
 }
 
-/// The prompts that core itself needs: the complaint about a reply that does not fit; and the
-/// parts that prompts of all crates include, `{% include "part/answer_form" %}`.
-pub const REPLY_PROMPTS: &[PromptFile] = &[
+/// The prompts that core itself needs: the complaint about a reply that does not fit; the question
+/// for the entities of a text; and the parts that prompts of all crates include,
+/// `{% include "part/answer_form" %}`.
+pub const PROMPTS: &[PromptFile] = &[
     PromptFile { name: "part/answer_form", text: include_str!("../prompts/part/answer_form.md") },
     PromptFile { name: "reply/mend", text: include_str!("../prompts/reply/mend.md") },
+    PromptFile { name: "tag/entities", text: include_str!("../prompts/tag/entities.md") },
 ];
 
 /// The folder of files that are parts of prompts and are never asked by themselves.
@@ -123,12 +125,12 @@ pub struct Prompts {
 }
 
 impl Prompts {
-    /// The shipped prompts of some crates, [`REPLY_PROMPTS`] included.
+    /// The shipped prompts of some crates, [`PROMPTS`] included.
     pub fn shipped(files: &[&[PromptFile]]) -> Result<Self, PromptError> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         let mut prompts = Self { environment, templates: BTreeMap::new() };
-        for file in std::iter::once(&REPLY_PROMPTS).chain(files).copied().flatten() {
+        for file in std::iter::once(&PROMPTS).chain(files).copied().flatten() {
             let path = format!("prompts/{}.md", file.name);
             let (front, sections) = parse_file(file.name, &path, file.text, None)?;
             prompts.insert(file.name, &path, file.text, front, sections, false)?;

@@ -1,7 +1,12 @@
 //! What a tagger of named entities is to Halma.
+mod place;
+
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+pub use self::place::{Marked, mentions};
 use crate::{LlmError, Span};
 
 /// An entity as a text names it.
@@ -16,6 +21,16 @@ pub struct Mention {
     pub span: Span,
     /// How sure the tagger is, between 0 and 1.
     pub score: f32,
+}
+
+/// How the entities of a text are found.
+#[derive(Clone)]
+pub enum Tagging {
+    /// By asking the model of the role `tagger`, within the budget of the run and traced like
+    /// every question to a model.
+    Asked,
+    /// By what is no chat model.
+    By(Arc<dyn Tagger>),
 }
 
 /// Finds the entities that a text names.

@@ -1,15 +1,16 @@
 //! Models, embedder and prompts from the configuration.
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use halma_connect::embed::minilm::{self, MiniLm};
 use halma_connect::llm::extractive::Extractive;
 use halma_connect::{
-    Cache, Endpoint, Limits, RerankerKind, RerankerSettings, TaggerKind, wrapped, wrapped_embedder,
+    Cache, Endpoint, Limits, RerankerKind, RerankerSettings, TaggerKind, Web, wrapped,
+    wrapped_embedder,
 };
 use halma_core::{
-    ConfigError, Embedder, Llm, Models, Price, PromptError, Prompts, Reranker, Tagger,
+    ConfigError, Embedder, Llm, Models, Price, PromptError, Prompts, Reranker, Tagging,
 };
 use halma_kb::Thresholds;
 
@@ -194,16 +195,30 @@ pub(crate) fn reranker(
     halma_connect::reranker(config, key, embedder).map_err(|e| at(e, "reranker"))
 }
 
-pub(crate) fn tagger(
-    config: &Config,
-    prompts: &Arc<Prompts>,
-) -> Result<Arc<dyn Tagger>, ConfigError> {
-    // Without the cache: a tagger is not told whose words it reads, so that its replies could not
-    // be forgotten with a document.
-    let asks = config.tagger.kind == TaggerKind::Model && config.model_of("tagger") != OFFLINE;
-    let models = asks.then(|| models(config, None)).transpose()?;
-    let llm = models.map(|models| Arc::clone(models.of("tagger")));
-    halma_connect::tagger(&config.tagger, llm, prompts).map_err(|e| at(e, "tagger"))
+/// How entities are found. The offline model does not tag, so that there must be another to ask.
+pub(crate) fn tagger(config: &Config) -> Result<Tagging, ConfigError> {
+    if config.tagger.kind == TaggerKind::Model && config.model_of("tagger") == OFFLINE {
+        return Err(ConfigError {
+            file: CONFIG_FILE.into(),
+            key: "tagger.kind".into(),
+            reason: "no model plays the role `tagger`".into(),
+            hint: "name one as `tagger` under [roles], or write `kind = \"rules\"`".into(),
+        });
+    }
+    halma_connect::tagger(&config.tagger).map_err(|e| at(e, "tagger"))
+}
+
+/// The web, where it is configured; its searches are kept in `folder`.
+pub(crate) fn web(config: &Config, folder: PathBuf) -> Result<Option<Arc<Web>>, ConfigError> {
+    let Some(settings) = &config.sources.web else { return Ok(None) };
+    let key = key_of(&settings.key_env, "sources.web")?;
+    let web = halma_connect::web(settings, key, folder).map_err(|e| at(e, "sources.web"))?;
+    Ok(Some(Arc::new(web)))
+}
+
+/// Where a base keeps the searches of the web.
+pub(crate) fn web_folder(cache: &Path) -> PathBuf {
+    cache.join("web")
 }
 
 /// Gets the weights of the local embedder into the place where [`embedder`] looks for them.

@@ -2,7 +2,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use halma_connect::{JsonMode, RerankerSettings, TaggerSettings};
+use halma_connect::{JsonMode, RerankerSettings, TaggerSettings, WebSettings};
 use halma_core::{Budget, ConfigError, Price};
 use halma_kb::KbSettings;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,7 @@ pub struct Config {
     pub embedder: EmbedderConfig,
     pub reranker: RerankerSettings,
     pub tagger: TaggerSettings,
+    pub sources: SourcesConfig,
     pub models: BTreeMap<String, ModelConfig>,
     /// Role → name of a model; `default` is for the roles that are not named.
     pub roles: BTreeMap<String, String>,
@@ -95,6 +96,14 @@ pub struct EmbedderConfig {
     /// The cosine from which an atom counts as near; by default the embedder's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub atom_threshold: Option<f32>,
+}
+
+/// Where is looked beside the base.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SourcesConfig {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub web: Option<WebSettings>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

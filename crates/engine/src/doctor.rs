@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use halma_connect::{RerankerKind, ping};
-use halma_core::{ConfigError, EmbedRole, Embedder};
+use halma_core::{ConfigError, EmbedRole, Embedder, Tagging};
 use serde::Serialize;
 
 use crate::assemble;
@@ -46,6 +46,9 @@ pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
     found("reranker", health, said);
     let (health, said) = tagger(config).await;
     found("tagger", health, said);
+    if let Some((health, said)) = web(config, dir).await {
+        found("source web", health, said);
+    }
     for (name, model) in &config.models {
         let what = format!("model {name}");
         match assemble::endpoint(model, &format!("models.{name}")) {
@@ -125,14 +128,26 @@ async fn reranker(config: &Config, embedder: Option<&Arc<dyn Embedder>>) -> (Hea
 }
 
 async fn tagger(config: &Config) -> (Health, String) {
-    let opened =
-        assemble::prompts(config).and_then(|prompts| assemble::tagger(config, &Arc::new(prompts)));
-    match opened {
-        Ok(tagger) => match tagger.entities("Is Ada Lovelace ready?").await {
+    match assemble::tagger(config) {
+        Ok(Tagging::Asked) => {
+            (Health::Good, format!("the model {} is asked", config.model_of("tagger")))
+        }
+        Ok(Tagging::By(tagger)) => match tagger.entities("Is Ada Lovelace ready?").await {
             Ok(_) => (Health::Good, tagger.name().to_owned()),
             Err(e) => (Health::Bad, format!("{}: {e}", tagger.name())),
         },
         Err(e) => (Health::Bad, told(config, e)),
+    }
+}
+
+/// The web, where it is configured. A key is not tried, since engines take money for a search.
+async fn web(config: &Config, dir: &Path) -> Option<(Health, String)> {
+    match assemble::web(config, assemble::web_folder(&dir.join("cache"))) {
+        Ok(web) => Some(match web?.check().await {
+            Ok(said) => (Health::Good, said),
+            Err(e) => (Health::Bad, e.to_string()),
+        }),
+        Err(e) => Some((Health::Bad, told(config, e))),
     }
 }
 

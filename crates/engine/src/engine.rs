@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use halma_connect::Cache;
+use halma_connect::{Cache, WebSearch, WebSettings, forget_web_searches, web_searches};
 use halma_core::{
     ConfigError, Cx, Entry, Filter, Hit, Knowledge, Layer, Meter, MinScore, Mode, Outcome,
-    PromptInfo, Prompts, Query, Question, Setup, Strategy, Watcher,
+    PromptInfo, Prompts, Query, Question, Setup, Source, Strategy, Watcher,
 };
 use halma_kb::{Base, BaseOptions, Deleted, Estimate, IndexOptions, IndexReport, Progress, Stats};
 use toml::Table;
@@ -69,7 +69,7 @@ impl Engine {
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
         let reranker = assemble::reranker(&config.reranker, embedder.as_ref());
         let reranker = reranker.map_err(|e| config.named(e))?;
-        let tagger = assemble::tagger(&config, &prompts).map_err(|e| config.named(e))?;
+        let tagger = assemble::tagger(&config).map_err(|e| config.named(e))?;
         let graph = config.kb.graph;
         let former = former::former(dir, name.as_deref())?;
         let origin = former::origin(&config.embedder);
@@ -82,8 +82,11 @@ impl Engine {
         };
         let models = assemble::models(&config, cache.as_ref()).map_err(|e| config.named(e))?;
         let knowledge: Arc<dyn Knowledge> = Arc::clone(&base) as Arc<dyn Knowledge>;
+        let web = assemble::web(&config, assemble::web_folder(&base.cache_dir()));
+        let web = web.map_err(|e| config.named(e))?;
+        let sources = web.into_iter().map(|web| web as Arc<dyn Source>).collect();
         let setup = Setup::new(models, knowledge, prompts);
-        let setup = Arc::new(Setup { reranker, tagger: Some(tagger), ..setup });
+        let setup = Arc::new(Setup { reranker, tagger: Some(tagger), sources, ..setup });
         Ok(Self { config, base, setup, cache, embedder: name, warnings })
     }
 
@@ -143,12 +146,14 @@ impl Engine {
     }
 
     /// Forgets the kept replies that may quote these documents, also where no model is configured
-    /// any more that could have given them.
+    /// any more that could have given them; and all searches of the web, since it is not known
+    /// which of their queries were made from a document.
     fn forget(&self, documents: &[String]) -> Result<(), EngineError> {
         if documents.is_empty() {
             return Ok(());
         }
         let dir = self.base.cache_dir();
+        forget_web_searches(&assemble::web_folder(&dir))?;
         let failed = |e| EngineError::Cache(Box::new(e));
         let cache = match &self.cache {
             Some(cache) => Arc::clone(cache),
@@ -259,6 +264,36 @@ impl Engine {
         Ok(lists.into_iter().flatten().collect())
     }
 
+    /// Searches a source beside the base.
+    pub async fn search_source(
+        &self,
+        name: &str,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<Hit>, EngineError> {
+        let sources = &self.setup.sources;
+        let source = sources.iter().find(|source| source.name() == name).ok_or_else(|| {
+            let known: Vec<&str> = sources.iter().map(|source| source.name()).collect();
+            ConfigError {
+                file: "--source".into(),
+                key: name.into(),
+                reason: "no such source is configured".into(),
+                hint: match known.as_slice() {
+                    [] => "configure one under [sources.web] (docs/guide/sources.md)".into(),
+                    known => format!("use one of: {}", known.join(", ")),
+                },
+            }
+        })?;
+        let hits = source.search(query, limit).await;
+        let failed = |source| halma_core::Error::Source { name: name.to_owned(), source };
+        Ok(hits.map_err(failed)?)
+    }
+
+    /// The searches of the web that are kept, by day and query.
+    pub fn web_searches(&self) -> Result<Vec<WebSearch>, EngineError> {
+        Ok(web_searches(&assemble::web_folder(&self.base.cache_dir()))?)
+    }
+
     /// Names the base's content and how it is searched.
     pub fn base_fingerprint(&self) -> Result<String, EngineError> {
         let embedder = self.embedder.as_deref().unwrap_or("none");
@@ -281,9 +316,10 @@ impl Engine {
             "prompts": words,
             "models": models,
             "reranker": self.setup.reranker.as_ref().map(|reranker| reranker.name()),
-            "tagger": self.setup.tagger.as_ref().map(|tagger| tagger.name()),
+            "tagger": self.setup.tagger_name(),
             "thresholds": [self.config.embedder.chunk_threshold, self.config.embedder.atom_threshold],
             "graph": self.config.kb.graph,
+            "web": self.config.sources.web.as_ref().map(WebSettings::identity),
             "budget": self.config.budget.ask,
             "base": self.base_fingerprint()?,
         })

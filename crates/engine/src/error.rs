@@ -12,6 +12,8 @@ pub enum EngineError {
     Kb(#[from] KbError),
     #[error("the reply cache: {0}")]
     Cache(#[source] halma_core::BoxError),
+    #[error(transparent)]
+    Web(#[from] halma_connect::WebStoreError),
     /// A run that failed: exit code 1.
     #[error(transparent)]
     Run(#[from] halma_core::Error),
@@ -26,7 +28,7 @@ impl EngineError {
                 error,
                 KbError::NoBase { .. } | KbError::Newer { .. } | KbError::NoInput { .. }
             ),
-            Self::Cache(_) | Self::Run(_) => false,
+            Self::Cache(_) | Self::Web(_) | Self::Run(_) => false,
         }
     }
 }

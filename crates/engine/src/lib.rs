@@ -13,11 +13,15 @@ mod within;
 pub use assemble::{Opened, fetch_weights};
 pub use config::{
     AskConfig, BudgetConfig, Config, EmbedderConfig, EmbedderKind, ModelConfig, OFFLINE, ROLES,
+    SourcesConfig,
 };
 pub use doctor::{Finding, Health, examine};
 pub use engine::{Asked, Engine, SearchQuery, list_prompts};
 pub use error::EngineError;
-pub use halma_connect::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
+pub use halma_connect::{
+    RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings, WebKind, WebRank,
+    WebResult, WebSearch, WebSettings,
+};
 pub use halma_kb::{
     Base, Deleted, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat, ListQuery,
     Listed, Merge, MergeSide, Progress, Refused, Seen, Shown, SqlLimits, Stage, StageEstimate,
@@ -28,13 +32,8 @@ pub use load::{Flags, Loaded, flag_value, load};
 pub use show::{ShownValue, show};
 
 /// The prompts of every crate that has some.
-pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 4] {
-    [
-        halma_strategies::PROMPTS,
-        halma_kb::PROMPTS,
-        halma_connect::PROMPTS,
-        halma_eval::judge::JUDGE_PROMPTS,
-    ]
+pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 3] {
+    [halma_strategies::PROMPTS, halma_kb::PROMPTS, halma_eval::judge::JUDGE_PROMPTS]
 }
 
 /// What a strategy takes for a question on average, where it was measured.

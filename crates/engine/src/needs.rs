@@ -50,7 +50,7 @@ mod tests {
     use std::sync::Arc;
 
     use halma_connect::llm::extractive::Extractive;
-    use halma_core::{Models, Prompts};
+    use halma_core::{Models, Prompts, Tagging};
     use halma_testkit::{Capitals, Overlap, Toy};
 
     use super::*;
@@ -68,8 +68,11 @@ mod tests {
 
     #[test]
     fn what_is_lacking_is_named_with_what_to_do() {
-        let both =
-            Setup { reranker: Some(Arc::new(Overlap)), tagger: Some(Arc::new(Capitals)), ..bare() };
+        let both = Setup {
+            reranker: Some(Arc::new(Overlap)),
+            tagger: Some(Tagging::By(Arc::new(Capitals))),
+            ..bare()
+        };
         let config = Config::default();
         for (setup, needs, key, hint) in [
             (bare(), ALL, "reranker", "[reranker]"),

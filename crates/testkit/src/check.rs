@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use halma_core::{
     Budget, Cx, Knowledge, Llm, Meter, Models, Outcome, PromptFile, Prompts, Question, Setup,
-    Strategy,
+    Strategy, Tagging,
 };
 
 use crate::{Capitals, Overlap};
@@ -25,7 +25,7 @@ pub async fn check(strategy: &dyn Strategy, question: &str, against: Check) -> S
     let prompts = Arc::new(Prompts::shipped(&[prompts]).unwrap());
     let setup = Arc::new(Setup {
         reranker: Some(Arc::new(Overlap)),
-        tagger: Some(Arc::new(Capitals)),
+        tagger: Some(Tagging::By(Arc::new(Capitals))),
         ..Setup::new(Models::new(model), knowledge, prompts)
     });
     let cx = Cx::new(setup, Arc::new(Meter::new(budget)), None);

@@ -4,10 +4,15 @@ use halma_core::{Filter, Layer, Mode};
 
 use super::KbDir;
 
+/// What only a search of the base knows.
+const OF_THE_BASE: [&str; 9] =
+    ["layer", "mode", "explain", "document", "section", "kind", "tag", "since", "until"];
+
 #[derive(clap::Args)]
 pub(crate) struct Search {
     /// What to look for
-    pub(crate) query: String,
+    #[arg(required_unless_present = "kept")]
+    pub(crate) query: Option<String>,
     #[command(flatten)]
     pub(crate) kb: KbDir,
     #[arg(long, value_enum, default_value = "chunk")]
@@ -19,6 +24,12 @@ pub(crate) struct Search {
     pub(crate) top: u32,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
+    /// Search this source beside the base instead: `web`
+    #[arg(long, value_name = "NAME", conflicts_with_all = OF_THE_BASE)]
+    pub(crate) source: Option<String>,
+    /// Print the searches of the web that are kept, one a line as JSON, and search for nothing
+    #[arg(long, conflicts_with_all = OF_THE_BASE, conflicts_with_all = ["query", "source", "json"])]
+    pub(crate) kept: bool,
     /// Say what each score is made of
     #[arg(long)]
     pub(crate) explain: bool,

@@ -44,7 +44,7 @@ fn bold(word: &str) -> String {
 }
 
 fn shipped() -> impl Iterator<Item = &'static halma_core::PromptFile> {
-    std::iter::once(halma_core::REPLY_PROMPTS).chain(shipped_prompts()).flatten()
+    std::iter::once(halma_core::PROMPTS).chain(shipped_prompts()).flatten()
 }
 
 /// Writes every shipped prompt; a changed file of the user's is never overwritten unasked.

@@ -14,17 +14,30 @@ use crate::view::{self, shorten};
 pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     let config = loaded(common, vec![])?.config;
     let engine = open(config, &args.kb.kb)?;
+    let Some(text) = args.query.filter(|_| !args.kept) else {
+        let searches = engine.web_searches()?;
+        let lines = searches.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+        return if lines.is_empty() { Ok(()) } else { view::say(&lines.join("\n")) };
+    };
+    let began = Instant::now();
+    if let Some(source) = &args.source {
+        let hits = engine.search_source(source, &text, args.top as usize).await?;
+        return show(&hits, began, args.json, false);
+    }
     let query = SearchQuery {
-        text: args.query,
+        text,
         layer: args.layer.into(),
         mode: args.mode.into(),
         limit: args.top as usize,
         filter: args.filter.into(),
     };
-    let began = Instant::now();
     let hits = engine.search(query).await?;
+    show(&hits, began, args.json, args.explain)
+}
+
+fn show(hits: &[Hit], began: Instant, json: bool, explain: bool) -> anyhow::Result<()> {
     let elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
-    if args.json {
+    if json {
         let hits: Vec<_> = hits.iter().map(as_json).collect();
         return view::say_json(&json!({"hits": hits, "elapsed_ms": elapsed_ms}));
     }
@@ -32,7 +45,7 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
         return view::say("Nothing found.");
     }
     let lines: Vec<String> =
-        hits.iter().enumerate().map(|(i, hit)| line(i, hit, args.explain)).collect();
+        hits.iter().enumerate().map(|(i, hit)| line(i, hit, explain)).collect();
     view::say(&lines.join("\n"))
 }
 

@@ -1,15 +1,11 @@
-//! Taggers of named entities: rules, a chat model that is asked, a token classifier from a file.
-mod asked;
+//! Taggers of named entities: rules, and a token classifier from a file. A chat model in their
+//! place is asked by core.
 mod classes;
 mod cues;
-mod keywords;
 mod onnx;
-mod place;
 mod rules;
 mod settings;
 
-pub use asked::AskedTagger;
-pub use keywords::keywords;
 pub use onnx::TokenClassifier;
 pub use rules::Rules;
 pub use settings::{TaggerKind, TaggerSettings, tagger};

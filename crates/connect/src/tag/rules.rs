@@ -5,10 +5,9 @@ use std::ops::Range;
 
 use async_trait::async_trait;
 use halma_core::text::{Name, NameKind, Value, names, sentences, split_words};
-use halma_core::{LlmError, Mention, Tagger};
+use halma_core::{LlmError, Marked, Mention, Tagger, mentions};
 
 use super::cues;
-use super::place::{Found, mentions};
 
 /// Scores: a title or a date is hardly anything else, a word within a name tells more than one
 /// beside it, and a capital alone tells the least.
@@ -33,7 +32,7 @@ impl Tagger for Rules {
     }
 }
 
-fn found(text: &str, starts: &[usize], Name { range, kind }: Name) -> Option<Found> {
+fn found(text: &str, starts: &[usize], Name { range, kind }: Name) -> Option<Marked> {
     let (range, kind, score) = match kind {
         // What is quoted in lower case is a phrase and no title.
         NameKind::Quoted if !text[range.clone()].contains(char::is_uppercase) => return None,
@@ -51,7 +50,7 @@ fn found(text: &str, starts: &[usize], Name { range, kind }: Name) -> Option<Fou
             (range, kind, score)
         }
     };
-    Some(Found { range, kind: kind.to_owned(), score })
+    Some(Marked { range, kind: kind.to_owned(), score })
 }
 
 /// Whether a name is all that stands between two quotation marks.

@@ -2,10 +2,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use halma_core::{ConfigError, Llm, Prompts, Tagger};
+use halma_core::{ConfigError, Tagging};
 use serde::{Deserialize, Serialize};
 
-use super::{AskedTagger, Rules, TokenClassifier};
+use super::{Rules, TokenClassifier};
 use crate::address::wrong;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,27 +29,18 @@ pub struct TaggerSettings {
     pub path: Option<PathBuf>,
 }
 
-/// The tagger as configured. `llm` is the model of the role `tagger`, best one that keeps no
-/// replies (see [`AskedTagger::new`]); only `model` needs one. The error's `file` is left empty for whoever read the
+/// How entities are found, as configured. The error's `file` is left empty for whoever read the
 /// configuration.
-pub fn tagger(
-    settings: &TaggerSettings,
-    llm: Option<Arc<dyn Llm>>,
-    prompts: &Arc<Prompts>,
-) -> Result<Arc<dyn Tagger>, ConfigError> {
+pub fn tagger(settings: &TaggerSettings) -> Result<Tagging, ConfigError> {
     match settings.kind {
-        TaggerKind::Rules => Ok(Arc::new(Rules)),
-        TaggerKind::Model => {
-            let hint = "name one as `tagger` under [roles], or write `kind = \"rules\"`";
-            let llm = llm.ok_or_else(|| wrong("kind", "no model plays the role `tagger`", hint))?;
-            Ok(Arc::new(AskedTagger::new(llm, Arc::clone(prompts))))
-        }
+        TaggerKind::Rules => Ok(Tagging::By(Arc::new(Rules))),
+        TaggerKind::Model => Ok(Tagging::Asked),
         TaggerKind::Onnx => {
             let hint = "point it at a folder with model.onnx, tokenizer.json and config.json";
             let path = settings.path.as_deref();
             let path = path.ok_or_else(|| wrong("path", "it is not set", hint))?;
             let model = TokenClassifier::open(path, None);
-            Ok(Arc::new(model.map_err(|e| wrong("path", &e.to_string(), hint))?))
+            Ok(Tagging::By(Arc::new(model.map_err(|e| wrong("path", &e.to_string(), hint))?)))
         }
     }
 }
@@ -57,23 +48,15 @@ pub fn tagger(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PROMPTS;
-    use crate::llm::extractive::Extractive;
 
     #[test]
     fn a_tagger_is_what_its_table_says() {
-        let llm: Arc<dyn Llm> = Arc::new(Extractive::new());
-        let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
         let make = |kind, path: Option<&str>| {
-            let settings = TaggerSettings { kind, path: path.map(PathBuf::from) };
-            tagger(&settings, Some(Arc::clone(&llm)), &prompts)
+            tagger(&TaggerSettings { kind, path: path.map(PathBuf::from) })
         };
-        let name = |kind| make(kind, None).unwrap().name().to_owned();
-        assert_eq!(name(TaggerKind::default()), "rules");
-        assert_eq!(name(TaggerKind::Model), "model:extractive");
-        let asked = TaggerSettings { kind: TaggerKind::Model, path: None };
-        let error = tagger(&asked, None, &prompts).err().unwrap();
-        assert!(error.key == "kind" && error.hint.contains("[roles]"), "{error}");
+        let by = make(TaggerKind::default(), None).unwrap();
+        assert!(matches!(by, Tagging::By(tagger) if tagger.name() == "rules"));
+        assert!(matches!(make(TaggerKind::Model, None), Ok(Tagging::Asked)));
         for (path, words) in [(None, "not set"), (Some("/nowhere"), "model.onnx")] {
             let error = make(TaggerKind::Onnx, path).err().unwrap();
             assert!(error.key == "path" && error.reason.contains(words), "{error}");

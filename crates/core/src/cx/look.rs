@@ -1,8 +1,8 @@
-//! Looking things up: the base, its tables, the reranker, the tagger.
+//! Looking things up: the base, its tables, the reranker.
 use std::time::Instant;
 
 use super::{Cx, ms};
-use crate::{Computed, Edge, Error, Event, Hit, HitLine, Holdings, Mention, NodeId, Query, Result};
+use crate::{Computed, Edge, Error, Event, Hit, HitLine, Holdings, NodeId, Query, Result};
 
 impl Cx {
     /// Searches the base; one list of hits for each text of the query.
@@ -97,25 +97,6 @@ impl Cx {
             elapsed_ms: ms(began),
         });
         Ok(hits)
-    }
-
-    /// The entities that a text names, in their order.
-    pub async fn entities(&self, text: &str) -> Result<Vec<Mention>> {
-        let began = Instant::now();
-        let tagger = self.run.setup.tagger.as_ref();
-        let tagger = tagger.ok_or_else(|| {
-            Error::Unmet("there is no tagger: configure one under [tagger]".into())
-        })?;
-        let failed = |source| Error::Llm { model: tagger.name().to_owned(), source };
-        let entities = tagger.entities(text).await.map_err(failed)?;
-        self.push(Event::Tagged {
-            span: self.span,
-            tagger: tagger.name().to_owned(),
-            text: text.to_owned(),
-            entities: entities.clone(),
-            elapsed_ms: ms(began),
-        });
-        Ok(entities)
     }
 }
 

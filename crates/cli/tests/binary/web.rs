@@ -1,0 +1,79 @@
+//! The web beside the base, played by a server on loopback.
+use halma_testkit::web::{Given, Trouble, WebDouble};
+
+use crate::program::Program;
+
+const QUERY: &str = "Who opened the harbour bridge?";
+
+fn double() -> WebDouble {
+    let double = WebDouble::start();
+    let url = "https://news.example.org/bridge";
+    double.give(&Given {
+        answer: Some(("Anna Reed opened the harbour bridge.".into(), url.into())),
+        ..Given::results(&[("The bridge", url, "The harbour bridge was opened in May.")])
+    });
+    double
+}
+
+fn program(double: &WebDouble, kind: &str) -> Program {
+    let program = Program::configured(&format!(
+        "[embedder]\nkind = \"none\"\n[kb]\natoms = \"sentences\"\n\
+         [sources.web]\nkind = \"{kind}\"\nurl = \"{}\"\nretries = 0\n",
+        double.url()
+    ));
+    program.write("library/light.md", "# Orrin Light\n\nOrrin Light was built by Ilse Thorn.\n");
+    assert_eq!(program.run(&["index", "library"]).code, 0);
+    program
+}
+
+#[test]
+fn the_web_is_searched_once_a_day_and_forgotten_with_a_document() {
+    let double = double();
+    for kind in ["serpapi", "brave", "tavily", "searxng"] {
+        let program = program(&double, kind);
+        let before = double.requests().len();
+        let search = ["search", QUERY, "--source", "web", "--json"];
+        let found = program.run(&search).json();
+        let hit = |at: usize, key: &str| found["hits"][at][key].as_str().unwrap().to_owned();
+        assert_eq!((hit(0, "title"), hit(1, "title")), ("Answer box".into(), "The bridge".into()));
+        assert_eq!(hit(1, "document"), "https://news.example.org/bridge");
+        assert!(hit(1, "section").starts_with("web, seen 2"), "{found}");
+        let shown = program.run(&["search", QUERY, "--source", "web", "--top", "1"]);
+        assert!(shown.out.contains("Anna Reed") && !shown.out.contains("The bridge"));
+        assert_eq!(double.requests().len() - before, 1);
+
+        let kept = program.run(&["search", "--kept"]).json();
+        assert_eq!((kept["query"].as_str(), kept["engine"].as_str()), (Some(QUERY), Some(kind)));
+        assert_eq!(kept["results"][1]["rank"], "page");
+        assert_eq!(program.run(&["kb", "delete", "light.md"]).code, 0);
+        let none = program.run(&["search", "--kept"]);
+        assert_eq!((none.code, none.out.as_str()), (0, ""));
+        assert_eq!(program.run(&["doctor", "--json"]).json()[4]["what"], "source web");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_the_web_is_told_with_what_to_do() {
+    let double = double();
+    let program = program(&double, "brave");
+    let search = |program: &Program| program.run(&["search", QUERY, "--source", "web"]);
+    double.trouble([Trouble::Html]);
+    search(&program).fails(1, &["web", "brave", "a web page", "[sources.web]"]);
+    program.run(&["search", QUERY, "--source", "net"]).fails(2, &["--source", "net", "hint:"]);
+    program.run(&["search"]).fails(2, &["QUERY"]);
+    program.run(&["search", QUERY, "--source", "web", "--tag", "a"]).fails(2, &["--tag"]);
+    for (table, words) in [
+        ("kind = \"bing\"", &["bing", "serpapi"][..]),
+        ("url = \"http://localhost\"", &["kind"]),
+        ("kind = \"searxng\"", &["sources.web.url", "hint:"]),
+        ("kind = \"brave\"\nlimit = 50", &["sources.web.limit", "hint:"]),
+        ("kind = \"brave\"\nkey_env = \"NO_SUCH_KEY\"", &["sources.web.key_env", "NO_SUCH_KEY"]),
+        ("kind = \"brave\"\nkee = 1", &["kee", "unknown field"]),
+    ] {
+        program
+            .write("halma.toml", format!("[embedder]\nkind = \"none\"\n[sources.web]\n{table}\n"));
+        search(&program).fails(2, words);
+    }
+    program.write("halma.toml", "[embedder]\nkind = \"none\"\n");
+    search(&program).fails(2, &["no such source", "[sources.web]"]);
+}

@@ -1,4 +1,5 @@
-//! Doubles for tests and benches: a scripted model, one that takes its time, a toy base, the one door to strategies
+//! Doubles for tests and benches: a scripted model, one that takes its time, a toy base, a toy source and a
+//! toy graph, the one door to strategies
 //! ([`check`]) and a local HTTP double of a model server.
 #![allow(
     clippy::unwrap_used,
@@ -8,12 +9,16 @@
 mod aids;
 mod check;
 pub mod double;
+mod facts;
 mod script;
+mod source;
 mod timed;
 mod toy;
 
 pub use aids::{Capitals, Overlap};
 pub use check::{Check, check};
+pub use facts::ToyFacts;
 pub use script::Script;
+pub use source::ToySource;
 pub use timed::{ROUND_TRIP, Timed, round_trips};
 pub use toy::Toy;

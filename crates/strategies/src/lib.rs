@@ -3,6 +3,7 @@
 //!
 //! [`ALL`] is the list that CLI help, menus and reference docs come from; [`PROMPTS`] are the
 //! words, as files under `prompts/<strategy>/<step>.md`.
+pub mod atomr;
 mod auto;
 mod blend_filter;
 mod chain;

@@ -1,7 +1,7 @@
 //! A small knowledge graph, put together from rows in a test; exact and deterministic.
 mod condition;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -23,7 +23,11 @@ use crate::source::{Faults, share};
 pub struct ToyFacts {
     name: String,
     entities: Vec<(Entity, Vec<String>)>,
+    /// Where in `entities` one is.
+    places: HashMap<EntityId, usize>,
     triples: Vec<(EntityId, String, Tail)>,
+    /// Where in `triples` those are that begin or end in an entity.
+    about: HashMap<EntityId, Vec<usize>>,
     faults: Faults,
 }
 
@@ -41,9 +45,12 @@ impl ToyFacts {
                 .collect(),
             score: 1.0,
         };
-        let entities = rows.iter().map(|row| (entity(row), vec![])).collect();
-        let (triples, faults) = (vec![], Faults::default());
-        Self { name: "kg".into(), entities, triples, faults }
+        let entities: Vec<(Entity, Vec<String>)> =
+            rows.iter().map(|row| (entity(row), vec![])).collect();
+        let numbered = entities.iter().enumerate();
+        let places = numbered.map(|(place, (entity, _))| (entity.id.clone(), place)).collect();
+        let (triples, about, faults) = (vec![], HashMap::new(), Faults::default());
+        Self { name: "kg".into(), entities, places, triples, about, faults }
     }
 
     /// Another name of an entity.
@@ -63,6 +70,14 @@ impl ToyFacts {
             assert!(self.entity(&(*head).into()).is_some(), "no entity `{head}`");
             let entity = self.entity(&(*tail).into()).cloned();
             let tail = entity.map_or_else(|| Tail::Value(value(tail)), Tail::Entity);
+            let mut ends = vec![EntityId::from(*head)];
+            if let Tail::Entity(entity) = &tail {
+                ends.push(entity.id.clone());
+                ends.dedup();
+            }
+            for end in ends {
+                self.about.entry(end).or_default().push(self.triples.len());
+            }
             self.triples.push(((*head).into(), (*relation).to_owned(), tail));
         }
         self
@@ -87,17 +102,13 @@ impl ToyFacts {
     }
 
     fn entity(&self, id: &EntityId) -> Option<&Entity> {
-        self.entities.iter().map(|(entity, _)| entity).find(|entity| entity.id == *id)
+        self.places.get(id).map(|place| &self.entities[*place].0)
     }
 
     /// The facts about an entity, either way round.
-    fn about<'a>(
-        &'a self,
-        id: &'a EntityId,
-    ) -> impl Iterator<Item = &'a (EntityId, String, Tail)> + 'a {
-        self.triples.iter().filter(move |(head, _, tail)| {
-            head == id || matches!(tail, Tail::Entity(entity) if entity.id == *id)
-        })
+    fn about(&self, id: &EntityId) -> impl Iterator<Item = &(EntityId, String, Tail)> {
+        let about = self.about.get(id).map_or(&[][..], Vec::as_slice);
+        about.iter().map(|at| &self.triples[*at])
     }
 
     fn fact(&self, (head, relation, tail): &(EntityId, String, Tail), score: f32) -> Fact {
@@ -186,7 +197,7 @@ impl Facts for ToyFacts {
             let ends = |id: &EntityId| matches!(&triple.2, Tail::Entity(end) if end.id == *id);
             (triple.0 == *head && ends(tail)) || (triple.0 == *tail && ends(head))
         };
-        Ok(self.triples.iter().filter(of).map(|triple| self.fact(triple, 1.0)).collect())
+        Ok(self.about(head).filter(of).map(|triple| self.fact(triple, 1.0)).collect())
     }
 
     async fn filter(
@@ -197,11 +208,11 @@ impl Facts for ToyFacts {
         self.faults.next()?;
         let Some(condition) = condition::Condition::of(condition) else { return Ok(None) };
         let shown = |id: &EntityId| {
-            let own = self.triples.iter().filter(|(head, ..)| head == id);
+            let mut own = self.about(id).filter(|(head, ..)| head == id);
             let meets = |(_, relation, tail): &&(EntityId, String, Tail)| {
                 condition.is_met_by(relation, tail)
             };
-            own.clone().find(meets).map(|triple| self.fact(triple, 1.0))
+            own.find(meets).map(|triple| self.fact(triple, 1.0))
         };
         let comparable = |(_, relation, tail): &(EntityId, String, Tail)| {
             condition.is_about(relation) && matches!(tail, Tail::Value(_))

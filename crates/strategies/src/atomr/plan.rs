@@ -4,12 +4,24 @@
 //! value the list of its sub-questions, a leaf's value an operator call or `[END]`. What it gets
 //! wrong is repaired by a stated rule, each told as a [`Repair`], or refused by name; the rules
 //! are in `docs/strategies/atomr.md`.
+mod bind;
 mod call;
+mod draw;
 mod json;
+mod keys;
+mod leaves;
+mod loose;
+mod lower;
+mod quotes;
 mod repair;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod tree;
 
 use serde::Serialize;
 
+use self::repair::Repairs;
 pub use self::repair::{Refusal, Repair, RepairKind};
 use crate::references::references;
 
@@ -83,8 +95,11 @@ impl Plan {
     /// # Errors
     /// [`Refusal`] names what makes it no plan.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
-        let entries = json::entries(text)?;
-        basic(&entries)
+        let mut repairs = Repairs::default();
+        let entries = json::entries(text, &mut repairs)?;
+        let mut tree = tree::grown(entries, repairs)?;
+        tree.close();
+        bind::bound(tree)
     }
 
     /// The numbers of the nodes that a text refers to, each once, in their order.
@@ -146,12 +161,6 @@ impl Plan {
         });
         lists.filter_map(before).next().unwrap_or_default()
     }
-
-    /// The tree, a line for each node, as a person reads it.
-    #[must_use]
-    pub fn draw(&self) -> String {
-        self.nodes.iter().map(|node| format!("{}. {}\n", node.number, node.question)).collect()
-    }
 }
 
 impl Call {
@@ -203,42 +212,4 @@ impl std::fmt::Display for Call {
         };
         write!(f, "{}({})", self.operator(), arguments.join(", "))
     }
-}
-
-/// The plan of a tree that is written as it should be.
-fn basic(entries: &[(String, json::Json)]) -> Result<Plan, Refusal> {
-    let split = |text: &str| {
-        let (number, rest) = text.split_once(". ")?;
-        Some((number.parse().ok()?, rest.to_owned()))
-    };
-    let mut order = vec![0];
-    let mut at = 0;
-    let mut nodes = vec![];
-    while let Some(entry) = order.get(at) {
-        let (key, value) = &entries[*entry];
-        let (number, question) = split(key).unwrap_or((0, key.clone()));
-        let step = match value {
-            json::Json::List(items) => {
-                let start = order.len();
-                for item in items {
-                    let json::Json::Text(text) = item else { return Err(Refusal::NoObject) };
-                    let found = entries.iter().position(|(key, _)| key == text);
-                    order.push(found.ok_or(Refusal::NoObject)?);
-                }
-                Step::Inner((start..order.len()).collect())
-            }
-            json::Json::Text(text) if text.contains("[END]") => Step::Siblings,
-            json::Json::Text(text) => {
-                let call = call::read(text);
-                Step::Call(call.ok_or(Refusal::NoObject)?)
-            }
-            _ => return Err(Refusal::NoObject),
-        };
-        if order.len() > entries.len() {
-            return Err(Refusal::NoObject);
-        }
-        nodes.push(Node { number, question, step });
-        at += 1;
-    }
-    Ok(Plan { nodes, repairs: vec![] })
 }

@@ -46,6 +46,7 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Doctor(own) => commands::doctor::run(&own, &common).await,
         Command::Config(own) => commands::config::run(&own, &common),
         Command::Prompts(own) => commands::prompts::run(&own, &common),
+        Command::Plan(own) => commands::plan::run(own),
         Command::Kb(own) => commands::kb::run(own, &common),
     }
 }

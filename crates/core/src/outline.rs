@@ -16,8 +16,9 @@ impl Trace {
                 depth[*span as usize] = own;
                 let _ = writeln!(out, "{}{line}", "  ".repeat(own - 1));
             } else {
-                let own = depth.get(span as usize).copied().unwrap_or(0);
-                let _ = writeln!(out, "{}{line}", "  ".repeat(own));
+                let own = "  ".repeat(depth.get(span as usize).copied().unwrap_or(0));
+                // A note may be a drawing of several lines.
+                let _ = writeln!(out, "{own}{}", line.replace('\n', &format!("\n{own}  ")));
             }
         }
         out

@@ -1,5 +1,6 @@
 //! Everything that happened, in order. Usage, cost, the outline, the UI and the evaluation log
 //! are folds over it.
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,9 @@ use crate::{Layer, Limit, Mention, Message, Mode, NodeId, Usage};
 
 /// The version of the trace's JSON form.
 pub const TRACE_VERSION: u32 = 1;
+
+/// The base among the sources.
+const TEXT: &str = "text";
 
 /// One thing that happened. The union is closed: a new kind is a new variant here.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -142,6 +146,23 @@ impl Trace {
         found.fold((0, 0), |(all, empty), nothing| (all + 1, empty + nothing))
     }
 
+    /// How many parts of the work asked each source for something (`AtomR`, Figure 4): `text` is
+    /// the base. A lookup that failed was asked for too.
+    pub fn sources(&self) -> BTreeMap<String, usize> {
+        let asked = self.0.iter().filter_map(|event| match event {
+            Event::Searched { span, .. } => Some((TEXT, *span)),
+            Event::LookedUp { span, source, .. } | Event::LookUpFailed { span, source, .. } => {
+                Some((source.as_str(), *span))
+            }
+            _ => None,
+        });
+        let mut counted: BTreeMap<String, usize> = BTreeMap::new();
+        for (source, _) in asked.collect::<BTreeSet<(&str, u32)>>() {
+            *counted.entry(source.to_owned()).or_default() += 1;
+        }
+        counted
+    }
+
     /// Whether a budget ended the run early.
     pub fn spent(&self) -> bool {
         self.0.iter().any(|event| matches!(event, Event::SpentBudget { .. }))
@@ -159,5 +180,42 @@ fn searched_span(event: &Event) -> Option<u32> {
     match event {
         Event::Searched { span, .. } | Event::LookedUp { span, .. } => Some(*span),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_span_counts_once_for_each_source_that_it_asks() {
+        let looked = |span, source: &str| Event::LookedUp {
+            span,
+            source: source.into(),
+            query: "q".into(),
+            hits: vec![],
+            elapsed_ms: 1.0,
+        };
+        let failed = Event::LookUpFailed {
+            span: 3,
+            source: "web".into(),
+            query: "q".into(),
+            reason: "timed out".into(),
+            elapsed_ms: 1.0,
+        };
+        let searched = Event::Searched {
+            span: 1,
+            layer: Layer::Chunk,
+            mode: Mode::Dense,
+            query: "q".into(),
+            hits: vec![],
+            elapsed_ms: 1.0,
+        };
+        let events =
+            [searched.clone(), looked(1, "kg"), looked(1, "kg"), searched, looked(2, "kg"), failed];
+        let sources = Trace(events.into()).sources();
+        let sources: Vec<(&str, usize)> =
+            sources.iter().map(|(source, asked)| (source.as_str(), *asked)).collect();
+        assert_eq!(sources, [("kg", 2), ("text", 1), ("web", 1)]);
     }
 }

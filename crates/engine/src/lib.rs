@@ -28,6 +28,7 @@ pub use halma_kb::{
     Stats, Step, TableLine, Unit, Verified, Watch,
 };
 pub use halma_strategies::Cost as StrategyCost;
+pub use halma_strategies::atomr;
 pub use load::{Flags, Loaded, flag_value, load};
 pub use show::{ShownValue, show};
 

@@ -1,7 +1,7 @@
 //! Compares a transcript with the one kept in `golden/`.
 use std::sync::Arc;
 
-use halma_core::{Budget, Knowledge, Llm, Strategy};
+use halma_core::{Budget, Facts, Knowledge, Llm, Source, Strategy};
 use halma_testkit::{Check, Toy, check, round_trips};
 
 use crate::PROMPTS;
@@ -12,24 +12,32 @@ pub(crate) struct Run {
     pub(crate) model: Arc<dyn Llm>,
     pub(crate) knowledge: Arc<dyn Knowledge>,
     pub(crate) budget: Budget,
+    pub(crate) sources: Vec<Arc<dyn Source>>,
+    pub(crate) facts: Option<Arc<dyn Facts>>,
 }
 
 impl Run {
-    /// The lighthouse question on the lighthouse base, with no limits.
+    /// The lighthouse question on the lighthouse base, with no limits and nothing beside it.
     pub(crate) fn new(model: Arc<dyn Llm>) -> Self {
         Self {
             question: "In which country was the architect of the Varn lighthouse born?",
             model,
             knowledge: lighthouse(),
             budget: Budget::default(),
+            sources: vec![],
+            facts: None,
         }
+    }
+
+    fn against(self) -> (&'static str, Check) {
+        let Self { question, model, knowledge, budget, sources, facts } = self;
+        (question, Check { prompts: PROMPTS, model, knowledge, budget, sources, facts })
     }
 }
 
 /// Runs a strategy and compares its transcript with `golden/<name>.snap`.
 pub(crate) async fn golden(name: &str, strategy: &dyn Strategy, run: Run) {
-    let Run { question, model, knowledge, budget } = run;
-    let against = Check { prompts: PROMPTS, model, knowledge, budget };
+    let (question, against) = run.against();
     let transcript = check(strategy, question, against).await;
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../golden");
@@ -41,8 +49,8 @@ pub(crate) async fn golden(name: &str, strategy: &dyn Strategy, run: Run) {
 /// Runs a strategy against a [`halma_testkit::Timed`] model: its transcript, and how many round
 /// trips it waited for.
 pub(crate) async fn timed(strategy: &dyn Strategy, run: Run) -> (String, u128) {
-    let Run { question, model, knowledge, budget } = run;
-    round_trips(strategy, question, Check { prompts: PROMPTS, model, knowledge, budget }).await
+    let (question, against) = run.against();
+    round_trips(strategy, question, against).await
 }
 
 /// Two notes that lead from a building to its architect to a country, and one that leads nowhere.

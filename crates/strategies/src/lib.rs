@@ -3,6 +3,7 @@
 //!
 //! [`ALL`] is the list that CLI help, menus and reference docs come from; [`PROMPTS`] are the
 //! words, as files under `prompts/<strategy>/<step>.md`.
+pub mod atomr;
 mod auto;
 mod blend_filter;
 mod chain;
@@ -37,6 +38,7 @@ mod solved;
 mod steps;
 mod unirag;
 
+pub use atomr::Atomr;
 pub use auto::{Auto, Level};
 pub use blend_filter::BlendFilter;
 pub use chain_of_knowledge::ChainOfKnowledge;
@@ -68,6 +70,7 @@ pub const ALL: &[Entry] = &[
     pike_l2::ENTRY,
     dec::ENTRY,
     unirag::ENTRY,
+    atomr::ENTRY,
     ircot::ENTRY,
     iter_retgen::ENTRY,
     self_ask::ENTRY,
@@ -119,6 +122,15 @@ pub const PROMPTS: &[PromptFile] = prompts![
     "unirag/cot",
     "unirag/gate",
     "unirag/rewrite",
+    "atomr/plan",
+    "atomr/sources",
+    "atomr/search",
+    "atomr/relate",
+    "atomr/filter",
+    "atomr/children",
+    "atomr/siblings",
+    "atomr/direct",
+    "atomr/closed",
     "ircot/thought",
     "ircot/answer",
     "iter_retgen/answer",

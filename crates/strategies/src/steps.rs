@@ -126,6 +126,14 @@ fn holding_sentence(text: &str, answer: &str, rationale: &str) -> Option<std::op
         .max_by_key(|range| shared(&text[range.clone()]))
 }
 
+/// Whether a hit's title or text holds an answer's words in a row. Judgements stand in no text.
+pub(crate) fn holds(hit: &Hit, answer: &str) -> bool {
+    let wanted = without_articles(answer);
+    let judgement = wanted.is_empty() || wanted == ["yes"] || wanted == ["no"];
+    let within = |text: &str| without_articles(text).windows(wanted.len()).any(|run| run == wanted);
+    !judgement && (within(&hit.title) || within(&hit.text))
+}
+
 fn without_articles(text: &str) -> Vec<String> {
     words(text).into_iter().filter(|word| !matches!(word.as_str(), "a" | "an" | "the")).collect()
 }

@@ -3,8 +3,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use halma_core::{
-    Budget, Cx, Knowledge, Llm, Meter, Models, Outcome, PromptFile, Prompts, Question, Setup,
-    Strategy, Tagging,
+    Budget, Cx, Facts, Knowledge, Llm, Meter, Models, Outcome, PromptFile, Prompts, Question,
+    Setup, Source, Strategy, Tagging,
 };
 
 use crate::{Capitals, Overlap};
@@ -15,17 +15,34 @@ pub struct Check {
     pub model: Arc<dyn Llm>,
     pub knowledge: Arc<dyn Knowledge>,
     pub budget: Budget,
+    /// Texts beside the base.
+    pub sources: Vec<Arc<dyn Source>>,
+    pub facts: Option<Arc<dyn Facts>>,
+}
+
+impl Check {
+    /// A base and a model, with no limits and no sources beside the base.
+    pub fn new(
+        prompts: &'static [PromptFile],
+        model: Arc<dyn Llm>,
+        knowledge: Arc<dyn Knowledge>,
+    ) -> Self {
+        let budget = Budget::default();
+        Self { prompts, model, knowledge, budget, sources: vec![], facts: None }
+    }
 }
 
 /// Runs a strategy, beside it a reranker and a tagger that go by words, and returns its
 /// transcript: the outline of its trace, then the answer with its citations or the error, then
 /// what it used.
 pub async fn check(strategy: &dyn Strategy, question: &str, against: Check) -> String {
-    let Check { prompts, model, knowledge, budget } = against;
+    let Check { prompts, model, knowledge, budget, sources, facts } = against;
     let prompts = Arc::new(Prompts::shipped(&[prompts]).unwrap());
     let setup = Arc::new(Setup {
         reranker: Some(Arc::new(Overlap)),
         tagger: Some(Tagging::By(Arc::new(Capitals))),
+        sources,
+        facts,
         ..Setup::new(Models::new(model), knowledge, prompts)
     });
     let cx = Cx::new(setup, Arc::new(Meter::new(budget)), None);

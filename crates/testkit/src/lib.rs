@@ -1,5 +1,6 @@
-//! Doubles for tests and benches: a scripted model, one that takes its time, a toy base, the one door to strategies
-//! ([`check`]) and local HTTP doubles of a model server and of the web.
+//! Doubles for tests and benches: a scripted model, one that takes its time, a toy base, a toy
+//! source and a toy graph, the one door to strategies ([`check`]) and local HTTP doubles of a model
+//! server and of the web.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -8,13 +9,17 @@
 mod aids;
 mod check;
 pub mod double;
+mod facts;
 mod script;
+mod source;
 mod timed;
 mod toy;
 pub mod web;
 
 pub use aids::{Capitals, Overlap};
 pub use check::{Check, check};
+pub use facts::ToyFacts;
 pub use script::Script;
+pub use source::ToySource;
 pub use timed::{ROUND_TRIP, Timed, round_trips};
 pub use toy::Toy;

@@ -3,6 +3,7 @@ mod data;
 mod eval;
 mod index;
 mod kb;
+mod plan;
 mod search;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ pub(crate) use kb::{
     ExportArg, Kb, KbCommand, KbDelete, KbExport, KbList, KbMerges, KbShow, KbSql, KbStats,
     KbTables, KbVerify,
 };
+pub(crate) use plan::{Plan, PlanCommand};
 pub(crate) use search::{LayerArg, ModeArg, Search};
 
 /// Answers hard questions over your own documents, hop by hop, and shows its work.
@@ -70,6 +72,8 @@ pub(crate) enum Command {
     Config(Config),
     /// List, export or compare the prompts
     Prompts(Prompts),
+    /// Check or draw plans of the strategy `atomr`
+    Plan(Plan),
     /// Look into a knowledge base: list, show, export, verify, query tables, delete
     Kb(Kb),
 }

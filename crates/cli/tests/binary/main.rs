@@ -4,5 +4,6 @@ mod bad_input;
 mod browser;
 mod contract;
 mod evaluation;
+mod plan;
 mod program;
 mod web;

@@ -1,0 +1,32 @@
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+#[derive(clap::Args)]
+pub(crate) struct Plan {
+    #[command(subcommand)]
+    pub(crate) command: PlanCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum PlanCommand {
+    /// Read every plan of a file: which can be walked, what was mended, which are refused and why
+    Check {
+        /// Lines of JSON with `question` and `reasoning_tree`
+        file: PathBuf,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Draw one plan as a tree
+    Show {
+        /// FILE.jsonl:LINE, or a file with one plan; `-` reads one from standard input
+        plan: String,
+        /// The line of the file
+        #[arg(long, value_name = "N")]
+        line: Option<usize>,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}

@@ -1,0 +1,178 @@
+//! `halma plan`: `AtomR`'s plans, read as the strategy reads them.
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use halma_core::ConfigError;
+use halma_engine::atomr::{Plan, Refusal, RepairKind};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::args::{Plan as Args, PlanCommand};
+use crate::view::{self, plural, table::table};
+
+/// The keys are documented in `docs/reference/cli.md`.
+#[derive(Default, Serialize)]
+struct Checked {
+    total: usize,
+    parsed: usize,
+    refused: usize,
+    repairs: BTreeMap<RepairKind, usize>,
+    refusals: Vec<Refused>,
+}
+
+#[derive(Serialize)]
+struct Refused {
+    line: usize,
+    reason: String,
+}
+
+/// A line of a file of plans; the plan is kept as it is written, repeated keys too.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    reasoning_tree: Option<&'a RawValue>,
+}
+
+pub(crate) fn run(args: Args) -> anyhow::Result<()> {
+    match args.command {
+        PlanCommand::Check { file, json } => check(&file, json),
+        PlanCommand::Show { plan, line, json } => show(&plan, line, json),
+    }
+}
+
+fn check(file: &Path, json: bool) -> anyhow::Result<()> {
+    let mut checked = Checked::default();
+    for (at, line) in lines(&text_of(file)?) {
+        checked.total += 1;
+        match parsed(line) {
+            Ok(plan) => {
+                checked.parsed += 1;
+                for repair in plan.repairs {
+                    *checked.repairs.entry(repair.kind).or_default() += 1;
+                }
+            }
+            Err(reason) => checked.refusals.push(Refused { line: at, reason }),
+        }
+    }
+    checked.refused = checked.refusals.len();
+    if json { view::say_json(&checked) } else { view::say(&checked.shown()) }
+}
+
+impl Checked {
+    fn shown(&self) -> String {
+        let mut out = format!(
+            "{}: {} read, {} refused",
+            plural(self.total as u64, "plan", "plans"),
+            self.parsed,
+            self.refused
+        );
+        let mut repairs: Vec<(&RepairKind, &usize)> = self.repairs.iter().collect();
+        repairs.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let row = |(kind, count): (&RepairKind, &usize)| vec![kind.to_string(), count.to_string()];
+        let mut rows: Vec<Vec<String>> = vec![vec!["repair".into(), "times".into()]];
+        rows.extend(repairs.into_iter().map(row));
+        if rows.len() > 1 {
+            out.push_str("\n\n");
+            out.push_str(&table(&rows));
+        }
+        let mut rows: Vec<Vec<String>> = vec![vec!["line".into(), "refused because".into()]];
+        rows.extend(self.refusals.iter().map(|one| vec![one.line.to_string(), one.reason.clone()]));
+        if rows.len() > 1 {
+            out.push_str("\n\n");
+            out.push_str(&table(&rows));
+        }
+        out
+    }
+}
+
+fn show(plan: &str, line: Option<usize>, json: bool) -> anyhow::Result<()> {
+    let (text, place) = if plan == "-" {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
+        (text, "standard input".to_owned())
+    } else {
+        one_of(plan, line)?
+    };
+    let plan = read(&text).map_err(|reason| ConfigError {
+        file: place,
+        key: "plan".into(),
+        reason,
+        hint: "docs/strategies/atomr.md says what a plan is, and what is mended in one".into(),
+    })?;
+    if json {
+        return view::say_json(&plan);
+    }
+    let mended =
+        plan.repairs.iter().map(|repair| format!("mended: {} ({})", repair.kind, repair.at));
+    let lines: Vec<String> = std::iter::once(plan.draw()).chain(mended).collect();
+    view::say(&lines.join("\n"))
+}
+
+/// The text of the one plan that is meant, and where it stands.
+fn one_of(plan: &str, line: Option<usize>) -> anyhow::Result<(String, String)> {
+    let named = plan.rsplit_once(':').and_then(|(file, at)| Some((file, at.parse().ok()?)));
+    let (file, line) = match (named, line) {
+        (Some((file, at)), None) if !Path::new(plan).exists() => (file, Some(at)),
+        _ => (plan, line),
+    };
+    let text = text_of(Path::new(file))?;
+    let numbered: Vec<(usize, &str)> = lines(&text).collect();
+    let wrong = |reason: String| ConfigError {
+        file: file.into(),
+        key: "line".into(),
+        reason,
+        hint: format!("name one as `{file}:1`; `halma plan check {file}` reads all of them"),
+    };
+    let Some(line) = line else {
+        let several = numbered.len() > 1 && numbered.iter().all(|(_, line)| line.starts_with('{'));
+        return if several {
+            Err(wrong(format!("there are {} plans", numbered.len())).into())
+        } else {
+            Ok((text, file.to_owned()))
+        };
+    };
+    match numbered.iter().find(|(at, _)| *at == line) {
+        Some((_, found)) => Ok(((*found).to_owned(), format!("{file}:{line}"))),
+        None => {
+            let last = text.lines().count();
+            Err(wrong(format!("line {line} holds no plan; the last line is {last}")).into())
+        }
+    }
+}
+
+/// The lines that are not empty, from 1.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let numbered = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
+    numbered.filter(|(_, line)| !line.is_empty())
+}
+
+fn text_of(file: &Path) -> anyhow::Result<String> {
+    let bytes = std::fs::read(file).map_err(|e| ConfigError {
+        file: file.display().to_string(),
+        key: "file".into(),
+        reason: format!("cannot be read: {e}"),
+        hint: "name a file of lines with `question` and `reasoning_tree`".into(),
+    })?;
+    // A line that is no UTF-8 is still a line, refused or read by its other characters.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The plan of a line with `reasoning_tree`.
+fn parsed(line: &str) -> Result<Plan, String> {
+    let line: Line =
+        serde_json::from_str(line).map_err(|e| format!("the line is no JSON object: {e}"))?;
+    let tree = line.reasoning_tree.ok_or("the line has no `reasoning_tree`")?.get();
+    let text = serde_json::from_str::<String>(tree);
+    Plan::parse(text.as_deref().unwrap_or(tree)).map_err(|refusal: Refusal| refusal.to_string())
+}
+
+/// A line with `reasoning_tree`, or the plan itself.
+fn read(text: &str) -> Result<Plan, String> {
+    let line = serde_json::from_str::<Line>(text).ok().and_then(|line| line.reasoning_tree);
+    match line {
+        Some(_) => parsed(text),
+        None => Plan::parse(text).map_err(|refusal| refusal.to_string()),
+    }
+}

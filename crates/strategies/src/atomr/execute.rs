@@ -1,0 +1,226 @@
+//! Walking a plan: every node as soon as those are answered that it waits for, so that subtrees
+//! which need nothing of each other run side by side.
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::stream::{FuturesUnordered, StreamExt as _};
+use halma_core::{Cx, Error, Prompt, Question, Result, UnlessSpent as _};
+use minijinja::context;
+use minijinja::value::Serde;
+
+use super::choose::Sources;
+use super::plan::{Plan, Step};
+use super::settings::Atomr;
+use super::solved::{Exchange, Known, Solved, Told};
+use crate::citing::joined;
+
+const CHILDREN: Prompt<Told> = Prompt::json("atomr/children");
+const SIBLINGS: Prompt<Told> = Prompt::json("atomr/siblings");
+
+/// One question being answered by a plan.
+pub(super) struct Run<'a> {
+    pub(super) settings: &'a Atomr,
+    pub(super) question: &'a Question,
+    pub(super) plan: &'a Plan,
+    pub(super) sources: Sources,
+    missing: Mutex<Vec<Missing>>,
+}
+
+/// A lookup that failed.
+struct Missing {
+    source: String,
+    sought: String,
+    reason: String,
+}
+
+/// The answers by the places of their nodes; `None` where a node was not asked.
+pub(super) type Answers = Vec<Option<Arc<Solved>>>;
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        settings: &'a Atomr,
+        question: &'a Question,
+        plan: &'a Plan,
+        sources: Sources,
+    ) -> Self {
+        Self { settings, question, plan, sources, missing: Mutex::default() }
+    }
+
+    /// Every node but the root. When the budget is spent, what has not begun is not asked.
+    pub(super) async fn walk(&self, cx: &Cx) -> Result<Answers> {
+        let nodes = self.plan.nodes.len();
+        let mut solved: Answers = vec![None; nodes];
+        let mut spans = Spans::of(self.plan, cx);
+        let mut open: Vec<usize> = (1..nodes).collect();
+        let mut running = FuturesUnordered::new();
+        loop {
+            let (ready, later): (Vec<usize>, Vec<usize>) = open.into_iter().partition(|place| {
+                self.waits_for(*place).into_iter().all(|need| solved[need].is_some())
+            });
+            open = later;
+            for place in ready {
+                let cx = spans.at(place, &self.known(&solved));
+                running.push(self.node(place, solved.clone(), cx));
+            }
+            let Some(done) = running.next().await else { return Ok(solved) };
+            let (place, answered) = done?;
+            if answered.is_none() {
+                open.clear();
+            }
+            let question = &self.plan.nodes[place].question;
+            solved[place] = Some(Arc::new(answered.unwrap_or_else(|| Solved::unknown(question))));
+        }
+    }
+
+    /// The root, from what its parts have come to.
+    pub(super) async fn root(&self, solved: &Answers, cx: &Cx) -> Result<Solved> {
+        self.solve(0, self.question, &self.known(solved), cx).await
+    }
+
+    pub(super) fn known<'k>(&'k self, solved: &'k Answers) -> Known<'k> {
+        Known { plan: self.plan, solved, shown: self.settings.entities }
+    }
+
+    /// A node with its answers; `None` when the budget was spent on the way.
+    async fn node(&self, place: usize, solved: Answers, cx: Cx) -> Result<(usize, Option<Solved>)> {
+        let known = self.known(&solved);
+        let question = Question::new(known.together(&self.plan.nodes[place].question));
+        let answered = self.solve(place, &question, &known, &cx).await.map(Some).unless_spent()?;
+        Ok((place, answered))
+    }
+
+    async fn solve(
+        &self,
+        place: usize,
+        question: &Question,
+        known: &Known<'_>,
+        cx: &Cx,
+    ) -> Result<Solved> {
+        match &self.plan.nodes[place].step {
+            Step::Call(call) => self.leaf((place, call), question, known, cx).await,
+            Step::Inner(_) => {
+                let below = known.below(place);
+                self.concluded(&CHILDREN, (place, question), &below, cx).await
+            }
+            Step::Siblings => {
+                let named = self.plan.waits_for(place);
+                let named: Vec<&Solved> =
+                    named.into_iter().filter_map(|place| known.at(place)).collect();
+                self.concluded(&SIBLINGS, (place, question), &named, cx).await
+            }
+        }
+    }
+
+    /// From the answers to other questions; from what can be looked up where those settle nothing.
+    async fn concluded(
+        &self,
+        prompt: &Prompt<Told>,
+        (place, question): (usize, &Question),
+        from: &[&Solved],
+        cx: &Cx,
+    ) -> Result<Solved> {
+        if from.iter().any(|solved| solved.is_known()) {
+            let shown = self.settings.entities;
+            let history: Vec<Exchange<'_>> =
+                from.iter().map(|solved| solved.exchange(shown)).collect();
+            let variables = context! { question => Serde(question), history => Serde(&history) };
+            let told = cx.ask(prompt, variables).await?;
+            let answers = told.list();
+            if !answers.is_empty() {
+                let citations = from.iter().flat_map(|solved| solved.citations.clone());
+                let entities = from.iter().flat_map(|solved| solved.entities.clone()).collect();
+                let solved = Solved {
+                    question: question.text.clone(),
+                    answer: told.answer.trim().to_owned(),
+                    answers,
+                    citations: joined(citations),
+                    entities,
+                };
+                return Ok(solved);
+            }
+            cx.note("those answers do not settle it: it is looked up");
+        } else {
+            cx.note("there is no answer to conclude from: it is looked up");
+        }
+        let names = self.sources_of_question(place, question, cx).await?;
+        self.direct(question, super::found::Found::default(), &names, cx).await
+    }
+
+    /// The nodes that have to be answered before: its parts and those it refers to.
+    fn waits_for(&self, place: usize) -> Vec<usize> {
+        let mut waits = self.plan.waits_for(place);
+        if let Step::Inner(parts) = &self.plan.nodes[place].step {
+            waits.extend(parts);
+        }
+        waits
+    }
+
+    /// What was found, or nothing where the source failed, which is kept to be told.
+    pub(super) fn or_missing<T: Default>(&self, sought: &str, found: Result<T>) -> Result<T> {
+        match found {
+            Err(Error::Source { name, source }) => {
+                let (sought, reason) = (sought.to_owned(), source.to_string());
+                let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+                missing.push(Missing { source: name, sought, reason });
+                Ok(T::default())
+            }
+            found => found,
+        }
+    }
+
+    /// Which sources failed, for what, and why; `None` where none did.
+    pub(super) fn missing(&self) -> Option<String> {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        // In an order that does not depend on which lookup ended first.
+        missing.sort_by(|a, b| (&a.source, &a.sought).cmp(&(&b.source, &b.sought)));
+        let mut told: Vec<String> = vec![];
+        for of_source in missing.chunk_by(|a, b| a.source == b.source) {
+            let Missing { source, sought, reason } = &of_source[0];
+            let more = match of_source.len() - 1 {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            told.push(format!("source `{source}` failed for `{sought}`{more} ({reason})"));
+        }
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+}
+
+/// A span for each node, begun when it or one of its parts is asked first, within that of the node
+/// it is a part of.
+struct Spans<'a> {
+    plan: &'a Plan,
+    parents: Vec<usize>,
+    begun: Vec<Option<Cx>>,
+}
+
+impl<'a> Spans<'a> {
+    fn of(plan: &'a Plan, cx: &Cx) -> Self {
+        let mut parents = vec![0; plan.nodes.len()];
+        for (place, node) in plan.nodes.iter().enumerate() {
+            if let Step::Inner(parts) = &node.step {
+                for part in parts {
+                    parents[*part] = place;
+                }
+            }
+        }
+        let mut begun = vec![None; plan.nodes.len()];
+        begun[0] = Some(cx.clone());
+        Self { plan, parents, begun }
+    }
+
+    fn at(&mut self, place: usize, known: &Known<'_>) -> Cx {
+        if let Some(cx) = &self.begun[place] {
+            return cx.clone();
+        }
+        let above = self.at(self.parents[place], known);
+        let node = &self.plan.nodes[place];
+        let text = if known.settles(&node.question) {
+            known.together(&node.question)
+        } else {
+            node.question.clone()
+        };
+        let cx = above.span(format!("{}. {text}", node.number));
+        self.begun[place] = Some(cx.clone());
+        cx
+    }
+}

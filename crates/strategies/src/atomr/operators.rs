@@ -1,0 +1,153 @@
+//! An operator with the answers it refers to put in: what it searches for, and how it is answered
+//! from what was found.
+use halma_core::{Cx, Prompt, Result};
+use minijinja::context;
+use minijinja::value::Serde;
+
+use super::found::Found;
+use super::plan::Call;
+use super::settings::Atomr;
+use super::solved::{Known, Thing, Told};
+
+const SEARCH: Prompt<Told> = Prompt::json("atomr/search");
+const RELATE: Prompt<Told> = Prompt::json("atomr/relate");
+const FILTER: Prompt<Told> = Prompt::json("atomr/filter");
+
+/// A call whose references are answers.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Operation {
+    Search {
+        names: Vec<String>,
+        descriptor: Option<String>,
+    },
+    /// `relation` is empty where what relates heads and tails is asked for.
+    Relate {
+        heads: Vec<Thing>,
+        relation: String,
+        tails: Vec<Thing>,
+    },
+    Filter {
+        entities: Vec<Thing>,
+        condition: String,
+    },
+}
+
+impl Operation {
+    /// `None` where an answer that the call needs is unknown. What exceeds a limit is said.
+    pub(super) fn of(call: &Call, known: &Known<'_>, limits: &Atomr, cx: &Cx) -> Option<Self> {
+        if !call.arguments().iter().all(|argument| known.settles(argument)) {
+            return None;
+        }
+        let cut = |asked: usize, left_out: usize| {
+            if left_out > 0 {
+                cx.note(format!("{call} becomes {asked} lookups, {left_out} left out"));
+            }
+        };
+        let most = limits.fan_out;
+        Some(match call {
+            Call::Search { name, descriptor } => {
+                let (names, left_out) = known.each(name, most);
+                cut(names.len(), left_out);
+                let descriptor = descriptor.as_ref().map(|descriptor| known.together(descriptor));
+                Self::Search { names, descriptor }
+            }
+            Call::Relate { head, relation, tail } => {
+                let (heads, left_out) = known.things(head, most);
+                cut(heads.len(), left_out);
+                let (tails, left_out) =
+                    tail.as_ref().map_or((vec![], 0), |tail| known.things(tail, most));
+                cut(tails.len(), left_out);
+                Self::Relate { heads, relation: known.together(relation), tails }
+            }
+            Call::Filter { entities, condition } => {
+                let all = entities.iter().flat_map(|one| known.things(one, usize::MAX).0);
+                Self::Filter { entities: all.collect(), condition: known.together(condition) }
+            }
+        })
+    }
+
+    /// What texts are searched for (Section 3.1): name and descriptor, the parameters, or each
+    /// entity with the condition.
+    pub(super) fn queries(&self, limits: &Atomr) -> Vec<String> {
+        let joined = |parts: &[&str]| -> String {
+            let parts: Vec<&str> =
+                parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
+            parts.join(" ")
+        };
+        match self {
+            Self::Search { names, descriptor } => {
+                let descriptor = descriptor.as_deref().unwrap_or_default();
+                names.iter().map(|name| joined(&[name, descriptor])).collect()
+            }
+            Self::Relate { heads, relation, tails } if tails.is_empty() => {
+                heads.iter().map(|head| joined(&[&head.name, relation])).collect()
+            }
+            Self::Relate { heads, relation, tails } => {
+                let pairs =
+                    heads.iter().flat_map(|head| tails.iter().map(move |tail| (head, tail)));
+                let query =
+                    |(head, tail): (&Thing, &Thing)| joined(&[&head.name, relation, &tail.name]);
+                pairs.map(query).take(limits.fan_out).collect()
+            }
+            Self::Filter { entities, condition } => {
+                let query = |entity: &Thing| joined(&[&entity.name, condition]);
+                entities.iter().map(query).take(limits.entities).collect()
+            }
+        }
+    }
+
+    /// The cosine after which no further passage of the base is read, where that is asked for.
+    pub(super) fn enough(&self, limits: &Atomr) -> Option<f32> {
+        let enough = match self {
+            Self::Search { .. } => 0.75,
+            Self::Relate { .. } => 0.85,
+            Self::Filter { .. } => return None,
+        };
+        limits.stop_early.then_some(enough)
+    }
+
+    /// One call of the reader (the adaptive executor).
+    pub(super) async fn read(&self, asked: &str, found: &Found, cx: &Cx) -> Result<Told> {
+        let (prompt, entities) = match self {
+            Self::Search { names, .. } => (&SEARCH, names.clone()),
+            Self::Relate { heads, .. } => (&RELATE, named(heads)),
+            Self::Filter { .. } => (&FILTER, found.kept.clone()),
+        };
+        let operator = context! { name => self.name(), arguments => self.arguments(&entities) };
+        let variables = context! {
+            asked,
+            operator,
+            entities,
+            context => Serde(&found.context),
+            facts => Serde(&found.lines),
+        };
+        cx.ask(prompt, variables).await
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Search { .. } => "Search",
+            Self::Relate { .. } => "Relate",
+            Self::Filter { .. } => "Filter",
+        }
+    }
+
+    fn arguments(&self, entities: &[String]) -> Vec<String> {
+        let first = entities.join(", ");
+        match self {
+            Self::Search { descriptor, .. } => {
+                std::iter::once(first).chain(descriptor.clone()).collect()
+            }
+            Self::Relate { relation, tails, .. } => {
+                let tails = named(tails).join(", ");
+                let all = [first, relation.clone(), tails];
+                all.into_iter().filter(|one| !one.is_empty()).collect()
+            }
+            Self::Filter { condition, .. } => vec![first, condition.clone()],
+        }
+    }
+}
+
+fn named(things: &[Thing]) -> Vec<String> {
+    things.iter().map(|thing| thing.name.clone()).collect()
+}

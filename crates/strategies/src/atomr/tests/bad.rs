@@ -1,0 +1,216 @@
+//! Bad input: what models and sources really send, and what an answer says of it.
+use std::time::Duration;
+
+use halma_core::{Error, Meter, Models, Outcome, Prompts, Setup, Trace};
+
+use super::*;
+use crate::PROMPTS;
+
+/// The answer itself, with what no transcript shows: the reason.
+async fn answered(atomr: &Atomr, run: Run) -> (Result<Answer>, Trace) {
+    let Run { question, model, knowledge, budget, sources, facts } = run;
+    let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
+    let setup = Setup { sources, facts, ..Setup::new(Models::new(model), knowledge, prompts) };
+    let cx = Cx::new(Arc::new(setup), Arc::new(Meter::new(budget)), None);
+    let Outcome { answer, trace } = Outcome::of(atomr, &Question::new(question), &cx).await;
+    (answer, trace)
+}
+
+#[tokio::test]
+async fn the_answer_says_which_source_was_missing_for_what() {
+    let model = Script::new([
+        (PLAN, CHAIN),
+        (SEARCH, VARN),
+        (RELATE, THORN),
+        (RELATE, NORWAY),
+        (CHILDREN, NORWAY),
+    ]);
+    let web = web().failing_at(2, "timed out after 10 s");
+    let run = with(model, vec![web], None);
+    let (answer, trace) = answered(&Atomr::default(), run).await;
+    let answer = answer.unwrap();
+    assert_eq!(
+        answer.reason,
+        "She was born in Norway. Missing: source `web` failed for `Who was the architect of Varn \
+         lighthouse?` (timed out after 10 s)."
+    );
+    assert_eq!(answer.text, "Norway");
+    let sources: Vec<(String, usize)> = trace.sources().into_iter().collect();
+    assert_eq!(sources, [("text".to_owned(), 3), ("web".to_owned(), 3)]);
+}
+
+#[tokio::test]
+async fn an_abstention_says_what_is_open_and_what_failed() {
+    let web = web().failing_from(1, "the page is HTML");
+    let run = with(Script::new([(PLAN, CHAIN)]), vec![web], None);
+    let (answer, _) = answered(&only(&["web"]), run).await;
+    let Answer { abstained, reason, citations, .. } = answer.unwrap();
+    assert!(abstained && citations.is_empty());
+    assert!(
+        reason.starts_with("no source holds the answer: nothing was found for `What"),
+        "{reason}"
+    );
+    assert!(reason.contains("source `web` failed for `"), "{reason}");
+    assert!(reason.ends_with("more (the page is HTML)"), "{reason}");
+}
+
+#[tokio::test]
+async fn a_base_that_fails_is_an_error() {
+    // The sources beside it can be gone without, the base cannot.
+    struct Broken;
+    #[async_trait]
+    impl halma_core::Knowledge for Broken {
+        async fn search(
+            &self,
+            _: &halma_core::Query,
+        ) -> std::result::Result<Vec<Vec<halma_core::Hit>>, halma_core::BoxError> {
+            Err("the disk is gone".into())
+        }
+        async fn get(
+            &self,
+            _: &halma_core::NodeId,
+        ) -> std::result::Result<halma_core::Hit, halma_core::BoxError> {
+            Err("the disk is gone".into())
+        }
+        async fn neighbours(
+            &self,
+            _: &halma_core::NodeId,
+            _: Option<halma_core::Edge>,
+        ) -> std::result::Result<Vec<(halma_core::Edge, halma_core::Hit)>, halma_core::BoxError>
+        {
+            Err("the disk is gone".into())
+        }
+        async fn compute(
+            &self,
+            _: &str,
+        ) -> std::result::Result<halma_core::Computed, halma_core::BoxError> {
+            Err("the disk is gone".into())
+        }
+        async fn holdings(
+            &self,
+        ) -> std::result::Result<halma_core::Holdings, halma_core::BoxError> {
+            Err("the disk is gone".into())
+        }
+    }
+    let run = Run { knowledge: Arc::new(Broken), ..Run::new(Script::new([(PLAN, CHAIN)])) };
+    let (answer, _) = answered(&Atomr::default(), run).await;
+    assert!(matches!(answer, Err(Error::Knowledge(_))));
+}
+
+#[tokio::test]
+async fn things_of_one_name_stay_apart() {
+    // Two Oslos: the second alone has an elevation, and what it is found by is the earlier answer.
+    let facts = ToyFacts::new(&[
+        ("oslo", "Oslo", "capital of Norway", "city"),
+        ("oslo-us", "Oslo", "place in Minnesota", "town"),
+        ("us", "Minnesota", "state", "state"),
+    ])
+    .with_facts(&[
+        ("oslo-us", "state", "us"),
+        ("oslo", "elevation", "23 m"),
+        ("oslo-us", "elevation", "253 m"),
+    ]);
+    let plan = r#"{"q?": ["1. Which Oslo?", "2. How high is [1]?"],
+        "1. Which Oslo?": "Search(\"Oslo\", \"town\")", "2. How high is [1]?": "Relate([1], \"elevation\")"}"#;
+    let model = Script::new([(PLAN, plan), (CHILDREN, r#"{"answer": "a", "answers": ["253 m"]}"#)]);
+    let (answer, _) = answered(&only(&["kg"]), with(model, vec![], Some(facts))).await;
+    let cited: Vec<String> = answer.unwrap().citations.into_iter().map(|one| one.node.0).collect();
+    assert_eq!(cited, ["oslo-us", "kg:oslo-us/elevation/253 m"]);
+}
+
+#[tokio::test]
+async fn a_relation_in_no_graph_is_left_to_the_texts() {
+    let plan = r#"{"q?": ["1. When was the Varn lighthouse painted?"],
+        "1. When was the Varn lighthouse painted?": "Relate(\"Varn lighthouse\", \"painted\")"}"#;
+    let model = Script::new([(PLAN, plan), (RELATE, NOTHING), (DIRECT, UNREAD), (DIRECT, UNREAD)]);
+    let (answer, trace) = answered(&only(&["text", "kg"]), with(model, vec![], Some(kg()))).await;
+    assert!(answer.unwrap().abstained, "{}", trace.outline());
+    // In the graph alone there is nothing to read, and nobody is asked.
+    let model = Script::new([(PLAN, plan)]);
+    let (answer, _) = answered(&only(&["kg"]), with(model, vec![], Some(kg()))).await;
+    assert!(answer.unwrap().abstained);
+}
+
+/// A graph of so many towns, each founded in a year of its own.
+fn towns(count: usize) -> ToyFacts {
+    let ids: Vec<String> = (0..count).map(|i| format!("town{i}")).collect();
+    let years: Vec<String> = (0..count).map(|i| format!("{}", 1000 + i % 1000)).collect();
+    let mut rows: Vec<(&str, &str, &str, &str)> =
+        ids.iter().map(|id| (id.as_str(), id.as_str(), "", "town")).collect();
+    rows.push(("land", "Land", "", "country"));
+    let mut triples: Vec<(&str, &str, &str)> = vec![];
+    for (id, year) in ids.iter().zip(&years) {
+        triples.extend([("land", "town", id.as_str()), (id.as_str(), "founded", year.as_str())]);
+    }
+    ToyFacts::new(&rows).with_facts(&triples)
+}
+
+const TOWNS: &str = r#"{"q?": ["1. Which towns has Land?", "2. Which of [1] were founded after 1998?"],
+    "1. Which towns has Land?": "Relate(\"Land\", \"town\")",
+    "2. Which of [1] were founded after 1998?": "Filter([1], \"CONDITION\")"}"#;
+
+#[tokio::test]
+async fn ten_thousand_entities_are_one_query_of_the_graph() {
+    let began = std::time::Instant::now();
+    let plan = TOWNS.replace("CONDITION", "founded after 1998");
+    let told = r#"{"answer": "Ten.", "answers": ["10"]}"#;
+    let model = Script::new([(PLAN, plan.as_str()), (CHILDREN, told)]);
+    let run = with(model, vec![], Some(towns(10_000)));
+    let (answer, trace) = answered(&only(&["kg"]), run).await;
+    assert_eq!(answer.unwrap().text, "10", "{}", trace.outline());
+    let asked = trace.outline().matches("look up kg \"Filter(10000 entities").count();
+    assert_eq!(asked, 1);
+    // The prompt of ten thousand names would be no prompt.
+    let longest = trace.0.iter().map(|event| match event {
+        halma_core::Event::Asked { messages, .. } => messages[1].text.len(),
+        _ => 0,
+    });
+    assert!(longest.max().unwrap() < 4_000);
+    assert!(began.elapsed() < Duration::from_secs(60));
+}
+
+#[tokio::test]
+async fn of_ten_thousand_entities_some_are_looked_up_in_texts() {
+    let plan = TOWNS.replace("CONDITION", "the prettiest");
+    let told = r#"{"answer": "One.", "answers": ["town1"]}"#;
+    let model = Script::new([(PLAN, plan.as_str()), (FILTER, told), (CHILDREN, told)]);
+    let pages: Vec<(String, String)> = (0..40)
+        .map(|i| (format!("town{i}"), format!("town{i} is one of the prettiest places.")))
+        .collect();
+    let pages: Vec<(&str, &str, &str)> =
+        pages.iter().map(|(name, text)| (name.as_str(), name.as_str(), text.as_str())).collect();
+    let pages = ToySource::new("web", &pages);
+    let run = with(model, vec![pages], Some(towns(10_000)));
+    let first = Atomr { kg: Kg::First, ..only(&["web", "kg"]) };
+    let (answer, trace) = answered(&first, run).await;
+    assert_eq!(answer.unwrap().text, "town1", "{}", trace.outline());
+    let outline = trace.outline();
+    assert!(outline.contains("of 10000 entities the first 32 are looked up"), "{outline}");
+    assert_eq!(outline.matches("look up web \"town").count(), 32);
+}
+
+#[tokio::test]
+async fn plans_that_go_in_circles_end() {
+    for plan in [
+        r#"{"q?": ["1. a?"], "1. a?": ["2. b?"], "2. b?": ["1. a?"]}"#,
+        r#"{"q?": ["1. Varn of [1]?"], "1. Varn of [1]?": "Search(\"[1]\")"}"#,
+        r#"{"q?": ["1. Varn [2]?", "2. Varn [1]?"], "1. Varn [2]?": "Search(\"Varn [2]\")", "2. Varn [1]?": "Search(\"Varn [1]\")"}"#,
+        r#"{"q?": "[END]"}"#,
+        r#"{"q?": []}"#,
+    ] {
+        let queues: [(&str, &[&str]); 4] = [
+            (PLAN, &[plan, plan, plan]),
+            (SEARCH, &[VARN; 4]),
+            (DIRECT, &[READ; 4]),
+            (CHILDREN, &[VARN; 4]),
+        ];
+        let run = Run::new(Timed::new(&queues));
+        let (answer, trace) = answered(&Atomr::default(), run).await;
+        // Repaired or refused; never a walk without an end.
+        assert!(
+            matches!(&answer, Ok(_) | Err(Error::BadReply { .. })),
+            "{plan}: {answer:?}\n{}",
+            trace.outline()
+        );
+    }
+}

@@ -1,6 +1,8 @@
 //! The keys of a plan: their numbers, and which of them a listed question is.
 use halma_core::text::words;
 
+use super::tokens::without_zeros;
+
 /// A number as a plan writes it (`3`, `2.1`) and the question after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
@@ -44,17 +46,11 @@ impl Style {
             }
         };
         if !label.is_empty() && label.len() < 8 && numbered && !question.is_empty() {
-            let parts: Vec<&str> = label.split('.').map(plain_number).collect();
+            let parts: Vec<&str> = label.split('.').map(without_zeros).collect();
             return Key { label: Some(parts.join(".")), question: question.to_owned() };
         }
         Key { label: None, question: text.to_owned() }
     }
-}
-
-/// `03` is `3`.
-fn plain_number(digits: &str) -> &str {
-    let short = digits.trim_start_matches('0');
-    if short.is_empty() { "0" } else { short }
 }
 
 /// Which entry a listed text is: its literal key, else a free one of the same words, of the same

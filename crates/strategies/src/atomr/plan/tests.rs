@@ -297,7 +297,8 @@ fn assert_whole(plan: &Plan) {
         };
         for text in call.into_iter().chain([node.question.as_str()]) {
             for number in Plan::references(text) {
-                let named = plan.place(number).expect("every reference names a node");
+                let named = plan.place(number);
+                let named = named.unwrap_or_else(|| panic!("no node {number} in {plan:?}"));
                 assert!(!is_above(named, place) && !is_above(place, named), "{plan:?}");
             }
         }

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use halma_connect::{Cache, WebSearch, WebSettings, forget_web_searches, web_searches};
 use halma_core::{
-    ConfigError, Cx, Entry, Filter, Hit, Knowledge, Layer, Meter, MinScore, Mode, Outcome,
-    PromptInfo, Prompts, Query, Question, Setup, Source, Strategy, Watcher,
+    ConfigError, Cx, Embedder, Entry, Filter, Hit, Knowledge, Layer, Meter, MinScore, Mode,
+    Outcome, PromptInfo, Prompts, Query, Question, Setup, Source, Strategy, Watcher,
 };
 use halma_kb::{Base, BaseOptions, Deleted, Estimate, IndexOptions, IndexReport, Progress, Stats};
 use toml::Table;
@@ -23,7 +23,7 @@ pub struct Engine {
     base: Arc<Base>,
     setup: Arc<Setup>,
     cache: Option<Arc<Cache>>,
-    embedder: Option<String>,
+    embedder: Option<Arc<dyn Embedder>>,
     warnings: Vec<String>,
 }
 
@@ -73,6 +73,7 @@ impl Engine {
         let graph = config.kb.graph;
         let former = former::former(dir, name.as_deref())?;
         let origin = former::origin(&config.embedder);
+        let own = embedder.clone();
         let base = open(dir, BaseOptions { embedder, origin, former, thresholds, graph })?;
         let cache = if config.models.is_empty() {
             None
@@ -87,7 +88,7 @@ impl Engine {
         let sources = web.into_iter().map(|web| web as Arc<dyn Source>).collect();
         let setup = Setup::new(models, knowledge, prompts);
         let setup = Arc::new(Setup { reranker, tagger: Some(tagger), sources, ..setup });
-        Ok(Self { config, base, setup, cache, embedder: name, warnings })
+        Ok(Self { config, base, setup, cache, embedder: own, warnings })
     }
 
     /// What the user should know before anything else: a missing embedder.
@@ -101,7 +102,12 @@ impl Engine {
 
     /// The embedder in use, by name.
     pub fn embedder(&self) -> Option<&str> {
-        self.embedder.as_deref()
+        self.embedder.as_ref().map(|embedder| embedder.model())
+    }
+
+    /// The embedder itself, for whoever compares other texts than the base's.
+    pub fn embedding(&self) -> Option<Arc<dyn Embedder>> {
+        self.embedder.clone()
     }
 
     pub fn stats(&self) -> Result<Stats, EngineError> {
@@ -296,7 +302,7 @@ impl Engine {
 
     /// Names the base's content and how it is searched.
     pub fn base_fingerprint(&self) -> Result<String, EngineError> {
-        let embedder = self.embedder.as_deref().unwrap_or("none");
+        let embedder = self.embedder().unwrap_or("none");
         Ok(format!("{} {embedder}", self.base.stats()?.fingerprint))
     }
 

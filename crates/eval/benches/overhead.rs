@@ -115,6 +115,7 @@ async fn run(out: &Path, data: &DataSet) -> Report {
         retrieve: Arc::new(|_| Box::pin(async { Ok(vec![]) })),
         fingerprint: "none".into(),
         judge: None,
+        assessors: vec![],
     };
     let contestant = Contestant {
         strategy: Arc::new(Direct),

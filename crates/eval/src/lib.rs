@@ -41,11 +41,11 @@ pub use preset::{
 };
 pub use record::fingerprint;
 pub use report::{
-    Failure, Fate, Judgement, KindMetrics, Latency, Loss, Metrics, QuestionHead, QuestionResult,
-    REPORT_VERSION, Report, Retrieval, Run, Sure, Tokens,
+    Assessment, Criterion, Failure, Fate, Judgement, KindMetrics, Latency, Loss, Metrics,
+    QuestionHead, QuestionResult, REPORT_VERSION, Report, Retrieval, Run, Sure, Tokens,
 };
 pub use retrieval::{Recall, recall};
 pub use runner::{
-    AskJudge, Bench, Claim, Contestant, Judge, OpenCx, Origin, Progress, Retrieve, Ruling, Runner,
-    Sample, Source, Tick, record_indexing, sample,
+    AskAssessor, AskJudge, Assessor, Bench, Claim, Contestant, Judge, OpenCx, Origin, Progress,
+    Retrieve, Ruling, Runner, Sample, Source, Tick, record_indexing, sample,
 };

@@ -1,6 +1,7 @@
 //! What an evaluation found, as it is written to `report.json`: everything that tables, pages and
 //! comparisons are made of, without the answers and traces that lie beside it.
 mod assemble;
+mod assessed;
 mod figures;
 mod losses;
 mod markdown;
@@ -20,6 +21,8 @@ use crate::metrics::Answerability;
 use crate::runner::{Ruling, Sample, Source};
 use crate::{Metric, Profile, RefusedRecord, Score};
 
+pub(crate) use assessed::{ASSESSED, Sheet};
+pub use assessed::{Assessment, Criterion};
 pub(crate) use figures::{mean, nearest_rank, number, ratio};
 pub use losses::Loss;
 pub(crate) use markdown::escaped;
@@ -93,6 +96,9 @@ pub struct Run {
     pub answerability: Option<Answerability>,
     /// What a model judge ruled, where there was one.
     pub judged: Option<Judgement>,
+    /// What a model found of the answers, scheme by scheme; empty where none was asked.
+    #[serde(default)]
+    pub assessed: Vec<Assessment>,
     /// Questions that got no answer because the knowledge does not hold it; they score 0 unless
     /// that is so.
     pub abstained: usize,

@@ -1,6 +1,7 @@
 //! Running contestants over a data set: several questions at once, every finished one kept, so
 //! that a second run asks nothing again.
 mod asking;
+mod assessing;
 mod book;
 mod judging;
 mod sample;
@@ -19,6 +20,7 @@ use crate::report::{Report, Run};
 use crate::retrieval::retrieve_all;
 use crate::{DataSet, EvalError, Item};
 
+pub use assessing::{AskAssessor, Assessor};
 pub(crate) use book::Answered;
 pub use judging::{AskJudge, Judge, Ruling};
 pub use sample::{Sample, sample};
@@ -46,6 +48,8 @@ pub struct Bench {
     pub fingerprint: String,
     /// Rules on every answer, where there is one.
     pub judge: Option<Judge>,
+    /// Assess every answer by criteria, no two by the same scheme.
+    pub assessors: Vec<Assessor>,
 }
 
 /// A strategy in the evaluation, with its settings.
@@ -172,6 +176,8 @@ impl Runner {
     }
 }
 
+#[cfg(test)]
+mod assessing_tests;
 #[cfg(test)]
 pub(crate) mod tests;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! and what needs a word.
 use std::fmt::Write as _;
 
-use crate::report::{Loss, ratio};
+use crate::report::{ASSESSED, Loss, ratio};
 use crate::{Metric, Report, Run};
 
 const HEAD: [&str; 17] = [
@@ -38,6 +38,7 @@ impl Report {
             let _ = writeln!(out, "a sample of {of} questions, seed {seed}");
         }
         out.push_str(&aligned(&rows));
+        out.push_str(&self.assessed_table());
         out.push_str(&self.losses_table());
         for run in &self.runs {
             notes(run, &mut out);
@@ -59,6 +60,32 @@ impl Report {
     pub(crate) fn own_metric(&self) -> Option<String> {
         let metric = self.runs.first()?.metric;
         (!matches!(metric, Metric::Span(_))).then(|| metric.name())
+    }
+
+    /// What a model found of the answers; empty when none was asked.
+    fn assessed_table(&self) -> String {
+        let rows = self.assessed();
+        if rows.is_empty() {
+            return String::new();
+        }
+        let (mut figures, mut left_out) = (vec![], vec![]);
+        for [figure @ .., reasons] in std::iter::once(ASSESSED.map(str::to_owned)).chain(rows) {
+            figures.push(figure.to_vec());
+            left_out.push(reasons);
+        }
+        // Words begin on the left, unlike figures.
+        for column in [1, 2] {
+            let cells = || figures.iter().map(|row: &Vec<String>| row[column].chars().count());
+            let width = cells().max().unwrap_or(0);
+            for row in &mut figures {
+                row[column] = format!("{:<width$}", row[column]);
+            }
+        }
+        let mut out = String::from("\n");
+        for (line, reasons) in aligned(&figures).lines().zip(left_out) {
+            let _ = writeln!(out, "{line}  {reasons}");
+        }
+        out
     }
 
     /// Where the answers were lost; empty when none was, or nothing is known of any.

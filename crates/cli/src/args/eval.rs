@@ -3,7 +3,7 @@ use std::str::FromStr as _;
 
 use clap::{Subcommand, ValueEnum};
 use halma_eval::Format;
-use halma_eval::judge::Protocol;
+use halma_eval::judge::{Protocol, Scheme};
 
 use super::{BudgetArgs, ModeArg, Set};
 
@@ -97,6 +97,9 @@ pub(crate) struct EvalHow {
     /// preset: its paper's]
     #[arg(long, value_name = "PROTOCOL", value_enum)]
     pub(crate) judge: Option<ProtocolArg>,
+    /// Have that model assess every answer by criteria, separated by commas
+    #[arg(long, value_name = "SCHEMES", value_enum, value_delimiter = ',')]
+    pub(crate) assess: Vec<SchemeArg>,
     /// For the whole evaluation; a single question is under [budget.ask]
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
@@ -157,6 +160,27 @@ impl From<ProtocolArg> for Protocol {
         match protocol {
             ProtocolArg::Pike => Self::Pike,
             ProtocolArg::Dec => Self::Dec,
+        }
+    }
+}
+
+/// By which criteria answers are assessed.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum SchemeArg {
+    /// How answer, question and cited passages fit together: five shares
+    Ragas,
+    /// Open questions: five criteria from 1 to 5
+    Creative,
+    /// Forecasts: the direction, and the interval, against what came
+    Forecast,
+}
+
+impl From<SchemeArg> for Scheme {
+    fn from(scheme: SchemeArg) -> Self {
+        match scheme {
+            SchemeArg::Ragas => Self::Ragas,
+            SchemeArg::Creative => Self::Creative,
+            SchemeArg::Forecast => Self::Forecast,
         }
     }
 }

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use std::time::Duration;
 
-use halma_testkit::double::{Behaviour, Double};
+use halma_testkit::double::{Behaviour, ChatCall, Double};
 use serde_json::{Value, json};
 
 use crate::program::{Program, is_file, write_library};
@@ -270,4 +270,91 @@ fn a_run_that_is_killed_and_started_again_asks_nothing_again_that_had_ended() {
         assert!(started < 40, "the run never gets on");
     }
     assert_eq!(ended().len(), 40);
+}
+
+/// The judge can be read but on how creative an answer is.
+fn judging(call: &ChatCall) -> String {
+    let reply = match call.prompt.as_str() {
+        "judge/statements" => r#"{"statements": ["It is so.", "It was never so."]}"#,
+        "judge/support" => r#"{"supported": [2]}"#,
+        "judge/asked" => r#"{"questions": ["Where was Maud Tarrant born?"], "evasive": false}"#,
+        "judge/useful" => r#"{"useful": [1]}"#,
+        "judge/needed" => r#"{"needed": []}"#,
+        "judge/forecast" => r#"{"direction": null, "value": 9, "low": 8, "high": 10}"#,
+        _ => "I would rather not say.",
+    };
+    reply.to_owned()
+}
+
+#[test]
+fn answers_are_assessed_by_criteria_and_each_only_once() {
+    let double = Double::start(Behaviour::replying(judging));
+    let program = Program::with_model(&double.url());
+    let config = std::fs::read_to_string(program.path("halma.toml")).unwrap();
+    let roles = "[roles]\ndefault = \"extractive\"\njudge = \"main\"\n";
+    program.write("halma.toml", config + roles);
+    write_library(&program);
+    assert_eq!(program.run(&["index", "library", "--kb", ".halma"]).code, 0);
+    questions(&program);
+    let base = ["eval", "questions.jsonl", "--strategy", "naive", "--out", "out"];
+    let with = |more: &[&'static str]| program.run(&[&base[..], more].concat());
+    let asked = || double.requests().iter().filter(|r| r.body["messages"].is_array()).count();
+
+    let estimate = with(&["--estimate", "--probe", "1", "--assess", "ragas,forecast"]);
+    assert!(estimate.err.contains("up to 8 calls for each answer"), "{}", estimate.err);
+    assert_eq!((estimate.code, asked()), (0, 0), "an estimate assesses nothing");
+
+    let report = with(&["--assess", "ragas,creative", "--assess", "forecast,ragas", "--json"]);
+    let report = report.json();
+    let assessed = report["runs"][0]["assessed"].as_array().unwrap();
+    let schemes: Vec<&str> = assessed.iter().map(|one| one["scheme"].as_str().unwrap()).collect();
+    assert_eq!(schemes, ["ragas", "creative", "forecast"]);
+    for (scheme, criteria) in assessed.iter().map(|one| (one, one["criteria"].as_array().unwrap()))
+    {
+        assert_eq!((&scheme["answers"], &scheme["failed"]), (&json!(7), &json!({})));
+        for criterion in criteria {
+            let left_out = criterion["left_out"].as_object().unwrap().values();
+            let left_out: u64 = left_out.map(|count| count.as_u64().unwrap()).sum();
+            let [n, unreadable] = ["n", "unreadable"].map(|key| criterion[key].as_u64().unwrap());
+            assert_eq!(n + unreadable + left_out, 7, "{criterion}");
+            assert_eq!(n == 0, criterion["mean"].is_null(), "{criterion}");
+        }
+    }
+    let means: Vec<Option<f64>> = assessed[0]["criteria"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|criterion| criterion["mean"].as_f64())
+        .collect();
+    // Each first passage helped; the second statement stands in the passages, and no sentence is
+    // needed.
+    assert!(means[1].is_some_and(|mean| (0.0..=1.0).contains(&mean)), "{means:?}");
+    assert_eq!([means[0], means[2], means[3], means[4]], [0.5, 1.0, 0.5, 0.0].map(Some));
+    assert!(assessed[1]["criteria"][0]["unreadable"].as_u64() > Some(0));
+    assert!(assessed[2]["criteria"][1]["n"].as_u64() > Some(0));
+
+    // Nothing is asked again, also without the cache.
+    let before = asked();
+    std::fs::remove_dir_all(program.path(".halma/cache")).unwrap();
+    let table = with(&["--assess", "ragas,creative,forecast"]);
+    assert!(table.out.contains("interval coverage"), "{}", table.out);
+    assert_eq!(asked(), before);
+    assert!(kept(&program, "out/naive.assessed.jsonl").len() > 15);
+    for file in ["out/report.md", "out/report.html"] {
+        let text = std::fs::read_to_string(program.path(file)).unwrap();
+        assert!(text.contains("faithfulness") && text.contains("no gold answer"), "{file}");
+    }
+}
+
+#[test]
+fn the_offline_model_assesses_nothing_and_says_so_first() {
+    let program = Program::new();
+    write_library(&program);
+    assert_eq!(program.run(&["index", "library", "--kb", ".halma"]).code, 0);
+    questions(&program);
+    let eval = |more: &[&str]| program.run(&[&["eval", "questions.jsonl"], more].concat());
+    let said = ["--assess: `ragas,creative`", "offline model", "[models]", "`judge`"];
+    eval(&["--assess", "ragas,creative", "--out", "out"]).fails(2, &said);
+    eval(&["--assess", "rubrics"]).fails(2, &["rubrics", "ragas, creative, forecast"]);
+    assert!(!program.path("out").exists());
 }

@@ -35,6 +35,8 @@ pub struct Item {
     pub contexts: Arc<[Passage]>,
     /// When the question was asked, as the file says it, for answers that change with time.
     pub asked_at: Option<String>,
+    /// For a question about what is to come, the last value that was known.
+    pub last: Option<f64>,
 }
 
 impl Item {
@@ -59,6 +61,7 @@ impl Item {
             answerable: true,
             contexts: Arc::from([]),
             asked_at: None,
+            last: None,
         }
     }
 

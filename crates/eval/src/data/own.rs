@@ -15,7 +15,8 @@ pub(super) const ENTRY: DataSetEntry = DataSetEntry {
     licence: "yours",
     shape: "JSON lines; `question` and `answers` (a text, a number or a list). Where known: \
             `id`, `evidence` (texts, or objects with `title` and `text`), `kind`, `hops`, \
-            `options`, `answer_kind`, `answerable`, `contexts`, `asked_at`.",
+            `options`, `answer_kind`, `answerable`, `contexts`, `asked_at`; and `last`, the last \
+            value that was known, where one is to be forecast.",
     metric: Metric::ByKind,
     pool: Pool::Corpus("your documents; `contexts` where the file brings them"),
     ..COMMON
@@ -40,6 +41,7 @@ struct Record {
     #[serde(default)]
     contexts: Vec<Evidence>,
     asked_at: Option<String>,
+    last: Option<f64>,
 }
 
 fn yes() -> bool {
@@ -89,6 +91,7 @@ pub(super) fn item(raw: &RawRecord, _: &Beside) -> Result<Item, Fault> {
         answerable: record.answerable,
         contexts: contexts.map(|one| Passage::plain(one.title, one.text)).collect(),
         asked_at: record.asked_at,
+        last: record.last,
         ..Item::new(id, record.question, answers).of_kind(kind).with_options(record.options)
     })
 }

@@ -69,6 +69,7 @@ impl Runner {
     /// Forecasts a run. Where fewer than `probe` questions of a contestant were measured under its
     /// very settings, so many are asked first, spread over the set; they are kept like any others
     /// and not asked again. With a `probe` of 0 nothing is asked and earlier results have to do.
+    /// Answers are not assessed, and what that would take is not in it.
     pub async fn forecast(
         &self,
         data: &DataSet,
@@ -76,6 +77,8 @@ impl Runner {
         bench: &Bench,
         (probe, progress): (usize, &Progress),
     ) -> Result<Vec<Forecast>, EvalError> {
+        // What assessing takes is known without asking.
+        let bench = &Bench { assessors: vec![], ..bench.clone() };
         let mut forecasts = vec![];
         for contestant in contestants {
             let mut measured = Measured::read(self.out.as_deref(), data, contestant)?;

@@ -10,7 +10,7 @@ use halma_core::{
 use super::details::{Details, QuestionDetail, RunDetail, TraceAt};
 use crate::random::Random;
 use crate::record::{Record, Verdict};
-use crate::report::tests::item;
+use crate::report::tests::{forecasts, item};
 use crate::runner::{Answered, Contestant};
 use crate::{DataSet, Failure, Format, GoldPassage, Item, Report, Run};
 
@@ -52,6 +52,7 @@ pub(super) fn with_words(words: &[String]) -> (Report, Details) {
         for failure in &mut run.failures {
             failure.reason = word(i + 2);
         }
+        run.assessed[0].criteria[0].left_out = BTreeMap::from([(word(i + 1), 1)]);
         run.models = BTreeMap::from([(word(i), [word(i + 1)].into())]);
         run.prompts = BTreeMap::from([(word(i + 2), [word(i + 3)].into())]);
     }
@@ -126,7 +127,8 @@ fn report(data: &DataSet, words: &[String]) -> (Report, Details) {
         }
         let answered: Answered = book.close(false);
         let retrieved = vec![Some(Ok(vec![Some(1), Some(4)])); data.items.len()];
-        report.runs.push(Run::of(&contestant, data, answered, &retrieved));
+        let run = Run::of(&contestant, data, answered, &retrieved);
+        report.runs.push(Run { assessed: vec![forecasts()], ..run });
     }
     (report, details)
 }

@@ -1,6 +1,7 @@
 //! The report as one page that needs nothing else: no request leaves it. Plots are drawn here as
 //! SVG and are there without scripts; the browser of single questions is a small script over data
 //! that it only ever shows as text.
+mod assessed;
 mod data;
 mod details;
 mod escape;
@@ -37,6 +38,7 @@ impl Report {
         );
         body.push_str(&tables::summary(self));
         body.push_str(&tables::notes(self));
+        body.push_str(&assessed::assessed(self));
         body.push_str(&figures(self));
         body.push_str(&tables::against_first(self));
         body.push_str(&tables::costs(self));

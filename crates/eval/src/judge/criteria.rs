@@ -52,8 +52,11 @@ pub struct Evidence<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Assessed {
     pub criteria: Criteria,
-    /// By the criterion's name.
+    /// What could not be computed: by the criterion's name, why.
     pub left_out: BTreeMap<String, String>,
+    /// For what the judge's replies could not be read, also when asked for again: by the
+    /// criterion's name, what was wrong with the last one.
+    pub unreadable: BTreeMap<String, String>,
 }
 
 impl Assessed {
@@ -61,7 +64,7 @@ impl Assessed {
         match value {
             Ok(Ok(value)) => return Ok(Some(value)),
             Ok(Err(reason)) => self.left_out.insert(name.to_owned(), reason.to_owned()),
-            Err(Error::BadReply { reason, .. }) => self.left_out.insert(name.to_owned(), reason),
+            Err(Error::BadReply { reason, .. }) => self.unreadable.insert(name.to_owned(), reason),
             Err(error) => return Err(error),
         };
         Ok(None)
@@ -98,7 +101,7 @@ pub async fn assess(
 }
 
 const NO_PASSAGES: &str = "there are no passages";
-const NO_ANSWER: &str = "there is no answer";
+pub(super) const NO_ANSWER: &str = "there is no answer";
 
 async fn faithfulness(cx: &Cx, evidence: &Evidence<'_>) -> Result<Found> {
     let Evidence { question, answer, passages, .. } = *evidence;

@@ -1,9 +1,10 @@
-//! Reading a forecast from the words of an answer (PIKE-RAG's L3), to compare it with what came.
+//! Reading a forecast from the words of an answer (PIKE-RAG's L3), and comparing it with what came.
 use halma_core::{Cx, Prompt, Result};
 use minijinja::context;
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::{Direction, Forecast};
+use crate::Item;
+use crate::metrics::{Direction, Forecast, direction_accuracy, interval_coverage};
 
 const FORECAST: Prompt<Outlook> = Prompt::json("judge/forecast");
 
@@ -17,10 +18,15 @@ pub struct Outlook {
 }
 
 impl Outlook {
-    /// For [`crate::metrics::direction_accuracy`] and [`crate::metrics::interval_coverage`];
-    /// `None` when it gives no value.
+    /// For [`interval_coverage`]; `None` when it gives no value.
     pub fn forecast(&self) -> Option<Forecast> {
         self.value.map(|value| Forecast { value, low: self.low, high: self.high })
+    }
+
+    /// Where it goes: as it says, else from the last value known to the one that it expects.
+    pub fn heads(&self, last: Option<f64>) -> Option<Direction> {
+        let by_value = || Some(Direction::of(last?, self.value?, 0.0));
+        self.direction.or_else(by_value)
     }
 }
 
@@ -35,4 +41,126 @@ pub async fn outlook(cx: &Cx, question: &str, answer: &str) -> Result<Outlook> {
         _ => Ok(()),
     };
     cx.span("outlook").ask_checked(&FORECAST, context! { question, answer }, ordered).await
+}
+
+/// What came, by the gold answers of a question.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Came {
+    pub direction: Option<Direction>,
+    pub value: Option<f64>,
+    /// The last value that was known when the question was asked.
+    pub last: Option<f64>,
+}
+
+/// Gold answers that name a direction.
+const DIRECTIONS: [(&str, Direction); 12] = [
+    ("up", Direction::Up),
+    ("rise", Direction::Up),
+    ("increase", Direction::Up),
+    ("higher", Direction::Up),
+    ("down", Direction::Down),
+    ("fall", Direction::Down),
+    ("decrease", Direction::Down),
+    ("lower", Direction::Down),
+    ("flat", Direction::Flat),
+    ("stable", Direction::Flat),
+    ("unchanged", Direction::Flat),
+    ("no change", Direction::Flat),
+];
+
+impl Came {
+    /// The first gold answer that is a number and nothing else, and the first that is a word for a
+    /// direction; without such a word the number's own, from the last value known. A sentence is
+    /// neither: its numbers may be years, and its words be denied.
+    pub fn of(item: &Item) -> Self {
+        let value = item.answers.iter().find_map(|answer| plain_number(answer));
+        let named = item.answers.iter().find_map(|answer| direction(answer));
+        let by_value = || Some(Direction::of(item.last?, value?, 0.0));
+        Self { direction: named.or_else(by_value), value, last: item.last }
+    }
+
+    /// 1 where the forecast goes where it went, else 0; or why that cannot be told.
+    pub(super) fn heads_right(&self, outlook: &Outlook) -> std::result::Result<f64, &'static str> {
+        let Some(came) = self.direction else { return Err(NO_DIRECTION) };
+        let said = outlook.heads(self.last).ok_or("the answer forecasts no direction")?;
+        direction_accuracy(&[said], &[came]).ok_or(NO_DIRECTION)
+    }
+
+    /// 1 where what came lies in the interval, else 0; or why that cannot be told.
+    pub(super) fn is_covered(&self, outlook: &Outlook) -> std::result::Result<f64, &'static str> {
+        let Some(value) = self.value else { return Err(NO_VALUE) };
+        let forecast = outlook.forecast().ok_or("the answer forecasts no value")?;
+        interval_coverage(&[forecast], &[value]).ok_or("the answer gives no interval")
+    }
+}
+
+pub(super) const NO_DIRECTION: &str = "no gold answer is a direction, or a number after a `last`";
+pub(super) const NO_VALUE: &str = "no gold answer is a number";
+
+fn direction(answer: &str) -> Option<Direction> {
+    let word = answer.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    DIRECTIONS.iter().find(|(name, _)| *name == word).map(|(_, direction)| *direction)
+}
+
+/// `1,200`, `-3.5`, `$12`, `7 %`; no words beside it, and no comma for a point.
+fn plain_number(answer: &str) -> Option<f64> {
+    let bare: String = answer.chars().filter(|c| !"$€£%".contains(*c)).collect();
+    let bare = bare.trim().replace('−', "-");
+    let (sign, digits) = match bare.strip_prefix('-') {
+        Some(digits) => (-1.0, digits),
+        None => (1.0, bare.strip_prefix('+').unwrap_or(&bare)),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    let fits = all_digits(first)
+        && groups.all(|group| group.len() == 3 && all_digits(group))
+        && all_digits(fraction);
+    let value: f64 = fits.then(|| digits.replace(',', "").parse().ok())??;
+    Some(sign * value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn came(answers: &[&str], last: Option<f64>) -> Came {
+        let answers = answers.iter().map(|answer| (*answer).to_owned());
+        Came::of(&Item { last, ..Item::new("q", "How many?", answers) })
+    }
+
+    #[test]
+    fn what_came_is_read_from_gold_answers_that_are_nothing_else() {
+        for (answer, wanted) in [
+            ("1,200", Some(1200.0)),
+            ("-3.5", Some(-3.5)),
+            ("−$12", Some(-12.0)),
+            ("7 %", Some(7.0)),
+            ("1,5", None),
+            ("12-15", None),
+            ("120 in 2024", None),
+            ("5.", None),
+            ("", None),
+        ] {
+            assert_eq!(came(&[answer], None).value, wanted, "{answer:?}");
+        }
+        assert_eq!(came(&["It will not rise."], Some(1.0)).direction, None);
+        assert_eq!(came(&["120", "Down."], Some(100.0)).direction, Some(Direction::Down));
+        assert_eq!(came(&["120"], Some(100.0)).direction, Some(Direction::Up));
+        assert_eq!(came(&["120"], None).direction, None);
+    }
+
+    #[test]
+    fn a_forecast_is_compared_as_far_as_both_sides_say() {
+        let said = Outlook { value: Some(110.0), low: Some(90.0), ..Outlook::default() };
+        let full = Outlook { direction: Some(Direction::Down), high: Some(119.0), ..said };
+        let came = came(&["120"], Some(100.0));
+        assert_eq!(came.heads_right(&said), Ok(1.0));
+        assert_eq!(came.heads_right(&full), Ok(0.0), "what it says goes before its value");
+        assert_eq!(came.is_covered(&said), Err("the answer gives no interval"));
+        assert_eq!(came.is_covered(&full), Ok(0.0));
+        assert_eq!(Came::default().heads_right(&full), Err(NO_DIRECTION));
+        assert_eq!(Came::default().is_covered(&full), Err(NO_VALUE));
+    }
 }

@@ -5,13 +5,16 @@ mod claims;
 mod creative;
 mod criteria;
 mod forecast;
+mod scheme;
 mod verdict;
 
 use halma_core::PromptFile;
 
 pub use creative::rate;
 pub use criteria::{Assessed, Evidence, Source, assess};
-pub use forecast::{Outlook, outlook};
+pub use forecast::{Came, Outlook, outlook};
+pub(crate) use scheme::passages;
+pub use scheme::{Mark, Marks, Scheme};
 pub use verdict::{Case, Judgement, Protocol, Tally, judge};
 
 /// The prompts of the judge; whoever opens a run for it ships them beside those of the strategies.

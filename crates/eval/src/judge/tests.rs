@@ -1,10 +1,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{Cx, EmbedRole, Embedder, Llm, LlmError, Meter, Models, Prompts, Setup, Vector};
+use halma_core::{
+    Answer, Citation, Cx, EmbedRole, Embedder, Llm, LlmError, Meter, Models, NodeId, Prompts,
+    Setup, Vector,
+};
 use halma_testkit::{Script, Toy};
 
 use super::*;
+use crate::Item;
 use crate::metrics::Direction;
 
 fn cx(script: &Arc<Script>) -> Cx {
@@ -124,7 +128,8 @@ async fn what_cannot_be_computed_is_left_out_and_named() {
     let assessed = assess(&cx(&script), &evidence, None).await.unwrap();
     assert_eq!(script.left(), 0);
     let left_out: Vec<&str> = assessed.left_out.keys().map(String::as_str).collect();
-    assert_eq!(left_out, ["answer_relevancy", "context_recall", "faithfulness"]);
+    assert_eq!(left_out, ["answer_relevancy", "context_recall"]);
+    assert!(assessed.unreadable["faithfulness"].contains("statements"), "{assessed:?}");
     assert_eq!(assessed.criteria.mean(), Some(0.0));
     let nothing = Evidence { passages: &[], answer: "", ..evidence };
     let assessed = assess(&cx(&Script::new([])), &nothing, Some(&Guesses)).await.unwrap();
@@ -176,6 +181,63 @@ async fn a_forecast_is_read_from_words() {
     let read = outlook(&cx(&script), "How many?", "About 12, more than 10.").await.unwrap();
     assert_eq!((read.direction, read.low, read.high), (Some(Direction::Up), Some(10.0), None));
     assert!(read.forecast().is_some());
+}
+
+#[tokio::test]
+async fn a_scheme_has_a_mark_for_each_of_its_criteria() {
+    let rated = r#"{"relevance": 5, "diversity": 3, "comprehensiveness": 4, "uniqueness": 1,
+        "inspiration": 2}"#;
+    let script = Script::new([
+        ("judge/creative", rated),
+        ("judge/creative", "five"),
+        ("judge/creative", "four"),
+        ("judge/creative", "{}"),
+        ("judge/forecast", r#"{"direction": null, "value": 12, "low": null, "high": null}"#),
+    ]);
+    let cx = cx(&script);
+    let item = Item { last: Some(10.0), ..Item::new("q", "How many?", golds(&["11"])) };
+    let answer = Answer { text: "About 12.".into(), ..Answer::default() };
+    let mut marks = vec![];
+    for scheme in [Scheme::Creative, Scheme::Creative, Scheme::Forecast] {
+        let found = scheme.marks(&cx, (&item, &answer), None).await.unwrap();
+        assert!(scheme.criteria().iter().all(|name| found.contains_key(*name)), "{found:?}");
+        marks.push(found);
+    }
+    assert_eq!(script.left(), 0);
+    assert_eq!(marks[0]["relevance"], Mark::Value(5.0));
+    assert!(matches!(&marks[1]["inspiration"], Mark::Unreadable(why) if why.contains("missing")));
+    // From 10 to 12 is up, as from 10 to 11; there is no interval.
+    assert_eq!(marks[2]["direction_accuracy"], Mark::Value(1.0));
+    assert!(matches!(&marks[2]["interval_coverage"], Mark::LeftOut(_)));
+    // Nothing to assess, or nothing to compare with: nobody is asked.
+    let blank = Answer { text: " ".into(), ..answer.clone() };
+    let none = Item::new("q", "How many?", golds(&["quite a few"]));
+    for (scheme, item, answer) in [
+        (Scheme::Ragas, &item, &blank),
+        (Scheme::Creative, &item, &blank),
+        (Scheme::Forecast, &none, &answer),
+    ] {
+        let found = scheme.marks(&cx, (item, answer), None).await.unwrap();
+        assert_eq!(found.len(), scheme.criteria().len());
+        assert!(found.values().all(|mark| matches!(mark, Mark::LeftOut(_))), "{found:?}");
+    }
+}
+
+#[test]
+fn passages_are_quoted_once_and_in_the_order_of_the_citations() {
+    let cited = |title: &str, quote: &str| Citation {
+        node: NodeId::from(title),
+        document: "d".into(),
+        title: title.into(),
+        section: None,
+        page: None,
+        start: 0,
+        end: 1,
+        quote: quote.into(),
+    };
+    let citations = [cited("b", "two"), cited("a", " "), cited("a", "one"), cited("b", "two")];
+    let found: Vec<String> = passages(&citations).into_iter().map(|source| source.text).collect();
+    assert_eq!(found, ["two", "one"]);
 }
 
 /// What is judged is material: it stays in the message that it is put in.

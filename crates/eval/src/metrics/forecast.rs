@@ -34,19 +34,12 @@ pub struct Forecast {
     pub high: Option<f64>,
 }
 
-/// The share of forecasts that go from `last`, the last value known, in the direction of what
-/// came; `None` without any.
-pub fn direction_accuracy(
-    last: f64,
-    forecasts: &[Forecast],
-    actual: &[f64],
-    tolerance: f64,
-) -> Option<f64> {
-    let same = |(forecast, actual): &(&Forecast, &f64)| {
-        Direction::of(last, forecast.value, tolerance) == Direction::of(last, **actual, tolerance)
-    };
+/// The share of forecasts that go in the direction of what came; `None` without any. Values are
+/// made directions by [`Direction::of`].
+pub fn direction_accuracy(forecasts: &[Direction], actual: &[Direction]) -> Option<f64> {
     let pairs: Vec<_> = forecasts.iter().zip(actual).collect();
-    (!pairs.is_empty()).then(|| share(pairs.iter().filter(|pair| same(pair)).count(), pairs.len()))
+    let same = pairs.iter().filter(|(forecast, actual)| forecast == actual).count();
+    (!pairs.is_empty()).then(|| share(same, pairs.len()))
 }
 
 /// The share of values that lie within their forecast's interval, bounds included; `None` where no
@@ -80,10 +73,13 @@ mod tests {
     #[test]
     fn forecasts_are_compared_with_what_came() {
         let given = [forecast(110.0, Some((90.0, 130.0))), forecast(95.0, None)];
-        assert_eq!(direction_accuracy(100.0, &given, &[120.0, 130.0], 0.0), Some(0.5));
+        let of = |values: &[f64]| -> Vec<Direction> {
+            values.iter().map(|value| Direction::of(100.0, *value, 0.0)).collect()
+        };
+        assert_eq!(direction_accuracy(&of(&[110.0, 95.0]), &of(&[120.0, 130.0])), Some(0.5));
         assert_eq!(interval_coverage(&given, &[130.0, 1.0]), Some(1.0));
         assert_eq!(interval_coverage(&given, &[131.0, 1.0]), Some(0.0));
         assert_eq!(interval_coverage(&given[1..], &[1.0]), None);
-        assert_eq!(direction_accuracy(1.0, &[], &[], 0.0), None);
+        assert_eq!(direction_accuracy(&[], &[]), None);
     }
 }

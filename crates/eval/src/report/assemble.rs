@@ -45,7 +45,7 @@ impl Run {
         answered: Answered,
         retrieved: &Retrieved,
     ) -> Self {
-        let Answered { results, failures, totals, taken_over, judging } = answered;
+        let Answered { results, failures, totals, taken_over, judging, assessed } = answered;
         let of_fate = |fate| results.iter().filter(|result| result.fate == fate).count();
         let scored: Vec<&QuestionResult> = scored(&results).collect();
         let metrics = metrics(&scored, retrieved);
@@ -63,6 +63,7 @@ impl Run {
             answerability: answerability(&heads),
             if_failed_were_wrong: sure(&scored, failed),
             judged: judging.map(|judging| judgement(&scored, judging)),
+            assessed,
             abstained,
             failed,
             failed_by_kind: counted(failures.iter().map(|failure| failure.kind.clone())),

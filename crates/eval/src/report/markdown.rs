@@ -1,7 +1,7 @@
 //! The report as Markdown: tables for a pull request or a page of results.
 use std::fmt::Write as _;
 
-use super::{KindMetrics, Loss, Report, Run, questions, ratio};
+use super::{ASSESSED, KindMetrics, Loss, Report, Run, questions, ratio};
 use crate::table::{count, ms, percent};
 
 impl Report {
@@ -22,6 +22,7 @@ impl Report {
         out.push_str(&groups("By hops", &self.runs, |run| {
             run.by_hops.iter().map(|(hops, metrics)| (hops.to_string(), metrics)).collect()
         }));
+        out.push_str(&self.assessments());
         out.push_str(&self.lost());
         out.push_str(&self.costs());
         out.push_str(&self.making());
@@ -69,6 +70,19 @@ impl Report {
              searched for. Tokens include replies from the cache, USD does not.\n\n",
             table(&head, self.runs.iter().map(row)),
             self.runs.first().map_or("-".into(), |run| run.metric.name())
+        )
+    }
+
+    fn assessments(&self) -> String {
+        let rows = self.assessed();
+        if rows.is_empty() {
+            return String::new();
+        }
+        let rows = rows.into_iter().map(|row| row.map(|cell| escaped(&cell)).to_vec());
+        format!(
+            "## Assessed by a model\n\n{}\nMeans over the answers for which a criterion could be \
+             computed; what is left out is in no mean.\n\n",
+            table(&ASSESSED, rows)
         )
     }
 

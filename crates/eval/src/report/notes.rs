@@ -27,6 +27,7 @@ impl Run {
         let mut notes = vec![];
         self.missing(&mut notes);
         self.doubtful(&mut notes);
+        self.assessing(&mut notes);
         if let Some(found) = self.answerability {
             notes.push(format!(
                 "told what can be answered from what cannot: accuracy {}, precision {}, recall {}, \

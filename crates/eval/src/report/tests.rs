@@ -1,6 +1,7 @@
 //! Reports for tests, and tests of what is made of them.
 use halma_core::{Question, UsageTotal};
 
+pub(crate) use super::assessed::tests::forecasts;
 use super::*;
 use crate::components::Component;
 use crate::{DataSet, Format, GoldPassage, Item};
@@ -72,6 +73,7 @@ fn run(label: &str, results: Vec<QuestionResult>) -> Run {
         metrics: Metrics { em, f1: em, right: em, ..Metrics::default() },
         if_failed_were_wrong: Sure::default(),
         judged: None,
+        assessed: vec![],
         abstained: 0,
         failed,
         failed_by_kind: BTreeMap::new(),

@@ -51,7 +51,7 @@ impl Round<'_> {
     pub(super) async fn answer_all(&self, contestant: &Contestant) -> Result<Answered, EvalError> {
         let out = self.runner.out.as_deref();
         let mut court = Court::open(out, &contestant.label, self.bench)?;
-        let mut book = Book::new(self.data);
+        let mut book = Book::new(self.data).with_answers(!self.bench.assessors.is_empty());
         let mut tasks = vec![];
         let items: HashMap<&str, usize> =
             self.data.items.iter().enumerate().map(|(i, item)| (id(item), i)).collect();
@@ -75,7 +75,8 @@ impl Round<'_> {
         tasks.extend(asked);
         let tick = Tick::new(&contestant.label, self.data.items.len(), book.taken_over);
         self.work(contestant, tasks, tick, (&mut files, &mut court, &mut book)).await?;
-        Ok(book.close(court.sits()))
+        let assessed = self.assess(contestant, book.take_answers(), &files).await?;
+        Ok(Answered { assessed, ..book.close(court.sits()) })
     }
 
     async fn work(

@@ -1,10 +1,10 @@
 //! What one contestant's questions came to, entered one by one: small enough to keep for a
 //! hundred thousand of them, while answers and traces go to disk.
-use halma_core::UsageTotal;
+use halma_core::{Answer, UsageTotal};
 
 use crate::components::Totals;
 use crate::record::{Record, Verdict};
-use crate::report::{Measure, QuestionResult, result};
+use crate::report::{Assessment, Measure, QuestionResult, result};
 use crate::runner::Ruling;
 use crate::{DataSet, Failure};
 
@@ -19,6 +19,8 @@ pub(crate) struct Answered {
     /// What judging cost, and for how many answers the judge could not be asked; `None` without a
     /// judge.
     pub(crate) judging: Option<(UsageTotal, usize)>,
+    /// One for each assessor.
+    pub(crate) assessed: Vec<Assessment>,
 }
 
 pub(crate) struct Book<'a> {
@@ -30,6 +32,8 @@ pub(crate) struct Book<'a> {
     pub(crate) taken_over: usize,
     judging: Vec<(usize, UsageTotal)>,
     unheard: usize,
+    /// The answers themselves, where somebody wants them.
+    answers: Option<Vec<(usize, Answer)>>,
 }
 
 impl<'a> Book<'a> {
@@ -43,7 +47,18 @@ impl<'a> Book<'a> {
             taken_over: 0,
             judging: vec![],
             unheard: 0,
+            answers: None,
         }
+    }
+
+    /// Remembers the answers, if they are wanted once all are there.
+    pub(crate) fn with_answers(self, wanted: bool) -> Self {
+        Self { answers: wanted.then(Vec::new), ..self }
+    }
+
+    /// Items with their answers, in the order in which they were entered.
+    pub(crate) fn take_answers(&mut self) -> Vec<(usize, Answer)> {
+        self.answers.take().unwrap_or_default()
     }
 
     pub(crate) fn has(&self, item: usize) -> bool {
@@ -62,6 +77,9 @@ impl<'a> Book<'a> {
             let (kind, reason) = (kind.clone(), reason.clone());
             let failure = Failure { question: record.question.clone(), kind, reason };
             self.failures.push((item, failure));
+        }
+        if let (Some(answers), Verdict::Answered(answer)) = (&mut self.answers, &record.outcome) {
+            answers.push((item, answer.clone()));
         }
         if let Some((_, usage)) = ruling {
             self.judging.push((item, usage));
@@ -89,6 +107,7 @@ impl<'a> Book<'a> {
             totals: self.totals,
             taken_over: self.taken_over,
             judging: judged.then_some((cost, self.unheard)),
+            assessed: vec![],
         }
     }
 }

@@ -3,9 +3,25 @@ use std::path::{Path, PathBuf};
 
 use halma_core::{TRACE_VERSION, Trace};
 
-use crate::EvalError;
 use crate::journal::Journal;
 use crate::record::{Record, file_name};
+use crate::{EvalError, Item};
+
+/// The question of a trace.
+#[derive(Clone, Copy)]
+struct Of<'a> {
+    question: &'a str,
+    text: &'a str,
+    /// The contestant's.
+    fingerprint: &'a str,
+}
+
+impl<'a> From<&'a Record> for Of<'a> {
+    fn from(record: &'a Record) -> Self {
+        let Record { question, text, fingerprint, .. } = record;
+        Self { question, text, fingerprint }
+    }
+}
 
 /// Nothing is kept where there is no folder.
 pub(crate) struct Shelf {
@@ -28,7 +44,7 @@ impl Shelf {
 
     /// Writes the trace, then the line: what has a line has its trace too.
     pub(crate) fn keep(&mut self, record: &Record, trace: &Trace) -> Result<(), EvalError> {
-        self.keep_trace(record, trace, "")?;
+        self.keep_trace(Of::from(record), trace, "")?;
         match &mut self.files {
             Some((journal, _)) => journal.append(record),
             None => Ok(()),
@@ -37,17 +53,29 @@ impl Shelf {
 
     /// Writes a trace beside the question's own: `<question>.judge.json`.
     pub(crate) fn keep_judging(&self, record: &Record, trace: &Trace) -> Result<(), EvalError> {
-        self.keep_trace(record, trace, ".judge")
+        self.keep_trace(Of::from(record), trace, ".judge")
     }
 
-    fn keep_trace(&self, record: &Record, trace: &Trace, of: &str) -> Result<(), EvalError> {
+    /// Writes the trace of an assessment beside the question's own: `<question>.<of>.json`.
+    pub(crate) fn keep_beside(
+        &self,
+        item: &Item,
+        fingerprint: &str,
+        trace: &Trace,
+        of: &str,
+    ) -> Result<(), EvalError> {
+        let (question, text) = (&item.question.id, &item.question.text);
+        self.keep_trace(Of { question, text, fingerprint }, trace, &format!(".{of}"))
+    }
+
+    fn keep_trace(&self, question: Of<'_>, trace: &Trace, of: &str) -> Result<(), EvalError> {
         let Some((_, traces)) = &self.files else { return Ok(()) };
-        let name = file_name(&record.question);
+        let name = file_name(question.question);
         let file = traces.join(format!("{name}{of}.json"));
         let whole = serde_json::json!({
             "version": TRACE_VERSION,
-            "question": record.text,
-            "fingerprint": record.fingerprint,
+            "question": question.text,
+            "fingerprint": question.fingerprint,
             "trace": trace,
         });
         let fail = |source| EvalError::File {

@@ -57,7 +57,7 @@ fn toy() -> Arc<Toy> {
 }
 
 pub(super) fn bench(model: Arc<dyn Llm>) -> Bench {
-    let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
+    let prompts = Arc::new(Prompts::shipped(&[PROMPTS, crate::judge::JUDGE_PROMPTS]).unwrap());
     let setup = Arc::new(Setup::new(Models::new(model), toy(), prompts));
     let open: OpenCx = Arc::new(move |_, whole| {
         let meter = Meter::within(Budget::default(), Arc::clone(whole));
@@ -66,7 +66,7 @@ pub(super) fn bench(model: Arc<dyn Llm>) -> Bench {
     let retrieve: Retrieve = Arc::new(|text| {
         Box::pin(async move { Ok(toy().search(&query(&text, 10)).await?.remove(0)) })
     });
-    Bench { open, retrieve, fingerprint: "base".into(), judge: None }
+    Bench { open, retrieve, fingerprint: "base".into(), judge: None, assessors: vec![] }
 }
 
 pub(super) fn data() -> DataSet {

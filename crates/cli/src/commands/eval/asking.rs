@@ -11,7 +11,7 @@ use halma_eval::{
 use indicatif::ProgressBar;
 
 use super::base::Ground;
-use super::{contestants, retrieval};
+use super::{assessing, contestants, retrieval};
 use crate::args::{Common, EvalHow, EvalRun, ProtocolArg};
 use crate::commands::setup::{budget_flags, loaded, set_flags};
 use crate::view::{self, progress};
@@ -43,6 +43,7 @@ impl Session {
         let mut flags = set_flags(&how.set.set)?;
         flags.extend(budget_flags(&how.budget, "eval"));
         let config = loaded(common, flags)?.config;
+        let schemes = assessing::schemes(&how.assess, &config)?;
         let whole = Arc::new(Meter::new(config.budget.eval));
         let out = how.out.clone().unwrap_or_else(|| out(&data.name));
         let home = how.out.clone().unwrap_or_else(|| usual(&data.name));
@@ -55,6 +56,7 @@ impl Session {
         let runner = Runner { concurrency, out: Some(out.clone()), whole, origin };
         let mut bench = bench(&engine, format.entry().pool)?;
         bench.judge = how.judge.map(|protocol| judge(&engine, protocol));
+        bench.assessors = assessing::assessors(&engine, &schemes);
         Ok(Self { engine, data, runner, bench, out })
     }
 
@@ -119,6 +121,7 @@ async fn estimate(
     args: &EvalRun,
 ) -> anyhow::Result<()> {
     let probe = (usize::from(args.probe), &bars());
+    assessing::say_not_in_it(bench);
     let forecasts = runner.forecast(data, contestants, bench, probe).await?;
     if args.how.json {
         return view::say_json(&forecasts);
@@ -141,6 +144,7 @@ fn bench(engine: &Arc<Engine>, pool: Pool) -> Result<Bench, EngineError> {
         retrieve: retrieval::searches(engine, Mode::Hybrid),
         fingerprint: engine.base_fingerprint()?,
         judge: None,
+        assessors: vec![],
     })
 }
 

@@ -1,5 +1,6 @@
 //! `halma eval`: strategies on a question set, measured and compared.
 mod asking;
+mod assessing;
 mod base;
 mod compare;
 mod contestants;

@@ -1,0 +1,49 @@
+//! The model that assesses answers by criteria, from the flag to the evaluation.
+use halma_core::ConfigError;
+use halma_engine::{Config, Engine, OFFLINE};
+use halma_eval::judge::Scheme;
+use halma_eval::{Assessor, Bench};
+
+use crate::args::SchemeArg;
+use crate::view;
+
+/// The schemes that were asked for, each once. The offline model knows none of them, which is told
+/// before a base is made or a question asked.
+pub(super) fn schemes(wanted: &[SchemeArg], config: &Config) -> Result<Vec<Scheme>, ConfigError> {
+    let mut schemes: Vec<Scheme> = vec![];
+    for scheme in wanted.iter().map(|wanted| Scheme::from(*wanted)) {
+        if !schemes.contains(&scheme) {
+            schemes.push(scheme);
+        }
+    }
+    if schemes.is_empty() || config.model_of("judge") != OFFLINE {
+        return Ok(schemes);
+    }
+    Err(ConfigError {
+        file: "--assess".into(),
+        key: schemes.iter().map(|scheme| scheme.name()).collect::<Vec<_>>().join(","),
+        reason:
+            "the role `judge` is played by the offline model, which can rate, list or forecast \
+                 nothing; a language model is needed"
+                .into(),
+        hint: "describe one under [models] and name it for the role `judge` under [roles]".into(),
+    })
+}
+
+pub(super) fn assessors(engine: &Engine, schemes: &[Scheme]) -> Vec<Assessor> {
+    if schemes.contains(&Scheme::Ragas) && engine.embedder().is_none() {
+        view::warn("there is no embedder: the answer relevancy of `ragas` is left out");
+    }
+    let fingerprint = engine.judge_fingerprint();
+    let by = |scheme: &Scheme| Assessor::by_model(*scheme, &fingerprint, engine.embedding());
+    schemes.iter().map(by).collect()
+}
+
+/// An estimate is of the answers alone.
+pub(super) fn say_not_in_it(bench: &Bench) {
+    let calls: u32 = bench.assessors.iter().map(|by| by.scheme.calls()).sum();
+    if calls > 0 {
+        let calls = view::plural(calls.into(), "call", "calls");
+        view::warn(&format!("assessing is not in the estimate: up to {calls} for each answer"));
+    }
+}

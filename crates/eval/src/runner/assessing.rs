@@ -1,0 +1,200 @@
+//! Having a model assess answers by criteria, after they were given and kept: an assessment takes
+//! several calls, and a run that is killed in the middle of one shall not lose the answer.
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use halma_core::{Answer, Cx, Embedder, Error, Trace, UsageTotal};
+use serde::{Deserialize, Serialize};
+
+use super::asking::Round;
+use super::shelf::Shelf;
+use super::{Contestant, Tick};
+use crate::jobs::{caught, each};
+use crate::journal::{Journal, LINE_VERSION};
+use crate::judge::{Marks, Scheme, passages};
+use crate::record::file_name;
+use crate::report::{Assessment, Sheet};
+use crate::{EvalError, Item, fingerprint};
+
+/// Has a model assess an answer, through a context of its own. Any error is a failure, and the
+/// next run asks again.
+pub type AskAssessor =
+    Arc<dyn Fn(Item, Answer, Cx) -> BoxFuture<'static, Result<Marks, Error>> + Send + Sync>;
+
+/// Assesses answers by one scheme, with the name of everything its marks depend on (its words, its
+/// models).
+#[derive(Clone)]
+pub struct Assessor {
+    pub scheme: Scheme,
+    pub ask: AskAssessor,
+    pub fingerprint: String,
+}
+
+/// An assessment as it is kept, one line of `OUT/<label>.assessed.jsonl`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Assessed {
+    version: u32,
+    question: String,
+    scheme: Scheme,
+    /// Of the assessor, the question, its gold answers, the answer and its passages.
+    fingerprint: String,
+    marks: Marks,
+    usage: UsageTotal,
+}
+
+impl Assessor {
+    /// A model that is asked for the marks of a scheme. `fingerprint` names its words and its
+    /// model; the embedder is for the criterion that compares questions.
+    pub fn by_model(
+        scheme: Scheme,
+        fingerprint: &str,
+        embedder: Option<Arc<dyn Embedder>>,
+    ) -> Self {
+        let embeds = embedder.as_ref().filter(|_| scheme == Scheme::Ragas);
+        let vectors = embeds.map_or("none", |embedder| embedder.model()).to_owned();
+        let ask: AskAssessor = Arc::new(move |item, answer, cx| {
+            let embedder = embedder.clone();
+            Box::pin(async move { scheme.marks(&cx, (&item, &answer), embedder.as_deref()).await })
+        });
+        let parts = [scheme.name(), fingerprint, vectors.as_str()];
+        Self { scheme, ask, fingerprint: crate::fingerprint(parts) }
+    }
+
+    fn fingerprint_of(&self, item: &Item, answer: &Answer) -> String {
+        let last = item.last.map(|last| last.to_string()).unwrap_or_default();
+        let golds = item.answers.len().to_string();
+        let mut parts: Vec<String> =
+            vec![self.fingerprint.clone(), item.question.text.clone(), answer.text.clone()];
+        parts.extend([last, golds]);
+        parts.extend(item.answers.iter().cloned());
+        for passage in passages(&answer.citations) {
+            parts.extend([passage.title, passage.text]);
+        }
+        fingerprint(parts)
+    }
+}
+
+/// One answer for one assessor.
+struct Due {
+    /// The assessor's place.
+    by: usize,
+    item: usize,
+    answer: Arc<Answer>,
+}
+
+/// What came of it: an error in one word where the model could not be asked.
+struct Done {
+    due: Due,
+    line: Result<Assessed, String>,
+    trace: Trace,
+}
+
+/// The assessments of one contestant's answers on disk.
+struct Kept {
+    journal: Option<Journal<Assessed>>,
+    known: HashMap<(String, String), Assessed>,
+}
+
+impl Kept {
+    fn open(out: Option<&Path>, label: &str) -> Result<Self, EvalError> {
+        let mut known = HashMap::new();
+        let file = out.map(|out| out.join(format!("{}.assessed.jsonl", file_name(label))));
+        let open = |file: &Path| {
+            Journal::<Assessed>::open_each(file, |line| {
+                known.insert((line.question.clone(), line.fingerprint.clone()), line);
+            })
+        };
+        let journal = file.as_deref().map(open).transpose()?;
+        Ok(Self { journal, known })
+    }
+
+    fn take(&mut self, by: &Assessor, item: &Item, answer: &Answer) -> Option<Assessed> {
+        self.known.remove(&(item.question.id.clone(), by.fingerprint_of(item, answer)))
+    }
+
+    fn keep(&mut self, line: &Assessed) -> Result<(), EvalError> {
+        self.journal.as_mut().map_or(Ok(()), |journal| journal.append(line))
+    }
+}
+
+impl Round<'_> {
+    /// Assesses the answers of a contestant, as far as that was not done by an earlier run.
+    pub(super) async fn assess(
+        &self,
+        contestant: &Contestant,
+        answers: Vec<(usize, Answer)>,
+        files: &Shelf,
+    ) -> Result<Vec<Assessment>, EvalError> {
+        let assessors = &self.bench.assessors;
+        if assessors.is_empty() {
+            return Ok(vec![]);
+        }
+        let mut kept = Kept::open(self.runner.out.as_deref(), &contestant.label)?;
+        let mut sheets: Vec<Sheet> = assessors.iter().map(|by| Sheet::new(by.scheme)).collect();
+        let mut due = vec![];
+        let mut taken_over = 0;
+        for (item, answer) in answers {
+            let answer = Arc::new(answer);
+            for (by, assessor) in assessors.iter().enumerate() {
+                if answer.abstained {
+                    sheets[by].abstained();
+                } else if let Some(line) = kept.take(assessor, &self.data.items[item], &answer) {
+                    taken_over += 1;
+                    sheets[by].enter(item, line.marks, line.usage);
+                } else {
+                    due.push(Due { by, item, answer: Arc::clone(&answer) });
+                }
+            }
+        }
+        let label = format!("{}, assessing", contestant.label);
+        let mut tick = Tick::new(&label, taken_over + due.len(), taken_over);
+        (self.progress)(&tick);
+        let jobs = due.into_iter().map(|due| {
+            let item = self.data.items[due.item].clone();
+            let cx = (self.bench.open)(&item, &self.meter);
+            assessed(assessors[due.by].clone(), item, due, cx)
+        });
+        each(self.runner.concurrency, jobs, |Done { due, line, trace }| {
+            let (sheet, scheme) = (&mut sheets[due.by], assessors[due.by].scheme);
+            let item = &self.data.items[due.item];
+            files.keep_beside(item, &contestant.fingerprint, &trace, scheme.name())?;
+            tick.count(line.is_err());
+            match line {
+                Ok(line) => {
+                    kept.keep(&line)?;
+                    sheet.enter(due.item, line.marks, line.usage);
+                }
+                Err(kind) => sheet.failed(kind),
+            }
+            (self.progress)(&tick);
+            Ok(())
+        })
+        .await?;
+        Ok(sheets.into_iter().map(Sheet::close).collect())
+    }
+}
+
+async fn assessed(by: Assessor, item: Item, due: Due, cx: Cx) -> Done {
+    let answer = Answer::clone(&due.answer);
+    let fingerprint = by.fingerprint_of(&item, &answer);
+    let question = item.question.id.clone();
+    let asked = caught((by.ask)(item, answer, cx.clone())).await;
+    let trace = cx.trace();
+    // The trace says more of a failure.
+    let marks = match asked {
+        Ok(Ok(marks)) => Ok(marks),
+        Ok(Err(error)) => Err(error.kind().to_owned()),
+        Err(_) => Err("panic".to_owned()),
+    };
+    let line = marks.map(|marks| Assessed {
+        version: LINE_VERSION,
+        question,
+        scheme: by.scheme,
+        fingerprint,
+        marks,
+        usage: trace.usage(),
+    });
+    Done { due, line, trace }
+}

@@ -9,9 +9,11 @@ export const count = (n: number | null | undefined): string => (n == null ? "–
 export const brief = (n: number | null | undefined): string =>
   n == null ? "–" : n < 10_000 ? whole.format(n) : short.format(n);
 
+/** `call` as `calls`, `entity` as `entities`. */
+export const many = (one: string): string => (/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : `${one}s`);
+
 /** `1 call`, `2 calls`. */
-export const plural = (n: number, one: string, many = `${one}s`): string =>
-  `${count(n)} ${n === 1 ? one : many}`;
+export const plural = (n: number, one: string): string => `${count(n)} ${n === 1 ? one : many(one)}`;
 
 export function money(usd: number | null | undefined): string {
   if (usd == null) return "–";

@@ -75,7 +75,7 @@ describe("markdown", () => {
   it("knows citations only as far as there are any", () => {
     const made = blocks("So it is [1], not [7].", 2);
     expect(cites(made)).toBe(true);
-    expect(made[0]).toMatchObject({ inner: [{ text: "So it is " }, { kind: "cite", number: 1 }, { text: ", not [7]." }] });
+    expect(made[0]).toMatchObject({ inner: [{ text: "So it is\u2060" }, { kind: "cite", number: 1 }, { text: ", not [7]." }] });
     expect(cites(blocks("So it is [1]."))).toBe(false);
   });
   it("reads several citations in one bracket", () => {

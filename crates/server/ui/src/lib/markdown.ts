@@ -9,7 +9,8 @@ export type Inline =
   | { kind: "cite"; number: number };
 
 export type Block =
-  | { kind: "paragraph" | "heading"; inner: Inline[] }
+  | { kind: "paragraph"; inner: Inline[] }
+  | { kind: "heading"; inner: Inline[] }
   | { kind: "list"; ordered: boolean; items: Inline[][] }
   | { kind: "code"; text: string };
 
@@ -68,7 +69,9 @@ export function inline(text: string, cited: number): Inline[] {
   for (const match of text.matchAll(MARKS)) {
     const mark = marked(match, cited);
     if (!mark) continue;
-    say(text.slice(from, match.index));
+    const before = text.slice(from, match.index);
+    // A number stays with the word before it.
+    say(mark[0]?.kind === "cite" && before.trim() ? `${before.trimEnd()}\u2060` : before);
     made.push(...mark);
     from = match.index + match[0].length;
   }

@@ -1,6 +1,6 @@
 // What an event says in a line.
 import type { Happened } from "./tree";
-import { cut, plural, words } from "../format";
+import { cut, many, plural, words } from "../format";
 
 export type Tone = "ask" | "search" | "compute" | "note" | "bad";
 
@@ -29,7 +29,7 @@ export function line(event: Happened): Line {
     case "ask_failed":
       return { verb: "asked in vain", what: words(event.prompt), came: event.reason, tone: "bad" };
     case "searched":
-      return { verb: `searched ${event.layer}s`, what: event.query, came: found(event.hits), tone: "search" };
+      return { verb: `searched ${many(event.layer)}`, what: event.query, came: found(event.hits), tone: "search" };
     case "looked_up":
       return { verb: `looked up ${event.source}`, what: event.query, came: found(event.hits), tone: "search" };
     case "look_up_failed":

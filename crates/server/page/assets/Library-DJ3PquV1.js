@@ -1,1 +1,0 @@
-import{g as e,v as t}from"./index-DXxSsKQ4.js";var n=t(`<h1>Library</h1>`);function r(t){var r=n();e(t,r)}export{r as default};

@@ -74,7 +74,8 @@ const SCENES = {
   },
   evaluate: async (page) => {
     await page.goto(`${server.url}/evaluate`);
-    await page.waitForTimeout(400);
+    await page.locator("tbody a").first().click();
+    await page.locator("circle").first().waitFor();
   },
   settings: (page) => page.goto(`${server.url}/settings`),
   prompts: async (page) => {

@@ -59,7 +59,7 @@ export const traces = {
 
 export const base = {
   search: (
-    of: { text: string; layer?: T.Layer; mode?: T.Mode; limit?: number; filter?: unknown },
+    of: { text: string; layer?: T.Layer; mode?: T.Mode; limit?: number; filter?: T.Filter },
     on: Signal = {},
   ) => json<{ hits: T.Hit[] }>("/search", { body: of, ...on }),
   node: (id: string) => json<T.Hit>(`/nodes/${part(id)}`),

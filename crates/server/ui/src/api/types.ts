@@ -136,6 +136,16 @@ export interface Hit {
   span: { start: number; end: number };
 }
 
+/** What a hit must belong to; several values of one list are alternatives. */
+export interface Filter {
+  documents?: string[];
+  sections?: string[];
+  formats?: string[];
+  tags?: string[];
+  since?: string;
+  until?: string;
+}
+
 export interface Neighbours {
   center: Hit;
   nodes: Hit[];
@@ -145,17 +155,21 @@ export interface Neighbours {
 export interface TableLine {
   name: string;
   caption?: string | null;
-  columns?: (string | { name: string })[];
+  columns?: Column[];
   rows?: number;
-  document?: string;
+  document?: string | null;
+  /** Why it cannot be read in SQL. */
+  unreadable?: string | null;
 }
+
+export type Column = string | { name: string };
 
 export type Cell = string | number | boolean | null;
 
 export interface TableRows {
   name: string;
   caption?: string | null;
-  columns: (string | { name: string })[];
+  columns: Column[];
   rows: Cell[][];
   total?: number;
 }

@@ -64,7 +64,7 @@ export function said(reply: string): string {
   const inner = reply.trim().replace(/^```(?:json)?\s*|\s*```$/g, "");
   try {
     const values = leaves(JSON.parse(inner));
-    if (values.length) return values.join(" · ");
+    return values.length ? values.join(" · ") : "nothing";
   } catch {
     // It is not JSON; then it is words.
   }

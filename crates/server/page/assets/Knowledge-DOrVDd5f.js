@@ -1,1 +1,0 @@
-import{D as e,T as t}from"./disclose-version-DAUzszeY.js";var n=e(`<h1>Knowledge</h1>`);function r(e){var r=n();t(e,r)}export{r as default};

@@ -75,11 +75,11 @@ describe("markdown", () => {
   it("knows citations only as far as there are any", () => {
     const made = blocks("So it is [1], not [7].", 2);
     expect(cites(made)).toBe(true);
-    expect(made[0]).toMatchObject({ inner: [{ text: "So it is\u2060" }, { kind: "cite", number: 1 }, { text: ", not [7]." }] });
+    expect(made[0]).toMatchObject({ inner: [{ text: "So it " }, { kind: "cite", number: 1, lead: "is" }, { text: ", not [7]." }] });
     expect(cites(blocks("So it is [1]."))).toBe(false);
   });
   it("reads several citations in one bracket", () => {
-    expect(blocks("Yes [1, 2]", 2)[0]).toMatchObject({ inner: [{}, { number: 1 }, { number: 2 }] });
+    expect(blocks("Yes [1, 2]", 2)[0]).toMatchObject({ inner: [{ number: 1, lead: "Yes" }, { number: 2, lead: "" }] });
   });
   it("reads lists, emphasis and code", () => {
     const made = blocks("Two:\n- **one** and *other*\n- `x`\n\n1. a\n2. b\n```\n<b>\n```");

@@ -6,7 +6,8 @@ export type Inline =
   | { kind: "text" | "code"; text: string }
   | { kind: "strong" | "em"; inner: Inline[] }
   | { kind: "link"; text: string; href: string }
-  | { kind: "cite"; number: number };
+  /** `lead` is the word before, which the number must not be parted from. */
+  | { kind: "cite"; number: number; lead: string };
 
 export type Block =
   | { kind: "paragraph"; inner: Inline[] }
@@ -69,9 +70,14 @@ export function inline(text: string, cited: number): Inline[] {
   for (const match of text.matchAll(MARKS)) {
     const mark = marked(match, cited);
     if (!mark) continue;
+    const first = mark[0];
     const before = text.slice(from, match.index);
-    // A number stays with the word before it.
-    say(mark[0]?.kind === "cite" && before.trim() ? `${before.trimEnd()}\u2060` : before);
+    if (first?.kind === "cite") {
+      const words = before.trimEnd();
+      const last = words.slice(words.search(/\S{1,24}$/));
+      first.lead = words ? last : "";
+      say(words ? words.slice(0, words.length - last.length) : before);
+    } else say(before);
     made.push(...mark);
     from = match.index + match[0].length;
   }
@@ -90,7 +96,7 @@ function marked(match: RegExpMatchArray, cited: number): Inline[] | undefined {
   }
   const all = (numbers ?? "").split(",").map(Number);
   const known = all.every((n) => n >= 1 && n <= cited);
-  return known ? all.map((number) => ({ kind: "cite", number })) : undefined;
+  return known ? all.map((number) => ({ kind: "cite", number, lead: "" })) : undefined;
 }
 
 /** Whether any citation is marked in the text itself. */

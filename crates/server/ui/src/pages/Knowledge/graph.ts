@@ -45,13 +45,13 @@ export function seeds(shown: Shown, from: string, known: ReadonlyMap<string, Pla
   const mean = (of: (place: Place) => number) => others.reduce((sum, place) => sum + of(place), 0) / (others.length || 1);
   const away = others.length ? Math.atan2(centre.y - mean((p) => p.y), centre.x - mean((p) => p.x)) : -Math.PI / 2;
   const spread = others.length ? Math.PI * 1.2 : 2 * Math.PI;
-  const near = Math.max(120, (fresh.length * 62) / spread);
+  const near = Math.max(165, (fresh.length * 66) / spread);
   fresh.forEach((node, i) => {
     const share = others.length ? (i + 0.5) / fresh.length - 0.5 : i / fresh.length;
     const angle = away + share * spread;
     const far = near * (i % 2 && fresh.length > 7 ? 1.35 : 1);
     // Names are wider than high, so the ring is too.
-    places.set(node.id, { x: centre.x + far * 1.25 * Math.cos(angle), y: centre.y + far * 0.85 * Math.sin(angle) });
+    places.set(node.id, { x: centre.x + far * 1.25 * Math.cos(angle), y: centre.y + far * 1.05 * Math.sin(angle) });
   });
   return places;
 }

@@ -31,5 +31,5 @@ test("the index holds no script or style of its own, and leads nowhere else", ()
   assert.ok(!/<style|style=|\son\w+=/.test(index));
   assert.ok([...index.matchAll(/<script([^>]*)>([^<]*)/g)].every((m) => m[1].includes("src=") && !m[2].trim()));
   assert.ok(!/https?:\/\//.test(index));
-  assert.ok(existsSync(new URL("fonts.txt", PAGE)), "the fonts' licence is shipped with them");
+  assert.ok(existsSync(new URL("licences.txt", PAGE)), "the licences of what it is built from are shipped with it");
 });

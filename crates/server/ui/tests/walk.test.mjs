@@ -72,6 +72,8 @@ walk("ask: an answer with its hops, and its source at the quoted place", async (
   await page.keyboard.press("Escape");
   await page.locator("aside").waitFor({ state: "detached" });
   assert.ok(await source.evaluate((e) => e === document.activeElement), "the focus goes back to the source");
+  await page.reload();
+  await page.getByText("How it got there").waitFor();
 });
 
 walk("ask: again another way, side by side, and further with what was said", async (page) => {

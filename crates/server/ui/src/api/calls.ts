@@ -53,7 +53,7 @@ export const ask = (request: T.AskRequest, signal: AbortSignal) =>
 export const traces = {
   list: (of: { strategy?: string; query?: string; limit?: number; after?: string }) =>
     list<T.TraceLine>(`/traces${query(of)}`),
-  get: (id: string) => json<T.TraceDetail>(`/traces/${part(id)}`),
+  get: async (id: string): Promise<T.TraceDetail> => json<T.TraceDetail>(`/traces/${part(id)}`),
   remove: (id: string) => json<void>(`/traces/${part(id)}`, { method: "DELETE" }),
 };
 

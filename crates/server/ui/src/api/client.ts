@@ -45,6 +45,8 @@ export function whenKeyWanted(then: () => void): void {
   onKeyWanted = then;
 }
 
+export const wantKey = (): void => onKeyWanted();
+
 export const key = {
   get: () => sessionStorage.getItem(KEY),
   set: (value: string) => sessionStorage.setItem(KEY, value),

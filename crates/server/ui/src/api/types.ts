@@ -104,10 +104,17 @@ export interface Build {
   total: number;
   rate_per_s?: number | null;
   seconds_left?: number | null;
-  started: string;
+  created?: string;
+  started?: string | null;
   finished?: string | null;
-  report?: unknown;
+  report?: BuildReport | null;
   error?: Problem | string | null;
+}
+
+/** What a build did: counts, and what it refused. */
+export interface BuildReport {
+  refused?: { name: string; reason: string; hint?: string }[];
+  [count: string]: unknown;
 }
 
 // --- the base --------------------------------------------------------------------------------
@@ -239,6 +246,8 @@ export interface AskRequest {
 
 export interface Asked {
   id: string;
+  /** As it was understood, which may not be as it was asked. */
+  question?: string;
   answer: Answer;
   strategy: string;
   usage: UsageTotal;
@@ -299,7 +308,9 @@ export interface TraceLine {
   question: string;
   strategy: string;
   at: string;
-  answer?: Answer | null;
+  /** In the list its text only. */
+  answer?: Answer | string | null;
+  abstained?: boolean;
   error?: Problem | string | null;
   usage: UsageTotal;
   elapsed_ms: number;
@@ -307,6 +318,7 @@ export interface TraceLine {
 }
 
 export interface TraceDetail extends TraceLine {
+  answer?: Answer | null;
   trace: TraceEvent[];
 }
 

@@ -4,6 +4,7 @@ import type { TraceEvent } from "../api/types";
 import { diff } from "./diff";
 import { bytes, cut, duration, money } from "./format";
 import { frontier, ticks } from "./frontier";
+import { answerOf, outcome } from "./outcome";
 import { safeLink } from "./links";
 import { blocks, cites } from "./markdown";
 import { cutAt, locate, scalars, toUnits } from "./offsets";
@@ -152,6 +153,18 @@ describe("waterfall", () => {
     ]);
     expect(bars.map((b) => b.start)).toEqual([0, 0, 10, 15, 20]);
     expect(total).toBe(40);
+  });
+});
+
+describe("outcomes", () => {
+  const run = { id: "t", question: "q", strategy: "s", at: "", usage: usage([]), elapsed_ms: 1 };
+  const whole = { text: "yes", reason: "", citations: [], abstained: false, partial: false };
+  it.each([
+    [{ error: "the key was revoked" }, "failed", ""], [{}, "no answer", ""], [{ answer: "", abstained: true }, "abstained", ""],
+    [{ answer: "yes", abstained: false }, "answered", "yes"], [{ answer: whole }, "answered", "yes"], [{ answer: { ...whole, partial: true } }, "partial", "yes"],
+  ])("of %j is %s", (more, word, text) => {
+    expect(outcome({ ...run, ...more })[0]).toBe(word);
+    expect(answerOf({ ...run, ...more })).toBe(text);
   });
 });
 

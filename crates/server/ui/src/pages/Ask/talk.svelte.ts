@@ -1,7 +1,7 @@
 // The conversation: questions, each with one or more runs side by side. It outlives the page, so
 // that a look at the library does not end an answer that is being written.
 import { ask, traces } from "../../api/calls";
-import { isAbort, problemOf } from "../../api/client";
+import { isAbort, problemOf, Refused, wantKey } from "../../api/client";
 import { events } from "../../api/sse";
 import type {
   Asked, AskRequest, Budget, Problem, Setting, TraceEvent, Turn,
@@ -46,7 +46,7 @@ export class Run {
       const response = await ask(request, this.stopper.signal);
       for await (const sent of events(response)) this.take(sent.event, sent.data);
       if (this.state === "running") {
-        throw { title: "The answer broke off", status: 0, detail: "The connection ended before the answer was whole.", hint: "Ask again." };
+        throw new Refused({ title: "The answer broke off", status: 0, detail: "The connection ended before the answer was whole.", hint: "Ask again." });
       }
     } catch (error) {
       this.flush();
@@ -74,6 +74,8 @@ export class Run {
     } else if (event === "error") {
       this.flush();
       this.problem = (value.problem ?? value) as Problem;
+      // The key was revoked while the answer was written.
+      if (this.problem.status === 401) wantKey();
       this.end("failed");
     }
   }
@@ -123,7 +125,10 @@ export interface Question {
   runs: Run[];
 }
 
+const KEPT = "halma.talk";
+
 class Talk {
+  private restored = false;
   questions = $state<Question[]>([]);
   draft = $state("");
   how = $state<How>({});
@@ -170,6 +175,23 @@ class Talk {
     if (this.questions.some((q) => q.runs.some((run) => run.id === id))) return;
     const { run, question } = await Run.from(id);
     this.questions.push({ text: question, history: [], runs: [run] });
+  }
+
+  /** What a reload of the page brings back: the answers that were kept, in their order. */
+  keep(): void {
+    const ids = this.questions.flatMap((q) => q.runs.filter((run) => run.id && run.state === "done").slice(-1).map((run) => run.id));
+    if (ids.length) sessionStorage.setItem(KEPT, JSON.stringify(ids.slice(-10)));
+    else sessionStorage.removeItem(KEPT);
+  }
+
+  async restore(): Promise<void> {
+    if (this.restored) return;
+    this.restored = true;
+    const ids: unknown = JSON.parse(sessionStorage.getItem(KEPT) ?? "[]");
+    for (const id of Array.isArray(ids) ? ids : []) {
+      // A trace may have been deleted meanwhile.
+      if (typeof id === "string") await this.reopen(id).catch(() => {});
+    }
   }
 
   clear(): void {

@@ -10,12 +10,15 @@ class Shelf {
   next = $state.raw<string | null>(null);
   loaded = $state(false);
   query = $state("");
+  state = $state("");
   problem = $state.raw<Problem | null>(null);
 
   sending = $state(0);
   accepted = $state.raw<Uploaded["accepted"]>([]);
   refused = $state.raw<Refusal[]>([]);
   estimate = $state.raw<Estimate | null>(null);
+  /** Why there is no estimate. */
+  unguessed = $state.raw<Problem | null>(null);
   build = $state.raw<Build | null>(null);
   private watched = "";
   private turn = 0;
@@ -24,7 +27,7 @@ class Shelf {
     const mine = ++this.turn;
     try {
       const after = more && this.next ? { after: this.next } : {};
-      const got = await documents.list({ query: this.query.trim(), limit: 100, ...after });
+      const got = await documents.list({ query: this.query.trim(), state: this.state, limit: 100, ...after });
       if (mine !== this.turn) return;
       this.items = more ? [...this.items, ...got.items] : got.items;
       this.next = got.next ?? null;
@@ -61,9 +64,15 @@ class Shelf {
     return this.accepted.map((a) => a.upload);
   }
 
-  private async guess(): Promise<void> {
+  async guess(): Promise<void> {
     this.estimate = null;
-    if (this.accepted.length) this.estimate = await builds.estimate(this.uploads);
+    this.unguessed = null;
+    if (!this.accepted.length) return;
+    try {
+      this.estimate = await builds.estimate(this.uploads);
+    } catch (error) {
+      this.unguessed = problemOf(error);
+    }
   }
 
   leave(): void {

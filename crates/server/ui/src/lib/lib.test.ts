@@ -6,7 +6,7 @@ import { bytes, cut, duration, money } from "./format";
 import { frontier, ticks } from "./frontier";
 import { answerOf, outcome } from "./outcome";
 import { safeLink } from "./links";
-import { blocks, cites } from "./markdown";
+import { blocks, cites, plain } from "./markdown";
 import { cutAt, locate, scalars, toUnits } from "./offsets";
 import { hops, malformed, spent, tree, usage } from "./trace/tree";
 import { waterfall } from "./trace/waterfall";
@@ -89,6 +89,7 @@ describe("markdown", () => {
   it("does not take a date at a line's start for a list inside a paragraph", () => {
     expect(blocks("It was in the year\n1885. Then more.")).toHaveLength(1);
   });
+  it("is a plain line in a list", () => expect(plain("**Yes** [1], by *her* [2]:\n- a\n- b")).toBe("Yes, by her: a; b"));
   it("is quick with hostile text", () => {
     const start = performance.now();
     blocks("*".repeat(50_000) + "[".repeat(50_000) + "`".repeat(50_001));

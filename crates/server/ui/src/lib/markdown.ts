@@ -76,7 +76,7 @@ export function inline(text: string, cited: number): Inline[] {
       const words = before.trimEnd();
       const last = words.slice(words.search(/\S{1,24}$/));
       first.lead = words ? last : "";
-      say(words ? words.slice(0, words.length - last.length) : before);
+      say(words ? words.slice(0, words.length - last.length) : "");
     } else say(before);
     made.push(...mark);
     from = match.index + match[0].length;
@@ -97,6 +97,16 @@ function marked(match: RegExpMatchArray, cited: number): Inline[] | undefined {
   const all = (numbers ?? "").split(",").map(Number);
   const known = all.every((n) => n >= 1 && n <= cited);
   return known ? all.map((number) => ({ kind: "cite", number, lead: "" })) : undefined;
+}
+
+/** The text without its marks, for a line in a list. */
+export function plain(text: string): string {
+  const of = (all: Inline[]): string =>
+    all.map((one) => (one.kind === "cite" ? one.lead : "inner" in one ? of(one.inner) : one.text)).join("");
+  const lines = blocks(text, 999).map((block) =>
+    block.kind === "list" ? block.items.map(of).join("; ") : block.kind === "code" ? block.text : of(block.inner),
+  );
+  return lines.join(" ");
 }
 
 /** Whether any citation is marked in the text itself. */

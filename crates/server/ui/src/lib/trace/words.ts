@@ -1,6 +1,6 @@
 // What an event says in a line.
 import type { Happened } from "./tree";
-import { cut, many, plural, words } from "../format";
+import { cut, many, plural } from "../format";
 
 export type Tone = "ask" | "search" | "compute" | "note" | "bad";
 
@@ -21,13 +21,13 @@ export function line(event: Happened): Line {
       const again = event.attempt > 1 ? `, try ${event.attempt}` : "";
       return {
         verb: `asked ${event.role}${again}`,
-        what: words(event.prompt),
+        what: event.prompt,
         came: said(event.reply),
         tone: bad ? "bad" : "ask",
       };
     }
     case "ask_failed":
-      return { verb: "asked in vain", what: words(event.prompt), came: event.reason, tone: "bad" };
+      return { verb: "asked in vain", what: event.prompt, came: event.reason, tone: "bad" };
     case "searched":
       return { verb: `searched ${many(event.layer)}`, what: event.query, came: found(event.hits), tone: "search" };
     case "looked_up":

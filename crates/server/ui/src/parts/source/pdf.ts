@@ -12,12 +12,13 @@ export async function openPdf(data: ArrayBuffer): Promise<PDFDocumentProxy> {
 
 export type { PDFDocumentProxy };
 
-/** Draws a page into `place`; says whether the quote was found on it. */
+/** Draws a page into `place`, if it is `still` wanted; says whether the quote was found on it. */
 export async function drawPage(
   pdf: PDFDocumentProxy,
   number: number,
   place: HTMLElement,
   quote: string,
+  still: () => boolean,
 ): Promise<boolean> {
   const page = await pdf.getPage(number);
   const natural = page.getViewport({ scale: 1 });
@@ -37,6 +38,7 @@ export async function drawPage(
   await page.render({ canvas, viewport, transform: [sharp, 0, 0, sharp, 0, 0] }).promise;
   const layer = new TextLayer({ textContentSource: await page.getTextContent(), container: text, viewport });
   await layer.render();
+  if (!still()) return false;
   place.style.setProperty("aspect-ratio", `${viewport.width} / ${viewport.height}`);
   place.replaceChildren(canvas, text);
   const found = findQuote(layer.textContentItemsStr, quote);

@@ -9,12 +9,12 @@ const nobodysHome = (): Plugin => ({
   renderChunk: (code) => (code.includes("/home/web_user") ? { code: code.replaceAll("/home/web_user", "/"), map: null } : null),
 });
 
-// The page is built into ../page, which is committed and put into the binary, so that building
+// The page is built into dist, which is committed and put into the binary, so that building
 // Halma needs no Node. Names carry hashes, so that browsers may keep the files for ever.
 export default defineConfig({
   plugins: [svelte(), nobodysHome()],
   build: {
-    outDir: "../page",
+    outDir: "dist",
     emptyOutDir: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -25,12 +25,12 @@ const run = ([label, right, tokens, usd], r) => {
 export const report = {
   format_version: 2, halma: "0.1.0", dataset: "lighthouses", n: N, base: "b1", budget: {}, spent: null, refused: [], questions, runs: STRATEGIES.map(run),
 };
-export const line = { id: "ev1", dataset: "lighthouses", n: N, at: new Date(Date.now() - 86_400_000).toISOString(), strategies: STRATEGIES.map(([s]) => s) };
+export const line = { id: "ev1", dataset: "lighthouses", n: N, at: new Date(Date.now() - 86_400_000).toISOString(), runs: STRATEGIES.map(([label]) => ({ strategy: label, label, metrics: {}, usage: {}, tokens: {} })) };
 export function compare(a, b) {
   const [left, right] = [a, b].map((label) => report.runs.find((x) => x.label === label));
   const flips = questions.flatMap((q, i) => {
     const [x, y] = [left?.results[i]?.fate, right?.results[i]?.fate];
-    return (x === "right") === (y === "right") ? [] : [{ id: q.id, kind: q.kind, question: `What is told of tower ${i + 1} and its keeper?`, a: x, b: y }];
+    return (x === "right") === (y === "right") ? [] : [{ question: q.id, kind: q.kind, a: x, b: y, answers: [null, "the keeper"] }];
   });
   return { flips };
 }

@@ -7,7 +7,7 @@ const SPEED = Number(process.env.MOCK_MS ?? 260);
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 const state = { documents: [...world.documents], uploads: [], builds: [], traces: [], keys: [], next: 1 };
 const prompts = ["kar3/propose", "kar3/select", "kar3/answer", "naive/answer"].map((name) => ({
-  name, task: "takes a question apart", role: name.split("/")[1] === "answer" ? "reader" : "proposer", hash: "5f2a91c0", changed: false,
+  name, task: "takes a question apart", role: name.split("/")[1] === "answer" ? "reader" : "proposer", hash: "5f2a91c0", changed: false, variables: ["atoms", "question"],
   text: `---\nmax_tokens: 512\n---\n## system\nYou take a question apart.\n## user\n{% for atom in atoms %}{{ loop.index }}. {{ atom.text }}\n{% endfor %}\nQuestion: {{ question.text }}\n`,
 }));
 for (const prompt of prompts) prompt.shipped_text = prompt.text;
@@ -24,7 +24,11 @@ strategies.push({ name: "prob_tree", summary: "weighs the branches of a tree of 
 strategies.push({ name: "rerank_only", summary: "an example of what cannot be used", paper: "", needs: ["a reranker"], unmet: "no reranker is configured", default: false });
 
 const shown = ({ text, ...document }) => document;
-const doc = (id) => state.documents.find((d) => d.id === id);
+const doc = (id) => state.documents.find((d) => d.id === id || d.name === id);
+const whole = (of) => of && {
+  id: of.id, names: [of.name], title: of.text.split("\n")[0].replace(/^#+ /, ""), format: of.format, bytes: of.bytes, length: Array.from(of.text).length,
+  url: null, date: "2019-05-03", author: null, language: "en", warnings: [], counts: { chunk: of.chunks, atom: of.atoms, entity: 4, fact: 3 }, sections: [], original: true,
+};
 const hits = (text, layer, limit) => {
   const words = text.toLowerCase().split(/\W+/).filter((w) => w.length > 2);
   const held = world.nodes.filter((n) => !layer || n.layer === layer);
@@ -124,7 +128,7 @@ const ROUTES = [
   ["GET", /^\/me$/, () => ({ workspace: "default", scopes: ["ask", "write", "admin"], keys_required: false, name: null, demo: true })],
   ["GET", /^\/documents$/, (_, q) => ({ items: state.documents.filter((d) => d.name.includes(q.get("query") ?? "") && (!q.get("state") || d.state === q.get("state"))).slice(0, Number(q.get("limit") ?? 50)).map(shown), next: null })],
   ["POST", /^\/documents$/, async (_, __, request) => upload(request)],
-  ["GET", /^\/documents\/([^/]+)$/, ([id]) => doc(id) && { ...shown(doc(id)), sections: [], counts: { chunk: doc(id).chunks, atom: doc(id).atoms, entity: 4, fact: 3 } }],
+  ["GET", /^\/documents\/([^/]+)$/, ([id]) => whole(doc(id))],
   ["DELETE", /^\/documents\/([^/]+)$/, ([id]) => {
     state.documents = state.documents.filter((d) => d.id !== id);
     return { removed: { document: 1, chunk: 4, atom: 9 } };
@@ -135,12 +139,12 @@ const ROUTES = [
     return { text: all.slice(start, end).join(""), start, end, length: all.length, pages: [] };
   }],
   ["GET", /^\/documents\/([^/]+)\/nodes$/, ([id], q) => ({ items: world.nodes.filter((n) => n.document === doc(id)?.name && n.layer === q.get("layer")) })],
-  ["POST", /^\/builds\/estimate$/, () => ({ documents: state.uploads.length, chunks: 6 * state.uploads.length, calls: 7 * state.uploads.length, tokens: 4100 * state.uploads.length, usd: 0.0031 * state.uploads.length, seconds: 14, stages: [{ name: "atomizing", calls: 7, tokens: 4100, usd: 0.0031 }] })],
+  ["POST", /^\/builds\/estimate$/, () => ({ documents: state.uploads.length, chunks: 6 * state.uploads.length, calls: 7 * state.uploads.length, tokens: 4100 * state.uploads.length, usd: 0.0031 * state.uploads.length, seconds: 14, stages: [{ task: "atomize", model: "small", units: 6, calls: 7, prompt_tokens: 3900, completion_tokens: 200, usd: 0.0031, seconds: 14, measured: false }] })],
   ["POST", /^\/builds$/, async (_, __, request) => build(JSON.parse(await body(request)).uploads)],
   ["GET", /^\/builds$/, () => ({ items: state.builds })],
   ["GET", /^\/builds\/([^/]+)$/, ([id]) => state.builds.find((b) => b.id === id)],
   ["POST", /^\/builds\/([^/]+)\/(pause|resume|cancel)$/, ([id, what]) => Object.assign(state.builds.find((b) => b.id === id), { state: { pause: "paused", resume: "running", cancel: "cancelled" }[what] })],
-  ["GET", /^\/traces$/, (_, q) => ({ items: state.traces.filter((t) => t.question.toLowerCase().includes((q.get("query") ?? "").toLowerCase()) && (!q.get("strategy") || t.strategy === q.get("strategy"))).map(({ trace, ...rest }) => rest) })],
+  ["GET", /^\/traces$/, (_, q) => ({ items: state.traces.filter((t) => t.question.toLowerCase().includes((q.get("query") ?? "").toLowerCase()) && (!q.get("strategy") || t.strategy === q.get("strategy"))).map(({ trace, answer, ...rest }) => ({ ...rest, answer: answer.text, abstained: answer.abstained })) })],
   ["GET", /^\/traces\/([^/]+)$/, ([id]) => state.traces.find((t) => t.id === id)],
   ["DELETE", /^\/traces\/([^/]+)$/, ([id]) => ((state.traces = state.traces.filter((t) => t.id !== id)), {})],
   ["POST", /^\/search$/, async (_, __, request) => {
@@ -152,26 +156,26 @@ const ROUTES = [
     const edges = world.EDGES.filter((e) => e.from === id || e.to === id);
     const ids = new Set(edges.flatMap((e) => [e.from, e.to]));
     ids.delete(id);
-    return { center: world.nodes.find((n) => n.id === id), nodes: world.nodes.filter((n) => ids.has(n.id)), edges };
+    return { center: world.nodes.find((n) => n.id === id), nodes: world.nodes.filter((n) => ids.has(n.id)), edges, cut: false };
   }],
-  ["GET", /^\/tables$/, () => [{ name: "towers_list", caption: "Towers of the coast", columns: ["name", "opened", "height"], rows: 5 }]],
-  ["GET", /^\/tables\/([^/]+)$/, () => ({ name: "towers_list", caption: "Towers of the coast", columns: ["name", "opened", "height"], rows: [["Varn", 1911, 41], ["Skarv", 1902, 28], ["Moen", 1926, 35], ["Hest", 1899, 30], ["Lyngvær", 1931, 33]] })],
+  ["GET", /^\/tables$/, () => [{ name: "towers_list", caption: "Towers of the coast", columns: ["name", "opened", "height"].map((name) => ({ name, written: name, kind: "text", unit: null })), rows: 5, unites: [] }]],
+  ["GET", /^\/tables\/([^/]+)$/, () => ({ name: "towers_list", caption: "Towers of the coast", columns: ["name", "opened", "height"].map((name) => ({ name, written: name, kind: "text", unit: null })), rows: 5, unites: [], data: [["Varn", 1911, 41], ["Skarv", 1902, 28], ["Moen", 1926, 35], ["Hest", 1899, 30], ["Lyngvær", 1931, 33]] })],
   ["POST", /^\/sql$/, async (_, __, request) => {
     const { sql } = JSON.parse(await body(request));
     if (!/^\s*select/i.test(sql)) throw Object.assign(new Error("only SELECT is allowed"), { status: 400 });
     return { columns: ["towers", "mean_height"], rows: [[5, 33.4]], documents: ["towers/list.csv"], cut: false };
   }],
   ["GET", /^\/strategies$/, () => strategies],
-  ["GET", /^\/prompts$/, () => prompts],
+  ["GET", /^\/prompts$/, () => ({ items: prompts.map(({ text, shipped_text, ...line }) => line) })],
   ["GET", /^\/prompts\/(.+)$/, ([name]) => prompts.find((p) => p.name === name)],
   ["PUT", /^\/prompts\/(.+)$/, async ([name], _, request) => Object.assign(prompts.find((p) => p.name === name), { text: JSON.parse(await body(request)).text, changed: true })],
   ["DELETE", /^\/prompts\/(.+)$/, ([name]) => {
     const prompt = prompts.find((p) => p.name === name);
     return Object.assign(prompt, { text: prompt.shipped_text, changed: false });
   }],
-  ["GET", /^\/models$/, () => ({ models: [{ name: "offline", url: null, model: "extractive", price: null }, { name: "small", url: "http://127.0.0.1:11434/v1", model: "mock-small", price: { input: 0.15, output: 0.6 } }], roles: { reader: "small", proposer: "small", judge: "offline" } })],
+  ["GET", /^\/models$/, () => ({ models: [{ name: "offline", url: "", model: "offline", price: { prompt: 0, completion: 0 } }, { name: "small", url: "http://127.0.0.1:11434/v1", model: "mock-small", price: { prompt: 0.15, completion: 0.6 } }], roles: { reader: "small", proposer: "small", judge: "offline" } })],
   ["POST", /^\/models\/([^/]+)\/test$/, ([name]) => ({ ok: name === "offline", ms: 212, message: name === "offline" ? "It replied as it should." : "Nobody listens at the address." })],
-  ["GET", /^\/config$/, () => ({ budget: { calls: { value: 60, from: "default" }, usd: { value: 0.5, from: "halma.toml" } }, kb: { path: { value: ".halma", from: "default" } }, embedder: { model: { value: "all-MiniLM-L6-v2", from: "default" } } })],
+  ["GET", /^\/config$/, () => ({ values: [["ask.budget.calls", 60, "default"], ["ask.budget.usd", 0.5, "halma.toml"], ["kb.path", ".halma", "default"]].map(([key, value, origin]) => ({ key, value, origin })) })],
   ["GET", /^\/usage$/, (_, q) => {
     const groups = { day: ["2026-03-01", "2026-03-02", "2026-03-03"], key: ["front end", "analysts"], strategy: ["auto", "kar3", "naive"] }[q.get("by")] ?? [];
     return groups.map((group, i) => ({ group, questions: 12 + i * 9, calls: 80 + i * 70, cached: 14, prompt_tokens: 41_000 * (i + 1), completion_tokens: 3900, usd: 0.021 * (i + 1) }));

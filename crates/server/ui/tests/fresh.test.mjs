@@ -7,7 +7,7 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
 
-const PAGE = fileURLToPath(new URL("../../page/", import.meta.url));
+const PAGE = fileURLToPath(new URL("../dist/", import.meta.url));
 const files = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -18,9 +18,9 @@ test("the committed page is what its source builds to", { timeout: 300_000 }, as
   const folder = mkdtempSync(join(tmpdir(), "halma-page-"));
   try {
     await build({ root: fileURLToPath(new URL("..", import.meta.url)), logLevel: "error", build: { outDir: folder, emptyOutDir: true } });
-    assert.deepEqual(files(PAGE), files(folder), "run `npm run build` and commit crates/server/page");
+    assert.deepEqual(files(PAGE), files(folder), "run `npm run build` and commit crates/server/ui/dist");
     for (const name of files(folder)) {
-      assert.ok(readFileSync(join(folder, name)).equals(readFileSync(join(PAGE, name))), `${name} differs: run \`npm run build\` and commit crates/server/page`);
+      assert.ok(readFileSync(join(folder, name)).equals(readFileSync(join(PAGE, name))), `${name} differs: run \`npm run build\` and commit crates/server/ui/dist`);
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

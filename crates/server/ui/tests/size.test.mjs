@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 
-const PAGE = new URL("../../page/", import.meta.url);
+const PAGE = new URL("../dist/", import.meta.url);
 const MOST = 300_000;
 
 /** [name, bytes on the wire] of the index, what it names, and the two fonts every page shows. */

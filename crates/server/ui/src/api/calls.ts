@@ -1,5 +1,5 @@
 // The calls the pages make, by what they are about.
-import { json, list, part, parts, query, send, type Options } from "./client";
+import { json, list, part, parts, query, Refused, send, type Options } from "./client";
 import { events } from "./sse";
 import type * as T from "./types";
 
@@ -25,10 +25,14 @@ export const documents = {
     for (const file of files) form.append("file", file, file.webkitRelativePath || file.name);
     return json<T.Uploaded>("/documents", { form });
   },
-  /** The document of this name; its names are unique in a base. */
-  named: async (name: string, on: Signal = {}) => {
-    const found = await list<T.DocumentLine>(`/documents${query({ query: name, limit: 100 })}`, on);
-    return found.items.find((document) => document.name === name);
+  /** The document of this name, if it is still there; names are unique in a base. */
+  named: async (name: string): Promise<T.DocumentDetail | undefined> => {
+    try {
+      return await documents.get(name);
+    } catch (error) {
+      if (error instanceof Refused && error.status === 404) return undefined;
+      throw error;
+    }
   },
 };
 
@@ -74,7 +78,7 @@ export const base = {
 export const strategies = async () => (await list<T.Strategy>("/strategies")).items;
 
 export const prompts = {
-  list: async () => (await list<T.Prompt>("/prompts")).items,
+  list: async () => (await list<T.PromptLine>("/prompts")).items,
   get: (name: string) => json<T.Prompt>(`/prompts/${parts(name)}`),
   save: (name: string, text: string) =>
     json<T.Prompt | undefined>(`/prompts/${parts(name)}`, { method: "PUT", body: { text } }),

@@ -38,24 +38,39 @@ export interface DocumentLine {
   name: string;
   format: string;
   state: DocumentState;
-  bytes: number;
+  title?: string;
+  bytes?: number | null;
   chunks: number;
   atoms: number;
-  updated: string;
+  updated?: string | null;
   error?: string | null;
 }
 
-export interface DocumentDetail extends DocumentLine {
-  sections?: SectionLine[];
-  counts?: Partial<Record<Layer, number>>;
+export interface DocumentDetail {
+  id: string;
+  /** The first is the one shown; the others hold the same text. */
+  names: string[];
+  title: string;
+  format: string;
+  bytes?: number | null;
+  length: number;
+  url?: string | null;
+  date?: string | null;
+  author?: string | null;
+  language?: string | null;
+  warnings: string[];
+  counts: Partial<Record<Layer, number>>;
+  sections: SectionLine[];
+  /** Whether the original can be had. */
+  original: boolean;
 }
 
 export interface SectionLine {
-  title: string;
-  level?: number;
+  id: string;
+  name?: string | null;
   page?: number | null;
-  start?: number;
-  end?: number;
+  start: number;
+  end: number;
 }
 
 export interface DocumentText {
@@ -88,9 +103,12 @@ export interface Estimate {
 }
 
 export interface Stage {
-  name: string;
+  task: string;
+  model?: string | null;
+  units?: number;
   calls?: number;
-  tokens?: number;
+  prompt_tokens?: number;
+  completion_tokens?: number;
   usd?: number;
 }
 
@@ -157,6 +175,8 @@ export interface Neighbours {
   center: Hit;
   nodes: Hit[];
   edges: { from: string; to: string; edge: string }[];
+  /** Whether there are more. */
+  cut?: boolean;
 }
 
 export interface TableLine {
@@ -166,19 +186,17 @@ export interface TableLine {
   rows?: number;
   document?: string | null;
   /** Why it cannot be read in SQL. */
-  unreadable?: string | null;
+  refused?: string | null;
 }
 
 export type Column = string | { name: string };
 
 export type Cell = string | number | boolean | null;
 
-export interface TableRows {
-  name: string;
-  caption?: string | null;
+export interface TableRows extends TableLine {
   columns: Column[];
-  rows: Cell[][];
-  total?: number;
+  /** The rows of this page; `rows` says how many there are. */
+  data: Cell[][];
 }
 
 export interface SqlResult {
@@ -324,14 +342,18 @@ export interface TraceDetail extends TraceLine {
 
 // --- settings ----------------------------------------------------------------------------------
 
-export interface Prompt {
+export interface PromptLine {
   name: string;
   task?: string | null;
   role?: string | null;
-  text: string;
-  shipped_text: string;
+  variables?: string[];
   changed: boolean;
   hash: string;
+}
+
+export interface Prompt extends PromptLine {
+  text: string;
+  shipped_text: string;
 }
 
 export interface Models {
@@ -371,5 +393,5 @@ export interface UsageLine {
 export interface Workspace {
   name: string;
   documents: number;
-  created: string;
+  created?: string | null;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { flips, kinds, lineOf, points, textsOf, type Report } from "./report";
+import { answersOf, flips, kinds, lineOf, points, type Report } from "./report";
 
 const run = (label: string, fates: string[], per_question: number) => ({
   strategy: label, label, metrics: { right: fates.filter((f) => f === "right").length / fates.length }, abstained: 0, failed: 0, partial: 0, malformed: 0,
@@ -22,6 +22,7 @@ it("takes the cost of a question from those that were asked", () => {
 it("lists the kinds, the most frequent first", () => expect(kinds(report)).toEqual(["bridge", "count"]));
 it("reads lists and comparisons that say less, or otherwise", () => {
   expect(lineOf({ name: "x", runs: [{ label: "kar3" }, "naive"] })).toEqual({ id: "x", dataset: "x", strategies: ["kar3", "naive"] });
-  expect(textsOf({ flips: [{ id: "1", question: "Who?" }, null, { id: 2 }] })).toEqual(new Map([["1", "Who?"]]));
-  expect(textsOf(undefined).size).toBe(0);
+  const compared = { flips: [{ question: "1", answers: ["Ann", null] }, null, { question: "2", answers: [null, null] }] };
+  expect(answersOf(compared)).toEqual(new Map([["1", ["Ann", ""]]]));
+  expect(answersOf(undefined).size).toBe(0);
 });

@@ -79,7 +79,6 @@ export function kinds(report: Report): string[] {
 export interface Flip {
   id: string;
   kind?: string;
-  text: string;
   a: Fate;
   b: Fate;
 }
@@ -90,19 +89,20 @@ export function flips(report: Report, a: number, b: number): Flip[] {
     const x = report.runs[a]?.results[i]?.fate ?? "unasked";
     const y = report.runs[b]?.results[i]?.fate ?? "unasked";
     if ((x === "right") === (y === "right")) return [];
-    return [{ id: question.id, ...(question.kind ? { kind: question.kind } : {}), text: "", a: x, b: y }];
+    return [{ id: question.id, ...(question.kind ? { kind: question.kind } : {}), a: x, b: y }];
   });
 }
 
-/** The words of questions, by id, from whatever the server's comparison holds. */
-export function textsOf(compared: unknown): Map<string, string> {
-  const made = new Map<string, string>();
+/** What two runs answered, by the question's id, as far as the server's comparison holds it. */
+export function answersOf(compared: unknown): Map<string, [string, string]> {
+  const made = new Map<string, [string, string]>();
   const all = (compared as { flips?: unknown } | null)?.flips;
+  const text = (value: unknown) => (typeof value === "string" ? value : "");
   for (const one of Array.isArray(all) ? all : []) {
     if (typeof one !== "object" || one === null) continue;
-    const { id, question, text } = one as Record<string, unknown>;
-    const words = typeof text === "string" ? text : typeof question === "string" ? question : "";
-    if (typeof id === "string" && words) made.set(id, words);
+    const { question, answers } = one as Record<string, unknown>;
+    const [a, b] = Array.isArray(answers) ? answers.map(text) : [];
+    if (typeof question === "string" && (a || b)) made.set(question, [a ?? "", b ?? ""]);
   }
   return made;
 }

@@ -11,12 +11,12 @@ export interface Shown {
 }
 
 /** A new value each time, so that what was drawn before can be told apart. */
-export function grown(before: Shown | null, got: Neighbours, most = 40): Shown {
+export function grown(before: Shown | null, got: Neighbours): Shown {
   const nodes = new Map(before?.nodes);
   const edges = new Map(before?.edges);
   const expanded = new Set(before?.expanded).add(got.center.id);
   const truncated = new Set(before?.truncated);
-  if (got.nodes.length >= most) truncated.add(got.center.id);
+  if (got.cut) truncated.add(got.center.id);
   for (const node of [got.center, ...got.nodes]) nodes.set(node.id, node);
   for (const edge of got.edges) {
     // An edge to what was not sent cannot be drawn.

@@ -13,6 +13,8 @@ class Shelf {
   state = $state("");
   problem = $state.raw<Problem | null>(null);
 
+  /** Everything that waits is to be built, not only what was sent just now. */
+  whole = $state(false);
   sending = $state(0);
   accepted = $state.raw<Uploaded["accepted"]>([]);
   refused = $state.raw<Refusal[]>([]);
@@ -60,14 +62,19 @@ class Shelf {
     this.sending -= files.length;
   }
 
-  private get uploads(): string[] {
-    return this.accepted.map((a) => a.upload);
+  private get uploads(): string[] | undefined {
+    return this.whole ? undefined : this.accepted.map((a) => a.upload);
+  }
+
+  async guessWhole(): Promise<void> {
+    this.whole = true;
+    await this.guess();
   }
 
   async guess(): Promise<void> {
     this.estimate = null;
     this.unguessed = null;
-    if (!this.accepted.length) return;
+    if (!this.accepted.length && !this.whole) return;
     try {
       this.estimate = await builds.estimate(this.uploads);
     } catch (error) {
@@ -77,7 +84,9 @@ class Shelf {
 
   leave(): void {
     this.accepted = [];
+    this.whole = false;
     this.estimate = null;
+    void this.load();
   }
 
   async start(): Promise<void> {
@@ -85,7 +94,6 @@ class Shelf {
       const build = await builds.start(this.uploads);
       this.leave();
       this.refused = [];
-      void this.load();
       await this.watch(build);
     } catch (error) {
       this.problem = problemOf(error);

@@ -5,7 +5,7 @@ it("reads values with where they come from, nested or listed", () => {
   expect(flat({ budget: { calls: { value: 60, from: "default" } }, kb: { path: "x" } })).toEqual([
     { name: "budget.calls", value: "60", from: "default" }, { name: "kb.path", value: "x" },
   ]);
-  expect(flat([{ key: "kb.path", value: null, source: "file" }])).toEqual([{ name: "kb.path", value: "none", from: "file" }]);
+  expect(flat({ values: [{ key: "kb.path", value: null, origin: "file" }] })).toEqual([{ name: "kb.path", value: "none", from: "file" }]);
   expect(flat("nonsense")).toEqual([]);
 });
 it("says a price, or that none is known", () => {

@@ -39,6 +39,6 @@ export function priceOf(price: unknown): string {
   if (!isTree(price)) return price == null ? "free, or not known" : String(price);
   const input = price["input"] ?? price["prompt"];
   const output = price["output"] ?? price["completion"];
-  if (input === undefined && output === undefined) return "free, or not known";
+  if (!input && !output) return "free, or not known";
   return `$${shown(input)} in, $${shown(output)} out a million tokens`;
 }

@@ -47,5 +47,6 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Config(own) => commands::config::run(&own, &common),
         Command::Prompts(own) => commands::prompts::run(&own, &common),
         Command::Kb(own) => commands::kb::run(own, &common),
+        Command::Kg(own) => commands::kg::run(own, &common).await,
     }
 }

@@ -3,6 +3,7 @@ mod data;
 mod eval;
 mod index;
 mod kb;
+mod kg;
 mod search;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ pub(crate) use kb::{
     ExportArg, Kb, KbCommand, KbDelete, KbExport, KbList, KbMerges, KbShow, KbSql, KbStats,
     KbTables, KbVerify,
 };
+pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
 pub(crate) use search::{LayerArg, ModeArg, Search};
 
 /// Answers hard questions over your own documents, hop by hop, and shows its work.
@@ -72,6 +74,8 @@ pub(crate) enum Command {
     Prompts(Prompts),
     /// Look into a knowledge base: list, show, export, verify, query tables, delete
     Kb(Kb),
+    /// Load a knowledge graph (RDF) beside the documents, and ask it
+    Kg(Kg),
 }
 
 #[derive(clap::Args)]

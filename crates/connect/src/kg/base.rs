@@ -174,19 +174,15 @@ impl ToldGraph {
     }
 
     fn kind(&self, id: &EntityId) -> Vec<Class> {
-        let kind = self.entity(id).map(|entity| entity.kind.clone()).filter(|kind| !kind.is_empty());
+        let kind =
+            self.entity(id).map(|entity| entity.kind.clone()).filter(|kind| !kind.is_empty());
         kind.map(|kind| Class { id: kind.clone(), names: vec![kind] }).into_iter().collect()
     }
 }
 
 #[async_trait]
 impl Graph for ToldGraph {
-    async fn named(
-        &self,
-        name: &str,
-        near: Near,
-        limit: usize,
-    ) -> Result<Vec<EntityId>, BoxError> {
+    async fn named(&self, name: &str, near: Near, limit: usize) -> Result<Vec<EntityId>, BoxError> {
         let found = self.names.named(name, near, limit).into_iter();
         Ok(found.map(|number| EntityId(self.entities[number as usize].id.0.clone())).collect())
     }

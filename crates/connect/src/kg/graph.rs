@@ -90,12 +90,7 @@ pub(crate) enum Near {
 #[async_trait]
 pub(crate) trait Graph: Send + Sync {
     /// Entities with such a label or alias, at most so many.
-    async fn named(
-        &self,
-        name: &str,
-        near: Near,
-        limit: usize,
-    ) -> Result<Vec<EntityId>, BoxError>;
+    async fn named(&self, name: &str, near: Near, limit: usize) -> Result<Vec<EntityId>, BoxError>;
 
     /// One profile for each entity, in their order; one that is unknown has its id for a label.
     async fn profiles(&self, entities: &[EntityId]) -> Result<Vec<Profile>, BoxError>;

@@ -54,7 +54,8 @@ pub(crate) fn meant(
     let mut found: Vec<Meant> = properties.iter().filter_map(compare).collect();
     found.sort_by(|a, b| {
         let by_score = b.score.total_cmp(&a.score);
-        by_score.then_with(|| a.property.label().cmp(b.property.label()))
+        by_score
+            .then_with(|| a.property.label().cmp(b.property.label()))
             .then_with(|| a.property.id.cmp(&b.property.id))
     });
     let least = found.first().map_or(0.0, |best| best.score - SLACK);

@@ -17,6 +17,6 @@ mod words;
 #[cfg(test)]
 mod world_tests;
 
-pub use base::{BaseFacts, Told, ToldEntity, ToldFact, Telling};
+pub use base::{BaseFacts, Telling, Told, ToldEntity, ToldFact};
 pub use embedded::{KgError, KgFigures, KgFormat, KgGraph, KgGraphs, KgLoad, KgLoaded};
-pub use settings::{KgKind, KgParts, KgProfile, KgSettings, facts};
+pub use settings::{KgFacts, KgKind, KgParts, KgProfile, KgSettings, facts};

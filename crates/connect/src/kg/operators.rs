@@ -3,9 +3,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{
-    BoxError, Entity, EntityId, Fact, Facts, Hit, Layer, NodeId, Span, Tail,
-};
+use halma_core::{BoxError, Entity, EntityId, Fact, Facts, Hit, Layer, NodeId, Span, Tail};
 
 use super::fit::{closeness, fit};
 use super::graph::{Graph, Near, Node, Profile, Property, Stated};
@@ -91,10 +89,7 @@ impl Operators {
     }
 
     /// Facts with their ends described, in the order of what they say, each once.
-    pub(crate) async fn told(
-        &self,
-        stated: Vec<(Stated, f32)>,
-    ) -> Result<Vec<Fact>, BoxError> {
+    pub(crate) async fn told(&self, stated: Vec<(Stated, f32)>) -> Result<Vec<Fact>, BoxError> {
         let mut ids: BTreeSet<EntityId> = BTreeSet::new();
         for (fact, _) in &stated {
             ids.insert(fact.head.clone());
@@ -131,11 +126,7 @@ impl Operators {
 
     /// Candidates for a name, near ones where none has the name itself, or where a descriptor may
     /// tell one of them.
-    async fn candidates(
-        &self,
-        name: &str,
-        described: bool,
-    ) -> Result<Vec<EntityId>, BoxError> {
+    async fn candidates(&self, name: &str, described: bool) -> Result<Vec<EntityId>, BoxError> {
         let mut found = self.graph.named(name, Near::Same, COMPARED).await?;
         if found.is_empty() || described {
             let mut seen: HashSet<EntityId> = found.iter().cloned().collect();
@@ -184,9 +175,9 @@ impl Facts for Operators {
                 *fits = fit(text, profile, &around);
             }
         }
-        let score = |one: &(f32, f32, &Profile)| if descriptor.is_some() { scored(one) } else { one.0 };
-        let mut found: Vec<Entity> =
-            found.iter().map(|one| entity(one.2, score(one))).collect();
+        let score =
+            |one: &(f32, f32, &Profile)| if descriptor.is_some() { scored(one) } else { one.0 };
+        let mut found: Vec<Entity> = found.iter().map(|one| entity(one.2, score(one))).collect();
         found.sort_by(|a, b| {
             let by_score = b.score.total_cmp(&a.score);
             by_score.then_with(|| a.label.cmp(&b.label)).then_with(|| a.id.cmp(&b.id))
@@ -211,7 +202,11 @@ impl Facts for Operators {
             if !stated.is_empty() {
                 let mut facts = self.told(stated).await?;
                 facts.sort_by_cached_key(|fact| {
-                    let other = if fact.head.id == *entity { fact.tail.shown() } else { fact.head.label.clone() };
+                    let other = if fact.head.id == *entity {
+                        fact.tail.shown()
+                    } else {
+                        fact.head.label.clone()
+                    };
                     (fact.head.id != *entity, fact.relation.clone(), other)
                 });
                 return Ok(facts);

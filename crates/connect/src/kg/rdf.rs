@@ -111,9 +111,8 @@ pub(crate) fn local_name(iri: &str) -> String {
 /// A literal as a value. `unit` is what its property or node says.
 pub(crate) fn value(literal: LiteralRef<'_>, unit: &str) -> FactValue {
     let (text, datatype) = (literal.value().trim(), literal.datatype());
-    let of = |text: String, kind: ValueKind, unit: &str| {
-        FactValue { text, kind, unit: unit.to_owned() }
-    };
+    let of =
+        |text: String, kind: ValueKind, unit: &str| FactValue { text, kind, unit: unit.to_owned() };
     if [xsd::DATE, xsd::G_YEAR, xsd::G_YEAR_MONTH].contains(&datatype) {
         return of(without_zone(text), ValueKind::Date, "");
     }
@@ -147,9 +146,8 @@ pub(crate) fn value(literal: LiteralRef<'_>, unit: &str) -> FactValue {
 fn without_zone(date: &str) -> String {
     let date = date.trim_end_matches('Z');
     let zone = date.len().checked_sub(6).and_then(|at| date.get(at..));
-    let is_zone = zone.is_some_and(|zone| {
-        zone.starts_with(['+', '-']) && zone.as_bytes().get(3) == Some(&b':')
-    });
+    let is_zone = zone
+        .is_some_and(|zone| zone.starts_with(['+', '-']) && zone.as_bytes().get(3) == Some(&b':'));
     if is_zone { date[..date.len() - 6].to_owned() } else { date.to_owned() }
 }
 
@@ -176,7 +174,13 @@ mod tests {
             ("1952-03-11T00:00:00Z", own("dateTime"), "1952-03-11", ValueKind::Date, ""),
             ("1", own("boolean"), "true", ValueKind::Truth, ""),
             ("1984", own("string"), "1984", ValueKind::Text, ""),
-            ("7", "http://dbpedia.org/datatype/kilometre".into(), "7", ValueKind::Number, "kilometre"),
+            (
+                "7",
+                "http://dbpedia.org/datatype/kilometre".into(),
+                "7",
+                ValueKind::Number,
+                "kilometre",
+            ),
         ] {
             assert_eq!(shown(text, &datatype), (wanted.to_owned(), kind, unit.to_owned()));
         }

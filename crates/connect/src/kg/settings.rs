@@ -78,30 +78,35 @@ pub struct KgParts<'a> {
     pub base_has_facts: bool,
 }
 
-/// The graph as configured; none for `none`, and for `auto` where there is nothing. The error's
-/// `file` is left empty for whoever read the configuration.
-pub fn facts(
-    settings: &KgSettings,
-    parts: KgParts<'_>,
-) -> Result<Option<Arc<dyn Facts>>, ConfigError> {
+/// The graph as configured; none for `none`, and for `auto` where there is nothing.
+#[derive(Clone, Default)]
+pub struct KgFacts {
+    pub all: Option<Arc<dyn Facts>>,
+    /// Without what was read out of the documents, for questions that may see some of them only.
+    pub apart: Option<Arc<dyn Facts>>,
+}
+
+/// What the settings make of the parts. The error's `file` is left empty for whoever read the
+/// configuration.
+pub fn facts(settings: &KgSettings, parts: KgParts<'_>) -> Result<KgFacts, ConfigError> {
     let KgParts { key, graphs, base, base_has_facts } = parts;
+    let same =
+        |facts: Arc<dyn Facts>| KgFacts { all: Some(Arc::clone(&facts)), apart: Some(facts) };
     Ok(match settings.kind {
-        KgKind::None => None,
-        KgKind::Loaded => Some(graphs.facts()),
-        KgKind::Base => Some(Arc::new(base)),
-        KgKind::Sparql => Some(super::sparql::endpoint(settings, key)?),
+        KgKind::None => KgFacts::default(),
+        KgKind::Loaded => same(graphs.facts()),
+        KgKind::Sparql => same(super::sparql::endpoint(settings, key)?),
+        KgKind::Base => KgFacts { all: Some(Arc::new(base)), apart: None },
         KgKind::Auto => {
-            let mut all: Vec<Arc<dyn Facts>> = vec![];
-            if !graphs.is_empty() {
-                all.push(graphs.facts());
-            }
-            if base_has_facts {
-                all.push(Arc::new(base));
-            }
-            match all.len() {
-                0 | 1 => all.pop(),
-                _ => Some(Arc::new(Several::new(all))),
-            }
+            let loaded = (!graphs.is_empty()).then(|| graphs.facts());
+            let own = base_has_facts.then(|| Arc::new(base) as Arc<dyn Facts>);
+            let all = match (loaded.clone(), own) {
+                (Some(loaded), Some(own)) => {
+                    Some(Arc::new(Several::new(vec![loaded, own])) as Arc<dyn Facts>)
+                }
+                (loaded, own) => loaded.or(own),
+            };
+            KgFacts { all, apart: loaded }
         }
     })
 }

@@ -15,8 +15,26 @@ const PREPOSITIONS: &[&str] =
 
 /// Heads of phrases that say too little alone: a date is not a date of birth.
 const EMPTY_HEADS: &[&str] = &[
-    "amount", "date", "day", "id", "identifier", "kind", "list", "location", "name", "number",
-    "part", "place", "point", "status", "thing", "time", "title", "type", "value", "year",
+    "amount",
+    "date",
+    "day",
+    "id",
+    "identifier",
+    "kind",
+    "list",
+    "location",
+    "name",
+    "number",
+    "part",
+    "place",
+    "point",
+    "status",
+    "thing",
+    "time",
+    "title",
+    "type",
+    "value",
+    "year",
 ];
 
 /// Words that say that a phrase names a point of time.
@@ -134,9 +152,9 @@ pub(crate) fn stem(word: &str) -> String {
 /// The stems of the words of a text that are no preposition and join nothing, in their order.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     let plain = normalise_name(text);
-    let said = plain.split(' ').filter(|word| {
-        !word.is_empty() && !JOINING.contains(word) && !PREPOSITIONS.contains(word)
-    });
+    let said = plain
+        .split(' ')
+        .filter(|word| !word.is_empty() && !JOINING.contains(word) && !PREPOSITIONS.contains(word));
     said.map(stem).collect()
 }
 

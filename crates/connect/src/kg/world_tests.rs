@@ -58,7 +58,11 @@ fn best(found: Vec<Entity>) -> Vec<Entity> {
     found.into_iter().filter(|entity| (entity.score - top).abs() < 1e-6).collect()
 }
 
-async fn entities(graph: &Operators, argument: &str, done: &BTreeMap<String, Vec<Answer>>) -> Vec<Entity> {
+async fn entities(
+    graph: &Operators,
+    argument: &str,
+    done: &BTreeMap<String, Vec<Answer>>,
+) -> Vec<Entity> {
     if let Some(answers) = done.get(argument) {
         let entity = |answer: &Answer| match answer {
             Answer::Entity(entity) => entity.clone(),
@@ -69,7 +73,11 @@ async fn entities(graph: &Operators, argument: &str, done: &BTreeMap<String, Vec
     best(graph.find(argument, None, 9).await.unwrap())
 }
 
-async fn step(graph: &Operators, call_text: &str, done: &BTreeMap<String, Vec<Answer>>) -> Vec<Answer> {
+async fn step(
+    graph: &Operators,
+    call_text: &str,
+    done: &BTreeMap<String, Vec<Answer>>,
+) -> Vec<Answer> {
     let (operator, arguments) = call(call_text);
     let mut answers = vec![];
     match operator.as_str() {

@@ -29,8 +29,24 @@ pub enum KgError {
     Empty { path: PathBuf },
     #[error("there is no graph `{name}`; {known}")]
     Unknown { name: String, known: String },
-    #[error("the loaded graphs cannot be read: {0}; load them again with `halma kg load --replace`")]
+    #[error(
+        "the loaded graphs cannot be read: {0}; load them again with `halma kg load --replace`"
+    )]
     Store(String),
+}
+
+impl KgError {
+    /// Whether another call can mend it.
+    pub fn is_wrong_use(&self) -> bool {
+        match self {
+            Self::Unreadable { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+            Self::UnknownFormat { .. }
+            | Self::Broken { .. }
+            | Self::Empty { .. }
+            | Self::Unknown { .. } => true,
+            Self::Unwritten { .. } | Self::Store(_) => false,
+        }
+    }
 }
 
 /// The notations that graphs are loaded from.
@@ -185,7 +201,8 @@ impl Files {
         let gone: Vec<Kept> = match graph {
             None => kept,
             Some(name) => {
-                let known: Vec<String> = kept.iter().map(|one| format!("`{}`", one.graph)).collect();
+                let known: Vec<String> =
+                    kept.iter().map(|one| format!("`{}`", one.graph)).collect();
                 let gone: Vec<Kept> = kept.into_iter().filter(|one| one.graph == name).collect();
                 if gone.is_empty() {
                     let known = match known.len() {

@@ -47,7 +47,8 @@ impl KgFigures {
     /// In one line.
     fn told(&self) -> String {
         let classes: Vec<&str> = self.classes.iter().map(|(name, _)| name.as_str()).collect();
-        let mut line = format!("knowledge graph of {} facts about {} entities", self.facts, self.entities);
+        let mut line =
+            format!("knowledge graph of {} facts about {} entities", self.facts, self.entities);
         if !classes.is_empty() {
             line.push_str(&format!(" ({})", classes.join(", ")));
         }
@@ -117,7 +118,8 @@ impl KgGraphs {
         if self.is_empty() {
             let path = self.figures_file();
             if path.exists() {
-                std::fs::remove_file(&path).map_err(|source| KgError::Unwritten { path, source })?;
+                std::fs::remove_file(&path)
+                    .map_err(|source| KgError::Unwritten { path, source })?;
             }
         } else {
             self.figures()?;
@@ -129,7 +131,8 @@ impl KgGraphs {
     pub fn figures(&self) -> Result<KgFigures, KgError> {
         let figures = KgFigures::of(&Stored::read(&self.files, &self.language)?);
         let path = self.figures_file();
-        let text = serde_json::to_vec_pretty(&figures).map_err(|e| KgError::Store(e.to_string()))?;
+        let text =
+            serde_json::to_vec_pretty(&figures).map_err(|e| KgError::Store(e.to_string()))?;
         if self.files.0.is_dir() {
             std::fs::write(&path, text).map_err(|source| KgError::Unwritten { path, source })?;
         }

@@ -74,7 +74,8 @@ impl Stored {
         if let Some(quantity) = self.quantity(&id, property) {
             return Some(Node::Value(quantity));
         }
-        let nameless = matches!(term, Term::BlankNode(_)) && self.texts(&id, rdf::LABELS).is_empty();
+        let nameless =
+            matches!(term, Term::BlankNode(_)) && self.texts(&id, rdf::LABELS).is_empty();
         (!nameless).then_some(Node::Entity(id))
     }
 
@@ -110,12 +111,7 @@ impl Stored {
 
 #[async_trait]
 impl Graph for Stored {
-    async fn named(
-        &self,
-        name: &str,
-        near: Near,
-        limit: usize,
-    ) -> Result<Vec<EntityId>, BoxError> {
+    async fn named(&self, name: &str, near: Near, limit: usize) -> Result<Vec<EntityId>, BoxError> {
         let mut found = self.names.named(name, near, limit);
         // A class is meant only where nothing else has the name: the Moon, not moons.
         if found.iter().any(|number| !self.classes.contains(number)) {
@@ -131,7 +127,8 @@ impl Graph for Stored {
     async fn around(&self, entity: &EntityId, limit: usize) -> Result<Vec<String>, BoxError> {
         let Some(node) = node(entity) else { return Ok(vec![]) };
         let leaving = self.store.quads_for_pattern(Some(node.as_ref()), None, None, None);
-        let arriving = self.store.quads_for_pattern(None, None, Some(TermRef::from(node.as_ref())), None);
+        let arriving =
+            self.store.quads_for_pattern(None, None, Some(TermRef::from(node.as_ref())), None);
         let leads = |quad: &Quad| self.by_id.contains_key(quad.predicate.as_str());
         let tails = leaving.flatten().filter(leads).filter_map(|quad| match quad.object {
             Term::NamedNode(node) => Some(EntityId(node.into_string())),
@@ -211,9 +208,8 @@ impl Graph for Stored {
 
     async fn classes(&self, entities: &[EntityId]) -> Result<Vec<Vec<Class>>, BoxError> {
         let mut known = std::collections::HashMap::new();
-        let mut class = |id: &String| {
-            known.entry(id.clone()).or_insert_with(|| self.class(id)).clone()
-        };
+        let mut class =
+            |id: &String| known.entry(id.clone()).or_insert_with(|| self.class(id)).clone();
         let of_one = entities.iter().map(|entity| {
             let mut waiting = VecDeque::from(self.class_ids(entity, rdf::TYPES));
             let mut seen: BTreeSet<String> = waiting.iter().cloned().collect();
@@ -243,4 +239,3 @@ impl Graph for Stored {
         Ok(None)
     }
 }
-

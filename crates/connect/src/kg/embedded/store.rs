@@ -10,8 +10,8 @@ use oxigraph::model::{
 use oxigraph::store::Store;
 
 use super::files::{Files, KgError};
-use crate::kg::names::{Names, Number};
 use crate::kg::graph::{Ends, Property};
+use crate::kg::names::{Names, Number};
 use crate::kg::rdf;
 use crate::kg::words::stems;
 
@@ -67,13 +67,7 @@ impl Stored {
         Ok(Self::index(store, graphs, seen, language, facts))
     }
 
-    fn index(
-        store: Store,
-        graphs: Vec<String>,
-        seen: Seen,
-        language: &str,
-        facts: usize,
-    ) -> Self {
+    fn index(store: Store, graphs: Vec<String>, seen: Seen, language: &str, facts: usize) -> Self {
         let mut stored = Self {
             store,
             graphs,
@@ -88,9 +82,14 @@ impl Stored {
             facts,
             unlabelled: 0,
         };
-        stored.properties =
-            seen.predicates.iter().filter(|id| !rdf::is_describing(id)).map(|id| stored.property(id)).collect();
-        let by_id = stored.properties.iter().map(|property| (property.id.clone(), Arc::clone(property)));
+        stored.properties = seen
+            .predicates
+            .iter()
+            .filter(|id| !rdf::is_describing(id))
+            .map(|id| stored.property(id))
+            .collect();
+        let by_id =
+            stored.properties.iter().map(|property| (property.id.clone(), Arc::clone(property)));
         stored.by_id = by_id.collect();
         stored.name_all(&seen);
         stored
@@ -102,14 +101,14 @@ impl Stored {
             .flat_map(|class| self.subjects(rdf::TYPE, class))
             .chain(seen.predicates.iter().cloned())
             .collect();
-        let mut classes: BTreeSet<String> = rdf::OF_CLASSES
-            .iter()
-            .flat_map(|class| self.subjects(rdf::TYPE, class))
-            .collect();
+        let mut classes: BTreeSet<String> =
+            rdf::OF_CLASSES.iter().flat_map(|class| self.subjects(rdf::TYPE, class)).collect();
         classes.extend(seen.types.iter().cloned());
-        let of_classes = |id: &str| rdf::OF_CLASSES.contains(&id) || rdf::OF_PROPERTIES.contains(&id);
+        let of_classes =
+            |id: &str| rdf::OF_CLASSES.contains(&id) || rdf::OF_PROPERTIES.contains(&id);
         let mut numbers: HashMap<&str, Number> = HashMap::new();
-        for id in seen.entities.iter().filter(|id| !of_properties.contains(*id) && !of_classes(id)) {
+        for id in seen.entities.iter().filter(|id| !of_properties.contains(*id) && !of_classes(id))
+        {
             let Ok(number) = Number::try_from(self.entities.len()) else { break };
             numbers.insert(id, number);
             self.entities.push(EntityId(id.clone()));
@@ -122,9 +121,12 @@ impl Stored {
         for (list, is_label) in [(rdf::LABELS, true), (rdf::ALIASES, false)] {
             for property in list.iter().filter(|property| seen.predicates.contains(**property)) {
                 let property = NamedNodeRef::new_unchecked(property);
-                for quad in self.store.quads_for_pattern(None, Some(property), None, None).flatten() {
+                for quad in self.store.quads_for_pattern(None, Some(property), None, None).flatten()
+                {
                     let Term::Literal(name) = &quad.object else { continue };
-                    let Some(&number) = numbers.get(id_of(&quad.subject).as_str()) else { continue };
+                    let Some(&number) = numbers.get(id_of(&quad.subject).as_str()) else {
+                        continue;
+                    };
                     names.add(number, name.value());
                     labelled[number as usize] |= is_label;
                     if self.classes.contains(&number) {
@@ -155,7 +157,8 @@ impl Stored {
 
     fn property(&self, id: &str) -> Arc<Property> {
         let entity = EntityId(rdf::described_at(id));
-        let mut labels: Vec<String> = self.texts(&entity, rdf::LABELS).into_iter().take(1).collect();
+        let mut labels: Vec<String> =
+            self.texts(&entity, rdf::LABELS).into_iter().take(1).collect();
         labels.extend(self.texts(&entity, rdf::ALIASES));
         if id == rdf::TYPE {
             labels.extend(rdf::TYPE_NAMES.iter().map(|&name| name.to_owned()));
@@ -195,7 +198,8 @@ impl Stored {
     pub(crate) fn quads(&self, of: &EntityId, property: &str) -> Vec<Quad> {
         let Some(subject) = node(of) else { return vec![] };
         let property = NamedNodeRef::new_unchecked(property);
-        let quads = self.store.quads_for_pattern(Some(subject.as_ref()), Some(property), None, None);
+        let quads =
+            self.store.quads_for_pattern(Some(subject.as_ref()), Some(property), None, None);
         quads.flatten().collect()
     }
 
@@ -259,7 +263,8 @@ impl Stored {
                 *counts.entry(class.as_str().to_owned()).or_default() += 1;
             }
         }
-        let describing = |id: &str| rdf::OF_CLASSES.contains(&id) || rdf::OF_PROPERTIES.contains(&id);
+        let describing =
+            |id: &str| rdf::OF_CLASSES.contains(&id) || rdf::OF_PROPERTIES.contains(&id);
         let mut counts: Vec<(String, usize)> =
             counts.into_iter().filter(|(id, _)| !describing(id)).collect();
         counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -289,7 +294,9 @@ impl Seen {
         }
         if let Term::NamedNode(object) = &quad.object {
             self.meet(object.as_str());
-            if rdf::TYPES.contains(&quad.predicate.as_str()) && !self.types.contains(object.as_str()) {
+            if rdf::TYPES.contains(&quad.predicate.as_str())
+                && !self.types.contains(object.as_str())
+            {
                 self.types.insert(object.as_str().to_owned());
             }
         }

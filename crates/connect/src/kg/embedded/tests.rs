@@ -99,7 +99,10 @@ async fn a_relation_is_read_both_ways_and_an_attribute_with_its_unit() {
     );
     assert_eq!(relate("far", "height").await, ["Far Light – height – 31.5 m"]);
     assert_eq!(relate("far", "depth").await, ["Far Light – depth – 2 M"]);
-    assert_eq!(relate("far", "year built").await, ["Far Light – date of construction – 1886-05-01"]);
+    assert_eq!(
+        relate("far", "year built").await,
+        ["Far Light – date of construction – 1886-05-01"]
+    );
     assert_eq!(relate("cove", "birthplace of").await, ["Anna Roe – place of birth – Cove"]);
     assert_eq!(relate("ben", "mother").await, ["Anna Roe – child – Ben Roe"]);
     assert_eq!(relate("anna", "type").await, ["Anna Roe – type – person"]);
@@ -108,10 +111,18 @@ async fn a_relation_is_read_both_ways_and_an_attribute_with_its_unit() {
 #[tokio::test]
 async fn what_the_graph_does_not_say_is_not_answered_by_something_else() {
     let reef = reef();
-    for (of, words) in
-        [("ben", "child"), ("anna", "parent"), ("far", "width"), ("anna", "date of birth"), ("x y", "height")]
-    {
-        assert_eq!(lines(&reef.relate(&id(of), words).await.unwrap()), Vec::<String>::new(), "{words}");
+    for (of, words) in [
+        ("ben", "child"),
+        ("anna", "parent"),
+        ("far", "width"),
+        ("anna", "date of birth"),
+        ("x y", "height"),
+    ] {
+        assert_eq!(
+            lines(&reef.relate(&id(of), words).await.unwrap()),
+            Vec::<String>::new(),
+            "{words}"
+        );
     }
 }
 
@@ -150,7 +161,8 @@ async fn a_filter_keeps_those_that_meet_it_with_the_fact_that_shows_it() {
         some(&["Near Light – type – building", "Far Light – type – building"])
     );
     assert_eq!(filter("height over 900 m").await, some(&[]));
-    for open in ["beautiful", "height over 5 kg", "located in Atlantis", "is a windmill", "tallest"] {
+    for open in ["beautiful", "height over 5 kg", "located in Atlantis", "is a windmill", "tallest"]
+    {
         assert_eq!(filter(open).await, None, "{open}");
     }
 }
@@ -159,7 +171,10 @@ async fn a_filter_keeps_those_that_meet_it_with_the_fact_that_shows_it() {
 async fn evidence_names_its_graph() {
     let reef = reef();
     let fact = reef.relate(&id("far"), "height").await.unwrap().remove(0);
-    assert_eq!((fact.evidence.document.as_str(), fact.evidence.title.as_str()), ("kg:reef.ttl", "Far Light"));
+    assert_eq!(
+        (fact.evidence.document.as_str(), fact.evidence.title.as_str()),
+        ("kg:reef.ttl", "Far Light")
+    );
     assert!(matches!(&fact.tail, Tail::Value(value) if value.unit == "m"));
 }
 

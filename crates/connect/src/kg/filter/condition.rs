@@ -118,19 +118,22 @@ const MAGNITUDES: &[(&str, f64)] =
     &[("hundred", 1e2), ("thousand", 1e3), ("million", 1e6), ("billion", 1e9), ("trillion", 1e12)];
 
 /// Words before a property that say nothing.
-const LEADING: &[&str] =
-    &["a", "an", "are", "had", "has", "have", "having", "is", "that", "the", "was", "were", "which",
-      "who", "whose", "with", "it", "its", "they", "of"];
+const LEADING: &[&str] = &[
+    "a", "an", "are", "had", "has", "have", "having", "is", "that", "the", "was", "were", "which",
+    "who", "whose", "with", "it", "its", "they", "of",
+];
 
 /// Words behind a property that only lead on to its value.
-const TRAILING: &[&str] = &["a", "an", "are", "be", "is", "of", "the", "was", "were", "=", "equals", "to"];
+const TRAILING: &[&str] =
+    &["a", "an", "are", "be", "is", "of", "the", "was", "were", "=", "equals", "to"];
 
 /// The ways to understand a condition, the likeliest first; none where it is no comparison.
 pub(crate) fn readings(condition: &str) -> Vec<Reading> {
     let tokens = tokens(condition);
     let lower: Vec<String> = tokens.iter().map(|token| token.to_lowercase()).collect();
     let words: Vec<&str> = lower.iter().map(String::as_str).collect();
-    let mut found: Vec<Reading> = between(&words).or_else(|| compared(&words)).into_iter().collect();
+    let mut found: Vec<Reading> =
+        between(&words).or_else(|| compared(&words)).into_iter().collect();
     if !found.is_empty() {
         return found;
     }
@@ -167,7 +170,8 @@ fn tokens(condition: &str) -> Vec<String> {
             c => spaced.push(c),
         }
     }
-    let words = spaced.split_whitespace().map(|word| word.trim_end_matches([',', '.', '?', '!', ';']));
+    let words =
+        spaced.split_whitespace().map(|word| word.trim_end_matches([',', '.', '?', '!', ';']));
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
@@ -180,8 +184,7 @@ fn property(words: &[&str]) -> String {
 
 fn trimmed(tokens: &[String]) -> String {
     let skipped = tokens.iter().take_while(|token| {
-        TRAILING.contains(&token.to_lowercase().as_str())
-            && token.as_str() != "The"
+        TRAILING.contains(&token.to_lowercase().as_str()) && token.as_str() != "The"
     });
     tokens[skipped.count()..].join(" ")
 }
@@ -250,11 +253,13 @@ fn compared(words: &[&str]) -> Option<Reading> {
                 continue;
             }
             let to = from + used;
-            let (compare, to) = widened(*compare, &words[to..]).map_or((*compare, to), |c| (c, to + 2));
+            let (compare, to) =
+                widened(*compare, &words[to..]).map_or((*compare, to), |c| (c, to + 2));
             let named = beside(words, at, to);
             let implied = || {
                 let adjective = IMPLIED.iter().find(|(adjective, _)| *adjective == words[at])?;
-                (to == words.len() && property(&words[..at]).is_empty()).then(|| adjective.1.to_owned())
+                (to == words.len() && property(&words[..at]).is_empty())
+                    .then(|| adjective.1.to_owned())
             };
             let property = named.or_else(implied)?;
             return Some(Reading { property, test: Test::Amount(compare, amount) });
@@ -269,7 +274,9 @@ fn widened(compare: Compare, behind: &[&str]) -> Option<Compare> {
         ["or", "more" | "later" | "above" | "over", ..] if compare == Compare::Same => {
             Some(Compare::AtLeast)
         }
-        ["or", "less" | "fewer" | "earlier" | "below" | "under", ..] if compare == Compare::Same => {
+        ["or", "less" | "fewer" | "earlier" | "below" | "under", ..]
+            if compare == Compare::Same =>
+        {
             Some(Compare::AtMost)
         }
         _ => None,
@@ -287,8 +294,13 @@ fn amount(words: &[&str]) -> Option<(Amount, usize)> {
     let attached = &digits[plain.len()..];
     let number = plain.parse::<f64>().ok().filter(|number| number.is_finite());
     let number = number.filter(|_| attached.is_empty() || unit(attached).is_some());
-    if let (Some((period, used)), true) = (period, number.is_none() || period.is_some_and(|p| p.1 > 1)) {
-        return Some((Amount { number: None, unit: String::new(), period: Some(period) }, skipped + used));
+    if let (Some((period, used)), true) =
+        (period, number.is_none() || period.is_some_and(|p| p.1 > 1))
+    {
+        return Some((
+            Amount { number: None, unit: String::new(), period: Some(period) },
+            skipped + used,
+        ));
     }
     let mut number = number?;
     let mut used = 1;

@@ -46,7 +46,8 @@ mod tests {
 
     #[test]
     fn units_of_one_measure_are_turned_into_each_other() {
-        let to = |number, from, to| converted(number, from, to).map(|n: f64| (n * 1e6).round() / 1e6);
+        let to =
+            |number, from, to| converted(number, from, to).map(|n: f64| (n * 1e6).round() / 1e6);
         assert_eq!(to(700.0, "kilometres", "km"), Some(700.0));
         assert_eq!(to(1.0, "mile", "m"), Some(1609.344));
         assert_eq!(to(2.0, "KiloGM", "g"), Some(2000.0));
@@ -61,9 +62,11 @@ mod tests {
     fn no_unit_has_two_meanings() {
         let mut seen = std::collections::BTreeSet::new();
         for line in UNITS.lines().filter(|line| !line.starts_with('#')) {
-            for name in line.split(' ').filter(|word| word.parse::<f64>().is_err()).skip(
-                usize::from(!line.contains(' ')),
-            ) {
+            for name in line
+                .split(' ')
+                .filter(|word| word.parse::<f64>().is_err())
+                .skip(usize::from(!line.contains(' ')))
+            {
                 assert!(seen.insert(name), "`{name}` is there twice");
             }
         }

@@ -28,8 +28,8 @@ use async_trait::async_trait;
 use halma_core::{ChatReply, ChatRequest, Llm, LlmError};
 
 use self::input::variables;
-pub(crate) use self::lexicon::bare;
 use self::lexicon::Lexicon;
+pub(crate) use self::lexicon::bare;
 
 /// A model that needs no network. It knows the tasks of [`Extractive::done`] and refuses all
 /// others.

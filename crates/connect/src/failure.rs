@@ -107,7 +107,7 @@ pub(crate) fn body_is_no_json(
     ))
 }
 
-fn throttled(reason: String, headers: &HeaderMap) -> LlmError {
+pub(crate) fn throttled(reason: String, headers: &HeaderMap) -> LlmError {
     let retry_after = retry_after(headers, SystemTime::now());
     LlmError::Transient { reason, retry_after, throttled: true }
 }
@@ -128,7 +128,7 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
 }
 
 /// The server's message and its code, wherever it keeps them.
-fn said(body: &str) -> (String, String) {
+pub(crate) fn said(body: &str) -> (String, String) {
     let Ok(value) = serde_json::from_str::<Value>(body) else {
         let words = clip(body);
         return (if words.is_empty() { "no reason given".into() } else { words }, String::new());

@@ -233,7 +233,7 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
 }
 
 /// An error with what it came from, which is where reqwest keeps the useful words.
-fn chain(e: &dyn std::error::Error) -> String {
+pub(crate) fn chain(e: &dyn std::error::Error) -> String {
     let mut words = e.to_string();
     let mut source = e.source();
     while let Some(e) = source {

@@ -1,4 +1,4 @@
-//! Everything that talks to the world outside: chat models, embedders, rerankers, taggers, and the
+//! Everything that talks to the world outside: chat models, embedders, rerankers, taggers, the web, and the
 //! local ones that answer without a network.
 mod address;
 pub mod embed;
@@ -8,8 +8,10 @@ mod http;
 pub mod kg;
 pub mod llm;
 mod onnx;
+mod outside;
 pub mod rerank;
 pub mod tag;
+pub mod web;
 
 pub use embed::EndpointEmbedder;
 pub use endpoint::{Endpoint, JsonMode};
@@ -17,6 +19,7 @@ pub use llm::{Cache, CacheError, Limits, OpenAi, ping, wrapped, wrapped_embedder
 pub use onnx::OnnxError;
 pub use rerank::{RerankShape, RerankerKind, RerankerSettings, reranker};
 pub use tag::{TaggerKind, TaggerSettings, tagger};
+pub use web::{Web, WebKind, WebSearch, WebSettings, forget_web_searches, web, web_searches};
 
 /// The prompts of this crate.
 pub const PROMPTS: &[halma_core::PromptFile] = &[halma_core::PromptFile {

@@ -1,5 +1,5 @@
 //! Doubles for tests and benches: a scripted model, one that takes its time, a toy base, the one door to strategies
-//! ([`check`]) and a local HTTP double of a model server.
+//! ([`check`]) and local HTTP doubles of a model server and of the web.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -11,6 +11,7 @@ pub mod double;
 mod script;
 mod timed;
 mod toy;
+pub mod web;
 
 pub use aids::{Capitals, Overlap};
 pub use check::{Check, check};

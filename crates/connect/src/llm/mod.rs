@@ -15,7 +15,9 @@ mod wire;
 mod wrapped;
 
 pub use cache::{Cache, CacheError};
+pub(crate) use gate::Gate;
 pub(crate) use openai::reported;
 pub use openai::{OpenAi, ping};
+pub(crate) use retried::{Patience, persist};
 pub(crate) use wrapped::wrapped_reranker;
 pub use wrapped::{Limits, wrapped, wrapped_embedder};

@@ -44,7 +44,10 @@ impl<T: ?Sized> Retried<T> {
 
 /// Calls until it succeeds, fails for good or the patience is at its end; the last failure then
 /// says how often it was tried.
-async fn persist<R, F>(patience: Patience, mut call: impl FnMut() -> F) -> Result<R, LlmError>
+pub(crate) async fn persist<R, F>(
+    patience: Patience,
+    mut call: impl FnMut() -> F,
+) -> Result<R, LlmError>
 where
     F: Future<Output = Result<R, LlmError>>,
 {

@@ -38,7 +38,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    fn gate(&self) -> Result<Gate, ConfigError> {
+    pub(crate) fn gate(&self) -> Result<Gate, ConfigError> {
         if self.concurrency == 0 {
             return Err(wrong("concurrency", "no call could ever be made with `0`", "16"));
         }
@@ -50,7 +50,7 @@ impl Limits {
         Ok(Gate::new(self.concurrency, per_minute.flatten()))
     }
 
-    fn patience(&self) -> Result<Patience, ConfigError> {
+    pub(crate) fn patience(&self) -> Result<Patience, ConfigError> {
         let in_all = Duration::try_from_secs_f64(self.max_wait_seconds).map_err(|e| {
             let reason = format!("`{}` is no time to wait: {e}", self.max_wait_seconds);
             wrong("max_wait_seconds", &reason, "180")

@@ -2,14 +2,12 @@
 mod asked;
 mod classes;
 mod cues;
-mod keywords;
 mod onnx;
 mod place;
 mod rules;
 mod settings;
 
 pub use asked::AskedTagger;
-pub use keywords::keywords;
 pub use onnx::TokenClassifier;
 pub use rules::Rules;
 pub use settings::{TaggerKind, TaggerSettings, tagger};

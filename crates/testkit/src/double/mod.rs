@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 
 pub use behaviour::{Behaviour, Encoding};
 pub use failure::Failure;
+pub(crate) use failure::respond;
 pub use reply::{ChatCall, Reply, atomizer, echo, fixed, scripted};
 pub use vectors::vector;
 

@@ -20,7 +20,7 @@ pub(super) struct Clause<'a> {
 const PERSONS: &[&str] = &["person", "individual", "man", "woman", "people", "someone"];
 
 /// Nouns that something is in, if no preposition says otherwise.
-const PLACES: &[&str] = &[
+pub(super) const PLACES: &[&str] = &[
     "country",
     "nation",
     "state",

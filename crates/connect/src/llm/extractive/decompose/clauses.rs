@@ -3,30 +3,15 @@
 use super::super::lexicon::Lexicon;
 use super::super::verbs::Form;
 use super::Description;
-use super::asking::{Clause, asked};
+use super::asking::{Clause, PLACES, asked};
 use super::nouns::{is_noun, phrase_start};
 use super::scan::{Pending, clause_end, pending, verb};
 use super::tail::asks;
 use super::tokens::{Token, said};
 
-/// Nouns that a clause may follow without a relative word: `the city X was born in`.
-const HEADS: &[&str] = &[
-    "country",
-    "nation",
-    "state",
-    "city",
-    "town",
-    "village",
-    "county",
-    "province",
-    "continent",
-    "region",
-    "area",
-    "place",
-    "location",
-    "district",
-    "island",
-    "territory",
+/// Nouns beside those of places that a clause may follow without a relative word: `the band X was
+/// a member of`.
+const GROUPS: &[&str] = &[
     "company",
     "team",
     "party",
@@ -37,10 +22,14 @@ const HEADS: &[&str] = &[
     "organization",
     "club",
     "band",
-    "year",
     "group",
     "river",
 ];
+
+/// Whether a clause may follow a noun without a relative word: `the city X was born in`.
+fn heads(noun: &str) -> bool {
+    PLACES.contains(&noun) || GROUPS.contains(&noun)
+}
 
 /// `the NOUN where …`, with the relative word at `at`.
 pub(super) fn relative(tokens: &[Token], at: usize, lexicon: &Lexicon) -> Option<Description> {
@@ -73,7 +62,7 @@ pub(super) fn relative(tokens: &[Token], at: usize, lexicon: &Lexicon) -> Option
 /// `the NOUN X was born in`, with the noun at `head`.
 pub(super) fn bare(tokens: &[Token], head: usize, lexicon: &Lexicon) -> Option<Description> {
     let noun = &tokens[head];
-    if !HEADS.contains(&noun.lower.as_str()) || noun.after != " " {
+    if !heads(&noun.lower) || noun.after != " " {
         return None;
     }
     let from = head + 1;
@@ -117,7 +106,7 @@ pub(super) fn reduced(tokens: &[Token], head: usize, lexicon: &Lexicon) -> Optio
         return None;
     }
     let open = pending(tokens, start, &lexicon.verbs);
-    let place = HEADS.contains(&tokens[head].lower.as_str());
+    let place = heads(&tokens[head].lower);
     let (word, end) = match verb(tokens, from, false, &lexicon.verbs) {
         Some(Form::Going) if tokens[from].lower != "including" => {
             ("-ing", clause_end(tokens, from, open, &lexicon.verbs)?)

@@ -48,5 +48,6 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Prompts(own) => commands::prompts::run(&own, &common),
         Command::Plan(own) => commands::plan::run(own),
         Command::Kb(own) => commands::kb::run(own, &common),
+        Command::Kg(own) => commands::kg::run(own, &common).await,
     }
 }

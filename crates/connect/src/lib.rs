@@ -5,6 +5,7 @@ pub mod embed;
 mod endpoint;
 mod failure;
 mod http;
+pub mod kg;
 pub mod llm;
 mod onnx;
 mod outside;

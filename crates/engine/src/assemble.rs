@@ -120,7 +120,7 @@ fn limits(model: &ModelConfig) -> Limits {
     }
 }
 
-fn key_of(variable: &str, table: &str) -> Result<Option<String>, ConfigError> {
+pub(crate) fn key_of(variable: &str, table: &str) -> Result<Option<String>, ConfigError> {
     if variable.is_empty() {
         return Ok(None);
     }
@@ -132,7 +132,7 @@ fn key_of(variable: &str, table: &str) -> Result<Option<String>, ConfigError> {
     })
 }
 
-fn at(error: ConfigError, table: &str) -> ConfigError {
+pub(crate) fn at(error: ConfigError, table: &str) -> ConfigError {
     let file = if error.file.is_empty() { CONFIG_FILE.into() } else { error.file };
     ConfigError { file, key: format!("{table}.{}", error.key), ..error }
 }

@@ -2,6 +2,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use halma_connect::kg::KgSettings;
 use halma_connect::{JsonMode, RerankerSettings, TaggerSettings, WebSettings};
 use halma_core::{Budget, ConfigError, Price};
 use halma_kb::KbSettings;
@@ -43,6 +44,7 @@ pub struct Config {
     pub reranker: RerankerSettings,
     pub tagger: TaggerSettings,
     pub sources: SourcesConfig,
+    pub kg: KgSettings,
     pub models: BTreeMap<String, ModelConfig>,
     /// Role → name of a model; `default` is for the roles that are not named.
     pub roles: BTreeMap<String, String>,

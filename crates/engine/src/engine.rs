@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use halma_connect::{Cache, WebSearch, WebSettings, forget_web_searches, web_searches};
 use halma_core::{
-    ConfigError, Cx, Embedder, Entry, Filter, Hit, Knowledge, Layer, Meter, MinScore, Mode,
+    ConfigError, Cx, Embedder, Entry, Facts, Filter, Hit, Knowledge, Layer, Meter, MinScore, Mode,
     Outcome, PromptInfo, Prompts, Query, Question, Setup, Source, Strategy, Watcher,
 };
 use halma_kb::{Base, BaseOptions, Deleted, Estimate, IndexOptions, IndexReport, Progress, Stats};
@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::error::EngineError;
 use crate::load::flag_value;
 use crate::within::Within;
-use crate::{assemble, former, needs};
+use crate::{assemble, former, kg, needs};
 
 pub struct Engine {
     config: Config,
@@ -24,6 +24,8 @@ pub struct Engine {
     setup: Arc<Setup>,
     cache: Option<Arc<Cache>>,
     embedder: Option<Arc<dyn Embedder>>,
+    /// The graph without what was read out of the documents.
+    facts_apart: Option<Arc<dyn Facts>>,
     warnings: Vec<String>,
 }
 
@@ -87,8 +89,10 @@ impl Engine {
         let web = web.map_err(|e| config.named(e))?;
         let sources = web.into_iter().map(|web| web as Arc<dyn Source>).collect();
         let setup = Setup::new(models, knowledge, prompts);
-        let setup = Arc::new(Setup { reranker, tagger: Some(tagger), sources, ..setup });
-        Ok(Self { config, base, setup, cache, embedder: own, warnings })
+        let facts = kg::facts(&config, &base)?;
+        let setup = Setup { reranker, tagger: Some(tagger), sources, facts: facts.all, ..setup };
+        let (setup, facts_apart) = (Arc::new(setup), facts.apart);
+        Ok(Self { config, base, setup, cache, embedder: own, facts_apart, warnings })
     }
 
     /// What the user should know before anything else: a missing embedder.
@@ -117,6 +121,11 @@ impl Engine {
     /// The base itself, to look into.
     pub fn base(&self) -> &Arc<Base> {
         &self.base
+    }
+
+    /// The knowledge graph, where there is one.
+    pub fn facts(&self) -> Option<&dyn Facts> {
+        self.setup.facts.as_deref()
     }
 
     /// Brings the base up to what the inputs hold, under the budget for indexing.
@@ -154,7 +163,7 @@ impl Engine {
     /// Forgets the kept replies that may quote these documents, also where no model is configured
     /// any more that could have given them; and all searches of the web, since it is not known
     /// which of their queries were made from a document.
-    fn forget(&self, documents: &[String]) -> Result<(), EngineError> {
+    pub(crate) fn forget(&self, documents: &[String]) -> Result<(), EngineError> {
         if documents.is_empty() {
             return Ok(());
         }
@@ -187,7 +196,9 @@ impl Engine {
         };
         let base = Arc::clone(&self.setup.knowledge);
         let knowledge = Arc::new(Within::new(base, documents));
-        Cx::new(Arc::new(Setup { knowledge, ..Setup::clone(&self.setup) }), meter, None)
+        // What was read out of the other documents must not be seen through the graph.
+        let facts = self.facts_apart.clone();
+        Cx::new(Arc::new(Setup { knowledge, facts, ..Setup::clone(&self.setup) }), meter, None)
     }
 
     /// The model that plays a role, by name.
@@ -326,6 +337,7 @@ impl Engine {
             "thresholds": [self.config.embedder.chunk_threshold, self.config.embedder.atom_threshold],
             "graph": self.config.kb.graph,
             "web": self.config.sources.web.as_ref().map(WebSettings::identity),
+            "kg": kg::fingerprint(self)?,
             "budget": self.config.budget.ask,
             "base": self.base_fingerprint()?,
         })

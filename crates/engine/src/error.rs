@@ -10,6 +10,9 @@ pub enum EngineError {
     /// The base cannot be opened, read or written.
     #[error(transparent)]
     Kb(#[from] KbError),
+    /// Files of knowledge graphs.
+    #[error(transparent)]
+    Kg(#[from] halma_connect::kg::KgError),
     #[error("the reply cache: {0}")]
     Cache(#[source] halma_core::BoxError),
     #[error(transparent)]
@@ -28,6 +31,7 @@ impl EngineError {
                 error,
                 KbError::NoBase { .. } | KbError::Newer { .. } | KbError::NoInput { .. }
             ),
+            Self::Kg(error) => error.is_wrong_use(),
             Self::Cache(_) | Self::Web(_) | Self::Run(_) => false,
         }
     }

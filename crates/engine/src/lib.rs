@@ -5,6 +5,7 @@ mod doctor;
 mod engine;
 mod error;
 mod former;
+mod kg;
 mod load;
 mod needs;
 mod show;
@@ -18,6 +19,9 @@ pub use config::{
 pub use doctor::{Finding, Health, examine};
 pub use engine::{Asked, Engine, SearchQuery, list_prompts};
 pub use error::EngineError;
+pub use halma_connect::kg::{
+    KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,
+};
 pub use halma_connect::{
     RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings, WebKind, WebRank,
     WebResult, WebSearch, WebSettings,
@@ -29,6 +33,7 @@ pub use halma_kb::{
 };
 pub use halma_strategies::Cost as StrategyCost;
 pub use halma_strategies::atomr;
+pub use kg::KgShown;
 pub use load::{Flags, Loaded, flag_value, load};
 pub use show::{ShownValue, show};
 

@@ -121,6 +121,11 @@ impl Base {
         self.dir.join("cache")
     }
 
+    /// The folder for knowledge graphs that stand beside the documents.
+    pub fn kg_dir(&self) -> PathBuf {
+        self.dir.join("kg")
+    }
+
     /// Figures about what the base holds.
     pub fn stats(&self) -> Result<Stats, KbError> {
         let store = &self.store;

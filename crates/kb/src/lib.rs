@@ -44,8 +44,8 @@ pub use distil::{
 pub use error::KbError;
 pub use graph::GraphSettings;
 pub use inspect::{
-    ColumnDetails, Details, ExportFormat, Figures, ListQuery, Listed, ListedDocument, Problem,
-    Seen, Shown, Unit, Verified,
+    ColumnDetails, Details, EntityLine, ExportFormat, FactLine, Figures, ListQuery, Listed,
+    ListedDocument, Problem, Seen, Shown, ToldFacts, Unit, Verified,
 };
 pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
 pub use settings::{

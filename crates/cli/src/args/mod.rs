@@ -3,6 +3,7 @@ mod data;
 mod eval;
 mod index;
 mod kb;
+mod kg;
 mod plan;
 mod search;
 
@@ -19,6 +20,7 @@ pub(crate) use kb::{
     ExportArg, Kb, KbCommand, KbDelete, KbExport, KbList, KbMerges, KbShow, KbSql, KbStats,
     KbTables, KbVerify,
 };
+pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
 pub(crate) use plan::{Plan, PlanCommand};
 pub(crate) use search::{LayerArg, ModeArg, Search};
 
@@ -78,6 +80,8 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Look into a knowledge base: list, show, export, verify, query tables, delete
     Kb(Kb),
+    /// Load a knowledge graph (RDF) beside the documents, and ask it
+    Kg(Kg),
 }
 
 #[derive(clap::Args)]

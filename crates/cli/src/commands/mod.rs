@@ -8,6 +8,7 @@ pub(crate) mod eval;
 pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod kb;
+pub(crate) mod kg;
 pub(crate) mod plan;
 pub(crate) mod prompts;
 pub(crate) mod search;

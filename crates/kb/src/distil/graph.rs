@@ -310,7 +310,7 @@ pub(crate) fn facts_of(
 }
 
 /// All facts of the base with their rows, in the order of their ids.
-pub(super) fn all_facts(store: &Store, txn: &Reading<'_>) -> heed::Result<Vec<(Row, FactRecord)>> {
+pub(crate) fn all_facts(store: &Store, txn: &Reading<'_>) -> heed::Result<Vec<(Row, FactRecord)>> {
     let mut facts = vec![];
     for row in store.rows(txn, Layer::Fact, 0, usize::MAX)? {
         facts.extend(store.node::<FactRecord>(txn, row)?.map(|fact| (row, fact)));

@@ -7,6 +7,7 @@ mod graphml;
 mod list;
 mod records;
 mod show;
+mod told;
 mod verify;
 
 pub use details::{ColumnDetails, Details};
@@ -15,6 +16,7 @@ pub use export::ExportFormat;
 pub use figures::Figures;
 pub use list::{ListQuery, Listed, ListedDocument};
 pub use show::{Shown, Unit};
+pub use told::{EntityLine, FactLine, ToldFacts};
 pub use verify::{Problem, Verified};
 
 #[cfg(test)]

@@ -90,7 +90,8 @@ fn lines(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-fn bare(word: &str) -> &str {
+/// A word without its ending.
+pub(crate) fn bare(word: &str) -> &str {
     if !word.is_ascii() {
         return word;
     }

@@ -30,6 +30,7 @@ use halma_core::{ChatReply, ChatRequest, Llm, LlmError};
 
 use self::input::variables;
 use self::lexicon::Lexicon;
+pub(crate) use self::lexicon::bare;
 
 /// A model that needs no network. It knows the tasks of [`Extractive::done`] and refuses all
 /// others.

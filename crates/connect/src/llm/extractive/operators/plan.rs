@@ -263,9 +263,13 @@ mod tests {
     fn dump() {
         let lexicon = Lexicon::new();
         let mut out = String::new();
-        for path in std::fs::read_dir("/work/shared/data/recorded").unwrap().flatten().map(|f| f.path()) {
+        for path in
+            std::fs::read_dir("/work/shared/data/recorded").unwrap().flatten().map(|f| f.path())
+        {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if !name.starts_with("atomr_") || !name.contains("_tree") { continue; }
+            if !name.starts_with("atomr_") || !name.contains("_tree") {
+                continue;
+            }
             for line in std::fs::read_to_string(&path).unwrap().lines() {
                 let line: Value = serde_json::from_str(line).unwrap();
                 let question = line["question"].as_str().unwrap();

@@ -1,0 +1,26 @@
+//! `halma kg`: the knowledge graph beside the documents.
+mod ask;
+mod load;
+mod show;
+
+use std::path::Path;
+
+use halma_engine::Engine;
+
+use super::setup::{loaded, open};
+use crate::args::{Common, Kg, KgCommand};
+
+pub(crate) async fn run(args: Kg, common: &Common) -> anyhow::Result<()> {
+    match args.command {
+        KgCommand::Load(own) => load::load(&own, common),
+        KgCommand::Unload(own) => load::unload(&own, common),
+        KgCommand::Show(own) => show::run(&own, common),
+        KgCommand::Find(own) => ask::find(&own, common).await,
+        KgCommand::Relate(own) => ask::relate(&own, common).await,
+        KgCommand::Filter(own) => ask::filter(&own, common).await,
+    }
+}
+
+fn opened(dir: &Path, common: &Common) -> anyhow::Result<Engine> {
+    open(loaded(common, vec![])?.config, dir)
+}

@@ -1,0 +1,197 @@
+//! Which property of a graph is meant by some words, and which way round.
+use std::sync::Arc;
+
+use super::graph::Property;
+use super::synonyms::{Sense, Side, Synonyms};
+use super::words::Phrase;
+
+/// The words are the property's own.
+const SAME: f32 = 1.0;
+/// Both name one relation of the list.
+const SYNONYM: f32 = 0.95;
+/// The same words in another form or order.
+const SAME_STEMS: f32 = 0.9;
+/// One describes the other's head more closely. Below it nothing counts: no answer is better than
+/// one to another question.
+const NARROWER: f32 = 0.7;
+
+/// What fits worse than the best by more than this is not meant.
+const SLACK: f32 = 0.1;
+
+/// What the values must be like for the words to make sense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Anything,
+    /// A point of time: `discovered` means the date of discovery.
+    Time,
+}
+
+/// A property that the words may mean.
+#[derive(Debug, Clone)]
+pub(crate) struct Meant {
+    pub(crate) property: Arc<Property>,
+    /// Between 0 and 1.
+    pub(crate) score: f32,
+    pub(crate) side: Side,
+}
+
+/// The properties that these words mean, best first, those of one score by label.
+pub(crate) fn meant(
+    synonyms: &Synonyms,
+    words: &str,
+    properties: &[Arc<Property>],
+    wanted: Wanted,
+) -> Vec<Meant> {
+    let asked = Phrase::new(words);
+    if asked.content.is_empty() {
+        return vec![];
+    }
+    let senses = synonyms.of(&asked);
+    let compare = |property: &Arc<Property>| {
+        let (score, side) = compared(synonyms, (&asked, senses), property, wanted)?;
+        Some(Meant { property: Arc::clone(property), score, side })
+    };
+    let mut found: Vec<Meant> = properties.iter().filter_map(compare).collect();
+    found.sort_by(|a, b| {
+        let by_score = b.score.total_cmp(&a.score);
+        by_score
+            .then_with(|| a.property.label().cmp(b.property.label()))
+            .then_with(|| a.property.id.cmp(&b.property.id))
+    });
+    let least = found.first().map_or(0.0, |best| best.score - SLACK);
+    found.retain(|meant| meant.score >= least);
+    found
+}
+
+fn compared(
+    synonyms: &Synonyms,
+    (asked, senses): (&Phrase, &[Sense]),
+    property: &Property,
+    wanted: Wanted,
+) -> Option<(f32, Side)> {
+    let own: Vec<&[Sense]> = property.phrases.iter().map(|label| synonyms.of(label)).collect();
+    let pairs = property.phrases.iter().zip(&own);
+    let scored = pairs.filter_map(|(label, theirs)| {
+        if label.all == asked.all {
+            let both = theirs.iter().any(|(_, side)| *side == Side::Both);
+            return Some((SAME, if both { Side::Both } else { Side::Forward }));
+        }
+        if let Some(side) = shared(senses, theirs) {
+            return Some((SYNONYM, side));
+        }
+        let (score, side) = alike(asked, label, wanted)?;
+        // Two phrases of which each is known to mean something else are not the same by chance.
+        let apart = !senses.is_empty() && !theirs.is_empty() && wanted == Wanted::Anything;
+        (!apart).then_some((score, side))
+    });
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0).then(prefers(b.1).cmp(&prefers(a.1))))?;
+    // What is known to be another relation by its other names does not become this one.
+    let known = own.iter().any(|theirs| !theirs.is_empty());
+    let elsewhere = known && !senses.is_empty() && wanted == Wanted::Anything;
+    (best.0 >= SYNONYM || !elsewhere).then_some(best)
+}
+
+/// Of two readings that fit alike the one from head to tail.
+fn prefers(side: Side) -> u8 {
+    match side {
+        Side::Both => 0,
+        Side::Forward => 1,
+        Side::Backward => 2,
+    }
+}
+
+/// How the words are read where both they and the property's name one relation.
+fn shared(asked: &[Sense], theirs: &[Sense]) -> Option<Side> {
+    let pairs = asked.iter().flat_map(|(line, side)| {
+        theirs.iter().filter(move |(other, _)| other == line).map(move |(_, other)| (side, other))
+    });
+    let sides = pairs.map(|(asked, own)| match (asked, own) {
+        (Side::Both, _) | (_, Side::Both) => Side::Both,
+        (asked, own) if asked == own => Side::Forward,
+        _ => Side::Backward,
+    });
+    sides.min_by_key(|side| prefers(*side))
+}
+
+fn alike(asked: &Phrase, label: &Phrase, wanted: Wanted) -> Option<(f32, Side)> {
+    let side = if asked.faces(label) { Side::Backward } else { Side::Forward };
+    if asked.content == label.content {
+        return Some((SAME_STEMS, side));
+    }
+    if wanted == Wanted::Time {
+        let (asked, label) = (asked.timeless(), label.timeless());
+        if !asked.is_empty() && asked == label {
+            return Some((SAME_STEMS, Side::Forward));
+        }
+    }
+    asked.narrows(label).then_some((NARROWER, side))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph() -> Vec<Arc<Property>> {
+        let of = |labels: &[&str]| {
+            let labels: Vec<String> = labels.iter().map(|&label| label.to_owned()).collect();
+            Arc::new(Property::new(labels[0].replace(' ', "_"), labels, String::new()))
+        };
+        vec![
+            of(&["place of birth"]),
+            of(&["date of birth"]),
+            of(&["discovered by", "discoverer"]),
+            of(&["date of discovery"]),
+            of(&["child"]),
+            of(&["capital"]),
+            of(&["sibling"]),
+            of(&["mean radius"]),
+            of(&["population density"]),
+            of(&["keeper of the light"]),
+        ]
+    }
+
+    fn read(words: &str, wanted: Wanted) -> Vec<(String, Side)> {
+        let found = meant(&Synonyms::new(), words, &graph(), wanted);
+        found.into_iter().map(|meant| (meant.property.label().to_owned(), meant.side)).collect()
+    }
+
+    fn one(words: &str) -> (String, Side) {
+        let found = read(words, Wanted::Anything);
+        assert_eq!(found.len(), 1, "{words}: {found:?}");
+        found[0].clone()
+    }
+
+    #[test]
+    fn words_mean_the_property_that_they_name_otherwise() {
+        for (words, label, side) in [
+            ("birthplace", "place of birth", Side::Forward),
+            ("was born in", "place of birth", Side::Forward),
+            ("birthday", "date of birth", Side::Forward),
+            ("discovered", "discovered by", Side::Backward),
+            ("found by", "discovered by", Side::Forward),
+            ("capital of", "capital", Side::Backward),
+            ("parents", "child", Side::Backward),
+            ("sons", "child", Side::Forward),
+            ("sister of", "sibling", Side::Both),
+            ("radius", "mean radius", Side::Forward),
+            ("light keeper", "keeper of the light", Side::Forward),
+        ] {
+            assert_eq!(one(words), (label.to_owned(), side), "{words}");
+        }
+    }
+
+    #[test]
+    fn what_means_nothing_here_finds_nothing() {
+        for words in ["population", "date", "place", "favourite colour", "of the", "", "spouse"] {
+            assert_eq!(read(words, Wanted::Anything), [], "{words}");
+        }
+    }
+
+    #[test]
+    fn a_point_of_time_is_told_from_who_and_where() {
+        let found = read("discovered", Wanted::Time);
+        assert!(found.iter().any(|(label, _)| label == "date of discovery"), "{found:?}");
+        let born = read("born", Wanted::Time);
+        assert!(born.iter().any(|(label, _)| label == "date of birth"), "{born:?}");
+    }
+}

@@ -8,6 +8,7 @@ mod prompts;
 mod reference;
 mod shipped;
 mod tidy;
+mod world;
 
 use std::io::Write as _;
 use std::path::Path;

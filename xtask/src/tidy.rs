@@ -2,7 +2,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::{demo, documents, edges, lines, prompts, reference};
+use crate::{demo, documents, edges, lines, prompts, reference, world};
 
 /// One thing that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +77,7 @@ pub(crate) fn tidy(root: &Path) -> Result<Vec<Violation>, Unreadable> {
     violations.extend(lines::check(&sources));
     violations.extend(documents::check(&sources));
     violations.extend(demo::check(&sources));
+    violations.extend(world::check(&sources));
     violations.extend(reference::check(&sources));
     violations.sort();
     Ok(violations)

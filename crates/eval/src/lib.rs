@@ -24,7 +24,7 @@ mod table;
 pub use compare::{
     CompareError, Comparison, Difference, McNemar, Resampling, Side, compare, pairs,
 };
-pub use components::{Atomizing, Component, Searches};
+pub use components::{Asked, Atomizing, Component, Searches};
 pub use data::{
     Checked, DATA_SETS, DataError, DataSet, DataSetEntry, Format, GoldPassage, Item, KeyCount,
     Passage, Pool, RefusedRecord, Split, check, entries, load, recognise, reference,

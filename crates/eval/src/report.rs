@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use halma_core::{Budget, Limit, UsageTotal};
 use serde::{Deserialize, Serialize};
 
-use crate::components::{Atomizing, Component, Searches};
+use crate::components::{Asked, Atomizing, Component, Searches};
 use crate::metrics::Answerability;
 use crate::runner::{Ruling, Sample, Source};
 use crate::{Metric, Profile, RefusedRecord, Score};
@@ -119,6 +119,10 @@ pub struct Run {
     /// The share of searches that found nothing above the threshold; `None` without searches.
     pub nothing_near: Option<f64>,
     pub searches: Vec<Searches>,
+    /// How often each source was asked, the most asked first (`AtomR`, Figure 4); empty where
+    /// nothing was asked but the base.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sources: Vec<Asked>,
     /// Mean number of turns in which knowledge was looked up, over the scored questions.
     pub hops: Option<f64>,
     /// Mean number of sub-questions that were searched for (#SQA; DEC, Table 1).

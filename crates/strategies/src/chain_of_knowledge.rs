@@ -8,7 +8,7 @@
 //! its share is at least τ:  â <- a, nothing is looked up
 //! else                      R <- the first try that gave a
 //!     for each step r_i of R
-//!         D <- chunks near r_i
+//!         D <- chunks near r_i, of every domain (source) that is named
 //!         r_i, r_i+1 <- LLM(q, r_1 … r_i+1, D)                -> chain_of_knowledge/correct.md
 //!                                            r_i put right, and the next one to follow from it
 //!     â <- LLM(q, R, all chunks)                              -> chain_of_knowledge/answer.md
@@ -23,8 +23,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures::future::try_join_all;
 use halma_core::{
-    Answer, Cx, Entry, Hit, Mode, Prompt, Question, Result, Strategy, UnlessSpent as _,
+    Answer, Cx, Entry, Error, Hit, Mode, Prompt, Question, Result, Strategy, UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -41,6 +42,9 @@ pub(crate) const ENTRY: Entry = Entry {
     needs: &[],
     build: |table| Ok(Arc::new(settings::parse::<ChainOfKnowledge>(table)?.checked()?)),
 };
+
+/// The base among the sources.
+const TEXT: &str = "text";
 
 const CORRECT: Prompt<Corrected> = Prompt::json("chain_of_knowledge/correct");
 const ANSWER: Prompt<Reading> = Prompt::json("chain_of_knowledge/answer");
@@ -62,7 +66,10 @@ pub struct ChainOfKnowledge {
     pub agreement: f32,
     /// The most steps that are put right; the paper has no limit.
     pub max_steps: usize,
-    /// Chunks for each step (`AtomR`'s k).
+    /// Where a step is looked up (the paper's domains): `text` is the base, the others are sources
+    /// of texts by their names.
+    pub sources: Vec<String>,
+    /// Chunks of each source for a step (`AtomR`'s k).
     pub chunks: usize,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
     pub min_score: Option<f32>,
@@ -72,7 +79,8 @@ pub struct ChainOfKnowledge {
 impl Default for ChainOfKnowledge {
     fn default() -> Self {
         let (tries, agreement, max_steps, chunks) = (5, 0.5, 8, 3);
-        Self { tries, agreement, max_steps, chunks, min_score: None, mode: Mode::Dense }
+        let (sources, min_score, mode) = (vec![TEXT.to_owned()], None, Mode::Dense);
+        Self { tries, agreement, max_steps, sources, chunks, min_score, mode }
     }
 }
 
@@ -131,9 +139,7 @@ impl ChainOfKnowledge {
         chunks: &mut Vec<Hit>,
         cx: &Cx,
     ) -> Result<Corrected> {
-        let near =
-            Near { chunks: self.chunks, atoms: 0, min_score: self.min_score, mode: self.mode };
-        let found = near.to(step, &[], cx).await?;
+        let found = self.near(step, cx).await?;
         chunks.extend(unseen(vec![found.clone()], chunks));
         if found.is_empty() {
             cx.note("nothing is near: the step stays as it is");
@@ -148,9 +154,28 @@ impl ChainOfKnowledge {
         cx.ask_checked(&CORRECT, variables, worded).await
     }
 
+    /// What the sources have for a step; one that fails is in the trace and gone without.
+    async fn near(&self, step: &str, cx: &Cx) -> Result<Vec<Hit>> {
+        let near =
+            Near { chunks: self.chunks, atoms: 0, min_score: self.min_score, mode: self.mode };
+        let near = &near;
+        let of_source = |name| async move {
+            match name {
+                TEXT => near.to(step, &[], cx).await,
+                name => match cx.source(name, step, self.chunks).await {
+                    Err(Error::Source { .. }) => Ok(vec![]),
+                    found => found,
+                },
+            }
+        };
+        let names = self.sources.iter().map(String::as_str);
+        Ok(try_join_all(names.map(of_source)).await?.concat())
+    }
+
     fn checked(self) -> std::result::Result<Self, String> {
         settings::at_least_one("tries", self.tries)?;
         settings::at_least_one("max_steps", self.max_steps)?;
+        settings::at_least_one("sources", self.sources.len())?;
         settings::at_least_one("chunks", self.chunks)?;
         settings::a_cosine("min_score", self.min_score)?;
         if self.agreement.is_nan() || self.agreement < 0.0 {

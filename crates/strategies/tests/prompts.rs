@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use halma_core::{
     AnswerKind, ChatReply, ChatRequest, Cx, HeldColumn, HeldTable, Hit, Holdings, Layer, Llm,
-    LlmError, Meter, Models, Outcome, PromptInfo, Prompts, Question, Setup, Span,
+    LlmError, Meter, Models, Outcome, PromptInfo, Prompts, Question, Setup, Source, Span,
 };
 use halma_strategies::{ALL, PROMPTS};
-use halma_testkit::Toy;
+use halma_testkit::{Toy, ToySource};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use proptest::prelude::*;
@@ -51,6 +51,8 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         history => [context! {
             question => "Where is Varn?",
             answer => "on a reef",
+            answers => ["a reef"],
+            more => 2,
             thing => "Varn",
             attribute => "place",
         }],
@@ -74,6 +76,10 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         sql => "SELECT name FROM towers",
         answer => "on a reef",
         facts => ["Varn stands on a reef."],
+        asked => &question.text,
+        operator => context! { name => "Relate", arguments => ["Varn", "place"] },
+        leaves => [context! { number => 1, asked => "Where is Varn?", operator => "Search" }],
+        sources => [context! { name => "web", about => "the web" }],
         points => [context! { point => "Varn stands on a reef.", helpfulness => 0.5 }],
     }
 }
@@ -134,6 +140,9 @@ fn of_a_step(info: &PromptInfo) -> bool {
         "self_ask/answer_one",
         "dec/keywords",
         "dec/answer_one",
+        "atomr/search",
+        "atomr/relate",
+        "atomr/filter",
         "gen_ground/ground",
         "pike_l2/cell",
         "search_chain/verify",
@@ -194,8 +203,13 @@ impl Llm for Sampler {
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         self.0.lock().unwrap().insert(request.prompt.clone());
-        let schema = request.schema.as_deref().expect("every prompt of ours asks for JSON");
-        let mut reply = sample(schema);
+        let mut reply = match (&request.schema, request.task.as_str()) {
+            (Some(schema), _) => sample(schema),
+            // Their keys are questions and numbers, which no schema can list.
+            (None, "plan") => plan(),
+            (None, "sources") => json!({ "sources": { "1": ["text"], "2": ["web"] } }),
+            (None, task) => panic!("`{task}` asks for JSON and shows no schema"),
+        };
         // What a schema cannot say: a kind is one of seven words, a table has as many rows as
         // things, and a query is one that the base can run.
         match request.task.as_str() {
@@ -205,6 +219,7 @@ impl Llm for Sampler {
                 reply["attributes"] = json!(["place"]);
                 reply["questions"] = json!([["Where is Varn?"], ["Where is Holm?"]]);
             }
+            "operate" | "conclude" => reply["answers"] = json!(["Where is Varn?"]),
             "sql" => reply["sql"] = json!("SELECT * FROM towers LIMIT 1"),
             _ => {}
         }
@@ -212,6 +227,24 @@ impl Llm for Sampler {
         let logprobs = request.logprobs.then(|| vec![(text.clone(), -0.1)]);
         Ok(ChatReply { text, logprobs, ..ChatReply::default() })
     }
+}
+
+/// One leaf for each operator, one whose name is nowhere, and one that thinks.
+fn plan() -> serde_json::Value {
+    json!({
+        "Where is Varn?": [
+            "1. What is Varn?",
+            "2. Where is [1]?",
+            "3. Which of [1] is a reef?",
+            "4. What is Varn called by sailors?",
+            "5. Is [2] what [3] is?",
+        ],
+        "1. What is Varn?": "Search(\"Varn\")",
+        "2. Where is [1]?": "Relate([1], \"place\")",
+        "3. Which of [1] is a reef?": "Filter([1], \"is a reef\")",
+        "4. What is Varn called by sailors?": "Search(\"zzz\")",
+        "5. Is [2] what [3] is?": "[END]",
+    })
 }
 
 /// 0 for an integer, so that a selector chooses none.
@@ -257,6 +290,8 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("chain_of_knowledge", "agreement = 1.1"),
         ("dec", ""),
         ("dec", "decompose = false"),
+        ("atomr", ""),
+        ("atomr", "sources = [\"blog\"]\nclosed_book = true"),
         ("unirag", "accept = 1.0"),
         ("unirag", "prompt = \"cot\""),
         ("gen_ground", "n = 1"),
@@ -287,7 +322,11 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
             .with_table("towers", &[("name", "text")], vec![vec![json!("Varn")]]);
         let knowledge = Arc::new(knowledge);
         let models = Models::new(Arc::clone(&model) as Arc<dyn Llm>);
-        let setup = Arc::new(Setup::new(models, knowledge, Arc::new(prompts())));
+        let web = ToySource::new("web", &[("page", "Varn", "Varn is a place on a reef.")]);
+        let sources: Vec<Arc<dyn Source>> =
+            vec![web.shared(), ToySource::new("blog", &[]).shared()];
+        let setup = Setup::new(models, knowledge, Arc::new(prompts()));
+        let setup = Arc::new(Setup { sources, ..setup });
         let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
         let outcome = Outcome::of(strategy.as_ref(), &Question::new("Where is Varn?"), &cx).await;
         assert_eq!(outcome.answer.unwrap().text, "Where is Varn?", "{name}");

@@ -22,7 +22,9 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     pub(crate) fn of(item: &Item, citations: &[Citation], trace: &Trace) -> Self {
-        let searched = trace.0.iter().any(|event| matches!(event, Event::Searched { .. }));
+        let lookup =
+            |event: &Event| matches!(event, Event::Searched { .. } | Event::LookedUp { .. });
+        let searched = trace.0.iter().any(lookup);
         let mut evidence = Self { gold: item.gold.len(), searched, ..Self::default() };
         if item.gold.is_empty() {
             return evidence;
@@ -45,8 +47,12 @@ impl Evidence {
 fn hits_in<'a>(passage: &GoldPassage, trace: &'a Trace) -> Vec<&'a HitLine> {
     let mut found = vec![];
     for event in &trace.0 {
-        let Event::Searched { layer, hits, .. } = event else { continue };
-        let same_title = |hit: &HitLine| *layer == Layer::Atom && squeezed_eq(hit, passage);
+        let (atoms, hits) = match event {
+            Event::Searched { layer, hits, .. } => (*layer == Layer::Atom, hits),
+            Event::LookedUp { hits, .. } => (false, hits),
+            _ => continue,
+        };
+        let same_title = |hit: &HitLine| atoms && squeezed_eq(hit, passage);
         let inside = |hit: &&HitLine| passage.matches(&hit.title, &hit.text) || same_title(hit);
         found.extend(hits.iter().filter(inside));
     }

@@ -14,7 +14,7 @@ use crate::metrics::sub_questions;
 pub use atomizing::Atomizing;
 pub(crate) use evidence::Evidence;
 pub(crate) use totals::Totals;
-pub use totals::{Component, Searches};
+pub use totals::{Asked, Component, Searches};
 
 /// The calls of one prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -45,11 +45,15 @@ pub(crate) struct Digest {
     pub(crate) searched: BTreeMap<Layer, (usize, usize)>,
     /// #SQA (DEC, Table 1): different texts that were searched for.
     pub(crate) sub_questions: usize,
+    /// Source → parts of the work that asked it; `text` is the base.
+    #[serde(default)]
+    pub(crate) sources: BTreeMap<String, usize>,
 }
 
 impl Digest {
     pub(crate) fn of(trace: &Trace) -> Self {
-        let mut digest = Self { sub_questions: sub_questions(trace), ..Self::default() };
+        let sources = trace.sources();
+        let mut digest = Self { sub_questions: sub_questions(trace), sources, ..Self::default() };
         for event in &trace.0 {
             match event {
                 Event::Asked { .. } => digest.asked(event),
@@ -143,6 +147,7 @@ pub(crate) mod tests {
         assert_eq!(digest.searched[&Layer::Atom], (2, 1));
         assert_eq!(digest.searched[&Layer::Chunk], (1, 1));
         assert_eq!(digest.sub_questions, 2);
+        assert_eq!(digest.sources["text"], 1);
         assert!(digest.models["reader"].contains("m"));
     }
 }

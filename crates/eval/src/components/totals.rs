@@ -35,12 +35,22 @@ pub struct Searches {
     pub nothing: usize,
 }
 
+/// How often a run asked a source (`AtomR`, Figure 4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// `text` is the base.
+    pub source: String,
+    /// Parts of the work (a node of a plan, a hop) that asked it; some ask several.
+    pub times: usize,
+}
+
 /// Integers only: sums of fractions would depend on which question ended first.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     components: BTreeMap<String, Sum>,
     models: BTreeMap<String, BTreeSet<String>>,
     searched: BTreeMap<Layer, (usize, usize)>,
+    sources: BTreeMap<String, usize>,
     prompts: BTreeMap<String, BTreeSet<String>>,
     /// Replies that did not fit at first.
     pub(crate) malformed: usize,
@@ -98,6 +108,9 @@ impl Totals {
             *searches += all;
             *nothing += empty;
         }
+        for (source, times) in &digest.sources {
+            *self.sources.entry(source.clone()).or_default() += times;
+        }
     }
 
     /// The dearest first.
@@ -125,6 +138,15 @@ impl Totals {
             nothing: *nothing,
         };
         self.searched.iter().map(of).collect()
+    }
+
+    /// The most asked first; empty where nothing was asked but the base.
+    pub(crate) fn sources(&self) -> Vec<Asked> {
+        let asked =
+            |(source, times): (&String, &usize)| Asked { source: source.clone(), times: *times };
+        let mut sources: Vec<Asked> = self.sources.iter().map(asked).collect();
+        sources.sort_by_key(|asked| std::cmp::Reverse(asked.times));
+        if sources.iter().all(|asked| asked.source == "text") { vec![] } else { sources }
     }
 
     pub(crate) fn models(&self) -> BTreeMap<String, BTreeSet<String>> {

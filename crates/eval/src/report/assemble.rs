@@ -75,6 +75,7 @@ impl Run {
             malformed: totals.malformed,
             nothing_near: nothing_near(totals.searches),
             searches: totals.searches(),
+            sources: totals.sources(),
             hops: mean(scored.iter().map(|result| number(result.hops))),
             sub_questions: mean(scored.iter().map(|result| number(result.sub_questions))),
             usage: usage(&results),

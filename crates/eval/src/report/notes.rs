@@ -41,6 +41,16 @@ impl Run {
                 percent(found.overall)
             ));
         }
+        let asked: usize = self.sources.iter().map(|asked| asked.times).sum();
+        if asked > 0 {
+            let share = |times: usize| ratio(times as u64, asked as u64) * 100.0;
+            let sources: Vec<String> = self
+                .sources
+                .iter()
+                .map(|one| format!("{} {:.1} % ({})", one.source, share(one.times), one.times))
+                .collect();
+            notes.push(format!("sources asked: {}", sources.join(", ")));
+        }
         if self.taken_over > 0 {
             notes.push(format!("{} taken over from earlier runs", questions(self.taken_over)));
         }

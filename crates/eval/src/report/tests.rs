@@ -85,6 +85,7 @@ fn run(label: &str, results: Vec<QuestionResult>) -> Run {
         malformed: 0,
         nothing_near: None,
         searches: vec![],
+        sources: vec![],
         hops: Some(2.0),
         sub_questions: Some(1.0),
         usage: UsageTotal::default(),
@@ -151,6 +152,19 @@ fn what_is_missing_from_the_figures_is_said() {
     for words in ["1 question not asked", "EM would be 25.0", "31 % of the searches", "R@k"] {
         assert!(notes.contains(words), "{words}: {notes}");
     }
+}
+
+#[test]
+fn the_sources_asked_are_told_with_their_shares() {
+    let mut report = report("one", "R");
+    assert!(!report.markdown().contains("sources asked"));
+    let asked = |source: &str, times| Asked { source: source.into(), times };
+    report.runs[0].sources = vec![asked("web", 5), asked("text", 2), asked("kg", 1)];
+    let told = "sources asked: web 62.5 % (5), text 25.0 % (2), kg 12.5 % (1)";
+    assert!(report.runs[0].notes().contains(&told.to_owned()));
+    assert!(report.markdown().contains("sources asked: web 62.5 %"));
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["runs"][0]["sources"][0]["source"], "web");
 }
 
 #[test]

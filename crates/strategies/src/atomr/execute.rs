@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::stream::{FuturesUnordered, StreamExt as _};
-use halma_core::{Cx, Error, Prompt, Question, Result, UnlessSpent as _};
+use halma_core::{AnswerKind, Cx, Error, Prompt, Question, Result, UnlessSpent as _};
 use minijinja::context;
 use minijinja::value::Serde;
 
@@ -73,7 +73,15 @@ impl<'a> Run<'a> {
 
     /// The root, from what its parts have come to.
     pub(super) async fn root(&self, solved: &Answers, cx: &Cx) -> Result<Solved> {
-        self.solve(0, self.question, &self.known(solved), cx).await
+        let root = self.solve(0, self.question, &self.known(solved), cx).await?;
+        let Question { options, answer_kind, .. } = self.question;
+        let shaped = !options.is_empty() || *answer_kind != AnswerKind::Short;
+        let called = matches!(self.plan.nodes[0].step, Step::Call(_));
+        if called && shaped && root.is_known() {
+            // Operators know nothing of choices and of how an answer should look.
+            return self.concluded(&CHILDREN, (0, self.question), &[&root], cx).await;
+        }
+        Ok(root)
     }
 
     pub(super) fn known<'k>(&'k self, solved: &'k Answers) -> Known<'k> {

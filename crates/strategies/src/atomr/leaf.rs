@@ -35,6 +35,7 @@ impl Run<'_> {
             cx.note(format!("{call} needs an answer that is unknown"));
             return self.direct(question, Found::default(), &self.sources.texts(), cx).await;
         };
+        cx.note(operation.to_string());
         let mut of_graph = None;
         if self.settings.kg == Kg::First && self.sources.graph.is_some() {
             let answered = self.ask_graph(&operation, question, cx).await?;
@@ -55,7 +56,7 @@ impl Run<'_> {
         };
         let nothing = matches!(operation, Operation::Filter { .. }) && found.kept.is_empty();
         if nothing || found.is_empty() {
-            cx.note(format!("nothing was found for {call}"));
+            cx.note("nothing was found for the operator");
         } else {
             let told = operation.read(&question.text, &found, cx).await?;
             let answers = told.list();
@@ -68,7 +69,7 @@ impl Run<'_> {
                     answers,
                 });
             }
-            cx.note(format!("{call} has no answer"));
+            cx.note("the operator has no answer");
         }
         self.direct(question, found, &self.of_texts(names), cx).await
     }

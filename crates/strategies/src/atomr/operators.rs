@@ -13,6 +13,9 @@ const SEARCH: Prompt<Told> = Prompt::json("atomr/search");
 const RELATE: Prompt<Told> = Prompt::json("atomr/relate");
 const FILTER: Prompt<Told> = Prompt::json("atomr/filter");
 
+/// The most things that a note lists.
+const SHOWN: usize = 5;
+
 /// A call whose references are answers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Operation {
@@ -145,6 +148,28 @@ impl Operation {
             }
             Self::Filter { condition, .. } => vec![first, condition.clone()],
         }
+    }
+}
+
+/// As a plan writes it, with the answers in the places of the references.
+impl std::fmt::Display for Operation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = match self {
+            Self::Search { names, .. } => names.clone(),
+            Self::Relate { heads, .. } => named(heads),
+            Self::Filter { entities, .. } => named(entities),
+        };
+        let written: Vec<String> =
+            names.iter().take(SHOWN).map(|name| format!("\"{name}\"")).collect();
+        let (listed, more) = (written.join(", "), names.len() - written.len());
+        let first = match (names.len(), more) {
+            (1, _) => listed,
+            (_, 0) => format!("[{listed}]"),
+            _ => format!("[{listed} and {more} more]"),
+        };
+        let others = self.arguments(&[]).into_iter().filter(|one| !one.is_empty());
+        let others: String = others.map(|one| format!(", \"{one}\"")).collect();
+        write!(f, "{}({first}{others})", self.name())
     }
 }
 

@@ -1,4 +1,5 @@
 mod bad;
+mod graph;
 mod parts;
 
 use std::sync::Arc;

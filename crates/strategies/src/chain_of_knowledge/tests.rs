@@ -1,6 +1,6 @@
 //! Golden transcripts of Chain-of-Knowledge, and its settings.
 use halma_core::Budget;
-use halma_testkit::{Script, Timed, Toy};
+use halma_testkit::{Script, Timed, Toy, ToySource};
 
 use super::*;
 use crate::golden::{Run, golden, timed};
@@ -39,6 +39,24 @@ async fn tries_that_disagree_are_put_right_step_by_step() {
         (ANSWER, READ),
     ]);
     golden("chain_of_knowledge_disagree", &strategy(), Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn steps_are_looked_up_in_every_source_that_is_named() {
+    let model = Script::new([
+        (TRY, DENMARK),
+        (TRY, SWEDEN),
+        (TRY, NOTHING),
+        (CORRECT, HOLDS),
+        (CORRECT, RIGHT),
+        (ANSWER, READ),
+    ]);
+    let web = ToySource::new("web", &[("page", "Ilse Thorn", "Ilse Thorn was an architect.")]);
+    let web = web.failing_at(2, "timed out").shared();
+    let named = ["text", "web"].map(str::to_owned).to_vec();
+    let both = ChainOfKnowledge { sources: named, ..strategy() };
+    let run = Run { sources: vec![web], ..Run::new(model) };
+    golden("chain_of_knowledge_sources", &both, run).await;
 }
 
 #[tokio::test]

@@ -1,6 +1,4 @@
 //! Bad input: what models and sources really send, and what an answer says of it.
-use std::time::Duration;
-
 use halma_core::{Error, Meter, Models, Outcome, Prompts, Setup, Trace};
 
 use super::*;
@@ -52,6 +50,23 @@ async fn an_abstention_says_what_is_open_and_what_failed() {
     );
     assert!(reason.contains("source `web` failed for `"), "{reason}");
     assert!(reason.ends_with("more (the page is HTML)"), "{reason}");
+}
+
+#[tokio::test]
+async fn a_plan_of_one_operator_answers_a_choice_in_its_words() {
+    let plan = r#"{"q?": "Relate(\"Varn lighthouse\", \"architect\")"}"#;
+    let chosen = r#"{"answer": "It was Thorn.", "answers": ["I. Thorn"]}"#;
+    let model = Script::new([(PLAN, plan), (CHILDREN, chosen)]);
+    let Run { model, facts, .. } = with(model, vec![], Some(kg()));
+    let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
+    let setup = Setup { facts, ..Setup::new(Models::new(model), Toy::empty(), prompts) };
+    let cx = Cx::new(Arc::new(setup), Arc::new(Meter::unlimited()), None);
+    let options = vec!["I. Thorn".to_owned(), "P. Moe".to_owned()];
+    let question = Question { options, ..Question::new("Who built the Varn lighthouse?") };
+    let outcome = Outcome::of(&only(&["kg"]), &question, &cx).await;
+    let answer = outcome.answer.unwrap();
+    assert_eq!(answer.text, "I. Thorn");
+    assert_eq!(answer.citations.len(), 1);
 }
 
 #[tokio::test]
@@ -151,7 +166,6 @@ const TOWNS: &str = r#"{"q?": ["1. Which towns has Land?", "2. Which of [1] were
 
 #[tokio::test]
 async fn ten_thousand_entities_are_one_query_of_the_graph() {
-    let began = std::time::Instant::now();
     let plan = TOWNS.replace("CONDITION", "founded after 1998");
     let told = r#"{"answer": "Ten.", "answers": ["10"]}"#;
     let model = Script::new([(PLAN, plan.as_str()), (CHILDREN, told)]);
@@ -166,7 +180,6 @@ async fn ten_thousand_entities_are_one_query_of_the_graph() {
         _ => 0,
     });
     assert!(longest.max().unwrap() < 4_000);
-    assert!(began.elapsed() < Duration::from_secs(60));
 }
 
 #[tokio::test]
@@ -189,7 +202,7 @@ async fn of_ten_thousand_entities_some_are_looked_up_in_texts() {
     assert_eq!(outline.matches("look up web \"town").count(), 32);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn plans_that_go_in_circles_end() {
     for plan in [
         r#"{"q?": ["1. a?"], "1. a?": ["2. b?"], "2. b?": ["1. a?"]}"#,

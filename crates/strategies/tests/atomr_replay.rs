@@ -1,0 +1,143 @@
+//! `AtomR` over the plans that its authors recorded, with a model that always answers: no node
+//! takes more than one call, and a question of `HotpotQA` takes no more calls than the paper
+//! counts (Table 5). Plans of our own stand in where the files are not at hand.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use halma_core::{
+    BoxError, ChatReply, ChatRequest, Computed, Cx, Edge, Event, Hit, Holdings, Knowledge, Layer,
+    Llm, LlmError, Meter, Models, NodeId, Outcome, Prompts, Query, Question, Setup, Span,
+};
+use halma_strategies::PROMPTS;
+use halma_strategies::atomr::{Atomr, Plan};
+use serde_json::{Value, json};
+
+/// Calls for 500 questions of `HotpotQA`: 3,629, the plan among them.
+const PAPER: f64 = 7.3;
+
+/// Gives the recorded plan, and to everything else an answer.
+struct Answers(String);
+
+#[async_trait]
+impl Llm for Answers {
+    fn model(&self) -> &'static str {
+        "answers"
+    }
+
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
+        let text = match request.task.as_str() {
+            "plan" => self.0.clone(),
+            _ => json!({ "rationale": "r", "answer": "It is.", "answers": ["Varn"] }).to_string(),
+        };
+        Ok(ChatReply { text, ..ChatReply::default() })
+    }
+}
+
+/// Has a passage for every query, with the query's own words.
+struct Echo;
+
+#[async_trait]
+impl Knowledge for Echo {
+    async fn search(&self, query: &Query) -> Result<Vec<Vec<Hit>>, BoxError> {
+        let hit = |text: &String| Hit {
+            id: NodeId(text.clone()),
+            layer: Layer::Chunk,
+            parent: None,
+            document: "echo.md".into(),
+            title: "Echo".into(),
+            section: None,
+            page: None,
+            text: format!("{text}: Varn."),
+            score: 0.5,
+            cosine: Some(0.5),
+            parts: vec![],
+            span: Span::default(),
+        };
+        Ok(query.texts.iter().map(|text| vec![hit(text)]).collect())
+    }
+
+    async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {
+        Err(format!("no `{id}`").into())
+    }
+
+    async fn neighbours(&self, _: &NodeId, _: Option<Edge>) -> Result<Vec<(Edge, Hit)>, BoxError> {
+        Ok(vec![])
+    }
+
+    async fn compute(&self, _: &str) -> Result<Computed, BoxError> {
+        Err("no tables".into())
+    }
+
+    async fn holdings(&self) -> Result<Holdings, BoxError> {
+        Ok(Holdings::default())
+    }
+}
+
+/// Calls, and searches of the base, that a plan takes.
+async fn cost(question: &str, plan: &str, prompts: &Arc<Prompts>) -> (u64, usize) {
+    let models = Models::new(Arc::new(Answers(plan.to_owned())));
+    let setup = Arc::new(Setup::new(models, Arc::new(Echo), Arc::clone(prompts)));
+    let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
+    let outcome = Outcome::of(&Atomr::default(), &Question::new(question), &cx).await;
+    let trace = outcome.trace;
+    assert_eq!(outcome.answer.unwrap().text, "Varn", "{question}\n{}", trace.outline());
+    let searched = trace.0.iter().filter(|event| matches!(event, Event::Searched { .. })).count();
+    (trace.usage().llm_calls, searched)
+}
+
+/// (question, plan) of each line; a plan is a JSON object, or one in a string.
+fn recorded(text: &str) -> Vec<(String, String)> {
+    let line = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let tree = &line["reasoning_tree"];
+        let plan = tree.as_str().map_or_else(|| tree.to_string(), str::to_owned);
+        (line["question"].as_str().unwrap().to_owned(), plan)
+    };
+    text.lines().filter(|text| !text.trim().is_empty()).map(line).collect()
+}
+
+/// Runs all plans that can be read: how many, and the mean number of calls and searches.
+async fn replayed(name: &str, text: &str) -> (usize, f64) {
+    let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
+    let (mut plans, mut refused, mut calls, mut searches) = (0_u32, 0, 0, 0);
+    for (question, text) in recorded(text) {
+        let Ok(plan) = Plan::parse(&text) else {
+            refused += 1;
+            continue;
+        };
+        let (took, searched) = cost(&question, &text, &prompts).await;
+        assert!(took <= plan.nodes.len() as u64 + 1, "{took} calls for {text}");
+        plans += 1;
+        calls += u32::try_from(took).unwrap();
+        searches += u32::try_from(searched).unwrap();
+    }
+    let mean = |count: u32| f64::from(count) / f64::from(plans.max(1));
+    println!(
+        "{name}: {plans} plans ({refused} refused), {:.2} calls and {:.2} searches a question",
+        mean(calls),
+        mean(searches)
+    );
+    (plans as usize, mean(calls))
+}
+
+#[tokio::test]
+async fn no_node_takes_more_than_one_call() {
+    let own = include_str!("fixtures/atomr_plans.jsonl");
+    let (plans, calls) = replayed("own", own).await;
+    assert_eq!((plans, calls.to_bits()), (3, 6.0_f64.to_bits()));
+    let shared = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/recorded");
+    let released = [
+        ("hotpotqa", "atomr_hotpotqa_test_500_trees.jsonl"),
+        ("2wiki", "atomr_2Wiki_test_500_trees.jsonl"),
+        ("musique", "atomr_musique_test_500_tree.jsonl"),
+        ("crag", "atomr_crag_test_500_trees.jsonl"),
+        ("blendqa", "atomr_blendqa_445_trees.jsonl"),
+    ];
+    for (name, file) in released {
+        let Ok(text) = std::fs::read_to_string(shared.join(file)) else { continue };
+        let (_, calls) = replayed(name, &text).await;
+        assert!(name != "hotpotqa" || calls <= PAPER, "{calls:.2} calls a question");
+    }
+}

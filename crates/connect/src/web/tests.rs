@@ -55,7 +55,7 @@ impl World {
         ]);
         let lookup: Arc<dyn Lookup> = names;
         let folder = self.folder.path().join("web");
-        let web = resolving(settings, key.map(str::to_owned), folder, Some(lookup)).unwrap();
+        let web = resolving(settings, key.map(str::to_owned), folder, Some(&lookup)).unwrap();
         Web { today: || day(5), ..web }
     }
 
@@ -249,7 +249,7 @@ async fn replies_that_were_recorded_are_found_by_their_words() {
     let world = World { double: WebDouble::serving(folder.path()), folder };
     for (kind, _) in ALL {
         let web = world.web(kind);
-        assert_eq!(web.search("When did the comet turn back?", 3).await.unwrap()[0].title, "Comet");
+        assert_eq!(web.search("comet turned back", 3).await.unwrap()[0].title, "Comet");
         assert!(web.search("Who painted the ceiling?", 3).await.unwrap().is_empty());
     }
 }

@@ -6,7 +6,7 @@ type Range<A> = (A, u32, &'static str);
 
 /// The registries of special-purpose addresses (RFC 6890 and its updates).
 const V4: &[Range<Ipv4Addr>] = &[
-    (Ipv4Addr::new(0, 0, 0, 0), 8, "this network"),
+    (Ipv4Addr::UNSPECIFIED, 8, "this network"),
     (Ipv4Addr::new(10, 0, 0, 0), 8, "private"),
     (Ipv4Addr::new(100, 64, 0, 0), 10, "shared by a provider's customers"),
     (Ipv4Addr::new(127, 0, 0, 0), 8, "loopback"),

@@ -85,8 +85,8 @@ impl Web {
             let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(turns.entry(key.clone()).or_default())
         };
-        let turn = Turn { web: self, key: &key, turn };
-        let _mine = turn.turn.lock().await;
+        let turn = Turn { web: self, key: &key, lock: turn };
+        let _mine = turn.lock.lock().await;
         if let Some(kept) = self.store.get(&key, (self.today)()) {
             return Ok(kept);
         }
@@ -138,14 +138,14 @@ impl Web {
 struct Turn<'a> {
     web: &'a Web,
     key: &'a str,
-    turn: Arc<tokio::sync::Mutex<()>>,
+    lock: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut turns = self.web.turns.lock().unwrap_or_else(PoisonError::into_inner);
         // The list's and ours.
-        if Arc::strong_count(&self.turn) == 2 {
+        if Arc::strong_count(&self.lock) == 2 {
             turns.remove(self.key);
         }
     }

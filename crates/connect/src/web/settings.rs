@@ -191,7 +191,7 @@ pub(super) fn resolving(
     settings: &WebSettings,
     key: Option<String>,
     folder: PathBuf,
-    lookup: Option<Arc<dyn Lookup>>,
+    lookup: Option<&Arc<dyn Lookup>>,
 ) -> Result<Web, ConfigError> {
     settings.check()?;
     let url = settings.address()?;
@@ -206,7 +206,7 @@ pub(super) fn resolving(
     }
     let outside = |named: Vec<String>| {
         let bounds = Bounds { named, timeout, most: MOST };
-        let made = match &lookup {
+        let made = match lookup {
             Some(lookup) => Outside::resolving(bounds, Arc::clone(lookup)),
             None => Outside::new(bounds),
         };

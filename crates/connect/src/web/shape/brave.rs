@@ -29,7 +29,7 @@ pub(super) fn request(url: &Url, ask: &Ask<'_>) -> Request {
 #[derive(Deserialize)]
 struct Reply {
     #[serde(default)]
-    web: Option<List<Page>>,
+    web: Option<List<Listed>>,
     #[serde(default)]
     infobox: Option<List<Infobox>>,
     #[serde(default)]
@@ -44,7 +44,7 @@ struct List<T> {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Page {
+struct Listed {
     title: Said,
     url: Said,
     description: Said,

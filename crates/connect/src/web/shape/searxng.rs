@@ -26,7 +26,7 @@ struct Reply {
     #[serde(default)]
     answers: Vec<Answer>,
     #[serde(default)]
-    infoboxes: Vec<Infobox>,
+    infoboxes: Vec<Panel>,
     #[serde(default)]
     unresponsive_engines: Vec<Value>,
 }
@@ -58,7 +58,7 @@ struct Cited {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Infobox {
+struct Panel {
     infobox: Said,
     id: Said,
     content: Said,
@@ -105,7 +105,7 @@ pub(super) fn read(body: &[u8]) -> Result<Vec<WebResult>, Unread> {
     Ok(results)
 }
 
-fn panel(infobox: Infobox) -> WebResult {
+fn panel(infobox: Panel) -> WebResult {
     let attributes = infobox.attributes.iter().map(|of| line(&of.label.0, &of.value.0));
     let url = infobox.urls.first().map_or(&infobox.id, |link| &link.url);
     WebResult {

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use halma_connect::Cache;
 use halma_core::{
-    ConfigError, Cx, Entry, Filter, Hit, Knowledge, Layer, Meter, MinScore, Mode, Outcome,
-    PromptInfo, Prompts, Query, Question, Setup, Strategy, Watcher,
+    ConfigError, Cx, Entry, Filter, Hit, Layer, Meter, MinScore, Mode, Outcome, PromptInfo,
+    Prompts, Query, Question, Setup, Strategy, Watcher,
 };
 use halma_kb::{Base, BaseOptions, Deleted, Estimate, IndexOptions, IndexReport, Progress, Stats};
 use toml::Table;
@@ -15,17 +15,23 @@ use toml::Table;
 use crate::config::Config;
 use crate::error::EngineError;
 use crate::load::flag_value;
+use crate::originals::Originals;
+use crate::parts::Parts;
+use crate::traces::Traces;
 use crate::within::Within;
 use crate::{assemble, former, needs};
 
 pub struct Engine {
-    config: Config,
-    base: Arc<Base>,
-    setup: Arc<Setup>,
-    cache: Option<Arc<Cache>>,
-    embedder: Option<String>,
-    warnings: Vec<String>,
+    pub(crate) config: Config,
+    pub(crate) base: Arc<Base>,
+    pub(crate) setup: Arc<Setup>,
+    pub(crate) cache: Option<Arc<Cache>>,
+    pub(crate) parts: Parts,
+    pub(crate) traces: Arc<Traces>,
+    pub(crate) originals: Originals,
 }
+
+pub(crate) type OpenBase = fn(&Path, BaseOptions) -> Result<Arc<Base>, halma_kb::KbError>;
 
 /// One answered question.
 pub struct Asked {
@@ -53,23 +59,23 @@ impl Engine {
         Self::put_together(config, dir, Base::create_or_open)
     }
 
-    fn put_together(
-        config: Config,
-        dir: &Path,
-        open: fn(&Path, BaseOptions) -> Result<Arc<Base>, halma_kb::KbError>,
-    ) -> Result<Self, EngineError> {
+    fn put_together(config: Config, dir: &Path, open: OpenBase) -> Result<Self, EngineError> {
         // Figures are described when a model is named for it.
         let mut config = config;
         config.kb.describe_figures |= config.roles.contains_key("vision");
-        let prompts = Arc::new(assemble::prompts(&config).map_err(|e| config.named(e))?);
-        let embedder = assemble::embedder(&config.embedder).map_err(|e| config.named(e))?;
-        let warnings = embedder.warning.into_iter().collect();
-        let embedder = embedder.value;
+        let parts = Parts::new(&config).map_err(|e| config.named(e))?;
+        Self::of_parts(config, parts, dir, open)
+    }
+
+    pub(crate) fn of_parts(
+        config: Config,
+        parts: Parts,
+        dir: &Path,
+        open: OpenBase,
+    ) -> Result<Self, EngineError> {
+        let embedder = parts.embedder.clone();
         let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
-        let reranker = assemble::reranker(&config.reranker, embedder.as_ref());
-        let reranker = reranker.map_err(|e| config.named(e))?;
-        let tagger = assemble::tagger(&config, &prompts).map_err(|e| config.named(e))?;
         let graph = config.kb.graph;
         let former = former::former(dir, name.as_deref())?;
         let origin = former::origin(&config.embedder);
@@ -80,16 +86,16 @@ impl Engine {
             let cache = Cache::open(&base.cache_dir());
             Some(cache.map_err(|e| EngineError::Cache(Box::new(e)))?)
         };
-        let models = assemble::models(&config, cache.as_ref()).map_err(|e| config.named(e))?;
-        let knowledge: Arc<dyn Knowledge> = Arc::clone(&base) as Arc<dyn Knowledge>;
-        let setup = Setup::new(models, knowledge, prompts);
-        let setup = Arc::new(Setup { reranker, tagger: Some(tagger), ..setup });
-        Ok(Self { config, base, setup, cache, embedder: name, warnings })
+        let setup = parts.setup(&config, &base, cache.as_ref());
+        let setup = Arc::new(setup.map_err(|e| config.named(e))?);
+        let traces = Arc::new(Traces::of(dir, config.serve.keep_traces));
+        let originals = Originals::of(dir);
+        Ok(Self { config, base, setup, cache, parts, traces, originals })
     }
 
     /// What the user should know before anything else: a missing embedder.
     pub fn warnings(&self) -> &[String] {
-        &self.warnings
+        &self.parts.warnings
     }
 
     pub fn config(&self) -> &Config {
@@ -98,7 +104,7 @@ impl Engine {
 
     /// The embedder in use, by name.
     pub fn embedder(&self) -> Option<&str> {
-        self.embedder.as_deref()
+        self.parts.embedder.as_ref().map(|embedder| embedder.model())
     }
 
     pub fn stats(&self) -> Result<Stats, EngineError> {
@@ -118,9 +124,19 @@ impl Engine {
         progress: Progress,
     ) -> Result<IndexReport, EngineError> {
         let meter = Arc::new(Meter::new(self.config.budget.index));
+        self.index_under(inputs, options, progress, &meter).await
+    }
+
+    pub(crate) async fn index_under(
+        &self,
+        inputs: &[PathBuf],
+        options: &IndexOptions,
+        progress: Progress,
+        meter: &Arc<Meter>,
+    ) -> Result<IndexReport, EngineError> {
         let kb = &self.config.kb;
         let report =
-            halma_kb::index(&self.base, inputs, options, kb, &self.setup, &meter, progress).await?;
+            halma_kb::index(&self.base, inputs, options, kb, &self.setup, meter, progress).await?;
         self.forget(&report.documents_removed)?;
         Ok(report)
     }
@@ -135,19 +151,24 @@ impl Engine {
         Ok(halma_kb::estimate(&self.base, inputs, options, kb, &self.setup).await?)
     }
 
-    /// Removes documents (by name, id or glob) with every trace of them, kept replies included.
+    /// Removes documents (by name, id or glob) with every trace of them: kept replies, traces of
+    /// questions and uploaded originals included.
     pub fn delete(&self, documents: &[String]) -> Result<Deleted, EngineError> {
         let deleted = self.base.delete(documents)?;
         self.forget(&deleted.names)?;
+        let dir = self.originals.dir();
+        self.originals.remove(&deleted.names).map_err(|e| EngineError::file(dir, e))?;
         Ok(deleted)
     }
 
-    /// Forgets the kept replies that may quote these documents, also where no model is configured
-    /// any more that could have given them.
+    /// Forgets the kept replies and traces that may quote these documents, also where no model is
+    /// configured any more that could have given them.
     fn forget(&self, documents: &[String]) -> Result<(), EngineError> {
         if documents.is_empty() {
             return Ok(());
         }
+        let dir = self.originals.dir().with_file_name("traces");
+        self.traces.forget(documents).map_err(|e| EngineError::file(&dir, e))?;
         let dir = self.base.cache_dir();
         let failed = |e| EngineError::Cache(Box::new(e));
         let cache = match &self.cache {
@@ -221,7 +242,8 @@ impl Engine {
         Ok(Asked { outcome, elapsed_ms: began.elapsed().as_secs_f64() * 1e3 })
     }
 
-    fn accept(&self, question: &str) -> Result<(), ConfigError> {
+    /// Refuses a question that is empty or far too long.
+    pub fn accept(&self, question: &str) -> Result<(), ConfigError> {
         let fail = |reason: String, hint: &str| {
             Err(ConfigError {
                 file: "the question".into(),
@@ -261,7 +283,7 @@ impl Engine {
 
     /// Names the base's content and how it is searched.
     pub fn base_fingerprint(&self) -> Result<String, EngineError> {
-        let embedder = self.embedder.as_deref().unwrap_or("none");
+        let embedder = self.embedder().unwrap_or("none");
         Ok(format!("{} {embedder}", self.base.stats()?.fingerprint))
     }
 

@@ -1,4 +1,6 @@
 //! What can go wrong while an engine is put together or used.
+use std::path::{Path, PathBuf};
+
 use halma_core::ConfigError;
 use halma_kb::KbError;
 
@@ -12,12 +14,19 @@ pub enum EngineError {
     Kb(#[from] KbError),
     #[error("the reply cache: {0}")]
     Cache(#[source] halma_core::BoxError),
+    /// A file beside the base, an original or a trace.
+    #[error("`{}`: {source}", path.display())]
+    File { path: PathBuf, source: std::io::Error },
     /// A run that failed: exit code 1.
     #[error(transparent)]
     Run(#[from] halma_core::Error),
 }
 
 impl EngineError {
+    pub(crate) fn file(path: &Path, source: std::io::Error) -> Self {
+        Self::File { path: path.to_owned(), source }
+    }
+
     /// Whether the user can mend it by calling Halma otherwise (exit code 2).
     pub fn is_wrong_use(&self) -> bool {
         match self {
@@ -26,7 +35,7 @@ impl EngineError {
                 error,
                 KbError::NoBase { .. } | KbError::Newer { .. } | KbError::NoInput { .. }
             ),
-            Self::Cache(_) | Self::Run(_) => false,
+            Self::Cache(_) | Self::File { .. } | Self::Run(_) => false,
         }
     }
 }

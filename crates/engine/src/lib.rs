@@ -7,7 +7,12 @@ mod error;
 mod former;
 mod load;
 mod needs;
+mod originals;
+mod parts;
+mod serve_config;
+mod serving;
 mod show;
+mod traces;
 mod within;
 
 pub use assemble::{Opened, fetch_weights};
@@ -19,17 +24,29 @@ pub use engine::{Asked, Engine, SearchQuery, list_prompts};
 pub use error::EngineError;
 pub use halma_connect::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
 pub use halma_kb::{
-    Base, Deleted, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat, ListQuery,
-    Listed, Merge, MergeSide, Progress, Refused, Seen, Shown, SqlLimits, Stage, StageEstimate,
-    Stats, Step, TableLine, Unit, Verified, Watch,
+    Base, Deleted, Details, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat,
+    ListQuery, Listed, Merge, MergeSide, Progress, Refused, Seen, Shown, SqlLimits, Stage,
+    StageEstimate, Stats, Step, TableLine, Unit, Verified, Watch, recognise,
 };
+pub use halma_kb::{KbError, ListedDocument};
 pub use halma_strategies::Cost as StrategyCost;
 pub use load::{Flags, Loaded, flag_value, load};
+pub use originals::{Original, Originals, safe_name};
+pub use serve_config::ServeConfig;
+pub use serving::Exchange;
 pub use show::{ShownValue, show};
+pub use traces::{KeptTrace, TraceBody, TraceHead, Traces};
+
+/// The prompts of this crate.
+const PROMPTS: &[halma_core::PromptFile] = &[halma_core::PromptFile {
+    name: "chat/resolve",
+    text: include_str!("../prompts/chat/resolve.md"),
+}];
 
 /// The prompts of every crate that has some.
-pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 4] {
+pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 5] {
     [
+        PROMPTS,
         halma_strategies::PROMPTS,
         halma_kb::PROMPTS,
         halma_connect::PROMPTS,

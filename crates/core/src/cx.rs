@@ -105,6 +105,12 @@ impl Cx {
         self.record().trace.clone()
     }
 
+    /// Names of the documents that anything found so far comes from, so that what is kept of this
+    /// run can be forgotten with them.
+    pub fn about(&self) -> Vec<String> {
+        self.record().about.iter().cloned().collect()
+    }
+
     fn push(&self, event: Event) {
         // Under the lock, so that a watcher sees the events in the trace's order.
         let mut record = self.record();

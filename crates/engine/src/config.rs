@@ -8,6 +8,8 @@ use halma_core::{Budget, ConfigError, Price};
 use halma_kb::KbSettings;
 use serde::{Deserialize, Serialize};
 
+use crate::serve_config::ServeConfig;
+
 /// What the configuration file is called where nobody says otherwise.
 pub(crate) const CONFIG_FILE: &str = "halma.toml";
 
@@ -49,6 +51,8 @@ pub struct Config {
     /// Role → name of a model; `default` is for the roles that are not named.
     pub roles: BTreeMap<String, String>,
     pub budget: BudgetConfig,
+    /// What `halma serve` listens to and lets in.
+    pub serve: ServeConfig,
     /// One table a strategy, parsed by the strategy.
     pub strategy: BTreeMap<String, toml::Table>,
 }

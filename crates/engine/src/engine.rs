@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use halma_connect::{Cache, WebSearch, WebSettings, forget_web_searches, web_searches};
+use halma_connect::{Cache, WebSettings, forget_web_searches};
 use halma_core::{
-    ConfigError, Cx, Embedder, Entry, Facts, Filter, Hit, Knowledge, Layer, Meter, MinScore, Mode,
-    Outcome, PromptInfo, Prompts, Query, Question, Setup, Source, Strategy, Watcher,
+    ConfigError, Cx, Embedder, Entry, Facts, Filter, Hit, Layer, Meter, MinScore, Mode, Outcome,
+    PromptInfo, Prompts, Query, Question, Setup, Strategy, Watcher,
 };
 use halma_kb::{Base, BaseOptions, Deleted, Estimate, IndexOptions, IndexReport, Progress, Stats};
 use toml::Table;
@@ -15,19 +15,25 @@ use toml::Table;
 use crate::config::Config;
 use crate::error::EngineError;
 use crate::load::flag_value;
+use crate::originals::Originals;
+use crate::parts::Parts;
+use crate::traces::Traces;
 use crate::within::Within;
 use crate::{assemble, former, kg, needs};
 
 pub struct Engine {
-    config: Config,
-    base: Arc<Base>,
-    setup: Arc<Setup>,
-    cache: Option<Arc<Cache>>,
-    embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) config: Config,
+    pub(crate) base: Arc<Base>,
+    pub(crate) setup: Arc<Setup>,
+    pub(crate) cache: Option<Arc<Cache>>,
+    pub(crate) parts: Parts,
     /// The graph without what was read out of the documents.
-    facts_apart: Option<Arc<dyn Facts>>,
-    warnings: Vec<String>,
+    pub(crate) facts_apart: Option<Arc<dyn Facts>>,
+    pub(crate) traces: Arc<Traces>,
+    pub(crate) originals: Originals,
 }
+
+pub(crate) type OpenBase = fn(&Path, BaseOptions) -> Result<Arc<Base>, halma_kb::KbError>;
 
 /// One answered question.
 pub struct Asked {
@@ -55,27 +61,26 @@ impl Engine {
         Self::put_together(config, dir, Base::create_or_open)
     }
 
-    fn put_together(
-        config: Config,
-        dir: &Path,
-        open: fn(&Path, BaseOptions) -> Result<Arc<Base>, halma_kb::KbError>,
-    ) -> Result<Self, EngineError> {
+    fn put_together(config: Config, dir: &Path, open: OpenBase) -> Result<Self, EngineError> {
         // Figures are described when a model is named for it.
         let mut config = config;
         config.kb.describe_figures |= config.roles.contains_key("vision");
-        let prompts = Arc::new(assemble::prompts(&config).map_err(|e| config.named(e))?);
-        let embedder = assemble::embedder(&config.embedder).map_err(|e| config.named(e))?;
-        let warnings = embedder.warning.into_iter().collect();
-        let embedder = embedder.value;
+        let parts = Parts::new(&config).map_err(|e| config.named(e))?;
+        Self::of_parts(config, parts, dir, open)
+    }
+
+    pub(crate) fn of_parts(
+        config: Config,
+        parts: Parts,
+        dir: &Path,
+        open: OpenBase,
+    ) -> Result<Self, EngineError> {
+        let embedder = parts.embedder.clone();
         let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
-        let reranker = assemble::reranker(&config.reranker, embedder.as_ref());
-        let reranker = reranker.map_err(|e| config.named(e))?;
-        let tagger = assemble::tagger(&config).map_err(|e| config.named(e))?;
         let graph = config.kb.graph;
         let former = former::former(dir, name.as_deref())?;
         let origin = former::origin(&config.embedder);
-        let own = embedder.clone();
         let base = open(dir, BaseOptions { embedder, origin, former, thresholds, graph })?;
         let cache = if config.models.is_empty() {
             None
@@ -83,21 +88,18 @@ impl Engine {
             let cache = Cache::open(&base.cache_dir());
             Some(cache.map_err(|e| EngineError::Cache(Box::new(e)))?)
         };
-        let models = assemble::models(&config, cache.as_ref()).map_err(|e| config.named(e))?;
-        let knowledge: Arc<dyn Knowledge> = Arc::clone(&base) as Arc<dyn Knowledge>;
-        let web = assemble::web(&config, assemble::web_folder(&base.cache_dir()));
-        let web = web.map_err(|e| config.named(e))?;
-        let sources = web.into_iter().map(|web| web as Arc<dyn Source>).collect();
-        let setup = Setup::new(models, knowledge, prompts);
+        let setup = parts.setup(&config, &base, cache.as_ref()).map_err(|e| config.named(e))?;
         let facts = kg::facts(&config, &base)?;
-        let setup = Setup { reranker, tagger: Some(tagger), sources, facts: facts.all, ..setup };
-        let (setup, facts_apart) = (Arc::new(setup), facts.apart);
-        Ok(Self { config, base, setup, cache, embedder: own, facts_apart, warnings })
+        let setup = Arc::new(Setup { facts: facts.all, ..setup });
+        let facts_apart = facts.apart;
+        let traces = Arc::new(Traces::of(dir, config.serve.keep_traces));
+        let originals = Originals::of(dir);
+        Ok(Self { config, base, setup, cache, parts, facts_apart, traces, originals })
     }
 
     /// What the user should know before anything else: a missing embedder.
     pub fn warnings(&self) -> &[String] {
-        &self.warnings
+        &self.parts.warnings
     }
 
     pub fn config(&self) -> &Config {
@@ -106,12 +108,12 @@ impl Engine {
 
     /// The embedder in use, by name.
     pub fn embedder(&self) -> Option<&str> {
-        self.embedder.as_ref().map(|embedder| embedder.model())
+        self.parts.embedder.as_ref().map(|embedder| embedder.model())
     }
 
     /// The embedder itself, for whoever compares other texts than the base's.
     pub fn embedding(&self) -> Option<Arc<dyn Embedder>> {
-        self.embedder.clone()
+        self.parts.embedder.clone()
     }
 
     pub fn stats(&self) -> Result<Stats, EngineError> {
@@ -136,9 +138,19 @@ impl Engine {
         progress: Progress,
     ) -> Result<IndexReport, EngineError> {
         let meter = Arc::new(Meter::new(self.config.budget.index));
+        self.index_under(inputs, options, progress, &meter).await
+    }
+
+    pub(crate) async fn index_under(
+        &self,
+        inputs: &[PathBuf],
+        options: &IndexOptions,
+        progress: Progress,
+        meter: &Arc<Meter>,
+    ) -> Result<IndexReport, EngineError> {
         let kb = &self.config.kb;
         let report =
-            halma_kb::index(&self.base, inputs, options, kb, &self.setup, &meter, progress).await?;
+            halma_kb::index(&self.base, inputs, options, kb, &self.setup, meter, progress).await?;
         self.forget(&report.documents_removed)?;
         Ok(report)
     }
@@ -153,20 +165,25 @@ impl Engine {
         Ok(halma_kb::estimate(&self.base, inputs, options, kb, &self.setup).await?)
     }
 
-    /// Removes documents (by name, id or glob) with every trace of them, kept replies included.
+    /// Removes documents (by name, id or glob) with every trace of them: kept replies, traces of
+    /// questions and uploaded originals included.
     pub fn delete(&self, documents: &[String]) -> Result<Deleted, EngineError> {
         let deleted = self.base.delete(documents)?;
         self.forget(&deleted.names)?;
+        let dir = self.originals.dir();
+        self.originals.remove(&deleted.names).map_err(|e| EngineError::file(dir, e))?;
         Ok(deleted)
     }
 
-    /// Forgets the kept replies that may quote these documents, also where no model is configured
-    /// any more that could have given them; and all searches of the web, since it is not known
-    /// which of their queries were made from a document.
+    /// Forgets the kept replies and traces that may quote these documents, also where no model is
+    /// configured any more that could have given them; and all searches of the web, since it is
+    /// not known which of their queries were made from a document.
     pub(crate) fn forget(&self, documents: &[String]) -> Result<(), EngineError> {
         if documents.is_empty() {
             return Ok(());
         }
+        let dir = self.originals.dir().with_file_name("traces");
+        self.traces.forget(documents).map_err(|e| EngineError::file(&dir, e))?;
         let dir = self.base.cache_dir();
         forget_web_searches(&assemble::web_folder(&dir))?;
         let failed = |e| EngineError::Cache(Box::new(e));
@@ -243,7 +260,8 @@ impl Engine {
         Ok(Asked { outcome, elapsed_ms: began.elapsed().as_secs_f64() * 1e3 })
     }
 
-    fn accept(&self, question: &str) -> Result<(), ConfigError> {
+    /// Refuses a question that is empty or far too long.
+    pub fn accept(&self, question: &str) -> Result<(), ConfigError> {
         let fail = |reason: String, hint: &str| {
             Err(ConfigError {
                 file: "the question".into(),
@@ -279,36 +297,6 @@ impl Engine {
         let lists = self.setup.knowledge.search(&query).await;
         let lists = lists.map_err(halma_core::Error::Knowledge)?;
         Ok(lists.into_iter().flatten().collect())
-    }
-
-    /// Searches a source beside the base.
-    pub async fn search_source(
-        &self,
-        name: &str,
-        query: &str,
-        limit: usize,
-    ) -> Result<Vec<Hit>, EngineError> {
-        let sources = &self.setup.sources;
-        let source = sources.iter().find(|source| source.name() == name).ok_or_else(|| {
-            let known: Vec<&str> = sources.iter().map(|source| source.name()).collect();
-            ConfigError {
-                file: "--source".into(),
-                key: name.into(),
-                reason: "no such source is configured".into(),
-                hint: match known.as_slice() {
-                    [] => "configure one under [sources.web] (docs/guide/sources.md)".into(),
-                    known => format!("use one of: {}", known.join(", ")),
-                },
-            }
-        })?;
-        let hits = source.search(query, limit).await;
-        let failed = |source| halma_core::Error::Source { name: name.to_owned(), source };
-        Ok(hits.map_err(failed)?)
-    }
-
-    /// The searches of the web that are kept, by day and query.
-    pub fn web_searches(&self) -> Result<Vec<WebSearch>, EngineError> {
-        Ok(web_searches(&assemble::web_folder(&self.base.cache_dir()))?)
     }
 
     /// Names the base's content and how it is searched.

@@ -1,4 +1,6 @@
 //! What can go wrong while an engine is put together or used.
+use std::path::{Path, PathBuf};
+
 use halma_core::ConfigError;
 use halma_kb::KbError;
 
@@ -17,12 +19,19 @@ pub enum EngineError {
     Cache(#[source] halma_core::BoxError),
     #[error(transparent)]
     Web(#[from] halma_connect::WebStoreError),
+    /// A file beside the base, an original or a trace.
+    #[error("`{}`: {source}", path.display())]
+    File { path: PathBuf, source: std::io::Error },
     /// A run that failed: exit code 1.
     #[error(transparent)]
     Run(#[from] halma_core::Error),
 }
 
 impl EngineError {
+    pub(crate) fn file(path: &Path, source: std::io::Error) -> Self {
+        Self::File { path: path.to_owned(), source }
+    }
+
     /// Whether the user can mend it by calling Halma otherwise (exit code 2).
     pub fn is_wrong_use(&self) -> bool {
         match self {
@@ -32,7 +41,7 @@ impl EngineError {
                 KbError::NoBase { .. } | KbError::Newer { .. } | KbError::NoInput { .. }
             ),
             Self::Kg(error) => error.is_wrong_use(),
-            Self::Cache(_) | Self::Web(_) | Self::Run(_) => false,
+            Self::Cache(_) | Self::File { .. } | Self::Web(_) | Self::Run(_) => false,
         }
     }
 }

@@ -8,7 +8,13 @@ mod former;
 mod kg;
 mod load;
 mod needs;
+mod originals;
+mod parts;
+mod serve_config;
+mod serving;
 mod show;
+mod sources;
+mod traces;
 mod within;
 
 pub use assemble::{Opened, fetch_weights};
@@ -27,19 +33,30 @@ pub use halma_connect::{
     WebResult, WebSearch, WebSettings,
 };
 pub use halma_kb::{
-    Base, Deleted, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat, ListQuery,
-    Listed, Merge, MergeSide, Progress, Refused, Seen, Shown, SqlLimits, Stage, StageEstimate,
-    Stats, Step, TableLine, Unit, Verified, Watch,
+    Base, Deleted, Details, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat,
+    ListQuery, Listed, Merge, MergeSide, Progress, Refused, Seen, Shown, SqlLimits, Stage,
+    StageEstimate, Stats, Step, TableLine, Unit, Verified, Watch, recognise,
 };
+pub use halma_kb::{KbError, ListedDocument};
 pub use halma_strategies::Cost as StrategyCost;
 pub use halma_strategies::atomr;
 pub use kg::KgShown;
 pub use load::{Flags, Loaded, flag_value, load};
+pub use originals::{Original, Originals, safe_name};
+pub use serve_config::ServeConfig;
+pub use serving::Exchange;
 pub use show::{ShownValue, show};
+pub use traces::{KeptTrace, TraceBody, TraceHead, Traces};
+
+/// The prompts of this crate.
+const PROMPTS: &[halma_core::PromptFile] = &[halma_core::PromptFile {
+    name: "chat/resolve",
+    text: include_str!("../prompts/chat/resolve.md"),
+}];
 
 /// The prompts of every crate that has some.
-pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 3] {
-    [halma_strategies::PROMPTS, halma_kb::PROMPTS, halma_eval::judge::JUDGE_PROMPTS]
+pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 4] {
+    [PROMPTS, halma_strategies::PROMPTS, halma_kb::PROMPTS, halma_eval::judge::JUDGE_PROMPTS]
 }
 
 /// What a strategy takes for a question on average, where it was measured.

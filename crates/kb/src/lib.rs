@@ -47,6 +47,7 @@ pub use inspect::{
     ColumnDetails, Details, EntityLine, ExportFormat, FactLine, Figures, ListQuery, Listed,
     ListedDocument, Problem, Seen, Shown, ToldFacts, Unit, Verified,
 };
+pub use read::recognise;
 pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
 pub use settings::{
     Atoms, BaseOptions, Chunks, Entities, Former, InputFormat, KbSettings, Thresholds,

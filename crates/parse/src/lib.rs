@@ -73,6 +73,19 @@ pub fn parse(name: &str, bytes: &[u8], options: &ParseOptions) -> Result<Parsed,
     worker::guarded(options.seconds, move || stop.cancel(), work)
 }
 
+/// What a file is, by its content, as [`Parsed::format`] will name it. Told without reading the
+/// file as a whole: [`parse`] may still refuse it.
+pub fn recognise(name: &str, bytes: &[u8]) -> Result<&'static str, Refusal> {
+    let format = detect::detect(name, bytes)?;
+    if format.is_archive() {
+        container::inspect(bytes)?;
+    }
+    if matches!(format, Format::Markdown | Format::Delimited | Format::Text) {
+        decode::decode(bytes, None)?;
+    }
+    Ok(format.name())
+}
+
 fn read(
     name: &str,
     bytes: Vec<u8>,

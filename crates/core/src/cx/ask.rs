@@ -74,7 +74,7 @@ impl Cx {
             temperature: rendered.temperature,
             logprobs,
             images: rendered.images,
-            about: self.record().about.iter().cloned().collect(),
+            about: self.about(),
         };
         let mut attempt = 1;
         loop {

@@ -60,6 +60,12 @@ impl Refusal {
     }
 }
 
+/// What a file is, by its content, or why it would be refused; said before it is read as a whole.
+pub fn recognise(name: &str, bytes: &[u8]) -> Result<&'static str, Refused> {
+    let refused = |reason, hint| Refused { file: name.into(), line: None, reason, hint };
+    halma_parse::recognise(name, bytes).map_err(|refusal| refused(refusal.reason, refusal.hint))
+}
+
 /// Reads one file, whose bytes are given, into `sink`; returns what of it was refused.
 pub(crate) fn read(
     file: &InputFile,

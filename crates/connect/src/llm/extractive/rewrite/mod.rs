@@ -17,7 +17,9 @@ use super::references::{references, replaced};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
-    question: Question,
+    /// What the sub-question is a step of; none where it is a turn of a conversation.
+    #[serde(default)]
+    question: Option<Question>,
     sub_question: String,
     #[serde(default)]
     history: Vec<Exchange>,
@@ -35,12 +37,13 @@ pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
 /// Where the whole question was asked before, and would only be repeated: a look-up of its chain
 /// that was not asked yet.
 fn another(question: &str, asked: &Asked, lexicon: &Lexicon) -> Option<String> {
+    let whole = asked.question.as_ref()?;
     let same = |a: &str, b: &str| normalise_name(a) == normalise_name(b);
     let before = |text: &str| asked.history.iter().any(|e| same(&e.question, text));
-    if !same(question, &asked.question.text) && !before(question) {
+    if !same(question, &whole.text) && !before(question) {
         return None;
     }
-    let steps = chain(&asked.question.text, lexicon).into_iter().map(|step| step.question);
+    let steps = chain(&whole.text, lexicon).into_iter().map(|step| step.question);
     steps
         .filter(|step| references(step).is_empty())
         .find(|step| !before(step) && !same(step, question))
@@ -124,6 +127,7 @@ mod tests {
         let whole = "Where was the director of Low Tide born?";
         let again = |exchanges: &[(&str, &str)]| {
             let question = Question::new(whole);
+            let question = Some(question);
             let asked = Asked { question, sub_question: whole.into(), history: history(exchanges) };
             let reply: serde_json::Value =
                 serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();

@@ -1,0 +1,53 @@
+//! What engines of one configuration share, whatever their base.
+use std::sync::Arc;
+
+use halma_connect::Cache;
+use halma_core::{ConfigError, Embedder, Knowledge, Prompts, Reranker, Setup, Source, Tagging};
+use halma_kb::Base;
+
+use crate::assemble;
+use crate::config::Config;
+
+/// The parts that are dear to open: the embedder's weights, above all.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    pub(crate) prompts: Arc<Prompts>,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    reranker: Option<Arc<dyn Reranker>>,
+    tagger: Tagging,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Parts {
+    pub(crate) fn new(config: &Config) -> Result<Self, ConfigError> {
+        let prompts = Arc::new(assemble::prompts(config)?);
+        let embedder = assemble::embedder(&config.embedder)?;
+        let warnings = embedder.warning.into_iter().collect();
+        let embedder = embedder.value;
+        let reranker = assemble::reranker(&config.reranker, embedder.as_ref())?;
+        let tagger = assemble::tagger(config)?;
+        Ok(Self { prompts, embedder, reranker, tagger, warnings })
+    }
+
+    /// The same with the prompts read anew.
+    pub(crate) fn with_prompts(&self, config: &Config) -> Result<Self, ConfigError> {
+        let prompts = Arc::new(assemble::prompts(config)?);
+        Ok(Self { prompts, ..self.clone() })
+    }
+
+    /// All but the knowledge graph, which is the base's own.
+    pub(crate) fn setup(
+        &self,
+        config: &Config,
+        base: &Arc<Base>,
+        cache: Option<&Arc<Cache>>,
+    ) -> Result<Setup, ConfigError> {
+        let models = assemble::models(config, cache)?;
+        let knowledge: Arc<dyn Knowledge> = Arc::clone(base) as Arc<dyn Knowledge>;
+        let setup = Setup::new(models, knowledge, Arc::clone(&self.prompts));
+        let (reranker, tagger) = (self.reranker.clone(), Some(self.tagger.clone()));
+        let web = assemble::web(config, assemble::web_folder(&base.cache_dir()))?;
+        let sources = web.into_iter().map(|web| web as Arc<dyn Source>).collect();
+        Ok(Setup { reranker, tagger, sources, ..setup })
+    }
+}

@@ -1,0 +1,66 @@
+//! Bodies and queries whose faults are told as problems.
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::Json;
+use serde::de::DeserializeOwned;
+
+use crate::problem::Problem;
+
+/// A JSON body.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        match Json::<T>::from_request(request, state).await {
+            Ok(Json(value)) => Ok(Self(value)),
+            Err(rejection) => Err(of_body(&rejection)),
+        }
+    }
+}
+
+fn of_body(rejection: &JsonRejection) -> Problem {
+    let problem = Problem::new(rejection.status(), rejection.body_text());
+    match rejection.status() {
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+            problem.hint("send the header `content-type: application/json`")
+        }
+        StatusCode::PAYLOAD_TOO_LARGE => problem.hint("`serve.max_body_bytes` is the limit"),
+        StatusCode::UNPROCESSABLE_ENTITY | StatusCode::BAD_REQUEST => {
+            problem.hint("/api/docs describes the body")
+        }
+        _ => problem,
+    }
+}
+
+/// The query behind `?`.
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let query = Query::<T>::from_request_parts(parts, state).await;
+        let wrong = |rejection: QueryRejection| {
+            Problem::new(rejection.status(), rejection.body_text()).hint("/api/docs describes it")
+        };
+        query.map(|Query(value)| Self(value)).map_err(wrong)
+    }
+}
+
+/// What stands in the path.
+pub(crate) struct Part<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Part<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = Path::<T>::from_request_parts(parts, state).await;
+        let wrong =
+            |rejection: PathRejection| Problem::new(rejection.status(), rejection.body_text());
+        path.map(|Path(value)| Self(value)).map_err(wrong)
+    }
+}

@@ -28,12 +28,13 @@ pub use load::{Flags, Loaded, flag_value, load};
 pub use show::{ShownValue, show};
 
 /// The prompts of every crate that has some.
-pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 4] {
+pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 5] {
     [
         halma_strategies::PROMPTS,
         halma_kb::PROMPTS,
         halma_connect::PROMPTS,
         halma_eval::judge::JUDGE_PROMPTS,
+        halma_eval::blend::BLEND_PROMPTS,
     ]
 }
 

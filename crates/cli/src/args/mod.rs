@@ -10,7 +10,10 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub(crate) use data::{Data, DataCommand};
-pub(crate) use eval::{Eval, EvalCommand, EvalCompare, EvalHow, EvalPreset, EvalRun, ProtocolArg};
+pub(crate) use eval::{
+    Eval, EvalBuildBlend, EvalCommand, EvalCompare, EvalHow, EvalPreset, EvalRun, ProtocolArg,
+    WordingArg,
+};
 pub(crate) use index::{ChunksArg, EntitiesArg, FileFormat, Index};
 pub(crate) use kb::{
     ExportArg, Kb, KbCommand, KbDelete, KbExport, KbList, KbMerges, KbShow, KbSql, KbStats,

@@ -1,6 +1,7 @@
 //! `halma eval`: strategies on a question set, measured and compared.
 mod asking;
 mod base;
+mod build_blend;
 mod compare;
 mod contestants;
 mod preset;
@@ -12,6 +13,7 @@ pub(crate) async fn run(args: Eval, common: &Common) -> anyhow::Result<()> {
     match args.command {
         Some(EvalCommand::Compare(own)) => compare::run(&own),
         Some(EvalCommand::Preset(own)) => preset::run(own, common).await,
+        Some(EvalCommand::BuildBlend(own)) => build_blend::run(own, common).await,
         None => asking::run(args.run, common).await,
     }
 }

@@ -108,6 +108,12 @@ pub trait Facts: Send + Sync {
     /// in both directions; empty when none fits.
     async fn relate(&self, entity: &EntityId, relation: &str) -> Result<Vec<Fact>, BoxError>;
 
+    /// What the graph says about an entity, in both directions, at most so many facts: for whoever
+    /// has no relation to ask for. A graph that cannot list says so.
+    async fn facts_of(&self, entity: &EntityId, limit: usize) -> Result<Vec<Fact>, BoxError> {
+        Err(format!("this graph cannot list {limit} facts about `{entity}`").into())
+    }
+
     /// Relate, Equation 3: the facts that hold between two entities, either way round.
     async fn between(&self, head: &EntityId, tail: &EntityId) -> Result<Vec<Fact>, BoxError>;
 

@@ -55,8 +55,14 @@ const PROMPTS: &[halma_core::PromptFile] = &[halma_core::PromptFile {
 }];
 
 /// The prompts of every crate that has some.
-pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 4] {
-    [PROMPTS, halma_strategies::PROMPTS, halma_kb::PROMPTS, halma_eval::judge::JUDGE_PROMPTS]
+pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 5] {
+    [
+        PROMPTS,
+        halma_strategies::PROMPTS,
+        halma_kb::PROMPTS,
+        halma_eval::judge::JUDGE_PROMPTS,
+        halma_eval::blend::BLEND_PROMPTS,
+    ]
 }
 
 /// What a strategy takes for a question on average, where it was measured.

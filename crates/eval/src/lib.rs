@@ -2,6 +2,7 @@
 //!
 //! The crate knows neither the engine nor a knowledge base: whoever measures gives a way to open a
 //! run ([`OpenCx`]) and a way to search ([`Retrieve`]) in a [`Bench`].
+pub mod blend;
 mod compare;
 mod components;
 mod data;

@@ -3,9 +3,10 @@ use std::str::FromStr as _;
 
 use clap::{Subcommand, ValueEnum};
 use halma_eval::Format;
+use halma_eval::blend::Kind;
 use halma_eval::judge::{Protocol, Scheme};
 
-use super::{BudgetArgs, ModeArg, Set};
+use super::{BudgetArgs, KbDir, ModeArg, Set};
 
 const EXAMPLES: &str = "Examples:
   halma eval questions.jsonl --kb .halma --strategy naive,kar3       your own questions on your base
@@ -30,6 +31,8 @@ pub(crate) enum EvalCommand {
     Compare(EvalCompare),
     /// The tables of the papers: what they compare, and our figures beside theirs
     Preset(EvalPreset),
+    /// Make questions that need two of: your base, a knowledge graph, results of a web search
+    BuildBlend(EvalBuildBlend),
 }
 
 #[derive(clap::Args)]
@@ -137,6 +140,46 @@ pub(crate) struct EvalCompare {
     pub(crate) json: bool,
 }
 
+#[derive(clap::Args)]
+pub(crate) struct EvalBuildBlend {
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
+    /// The file to write, JSON lines in the shape of BlendQA
+    #[arg(long, short, value_name = "FILE", default_value = "blend.jsonl")]
+    pub(crate) out: PathBuf,
+    /// Which pairs of sources, separated by commas
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kind)]
+    #[arg(default_value = "kg-text,kg-web,text-web")]
+    pub(crate) kinds: Vec<Kind>,
+    /// So many questions of each kind
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) each: u32,
+    /// The order in which the passages of the base are tried
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Who words the questions [default: the model of the role `proposer`, where there is one]
+    #[arg(long, value_name = "BY", value_enum)]
+    pub(crate) wording: Option<WordingArg>,
+    /// The name of the source of web results
+    #[arg(long, value_name = "NAME", default_value = "web")]
+    pub(crate) web: String,
+    /// For the whole; a single passage is under [budget.ask]
+    #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
+    /// Print the questions and what was dropped as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How questions come by their words.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum WordingArg {
+    /// By rules: repeatable, plain, of few patterns
+    Rules,
+    /// By the model of the role `proposer`
+    Model,
+}
+
 /// How a judge is asked.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum ProtocolArg {
@@ -188,4 +231,9 @@ impl From<SchemeArg> for Scheme {
 /// A set by its name on the command line.
 pub(super) fn format(name: &str) -> Result<Format, String> {
     Format::from_str(name)
+}
+
+/// A pair of sources by its name on the command line.
+fn kind(name: &str) -> Result<Kind, String> {
+    Kind::from_str(name)
 }

@@ -13,7 +13,8 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use data::{Data, DataCommand};
 pub(crate) use eval::{
-    Eval, EvalCommand, EvalCompare, EvalHow, EvalPreset, EvalRun, ProtocolArg, SchemeArg,
+    Eval, EvalBuildBlend, EvalCommand, EvalCompare, EvalHow, EvalPreset, EvalRun, ProtocolArg,
+    SchemeArg, WordingArg,
 };
 pub(crate) use index::{ChunksArg, EntitiesArg, FileFormat, Index};
 pub(crate) use kb::{

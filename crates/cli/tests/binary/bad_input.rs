@@ -184,3 +184,15 @@ fn a_spent_budget_leaves_a_base_that_can_go_on() {
     assert_eq!(report["failed_units"], 0);
     assert_eq!(program.stats()["documents"], 4);
 }
+
+#[test]
+fn questions_of_two_sources_need_two_sources() {
+    let program = indexed();
+    let fails = |arguments: &[&str], words: &[&str]| {
+        program.run(&[&["eval", "build-blend"], arguments].concat()).fails(2, words);
+    };
+    fails(&["--kinds", "kg-text"], &["need a knowledge graph, and none is configured"]);
+    fails(&["--kinds", "text-web", "--web", "wires"], &["need the source `wires`"]);
+    fails(&["--kinds", "text-kg"], &["there is no kind `text-kg`"]);
+    assert!(!program.path("blend.jsonl").exists(), "nothing was made");
+}

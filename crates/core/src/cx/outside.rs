@@ -114,6 +114,15 @@ impl FactsCx<'_> {
         Ok(facts)
     }
 
+    /// [`Facts::facts_of`].
+    pub async fn facts_of(&self, entity: &Entity, limit: usize) -> Result<Vec<Fact>> {
+        let query = format!("Facts({:?})", entity.label);
+        let facts =
+            self.look_up(&query, self.facts.facts_of(&entity.id, limit), fact_lines).await?;
+        self.saw(&facts);
+        Ok(facts)
+    }
+
     /// [`Facts::between`].
     pub async fn between(&self, head: &Entity, tail: &Entity) -> Result<Vec<Fact>> {
         let query = format!("Relate({:?}, {:?})", head.label, tail.label);

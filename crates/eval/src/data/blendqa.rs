@@ -73,9 +73,14 @@ pub(super) fn item(raw: &RawRecord, _: &Beside) -> Result<Item, Fault> {
     })
 }
 
-/// The title of a page of Wikipedia, by its address; triples and other pages are not passages of
-/// a base that could be told by a title.
+/// The title of a page of Wikipedia, by its address, or of a document of one's own base
+/// (`halma eval build-blend`); triples and other pages are not passages of a base that could be
+/// told by a title.
 fn gold(source: &Value) -> Option<GoldPassage> {
+    if source.get("source").and_then(Value::as_str) == Some("text") {
+        let title = source.get("title")?.as_str()?.to_owned();
+        return Some(GoldPassage { title, text: String::new() });
+    }
     let (_, page) = source.as_str()?.split_once("wikipedia.org/wiki/")?;
     let page = page.split(['#', '?']).next().unwrap_or(page);
     Some(GoldPassage { title: unescaped(page).replace('_', " "), text: String::new() })

@@ -2,6 +2,7 @@
 mod asking;
 mod assessing;
 mod base;
+mod build_blend;
 mod compare;
 mod contestants;
 mod preset;
@@ -13,6 +14,7 @@ pub(crate) async fn run(args: Eval, common: &Common) -> anyhow::Result<()> {
     match args.command {
         Some(EvalCommand::Compare(own)) => compare::run(&own),
         Some(EvalCommand::Preset(own)) => preset::run(own, common).await,
+        Some(EvalCommand::BuildBlend(own)) => build_blend::run(own, common).await,
         None => asking::run(args.run, common).await,
     }
 }

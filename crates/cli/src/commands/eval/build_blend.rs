@@ -1,0 +1,92 @@
+//! `halma eval build-blend`: questions of one's own that need two sources of different sorts.
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use halma_core::{Hit, Layer, Meter};
+use halma_engine::{Engine, ListQuery, Listed, OFFLINE};
+use halma_eval::blend::{Built, Wishes, Wording, build};
+
+use crate::args::{Common, EvalBuildBlend, WordingArg};
+use crate::commands::setup::{budget_flags, loaded, open};
+use crate::view;
+
+pub(super) async fn run(args: EvalBuildBlend, common: &Common) -> anyhow::Result<()> {
+    let config = loaded(common, budget_flags(&args.budget, "eval"))?.config;
+    let whole = Arc::new(Meter::new(config.budget.eval));
+    let engine = open(config, &args.kb.kb)?;
+    let wishes = Wishes {
+        kinds: args.kinds.clone(),
+        each: args.each as usize,
+        seed: args.seed,
+        wording: wording(&engine, args.wording),
+        web: args.web.clone(),
+    };
+    let passages = passages(&engine)?;
+    let built = build(&|| engine.cx_within(&whole, None), &passages, &wishes).await?;
+    write(&args.out, &built)?;
+    if args.json {
+        return view::say_json(&built);
+    }
+    say(&built, &args.out)
+}
+
+/// By the model of the role `proposer` where one is configured.
+fn wording(engine: &Engine, asked: Option<WordingArg>) -> Wording {
+    let offline = engine.model("proposer") == OFFLINE;
+    match asked {
+        Some(WordingArg::Rules) => Wording::Rules,
+        Some(WordingArg::Model) => Wording::Model,
+        None if offline => Wording::Rules,
+        None => Wording::Model,
+    }
+}
+
+fn passages(engine: &Engine) -> anyhow::Result<Vec<Hit>> {
+    let query = ListQuery { layer: Layer::Chunk, document: None, after: None, limit: usize::MAX };
+    Ok(engine.base().list(&query)?.into_iter().map(hit).collect())
+}
+
+fn hit(listed: Listed) -> Hit {
+    Hit {
+        id: listed.id,
+        layer: listed.layer,
+        parent: None,
+        document: listed.document,
+        title: listed.title,
+        section: listed.section,
+        page: listed.page,
+        text: listed.text,
+        score: 0.0,
+        cosine: None,
+        parts: vec![],
+        span: listed.span,
+    }
+}
+
+fn write(file: &Path, built: &Built) -> anyhow::Result<()> {
+    let lines = built.lines().context("the questions cannot be written as JSON")?;
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
+    }
+    std::fs::write(file, lines)
+        .with_context(|| format!("{}: it cannot be written; give another --out", file.display()))
+}
+
+fn say(built: &Built, file: &Path) -> anyhow::Result<()> {
+    for (kind, missing) in &built.missing {
+        let missing = view::plural(*missing as u64, "question", "questions");
+        view::warn(&format!("{missing} of the kind {} could not be made", kind.name()));
+    }
+    let made: Vec<String> =
+        built.made.iter().map(|(kind, made)| format!("{made} {}", kind.name())).collect();
+    let tried = view::plural(built.bridges, "name", "names");
+    view::say(&format!(
+        "{} ({}) in {}\nTried {tried} as bridges; dropped: {}",
+        view::plural(built.questions.len() as u64, "question", "questions"),
+        made.join(", "),
+        file.display(),
+        built.reasons(),
+    ))
+}

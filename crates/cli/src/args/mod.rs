@@ -4,6 +4,7 @@ mod eval;
 mod index;
 mod kb;
 mod search;
+mod serve;
 
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ pub(crate) use kb::{
     KbTables, KbVerify,
 };
 pub(crate) use search::{LayerArg, ModeArg, Search};
+pub(crate) use serve::{Keys, KeysCommand, KeysCreate, Mcp, ScopeArg, Serve};
 
 /// Answers hard questions over your own documents, hop by hop, and shows its work.
 ///
@@ -72,6 +74,12 @@ pub(crate) enum Command {
     Prompts(Prompts),
     /// Look into a knowledge base: list, show, export, verify, query tables, delete
     Kb(Kb),
+    /// Serve a knowledge base: web page, HTTP, OpenAI-compatible, MCP
+    Serve(Serve),
+    /// Keys of a server: make, list, revoke
+    Keys(Keys),
+    /// Serve a knowledge base to an agent over standard input and output (MCP)
+    Mcp(Mcp),
 }
 
 #[derive(clap::Args)]

@@ -5,3 +5,4 @@ mod browser;
 mod contract;
 mod evaluation;
 mod program;
+mod serve;

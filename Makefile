@@ -8,7 +8,7 @@ TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
 .NOTPARALLEL:
-.PHONY: default setup demo test check fmt lint tidy build smoke tests golden soak bench eval report docs audit
+.PHONY: default setup demo test check fmt lint tidy build smoke tests golden soak bench eval report docs audit test-ui
 
 default: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ tests:
 golden: ## run the tests and write changed golden transcripts; read them before committing
 	INSTA_UPDATE=always cargo test -p halma-strategies
 	git --no-pager diff --stat -- '*.snap'
+
+test-ui: ## the web page in a browser, against the built binary (Node 20 and Chromium)
+	@crates/server/ui/test.sh
 
 soak: ## crash, delete and migration tests in full, and scale (minutes)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture

@@ -1,0 +1,1 @@
+function e(e){let t=[...e].sort((e,t)=>e.cost-t.cost||t.right-e.right),n=[];for(let e of t)e.right>(n.at(-1)?.right??-1/0)&&n.push(e);return n}function t(e,t=5){if(!(e>0))return[0,1];let n=e/t,r=10**Math.floor(Math.log10(n)),i=[1,2,2.5,5,10].map(e=>e*r).find(e=>e>=n)??10*r,a=[];for(let t=0;t*i<e+i-i*1e-9;t+=1)a.push(Number((t*i).toPrecision(12)));return a}export{t as n,e as t};

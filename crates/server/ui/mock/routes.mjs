@@ -1,0 +1,216 @@
+// The interface under /api/v1, as far as the page calls it.
+import { compare, line as evaluation, report } from "./evaluation.mjs";
+import { play, total } from "./plays.mjs";
+import * as world from "./world.mjs";
+
+const SPEED = Number(process.env.MOCK_MS ?? 260);
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+const state = { documents: [...world.documents], uploads: [], builds: [], traces: [], keys: [], next: 1 };
+const prompts = ["kar3/propose", "kar3/select", "kar3/answer", "naive/answer"].map((name) => ({
+  name, task: "takes a question apart", role: name.split("/")[1] === "answer" ? "reader" : "proposer", hash: "5f2a91c0", changed: false, variables: ["atoms", "question"],
+  text: `---\nmax_tokens: 512\n---\n## system\nYou take a question apart.\n## user\n{% for atom in atoms %}{{ loop.index }}. {{ atom.text }}\n{% endfor %}\nQuestion: {{ question.text }}\n`,
+}));
+for (const prompt of prompts) prompt.shipped_text = prompt.text;
+
+const strategies = [
+  ["auto", "tells what kind of question it is, starts at the cheapest level and goes up", 7.4, 7761, true],
+  ["kar3", "collects one chunk a hop: proposes sub-questions, searches the atoms, selects one", 10.8, 8430],
+  ["naive", "searches once and reads", 1, 2621], ["ircot", "thinks aloud and searches with each thought", 4.2, 6806],
+  ["dec", "takes the question apart first, then answers part by part", 5.2, 1724], ["graph_local", "reads the neighbourhood of the entities it names", 1, 2031],
+].map(([name, summary, calls, tokens, usual]) => ({
+  name, summary, paper: "A paper, 2025", needs: [], default: Boolean(usual), cost: { calls, tokens }, settings: { hops: 5, atoms: 16, rerank: false },
+}));
+strategies.push({ name: "prob_tree", summary: "weighs the branches of a tree of questions", paper: "A paper, 2023", needs: ["log-probabilities of the model for `reader`"], default: false, settings: {} });
+strategies.push({ name: "rerank_only", summary: "an example of what cannot be used", paper: "", needs: ["a reranker"], unmet: "no reranker is configured", default: false });
+
+const shown = ({ text, ...document }) => document;
+const doc = (id) => state.documents.find((d) => d.id === id || d.name === id);
+const whole = (of) => of && {
+  id: of.id, names: [of.name], title: of.text.split("\n")[0].replace(/^#+ /, ""), format: of.format, bytes: of.bytes, length: Array.from(of.text).length,
+  url: null, date: "2019-05-03", author: null, language: "en", warnings: [], counts: { chunk: of.chunks, atom: of.atoms, entity: 4, fact: 3 }, sections: [], original: true,
+};
+const hits = (text, layer, limit) => {
+  const words = text.toLowerCase().split(/\W+/).filter((w) => w.length > 2);
+  const held = world.nodes.filter((n) => !layer || n.layer === layer);
+  const score = (n) => words.filter((w) => n.text.toLowerCase().includes(w)).length / (words.length || 1);
+  return held.map((n) => ({ ...n, score: score(n), parts: [{ name: "words", score: score(n), through: words[0] }] })).filter((n) => n.score > 0).sort((a, b) => b.score - a.score).slice(0, limit ?? 20);
+};
+
+async function body(request) {
+  const pieces = [];
+  for await (const piece of request) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+const problem = (response, status, title, detail, hint) => {
+  response.writeHead(status, { "content-type": "application/problem+json" });
+  response.end(JSON.stringify({ type: "about:blank", title, status, detail, hint, request_id: response.getHeader("x-request-id") }));
+};
+const stream = (response) => {
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  return (event, data) => response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+};
+
+async function ask(request, response) {
+  const { question, strategy, budget } = JSON.parse(await body(request));
+  if (/error/i.test(question)) return problem(response, 503, "The model cannot be reached", "`mock-small` at the configured address did not answer within 30 s", "See `halma doctor`, or choose another model under Settings.");
+  const used = strategy ?? "kar3";
+  const id = `t${state.next++}`;
+  const { events, answer } = play(question, used, budget);
+  const send = stream(response);
+  let left = false;
+  response.on("close", () => (left = true));
+  send("started", { id, strategy: used });
+  for (const event of events) {
+    await sleep(SPEED);
+    if (left) return;
+    send("trace", event);
+  }
+  for (const word of answer.text.match(/\S+\s*/g) ?? []) {
+    send("answer_delta", { text: word });
+    await sleep(SPEED / 8);
+  }
+  const usage = total(events);
+  const elapsed_ms = events.reduce((sum, e) => sum + (e.elapsed_ms ?? 0), 0);
+  const hops = new Set(events.filter((e) => e.event === "searched").map((e) => e.span)).size;
+  state.traces.unshift({ id, question, strategy: used, at: new Date().toISOString(), answer, usage, hops, elapsed_ms, trace: events });
+  send("answer", { id, answer, strategy: used, usage, hops, elapsed_ms });
+  response.end();
+}
+
+async function upload(request) {
+  const text = (await body(request)).toString("latin1");
+  const names = [...text.matchAll(/filename="([^"]+)"/g)].map((m) => Buffer.from(m[1], "latin1").toString("utf8"));
+  const [refused, kept] = [names.filter((n) => n.endsWith(".exe")), names.filter((n) => !n.endsWith(".exe"))];
+  const accepted = kept.map((name) => ({ name, bytes: Math.round(text.length / names.length), upload: `u${state.next++}` }));
+  state.uploads.push(...accepted);
+  return { accepted, refused: refused.map((name) => ({ name, reason: "a program, not a document", hint: "Halma reads PDF, DOCX, PPTX, XLSX, CSV, HTML, Markdown, text, e-mail and EPUB." })) };
+}
+
+function build(uploads) {
+  const made = { id: `b${state.next++}`, state: "running", stage: "reading", done: 0, total: 60, rate_per_s: 6, seconds_left: 10, started: new Date().toISOString() };
+  state.builds.unshift(made);
+  const taken = state.uploads.filter((u) => !uploads?.length || uploads.includes(u.upload));
+  state.uploads = state.uploads.filter((u) => !taken.includes(u));
+  for (const { name, bytes } of taken) state.documents.unshift({ id: `n${state.next++}`, name, bytes, format: name.split(".").pop(), state: "building", chunks: 0, atoms: 0, updated: made.started, text: "New text." });
+  const clock = setInterval(() => {
+    if (made.state === "paused") return;
+    if (made.state === "running") made.done = Math.min(made.total, made.done + 2);
+    made.stage = ["reading", "cutting", "atomizing", "embedding"][Math.floor((made.done / made.total) * 3.99)];
+    made.seconds_left = (made.total - made.done) / 6;
+    if (made.done < made.total && made.state === "running") return;
+    if (made.state === "running") made.state = "done";
+    made.finished = new Date().toISOString();
+    for (const d of state.documents.filter((one) => one.state === "building")) Object.assign(d, { state: "indexed", chunks: 4, atoms: 9 });
+    clearInterval(clock);
+  }, 100);
+  return made;
+}
+
+async function watch(response, id) {
+  const send = stream(response);
+  let left = false;
+  response.on("close", () => (left = true));
+  for (;;) {
+    const made = state.builds.find((b) => b.id === id);
+    if (left || !made) break;
+    const over = made.finished !== undefined;
+    send(over ? "done" : "progress", made);
+    if (over) break;
+    await sleep(150);
+  }
+  response.end();
+}
+
+const part = decodeURIComponent;
+/** Method, path, what to reply. */
+const ROUTES = [
+  ["GET", /^\/health$/, () => ({ status: "ok", version: "0.1.0" })],
+  ["GET", /^\/me$/, () => ({ workspace: "default", scopes: ["ask", "write", "admin"], keys_required: false, name: null, demo: true })],
+  ["GET", /^\/documents$/, (_, q) => ({ items: state.documents.filter((d) => d.name.includes(q.get("query") ?? "") && (!q.get("state") || d.state === q.get("state"))).slice(0, Number(q.get("limit") ?? 50)).map(shown), next: null })],
+  ["POST", /^\/documents$/, async (_, __, request) => upload(request)],
+  ["GET", /^\/documents\/([^/]+)$/, ([id]) => whole(doc(id))],
+  ["DELETE", /^\/documents\/([^/]+)$/, ([id]) => {
+    state.documents = state.documents.filter((d) => d.id !== id);
+    return { removed: { document: 1, chunk: 4, atom: 9 } };
+  }],
+  ["GET", /^\/documents\/([^/]+)\/text$/, ([id], q) => {
+    const all = Array.from(doc(id).text);
+    const [start, end] = [Number(q.get("start") ?? 0), Math.min(all.length, Number(q.get("end") ?? all.length))];
+    return { text: all.slice(start, end).join(""), start, end, length: all.length, pages: [] };
+  }],
+  ["GET", /^\/documents\/([^/]+)\/nodes$/, ([id], q) => ({ items: world.nodes.filter((n) => n.document === doc(id)?.name && n.layer === q.get("layer")) })],
+  ["POST", /^\/builds\/estimate$/, () => ({ documents: state.uploads.length, chunks: 6 * state.uploads.length, calls: 7 * state.uploads.length, tokens: 4100 * state.uploads.length, usd: 0.0031 * state.uploads.length, seconds: 14, stages: [{ task: "atomize", model: "small", units: 6, calls: 7, prompt_tokens: 3900, completion_tokens: 200, usd: 0.0031, seconds: 14, measured: false }] })],
+  ["POST", /^\/builds$/, async (_, __, request) => build(JSON.parse(await body(request)).uploads)],
+  ["GET", /^\/builds$/, () => ({ items: state.builds })],
+  ["GET", /^\/builds\/([^/]+)$/, ([id]) => state.builds.find((b) => b.id === id)],
+  ["POST", /^\/builds\/([^/]+)\/(pause|resume|cancel)$/, ([id, what]) => Object.assign(state.builds.find((b) => b.id === id), { state: { pause: "paused", resume: "running", cancel: "cancelled" }[what] })],
+  ["GET", /^\/traces$/, (_, q) => ({ items: state.traces.filter((t) => t.question.toLowerCase().includes((q.get("query") ?? "").toLowerCase()) && (!q.get("strategy") || t.strategy === q.get("strategy"))).map(({ trace, answer, ...rest }) => ({ ...rest, answer: answer.text, abstained: answer.abstained })) })],
+  ["GET", /^\/traces\/([^/]+)$/, ([id]) => state.traces.find((t) => t.id === id)],
+  ["DELETE", /^\/traces\/([^/]+)$/, ([id]) => ((state.traces = state.traces.filter((t) => t.id !== id)), {})],
+  ["POST", /^\/search$/, async (_, __, request) => {
+    const { text, layer, limit } = JSON.parse(await body(request));
+    return { hits: hits(text, layer, limit) };
+  }],
+  ["GET", /^\/nodes\/([^/]+)$/, ([id]) => world.nodes.find((n) => n.id === id)],
+  ["GET", /^\/nodes\/([^/]+)\/neighbours$/, ([id]) => {
+    const edges = world.EDGES.filter((e) => e.from === id || e.to === id);
+    const ids = new Set(edges.flatMap((e) => [e.from, e.to]));
+    ids.delete(id);
+    return { center: world.nodes.find((n) => n.id === id), nodes: world.nodes.filter((n) => ids.has(n.id)), edges, cut: false };
+  }],
+  ["GET", /^\/tables$/, () => [{ name: "towers_list", caption: "Towers of the coast", columns: ["name", "opened", "height"].map((name) => ({ name, written: name, kind: "text", unit: null })), rows: 5, unites: [] }]],
+  ["GET", /^\/tables\/([^/]+)$/, () => ({ name: "towers_list", caption: "Towers of the coast", columns: ["name", "opened", "height"].map((name) => ({ name, written: name, kind: "text", unit: null })), rows: 5, unites: [], data: [["Varn", 1911, 41], ["Skarv", 1902, 28], ["Moen", 1926, 35], ["Hest", 1899, 30], ["Lyngvær", 1931, 33]] })],
+  ["POST", /^\/sql$/, async (_, __, request) => {
+    const { sql } = JSON.parse(await body(request));
+    if (!/^\s*select/i.test(sql)) throw Object.assign(new Error("only SELECT is allowed"), { status: 400 });
+    return { columns: ["towers", "mean_height"], rows: [[5, 33.4]], documents: ["towers/list.csv"], cut: false };
+  }],
+  ["GET", /^\/strategies$/, () => strategies],
+  ["GET", /^\/prompts$/, () => ({ items: prompts.map(({ text, shipped_text, ...line }) => line) })],
+  ["GET", /^\/prompts\/(.+)$/, ([name]) => prompts.find((p) => p.name === name)],
+  ["PUT", /^\/prompts\/(.+)$/, async ([name], _, request) => Object.assign(prompts.find((p) => p.name === name), { text: JSON.parse(await body(request)).text, changed: true })],
+  ["DELETE", /^\/prompts\/(.+)$/, ([name]) => {
+    const prompt = prompts.find((p) => p.name === name);
+    return Object.assign(prompt, { text: prompt.shipped_text, changed: false });
+  }],
+  ["GET", /^\/models$/, () => ({ models: [{ name: "offline", url: "", model: "offline", price: { prompt: 0, completion: 0 } }, { name: "small", url: "http://127.0.0.1:11434/v1", model: "mock-small", price: { prompt: 0.15, completion: 0.6 } }], roles: { reader: "small", proposer: "small", judge: "offline" } })],
+  ["POST", /^\/models\/([^/]+)\/test$/, ([name]) => ({ ok: name === "offline", ms: 212, message: name === "offline" ? "It replied as it should." : "Nobody listens at the address." })],
+  ["GET", /^\/config$/, () => ({ values: [["ask.budget.calls", 60, "default"], ["ask.budget.usd", 0.5, "halma.toml"], ["kb.path", ".halma", "default"]].map(([key, value, origin]) => ({ key, value, origin })) })],
+  ["GET", /^\/usage$/, (_, q) => {
+    const groups = { day: ["2026-03-01", "2026-03-02", "2026-03-03"], key: ["front end", "analysts"], strategy: ["auto", "kar3", "naive"] }[q.get("by")] ?? [];
+    return groups.map((group, i) => ({ group, questions: 12 + i * 9, calls: 80 + i * 70, cached: 14, prompt_tokens: 41_000 * (i + 1), completion_tokens: 3900, usd: 0.021 * (i + 1) }));
+  }],
+  ["GET", /^\/keys$/, () => ({ items: state.keys })],
+  ["POST", /^\/keys$/, async (_, __, request) => {
+    const made = { id: `k${state.next++}`, created: new Date().toISOString(), ...JSON.parse(await body(request)) };
+    state.keys.push(made);
+    return { ...made, key: "halma_4kq0made0up0for0looking" };
+  }],
+  ["DELETE", /^\/keys\/([^/]+)$/, ([id]) => ((state.keys = state.keys.filter((k) => k.id !== id)), {})],
+  ["GET", /^\/workspaces$/, () => ({ items: [{ name: "default", documents: state.documents.length, created: "2026-01-02T10:00:00Z" }] })],
+  ["GET", /^\/evaluations$/, () => ({ items: [evaluation] })],
+  ["GET", /^\/evaluations\/([^/]+)$/, () => report],
+  ["GET", /^\/evaluations\/([^/]+)\/compare$/, (_, q) => compare(q.get("a"), q.get("b"))],
+];
+
+export async function answer(request, response, url) {
+  const path = url.pathname.replace("/api/v1", "");
+  const build = /^\/builds\/([^/]+)\/events$/.exec(path);
+  const file = /^\/documents\/([^/]+)\/file$/.exec(path);
+  try {
+    if (request.method === "POST" && path === "/ask") return await ask(request, response);
+    if (build) return await watch(response, build[1]);
+    if (file) return response.writeHead(200, { "content-type": "application/octet-stream" }).end(doc(file[1]).format === "pdf" ? world.pdf() : doc(file[1]).text);
+    for (const [method, pattern, reply] of ROUTES) {
+      const match = method === request.method && pattern.exec(path);
+      if (!match) continue;
+      const made = await reply(match.slice(1).map(part), url.searchParams, request);
+      if (made === undefined) break;
+      response.writeHead(200, { "content-type": "application/json" });
+      return response.end(JSON.stringify(made));
+    }
+    problem(response, 404, "There is no such thing", `nothing is at ${path}`, "See /api/docs.");
+  } catch (error) {
+    problem(response, error.status ?? 500, "The mock refused", error.message);
+  }
+}

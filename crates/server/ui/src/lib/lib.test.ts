@@ -1,0 +1,199 @@
+import { describe, expect, it } from "vitest";
+import { Cutter } from "../api/sse";
+import type { TraceEvent } from "../api/types";
+import { diff } from "./diff";
+import { bytes, cut, duration, money } from "./format";
+import { frontier, ticks } from "./frontier";
+import { answerOf, outcome } from "./outcome";
+import { safeLink } from "./links";
+import { blocks, cites, plain } from "./markdown";
+import { cutAt, locate, scalars, toUnits } from "./offsets";
+import { hops, malformed, spent, tree, usage } from "./trace/tree";
+import { waterfall } from "./trace/waterfall";
+import { line, said } from "./trace/words";
+
+const began = (span: number, parent: number, name = `span ${span}`): TraceEvent =>
+  ({ event: "span_began", span, parent, name });
+const searched = (span: number, elapsed_ms = 10, hits: string[] = []): TraceEvent => ({
+  event: "searched", span, layer: "atom", mode: "hybrid", query: "who", elapsed_ms,
+  hits: hits.map((title) => ({ id: title, title, text: "", score: 1 })),
+});
+const asked = (span: number, more: object = {}): TraceEvent => ({
+  event: "asked", span, prompt: "kar3/propose", hash: "h", role: "proposer", model: "m", attempt: 1,
+  messages: [], reply: "{}", status: "fits", usage: { prompt_tokens: 10, completion_tokens: 2 },
+  cached: false, usd: 0.5, elapsed_ms: 20, ...more,
+});
+
+describe("offsets", () => {
+  const text = "a𝛼b😀c";
+  it("counts scalar values, not code units", () => {
+    expect(scalars(text)).toBe(5);
+    expect(text.length).toBe(7);
+    expect(toUnits(text, 0)).toBe(0);
+    expect(toUnits(text, 2)).toBe(3);
+    expect(toUnits(text, 5)).toBe(7);
+    expect(toUnits(text, 99)).toBe(7);
+  });
+  it("counts a lone surrogate as one", () => expect(scalars("\ud800x")).toBe(2));
+  it("cuts a window at a citation beyond pairs", () => {
+    const parts = cutAt("😀😀 The lamp is green. End", 100, 103, 121, "The lamp is green.");
+    expect(parts).toEqual({ before: "😀😀 ", marked: "The lamp is green.", after: " End", found: "exact" });
+  });
+  it("finds a quote that moved or whose white space differs", () => {
+    const parts = cutAt("New words. The lamp\nis green.", 0, 0, 18, "The lamp is green.");
+    expect(parts.marked).toBe("The lamp\nis green.");
+    expect(parts.found).toBe("moved");
+  });
+  it("says when neither place nor quote is there", () => {
+    expect(cutAt("short", 0, 90, 99, "gone").found).toBe("missing");
+  });
+  it("takes no quote for a pattern", () => expect(locate("a.b (c)", "(c)")).toEqual([4, 7]));
+});
+
+describe("safe links", () => {
+  it("lets http and https through", () => {
+    expect(safeLink("https://example.org/a?b=c")).toBe("https://example.org/a?b=c");
+    expect(safeLink("HTTP://example.org")).toBe("http://example.org/");
+  });
+  it.each([
+    "javascript:alert(1)", " java\nscript:alert(1)", "data:text/html,<script>", "//example.org", "/inside",
+    "vbscript:x", "https://user:word@example.org", "https://exa mple.org", "http:example.org", "",
+  ])("refuses %j", (address) => expect(safeLink(address)).toBeUndefined());
+});
+
+describe("markdown", () => {
+  it("keeps HTML as text", () => {
+    expect(blocks("<img src=x onerror=alert(1)>")).toEqual([
+      { kind: "paragraph", inner: [{ kind: "text", text: "<img src=x onerror=alert(1)>" }] },
+    ]);
+  });
+  it("shows an unsafe link as it was written", () => {
+    const text = "[click](javascript:alert(1))";
+    const [block] = blocks(text);
+    expect(JSON.stringify(block)).not.toContain('"link"');
+    expect(block).toEqual({ kind: "paragraph", inner: [{ kind: "text", text }] });
+  });
+  it("knows citations only as far as there are any", () => {
+    const made = blocks("So it is [1], not [7].", 2);
+    expect(cites(made)).toBe(true);
+    expect(made[0]).toMatchObject({ inner: [{ text: "So it " }, { kind: "cite", number: 1, lead: "is" }, { text: ", not [7]." }] });
+    expect(cites(blocks("So it is [1]."))).toBe(false);
+  });
+  it("reads several citations in one bracket", () => {
+    expect(blocks("Yes [1, 2]", 2)[0]).toMatchObject({ inner: [{ number: 1, lead: "Yes" }, { number: 2, lead: "" }] });
+  });
+  it("reads lists, emphasis and code", () => {
+    const made = blocks("Two:\n- **one** and *other*\n- `x`\n\n1. a\n2. b\n```\n<b>\n```");
+    expect(made.map((b) => b.kind)).toEqual(["paragraph", "list", "list", "code"]);
+  });
+  it("does not take a date at a line's start for a list inside a paragraph", () => {
+    expect(blocks("It was in the year\n1885. Then more.")).toHaveLength(1);
+  });
+  it("is a plain line in a list", () => expect(plain("**Yes** [1], by *her* [2]:\n- a\n- b")).toBe("Yes, by her: a; b"));
+  it("is quick with hostile text", () => {
+    const start = performance.now();
+    blocks("*".repeat(50_000) + "[".repeat(50_000) + "`".repeat(50_001));
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
+describe("server-sent events", () => {
+  it("cuts events wherever the pieces end", () => {
+    const whole = ": beat\n\nevent: trace\r\ndata: {\"a\":1}\r\n\r\nevent: answer\ndata: one\ndata: two\n\n";
+    for (let size = 1; size <= whole.length; size += 1) {
+      const cutter = new Cutter();
+      const got = [];
+      for (let at = 0; at < whole.length; at += size) got.push(...cutter.feed(whole.slice(at, at + size)));
+      expect(got).toEqual([{ event: "trace", data: '{"a":1}' }, { event: "answer", data: "one\ntwo" }]);
+    }
+  });
+});
+
+describe("trace", () => {
+  const events = [began(1, 0, "hop 1"), searched(1), asked(1), began(2, 1, "inner"), searched(2), asked(0, { cached: true })];
+  it("folds into a tree in the order of events", () => {
+    const root = tree(events);
+    expect(root.items.map((i) => i.kind)).toEqual(["branch", "leaf"]);
+    const hop = root.items[0]!;
+    expect(hop).toMatchObject({ name: "hop 1", items: [{ index: 1 }, { index: 2 }, { name: "inner", items: [{ index: 4 }] }] });
+  });
+  it("loses no event of a span it does not know", () => {
+    expect(tree([searched(9)]).items).toHaveLength(1);
+    expect(tree([began(3, 8)]).items).toHaveLength(1);
+  });
+  it("adds up what was paid, and counts cached calls apart", () => {
+    expect(usage(events)).toEqual({ llm_calls: 1, cached_calls: 1, prompt_tokens: 10, completion_tokens: 2, usd: 0.5 });
+    expect(hops(events)).toBe(2);
+  });
+  it("sees malformed replies and spent budgets", () => {
+    const bad = [asked(0, { status: { malformed: "no JSON" } }), { event: "spent_budget", span: 0, limit: "calls" } as const];
+    expect(malformed(bad)).toBe(1);
+    expect(spent([...bad, ...bad])).toEqual(["calls"]);
+  });
+  it("says a step in words", () => {
+    expect(line(searched(1, 1, ["Lamp", "Wick"]) as never)).toMatchObject({ verb: "searched atoms", came: "Lamp and 1 more" });
+    expect(line(searched(1) as never).came).toBe("nothing near enough");
+    expect(said('```json\n{"sub_questions": ["Who?", "When?"]}\n```')).toBe("Who? · When?");
+    expect(said("plain words")).toBe("plain words");
+  });
+});
+
+describe("waterfall", () => {
+  it("puts the steps of one span one after another", () => {
+    const { bars, total } = waterfall([searched(0, 10), asked(0)]);
+    expect(bars.map((b) => [b.start, b.end])).toEqual([[0, 10], [10, 30]]);
+    expect(total).toBe(30);
+  });
+  it("puts spans that follow each other one after another", () => {
+    const { bars } = waterfall([began(1, 0), searched(1, 10), began(2, 0), searched(2, 5), searched(0, 1)]);
+    expect(bars.map((b) => b.start)).toEqual([0, 10, 15]);
+  });
+  it("puts spans whose events are mixed side by side", () => {
+    const { bars, total } = waterfall([
+      began(1, 0), began(2, 0), searched(1, 10), searched(2, 15), searched(1, 10), searched(2, 1), asked(0),
+    ]);
+    expect(bars.map((b) => b.start)).toEqual([0, 0, 10, 15, 20]);
+    expect(total).toBe(40);
+  });
+});
+
+describe("outcomes", () => {
+  const run = { id: "t", question: "q", strategy: "s", at: "", usage: usage([]), elapsed_ms: 1 };
+  const whole = { text: "yes", reason: "", citations: [], abstained: false, partial: false };
+  it.each([
+    [{ error: "the key was revoked" }, "failed", ""], [{}, "no answer", ""], [{ answer: "", abstained: true }, "abstained", ""],
+    [{ answer: "yes", abstained: false }, "answered", "yes"], [{ answer: whole }, "answered", "yes"], [{ answer: { ...whole, partial: true } }, "partial", "yes"],
+  ])("of %j is %s", (more, word, text) => {
+    expect(outcome({ ...run, ...more })[0]).toBe(word);
+    expect(answerOf({ ...run, ...more })).toBe(text);
+  });
+});
+
+describe("small things", () => {
+  it("finds the changed lines", () => {
+    expect(diff("a\nb\nc", "a\nx\nc").map((c) => c.kind)).toEqual(["same", "removed", "added", "same"]);
+    expect(diff("a", "a")).toEqual([{ kind: "same", text: "a" }]);
+  });
+  it("keeps only what nobody beats", () => {
+    const points = [
+      { label: "dear", cost: 9, right: 0.8 }, { label: "cheap", cost: 1, right: 0.5 },
+      { label: "beaten", cost: 5, right: 0.4 }, { label: "same", cost: 9, right: 0.7 },
+    ];
+    expect(frontier(points).map((p) => p.label)).toEqual(["cheap", "dear"]);
+  });
+  it("ends an axis at or above the largest value", () => {
+    expect(ticks(97)).toEqual([0, 20, 40, 60, 80, 100]);
+    expect(ticks(0)).toEqual([0, 1]);
+    for (const most of [0.003, 1, 7, 12345]) expect(ticks(most).at(-1)).toBeGreaterThanOrEqual(most);
+  });
+  it("writes numbers as they are read", () => {
+    expect(money(0)).toBe("$0");
+    expect(money(0.00001)).toBe("< $0.0001");
+    expect(money(0.0312)).toBe("$0.0312");
+    expect(duration(59_990)).toBe("1 min");
+    expect(duration(3_900_000)).toBe("1 h 5 min");
+    expect(bytes(999)).toBe("999 B");
+    expect(bytes(1_250_000)).toBe("1.3 MB");
+    expect(cut("one  two", 5)).toBe("one…");
+  });
+});

@@ -1,0 +1,69 @@
+// When each step of a trace ran. The trace keeps how long a step took and the order in which steps
+// ended, not when they began, so the times are put together again: steps of one span ran one after
+// another; spans whose events lie between one another ran side by side.
+import type { TraceEvent } from "../../api/types";
+import { elapsed, type Happened } from "./tree";
+
+export interface Bar {
+  index: number;
+  event: Happened;
+  depth: number;
+  start: number;
+  end: number;
+}
+
+interface SpanTime {
+  parent: number;
+  depth: number;
+  /** Where its next step begins. */
+  cursor: number;
+  /** Where the latest step below it ended. */
+  end: number;
+}
+
+export function waterfall(events: readonly TraceEvent[]): { bars: Bar[]; total: number } {
+  const last = lastEvents(events);
+  const spans = new Map<number, SpanTime>([[0, { parent: 0, depth: 0, cursor: 0, end: 0 }]]);
+  const bars: Bar[] = [];
+  events.forEach((event, index) => {
+    if (event.event === "span_began") {
+      const parent = spans.get(event.parent) ?? spans.get(0)!;
+      // A brother that is still at work does not hold this one up.
+      const done = [...spans].filter(
+        ([id, s]) => s.parent === event.parent && id !== 0 && (last.get(id) ?? -1) < index,
+      );
+      const start = Math.max(parent.cursor, ...done.map(([, s]) => s.end));
+      spans.set(event.span, { parent: event.parent, depth: parent.depth + 1, cursor: start, end: start });
+      return;
+    }
+    const span = spans.get(event.span) ?? spans.get(0)!;
+    // What a span does itself after its parts waits for those that are done.
+    const below = [...spans].filter(([id, s]) => s.parent === event.span && id !== event.span && (last.get(id) ?? -1) < index);
+    const start = Math.max(span.cursor, ...below.map(([, s]) => s.end));
+    const end = start + elapsed(event);
+    span.cursor = end;
+    for (let at: SpanTime | undefined = span, id = event.span; at; ) {
+      at.end = Math.max(at.end, end);
+      if (id === 0) break;
+      id = at.parent;
+      at = spans.get(id);
+    }
+    bars.push({ index, event, depth: span.depth, start, end });
+  });
+  return { bars, total: Math.max(0, ...bars.map((bar) => bar.end)) };
+}
+
+/** For each span the place of the last event in it or below it. */
+function lastEvents(events: readonly TraceEvent[]): Map<number, number> {
+  const parents = new Map<number, number>();
+  const last = new Map<number, number>();
+  events.forEach((event, index) => {
+    if (event.event === "span_began") parents.set(event.span, event.parent);
+    const seen = new Set<number>();
+    for (let id: number | undefined = event.span; id !== undefined && id !== 0 && !seen.has(id); id = parents.get(id)) {
+      seen.add(id);
+      last.set(id, index);
+    }
+  });
+  return last;
+}

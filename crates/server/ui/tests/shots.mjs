@@ -1,0 +1,109 @@
+// Pictures of every page: `node tests/shots.mjs FOLDER [only]`, with HALMA_URL or HALMA_BIN set.
+import { mkdirSync } from "node:fs";
+import { openBrowser, openPage, startServer } from "./start.mjs";
+
+const [folder = "shots", only = "", question = "In which country was the architect of the Varn lighthouse born?"] = process.argv.slice(2);
+mkdirSync(folder, { recursive: true });
+const server = await startServer();
+const browser = await openBrowser();
+
+const looks = {
+  light: {}, dark: { colorScheme: "dark" },
+  narrow: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
+};
+
+async function ask(page) {
+  await page.goto(server.url);
+  await page.getByLabel("Question", { exact: true }).fill(question);
+  await page.keyboard.press("Enter");
+}
+const SCENES = {
+  welcome: (page) => page.goto(server.url),
+  asking: async (page) => {
+    await ask(page);
+    await page.getByText("hop 2").first().waitFor();
+  },
+  answer: async (page) => {
+    await ask(page);
+    await page.getByRole("heading", { name: "Sources" }).waitFor();
+  },
+  source: async (page) => {
+    await SCENES.answer(page);
+    await page.getByRole("button", { name: "Source 1", exact: false }).first().click();
+    await page.locator("#quoted").waitFor();
+  },
+  pdf: async (page) => {
+    await SCENES.answer(page);
+    await page.getByRole("button", { name: /\.pdf/ }).first().click();
+    await page.locator(".pdf-text mark").first().waitFor();
+  },
+  beside: async (page) => {
+    await SCENES.answer(page);
+    await page.getByRole("button", { name: "Ask again another way" }).click();
+    await page.getByRole("button", { name: /^prob_tree/ }).click();
+    await page.locator("article[aria-busy=false]").nth(1).waitFor();
+  },
+  strategies: async (page) => {
+    await page.goto(server.url);
+    await page.getByRole("button", { name: /Strategy/ }).click();
+  },
+  library: (page) => page.goto(`${server.url}/library`),
+  knowledge: async (page) => {
+    await page.goto(`${server.url}/knowledge?text=lighthouse+architect`);
+    await page.locator("[data-hit]").first().waitFor();
+  },
+  node: async (page) => {
+    await SCENES.knowledge(page);
+    await page.getByRole("link", { name: /neighbours/i }).first().click();
+    await page.locator("canvas").first().waitFor();
+  },
+  document: async (page) => {
+    await page.goto(`${server.url}/library`);
+    await page.locator("tbody a").first().click();
+  },
+  tables: (page) => page.goto(`${server.url}/knowledge/tables`),
+  runs: async (page) => {
+    await SCENES.answer(page);
+    await page.goto(`${server.url}/runs`);
+    await page.locator("tbody a").first().waitFor();
+  },
+  run: async (page) => {
+    await SCENES.answer(page);
+    await page.getByRole("link", { name: "Trace" }).first().click();
+    await page.locator("[data-bar]").first().waitFor();
+  },
+  evaluate: async (page) => {
+    await page.goto(`${server.url}/evaluate`);
+    await page.locator("tbody a").first().click();
+    await page.locator("circle").first().waitFor();
+  },
+  settings: (page) => page.goto(`${server.url}/settings`),
+  prompts: async (page) => {
+    await page.goto(`${server.url}/settings/prompts`);
+    await page.locator("[data-prompt]").first().click();
+  },
+  keys: (page) => page.goto(`${server.url}/settings/keys`),
+  usage: (page) => page.goto(`${server.url}/settings/usage`),
+};
+
+for (const [scene, act] of Object.entries(SCENES)) {
+  if (only && !only.split(",").includes(scene)) continue;
+  for (const [look, options] of Object.entries(looks)) {
+    if (process.env.LOOKS && !process.env.LOOKS.split(",").includes(look)) continue;
+    const { page, wrong, close } = await openPage(browser, server.url, options);
+    try {
+      await act(page);
+      await page.waitForTimeout(500);
+      await page.screenshot({ path: `${folder}/${scene}-${look}.png`, fullPage: process.env.FULL === "1" });
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      if (wide > 0) wrong.push(`${wide} pixels too wide`);
+    } catch (error) {
+      wrong.push(String(error).slice(0, 400));
+      await page.screenshot({ path: `${folder}/${scene}-${look}-failed.png` });
+    }
+    if (wrong.length) console.log(scene, look, wrong);
+    await close();
+  }
+}
+await browser.close();
+await server.stop();

@@ -1,0 +1,35 @@
+// The first load stays small: what the browser fetches before anything is clicked, compressed.
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import test from "node:test";
+import { gzipSync } from "node:zlib";
+
+const PAGE = new URL("../dist/", import.meta.url);
+const MOST = 300_000;
+
+/** [name, bytes on the wire] of the index, what it names, and the two fonts every page shows. */
+export function firstLoad() {
+  const index = readFileSync(new URL("index.html", PAGE), "utf8");
+  const named = [...index.matchAll(/(?:src|href)="\/([^"]+)"/g)].map((m) => m[1]);
+  const fonts = readdirSync(new URL("assets/", PAGE)).filter((f) => /-latin-wght-normal-.*\.woff2$/.test(f)).map((f) => `assets/${f}`);
+  return ["index.html", ...named, ...fonts].map((name) => {
+    const bytes = readFileSync(new URL(name, PAGE));
+    return [name, name.endsWith(".woff2") ? bytes.length : gzipSync(bytes, { level: 6 }).length];
+  });
+}
+
+test("the first load is at most 300 KB compressed", () => {
+  const files = firstLoad();
+  const total = files.reduce((sum, [, size]) => sum + size, 0);
+  console.log(files.map(([name, size]) => `${String(size).padStart(7)} ${name}`).join("\n"));
+  console.log(`${String(total).padStart(7)} in all`);
+  assert.ok(files.length >= 5, "the index names its script and style, and the fonts are there");
+  assert.ok(total <= MOST, `${total} bytes`);
+});
+test("the index holds no script or style of its own, and leads nowhere else", () => {
+  const index = readFileSync(new URL("index.html", PAGE), "utf8");
+  assert.ok(!/<style|style=|\son\w+=/.test(index));
+  assert.ok([...index.matchAll(/<script([^>]*)>([^<]*)/g)].every((m) => m[1].includes("src=") && !m[2].trim()));
+  assert.ok(!/https?:\/\//.test(index));
+  assert.ok(existsSync(new URL("licences.txt", PAGE)), "the licences of what it is built from are shipped with it");
+});

@@ -1,0 +1,321 @@
+// Walks each page's main path in a browser, against the server that start.mjs finds. The questions
+// come from the library that is there.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { missing, openBrowser, openPage, startServer } from "./start.mjs";
+
+const why = missing();
+if (why && process.env.HALMA_BROWSER_REQUIRED) throw new Error(`the page cannot be tested: ${why}`);
+const options = { skip: why ? `not tested: ${why}` : false, timeout: 180_000 };
+
+let server;
+let browser;
+before(async () => {
+  if (why) return;
+  server = await startServer();
+  browser = await openBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** A walk in a page of its own; nothing may go wrong in it unseen. */
+function walk(name, act, how = {}) {
+  test(name, options, async () => {
+    const { page, wrong, close } = await openPage(browser, server.url, how);
+    page.setDefaultTimeout(30_000);
+    try {
+      await act(page);
+      assert.deepEqual(wrong, []);
+    } catch (error) {
+      await page.screenshot({ path: `shots/failed-${name.replace(/\W+/g, "-")}.png` }).catch(() => {});
+      throw error;
+    } finally {
+      await close();
+    }
+  });
+}
+const get = async (page, path) => (await page.request.get(`${server.url}/api/v1${path}`)).json();
+const items = (got) => (Array.isArray(got) ? got : got.items);
+
+/** A question that the library can answer: an atom of one of its documents. */
+async function questionOf(page) {
+  const documents = items(await get(page, "/documents?limit=20"));
+  for (const { id } of documents) {
+    const atoms = items(await get(page, `/documents/${encodeURIComponent(id)}/nodes?layer=atom`));
+    const question = atoms.map((a) => a.text.trim()).find((text) => text.endsWith("?"));
+    if (question) return question;
+  }
+  return `What is said in ${documents[0].name}?`;
+}
+async function ask(page, question) {
+  const box = page.getByLabel("Question", { exact: true });
+  await box.fill(question);
+  await box.press("Enter");
+}
+const done = (page, at = 0) => page.locator("article[aria-busy=false]").nth(at).waitFor({ timeout: 120_000 });
+
+walk("ask: an answer with its hops, and its source at the quoted place", async (page) => {
+  const question = await questionOf(page);
+  await page.goto(server.url);
+  await page.getByRole("heading", { name: /one search cannot/ }).waitFor();
+  await page.keyboard.press("/");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "question");
+  await ask(page, question);
+  await done(page);
+  await page.getByText("How it got there").waitFor();
+  assert.ok((await page.locator(".tree li").count()) > 0, "the tree shows steps");
+  const source = page.locator("section[aria-labelledby^=sources] li button").first();
+  await source.click();
+  await page.locator("#quoted, .page mark").first().waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("aside").waitFor({ state: "detached" });
+  assert.ok(await source.evaluate((e) => e === document.activeElement), "the focus goes back to the source");
+  await page.reload();
+  await page.getByText("How it got there").waitFor();
+});
+
+walk("ask: again another way, side by side, and further with what was said", async (page) => {
+  const question = await questionOf(page);
+  await page.goto(server.url);
+  await ask(page, question);
+  await done(page);
+  await page.getByRole("button", { name: "Ask again another way" }).click();
+  const other = page.locator("dialog button[aria-pressed=false]:not([disabled])").filter({ hasText: "naive" }).first();
+  await other.click();
+  await done(page, 1);
+  assert.equal(await page.locator("article.run").count(), 2);
+  const sent = page.waitForRequest((r) => r.url().endsWith("/api/v1/ask"));
+  await ask(page, "And when was that?");
+  const answered = (await page.locator("article.run").first().textContent()).includes("do not hold") === false;
+  const { history } = (await sent).postDataJSON();
+  if (answered) assert.deepEqual(history?.map((t) => t.role), ["user", "assistant"]);
+  await done(page, 2);
+});
+
+walk("ask: a run can be stopped", async (page) => {
+  await page.route("**/api/v1/ask", () => {});
+  await page.goto(server.url);
+  await ask(page, "Is this ever answered?");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Stopped before there was an answer").waitFor();
+});
+
+const sse = (events) => events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join("");
+const HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>[click](javascript:window.hit=1) [there](https://example.org/x)';
+walk("what documents, models and people write stays text", async (page) => {
+  const citation = { node: "n", document: HOSTILE, title: HOSTILE, section: HOSTILE, page: 1, start: 0, end: 5, quote: HOSTILE };
+  const usage = { llm_calls: 1, cached_calls: 0, prompt_tokens: 1, completion_tokens: 1, usd: 0 };
+  const answer = { text: HOSTILE, reason: HOSTILE, citations: [citation], abstained: false, confidence: null, partial: false };
+  const body = sse([
+    ["started", { id: "x", strategy: HOSTILE }],
+    ["trace", { event: "span_began", span: 1, parent: 0, name: HOSTILE }],
+    ["trace", { event: "searched", span: 1, layer: "chunk", mode: "hybrid", query: HOSTILE, hits: [{ id: "n", title: HOSTILE, text: HOSTILE, score: 1 }], elapsed_ms: 1 }],
+    ["trace", { event: "noted", span: 1, note: HOSTILE }],
+    ["answer_delta", { text: HOSTILE }],
+    ["answer", { id: "x", answer, strategy: HOSTILE, usage, hops: 1, elapsed_ms: 1 }],
+  ]);
+  await page.route("**/api/v1/ask", (route) => route.fulfill({ contentType: "text/event-stream", body }));
+  await page.goto(server.url);
+  await ask(page, HOSTILE);
+  await done(page);
+  await page.locator(".tree summary").nth(1).click();
+  await page.locator("section[aria-labelledby^=sources] li button").first().click();
+  await page.getByText("no longer in the library").waitFor();
+  assert.equal(await page.evaluate(() => window.hit), undefined);
+  assert.equal(await page.locator("main img, main script, aside img, aside script").count(), 0);
+  const links = await page.locator(".prose a").evaluateAll((all) => all.map((a) => [a.href, a.rel]));
+  assert.deepEqual(links, [["https://example.org/x", "noopener noreferrer nofollow"]]);
+});
+
+walk("abstentions, partial answers and refusals are said plainly", async (page) => {
+  const usage = { llm_calls: 0, cached_calls: 0, prompt_tokens: 0, completion_tokens: 0, usd: 0 };
+  const reply = (answer) => sse([["started", { id: "x", strategy: "s" }], ["trace", { event: "spent_budget", span: 0, limit: "calls" }], ["answer", { id: "x", strategy: "s", usage, hops: 0, elapsed_ms: 5, answer }]]);
+  const answers = [
+    { text: "", reason: "Nothing is near.", citations: [], abstained: true, confidence: null, partial: false },
+    { text: "Perhaps", reason: "", citations: [], abstained: false, confidence: null, partial: true },
+  ];
+  await page.route("**/api/v1/ask", (route) => {
+    const answer = answers.shift();
+    if (answer) return route.fulfill({ contentType: "text/event-stream", body: reply(answer) });
+    return route.fulfill({ status: 429, contentType: "application/problem+json", body: JSON.stringify({ title: "Too many questions", status: 429, detail: "60 a minute are allowed", hint: "Wait a minute.", request_id: "r-1" }) });
+  });
+  await page.goto(server.url);
+  await ask(page, "one");
+  await page.getByText("The documents do not hold the answer.", { exact: true }).first().waitFor();
+  await ask(page, "two");
+  await page.getByText("The budget (calls) was spent").waitFor();
+  await page.getByText("No source stands behind this answer").waitFor();
+  await ask(page, "three");
+  for (const said of ["Too many questions", "60 a minute are allowed", "Wait a minute.", "r-1"]) await page.getByText(said).first().waitFor();
+});
+
+walk("library: a file in, built, found, and out again", async (page) => {
+  const name = `walk-${Date.now()}.md`;
+  await page.goto(`${server.url}/library`);
+  await page.locator("[data-files]").setInputFiles([
+    { name, mimeType: "text/markdown", buffer: Buffer.from("# The walk\n\nThe walk passes a green gate and ends at the mill.\n") },
+    { name: "walk.exe", mimeType: "application/octet-stream", buffer: Buffer.from([0x4d, 0x5a, 0x90, 0, 3, 0, 0, 0]) },
+  ]);
+  await page.getByText("1 file refused").waitFor();
+  await page.getByRole("heading", { name: /1 file ready/ }).waitFor();
+  await page.getByRole("button", { name: "Build", exact: true }).click();
+  await page.getByRole("heading", { name: "Built" }).waitFor({ timeout: 120_000 });
+  await page.getByPlaceholder("Search by name").fill(name);
+  const row = page.getByRole("row", { name: new RegExp(name) });
+  await row.getByText("indexed").waitFor();
+  await row.getByRole("button", { name: `Delete ${name}` }).click();
+  await page.getByText("everything that was made of it").waitFor();
+  await page.getByRole("button", { name: "Delete for good" }).click();
+  await page.getByRole("status").filter({ hasText: "is deleted" }).waitFor();
+  await row.waitFor({ state: "detached" });
+});
+
+walk("knowledge: a search, a node's neighbours, a document's layers, tables", async (page) => {
+  const question = await questionOf(page);
+  await page.goto(`${server.url}/knowledge`);
+  await page.getByRole("searchbox").fill(question);
+  await page.keyboard.press("Enter");
+  await page.locator("[data-hit]").first().waitFor();
+  await page.getByLabel("Layer").selectOption("atom");
+  await page.locator("[data-hit]").first().waitFor();
+  await page.getByRole("link", { name: "neighbours" }).first().click();
+  await page.locator("canvas").first().waitFor();
+  const list = page.getByRole("toolbar", { name: "Neighbours" });
+  await list.getByRole("button").first().press("Enter");
+  await page.locator("[data-hit]").first().waitFor();
+  await page.goto(`${server.url}/library`);
+  await page.locator("tbody a").first().click();
+  await page.getByRole("tab", { name: /atoms/ }).click();
+  await page.locator("[data-hit]").first().waitFor();
+  await page.goto(`${server.url}/knowledge/tables`);
+  await page.locator("textarea, h2").first().waitFor();
+  if (await page.locator("textarea").count()) {
+    await page.locator("textarea").fill("DROP TABLE nothing");
+    await page.getByRole("button", { name: "Run" }).click();
+    await page.getByRole("alert").waitFor();
+  }
+});
+
+walk("runs: the list, one run's timings, hops, prompts and costs", async (page) => {
+  const question = await questionOf(page);
+  await page.goto(server.url);
+  await ask(page, question);
+  await done(page);
+  await page.goto(`${server.url}/runs`);
+  await page.getByLabel("Question").fill(question.slice(0, 12));
+  await page.locator("tbody a").first().click();
+  await page.locator("[data-bar]").first().waitFor();
+  await page.locator("[data-bar]").filter({ hasText: "asked" }).first().click();
+  await page.locator("pre.reply").waitFor();
+  await page.getByRole("tab", { name: "Hops" }).click();
+  await page.locator(".tree li").first().waitFor();
+  await page.getByRole("tab", { name: "Cost by prompt" }).click();
+  await page.getByRole("columnheader", { name: "Tokens in" }).waitFor();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "JSON" }).click()]);
+  assert.match(download.suggestedFilename(), /\.json$/);
+});
+
+walk("evaluate: the list, or what to do to get one; charts and differences", async (page) => {
+  await page.goto(`${server.url}/evaluate`);
+  await page.locator("tbody a, .empty").first().waitFor();
+  if (!(await page.locator("tbody a").count())) return;
+  await page.locator("tbody a").first().click();
+  await page.getByRole("heading", { name: "Right answers over cost" }).waitFor();
+  await page.getByRole("link", { name: "The full report" }).waitFor();
+});
+
+walk("settings: models, a prompt changed and put back, usage", async (page) => {
+  await page.goto(`${server.url}/settings`);
+  await page.getByRole("button", { name: "Test" }).first().click();
+  await page.locator("td .chip").first().waitFor({ timeout: 60_000 });
+  await page.getByRole("link", { name: "Prompts" }).click();
+  await page.locator("[data-prompt]").first().click();
+  const words = page.locator("textarea");
+  await words.waitFor();
+  const shipped = await words.inputValue();
+  await words.fill(`${shipped.trimEnd()}\nBe brief.\n`);
+  await page.locator(".diff .added", { hasText: "Be brief." }).waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  await page.getByRole("button", { name: "Back to the shipped words" }).click();
+  await page.getByRole("button", { name: "Yes, lose these words" }).click();
+  await page.getByText("The shipped words are back.").waitFor();
+  assert.equal((await words.inputValue()).trim(), shipped.trim());
+  await page.getByRole("link", { name: "Usage" }).click();
+  for (const by of ["By key", "By strategy", "By day"]) await page.getByRole("button", { name: by }).click();
+  await page.locator("table, .empty").first().waitFor();
+});
+
+walk("a wrong or missing key is asked for, and an error says what, why and its number", async (page) => {
+  const problem = (status, title) => ({ status, contentType: "application/problem+json", body: JSON.stringify({ type: "x", title, status, detail: "because", hint: "do this", request_id: "r-42" }) });
+  await page.route("**/api/v1/me", (route) => route.fulfill(problem(401, "A key is needed")));
+  await page.goto(server.url);
+  await page.getByRole("dialog").getByLabel("Key").waitFor();
+  await page.unroute("**/api/v1/me");
+  await page.route("**/api/v1/documents?*", (route) => route.fulfill(problem(500, "The base cannot be read")));
+  await page.goto(`${server.url}/library`);
+  for (const said of ["The base cannot be read", "because", "do this", "r-42"]) await page.getByText(said).first().waitFor();
+  await page.unroute("**/api/v1/documents?*");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator("table, .empty").first().waitFor();
+});
+
+const PLACES = ["/", "/library", "/knowledge", "/knowledge/tables", "/runs", "/evaluate", "/settings", "/settings/prompts", "/settings/keys", "/settings/usage", "/nowhere"];
+for (const [name, how] of [["narrow", { viewport: { width: 360, height: 740 } }], ["dark", { colorScheme: "dark" }]]) {
+  walk(`every page, ${name}: a title, one main heading, nothing cut off at the side`, async (page) => {
+    for (const place of PLACES) {
+      await page.goto(`${server.url}${place}`);
+      await page.locator("main h1, main h2").first().waitFor();
+      await page.waitForLoadState("networkidle");
+      const found = await page.evaluate(() => ({
+        over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        title: document.title, lang: document.documentElement.lang,
+        nameless: [...document.querySelectorAll("button, a[href], input:not([type=file]), select, textarea")].filter((e) => e.checkVisibility() && !(e.textContent.trim() || e.getAttribute("aria-label") || e.labels?.length)).map((e) => e.outerHTML.slice(0, 120)),
+      }));
+      assert.equal(found.over, 0, `${place} is ${found.over} pixels too wide`);
+      assert.deepEqual(found.nameless, [], place);
+      assert.match(found.title, /Halma/);
+      assert.equal(found.lang, "en");
+    }
+  }, how);
+}
+
+walk("the keyboard gets everywhere: the skip link first, the main part next", async (page) => {
+  await page.goto(`${server.url}/library`);
+  await page.getByRole("heading", { name: "Library" }).waitFor();
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to the page");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+  await page.goBack().catch(() => {});
+  await page.goto(`${server.url}/runs`);
+  await page.getByRole("link", { name: "Ask", exact: true }).first().press("Enter");
+  await page.getByLabel("Question", { exact: true }).waitFor();
+  assert.equal(new URL(page.url()).pathname, "/");
+});
+
+// Last, because the first key closes a server that was open, for good.
+walk("settings: the first key closes the server, is shown once, and can be revoked", async (page) => {
+  await page.goto(`${server.url}/settings/keys`);
+  await page.getByLabel("Name").fill("walker");
+  for (const scope of ["change the library", "administer"]) await page.getByLabel(scope).check();
+  await page.getByRole("button", { name: "Make the key" }).click();
+  const shown = await page.locator("dialog code").first().textContent();
+  assert.match(shown, /^halma_/);
+  await page.getByRole("button", { name: "I have it" }).click();
+  await page.getByRole("row", { name: /walker/ }).waitFor();
+  // Whoever comes without the key is asked for it.
+  await page.evaluate(() => sessionStorage.clear());
+  await page.reload();
+  await page.locator("table, dialog").first().waitFor();
+  if (await page.locator("dialog").count()) {
+    await page.getByRole("dialog").getByLabel("Key").fill(shown);
+    await page.getByRole("button", { name: "Enter" }).click();
+  }
+  const row = page.getByRole("row", { name: /walker/ });
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("heading", { name: "Revoke this key?" }).waitFor({ state: "detached" });
+});

@@ -45,7 +45,10 @@ fn told(error: &anyhow::Error) -> String {
 fn config_error(error: &anyhow::Error) -> Option<&ConfigError> {
     error.chain().find_map(|cause| match cause.downcast_ref::<EngineError>() {
         Some(EngineError::Config(config)) => Some(config),
-        _ => cause.downcast_ref::<ConfigError>(),
+        _ => match cause.downcast_ref::<halma_server::ServeError>() {
+            Some(halma_server::ServeError::Config(config)) => Some(config),
+            _ => cause.downcast_ref::<ConfigError>(),
+        },
     })
 }
 

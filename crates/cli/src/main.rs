@@ -5,17 +5,26 @@ mod exit;
 mod view;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser as _;
 
 use crate::args::{Args, Command};
 
+/// How long work beside the runtime may take when the program is over.
+const LAST: Duration = Duration::from_secs(10);
+
 fn main() -> ExitCode {
     let args = Args::parse();
+    // A server tells of its requests, other commands of what is wrong only.
+    let usual = match args.command {
+        Command::Serve(_) => "warn,halma_server=info",
+        _ => "warn",
+    };
     tracing_subscriber::fmt()
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("HALMA_LOG")
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn")),
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(usual)),
         )
         .with_writer(std::io::stderr)
         .without_time()
@@ -23,7 +32,12 @@ fn main() -> ExitCode {
         .init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let result = match runtime {
-        Ok(runtime) => runtime.block_on(run(args)),
+        Ok(runtime) => {
+            let done = runtime.block_on(run(args));
+            // What still reads or writes may finish; what reads a huge folder may not.
+            runtime.shutdown_timeout(LAST);
+            done
+        }
         Err(e) => Err(anyhow::anyhow!("no async runtime: {e}")),
     };
     match result {
@@ -49,5 +63,8 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Plan(own) => commands::plan::run(own),
         Command::Kb(own) => commands::kb::run(own, &common),
         Command::Kg(own) => commands::kg::run(own, &common).await,
+        Command::Serve(own) => commands::serve::run(own, &common).await,
+        Command::Keys(own) => commands::keys::run(own),
+        Command::Mcp(own) => commands::mcp::run(own, &common).await,
     }
 }

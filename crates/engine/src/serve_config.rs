@@ -23,7 +23,8 @@ pub struct ServeConfig {
     pub max_body_bytes: usize,
     /// The largest file that is taken, in bytes.
     pub max_upload_bytes: u64,
-    /// How long a client may take to send a request's headers, in seconds.
+    /// How long a client may take to send a request's headers, and a connection be idle, in
+    /// seconds.
     pub header_seconds: f64,
     /// How long running answers may take after the server was told to stop, in seconds.
     pub drain_seconds: f64,
@@ -46,7 +47,7 @@ impl Default for ServeConfig {
             requests_per_minute: 600,
             max_body_bytes: 1_000_000,
             max_upload_bytes: 200_000_000,
-            header_seconds: 10.0,
+            header_seconds: 30.0,
             drain_seconds: 30.0,
             keep_traces: 1_000,
             evaluations: vec![".halma/eval".into(), ".halma/report".into()],

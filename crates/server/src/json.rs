@@ -1,9 +1,9 @@
 //! Bodies and queries whose faults are told as problems.
+use axum::Json;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use axum::Json;
 use serde::de::DeserializeOwned;
 
 use crate::problem::Problem;

@@ -1,19 +1,6 @@
 //! Lists, a page at a time.
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-
-/// Which page of a list.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct Page {
-    /// At most so many; 50 by default, 500 at most.
-    #[param(minimum = 1, maximum = 500)]
-    pub(crate) limit: Option<usize>,
-    /// `next` of the page before.
-    pub(crate) after: Option<String>,
-}
-
+use serde::Serialize;
+use utoipa::ToSchema;
 const USUAL: usize = 50;
 const MOST: usize = 500;
 

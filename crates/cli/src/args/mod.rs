@@ -6,6 +6,7 @@ mod kb;
 mod kg;
 mod plan;
 mod search;
+mod serve;
 
 use std::path::PathBuf;
 
@@ -24,6 +25,7 @@ pub(crate) use kb::{
 pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
 pub(crate) use plan::{Plan, PlanCommand};
 pub(crate) use search::{LayerArg, ModeArg, Search};
+pub(crate) use serve::{Keys, KeysCommand, KeysCreate, Mcp, ScopeArg, Serve};
 
 /// Answers hard questions over your own documents, hop by hop, and shows its work.
 ///
@@ -83,6 +85,12 @@ pub(crate) enum Command {
     Kb(Kb),
     /// Load a knowledge graph (RDF) beside the documents, and ask it
     Kg(Kg),
+    /// Serve a knowledge base: web page, HTTP, OpenAI-compatible, MCP
+    Serve(Serve),
+    /// Keys of a server: make, list, revoke
+    Keys(Keys),
+    /// Serve a knowledge base to an agent over standard input and output (MCP)
+    Mcp(Mcp),
 }
 
 #[derive(clap::Args)]

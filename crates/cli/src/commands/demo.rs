@@ -82,7 +82,7 @@ fn questions() -> anyhow::Result<Vec<DemoQuestion>> {
 }
 
 /// Puts the sample library on disk, so that its documents can be opened where citations point.
-fn write_library(into: &Path) -> anyhow::Result<()> {
+pub(crate) fn write_library(into: &Path) -> anyhow::Result<()> {
     let fail = |path: &PathBuf| ConfigError {
         file: path.display().to_string(),
         key: "--dir".into(),

@@ -6,4 +6,5 @@ mod contract;
 mod evaluation;
 mod plan;
 mod program;
+mod serve;
 mod web;

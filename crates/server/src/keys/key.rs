@@ -10,7 +10,9 @@ const PREFIX: &str = "halma";
 const CONTEXT: &str = "halma api keys 2026-11 secret";
 
 /// What a key may be used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// Ask, search, read.

@@ -53,6 +53,13 @@ impl Keys {
         (fits(&credentials, hash) && !key.is_over(Utc::now())).then(|| Arc::clone(key))
     }
 
+    /// The key of an id, if it is not over.
+    pub(crate) fn by_id(&self, id: &str) -> Option<Arc<Key>> {
+        self.look();
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.keys.get(id).map(|(key, _)| Arc::clone(key)).filter(|key| !key.is_over(Utc::now()))
+    }
+
     fn holds(&self, id: &str) -> bool {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.keys.get(id).is_some_and(|(key, _)| !key.is_over(Utc::now()))

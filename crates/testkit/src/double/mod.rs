@@ -105,6 +105,11 @@ impl Double {
         self.state.rerank_calls.load(Ordering::Relaxed)
     }
 
+    /// Requests that are being answered now; one that its sender gave up on is none.
+    pub fn in_flight(&self) -> usize {
+        self.state.in_flight.load(Ordering::Relaxed)
+    }
+
     /// The most requests that were being answered at the same time.
     pub fn peak_in_flight(&self) -> usize {
         self.state.peak.load(Ordering::Relaxed)

@@ -1,0 +1,78 @@
+//! `halma keys`: who may use a server.
+use std::time::{Duration, SystemTime};
+
+use console::style;
+use halma_server::{Key, KeyFile, NewKey, Scope};
+use serde_json::json;
+
+use crate::args::{Keys, KeysCommand, KeysCreate, ScopeArg};
+use crate::view::{self, table::table};
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+pub(crate) fn run(args: Keys) -> anyhow::Result<()> {
+    match args.command {
+        KeysCommand::Create(own) => create(own),
+        KeysCommand::List { kb, json } => list(&KeyFile::of(&kb.kb).list()?, json),
+        KeysCommand::Revoke { id, kb } => {
+            KeyFile::of(&kb.kb).revoke(&id)?;
+            view::say(&format!("Revoked {id}."))
+        }
+    }
+}
+
+fn create(args: KeysCreate) -> anyhow::Result<()> {
+    let new = NewKey {
+        name: args.name,
+        scopes: args.scope.into_iter().map(Scope::from).collect(),
+        workspace: Some(args.workspace),
+        expires: args.days.map(|days| (SystemTime::now() + DAY * days).into()),
+        budget_per_day_usd: args.usd_per_day,
+        calls_per_day: args.calls_per_day,
+    };
+    let (key, text) = KeyFile::of(&args.kb.kb).create(new)?;
+    if args.json {
+        let mut told = serde_json::to_value(&key)?;
+        told["key"] = json!(text);
+        return view::say_json(&told);
+    }
+    view::note("Keep it: it is not shown again.");
+    view::say(&text)
+}
+
+fn list(keys: &[Key], as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        return view::say_json(&keys);
+    }
+    if keys.is_empty() {
+        return view::say("There are no keys.");
+    }
+    let heads = ["id", "name", "scopes", "workspace", "until", "a day at most"];
+    let mut rows = vec![heads.map(|head| style(head).bold().to_string()).to_vec()];
+    for key in keys {
+        let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.name()).collect();
+        let until = key.expires.map_or("revoked".into(), |at| at.date_naive().to_string());
+        let usd = key.budget_per_day_usd.map(|usd| format!("${usd}"));
+        let calls = key.calls_per_day.map(|calls| format!("{calls} calls"));
+        let most: Vec<String> = usd.into_iter().chain(calls).collect();
+        rows.push(vec![
+            key.id.clone(),
+            key.name.clone(),
+            scopes.join(", "),
+            key.workspace.clone(),
+            until,
+            most.join(", "),
+        ]);
+    }
+    view::say(&table(&rows))
+}
+
+impl From<ScopeArg> for Scope {
+    fn from(scope: ScopeArg) -> Self {
+        match scope {
+            ScopeArg::Ask => Self::Ask,
+            ScopeArg::Write => Self::Write,
+            ScopeArg::Admin => Self::Admin,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The server as a program: started, spoken to, told to stop; and the agent's one.
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::program::{Program, write_library};
+
+/// The address that the first line of standard output says.
+fn address(child: &mut Child) -> String {
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    line.trim().strip_prefix("listening on http://").unwrap_or_else(|| panic!("{line}")).to_owned()
+}
+
+fn get(address: &str, path: &str, headers: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let request =
+        format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
+}
+
+fn terminated(mut child: Child) -> i32 {
+    let killed = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+    assert!(killed.success());
+    child.wait().unwrap().code().unwrap_or(-1)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_says_where_it_is_and_ends_when_it_is_told() {
+    let program = Program::new();
+    write_library(&program);
+    program.run(&["index", "library"]);
+    let mut child = program.start(&["serve", "--port", "0"]);
+    let address = address(&mut child);
+    assert!(get(&address, "/api/v1/health", "").contains("\"ok\""));
+    assert!(get(&address, "/api/v1/documents", "").contains("orrin.md"));
+    // A key that is made beside it closes it, and opens it.
+    let made = program.run(&["keys", "create", "--name", "a", "--scope", "ask", "--json"]).json();
+    assert!(get(&address, "/api/v1/me", "").starts_with("HTTP/1.1 401"));
+    let key = format!("authorization: Bearer {}\r\n", made["key"].as_str().unwrap());
+    assert!(get(&address, "/api/v1/me", &key).contains("\"scopes\":[\"ask\"]"));
+    let listed = program.run(&["keys", "list"]);
+    assert!(listed.out.contains(made["id"].as_str().unwrap()), "{}", listed.out);
+    assert_eq!(program.run(&["keys", "revoke", made["id"].as_str().unwrap()]).code, 0);
+    assert!(get(&address, "/api/v1/me", &key).starts_with("HTTP/1.1 401"));
+    assert_eq!(terminated(child), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_demo_is_served_with_its_originals() {
+    let program = Program::new();
+    let mut child = program.start(&["serve", "--demo", "--port", "0"]);
+    let address = address(&mut child);
+    assert!(get(&address, "/api/v1/me", "").contains("\"demo\":true"));
+    assert!(get(&address, "/api/v1/documents/biosimilars.csv/file", "").contains("attachment"));
+    assert_eq!(terminated(child), 0);
+    assert!(program.path(".halma/demo/base/files/biosimilars.csv").is_file());
+}
+
+#[test]
+fn wrong_use_is_told_before_anything_is_served() {
+    let program = Program::new();
+    program.run(&["serve", "--addr", "0.0.0.0:0"]).fails(2, &["no keys", "halma keys create"]);
+    program.run(&["serve", "--addr", "nowhere"]).fails(1, &["nowhere", "--addr"]);
+    program.run(&["keys", "revoke", "x"]).fails(1, &["no key `x`"]);
+    program.run(&["mcp", "--kb", "nothing"]).fails(2, &["halma index"]);
+}
+
+#[test]
+fn an_agent_that_starts_halma_asks_it() {
+    let program = Program::new();
+    write_library(&program);
+    program.run(&["index", "library"]);
+    let mut child = program.command(&["mcp"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut say = |message: Value| writeln!(input, "{message}").unwrap();
+    let mut hear = || {
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        serde_json::from_str::<Value>(&line).unwrap_or_else(|e| panic!("{e}: {line}"))
+    };
+    say(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}}}));
+    assert_eq!(hear()["result"]["serverInfo"]["name"], "halma");
+    say(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    say(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "ask", "arguments": {"question": "In which year was Orrin Light first lit?"},
+        "_meta": {"progressToken": 7}}}));
+    let mut steps = 0;
+    let answered = loop {
+        let message = hear();
+        if message["id"] == 2 {
+            break message;
+        }
+        assert_eq!(message["params"]["progressToken"], 7, "{message}");
+        steps += 1;
+    };
+    let text = answered["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(steps > 0 && text.starts_with("1871 [1]"), "{text}");
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}

@@ -1,0 +1,158 @@
+//! Builds: a queue on disk for each workspace, worked off one at a time, resumed after a restart.
+mod build;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use axum::http::StatusCode;
+use chrono::Utc;
+use halma_engine::{Step, Traces};
+use tokio::sync::watch;
+
+pub(crate) use build::{Build, BuildState, Shown};
+pub(crate) use worker::{inputs, options, work};
+
+use crate::problem::Problem;
+
+const FOLDER: &str = "builds";
+
+/// Builds that are over and still kept.
+const KEPT: usize = 100;
+
+pub(crate) struct Builds {
+    dir: PathBuf,
+    all: Mutex<BTreeMap<String, Build>>,
+    /// Counts changes of any build.
+    changes: watch::Sender<u64>,
+    closed: watch::Sender<bool>,
+}
+
+/// Whether the workspace in this folder has builds to take up.
+pub(crate) fn are_waiting(dir: &Path) -> bool {
+    read(&dir.join(FOLDER)).values().any(|build| build.state.is_waiting())
+}
+
+fn read(dir: &Path) -> BTreeMap<String, Build> {
+    let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let read = |path: PathBuf| {
+        let mut build: Build = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        if build.state == BuildState::Running {
+            // The server ended while it ran.
+            build.state = BuildState::Queued;
+        }
+        Some((build.id.clone(), build))
+    };
+    files.filter_map(|file| read(file.path())).collect()
+}
+
+impl Builds {
+    pub(crate) fn open(dir: &Path) -> std::io::Result<Self> {
+        let dir = dir.join(FOLDER);
+        std::fs::create_dir_all(&dir)?;
+        let all = Mutex::new(read(&dir));
+        Ok(Self { dir, all, changes: watch::Sender::new(0), closed: watch::Sender::new(false) })
+    }
+
+    /// Puts a build at the end of the queue. With no names everything that was uploaded is built.
+    pub(crate) fn start(
+        &self,
+        uploads: Option<Vec<String>>,
+        key: Option<String>,
+    ) -> Result<Build, Problem> {
+        let id = Traces::next_id().map_err(|e| Problem::internal(&e))?;
+        let build = Build::queued(id, uploads, key);
+        self.put(build.clone())?;
+        self.forget_oldest();
+        Ok(build)
+    }
+
+    /// Newest first.
+    pub(crate) fn list(&self) -> Vec<Build> {
+        self.all().values().rev().cloned().collect()
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Result<Build, Problem> {
+        self.all().get(id).cloned().ok_or_else(|| Problem::not_found("such build"))
+    }
+
+    /// Moves a build to another state, if it may be moved there.
+    pub(crate) fn turn(&self, id: &str, to: BuildState) -> Result<Build, Problem> {
+        use BuildState::{Cancelled, Failed, Paused, Queued, Running};
+        let mut build = self.get(id)?;
+        let may = match to {
+            Paused => matches!(build.state, Queued | Running),
+            Queued => matches!(build.state, Paused | Failed),
+            Cancelled => matches!(build.state, Queued | Running | Paused),
+            _ => false,
+        };
+        if !may {
+            let said = format!("the build is {}", build.state.name());
+            return Err(Problem::new(StatusCode::CONFLICT, said)
+                .hint("running builds can be paused or cancelled, paused ones resumed"));
+        }
+        build.state = to;
+        build.error = None;
+        build.finished = (to == Cancelled).then(Utc::now);
+        self.put(build.clone())?;
+        Ok(build)
+    }
+
+    /// Sees every change from now on.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// Ends the work, for good as far as this process goes; what runs is taken up by the next one.
+    pub(crate) async fn close(&self) {
+        self.closed.send_replace(true);
+        // The worker holds a receiver until it has ended.
+        self.closed.closed().await;
+    }
+
+    fn next(&self) -> Option<Build> {
+        self.all().values().find(|build| build.state == BuildState::Queued).cloned()
+    }
+
+    fn step(&self, id: &str, step: Step) {
+        if let Some(build) = self.all().get_mut(id) {
+            build.step(step);
+        }
+        self.changes.send_modify(|changes| *changes += 1);
+    }
+
+    /// Keeps a build on disk, then in memory.
+    fn put(&self, build: Build) -> Result<(), Problem> {
+        let write = || {
+            let mut file = tempfile::NamedTempFile::new_in(&self.dir)?;
+            serde_json::to_writer(&mut file, &build)?;
+            file.as_file().sync_all()?;
+            file.persist(self.path(&build.id)).map_err(|e| e.error)?;
+            Ok::<_, std::io::Error>(())
+        };
+        write().map_err(|e| Problem::internal(&e))?;
+        self.all().insert(build.id.clone(), build);
+        self.changes.send_modify(|changes| *changes += 1);
+        Ok(())
+    }
+
+    fn forget_oldest(&self) {
+        let mut all = self.all();
+        while all.len() > KEPT {
+            let oldest = all.values().find(|build| build.state.is_over());
+            let Some(id) = oldest.map(|build| build.id.clone()) else { break };
+            all.remove(&id);
+            // It is there again after a restart, and forgotten again.
+            let _ = std::fs::remove_file(self.path(&id));
+        }
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.dir.join(format!("{id}.json"))
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Build>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,203 @@
+//! Documents of a workspace, those included that were uploaded and are not built yet.
+use std::time::SystemTime;
+
+use chrono::{DateTime, Utc};
+use halma_core::{Layer, NodeId};
+use halma_engine::{Engine, ListQuery, Listed, Original};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::builds::{Build, BuildState};
+use crate::listing::Items;
+use crate::problem::Problem;
+use crate::workspace::Workspace;
+
+/// What begins so is the id of an upload that is no document yet.
+const UPLOAD: &str = "upload-";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DocumentState {
+    Indexed,
+    /// A build that covers it is running.
+    Building,
+    /// Uploaded, and not built yet.
+    Queued,
+    /// Some of the work on it failed; the next build tries again.
+    Failed,
+    /// It cannot be read.
+    Refused,
+}
+
+/// A document in a list.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DocumentLine {
+    pub(crate) id: String,
+    /// Its path below the folder it was uploaded to.
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) format: String,
+    pub(crate) state: DocumentState,
+    /// Of the original file, where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) bytes: Option<u64>,
+    pub(crate) chunks: u64,
+    pub(crate) atoms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub(crate) updated: Option<DateTime<Utc>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+/// Which documents are listed.
+pub(crate) struct Wanted {
+    /// Part of a name.
+    pub(crate) query: Option<String>,
+    pub(crate) state: Option<DocumentState>,
+    pub(crate) limit: usize,
+    pub(crate) after: Option<String>,
+}
+
+/// What was uploaded and waits comes first, by name; then the base's documents by name.
+pub(crate) fn list(workspace: &Workspace, wanted: &Wanted) -> Result<Items<DocumentLine>, Problem> {
+    let engine = workspace.engine();
+    let builds = workspace.builds.list();
+    let mut lines = vec![];
+    let in_base = wanted.after.as_deref().filter(|after| !after.starts_with(UPLOAD));
+    if in_base.is_none() {
+        lines = waiting(&engine, &builds)?;
+        lines.retain(|line| wanted.takes(line));
+        if let Some(after) = &wanted.after {
+            let at = lines.iter().position(|line| line.id == *after).map_or(0, |at| at + 1);
+            lines.drain(..at);
+        }
+    }
+    let mut after = in_base.map(NodeId::from);
+    while lines.len() <= wanted.limit {
+        let query = ListQuery {
+            layer: Layer::Document,
+            document: wanted.query.as_ref().map(|part| format!("*{part}*")),
+            after: after.take(),
+            limit: wanted.limit + 1,
+        };
+        let found = engine.base().list(&query)?;
+        let last = found.last().map(|listed| listed.id.clone());
+        let whole = found.len() > wanted.limit;
+        let found = found.into_iter().map(|listed| of_listed(listed, &engine, &builds));
+        lines.extend(found.filter(|line| wanted.takes(line)));
+        after = last.filter(|_| whole);
+        if after.is_none() {
+            break;
+        }
+    }
+    Ok(Items::cut(lines, wanted.limit, |line| line.id.clone()))
+}
+
+impl Wanted {
+    fn takes(&self, line: &DocumentLine) -> bool {
+        self.query.as_ref().is_none_or(|part| line.name.contains(part.as_str()))
+            && self.state.is_none_or(|state| state == line.state)
+    }
+}
+
+/// Uploads that are no documents.
+fn waiting(engine: &Engine, builds: &[Build]) -> Result<Vec<DocumentLine>, Problem> {
+    let mut lines = vec![];
+    for file in engine.originals().list() {
+        if engine.base().find_document(&file.name)?.is_none() {
+            lines.push(of_upload(&file, builds));
+        }
+    }
+    Ok(lines)
+}
+
+pub(crate) fn of_upload(file: &Original, builds: &[Build]) -> DocumentLine {
+    let (state, error) = match under_way(file, builds) {
+        Some(state) => (state, None),
+        None => match builds.iter().find_map(|build| build.refused(&file.name)) {
+            Some(reason) => (DocumentState::Refused, Some(reason)),
+            None => (DocumentState::Queued, None),
+        },
+    };
+    DocumentLine {
+        id: upload_id(&file.name),
+        name: file.name.clone(),
+        title: file.name.clone(),
+        format: String::new(),
+        state,
+        bytes: Some(file.bytes),
+        chunks: 0,
+        atoms: 0,
+        updated: file.modified.map(DateTime::from),
+        error,
+    }
+}
+
+/// Where a file is in the builds that cover it and began after it was uploaded; `None` when the
+/// last of them is over.
+fn under_way(file: &Original, builds: &[Build]) -> Option<DocumentState> {
+    let covering = builds.iter().find(|build| build.covers(&file.name));
+    let Some(build) = covering else { return Some(DocumentState::Queued) };
+    let uploaded: Option<DateTime<Utc>> = file.modified.map(DateTime::from);
+    let later = build.started.is_some_and(|started| uploaded.is_some_and(|at| at > started));
+    match build.state {
+        BuildState::Running => Some(DocumentState::Building),
+        BuildState::Queued | BuildState::Paused | BuildState::Cancelled => {
+            Some(DocumentState::Queued)
+        }
+        BuildState::Done | BuildState::Failed => later.then_some(DocumentState::Queued),
+    }
+}
+
+fn of_listed(listed: Listed, engine: &Engine, builds: &[Build]) -> DocumentLine {
+    let Listed { id, title, document, about, .. } = listed;
+    let file = engine.originals().get(&document);
+    let about = about.unwrap_or_else(|| halma_engine::ListedDocument {
+        format: String::new(),
+        parts: std::collections::BTreeMap::new(),
+        units: std::collections::BTreeMap::new(),
+    });
+    let failed = about.units.get("failed").copied().unwrap_or_default();
+    let part = |layer: Layer| about.parts.get(&layer).copied().unwrap_or_default();
+    // A file that was uploaded again waits for the next build; one that no build knows of was
+    // indexed in another way.
+    let known = |file: &Original| builds.iter().any(|build| build.covers(&file.name));
+    let again = file.as_ref().filter(|file| known(file)).and_then(|file| under_way(file, builds));
+    let state = match again {
+        Some(state) => state,
+        None if failed > 0 => DocumentState::Failed,
+        None => DocumentState::Indexed,
+    };
+    DocumentLine {
+        id: id.0,
+        name: document,
+        title,
+        format: about.format,
+        state,
+        bytes: file.as_ref().map(|file| file.bytes),
+        chunks: part(Layer::Chunk),
+        atoms: part(Layer::Atom),
+        updated: file.and_then(|file| file.modified).map(|at: SystemTime| at.into()),
+        error: (failed > 0).then(|| format!("{failed} units of work failed; build again")),
+    }
+}
+
+fn upload_id(name: &str) -> String {
+    format!("{UPLOAD}{}", &blake3::hash(name.as_bytes()).to_hex()[..16])
+}
+
+/// The upload of an id, where it is one.
+pub(crate) fn upload_of(engine: &Engine, id: &str) -> Option<Original> {
+    let files = id.starts_with(UPLOAD).then(|| engine.originals().list())?;
+    files.into_iter().find(|file| upload_id(&file.name) == id)
+}
+
+/// The id of a document, checked; a name of one will do as well.
+pub(crate) fn document_id(engine: &Engine, id: &str) -> Result<NodeId, Problem> {
+    if let Some(found) = engine.base().find_document(id)? {
+        return Ok(found);
+    }
+    let missing = || Problem::not_found("such document");
+    id.starts_with("d-").then(|| NodeId::from(id)).ok_or_else(missing)
+}

@@ -1,0 +1,54 @@
+//! What the tools are called with, as `tools.json` describes it.
+use halma_core::{Layer, Mode};
+use serde::Deserialize;
+
+use crate::asking::Turn;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AskArguments {
+    pub(super) question: String,
+    #[serde(default)]
+    pub(super) strategy: Option<String>,
+    #[serde(default)]
+    pub(super) history: Vec<Turn>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SearchArguments {
+    pub(super) query: String,
+    #[serde(default)]
+    pub(super) layer: Option<Layer>,
+    #[serde(default)]
+    pub(super) mode: Option<Mode>,
+    #[serde(default)]
+    pub(super) limit: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadArguments {
+    pub(super) document: String,
+    #[serde(default)]
+    pub(super) start: Option<usize>,
+    #[serde(default)]
+    pub(super) end: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListArguments {
+    #[serde(default)]
+    pub(super) query: Option<String>,
+    #[serde(default)]
+    pub(super) limit: Option<usize>,
+    #[serde(default)]
+    pub(super) after: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExplainArguments {
+    pub(super) id: String,
+}

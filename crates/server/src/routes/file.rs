@@ -1,0 +1,113 @@
+//! A document's original file.
+use axum::body::Body;
+use axum::http::header::{
+    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+};
+use axum::http::{HeaderValue, Response};
+use tokio::io::AsyncReadExt as _;
+
+use crate::access::MayAsk;
+use crate::beside::beside;
+use crate::documents::{document_id, upload_of};
+use crate::json::Part;
+use crate::problem::Problem;
+
+/// Bytes read at a time.
+const PIECE: usize = 64 * 1024;
+
+/// A document's original, as a download: whatever it holds, it is not shown as a page of this
+/// server.
+#[utoipa::path(get, path = "/api/v1/documents/{id}/file", tag = "documents",
+    params(("id" = String, Path, description = "An id, or a name")),
+    responses((status = 200, description = "The file", content_type = "application/octet-stream"),
+        (status = 404, body = Problem)))]
+pub(crate) async fn file(
+    MayAsk(caller): MayAsk,
+    Part(id): Part<String>,
+) -> Result<Response<Body>, Problem> {
+    let found = beside(move || {
+        let engine = caller.workspace.engine();
+        let name = match upload_of(&engine, &id) {
+            Some(upload) => upload.name,
+            None => engine.base().show(&document_id(&engine, &id)?)?.node.document,
+        };
+        let path = engine.originals().find(&name);
+        let path = path.ok_or_else(|| {
+            Problem::not_found("original of this document here")
+                .hint("it was indexed from another place; its text is there all the same")
+        })?;
+        Ok((name, path))
+    });
+    let (name, path) = found.await?;
+    let gone = |_| Problem::not_found("such file any more");
+    let file = tokio::fs::File::open(&path).await.map_err(gone)?;
+    let bytes = file.metadata().await.map_err(gone)?.len();
+    let mut response = Response::new(Body::from_stream(pieces(file)));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media(&name)));
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes));
+    headers
+        .insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox"));
+    if let Ok(disposition) = HeaderValue::from_str(&disposition(&name)) {
+        headers.insert(CONTENT_DISPOSITION, disposition);
+    }
+    Ok(response)
+}
+
+fn pieces(
+    file: tokio::fs::File,
+) -> impl futures::Stream<Item = std::io::Result<axum::body::Bytes>> {
+    futures::stream::try_unfold(file, |mut file| async {
+        let mut piece = vec![0; PIECE];
+        let read = file.read(&mut piece).await?;
+        piece.truncate(read);
+        Ok((read > 0).then(|| (axum::body::Bytes::from(piece), file)))
+    })
+}
+
+/// Only what a browser cannot run; the rest is bytes.
+fn media(name: &str) -> &'static str {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_lowercase());
+    match extension.as_deref() {
+        Some("pdf") => "application/pdf",
+        Some("png") => "image/png",
+        Some("jpg" | "jpeg") => "image/jpeg",
+        Some("md" | "txt" | "csv" | "tsv") => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
+
+/// With the name in the encoding of RFC 5987, in which nothing can end it early.
+fn disposition(name: &str) -> String {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let mut encoded = String::new();
+    for byte in last.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    format!("attachment; filename*=UTF-8''{encoded}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_leave_its_header() {
+        assert_eq!(
+            disposition("x/a \"b\"\r\nü.md"),
+            "attachment; filename*=UTF-8''a%20%22b%22%0D%0A%C3%BC.md"
+        );
+    }
+
+    #[test]
+    fn nothing_that_runs_is_named_as_such() {
+        for name in ["a.html", "a.svg", "a.js", "a.xml", "a", "a.PDF.htm"] {
+            assert_eq!(media(name), "application/octet-stream", "{name}");
+        }
+        assert_eq!(media("A.PDF"), "application/pdf");
+    }
+}

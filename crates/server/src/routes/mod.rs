@@ -1,0 +1,150 @@
+//! All routes, with their description.
+mod ask;
+mod builds;
+mod documents;
+mod evaluations;
+mod file;
+mod health;
+mod keys;
+mod models;
+mod nodes;
+mod page;
+mod prompts;
+mod reference;
+mod search;
+mod strategies;
+mod tables;
+mod traces;
+mod uploads;
+mod usage;
+mod workspaces;
+
+pub(crate) use ask::{unbuffered, while_read};
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::DefaultBodyLimit;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{HeaderName, HeaderValue, Method};
+use axum::{Router, middleware};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::cors::CorsLayer;
+use tower_http::timeout::RequestBodyTimeoutLayer;
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::Shared;
+use crate::{mcp, openai, security};
+
+/// How long a client may send nothing in the middle of a body.
+const QUIET_BODY: Duration = Duration::from_secs(30);
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Halma",
+        description = "Answers hard questions over your own documents, hop by hop, and shows its \
+                       work. Errors are `application/problem+json`; every response has the header \
+                       `x-request-id`.",
+        license(name = "Apache-2.0")
+    ),
+    components(schemas(crate::problem::Problem, crate::schema::Event)),
+    security(("key" = []))
+)]
+struct Described;
+
+/// The routes with their description.
+fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
+    let mut description = Described::openapi();
+    let mut bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+    bearer.description = Some("A key, `halma_…`; none is needed where none was made.".into());
+    let components = description.components.get_or_insert_default();
+    components.add_security_scheme("key", SecurityScheme::Http(bearer));
+    OpenApiRouter::with_openapi(description)
+        .routes(routes!(health::health))
+        .routes(routes!(health::me))
+        .routes(routes!(health::config))
+        .routes(routes!(ask::ask))
+        .routes(routes!(search::search))
+        .routes(routes!(strategies::strategies))
+        .routes(routes!(documents::list))
+        .routes(routes!(documents::get, documents::delete))
+        .routes(routes!(documents::text))
+        .routes(routes!(documents::nodes))
+        .routes(routes!(file::file))
+        .routes(routes!(builds::list, builds::start))
+        .routes(routes!(builds::estimate))
+        .routes(routes!(builds::get))
+        .routes(routes!(builds::events))
+        .routes(routes!(builds::pause))
+        .routes(routes!(builds::resume))
+        .routes(routes!(builds::cancel))
+        .routes(routes!(nodes::get))
+        .routes(routes!(nodes::neighbours))
+        .routes(routes!(tables::list))
+        .routes(routes!(tables::get))
+        .routes(routes!(tables::sql))
+        .routes(routes!(traces::list))
+        .routes(routes!(traces::get, traces::delete))
+        .routes(routes!(prompts::list))
+        .routes(routes!(prompts::get, prompts::put, prompts::delete))
+        .routes(routes!(models::list))
+        .routes(routes!(models::test))
+        .routes(routes!(usage::usage))
+        .routes(routes!(evaluations::list))
+        .routes(routes!(evaluations::get))
+        .routes(routes!(evaluations::compare))
+        .routes(routes!(evaluations::page))
+        .routes(routes!(keys::list, keys::create))
+        .routes(routes!(keys::revoke))
+        .routes(routes!(workspaces::list, workspaces::create))
+        .routes(routes!(workspaces::delete))
+        .routes(routes!(openai::chat))
+        .routes(routes!(openai::models))
+        .routes(routes!(openai::embeddings))
+        .split_for_parts()
+}
+
+/// Everything that is served.
+pub(crate) fn router(app: &Shared) -> Router {
+    let (mut routes, mut description) = described();
+    // Uploads have a limit of their own, counted as they arrive.
+    let (uploads, of_uploads) =
+        OpenApiRouter::<Shared>::new().routes(routes!(uploads::upload)).split_for_parts();
+    description.merge(of_uploads);
+    // `{*name}` is axum's, for names that hold slashes.
+    let paths = std::mem::take(&mut description.paths.paths);
+    description.paths.paths =
+        paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
+    routes = routes
+        .layer(DefaultBodyLimit::max(app.config.max_body_bytes))
+        .merge(uploads.layer(DefaultBodyLimit::disable()))
+        .merge(reference::routes(&description))
+        .merge(mcp::routes(app))
+        .fallback(page::page);
+    routes
+        .layer(CatchPanicLayer::new())
+        .layer(middleware::from_fn_with_state(Arc::clone(app), security::outer))
+        .layer(cors(app))
+        .layer(CompressionLayer::new())
+        .layer(RequestBodyTimeoutLayer::new(QUIET_BODY))
+        .with_state(Arc::clone(app))
+}
+
+/// Without origins in the configuration nothing is said, which browsers take for a no.
+fn cors(app: &Shared) -> CorsLayer {
+    let origins = app.config.cors_origins.iter();
+    let origins: Vec<HeaderValue> = origins.filter_map(|origin| origin.parse().ok()).collect();
+    if origins.is_empty() {
+        return CorsLayer::new();
+    }
+    CorsLayer::new()
+        .allow_origin(origins)
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
+        .allow_headers([AUTHORIZATION, CONTENT_TYPE, HeaderName::from_static("x-halma-workspace")])
+        .expose_headers([HeaderName::from_static("x-request-id")])
+}

@@ -1,0 +1,74 @@
+//! The ways of answering.
+use axum::Json;
+use halma_core::Need;
+use halma_engine::{Engine, cost, strategies as all};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::access::MayAsk;
+use crate::problem::Problem;
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct StrategyLine {
+    name: &'static str,
+    /// Authors, title, venue.
+    paper: &'static str,
+    summary: &'static str,
+    /// What it cannot do without.
+    needs: Vec<String>,
+    /// Why it cannot be used as the server is configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unmet: Option<String>,
+    /// Whether it answers when none is named.
+    default: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<MeasuredCost>,
+    /// Its settings with their values.
+    settings: serde_json::Value,
+}
+
+/// What it takes for a question on average, measured with the offline model.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MeasuredCost {
+    calls: f32,
+    tokens: u32,
+}
+
+/// The ways of answering.
+#[utoipa::path(get, path = "/api/v1/strategies", tag = "ask",
+    responses((status = 200, body = Vec<StrategyLine>), (status = 401, body = Problem)))]
+pub(crate) async fn strategies(MayAsk(caller): MayAsk) -> Json<Vec<StrategyLine>> {
+    Json(lines(&caller.workspace.engine()))
+}
+
+fn lines(engine: &Engine) -> Vec<StrategyLine> {
+    let usual = &engine.config().ask.strategy;
+    let line = |entry: &'static halma_core::Entry| {
+        let built = engine.strategy(entry.name);
+        let table = engine.config().strategy.get(entry.name).cloned().unwrap_or_default();
+        let settings = match &built {
+            Ok(strategy) => Some(strategy.settings()),
+            Err(_) => (entry.build)(table).ok().map(|strategy| strategy.settings()),
+        };
+        StrategyLine {
+            name: entry.name,
+            paper: entry.paper,
+            summary: entry.summary,
+            needs: entry.needs.iter().map(in_words).collect(),
+            unmet: built.err().map(|e| format!("{}; {}", e.reason, e.hint)),
+            default: entry.name == usual,
+            cost: cost(entry.name)
+                .map(|cost| MeasuredCost { calls: cost.calls, tokens: cost.tokens }),
+            settings: settings.unwrap_or_default(),
+        }
+    };
+    all().iter().map(line).collect()
+}
+
+fn in_words(need: &Need) -> String {
+    match need {
+        Need::LogProbs(role) => format!("log-probabilities of the model for `{role}`"),
+        Need::Reranker => "a reranker".into(),
+        Need::Tagger => "a tagger".into(),
+    }
+}

@@ -1,0 +1,80 @@
+//! A workspace: one tenant with a base, its originals, builds, traces and usage.
+mod all;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use halma_engine::Engine;
+
+pub(crate) use all::{DEFAULT, Workspaces};
+
+use crate::builds::Builds;
+use crate::problem::Problem;
+use crate::usage::Usage;
+
+pub(crate) struct Workspace {
+    pub(crate) name: String,
+    pub(crate) dir: PathBuf,
+    engine: RwLock<Arc<Engine>>,
+    pub(crate) builds: Arc<Builds>,
+    pub(crate) usage: Arc<Usage>,
+}
+
+impl Workspace {
+    /// What of uploads was left half done by a crash goes; builds that were running wait to be
+    /// taken up again.
+    pub(crate) fn open(name: &str, dir: &Path, engine: Engine) -> Result<Self, Problem> {
+        let failed = |e: std::io::Error| Problem::internal(&e);
+        let halves = dir.join(UPLOADS);
+        if halves.exists() {
+            std::fs::remove_dir_all(&halves).map_err(failed)?;
+        }
+        engine.originals().make().map_err(failed)?;
+        Ok(Self {
+            name: name.to_owned(),
+            dir: dir.to_owned(),
+            engine: RwLock::new(Arc::new(engine)),
+            builds: Arc::new(Builds::open(dir).map_err(failed)?),
+            usage: Arc::new(Usage::open(dir).map_err(failed)?),
+        })
+    }
+
+    pub(crate) fn engine(&self) -> Arc<Engine> {
+        Arc::clone(&self.engine.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn put_engine(&self, engine: Engine) {
+        *self.engine.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(engine);
+    }
+
+    /// The folder of uploads that are under way.
+    pub(crate) fn uploads(&self) -> PathBuf {
+        self.dir.join(UPLOADS)
+    }
+}
+
+const UPLOADS: &str = "uploads";
+
+/// Whether it may be the name of a workspace, which is the name of a folder too.
+pub(crate) fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    (1..=64).contains(&name.len())
+        && name.chars().all(plain)
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_no_path() {
+        for right in ["default", "a", "law-2026", "a_b"] {
+            assert!(is_name(right), "{right}");
+        }
+        let long = "a".repeat(65);
+        for wrong in ["", ".", "..", "a/b", "A", "ü", "-a", "_a", "a b", "a\0", &long] {
+            assert!(!is_name(wrong), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Every route with every kind of key that must not open it.
+use std::collections::BTreeSet;
+
+use chrono::{Duration, Utc};
+use halma_server::{KeyFile, Scope};
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::world::{World, new_key};
+
+/// What each route asks for; `None` is any key.
+const ROUTES: &[(&str, &str, Option<Scope>)] = &[
+    ("get", "/api/v1/me", None),
+    ("get", "/api/v1/config", Some(Scope::Admin)),
+    ("post", "/api/v1/ask", Some(Scope::Ask)),
+    ("post", "/api/v1/search", Some(Scope::Ask)),
+    ("get", "/api/v1/strategies", Some(Scope::Ask)),
+    ("get", "/api/v1/documents", Some(Scope::Ask)),
+    ("post", "/api/v1/documents", Some(Scope::Write)),
+    ("get", "/api/v1/documents/{id}", Some(Scope::Ask)),
+    ("delete", "/api/v1/documents/{id}", Some(Scope::Write)),
+    ("get", "/api/v1/documents/{id}/text", Some(Scope::Ask)),
+    ("get", "/api/v1/documents/{id}/nodes", Some(Scope::Ask)),
+    ("get", "/api/v1/documents/{id}/file", Some(Scope::Ask)),
+    ("get", "/api/v1/builds", Some(Scope::Ask)),
+    ("post", "/api/v1/builds", Some(Scope::Write)),
+    ("post", "/api/v1/builds/estimate", Some(Scope::Write)),
+    ("get", "/api/v1/builds/{id}", Some(Scope::Ask)),
+    ("get", "/api/v1/builds/{id}/events", Some(Scope::Ask)),
+    ("post", "/api/v1/builds/{id}/pause", Some(Scope::Write)),
+    ("post", "/api/v1/builds/{id}/resume", Some(Scope::Write)),
+    ("post", "/api/v1/builds/{id}/cancel", Some(Scope::Write)),
+    ("get", "/api/v1/nodes/{id}", Some(Scope::Ask)),
+    ("get", "/api/v1/nodes/{id}/neighbours", Some(Scope::Ask)),
+    ("get", "/api/v1/tables", Some(Scope::Ask)),
+    ("get", "/api/v1/tables/{name}", Some(Scope::Ask)),
+    ("post", "/api/v1/sql", Some(Scope::Ask)),
+    ("get", "/api/v1/traces", Some(Scope::Ask)),
+    ("get", "/api/v1/traces/{id}", Some(Scope::Ask)),
+    ("delete", "/api/v1/traces/{id}", Some(Scope::Write)),
+    ("get", "/api/v1/prompts", Some(Scope::Ask)),
+    ("get", "/api/v1/prompts/{name}", Some(Scope::Ask)),
+    ("put", "/api/v1/prompts/{name}", Some(Scope::Admin)),
+    ("delete", "/api/v1/prompts/{name}", Some(Scope::Admin)),
+    ("get", "/api/v1/models", Some(Scope::Ask)),
+    ("post", "/api/v1/models/{name}/test", Some(Scope::Admin)),
+    ("get", "/api/v1/usage", Some(Scope::Ask)),
+    ("get", "/api/v1/evaluations", Some(Scope::Admin)),
+    ("get", "/api/v1/evaluations/{id}", Some(Scope::Admin)),
+    ("get", "/api/v1/evaluations/{id}/compare", Some(Scope::Admin)),
+    ("get", "/api/v1/evaluations/{id}/page", Some(Scope::Admin)),
+    ("get", "/api/v1/keys", Some(Scope::Admin)),
+    ("post", "/api/v1/keys", Some(Scope::Admin)),
+    ("delete", "/api/v1/keys/{id}", Some(Scope::Admin)),
+    ("get", "/api/v1/workspaces", Some(Scope::Admin)),
+    ("post", "/api/v1/workspaces", Some(Scope::Admin)),
+    ("delete", "/api/v1/workspaces/{name}", Some(Scope::Admin)),
+    ("post", "/v1/chat/completions", Some(Scope::Ask)),
+    ("get", "/v1/models", Some(Scope::Ask)),
+    ("post", "/v1/embeddings", Some(Scope::Ask)),
+];
+
+/// Routes that need no key, and the one that no description of HTTP has.
+const OPEN: &[&str] = &["get /api/v1/health"];
+const MCP: (&str, &str, Option<Scope>) = ("post", "/mcp", Some(Scope::Ask));
+
+async fn described(world: &World) -> BTreeSet<String> {
+    let description = world.get_json("/api/v1/openapi.json").await;
+    let paths = description["paths"].as_object().unwrap();
+    let operations = paths.iter().flat_map(|(path, methods)| {
+        methods.as_object().unwrap().keys().map(move |method| format!("{method} {path}"))
+    });
+    operations.collect()
+}
+
+async fn status(
+    world: &World,
+    route: (&str, &str),
+    key: Option<&str>,
+    workspace: Option<&str>,
+) -> u16 {
+    let path = route.1.replace("prompts/{name}", "prompts/naive/answer");
+    let path = path.replace("{id}", "x").replace("{name}", "x");
+    let method = Method::from_bytes(route.0.to_uppercase().as_bytes()).unwrap();
+    let mut request = world.request(method, &path);
+    if let Some(key) = key {
+        request = request.bearer_auth(key);
+    }
+    if let Some(workspace) = workspace {
+        request = request.header("x-halma-workspace", workspace);
+    }
+    request.send().await.unwrap().status().as_u16()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_table_has_every_route_that_is_described() {
+    let world = World::start().await;
+    let ours = ROUTES.iter().map(|(method, path, _)| format!("{method} {path}"));
+    let ours: BTreeSet<String> = ours.chain(OPEN.iter().map(ToString::to_string)).collect();
+    let described = described(&world).await;
+    assert_eq!(described, ours);
+    insta::assert_snapshot!(described.into_iter().collect::<Vec<_>>().join("\n"));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_route_opens_for_a_key_that_is_none_or_not_enough() {
+    let world = World::start().await;
+    let all = world.key(&Scope::ALL, "default");
+    good_workspace(&world, &all, "other").await;
+    let file = KeyFile::of(world.dir.path());
+    let (revoked, revoked_text) = file.create(new_key(&Scope::ALL, "default")).unwrap();
+    file.revoke(&revoked.id).unwrap();
+    let mut over = new_key(&Scope::ALL, "default");
+    over.expires = Some(Utc::now() - Duration::seconds(1));
+    let (_, over) = file.create(over).unwrap();
+    let narrow: Vec<(Scope, String)> =
+        Scope::ALL.iter().map(|scope| (*scope, world.key(&[*scope], "default"))).collect();
+    let wrong_secret = format!("{}0", &all[..all.len() - 1]);
+    for (method, path, scope) in ROUTES.iter().chain([&MCP]) {
+        let route = (*method, *path);
+        for nobody in
+            [None, Some("halma_x_y"), Some(&*revoked_text), Some(&*over), Some(&*wrong_secret)]
+        {
+            assert_eq!(status(&world, route, nobody, None).await, 401, "{route:?} {nobody:?}");
+        }
+        for (held, key) in &narrow {
+            let got = status(&world, route, Some(key), None).await;
+            let may = scope.is_none_or(|scope| scope == *held);
+            assert_eq!(matches!(got, 401 | 403), !may, "{route:?} with {held:?}: {got}");
+            if *held != Scope::Admin && may {
+                let got = status(&world, route, Some(key), Some("other")).await;
+                assert_eq!(got, 403, "{route:?} in another workspace");
+            }
+        }
+    }
+    // Unless it may do everything, a key is not even told whether a workspace is there.
+    let ask = &narrow[0].1;
+    let route = ("get", "/api/v1/me");
+    assert_eq!(status(&world, route, Some(ask), Some("nothing")).await, 403);
+    assert_eq!(status(&world, route, Some(&all), Some("nothing")).await, 404);
+    assert_eq!(status(&world, route, Some(&all), Some("other")).await, 200);
+    world.stop().await;
+}
+
+async fn good_workspace(world: &World, key: &str, name: &str) {
+    let body = serde_json::json!({"name": name});
+    let request = world.request(Method::POST, "/api/v1/workspaces").bearer_auth(key).json(&body);
+    assert_eq!(request.send().await.unwrap().status(), 201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_are_made_and_revoked_over_http_and_the_first_closes_the_server() {
+    let world = World::start().await;
+    let me = world.get_json("/api/v1/me").await;
+    assert_eq!((&me["keys_required"], me["scopes"].as_array().unwrap().len()), (&false.into(), 3));
+    let new = serde_json::json!({"name": "ops", "scopes": ["admin"], "workspace": "default"});
+    let made = world.post_json("/api/v1/keys", &new).await;
+    let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    assert!(key.starts_with("halma_") && key.contains(id));
+    assert_eq!(world.get("/api/v1/me").await.status(), 401);
+    let listed = world.request(Method::GET, "/api/v1/keys").bearer_auth(key).send().await.unwrap();
+    let listed = listed.text().await.unwrap();
+    assert!(listed.contains(id) && !listed.contains(key.rsplit('_').next().unwrap()));
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert!(listed["items"][0].get("hash").is_none());
+    let path = format!("/api/v1/keys/{id}");
+    let revoked = world.request(Method::DELETE, &path).bearer_auth(key).send().await.unwrap();
+    assert_eq!(revoked.status(), 204);
+    // The last key is gone, and the door stays closed.
+    assert_eq!(status(&world, ("get", "/api/v1/me"), Some(key), None).await, 401);
+    assert_eq!(status(&world, ("get", "/api/v1/me"), None, None).await, 401);
+    world.stop().await;
+}

@@ -1,0 +1,80 @@
+//! Builds: paused, resumed, cancelled, taken up after a restart.
+use serde_json::{Value, json};
+
+use crate::world::{Setup, World, config};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_build_that_was_cut_off_is_taken_up_after_a_restart() {
+    let world = World::with(Setup { config: config(), library: false }).await;
+    world.upload(&[("a.md", b"# A\n\nOne is in Velby.\n")]).await;
+    let dir = world.stop().await;
+    // As a server that was killed leaves it.
+    let build = json!({"id": "019abc", "state": "running", "uploads": null, "key": null,
+        "created": "2026-11-20T10:00:00Z", "started": "2026-11-20T10:00:01Z", "finished": null,
+        "report": null, "error": null});
+    std::fs::write(dir.path().join("builds/019abc.json"), build.to_string()).unwrap();
+    std::fs::write(dir.path().join("builds/half.json"), "{").unwrap();
+    let world = World::over(dir, Setup { config: config(), library: false }).await;
+    let done = world.built("019abc").await;
+    assert_eq!((&done["state"], &done["report"]["documents_new"]), (&json!("done"), &json!(1)));
+    let listed = world.get_json("/api/v1/documents").await;
+    assert_eq!(listed["items"][0]["state"], "indexed");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn builds_run_one_behind_the_other_and_can_be_stopped() {
+    let world = World::with(Setup { config: config(), library: false }).await;
+    let files: Vec<(String, Vec<u8>)> = (0..40)
+        .map(|n| {
+            let text =
+                format!("# Note {n}\n\n{}\n", format!("Light {n} is in Velby. ").repeat(200));
+            (format!("note{n:02}.md"), text.into_bytes())
+        })
+        .collect();
+    let files: Vec<(&str, &[u8])> =
+        files.iter().map(|(name, text)| (name.as_str(), text.as_slice())).collect();
+    world.upload(&files).await;
+    let first = world.post_json("/api/v1/builds", &json!({})).await;
+    let second = world.post_json("/api/v1/builds", &json!({"uploads": ["note00.md"]})).await;
+    let path = |build: &Value, turn: &str| {
+        format!("/api/v1/builds/{}{turn}", build["id"].as_str().unwrap())
+    };
+    let turned = world.post(&path(&second, "/pause"), &json!({})).await;
+    if turned.status().is_success() {
+        assert_eq!(world.get_json(&path(&second, "")).await["state"], "paused");
+        world.post_json(&path(&second, "/resume"), &json!({})).await;
+    }
+    assert_eq!(world.built(first["id"].as_str().unwrap()).await["state"], "done");
+    assert_eq!(world.built(second["id"].as_str().unwrap()).await["state"], "done");
+    let again = world.post(&path(&second, "/cancel"), &json!({})).await;
+    assert_eq!(again.status(), 409);
+    let third = world.post_json("/api/v1/builds", &json!({})).await;
+    let cancelled = world.post(&path(&third, "/cancel"), &json!({})).await;
+    let state = world.get_json(&path(&third, "")).await["state"].clone();
+    assert!(state == "cancelled" || cancelled.status() == 409, "{state}");
+    let listed = world.get_json("/api/v1/builds").await;
+    assert_eq!(listed["items"].as_array().unwrap().len(), 3);
+    assert_eq!(listed["items"][2]["id"], first["id"]);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_read_is_told_by_name() {
+    let world = World::with(Setup { config: config(), library: false }).await;
+    // By its beginning it is a PDF.
+    world.upload(&[("broken.pdf", b"%PDF-1.4 nothing follows"), ("a.md", b"# A\n\nOne.\n")]).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    let done = world.built(build["id"].as_str().unwrap()).await;
+    assert_eq!(done["report"]["refused"][0]["name"], "broken.pdf", "{done}");
+    let refused = world.get_json("/api/v1/documents?state=refused").await;
+    assert_eq!(refused["items"][0]["name"], "broken.pdf");
+    assert!(!refused["items"][0]["error"].as_str().unwrap().is_empty());
+    let id = refused["items"][0]["id"].as_str().unwrap();
+    let path = format!("/api/v1/documents/{id}");
+    assert!(
+        world.request(reqwest::Method::DELETE, &path).send().await.unwrap().status().is_success()
+    );
+    assert!(!world.dir.path().join("files/broken.pdf").exists());
+    world.stop().await;
+}

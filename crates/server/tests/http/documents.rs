@@ -1,0 +1,196 @@
+//! Documents: uploaded, listed, read, deleted.
+use std::io::{Read as _, Write as _};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::world::{Setup, World, config, form, good, until};
+
+fn names(listed: &Value) -> Vec<&str> {
+    listed["items"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_waits_is_built_read_and_deleted_with_its_traces() {
+    let world = World::start().await;
+    let text = b"# Skell Light\n\nSkell Light was first lit in 1902.\n";
+    let uploaded = world.upload(&[("lights/skell.md", text)]).await;
+    assert_eq!(uploaded["accepted"][0]["bytes"], text.len());
+    let upload = uploaded["accepted"][0]["upload"].as_str().unwrap();
+    let waiting = world.get_json("/api/v1/documents?state=queued").await;
+    assert_eq!(names(&waiting), ["lights/skell.md"]);
+    let which = json!({"uploads": [upload]});
+    let estimate = world.post_json("/api/v1/builds/estimate", &which).await;
+    assert_eq!((&estimate["documents"], &estimate["usd"]), (&json!(1), &json!(0.0)));
+    let build = world.post_json("/api/v1/builds", &which).await;
+    let done = world.built(build["id"].as_str().unwrap()).await;
+    assert_eq!((&done["state"], &done["report"]["documents_new"]), (&json!("done"), &json!(1)));
+    let events =
+        world.get(&format!("/api/v1/builds/{}/events", done["id"].as_str().unwrap())).await;
+    assert!(events.text().await.unwrap().starts_with("event: done\n"));
+
+    let listed = world.get_json("/api/v1/documents?query=skell").await;
+    let line = &listed["items"][0];
+    assert_eq!((&line["state"], &line["format"]), (&json!("indexed"), &json!("markdown")));
+    assert!(line["chunks"].as_u64().unwrap() > 0);
+    let id = line["id"].as_str().unwrap();
+    let whole = world.get_json(&format!("/api/v1/documents/{id}")).await;
+    assert_eq!((&whole["title"], &whole["original"]), (&json!("Skell Light"), &json!(true)));
+    let nodes = world.get_json(&format!("/api/v1/documents/{id}/nodes?layer=chunk")).await;
+    assert!(nodes["items"][0]["text"].as_str().unwrap().contains("1902"));
+    let file = world.get(&format!("/api/v1/documents/{id}/file")).await;
+    let disposition = file.headers()["content-disposition"].to_str().unwrap().to_owned();
+    assert_eq!(disposition, "attachment; filename*=UTF-8''skell.md");
+    assert_eq!(file.bytes().await.unwrap().as_ref(), text);
+
+    let ask = json!({"question": "In which year was Skell Light first lit?"});
+    let answered = world.post_json("/api/v1/ask", &ask).await;
+    assert_eq!(answered["answer"]["text"], "1902", "{answered}");
+    let trace = format!("/api/v1/traces/{}", answered["id"].as_str().unwrap());
+    let kept = world.dir.path().join("traces");
+    let file = kept.join(format!("{}.jsonl", answered["id"].as_str().unwrap()));
+    until("the trace is kept", || file.exists()).await;
+    let path = format!("/api/v1/documents/{id}");
+    let removed = good(world.request(Method::DELETE, &path).send().await.unwrap()).await;
+    assert!(removed["removed"]["chunk"].as_u64().unwrap() > 0);
+    assert_eq!(world.get(&path).await.status(), 404);
+    assert_eq!(world.get(&trace).await.status(), 404);
+    assert!(!world.dir.path().join("files/lights").exists());
+    assert_eq!(names(&world.get_json("/api/v1/documents?query=skell").await).len(), 0);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_and_contents_that_are_not_right_are_refused_one_by_one() {
+    let world = World::start().await;
+    let long = "x".repeat(400);
+    let outside = world.dir.path().join("escaped.md");
+    let files: &[(&str, &[u8])] = &[
+        ("../escaped.md", b"text"),
+        ("..\\escaped.md", b"text"),
+        ("/etc/escaped.md", b"text"),
+        ("a/../../escaped.md", b"text"),
+        (".hidden.md", b"text"),
+        ("C:\\escaped.md", b"text"),
+        (&long, b"text"),
+        ("", b"text"),
+        ("empty.md", b""),
+        ("program.md", b"\x7fELF\x02\x01\x01"),
+        ("noise.txt", b"\x00\x01\x02\xff\xfe\x00\x00\x00"),
+        ("good.md", b"# Good\n\nIt is good.\n"),
+    ];
+    let uploaded = world.upload(files).await;
+    let accepted = uploaded["accepted"].as_array().unwrap();
+    assert_eq!(accepted.len(), 1, "{uploaded}");
+    assert_eq!(accepted[0]["name"], "good.md");
+    for refused in uploaded["refused"].as_array().unwrap() {
+        assert!(!refused["reason"].as_str().unwrap().is_empty(), "{refused}");
+    }
+    assert!(!outside.exists());
+    let folder = std::fs::read_dir(world.dir.path().join("files")).unwrap();
+    let mut there: Vec<_> = folder.map(|entry| entry.unwrap().file_name()).collect();
+    there.sort();
+    assert_eq!(there, ["good.md", "orrin.md", "people", "towers.csv"]);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_too_large_is_refused_and_the_next_one_is_taken() {
+    let mut config = config();
+    config.serve.max_upload_bytes = 1_000;
+    let world = World::with(Setup { config, library: false }).await;
+    let large = vec![b'x'; 1_500];
+    let uploaded = world.upload(&[("large.md", &large), ("small.md", b"# Small\n\nYes.\n")]).await;
+    assert_eq!(uploaded["refused"][0]["name"], "large.md");
+    assert_eq!(uploaded["accepted"][0]["name"], "small.md");
+    let (kind, body) = form(&[("huge.md", &vec![b'x'; 100_000])]);
+    let request = world.request(Method::POST, "/api/v1/documents").header("content-type", kind);
+    // The server may hang up before all of it was sent.
+    if let Ok(response) = request.body(body).send().await {
+        assert_eq!(response.status(), 413);
+    }
+    assert_eq!(std::fs::read_dir(world.dir.path().join("uploads")).unwrap().count(), 0);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_is_cut_off_leaves_nothing() {
+    let world = World::start().await;
+    let address = world.url.trim_start_matches("http://").to_owned();
+    let (_, body) = form(&[("cut.md", &vec![b'x'; 10_000])]);
+    let dir = world.dir.path().to_owned();
+    let cut = tokio::task::spawn_blocking(move || {
+        let mut stream = std::net::TcpStream::connect(&address).unwrap();
+        let head = format!(
+            "POST /api/v1/documents HTTP/1.1\r\nhost: {address}\r\ncontent-type: \
+             multipart/form-data; boundary=edge\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&body[..5_000]).unwrap();
+        for _ in 0..200 {
+            if std::fs::read_dir(dir.join("uploads")).is_ok_and(|mut found| found.next().is_some())
+            {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        drop(stream);
+    });
+    cut.await.unwrap();
+    let uploads = world.dir.path().join("uploads");
+    until("the half is removed", || std::fs::read_dir(&uploads).unwrap().next().is_none()).await;
+    assert_eq!(names(&world.get_json("/api/v1/documents?state=queued").await).len(), 0);
+    // What a crash would have left is removed at the next start.
+    let dir = world.stop().await;
+    std::fs::create_dir_all(dir.path().join("uploads")).unwrap();
+    std::fs::write(dir.path().join("uploads/half"), "x").unwrap();
+    let again = World::over(dir, Setup { config: config(), library: false }).await;
+    assert!(!again.dir.path().join("uploads/half").exists());
+    assert_eq!(names(&again.get_json("/api/v1/documents").await).len(), 3);
+    again.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_come_page_by_page_without_gaps() {
+    let world = World::start().await;
+    world.upload(&[("a.md", b"# A\n\nOne.\n"), ("z.md", b"# Z\n\nTwo.\n")]).await;
+    let mut seen = vec![];
+    let mut after = String::new();
+    for _ in 0..9 {
+        let page = world.get_json(&format!("/api/v1/documents?limit=2{after}")).await;
+        seen.extend(names(&page).into_iter().map(str::to_owned));
+        let Some(next) = page["next"].as_str() else { break };
+        after = format!("&after={next}");
+    }
+    assert_eq!(seen, ["a.md", "z.md", "orrin.md", "people/tarrant.md", "towers.csv"]);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn marks_of_html_come_back_as_text_of_json() {
+    let world = World::start().await;
+    let script = "<script>alert(1)</script>";
+    let text = format!("# {script}\n\n[a](javascript:alert(1)) <img src=x onerror=alert(1)>\n");
+    let name = "<img src=x onerror=alert(1)>.md";
+    world.upload(&[(name, text.as_bytes())]).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    world.built(build["id"].as_str().unwrap()).await;
+    for path in ["/api/v1/documents?query=onerror", "/api/v1/documents"] {
+        let response = world.get(path).await;
+        assert_eq!(response.headers()["content-type"], "application/json");
+        assert_eq!(response.headers()["x-content-type-options"], "nosniff");
+        assert!(names(&response.json::<Value>().await.unwrap()).contains(&name));
+    }
+    let id = world.get_json("/api/v1/documents?query=onerror").await["items"][0]["id"].clone();
+    let file = world.get(&format!("/api/v1/documents/{}/file", id.as_str().unwrap())).await;
+    assert_eq!(file.headers()["content-type"], "text/plain; charset=utf-8");
+    assert!(file.headers()["content-security-policy"].to_str().unwrap().contains("sandbox"));
+    world.stop().await;
+}
+
+/// A connection that the server has closed reads to its end.
+pub(crate) fn is_closed(stream: &mut std::net::TcpStream) -> bool {
+    let mut rest = vec![];
+    stream.read_to_end(&mut rest).is_ok()
+}

@@ -1,0 +1,163 @@
+//! Two workspaces under the same random traffic never see anything of each other.
+use std::sync::Arc;
+
+use halma_server::Scope;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::world::{Setup, World, config, form};
+
+/// A small generator: the traffic is the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % n
+    }
+}
+
+struct Tenant {
+    key: String,
+    /// A word that stands in all its documents, and in no other's.
+    word: &'static str,
+    /// Ids that another tenant was given, which this one must not be able to use.
+    foreign: Vec<String>,
+}
+
+async fn fill(world: &World, key: &str, word: &str) -> Vec<String> {
+    let text = format!("# {word} Light\n\n{word} Light was first lit in 1902 by {word} Roe.\n");
+    let table = format!("tower,height\n{word},41\n");
+    let (kind, body) =
+        form(&[("note.md", text.as_bytes()), (&format!("{word}.csv"), table.as_bytes())]);
+    let request = world.request(Method::POST, "/api/v1/documents").bearer_auth(key);
+    let sent = request.header("content-type", kind).body(body).send().await.unwrap();
+    assert!(sent.status().is_success());
+    let send = |method: Method, path: String, body: Value| {
+        let request = world.request(method, &path).bearer_auth(key).json(&body);
+        async move { request.send().await.unwrap().json::<Value>().await.unwrap() }
+    };
+    let build = send(Method::POST, "/api/v1/builds".into(), json!({})).await;
+    let path = format!("/api/v1/builds/{}", build["id"].as_str().unwrap());
+    for _ in 0..400 {
+        if send(Method::GET, path.clone(), json!({})).await["state"] != "running" {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+    }
+    let documents = send(Method::GET, "/api/v1/documents".into(), json!({})).await;
+    let mut ids: Vec<String> = documents["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(ids.len(), 2, "{documents}");
+    let search = json!({"text": word});
+    let hits = send(Method::POST, "/api/v1/search".into(), search).await;
+    ids.push(hits["hits"][0]["id"].as_str().unwrap().to_owned());
+    let ask = json!({"question": format!("When was {word} Light first lit?")});
+    let answered = send(Method::POST, "/api/v1/ask".into(), ask).await;
+    ids.push(answered["id"].as_str().unwrap().to_owned());
+    ids.push(build["id"].as_str().unwrap().to_owned());
+    ids
+}
+
+/// One request of some kind, with an id of one's own or of another.
+fn some(random: &mut Random, other: &Tenant, own: &Tenant) -> (Method, String, Value) {
+    let id = &own.foreign[random.below(own.foreign.len())];
+    let word = if random.below(2) == 0 { own.word } else { other.word };
+    let question = json!({"question": format!("When was {word} Light first lit?")});
+    let tool = |name: &str, arguments: Value| {
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": name, "arguments": arguments}})
+    };
+    let (method, path, body) = match random.below(22) {
+        0 => ("GET", "/api/v1/documents".into(), json!({})),
+        1 => ("GET", format!("/api/v1/documents/{id}"), json!({})),
+        2 => ("GET", format!("/api/v1/documents/{id}/text"), json!({})),
+        3 => ("GET", format!("/api/v1/documents/{id}/nodes"), json!({})),
+        4 => ("GET", format!("/api/v1/documents/{id}/file"), json!({})),
+        5 => ("GET", "/api/v1/documents/note.md/file".into(), json!({})),
+        6 => ("GET", format!("/api/v1/nodes/{id}"), json!({})),
+        7 => ("GET", format!("/api/v1/nodes/{id}/neighbours"), json!({})),
+        8 => ("GET", "/api/v1/tables".into(), json!({})),
+        9 => ("POST", "/api/v1/search".into(), json!({"text": word, "layer": "entity"})),
+        10 => ("POST", "/api/v1/search".into(), json!({"text": word, "mode": "graph"})),
+        11 => ("POST", "/api/v1/ask".into(), question),
+        12 => ("GET", "/api/v1/traces".into(), json!({})),
+        13 => ("GET", format!("/api/v1/traces/{id}"), json!({})),
+        14 => ("GET", "/api/v1/builds".into(), json!({})),
+        15 => ("GET", format!("/api/v1/builds/{id}"), json!({})),
+        16 => ("GET", "/api/v1/usage?by=key".into(), json!({})),
+        17 => (
+            "POST",
+            "/v1/chat/completions".into(),
+            json!({"model": "halma", "messages": [{"role": "user", "content": question["question"]}]}),
+        ),
+        18 => ("POST", "/mcp".into(), tool("search", json!({"query": word}))),
+        19 => ("POST", "/mcp".into(), tool("read_document", json!({"document": "note.md"}))),
+        20 => ("POST", "/mcp".into(), tool("list_documents", json!({}))),
+        _ => ("POST", "/mcp".into(), tool("explain_answer", json!({"id": id}))),
+    };
+    (Method::from_bytes(method.as_bytes()).unwrap(), path, body)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neither_sees_anything_of_the_other() {
+    let world = World::with(Setup { config: config(), library: false }).await;
+    let ops = world.key(&Scope::ALL, "default");
+    let mut tenants = vec![];
+    for (name, word) in [("left", "Quillon"), ("right", "Zephrane")] {
+        let body = json!({"name": name});
+        let made = world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&ops).json(&body);
+        assert_eq!(made.send().await.unwrap().status(), 201);
+        let key = world.key(&[Scope::Ask, Scope::Write], name);
+        tenants.push(Tenant { key, word, foreign: vec![] });
+    }
+    let mut ids = vec![];
+    for tenant in &tenants {
+        ids.push(fill(&world, &tenant.key, tenant.word).await);
+    }
+    for (tenant, foreign) in tenants.iter_mut().zip(ids.into_iter().rev()) {
+        tenant.foreign = foreign;
+    }
+    let (world, tenants) = (Arc::new(world), Arc::new(tenants));
+    let traffic = (0..8_u64).map(|seed| {
+        let (world, tenants) = (Arc::clone(&world), Arc::clone(&tenants));
+        tokio::spawn(async move {
+            let mut random = Random(seed);
+            for _ in 0..60 {
+                let at = random.below(2);
+                let (own, other) = (&tenants[at], &tenants[1 - at]);
+                let (method, path, body) = some(&mut random, other, own);
+                let asked = body.to_string().contains(other.word);
+                let request = world
+                    .request(method.clone(), &path)
+                    .bearer_auth(&own.key)
+                    .header("accept", "application/json, text/event-stream")
+                    .header("mcp-protocol-version", "2025-06-18")
+                    .json(&body);
+                let response = request.send().await.unwrap();
+                assert!(response.status().as_u16() < 500, "{method} {path}");
+                let text = response.text().await.unwrap();
+                // A question may be said back; what is known about it may not.
+                let told = text.contains(&format!("{} Roe", other.word))
+                    || (!asked && text.contains(other.word) && !path.contains("traces"));
+                assert!(!told, "{method} {path} {body}: {text}");
+            }
+        })
+    });
+    for done in futures::future::join_all(traffic).await {
+        done.unwrap();
+    }
+    // Both are there as they were, and one that is removed is gone.
+    let removed = world.request(Method::DELETE, "/api/v1/workspaces/left").bearer_auth(&ops);
+    assert_eq!(removed.send().await.unwrap().status(), 204);
+    let left = world.request(Method::GET, "/api/v1/documents").bearer_auth(&tenants[0].key);
+    assert_eq!(left.send().await.unwrap().status(), 404);
+    let right = world.request(Method::GET, "/api/v1/documents").bearer_auth(&tenants[1].key);
+    assert_eq!(right.send().await.unwrap().status(), 200);
+    assert!(!world.dir.path().join("workspaces/left").exists());
+}

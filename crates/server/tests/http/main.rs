@@ -1,0 +1,14 @@
+//! A real server on a free port, with a small base, the offline model and words only.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod access;
+mod asking;
+mod builds;
+mod documents;
+mod isolation;
+mod mcp;
+mod openai;
+mod problems;
+mod reading;
+mod security;
+mod stopping;
+mod world;

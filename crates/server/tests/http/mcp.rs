@@ -1,0 +1,119 @@
+//! What agents send and expect, over HTTP.
+use reqwest::{Method, Response};
+use serde_json::{Value, json};
+
+use crate::world::{World, events};
+
+async fn call(world: &World, method: &str, params: Value) -> Response {
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    world
+        .request(Method::POST, "/mcp")
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2025-06-18")
+        .json(&message)
+        .send()
+        .await
+        .unwrap()
+}
+
+/// All messages of a reply, in order.
+async fn messages(response: Response) -> Vec<Value> {
+    let status = response.status();
+    let text = response.text().await.unwrap();
+    assert!(status.is_success(), "{status}: {text}");
+    match serde_json::from_str(&text) {
+        Ok(one) => vec![one],
+        Err(_) => {
+            events(&text).into_iter().map(|(_, data)| data).filter(Value::is_object).collect()
+        }
+    }
+}
+
+async fn tool(world: &World, name: &str, arguments: Value) -> Value {
+    let params = json!({"name": name, "arguments": arguments});
+    let mut messages = messages(call(world, "tools/call", params).await).await;
+    messages.pop().unwrap()["result"].take()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_tools_are_listed_and_each_does_what_it_says() {
+    let world = World::start().await;
+    let begun = call(
+        &world,
+        "initialize",
+        json!({
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        }),
+    );
+    let begun = messages(begun.await).await.pop().unwrap();
+    assert_eq!(begun["result"]["serverInfo"]["name"], "halma", "{begun}");
+    let listed = messages(call(&world, "tools/list", json!({})).await).await.pop().unwrap();
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 5);
+
+    let question = json!({"question": "In which year was Orrin Light first lit?"});
+    let answered = tool(&world, "ask", question).await;
+    assert!(answered["content"][0]["text"].as_str().unwrap().starts_with("1871 [1]"), "{answered}");
+    let id = answered["structuredContent"]["id"].clone();
+    let found = tool(&world, "search", json!({"query": "lighthouse", "limit": 2})).await;
+    assert_eq!(found["structuredContent"]["hits"][0]["document"], "orrin.md");
+    let read = json!({"document": "people/tarrant.md", "start": 2, "end": 13});
+    let read = tool(&world, "read_document", read).await;
+    assert_eq!(read["content"][0]["text"], "Ada Tarrant");
+    let documents = tool(&world, "list_documents", json!({"query": "orrin"})).await;
+    assert_eq!(documents["structuredContent"]["items"][0]["name"], "orrin.md");
+    let mut explained = Value::Null;
+    for _ in 0..100 {
+        explained = tool(&world, "explain_answer", json!({"id": id})).await;
+        if explained["isError"] != true {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert!(explained["content"][0]["text"].as_str().unwrap().contains("searched"), "{explained}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_hop_is_told_before_the_answer() {
+    let world = World::start().await;
+    let params = json!({
+        "name": "ask",
+        "arguments": {"question": "Where was the designer of Orrin Light born?", "strategy": "kar3"},
+        "_meta": {"progressToken": "t1"},
+    });
+    let messages = messages(call(&world, "tools/call", params).await).await;
+    let (last, steps) = messages.split_last().unwrap();
+    assert!(last["result"]["structuredContent"]["answer"].is_object(), "{last}");
+    assert!(!steps.is_empty());
+    let mut before = 0.0;
+    for step in steps {
+        assert_eq!(
+            (&step["method"], &step["params"]["progressToken"]),
+            (&json!("notifications/progress"), &json!("t1"))
+        );
+        let progress = step["params"]["progress"].as_f64().unwrap();
+        assert!(progress > before && !step["params"]["message"].as_str().unwrap().is_empty());
+        before = progress;
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_cannot_do_it_says_why() {
+    let world = World::start().await;
+    for (name, arguments) in [
+        ("ask", json!({"question": " "})),
+        ("ask", json!({"question": "Who?", "strategy": "none"})),
+        ("read_document", json!({"document": "../keys.json"})),
+        ("explain_answer", json!({"id": "../x"})),
+    ] {
+        let result = tool(&world, name, arguments).await;
+        assert_eq!(result["isError"], true, "{name}: {result}");
+        assert!(!result["content"][0]["text"].as_str().unwrap().is_empty());
+    }
+    let params = json!({"name": "nothing", "arguments": {}});
+    let unknown = messages(call(&world, "tools/call", params).await).await.pop().unwrap();
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("nothing"), "{unknown}");
+    world.stop().await;
+}

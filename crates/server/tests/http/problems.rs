@@ -1,0 +1,68 @@
+//! Whatever is wrong with a request is told in one shape.
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::world::{World, question};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_error_is_a_problem_with_the_request_s_id() {
+    let world = World::start().await;
+    let json = "application/json";
+    let ask = "/api/v1/ask";
+    let long = "x".repeat(2_000_000);
+    let wrong: &[(Method, &str, &str, &str, u16)] = &[
+        (Method::GET, "/api/v1/nothing", "", "", 404),
+        (Method::GET, "/api/v1/documents/nothing", "", "", 404),
+        (Method::GET, "/api/v1/nodes/c-0000000000000000", "", "", 404),
+        (Method::GET, "/api/v1/nodes/..%2f..%2fetc", "", "", 404),
+        (Method::GET, "/api/v1/traces/..%2f..%2fkeys.json", "", "", 404),
+        (Method::GET, "/api/v1/documents?limit=many", "", "", 400),
+        (Method::GET, "/api/v1/documents?colour=red", "", "", 400),
+        (Method::GET, "/api/v1/documents?after=d-0000000000000000", "", "", 404),
+        (Method::GET, "/api/v1/prompts/..%2f..%2fsecret", "", "", 404),
+        (Method::GET, "/api/v1/evaluations/..%2f..", "", "", 404),
+        (Method::GET, "/api/v1/tables/nothing", "", "", 404),
+        (Method::PUT, ask, json, "{}", 405),
+        (Method::POST, ask, json, "{", 400),
+        (Method::POST, ask, json, "{}", 422),
+        (Method::POST, ask, json, "[1]", 422),
+        (Method::POST, ask, json, r#"{"question": "Who?", "nonsense": 1}"#, 422),
+        (Method::POST, ask, json, r#"{"question": " "}"#, 422),
+        (Method::POST, ask, json, r#"{"question": "Who?", "strategy": "none"}"#, 422),
+        (Method::POST, ask, json, r#"{"question": "Who?", "settings": {"none": 1}}"#, 422),
+        (Method::POST, ask, "text/plain", r#"{"question": "Who?"}"#, 415),
+        (Method::POST, ask, json, &long, 413),
+        (Method::POST, "/api/v1/sql", json, r#"{"sql": "DROP TABLE towers"}"#, 422),
+        (Method::POST, "/api/v1/sql", json, r#"{"sql": "SELECT nothing FROM towers"}"#, 422),
+        (Method::POST, "/api/v1/search", json, r#"{"text": "a", "layer": "none"}"#, 422),
+        (Method::POST, "/api/v1/builds", json, r#"{"uploads": ["none.md"]}"#, 422),
+        (Method::POST, "/api/v1/builds/x/pause", "", "", 404),
+        (Method::POST, "/api/v1/workspaces", json, r#"{"name": "../x"}"#, 422),
+        (Method::DELETE, "/api/v1/workspaces/default", "", "", 422),
+        (Method::POST, "/api/v1/documents", json, "{}", 400),
+        (Method::PUT, "/api/v1/prompts/naive/answer", json, r#"{"text": "{{ nothing }}"}"#, 422),
+        (Method::POST, "/api/v1/models/none/test", "", "", 404),
+    ];
+    for (method, path, kind, body, status) in wrong {
+        let mut request = world.request(method.clone(), path).header("x-request-id", "test-1");
+        if !kind.is_empty() {
+            request = request.header("content-type", *kind).body((*body).to_owned());
+        }
+        let response = request.send().await.unwrap();
+        let case = format!("{method} {path} {}", &body[..body.len().min(60)]);
+        assert_eq!(response.status().as_u16(), *status, "{case}");
+        assert_eq!(response.headers()["content-type"], "application/problem+json", "{case}");
+        assert_eq!(response.headers()["x-request-id"], "test-1", "{case}");
+        let problem: Value = response.json().await.unwrap();
+        assert_eq!(problem["status"], json!(status), "{case}");
+        assert_eq!(problem["request_id"], "test-1", "{case}");
+        for key in ["type", "title", "detail"] {
+            assert!(!problem[key].as_str().unwrap().is_empty(), "{case}: {problem}");
+        }
+        let said = problem.to_string();
+        assert!(!said.contains(world.dir.path().to_str().unwrap()), "{case}: {said}");
+    }
+    // It still answers, with the prompt as it was.
+    assert!(world.post("/api/v1/ask", &question()).await.status().is_success());
+    world.stop().await;
+}

@@ -1,0 +1,140 @@
+//! What is there to look at: strategies, search, nodes, tables, prompts, models, the page.
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::world::{Setup, World, config, good};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_base_is_searched_walked_and_counted() {
+    let world = World::start().await;
+    let found = world.post_json("/api/v1/search", &json!({"text": "lighthouse", "limit": 3})).await;
+    let hit = &found["hits"][0];
+    assert_eq!((&hit["document"], &hit["layer"]), (&json!("orrin.md"), &json!("chunk")));
+    let id = hit["id"].as_str().unwrap();
+    assert_eq!(world.get_json(&format!("/api/v1/nodes/{id}")).await["text"], hit["text"]);
+    let around = world.get_json(&format!("/api/v1/nodes/{id}/neighbours?limit=20")).await;
+    assert_eq!(around["center"]["id"], id);
+    let nodes: Vec<&Value> = around["nodes"].as_array().unwrap().iter().map(|n| &n["id"]).collect();
+    let edges = around["edges"].as_array().unwrap();
+    assert!(!edges.is_empty());
+    for edge in edges {
+        let other = if edge["from"] == id { &edge["to"] } else { &edge["from"] };
+        assert!(nodes.contains(&other), "{edge}");
+    }
+    let tables = world.get_json("/api/v1/tables").await;
+    let name = tables["items"][0]["name"].as_str().unwrap();
+    let table = world.get_json(&format!("/api/v1/tables/{name}?limit=1&offset=1")).await;
+    assert_eq!((&table["rows"], &table["data"]), (&json!(2), &json!([["Skell", 33]])));
+    let sql = format!("SELECT sum(height) AS all_of_it FROM {name}");
+    let computed = world.post_json("/api/v1/sql", &json!({"sql": sql})).await;
+    assert_eq!(computed["rows"], json!([[74]]));
+    assert_eq!(computed["documents"], json!(["towers.csv"]));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_says_what_it_can_do() {
+    let world = World::start().await;
+    let health = world.get_json("/api/v1/health").await;
+    assert_eq!(health["status"], "ok");
+    let strategies = world.get_json("/api/v1/strategies").await;
+    let strategies = strategies.as_array().unwrap().clone();
+    assert_eq!(strategies.len(), halma_engine::strategies().len());
+    let usual: Vec<&Value> = strategies.iter().filter(|s| s["default"] == true).collect();
+    assert_eq!((usual.len(), &usual[0]["name"]), (1, &json!("naive")));
+    assert!(usual[0]["settings"].as_object().is_some_and(|settings| !settings.is_empty()));
+    assert!(strategies.iter().any(|s| s["unmet"].is_string()));
+    let models = world.get_json("/api/v1/models").await;
+    assert_eq!(
+        (&models["models"][0]["name"], &models["roles"]["reader"]),
+        (&json!("extractive"), &json!("extractive"))
+    );
+    let config = world.get_json("/api/v1/config").await;
+    let keys: Vec<&str> =
+        config["values"].as_array().unwrap().iter().map(|v| v["key"].as_str().unwrap()).collect();
+    assert!(keys.contains(&"serve.requests_per_minute") && keys.contains(&"ask.strategy"));
+    let description = world.get_json("/api/v1/openapi.json").await;
+    assert!(description["openapi"].as_str().unwrap().starts_with("3."));
+    let page = world.get("/api/docs").await.text().await.unwrap();
+    assert!(!page.contains("https://") && page.contains("/api/docs/reference.js"));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prompt_is_changed_used_and_changed_back() {
+    let world = World::start().await;
+    let path = "/api/v1/prompts/naive/answer";
+    let shipped = world.get_json(path).await;
+    assert_eq!((&shipped["changed"], &shipped["text"]), (&json!(false), &shipped["shipped_text"]));
+    let text = format!("{}\nAnswer in a whisper.\n", shipped["text"].as_str().unwrap());
+    let put = world.request(Method::PUT, path).json(&json!({"text": text})).send().await.unwrap();
+    let put = good(put).await;
+    assert_eq!((&put["changed"], &put["text"]), (&json!(true), &json!(text)));
+    assert_ne!(put["hash"], shipped["hash"]);
+    let ask = json!({"question": "When was Orrin Light first lit?"});
+    let answered = world.post_json("/api/v1/ask", &ask).await;
+    let trace = format!("/api/v1/traces/{}", answered["id"].as_str().unwrap());
+    for _ in 0..100 {
+        let kept = world.get(&trace).await;
+        if kept.status() == 200 {
+            let kept = good(kept).await.to_string();
+            assert!(kept.contains("in a whisper") && kept.contains(put["hash"].as_str().unwrap()));
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    // It is in the base's own folder, and there after a restart.
+    let dir = world.stop().await;
+    let mut config = config();
+    config.prompts_dir = Some(halma_server::prompts_dir(None, dir.path()));
+    let world = World::over(dir, Setup { config, library: false }).await;
+    assert_eq!(world.get_json(path).await["changed"], true);
+    let back = good(world.request(Method::DELETE, path).send().await.unwrap()).await;
+    assert_eq!((&back["changed"], &back["hash"]), (&json!(false), &shipped["hash"]));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_evaluation_is_listed_compared_and_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("small");
+    std::fs::create_dir(&out).unwrap();
+    let run = |label: &str, fates: [&str; 2]| {
+        let results = fates.map(|fate| json!({"fate": fate}));
+        json!({"strategy": label, "label": label, "metrics": {"em": 0.5}, "results": results})
+    };
+    let report = json!({"dataset": "small", "n": 2, "questions": [{"id": "q1"}, {"id": "q2"}],
+        "runs": [run("naive", ["right", "wrong"]), run("kar3", ["right", "right"])]});
+    std::fs::write(out.join("report.json"), report.to_string()).unwrap();
+    std::fs::write(out.join("report.html"), "<title>small</title>").unwrap();
+    let mut config = config();
+    config.serve.evaluations = vec![folder.path().to_owned()];
+    let world = World::with(Setup { config, library: false }).await;
+    let listed = world.get_json("/api/v1/evaluations").await;
+    let id = listed["items"][0]["id"].as_str().unwrap();
+    assert_eq!(listed["items"][0]["runs"][1]["label"], "kar3");
+    assert_eq!(world.get_json(&format!("/api/v1/evaluations/{id}")).await, report);
+    let path = format!("/api/v1/evaluations/{id}/compare?a=naive&b=kar3");
+    assert_eq!(world.get_json(&path).await["flips"][0]["question"], "q2");
+    let page = world.get(&format!("/api/v1/evaluations/{id}/page")).await;
+    let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
+    assert!(policy.contains("sandbox") && policy.contains("default-src 'none'"));
+    assert_eq!(page.text().await.unwrap(), "<title>small</title>");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_is_there_for_every_path_of_its_own() {
+    let world = World::start().await;
+    for path in ["/", "/library", "/runs/abc"] {
+        let page = world.get(path).await;
+        assert_eq!(page.headers()["content-type"], "text/html; charset=utf-8", "{path}");
+        let tag = page.headers()["etag"].to_str().unwrap().to_owned();
+        assert!(page.text().await.unwrap().to_lowercase().contains("<!doctype html>"));
+        let again = world.request(Method::GET, path).header("if-none-match", tag);
+        assert_eq!(again.send().await.unwrap().status(), 304);
+    }
+    assert_eq!(world.get("/assets/nothing.js").await.status(), 404);
+    assert_eq!(world.request(Method::POST, "/library").send().await.unwrap().status(), 405);
+    world.stop().await;
+}

@@ -1,0 +1,146 @@
+//! Requests that mean no good.
+use std::io::{Read as _, Write as _};
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+
+use crate::documents::is_closed;
+use crate::world::{Setup, World, config, question};
+
+fn raw(world: &World, sent: &[u8]) -> std::net::TcpStream {
+    let mut stream = std::net::TcpStream::connect(world.url.trim_start_matches("http://")).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    // The server may hang up in the middle.
+    let _ = stream.write_all(sent);
+    stream
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_is_not_ours_and_a_page_of_another_site_are_refused() {
+    let mut config = config();
+    config.serve.hosts = vec!["halma.example".into()];
+    let world = World::with(Setup { config, library: true }).await;
+    for (host, status) in [("evil.example", 421), ("halma.example", 200), ("LOCALHOST:1", 200)] {
+        let got = world.request(Method::GET, "/api/v1/me").header("host", host);
+        assert_eq!(got.send().await.unwrap().status(), status, "{host}");
+    }
+    let own = world.url.clone();
+    let origins = [("http://evil.example", 403), ("null", 403), (own.as_str(), 200)];
+    for (origin, status) in origins {
+        let ask = world.request(Method::POST, "/api/v1/ask").header("origin", origin);
+        let response = ask.json(&question()).send().await.unwrap();
+        assert_eq!(response.status(), status, "{origin}");
+        assert!(response.headers().get("access-control-allow-origin").is_none());
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn origins_of_the_configuration_may_call() {
+    let mut config = config();
+    config.serve.cors_origins = vec!["https://chat.example".into()];
+    let world = World::with(Setup { config, library: true }).await;
+    let ask = world.request(Method::POST, "/api/v1/ask").header("origin", "https://chat.example");
+    let response = ask.json(&question()).send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    assert_eq!(response.headers()["access-control-allow-origin"], "https://chat.example");
+    let before = world
+        .request(Method::OPTIONS, "/api/v1/ask")
+        .header("origin", "https://evil.example")
+        .header("access-control-request-method", "POST");
+    let before = before.send().await.unwrap();
+    assert!(before.headers().get("access-control-allow-origin").is_none());
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_response_is_protected() {
+    let world = World::start().await;
+    for path in ["/", "/api/v1/health", "/api/v1/nothing", "/api/docs", "/v1/models"] {
+        let headers = world.get(path).await.headers().clone();
+        let policy = headers["content-security-policy"].to_str().unwrap();
+        for rule in ["default-src 'self'", "object-src 'none'", "frame-ancestors 'none'"] {
+            assert!(policy.contains(rule), "{path}: {policy}");
+        }
+        assert!(!policy.contains("unsafe"), "{path}");
+        assert_eq!(headers["x-content-type-options"], "nosniff", "{path}");
+        assert_eq!(headers["referrer-policy"], "no-referrer", "{path}");
+        assert!(headers.contains_key("x-request-id"), "{path}");
+        assert!(!headers.contains_key("set-cookie"), "{path}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heads_that_are_huge_or_slow_do_not_hold_the_server() {
+    let mut config = config();
+    config.serve.header_seconds = 0.5;
+    let world = World::with(Setup { config, library: true }).await;
+    let huge = format!(
+        "GET /api/v1/health HTTP/1.1\r\nhost: localhost\r\nx: {}\r\n\r\n",
+        "y".repeat(200_000)
+    );
+    let many: String = (0..500).map(|n| format!("x{n}: y\r\n")).collect();
+    let many = format!("GET /api/v1/health HTTP/1.1\r\nhost: localhost\r\n{many}\r\n");
+    for sent in [huge, many] {
+        let mut stream = raw(&world, sent.as_bytes());
+        let mut answer = vec![];
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
+    }
+    let began = Instant::now();
+    let mut slow: Vec<_> =
+        (0..50).map(|_| raw(&world, b"GET /api/v1/health HTTP/1.1\r\nhost: lo")).collect();
+    // Others are served meanwhile.
+    assert!(world.get("/api/v1/health").await.status().is_success());
+    let closed = tokio::task::spawn_blocking(move || slow.iter_mut().all(is_closed));
+    assert!(closed.await.unwrap());
+    assert!(began.elapsed() < Duration::from_secs(15));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_calls_too_often_is_told_to_wait() {
+    let mut config = config();
+    config.serve.requests_per_minute = 3;
+    let world = World::with(Setup { config, library: false }).await;
+    let key = world.key(&[halma_server::Scope::Ask], "default");
+    let mut statuses = vec![];
+    for _ in 0..5 {
+        let me = world.request(Method::GET, "/api/v1/me").bearer_auth(&key).send().await.unwrap();
+        if me.status() == 429 {
+            assert!(me.headers().contains_key("retry-after"));
+        }
+        statuses.push(me.status().as_u16());
+    }
+    assert_eq!(statuses, [200, 200, 200, 429, 429]);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_others_can_reach_needs_keys() {
+    use std::collections::BTreeMap;
+
+    use halma_engine::{Engine, Loaded};
+    use halma_server::{ServeOptions, Server};
+
+    let mut config = config();
+    config.serve.addr = "0.0.0.0:0".into();
+    for (keys, insecure, bound) in [(false, false, false), (false, true, true), (true, false, true)]
+    {
+        let dir = tempfile::tempdir().unwrap();
+        if keys {
+            crate::world::key(dir.path(), &[halma_server::Scope::Ask], "default");
+        }
+        let engine = Engine::create_or_open(config.clone(), dir.path()).unwrap();
+        let loaded = Loaded { config: config.clone(), origins: BTreeMap::new(), file: None };
+        let options =
+            ServeOptions { loaded, engine, dir: dir.path().to_owned(), demo: false, insecure };
+        let got = Server::bind(options).await;
+        assert_eq!(got.is_ok(), bound, "{keys} {insecure}");
+        if let Err(e) = got {
+            assert!(e.to_string().contains("no keys"), "{e}");
+        }
+    }
+}

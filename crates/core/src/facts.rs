@@ -1,5 +1,5 @@
 //! What a knowledge graph (KG) is to Halma: entities found by name, related to others, filtered by
-//! a condition (the operators of AtomR, Section 3.1).
+//! a condition (the operators of `AtomR`, Section 3.1).
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 

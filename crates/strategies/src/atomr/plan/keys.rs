@@ -21,8 +21,8 @@ pub(super) enum Style {
 }
 
 impl Style {
-    pub(super) fn of<'a>(keys: impl Iterator<Item = &'a str> + Clone) -> Self {
-        let plain = keys.clone().any(|key| Self::Plain.read(key).label.is_some());
+    pub(super) fn of<'a>(mut keys: impl Iterator<Item = &'a str>) -> Self {
+        let plain = keys.any(|key| Self::Plain.read(key).label.is_some());
         if plain { Self::Plain } else { Self::Loose }
     }
 
@@ -62,7 +62,9 @@ pub(super) fn place(
     free: impl Fn(usize) -> bool,
 ) -> Option<usize> {
     let text = text.trim();
-    let literal = keys.iter().position(|(key, _)| key.trim() == text);
+    if let Some(literal) = keys.iter().position(|(key, _)| key.trim() == text) {
+        return Some(literal);
+    }
     let only = |fits: &dyn Fn(&(String, Key)) -> bool| {
         let mut found = (0..keys.len()).filter(|at| fits(&keys[*at]) && free(*at));
         found.next().filter(|_| found.next().is_none())
@@ -71,8 +73,7 @@ pub(super) fn place(
     let said = words(text);
     let question = words(&read.question);
     let number = text.trim_matches(['[', ']']);
-    literal
-        .or_else(|| only(&|(key, _)| words(key) == said))
+    only(&|(key, _)| words(key) == said)
         .or_else(|| only(&|(_, key)| key.label.is_some() && key.label == read.label))
         .or_else(|| only(&|(_, key)| key.label.as_deref() == Some(number)))
         .or_else(|| only(&|(_, key)| !question.is_empty() && words(&key.question) == question))

@@ -11,7 +11,8 @@ use super::super::read::{self, read};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
-    asked: String,
+    #[serde(rename = "asked")]
+    question: String,
     operator: Operator,
     #[serde(default)]
     entities: Vec<String>,
@@ -52,7 +53,7 @@ fn searched(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
             found.push(name.clone());
         }
     }
-    if found.is_empty() { answer(&asked.asked, asked.passages(), lexicon) } else { found }
+    if found.is_empty() { answer(&asked.question, asked.passages(), lexicon) } else { found }
 }
 
 /// The tails of the facts that are of this relation, else what is read.
@@ -70,7 +71,7 @@ fn related(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
     };
     let mut tails: Vec<String> = asked.facts.iter().filter_map(tail).collect();
     tails.dedup();
-    if tails.is_empty() { answer(&asked.asked, asked.passages(), lexicon) } else { tails }
+    if tails.is_empty() { answer(&asked.question, asked.passages(), lexicon) } else { tails }
 }
 
 /// Those of which the passages that name them say the condition.

@@ -56,7 +56,7 @@ const DEGREES: &[(&str, &[&str])] = &[
 const EMPTY: &[&str] = &[
     "who", "whom", "whose", "what", "which", "when", "where", "why", "how", "is", "are", "was",
     "were", "be", "been", "do", "does", "did", "has", "have", "had", "the", "a", "an", "name",
-    "also", "that", "this",
+    "also", "that", "this", "can", "could", "you", "tell", "me", "please",
 ];
 
 const BINDING: &[&str] = &[
@@ -65,10 +65,10 @@ const BINDING: &[&str] = &[
 ];
 
 /// In words as a graph labels it, where the question is of a common form; else the question's own
-/// words. Empty where it asks for the subject itself.
-pub(super) fn relation(tokens: &[Token], subject: usize) -> String {
-    let rest =
-        || tokens.iter().enumerate().filter(|(at, _)| *at != subject).map(|(_, token)| token);
+/// words. `about` tells the places of the words that are not its subject. Empty where it asks for
+/// the subject itself.
+pub(super) fn relation(tokens: &[Token], about: impl Fn(&usize) -> bool) -> String {
+    let rest = || (0..tokens.len()).filter(&about).map(|at| &tokens[at]);
     let said = |word: &str| rest().any(|token| token.lower == word);
     let of = |list: &[(&'static str, &[&str])]| {
         let hit = list.iter().find(|(_, words)| words.iter().any(|word| said(word)));
@@ -92,7 +92,10 @@ pub(super) fn relation(tokens: &[Token], subject: usize) -> String {
         "in" | "which" | "what" if said("born") => Some("place of birth".to_owned()),
         _ => None,
     };
-    found.unwrap_or(words)
+    let place = |words: &str| {
+        words.strip_suffix(" located").or(words.strip_suffix(" situated")).map(str::to_owned)
+    };
+    found.or_else(|| place(&words)).unwrap_or(words)
 }
 
 /// The words that say something, without those that bind them to what stands before and after.
@@ -130,11 +133,12 @@ mod tests {
             ("How many inhabitants does Varn Rock have?", "number of inhabitants"),
             ("What is the capital of Varn Rock?", "capital"),
             ("Where is Varn Rock?", "location"),
+            ("In which state is Varn Rock located?", "state"),
             ("Who is Mara Quill?", ""),
         ] {
             let tokens = tokens(question, &lexicon);
             let at = tokens.iter().position(|token| token.tag == Tag::Name).unwrap();
-            assert_eq!(relation(&tokens, at), expected, "{question}");
+            assert_eq!(relation(&tokens, |k| *k != at), expected, "{question}");
         }
     }
 }

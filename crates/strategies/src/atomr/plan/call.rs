@@ -57,6 +57,11 @@ pub(super) fn begins(text: &str) -> bool {
     next(text.trim_start()).is_some_and(|(before, ..)| before.is_empty())
 }
 
+/// Whether a call begins in a text and does not end in it.
+pub(super) fn is_open(text: &str) -> bool {
+    next(text).is_some() && !is_balanced(text)
+}
+
 /// Whether every bracket that is opened is closed.
 pub(super) fn is_balanced(text: &str) -> bool {
     let open = text.matches('(').count();

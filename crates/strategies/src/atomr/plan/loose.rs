@@ -188,14 +188,13 @@ impl<'a> Reader<'a> {
         let open = rest.chars().next()?;
         let inside = &rest[open.len_utf8()..];
         let line = &inside[..inside.find('\n').unwrap_or(inside.len())];
-        let call = call::begins(line);
         let closers: Vec<usize> = closers(line, open).collect();
         let after = |at: usize| {
             let quote = inside[at..].chars().next().map_or(0, char::len_utf8);
             &inside[at + quote..]
         };
         let fits = |at: &usize| follows(after(*at), place);
-        let whole = |at: &usize| !call || call::is_balanced(&inside[..*at]);
+        let whole = |at: &usize| !call::is_open(&inside[..*at]);
         let found = closers.iter().copied().find(|at| fits(at) && whole(at));
         let found = found.or_else(|| closers.iter().copied().find(fits));
         let start = self.at;

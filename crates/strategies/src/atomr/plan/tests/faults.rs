@@ -36,6 +36,10 @@ pub(super) const FAULTS: &[(&str, &str)] = &[
         "{\"Who wrote \"Olm\", the song?\": [\"1. What is \"Olm\", the song?\", \"2. Who wrote [1]?\"],\n\"1. What is \"Olm\", the song?\": \"Search(\"Olm\", \"song (1999)\")\",\n\"2. Who wrote [1]?\": \"Relate([1], \"writer\")\"}",
     ),
     (
+        "quotes not escaped, words before the call",
+        r#"{"Q?": ["1. A?", "2. B of [1]?"], "1. A?": "Search("A")", "2. B of [1]?": "Given answers of [1], Search("B", "of [1]")"}"#,
+    ),
+    (
         "single quotes, commas missing and too many",
         "{'Q?': ['1. A?', '2. B [1]?',],\n'1. A?': 'Search(\"King\\'s Olm\")'\n'2. B [1]?': 'Relate([1], \"x\")',}",
     ),

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
 use halma_core::{Event, Question};
+use halma_engine::atomr::Plan;
 use halma_engine::{Engine, IndexOptions, load};
 use halma_testkit::double::{Behaviour, ChatCall, Double, atomizer};
 
@@ -54,6 +55,12 @@ const ROWS: &[Row] = &[
         wanted: "≤ 1.5 ms",
         peer: "",
         run: |rt| question(rt, "naive", "dense"),
+    },
+    Row {
+        what: "atomr plan of 9 questions, read and checked",
+        wanted: "≤ 0.1 ms",
+        peer: "",
+        run: |_| plans(),
     },
     Row {
         what: "kar3 question with 6 calls at 0 ms, p50",
@@ -306,6 +313,29 @@ fn planned(call: &ChatCall, asked: &AtomicUsize) -> String {
             format!(r#"{{"sub_queries": [{}]}}"#, queries.join(", "))
         }
     }
+}
+
+/// With calls whose quotes are not escaped, which takes the careful reader.
+fn plans() -> String {
+    let mut plan = vec!["\"Q?\": [\"1. Who?\", \"5. Which of [1] and [4]?\"]".to_owned()];
+    plan.push("\"1. Who?\": [\"2. A?\", \"3. B of [2]?\", \"4. C of [3]?\"]".to_owned());
+    plan.push(
+        "\"2. A?\": \"Filter(Search(\"A\", \"of \"Varn\"\"), \"built after 1900\")\"".to_owned(),
+    );
+    plan.extend([3, 4].map(|i| {
+        format!("\"{i}. {} of [{}]?\": \"Relate([{}], \"x\")\"", ['B', 'C'][i - 3], i - 1, i - 1)
+    }));
+    plan.push("\"5. Which of [1] and [4]?\": [\"6. D?\", \"7. E of [6]?\", \"8. F?\"]".to_owned());
+    plan.extend(["6. D", "8. F"].map(|key| format!("\"{key}?\": \"Search(\"D\")\"")));
+    plan.push("\"7. E of [6]?\": \"[END]\"".to_owned());
+    let text = format!("{{{}}}", plan.join(",\n"));
+    let times = (0..2_000).map(|_| {
+        let started = Instant::now();
+        let plan = Plan::parse(&text).unwrap();
+        assert_eq!(plan.nodes.len(), 10);
+        started.elapsed().as_secs_f64() * 1e3
+    });
+    format!("{:.3} ms", median(times.collect()))
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

@@ -155,11 +155,11 @@ impl Plan {
             let at = parts.iter().position(|part| *part == place)?;
             Some(parts[..at].to_vec())
         };
-        let lists = self.nodes.iter().filter_map(|node| match &node.step {
+        let mut lists = self.nodes.iter().filter_map(|node| match &node.step {
             Step::Inner(parts) => Some(parts),
             _ => None,
         });
-        lists.filter_map(before).next().unwrap_or_default()
+        lists.find_map(before).unwrap_or_default()
     }
 }
 

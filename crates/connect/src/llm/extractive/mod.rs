@@ -10,6 +10,7 @@ mod keywords;
 mod lexicon;
 mod links;
 mod names;
+mod operators;
 mod propose;
 mod questions;
 mod read;
@@ -61,6 +62,10 @@ impl Extractive {
             "think" => gather::think::reply(words, &variables(request)?),
             "summarise" => gather::summarise::reply(words, &variables(request)?),
             "combine" => gather::combine::reply(words, &variables(request)?),
+            "plan" => operators::plan::reply(words, &variables(request)?),
+            "sources" => operators::sources::reply(&variables(request)?),
+            "operate" => operators::operate::reply(words, &variables(request)?),
+            "conclude" => operators::conclude::reply(words, &variables(request)?),
             "sql" => sql::reply(words, &variables(request)?),
             _ => return Ok(None),
         }))

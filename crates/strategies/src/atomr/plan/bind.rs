@@ -79,13 +79,16 @@ impl Binder {
         let spoken = labels(&tree.nodes[0].question).collect();
         let texts = |node: &usize| -> Vec<String> {
             let draft = &tree.nodes[*node];
+            let question = Some(draft.question.clone()).filter(|_| *node > 0);
             let call = match &draft.body {
-                Body::Call(call) => call.arguments().into_iter().map(str::to_owned).collect(),
+                Body::Call(call) => {
+                    call.arguments().into_iter().map(str::to_owned).collect::<Vec<_>>()
+                }
                 _ => vec![],
             };
-            [vec![draft.question.clone()], call].concat()
+            question.into_iter().chain(call).collect()
         };
-        let otherwise = !order[1..].iter().flat_map(texts).any(|text| !tokens(&text).is_empty());
+        let otherwise = !order.iter().flat_map(texts).any(|text| !tokens(&text).is_empty());
         Self { tree, numbers, bearers, spoken, otherwise }
     }
 

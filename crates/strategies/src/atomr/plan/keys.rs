@@ -1,6 +1,8 @@
 //! The keys of a plan: their numbers, and which of them a listed question is.
 use halma_core::text::words;
 
+use super::tokens::without_zeros;
+
 /// A number as a plan writes it (`3`, `2.1`) and the question after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
@@ -19,8 +21,8 @@ pub(super) enum Style {
 }
 
 impl Style {
-    pub(super) fn of<'a>(keys: impl Iterator<Item = &'a str> + Clone) -> Self {
-        let plain = keys.clone().any(|key| Self::Plain.read(key).label.is_some());
+    pub(super) fn of<'a>(mut keys: impl Iterator<Item = &'a str>) -> Self {
+        let plain = keys.any(|key| Self::Plain.read(key).label.is_some());
         if plain { Self::Plain } else { Self::Loose }
     }
 
@@ -44,17 +46,11 @@ impl Style {
             }
         };
         if !label.is_empty() && label.len() < 8 && numbered && !question.is_empty() {
-            let parts: Vec<&str> = label.split('.').map(plain_number).collect();
+            let parts: Vec<&str> = label.split('.').map(without_zeros).collect();
             return Key { label: Some(parts.join(".")), question: question.to_owned() };
         }
         Key { label: None, question: text.to_owned() }
     }
-}
-
-/// `03` is `3`.
-fn plain_number(digits: &str) -> &str {
-    let short = digits.trim_start_matches('0');
-    if short.is_empty() { "0" } else { short }
 }
 
 /// Which entry a listed text is: its literal key, else a free one of the same words, of the same
@@ -66,7 +62,9 @@ pub(super) fn place(
     free: impl Fn(usize) -> bool,
 ) -> Option<usize> {
     let text = text.trim();
-    let literal = keys.iter().position(|(key, _)| key.trim() == text);
+    if let Some(literal) = keys.iter().position(|(key, _)| key.trim() == text) {
+        return Some(literal);
+    }
     let only = |fits: &dyn Fn(&(String, Key)) -> bool| {
         let mut found = (0..keys.len()).filter(|at| fits(&keys[*at]) && free(*at));
         found.next().filter(|_| found.next().is_none())
@@ -75,8 +73,7 @@ pub(super) fn place(
     let said = words(text);
     let question = words(&read.question);
     let number = text.trim_matches(['[', ']']);
-    literal
-        .or_else(|| only(&|(key, _)| words(key) == said))
+    only(&|(key, _)| words(key) == said)
         .or_else(|| only(&|(_, key)| key.label.is_some() && key.label == read.label))
         .or_else(|| only(&|(_, key)| key.label.as_deref() == Some(number)))
         .or_else(|| only(&|(_, key)| !question.is_empty() && words(&key.question) == question))

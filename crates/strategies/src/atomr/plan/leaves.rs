@@ -78,7 +78,7 @@ impl Tree {
             self.repairs.note(RepairKind::OperatorRenamed, format!("{operator:?}"));
         }
         if mended {
-            self.repairs.note(RepairKind::CallMended, self.nodes[node].question.clone());
+            self.repairs.note(RepairKind::CallMended, self.asked(node));
         }
         let mut groups: Vec<Vec<String>> = vec![];
         for argument in arguments {
@@ -86,7 +86,7 @@ impl Tree {
             self.flat(node, argument, &mut texts);
             groups.extend(Some(texts).filter(|texts| !texts.is_empty()));
         }
-        let question = self.nodes[node].question.clone();
+        let question = self.asked(node);
         let lowered = lower::calls(operator, groups, &question);
         for kind in lowered.repairs {
             self.repairs.note(kind, question.clone());
@@ -104,9 +104,7 @@ impl Tree {
             }
             Argument::Call(written) => {
                 let above = self.nodes[node].above.unwrap_or(0);
-                let own = [node, above].map(|node| &self.nodes[node].question);
-                let at = own.into_iter().find(|question| !question.is_empty()).cloned();
-                self.repairs.note(RepairKind::NestedCall, at.unwrap_or_default());
+                self.repairs.note(RepairKind::NestedCall, self.asked(node));
                 let leaf = self.leaf(String::new(), above);
                 let label = self.label(leaf);
                 self.insert_before(node, leaf, above);
@@ -141,12 +139,9 @@ impl Tree {
     /// is nothing to conclude from.
     pub(super) fn close(&mut self) {
         for node in 1..self.nodes.len() {
-            if self.nodes[node].question.is_empty() {
-                // A leaf of a call without arguments.
-                let above = self.nodes[node].above.unwrap_or(0);
-                self.nodes[node].question = self.nodes[above].question.clone();
-            }
-            let question = self.nodes[node].question.clone();
+            // A leaf of a call without arguments has none of its own.
+            let question = self.asked(node);
+            self.nodes[node].question.clone_from(&question);
             let named = tokens(&question);
             let none_before = self.earlier_siblings(node).is_empty();
             let kind = match self.nodes[node].body {
@@ -157,6 +152,13 @@ impl Tree {
             self.repairs.note(kind, question.clone());
             self.nodes[node].body = lower::step_of(&question).map_or(Body::Siblings, Body::Call);
         }
+    }
+
+    /// The question of a node; of one that has none yet, of the one that it is a part of.
+    fn asked(&self, node: usize) -> String {
+        let above = self.nodes[node].above.unwrap_or(0);
+        let own = [node, above, 0].map(|node| &self.nodes[node].question);
+        own.into_iter().find(|question| !question.is_empty()).cloned().unwrap_or_default()
     }
 
     fn leaf(&mut self, question: String, above: usize) -> usize {

@@ -88,12 +88,12 @@ impl Lowered {
         } else {
             let more = groups.len() > 2;
             self.repairs.extend(more.then_some(RepairKind::MoreArguments));
-            let last = groups.split_off(groups.len() - 1);
+            let end = groups.split_off(groups.len() - 1);
             let conditions: Vec<Vec<String>> =
                 if more && !groups[1..].iter().flatten().all(|one| only(one)) {
-                    groups.split_off(1).into_iter().chain(last).collect()
+                    groups.split_off(1).into_iter().chain(end).collect()
                 } else {
-                    last
+                    end
                 };
             let entities = groups.into_iter().flatten().collect();
             (entities, conditions.concat().join(", "))

@@ -116,7 +116,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The questions that a plan may have; recorded plans have at most 23.
+    /// The questions that a plan may have; recorded plans have at most 20.
     pub const MOST: usize = 256;
 }
 

@@ -22,7 +22,8 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             continue;
         }
         let plain = inside.replace(" and ", ",").replace(['&', ';'], ",");
-        let labels: Vec<String> = plain.split(',').map(|label| label.trim().to_owned()).collect();
+        let labels: Vec<String> =
+            plain.split(',').map(|label| without_zeros(label.trim()).to_owned()).collect();
         if labels.iter().all(|label| is_label(label)) {
             found.push(Token { range: start..at + length + 1, labels });
         }
@@ -33,10 +34,21 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
 
 fn is_label(label: &str) -> bool {
     let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
-    label.len() < 8
-        && label.chars().all(|c| c.is_ascii_digit() || c == '.')
+    label.chars().all(|c| c.is_ascii_digit() || c == '.')
         && digit(label.chars().next())
         && digit(label.chars().next_back())
+}
+
+/// `03` is `3`, and `0.5` itself.
+pub(super) fn without_zeros(digits: &str) -> &str {
+    let mut short = digits;
+    while let Some(rest) = short.strip_prefix('0') {
+        if !rest.starts_with(|c: char| c.is_ascii_digit()) {
+            break;
+        }
+        short = rest;
+    }
+    short
 }
 
 /// Whether a text is nothing but references: `[2]`, `[2] and [3]`.
@@ -66,7 +78,7 @@ mod tests {
             labels("Who wrote [2.1] in [3]'s [4, 5] or [6 and 7]?"),
             ["2.1", "3", "4|5", "6|7"]
         );
-        assert_eq!(labels("[END] [] [x] [1 [2] [.] [12345678] é[1]"), ["2", "1"]);
+        assert_eq!(labels("[END] [] [x] [1 [2] [.] [03] [0] é[1]"), ["2", "3", "0", "1"]);
         assert!(only("[1]") && only("[1] and [2]") && only("[1, 2], [3]"));
         assert!(!only("about [1]") && !only("") && !only("[x]"));
     }

@@ -64,6 +64,9 @@ pub(super) fn grown(entries: Entries, mut repairs: Repairs) -> Result<Tree, Refu
     let mut grower = Grower { keys, values, used, listed, style, tree, waiting: VecDeque::new() };
     // The root's own number says nothing.
     let question = grower.keys[root].1.question.clone();
+    if question.is_empty() {
+        return Err(Refusal::NoObject);
+    }
     grower.plant(question, vec![], None, Pending::Entry(root));
     grower.used[root] = Some(0);
     grower.grow()?;

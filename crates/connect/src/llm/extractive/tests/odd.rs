@@ -21,6 +21,7 @@ fn tasks(a: &str, b: &str) -> Vec<(&'static str, Value)> {
         "history": history, "thoughts": [b], "points": [{ "point": b }, { "point": a }],
         "sub_question": format!("{b} #1 [2] <9>"), "entities": [{ "text": b, "kind": "name" }],
         "used": [a], "number": 3, "answer": b, "gold": a, "near": [hit], "failed": null,
+        "leaves": [{ "number": 1, "asked": a, "operator": b }], "sources": [{ "name": b }],
         "holdings": { "counts": {}, "tables": [table] }, "tables": [table] });
     let chunk = json!({ "chunk": { "title": a, "text": b } });
     let names = [
@@ -40,8 +41,17 @@ fn tasks(a: &str, b: &str) -> Vec<(&'static str, Value)> {
         "summarise",
         "combine",
         "sql",
+        "plan",
+        "sources",
+        "conclude",
     ];
-    names.map(|name| (name, both.clone())).into_iter().chain([("questions", chunk)]).collect()
+    let operate = |name: &str| {
+        json!({ "asked": a, "operator": { "name": name, "arguments": [a, b] }, "facts": [a, b],
+            "entities": [a, b], "context": [hit, other] })
+    };
+    let operators = ["Search", "Relate", "Filter"].map(|name| ("operate", operate(name)));
+    let same = names.map(|name| (name, both.clone())).into_iter();
+    same.chain(operators).chain([("questions", chunk)]).collect()
 }
 
 /// The keys that a reply has, by task; none where it is no JSON.
@@ -59,6 +69,8 @@ fn keys(task: &str) -> &'static [&'static str] {
         "summarise" => &["points"],
         "combine" | "read" => &["rationale", "answer"],
         "sql" => &["sql", "reason"],
+        "sources" => &["sources"],
+        "operate" | "conclude" => &["answer", "answers"],
         "select" => &["question_idx"],
         _ => &[],
     }

@@ -1,0 +1,94 @@
+//! Task `conclude`: an answer from the answers to smaller questions.
+use halma_core::Question;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::super::input::Exchange;
+use super::super::lexicon::Lexicon;
+use super::super::read::{self, read};
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    question: Question,
+    #[serde(default)]
+    history: Vec<Answered>,
+}
+
+/// `answer` is a sentence, `answers` what it says; `more` how many of these are not told.
+#[derive(Debug, Default, Deserialize)]
+struct Answered {
+    question: String,
+    #[serde(default)]
+    answer: String,
+    #[serde(default)]
+    answers: Vec<String>,
+    #[serde(default)]
+    more: usize,
+}
+
+pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
+    let answers = concluded(lexicon, asked);
+    json!({ "answer": answers.join(", "), "answers": answers }).to_string()
+}
+
+fn concluded(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
+    let question = &asked.question;
+    let Some(last) = asked.history.last() else { return vec![] };
+    let counts = question.text.trim_start().to_lowercase().starts_with("how many");
+    let is_number = |text: &String| text.trim().starts_with(|c: char| c.is_ascii_digit());
+    if counts && !last.answers.is_empty() && !last.answers.iter().all(is_number) {
+        return vec![(last.answers.len() + last.more).to_string()];
+    }
+    let exchange = |one: &Answered| Exchange {
+        question: one.question.clone(),
+        // What was found counts, not the sentence around it.
+        answer: if one.answers.is_empty() { one.answer.clone() } else { one.answers.join(", ") },
+    };
+    let history = asked.history.iter().map(exchange).collect();
+    let asked = read::Asked { question: question.clone(), context: vec![], history, sql: None };
+    let answer = read(lexicon, &asked).answer;
+    match answer.as_str() {
+        "" => vec![],
+        all if all == last.answers.join(", ") => last.answers.clone(),
+        one => vec![one.to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn answers(question: &str, history: &[(&str, &[&str])]) -> Value {
+        let history = history.iter().map(|(question, answers)| Answered {
+            question: (*question).into(),
+            answers: answers.iter().map(|text| (*text).into()).collect(),
+            ..Answered::default()
+        });
+        let asked = Asked { question: Question::new(question), history: history.collect() };
+        let reply: Value = serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+        reply["answers"].clone()
+    }
+
+    #[test]
+    fn the_last_answer_the_side_that_wins_or_the_number() {
+        let sides: [(&str, &[&str]); 4] = [
+            ("Who or what is Mara Quill?", &["Mara Quill"]),
+            ("When was Mara Quill born?", &["3 May 1931"]),
+            ("Who or what is Orla Finch?", &["Orla Finch"]),
+            ("When was Orla Finch born?", &["12 March 1929"]),
+        ];
+        let older = "Who is older, Mara Quill or Orla Finch?";
+        assert_eq!(answers(older, &sides), json!(["Orla Finch"]));
+        let chain = "Who are the children of the keeper of Varn?";
+        let several: &[&str] = &["Ada", "Ben"];
+        let history: [(&str, &[&str]); 2] =
+            [("Who is the keeper of Varn?", &["Ilse Thorn"]), ("Who are the children?", several)];
+        assert_eq!(answers(chain, &history), json!(["Ada", "Ben"]));
+        assert_eq!(answers("How many children has she?", &history), json!(["2"]));
+        assert_eq!(answers("How many?", &[("How many children?", &["3"])]), json!(["3"]));
+        assert_eq!(answers(chain, &[]), json!([]));
+        assert_eq!(answers(chain, &[("Who?", &[])]), json!([]));
+    }
+}

@@ -1,0 +1,155 @@
+//! Task `operate`: what `Search`, `Relate` and `Filter` find in passages and facts.
+use halma_core::text::normalise_name;
+use halma_core::{AnswerKind, Question};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::super::input::Passage;
+use super::super::lexicon::Lexicon;
+use super::super::links::{mentions, plain_title};
+use super::super::read::{self, read};
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    #[serde(rename = "asked")]
+    question: String,
+    operator: Operator,
+    #[serde(default)]
+    entities: Vec<String>,
+    #[serde(default)]
+    context: Vec<Passage>,
+    /// `head – relation – tail`
+    #[serde(default)]
+    facts: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Operator {
+    name: String,
+    #[serde(default)]
+    arguments: Vec<String>,
+}
+
+pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
+    let answers = match asked.operator.name.as_str() {
+        "Search" => searched(lexicon, asked),
+        "Filter" => filtered(lexicon, asked),
+        _ => related(lexicon, asked),
+    };
+    json!({ "answer": answers.join(", "), "answers": answers }).to_string()
+}
+
+/// The passages about a name are about what bears it; where none is, the question is read.
+fn searched(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
+    let mut found: Vec<String> = vec![];
+    for name in &asked.entities {
+        let same = |title: &&str| normalise_name(title) == normalise_name(name);
+        let titles = || asked.context.iter().map(|passage| plain_title(&passage.title));
+        let heads = || asked.facts.iter().filter_map(|fact| Some(fact.split_once(" – ")?.0));
+        let said = |passage: &Passage| mentions(&passage.text, name);
+        if let Some(title) = heads().chain(titles()).find(same) {
+            found.push(title.to_owned());
+        } else if asked.context.iter().any(said) {
+            found.push(name.clone());
+        }
+    }
+    if found.is_empty() { answer(&asked.question, asked.passages(), lexicon) } else { found }
+}
+
+/// The tails of the facts that are of this relation, else what is read.
+fn related(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
+    let wanted = asked.operator.arguments.get(1).map(|text| lexicon.content(text));
+    let fits = |relation: &str| {
+        let stems = lexicon.content(relation);
+        wanted.as_ref().is_some_and(|wanted| !stems.is_empty() && stems == *wanted)
+    };
+    let tail = |fact: &String| {
+        let mut parts = fact.splitn(3, " – ");
+        let (head, relation, tail) = (parts.next()?, parts.next()?, parts.next()?);
+        let ours = asked.entities.iter().any(|one| normalise_name(one) == normalise_name(head));
+        (ours && fits(relation)).then(|| tail.to_owned())
+    };
+    let mut tails: Vec<String> = asked.facts.iter().filter_map(tail).collect();
+    tails.dedup();
+    if tails.is_empty() { answer(&asked.question, asked.passages(), lexicon) } else { tails }
+}
+
+/// Those of which the passages that name them say the condition.
+fn filtered(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
+    let Some(condition) = asked.operator.arguments.last() else { return vec![] };
+    let meets = |name: &&String| {
+        let about =
+            |passage: &Passage| mentions(&passage.title, name) || mentions(&passage.text, name);
+        let context: Vec<Passage> = asked.passages().into_iter().filter(about).collect();
+        let question = format!("Is {name} {condition}?");
+        let kind = AnswerKind::YesNo;
+        let question = Question { answer_kind: kind, ..Question::new(&question) };
+        let asked = read::Asked { question, context, history: vec![], sql: None };
+        read(lexicon, &asked).answer == "yes"
+    };
+    asked.entities.iter().filter(meets).cloned().collect()
+}
+
+impl Asked {
+    /// The facts as passages about their heads, before the others.
+    fn passages(&self) -> Vec<Passage> {
+        let fact = |text: &String| Passage {
+            title: text.split(" – ").next().unwrap_or_default().to_owned(),
+            text: format!("{}.", text.replace(" – ", " ")),
+            ..Passage::default()
+        };
+        self.facts.iter().map(fact).chain(self.context.iter().cloned()).collect()
+    }
+}
+
+/// What is read, each of several apart.
+fn answer(question: &str, context: Vec<Passage>, lexicon: &Lexicon) -> Vec<String> {
+    let question = Question::new(question);
+    let asked = read::Asked { question, context, history: vec![], sql: None };
+    let answer = read(lexicon, &asked).answer;
+    let each = answer.split([';', '|']).map(str::trim).filter(|one| !one.is_empty());
+    each.map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn found(operator: &str, arguments: &[&str], entities: &[&str], facts: &[&str]) -> Value {
+        let asked = match operator {
+            "Search" => format!("Who or what is {}?", entities[0]),
+            "Relate" => "Who directed Low Tide?".to_owned(),
+            _ => "Which of them?".to_owned(),
+        };
+        let asked = json!({
+            "asked": asked,
+            "operator": { "name": operator, "arguments": arguments },
+            "entities": entities,
+            "facts": facts,
+            "context": [
+                { "title": "Low Tide", "text": "Low Tide is a film of 1974. It was directed by Mara Quill." },
+                { "title": "Mara Quill", "text": "Mara Quill was a Danish painter." },
+                { "title": "Orla Finch", "text": "Orla Finch was a Welsh singer." },
+            ],
+        });
+        let asked: Asked = serde_json::from_value(asked).unwrap();
+        let reply: Value = serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+        reply["answers"].clone()
+    }
+
+    #[test]
+    fn each_operator_finds_what_it_is_for() {
+        assert_eq!(found("Search", &["low tide"], &["low tide"], &[]), json!(["Low Tide"]));
+        assert_eq!(
+            found("Relate", &["Low Tide", "director"], &["Low Tide"], &[]),
+            json!(["Mara Quill"])
+        );
+        let facts = ["Low Tide – director – Ben Orr", "Low Tide – director – Ada Orr"];
+        let directors = found("Relate", &["Low Tide", "director"], &["Low Tide"], &facts);
+        assert_eq!(directors, json!(["Ben Orr", "Ada Orr"]));
+        let painters = ["Mara Quill", "Orla Finch", "Nobody Else"];
+        assert_eq!(found("Filter", &["", "a painter"], &painters, &[]), json!(["Mara Quill"]));
+    }
+}

@@ -1,0 +1,139 @@
+//! Task `sources`: which sources each look-up of a plan asks, by rule.
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    leaves: Vec<Leaf>,
+    sources: Vec<Source>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Leaf {
+    number: usize,
+    #[serde(default)]
+    asked: String,
+    /// The call as the plan writes it.
+    #[serde(default)]
+    operator: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Source {
+    name: String,
+    #[serde(default)]
+    about: String,
+}
+
+/// Words that ask for what changes.
+const RECENT: &[&str] = &[
+    "now",
+    "today",
+    "currently",
+    "current",
+    "latest",
+    "recent",
+    "recently",
+    "newest",
+    "upcoming",
+    "yesterday",
+    "tonight",
+    "weather",
+    "news",
+    "price",
+];
+
+const RECENT_PHRASES: &[&str] = &["this year", "last year", "this week", "last week", "this month"];
+
+/// A relation of more words is a description, which no graph has a property for.
+const PROPERTY: usize = 4;
+
+/// The texts always; a graph for properties of what has a name or was found before; the web for
+/// what is recent, and where there is nothing else.
+pub(crate) fn reply(asked: &Asked) -> String {
+    let mut chosen = Map::new();
+    for leaf in &asked.leaves {
+        let wanted = |source: &&Source| match kind(source) {
+            Kind::Graph => asks_graph(&leaf.operator),
+            Kind::Web => is_recent(&leaf.asked),
+            Kind::Text => true,
+        };
+        let names: Vec<&str> =
+            asked.sources.iter().filter(wanted).map(|source| source.name.as_str()).collect();
+        let all = || asked.sources.iter().map(|source| source.name.as_str()).collect();
+        let names: Vec<&str> = if names.is_empty() { all() } else { names };
+        chosen.insert(leaf.number.to_string(), json!(names));
+    }
+    json!({ "sources": Value::Object(chosen) }).to_string()
+}
+
+enum Kind {
+    Graph,
+    Web,
+    Text,
+}
+
+fn kind(source: &Source) -> Kind {
+    let about = source.about.to_lowercase();
+    let says =
+        |words: &[&str]| words.iter().any(|word| about.split_whitespace().any(|w| w == *word));
+    match source.name.as_str() {
+        "kg" => Kind::Graph,
+        "web" => Kind::Web,
+        "text" => Kind::Text,
+        _ if says(&["graph", "facts", "triples"]) => Kind::Graph,
+        _ if says(&["web", "internet"]) => Kind::Web,
+        _ => Kind::Text,
+    }
+}
+
+/// Whether the call asks for something by a name, or for a property.
+fn asks_graph(operator: &str) -> bool {
+    let Some((name, inside)) = operator.split_once('(') else { return false };
+    let arguments: Vec<&str> = inside.trim_end_matches(')').splitn(2, ", ").collect();
+    let first = arguments.first().map(|text| text.trim_matches('"')).unwrap_or_default();
+    let known = first.starts_with('[') || first.chars().any(char::is_uppercase);
+    let words = arguments.get(1).map_or(0, |text| text.split_whitespace().count());
+    known && (name != "Relate" || words <= PROPERTY)
+}
+
+fn is_recent(asked: &str) -> bool {
+    let lower = asked.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| RECENT.contains(&word))
+        || RECENT_PHRASES.iter().any(|said| lower.contains(said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_look_up_gets_the_sources_that_can_hold_it() {
+        let leaf = |number, asked: &str, operator: &str| json!({ "number": number, "asked": asked, "operator": operator });
+        let asked = json!({
+            "sources": [
+                { "name": "text", "about": "documents" },
+                { "name": "kg", "about": "a graph of facts" },
+                { "name": "web", "about": "the web" },
+            ],
+            "leaves": [
+                leaf(1, "Who or what is Varn?", "Search(\"Varn\")"),
+                leaf(2, "When was [1] built?", "Relate([1], \"date built\")"),
+                leaf(3, "Why?", "Relate([1], \"reason why the keeper of it left the island\")"),
+                leaf(4, "Who is its keeper today?", "Search(\"keeper\")"),
+            ],
+        });
+        let asked: Asked = serde_json::from_value(asked).unwrap();
+        let chosen: Value = serde_json::from_str(&reply(&asked)).unwrap();
+        assert_eq!(
+            chosen["sources"],
+            json!({ "1": ["text", "kg"], "2": ["text", "kg"], "3": ["text"], "4": ["text", "web"] })
+        );
+        let only: Asked = serde_json::from_value(json!({
+            "sources": [{ "name": "web" }], "leaves": [leaf(7, "Who?", "")],
+        }))
+        .unwrap();
+        assert_eq!(reply(&only), r#"{"sources":{"7":["web"]}}"#);
+    }
+}

@@ -1,7 +1,7 @@
 //! `AtomR`: a question becomes a tree of atomic operations over heterogeneous knowledge.
 //!
-//! Paper: Xin et al., "Atomic Reasoning over Heterogeneous Knowledge" (2024), Sections 3.1 to 3.3,
-//! Algorithm 1.
+//! Paper: Xin et al., "Atomic Operator-Empowered Large Language Models for Heterogeneous Knowledge
+//! Reasoning" (2024), Sections 3.1 to 3.3, Algorithm 1.
 //!
 //! ```text
 //! ART <- plan(q)                     inner nodes, operator calls, [DR]       -> atomr/plan.md
@@ -51,7 +51,8 @@ pub use settings::{Atomr, Kg, Select};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "atomr",
-    paper: "Atomic Reasoning over Heterogeneous Knowledge (AtomR), 2024",
+    paper: "AtomR: Atomic Operator-Empowered Large Language Models for Heterogeneous Knowledge \
+            Reasoning, 2024",
     summary: "plans a tree of lookups and runs each over texts, the web and a knowledge graph",
     needs: &[],
     build: |values| Ok(Arc::new(table::parse::<Atomr>(values)?.checked()?)),
@@ -96,7 +97,8 @@ impl Strategy for Atomr {
             let variables = context! { question => Serde(question) };
             let reading = cx.reserve().ask(&CLOSED, variables).await.map(Some);
             if let Some(reading) = reading.unless_spent()? {
-                return Ok(answer_from(reading, &[]));
+                let answer = answer_from(reading, &[]);
+                return Ok(Answer { reason: reasoned(&answer.reason, run.missing()), ..answer });
             }
         }
         Ok(abstain(reason))
@@ -139,14 +141,15 @@ fn alone(question: &Question) -> Plan {
 
 /// The root's answers as the answer.
 fn told(root: Solved, missing: Option<String>) -> Answer {
-    let reason = [Some(root.answer), missing.map(|missing| format!("Missing: {missing}."))];
-    let reason: Vec<String> = reason.into_iter().flatten().filter(|one| !one.is_empty()).collect();
-    Answer {
-        text: root.answers.join(", "),
-        reason: reason.join(" "),
-        citations: root.citations,
-        ..Answer::default()
-    }
+    let reason = reasoned(&root.answer, missing);
+    let (text, citations) = (root.answers.join(", "), root.citations);
+    Answer { text, reason, citations, ..Answer::default() }
+}
+
+/// How the answer follows, and what could not be looked up for it.
+fn reasoned(follows: &str, missing: Option<String>) -> String {
+    let missing = missing.map(|missing| format!("Missing: {missing}.")).unwrap_or_default();
+    format!("{follows} {missing}").trim().to_owned()
 }
 
 /// Why there is no answer.

@@ -167,9 +167,11 @@ impl std::fmt::Display for Operation {
             (_, 0) => format!("[{listed}]"),
             _ => format!("[{listed} and {more} more]"),
         };
-        let others = self.arguments(&[]).into_iter().filter(|one| !one.is_empty());
-        let others: String = others.map(|one| format!(", \"{one}\"")).collect();
-        write!(f, "{}({first}{others})", self.name())
+        write!(f, "{}({first}", self.name())?;
+        for one in self.arguments(&[]).iter().filter(|one| !one.is_empty()) {
+            write!(f, ", \"{one}\"")?;
+        }
+        f.write_str(")")
     }
 }
 

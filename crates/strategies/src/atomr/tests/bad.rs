@@ -52,6 +52,15 @@ async fn an_abstention_says_what_is_open_and_what_failed() {
     assert!(reason.ends_with("more (the page is HTML)"), "{reason}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_was_mended_in_a_plan_is_told_with_it() {
+    let plan = r#"Here it is: {"In which country was the architect of the Varn lighthouse born?": ["1. Where was the architect born?"],
+        "1. Where was the architect born?": "Relate(Relate(\"Varn lighthouse\", \"architect\"), \"country of birth\")"}"#;
+    let queues: [(&str, &[&str]); 3] =
+        [(PLAN, &[plan]), (RELATE, &[THORN, NORWAY]), (CHILDREN, &[NORWAY, NORWAY])];
+    golden("atomr_repaired_plan", &Atomr::default(), Run::new(Timed::new(&queues))).await;
+}
+
 #[tokio::test]
 async fn a_plan_of_one_operator_answers_a_choice_in_its_words() {
     let plan = r#"{"q?": "Relate(\"Varn lighthouse\", \"architect\")"}"#;

@@ -7,9 +7,9 @@ use super::super::operators::Operation;
 use super::super::solved::{Known, Thing, Told};
 use super::*;
 
-fn solved(question: &str, answers: &[&str]) -> Option<Arc<Solved>> {
+fn solved(question: &str, answers: &[&str]) -> Arc<Solved> {
     let answers = answers.iter().map(|answer| (*answer).to_owned()).collect();
-    Some(Arc::new(Solved { question: question.into(), answers, ..Solved::default() }))
+    Arc::new(Solved { question: question.into(), answers, ..Solved::default() })
 }
 
 fn plan(questions: &[(&str, Step)]) -> Plan {
@@ -34,7 +34,13 @@ fn answers_are_put_where_they_are_referred_to() {
         ("What is the reef?", search("the reef")),
         ("How old is [2]?", Step::Siblings),
     ]);
-    let answers = [None, solved("Who?", &["Ann", "Bo", "Carl"]), solved("Where?", &[]), None, None];
+    let answers = [
+        None,
+        Some(solved("Who?", &["Ann", "Bo", "Carl"])),
+        Some(solved("Where?", &[])),
+        None,
+        None,
+    ];
     let known = Known { plan: &plan, solved: &answers, shown: 2 };
     assert_eq!(known.together("about [1]"), "about Ann, Bo and 1 more");
     // Unknown: the question itself, or the name that was searched for.
@@ -61,7 +67,8 @@ fn below_a_part_without_an_answer_its_own_parts_count() {
         ("B?", Step::Siblings),
         ("C?", Step::Siblings),
     ]);
-    let answers = [None, solved("A?", &[]), solved("B?", &["b"]), solved("C?", &["c"])];
+    let answers =
+        [None, Some(solved("A?", &[])), Some(solved("B?", &["b"])), Some(solved("C?", &["c"]))];
     let known = Known { plan: &plan, solved: &answers, shown: 9 };
     let below: Vec<&str> = known.below(0).iter().map(|one| one.question.as_str()).collect();
     assert_eq!(below, ["C?", "A?", "B?"]);

@@ -4,4 +4,5 @@ mod bad_input;
 mod browser;
 mod contract;
 mod evaluation;
+mod knowledge_graph;
 mod program;

@@ -113,7 +113,7 @@ pub(crate) fn throttled(reason: String, headers: &HeaderMap) -> LlmError {
 }
 
 /// `retry-after-ms`, else `Retry-After` in seconds or as an HTTP date.
-fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let header = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let seconds =
         |text: &str, unit: f64| Duration::try_from_secs_f64(text.parse::<f64>().ok()? * unit).ok();

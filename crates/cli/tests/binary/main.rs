@@ -4,6 +4,7 @@ mod bad_input;
 mod browser;
 mod contract;
 mod evaluation;
+mod knowledge_graph;
 mod plan;
 mod program;
 mod serve;

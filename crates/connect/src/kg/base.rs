@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use halma_core::{BoxError, Edge, Entity, EntityId, Fact, Facts, Hit, Knowledge, Layer, NodeId};
+use halma_core::{BoxError, Entity, EntityId, Fact, Facts, Hit, Knowledge, NodeId};
 
 use super::graph::{Class, Ends, Graph, Near, Node, Profile, Property, Stated};
 use super::names::{Names, Number};
@@ -264,18 +264,24 @@ impl Graph for ToldGraph {
         "kg".to_owned()
     }
 
-    /// The chunk that the fact was read from.
+    /// The chunk that the fact was read from; of what an entity is, that of one of its facts.
     async fn cited(&self, stated: &Stated) -> Result<Option<Hit>, BoxError> {
-        if stated.source == self.own_name() {
-            // That an entity is of a kind: any chunk that names it.
-            let id = NodeId(stated.head.0.clone());
-            let named = self.knowledge.neighbours(&id, Some(Edge::Mentions)).await?;
-            return Ok(named.into_iter().map(|(_, hit)| hit).find(|hit| hit.layer == Layer::Chunk));
-        }
-        let fact = self.knowledge.get(&NodeId(stated.source.clone())).await?;
+        let told = if stated.source == self.own_name() {
+            let mut about = self.at(&self.leaving, &stated.head);
+            let first = about.next().or_else(|| self.at(&self.arriving, &stated.head).next());
+            first.map(|fact| fact.id.clone())
+        } else {
+            Some(NodeId(stated.source.clone()))
+        };
+        let Some(told) = told else { return Ok(None) };
+        let fact = self.knowledge.get(&told).await?;
         match &fact.parent {
             Some(chunk) => Ok(Some(self.knowledge.get(chunk).await?)),
             None => Ok(Some(fact)),
         }
     }
 }
+
+#[cfg(test)]
+#[path = "base_tests.rs"]
+mod tests;

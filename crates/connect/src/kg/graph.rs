@@ -89,6 +89,11 @@ pub(crate) enum Near {
 /// A knowledge graph, as far as the operators look into it. Lists are in a fixed order.
 #[async_trait]
 pub(crate) trait Graph: Send + Sync {
+    /// Whether names can be looked up by their words without much ado.
+    fn looks_by_words(&self) -> bool {
+        true
+    }
+
     /// Entities with such a label or alias, at most so many.
     async fn named(&self, name: &str, near: Near, limit: usize) -> Result<Vec<EntityId>, BoxError>;
 

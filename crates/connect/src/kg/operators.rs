@@ -58,7 +58,7 @@ impl Operators {
             Side::Backward => tails().await?,
             Side::Both => {
                 let mut both = heads().await?;
-                both.extend(tails().await?);
+                both.extend(tails().await?.into_iter().map(turned));
                 return Ok(both);
             }
         };
@@ -128,7 +128,7 @@ impl Operators {
     /// tell one of them.
     async fn candidates(&self, name: &str, described: bool) -> Result<Vec<EntityId>, BoxError> {
         let mut found = self.graph.named(name, Near::Same, COMPARED).await?;
-        if found.is_empty() || described {
+        if found.is_empty() || (described && self.graph.looks_by_words()) {
             let mut seen: HashSet<EntityId> = found.iter().cloned().collect();
             let near = self.graph.named(name, Near::AllWords, COMPARED).await?;
             found.extend(near.into_iter().filter(|id| seen.insert(id.clone())));
@@ -229,6 +229,14 @@ impl Facts for Operators {
         condition: &str,
     ) -> Result<Option<Vec<Fact>>, BoxError> {
         self.filtered(entities, condition).await
+    }
+}
+
+/// A fact that holds both ways round, told from its other end.
+pub(crate) fn turned(fact: Stated) -> Stated {
+    match fact.tail {
+        Node::Entity(head) => Stated { head, tail: Node::Entity(fact.head), ..fact },
+        Node::Value(_) => fact,
     }
 }
 

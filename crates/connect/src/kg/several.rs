@@ -1,10 +1,10 @@
 //! Several graphs asked as one: what was loaded, and what was read out of the documents.
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::future::try_join_all;
-use halma_core::{BoxError, Entity, EntityId, Fact, Facts, Tail};
+use halma_core::{BoxError, Entity, EntityId, Fact, Facts};
 
 /// Each entity belongs to one of the graphs, and the others know nothing of it.
 pub(crate) struct Several {
@@ -63,14 +63,9 @@ impl Facts for Several {
         if decided.is_empty() {
             return Ok(None);
         }
-        let wanted: HashSet<&EntityId> = entities.iter().collect();
         let mut shown: HashMap<EntityId, Fact> = HashMap::new();
         for fact in decided.into_iter().flatten() {
-            let of_it = match &fact.tail {
-                Tail::Entity(tail) if !wanted.contains(&fact.head.id) => tail.id.clone(),
-                _ => fact.head.id.clone(),
-            };
-            shown.entry(of_it).or_insert(fact);
+            shown.entry(fact.head.id.clone()).or_insert(fact);
         }
         Ok(Some(entities.iter().filter_map(|id| shown.get(id).cloned()).collect()))
     }

@@ -1,6 +1,8 @@
 //! The graph that was loaded into a base, kept in memory while it is used.
 mod files;
 mod loaded;
+#[cfg(test)]
+pub(crate) mod samples;
 mod store;
 #[cfg(test)]
 mod tests;

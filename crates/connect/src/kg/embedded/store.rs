@@ -292,7 +292,9 @@ impl Seen {
         if let NamedOrBlankNode::NamedNode(subject) = &quad.subject {
             self.meet(subject.as_str());
         }
-        if let Term::NamedNode(object) = &quad.object {
+        if let Term::NamedNode(object) = &quad.object
+            && !rdf::UNITS.contains(&quad.predicate.as_str())
+        {
             self.meet(object.as_str());
             if rdf::TYPES.contains(&quad.predicate.as_str())
                 && !self.types.contains(object.as_str())

@@ -1,62 +1,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use halma_core::{EntityId, Fact, Facts, Tail};
+use halma_core::{Fact, Facts, Tail};
 
+use super::samples::{REEF, id, loaded, reef};
 use super::*;
 use crate::kg::operators::Operators;
-
-const REEF: &str = r#"
-@prefix : <http://a.example/> .
-@prefix p: <http://a.example/p/> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
-@prefix schema: <http://schema.org/> .
-@prefix qudt: <http://qudt.org/schema/qudt/> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-
-:Lighthouse a rdfs:Class ; rdfs:label "lighthouse"@en, "Leuchtturm"@de ; rdfs:subClassOf :Building .
-:Building a rdfs:Class ; rdfs:label "building"@en .
-:Person a rdfs:Class ; rdfs:label "person"@en .
-:Place a rdfs:Class ; rdfs:label "place"@en .
-p:keeper rdfs:label "keeper"@en ; skos:altLabel "kept by"@en .
-p:height rdfs:label "height"@en ; schema:unitText "m" .
-p:built rdfs:label "date of construction"@en .
-p:placeOfBirth rdfs:label "place of birth"@en .
-p:child rdfs:label "child"@en .
-p:site rdfs:label "located in"@en .
-p:depth rdfs:label "depth"@en .
-
-:far a :Lighthouse ; rdfs:label "Far Light"@en, "Fernes Licht"@de ; skos:altLabel "The Light"@en ;
-  schema:description "tower on a reef"@en ; p:keeper :anna ; p:height 31.5 ; p:site :cove ;
-  p:built "1886-05-01"^^xsd:date ; p:depth [ qudt:numericValue 2.0 ; qudt:unit qudt:M ] .
-:near a :Lighthouse ; rdfs:label "Near Light"@en ; skos:altLabel "The Light"@en ;
-  schema:description "tower on a pier"@en ; p:keeper :anna, :ben ; p:height 12 ; p:site :town ;
-  p:built "1901"^^xsd:gYear .
-:anna a :Person ; rdfs:label "Anna Roe"@en ; p:placeOfBirth :cove ; p:child :ben .
-:ben a :Person ; rdfs:label "Ben Roe"@en ; p:placeOfBirth :town .
-:cove a :Place ; rdfs:label "Cove"@en . :town a :Place ; rdfs:label "Town"@en .
-"#;
-
-fn loaded(texts: &[(&str, &str)]) -> (tempfile::TempDir, Files) {
-    let dir = tempfile::tempdir().unwrap();
-    let files = Files(dir.path().join("kg"));
-    for (name, text) in texts {
-        let path = dir.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        files.load(&path, &KgLoad::default()).unwrap();
-    }
-    (dir, files)
-}
-
-fn reef() -> Operators {
-    let (_dir, files) = loaded(&[("reef.ttl", REEF)]);
-    Operators::new(Arc::new(Stored::read(&files, "en").unwrap()), String::new())
-}
-
-fn id(name: &str) -> EntityId {
-    EntityId(format!("http://a.example/{name}"))
-}
 
 fn lines(facts: &[Fact]) -> Vec<String> {
     facts.iter().map(|fact| fact.evidence.text.clone()).collect()
@@ -242,4 +191,35 @@ fn every_notation_gives_the_same_facts() {
     assert_eq!(of("a.nq", &format!("{fact} <http://a.example/g> .")), plain);
     assert_eq!(of("a.trig", &format!("<http://a.example/g> {{ {fact} }}")), plain);
     assert_eq!(of("a.rdf", xml), plain);
+}
+
+#[tokio::test]
+async fn loaded_graphs_are_read_when_asked_and_again_when_they_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let graphs = KgGraphs::at(dir.path().join("kg"), "en");
+    assert!(graphs.is_empty());
+    let empty = graphs.fingerprint().unwrap();
+    let path = dir.path().join("reef.ttl");
+    std::fs::write(&path, REEF).unwrap();
+    graphs.load(&path, &KgLoad::default()).unwrap();
+    assert_ne!(graphs.fingerprint().unwrap(), empty);
+    let facts = graphs.facts();
+    assert!(
+        facts.about().contains("person") && facts.about().contains("keeper"),
+        "{}",
+        facts.about()
+    );
+    assert_eq!(facts.find("Far Light", None, 5).await.unwrap().len(), 1);
+    let more = dir.path().join("more.nt");
+    let label = "<http://www.w3.org/2000/01/rdf-schema#label>";
+    std::fs::write(&more, format!("<http://a.example/new> {label} \"New Light\" .\n")).unwrap();
+    graphs.load(&more, &KgLoad { graph: Some("two words/ü".into()), ..KgLoad::default() }).unwrap();
+    assert_eq!(facts.find("New Light", None, 5).await.unwrap().len(), 1);
+    let names: Vec<String> = graphs.list().into_iter().map(|graph| graph.name).collect();
+    assert_eq!(names, ["reef.ttl", "two words/ü"]);
+    let figures = graphs.figures().unwrap();
+    assert_eq!((figures.unlabelled, figures.classes[0].1), (0, 2));
+    assert_eq!(graphs.unload(None).unwrap().len(), 2);
+    assert!(facts.find("Far Light", None, 5).await.unwrap().is_empty());
+    assert_eq!(graphs.fingerprint().unwrap(), empty);
 }

@@ -17,7 +17,7 @@ use halma_core::{BoxError, EntityId, Fact};
 use self::condition::{Reading, Test, readings};
 use super::graph::{Class, Near, Node, Profile, Property, Stated};
 use super::matching::{Meant, Wanted};
-use super::operators::{MOST_FACTS, Operators};
+use super::operators::{Operators, turned};
 use super::rdf;
 use super::synonyms::Side;
 use super::words::stems;
@@ -58,22 +58,12 @@ impl Operators {
     async fn in_order(
         &self,
         entities: &[EntityId],
-        kept: Vec<(EntityId, Stated, f32)>,
+        kept: Vec<(Stated, f32)>,
     ) -> Result<Vec<Fact>, BoxError> {
-        let ids: Vec<EntityId> = kept.iter().map(|(id, ..)| id.clone()).collect();
-        let facts = self.told(kept.into_iter().map(|(_, stated, score)| (stated, score)).collect());
+        let facts = self.told(kept);
         let mut shown: HashMap<EntityId, Fact> = HashMap::new();
-        let mut wanted: HashSet<&EntityId> = ids.iter().collect();
         for fact in facts.await? {
-            let tail = match &fact.tail {
-                halma_core::Tail::Entity(entity) => Some(entity.id.clone()),
-                halma_core::Tail::Value(_) => None,
-            };
-            for id in [Some(fact.head.id.clone()), tail].into_iter().flatten() {
-                if wanted.remove(&id) {
-                    shown.insert(id, fact.clone());
-                }
-            }
+            shown.entry(fact.head.id.clone()).or_insert(fact);
         }
         Ok(entities.iter().filter_map(|id| shown.get(id).cloned()).collect())
     }
@@ -82,7 +72,7 @@ impl Operators {
         &self,
         entities: &[EntityId],
         name: &str,
-    ) -> Result<Option<Vec<(EntityId, Stated, f32)>>, BoxError> {
+    ) -> Result<Option<Vec<(Stated, f32)>>, BoxError> {
         if !self.graph.has_class(name).await? {
             return Ok(None);
         }
@@ -96,7 +86,7 @@ impl Operators {
             let (head, property) = (id.clone(), std::sync::Arc::clone(&property));
             let tail = Node::Entity(EntityId(class.id.clone()));
             let source = self.graph.own_name();
-            Some((id.clone(), Stated { head, property, tail, source }, 1.0))
+            Some((Stated { head, property, tail, source }, 1.0))
         });
         Ok(Some(kept.collect()))
     }
@@ -106,7 +96,7 @@ impl Operators {
         &self,
         entities: &[EntityId],
         reading: &Reading,
-    ) -> Result<Option<Vec<(EntityId, Stated, f32)>>, BoxError> {
+    ) -> Result<Option<Vec<(Stated, f32)>>, BoxError> {
         let wanted = if reading.test.of_time() { Wanted::Time } else { Wanted::Anything };
         for meant in self.tried(entities, &reading.property, wanted).await? {
             if meant.side == Side::Backward {
@@ -120,7 +110,7 @@ impl Operators {
             let passed: Vec<(bool, Stated)> = passed.collect();
             if !passed.is_empty() {
                 let kept = passed.into_iter().filter(|(passes, _)| *passes);
-                let kept = kept.map(|(_, fact)| (fact.head.clone(), fact, meant.score));
+                let kept = kept.map(|(_, fact)| (fact, meant.score));
                 return Ok(Some(kept.collect()));
             }
         }
@@ -145,7 +135,7 @@ impl Operators {
         entities: &[EntityId],
         reading: &Reading,
         name: &str,
-    ) -> Result<Option<Vec<(EntityId, Stated, f32)>>, BoxError> {
+    ) -> Result<Option<Vec<(Stated, f32)>>, BoxError> {
         let meant = self.tried(entities, &reading.property, Wanted::Anything).await?;
         let meant: Vec<Meant> = meant.into_iter().filter(|meant| meant.score >= SURE).collect();
         if meant.is_empty() {
@@ -156,25 +146,21 @@ impl Operators {
         let own: HashSet<&EntityId> = entities.iter().collect();
         let mut decided = false;
         for Meant { property, score, side } in meant {
-            let mut kept = vec![];
-            if side != Side::Backward {
-                let stated = self.graph.of_heads(entities, &property).await?;
-                let called = self.tails_called(&stated, &known, name).await?;
-                decided |= !stated.is_empty() && !known.is_empty();
-                let passed = stated.into_iter().zip(called).filter(|(_, called)| *called);
-                kept.extend(passed.map(|(fact, _)| (fact.head.clone(), fact, score)));
+            // Whoever asks takes the head of a fact for the entity that it is about.
+            if side == Side::Backward {
+                continue;
             }
-            if side != Side::Forward {
-                for tail in self.graph.of_heads(&named, &property).await? {
-                    let Node::Entity(end) = &tail.tail else { continue };
-                    decided = true;
-                    if own.contains(end) {
-                        kept.push((end.clone(), tail, score));
-                    }
-                }
+            let mut stated = self.graph.of_heads(entities, &property).await?;
+            if side == Side::Both {
+                let other = self.graph.of_heads(&named, &property).await?;
+                stated
+                    .extend(other.into_iter().map(turned).filter(|fact| own.contains(&fact.head)));
             }
+            decided |= !stated.is_empty() && !known.is_empty();
+            let called = self.tails_called(&stated, &known, name).await?;
+            let passed = stated.into_iter().zip(called).filter(|(_, called)| *called);
+            let kept: Vec<_> = passed.map(|(fact, _)| (fact, score)).collect();
             if !kept.is_empty() {
-                kept.truncate(MOST_FACTS.max(entities.len()));
                 return Ok(Some(kept));
             }
         }

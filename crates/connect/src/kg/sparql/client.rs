@@ -5,7 +5,9 @@ use halma_core::ConfigError;
 use oxigraph::model::Term;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
-use sparesults::{QueryResultsFormat, QueryResultsParser, QuerySolution, SliceQueryResultsParserOutput};
+use sparesults::{
+    QueryResultsFormat, QueryResultsParser, QuerySolution, SliceQueryResultsParserOutput,
+};
 use spargebra::Query;
 
 use crate::address::{show, wrong};
@@ -31,7 +33,9 @@ pub(crate) enum SparqlError {
     Failed { url: String, status: u16, said: String },
     #[error("`{url}` refused the query ({status}): {said}")]
     Refused { url: String, status: u16, said: String },
-    #[error("`{url}` does not accept the key ({status}); check the variable that `kg.key_env` names")]
+    #[error(
+        "`{url}` does not accept the key ({status}); check the variable that `kg.key_env` names"
+    )]
     Key { url: String, status: u16 },
     #[error(
         "`{url}` sends its callers to `{to}`, which is not followed; set `kg.url` to where the \

@@ -112,11 +112,7 @@ pub(crate) fn is_iri(name: &str) -> Expression {
 }
 
 /// `SELECT DISTINCT … LIMIT most`, as a query or within one.
-pub(crate) fn distinct(
-    pattern: GraphPattern,
-    names: &[&str],
-    most: Option<usize>,
-) -> GraphPattern {
+pub(crate) fn distinct(pattern: GraphPattern, names: &[&str], most: Option<usize>) -> GraphPattern {
     let project = GraphPattern::Project {
         inner: Box::new(pattern),
         variables: names.iter().map(|name| var(name)).collect(),

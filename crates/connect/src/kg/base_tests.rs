@@ -1,0 +1,99 @@
+use std::sync::Mutex;
+
+use halma_core::Layer;
+use halma_testkit::Toy;
+
+use super::super::several::Several;
+use super::*;
+
+fn node(id: &str) -> NodeId {
+    NodeId(id.to_owned())
+}
+
+fn entity(id: &str, name: &str, kind: &str, description: &str) -> ToldEntity {
+    let (name, kind, description) = (name.to_owned(), kind.to_owned(), description.to_owned());
+    ToldEntity { id: node(id), name, aliases: vec![], kind, description }
+}
+
+fn fact(id: &str, head: &str, relation: &str, tail: &str) -> ToldFact {
+    ToldFact { id: node(id), head: node(head), relation: relation.to_owned(), tail: node(tail) }
+}
+
+fn told(version: &str) -> Told {
+    Told {
+        version: version.to_owned(),
+        entities: vec![
+            entity("e1", "Far Light", "lighthouse", "tower on a reef"),
+            entity("e2", "Anna Roe", "person", ""),
+            entity("e3", "Anna Roe", "ship", "barque"),
+            entity("e4", "Ben Roe", "person", ""),
+        ],
+        // The toy base has its chunks and atoms for nodes: an atom stands for the fact here.
+        facts: vec![
+            fact("reef#1", "e1", "kept by", "e2"),
+            fact("reef#1", "e4", "brother of", "e2"),
+            fact("reef#1", "e1", "located in", "e4"),
+        ],
+    }
+}
+
+fn base() -> BaseFacts {
+    let toy = Toy::new(&[("reef", "Reefs", "The Far Light is kept by Anna.", &["Who keeps it?"])]);
+    let telling: Telling = Arc::new(|known| Ok((known != Some("1")).then(|| told("1"))));
+    BaseFacts::new(toy, telling)
+}
+
+#[tokio::test]
+async fn what_documents_say_is_asked_as_a_graph_and_cited_by_their_chunks() {
+    let base = base();
+    let found = base.find("Anna Roe", Some("person"), 5).await.unwrap();
+    assert_eq!((found[0].id.0.as_str(), found.len()), ("e2", 2));
+    let facts = base.relate(&"e1".into(), "keeper").await.unwrap();
+    assert!(facts.is_empty(), "a keeper is not known to be who keeps");
+    let facts = base.relate(&"e1".into(), "is kept by").await.unwrap();
+    assert_eq!((facts.len(), facts[0].tail.shown()), (1, "Anna Roe".to_owned()));
+    assert_eq!(facts[0].evidence.layer, Layer::Chunk);
+    assert_eq!(facts[0].evidence.document, "reef.md");
+    // A relation that holds both ways is told from the entity that was asked for.
+    let facts = base.relate(&"e2".into(), "sibling").await.unwrap();
+    assert_eq!((facts[0].head.id.0.as_str(), facts[0].tail.shown()), ("e2", "Ben Roe".to_owned()));
+    let kept = base.filter(&["e2".into(), "e3".into()], "is a person").await.unwrap().unwrap();
+    assert_eq!((kept.len(), kept[0].head.id.0.as_str()), (1, "e2"));
+    assert!(base.filter(&["e2".into()], "is a windmill").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn what_is_told_is_read_again_only_when_it_has_changed() {
+    let version = Arc::new(Mutex::new("1".to_owned()));
+    let (now, read) = (Arc::clone(&version), Arc::new(Mutex::new(0)));
+    let counted = Arc::clone(&read);
+    let telling: Telling = Arc::new(move |known| {
+        let now = now.lock().unwrap().clone();
+        let new = known != Some(now.as_str());
+        *counted.lock().unwrap() += usize::from(new);
+        Ok(new.then(|| told(&now)))
+    });
+    let base = BaseFacts::new(Toy::empty(), telling);
+    for _ in 0..3 {
+        base.find("Far Light", None, 5).await.unwrap();
+    }
+    assert_eq!(*read.lock().unwrap(), 1);
+    "2".clone_into(&mut version.lock().unwrap());
+    assert_eq!(base.find("Far Light", None, 5).await.unwrap().len(), 1);
+    assert_eq!(*read.lock().unwrap(), 2);
+}
+
+#[tokio::test]
+async fn several_graphs_are_asked_as_one() {
+    let reef = Arc::new(super::super::embedded::samples::reef());
+    let both = Several::new(vec![reef, Arc::new(base())]);
+    let found = both.find("Far Light", None, 9).await.unwrap();
+    assert_eq!(found.len(), 2);
+    let facts = both.relate(&found[0].id, "height").await.unwrap();
+    assert_eq!(facts.len(), 1);
+    let ids: Vec<EntityId> = found.iter().map(|entity| entity.id.clone()).collect();
+    let kept = both.filter(&ids, "is a lighthouse").await.unwrap().unwrap();
+    let kept: Vec<&EntityId> = kept.iter().map(|fact| &fact.head.id).collect();
+    assert_eq!(kept, ids.iter().collect::<Vec<_>>());
+    assert!(both.filter(&ids, "beautiful").await.unwrap().is_none());
+}

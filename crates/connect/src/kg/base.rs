@@ -112,6 +112,10 @@ impl Facts for BaseFacts {
     ) -> Result<Option<Vec<Fact>>, BoxError> {
         self.graph().await?.filter(entities, condition).await
     }
+
+    async fn facts_of(&self, entity: &EntityId, limit: usize) -> Result<Vec<Fact>, BoxError> {
+        self.graph().await?.facts_of(entity, limit).await
+    }
 }
 
 /// The facts by their ends.

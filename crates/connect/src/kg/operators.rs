@@ -230,6 +230,21 @@ impl Facts for Operators {
     ) -> Result<Option<Vec<Fact>>, BoxError> {
         self.filtered(entities, condition).await
     }
+
+    async fn facts_of(&self, entity: &EntityId, limit: usize) -> Result<Vec<Fact>, BoxError> {
+        let one = std::slice::from_ref(entity);
+        let mut stated = vec![];
+        for property in self.graph.properties(one, "").await? {
+            stated.extend(self.graph.of_heads(one, &property).await?);
+            let left = limit.saturating_sub(stated.len());
+            stated.extend(self.graph.of_tail(entity, &property, left).await?);
+            if stated.len() >= limit {
+                break;
+            }
+        }
+        stated.truncate(limit);
+        self.told(stated.into_iter().map(|fact| (fact, 1.0)).collect()).await
+    }
 }
 
 /// A fact that holds both ways round, told from its other end.

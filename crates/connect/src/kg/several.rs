@@ -69,4 +69,11 @@ impl Facts for Several {
         }
         Ok(Some(entities.iter().filter_map(|id| shown.get(id).cloned()).collect()))
     }
+
+    async fn facts_of(&self, entity: &EntityId, limit: usize) -> Result<Vec<Fact>, BoxError> {
+        let asked = self.graphs.iter().map(|graph| graph.facts_of(entity, limit));
+        let mut facts = try_join_all(asked).await?.concat();
+        facts.truncate(limit);
+        Ok(facts)
+    }
 }

@@ -214,4 +214,8 @@ impl Facts for Loaded {
     ) -> Result<Option<Vec<Fact>>, BoxError> {
         self.graph().await?.filter(entities, condition).await
     }
+
+    async fn facts_of(&self, entity: &EntityId, limit: usize) -> Result<Vec<Fact>, BoxError> {
+        self.graph().await?.facts_of(entity, limit).await
+    }
 }

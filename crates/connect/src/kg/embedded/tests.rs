@@ -35,6 +35,17 @@ async fn entities_of_one_name_are_all_found_the_best_fit_first() {
 }
 
 #[tokio::test]
+async fn all_facts_about_an_entity_are_listed_whichever_end_it_is() {
+    let all = lines(&reef().facts_of(&id("anna"), 99).await.unwrap());
+    for line in ["Near Light – keeper – Anna Roe", "Anna Roe – child – Ben Roe"] {
+        assert!(all.contains(&line.to_owned()), "{all:?}");
+    }
+    assert!(all.len() > 2);
+    assert_eq!(reef().facts_of(&id("anna"), 2).await.unwrap().len(), 2);
+    assert!(reef().facts_of(&id("nobody"), 9).await.unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn a_relation_is_read_both_ways_and_an_attribute_with_its_unit() {
     let reef = reef();
     let relate = async |of: &str, words: &str| lines(&reef.relate(&id(of), words).await.unwrap());

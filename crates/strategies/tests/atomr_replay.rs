@@ -107,11 +107,11 @@ async fn replayed(name: &str, text: &str) -> (usize, f64) {
             refused += 1;
             continue;
         };
-        let (took, searched) = cost(&question, &text, &prompts).await;
+        let (took, lookups) = cost(&question, &text, &prompts).await;
         assert!(took <= plan.nodes.len() as u64 + 1, "{took} calls for {text}");
         plans += 1;
         calls += u32::try_from(took).unwrap();
-        searches += u32::try_from(searched).unwrap();
+        searches += u32::try_from(lookups).unwrap();
     }
     let mean = |count: u32| f64::from(count) / f64::from(plans.max(1));
     println!(

@@ -14,7 +14,7 @@ pub(crate) type Number = u32;
 /// Labels and aliases, normalised.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    names: Vec<(Number, Box<str>)>,
+    all: Vec<(Number, Box<str>)>,
     whole: HashMap<Box<str>, Vec<u32>>,
     words: HashMap<Box<str>, Vec<u32>>,
 }
@@ -22,12 +22,12 @@ pub(crate) struct Names {
 impl Names {
     pub(crate) fn add(&mut self, entity: Number, name: &str) {
         let name = normalise_name(name);
-        let Ok(place) = u32::try_from(self.names.len()) else { return };
+        let Ok(place) = u32::try_from(self.all.len()) else { return };
         if name.is_empty() {
             return;
         }
         let same = self.whole.entry(name.as_str().into()).or_default();
-        if same.iter().any(|&other| self.names[other as usize].0 == entity) {
+        if same.iter().any(|&other| self.all[other as usize].0 == entity) {
             return;
         }
         same.push(place);
@@ -40,7 +40,7 @@ impl Names {
                 places.push(place);
             }
         }
-        self.names.push((entity, name.into()));
+        self.all.push((entity, name.into()));
     }
 
     /// Entities with such a name, those first whose names hold least beside it, then by number.
@@ -61,7 +61,7 @@ impl Names {
             }
         };
         let mut found: Vec<(usize, Number)> =
-            places.into_iter().map(|(over, place)| (over, self.names[place as usize].0)).collect();
+            places.into_iter().map(|(over, place)| (over, self.all[place as usize].0)).collect();
         found.sort_unstable();
         let mut seen = std::collections::HashSet::new();
         let numbers = found.into_iter().map(|(_, entity)| entity);
@@ -99,7 +99,7 @@ impl Names {
         let all = words.len();
         enough
             .map(|(place, count)| {
-                let own = self.names[place as usize].1.split(' ').count();
+                let own = self.all[place as usize].1.split(' ').count();
                 (all.saturating_sub(count) * 2 + own.saturating_sub(count), place)
             })
             .collect()

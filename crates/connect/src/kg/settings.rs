@@ -95,7 +95,7 @@ pub fn facts(settings: &KgSettings, parts: KgParts<'_>) -> Result<KgFacts, Confi
     Ok(match settings.kind {
         KgKind::None => KgFacts::default(),
         KgKind::Loaded => same(graphs.facts()),
-        KgKind::Sparql => same(super::sparql::endpoint(settings, key)?),
+        KgKind::Sparql => same(super::sparql::endpoint(settings, key.as_deref())?),
         KgKind::Base => KgFacts { all: Some(Arc::new(base)), apart: None },
         KgKind::Auto => {
             let loaded = (!graphs.is_empty()).then(|| graphs.facts());

@@ -113,7 +113,7 @@ impl Phrase {
         few.head == many.head
             && !few.head.is_empty()
             && !EMPTY_HEADS.iter().any(|word| stem(word) == few.head)
-            && !(many.complement && !few.complement)
+            && (few.complement || !many.complement)
             && few.content.iter().all(|word| many.content.contains(word))
     }
 

@@ -287,15 +287,12 @@ fn unescaped(name: &str) -> String {
     while let Some((&byte, after)) = rest.split_first() {
         let code = (byte == b'%').then(|| after.get(..2)).flatten();
         let code = code.and_then(|code| std::str::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(escaped) => {
-                bytes.push(escaped);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(byte);
-                rest = after;
-            }
+        if let Some(escaped) = code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            bytes.push(escaped);
+            rest = &after[2..];
+        } else {
+            bytes.push(byte);
+            rest = after;
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()

@@ -1,4 +1,5 @@
 //! What was loaded into a base: kept in files, brought into memory when it is first asked.
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -50,10 +51,10 @@ impl KgFigures {
         let mut line =
             format!("knowledge graph of {} facts about {} entities", self.facts, self.entities);
         if !classes.is_empty() {
-            line.push_str(&format!(" ({})", classes.join(", ")));
+            let _ = write!(line, " ({})", classes.join(", "));
         }
         if !self.some_relations.is_empty() {
-            line.push_str(&format!("; relations: {}", self.some_relations.join(", ")));
+            let _ = write!(line, "; relations: {}", self.some_relations.join(", "));
         }
         line
     }

@@ -64,10 +64,10 @@ impl Stored {
             }
             graphs.push(kept.graph);
         }
-        Ok(Self::index(store, graphs, seen, language, facts))
+        Ok(Self::index(store, graphs, &seen, language, facts))
     }
 
-    fn index(store: Store, graphs: Vec<String>, seen: Seen, language: &str, facts: usize) -> Self {
+    fn index(store: Store, graphs: Vec<String>, seen: &Seen, language: &str, facts: usize) -> Self {
         let mut stored = Self {
             store,
             graphs,
@@ -91,7 +91,7 @@ impl Stored {
         let by_id =
             stored.properties.iter().map(|property| (property.id.clone(), Arc::clone(property)));
         stored.by_id = by_id.collect();
-        stored.name_all(&seen);
+        stored.name_all(seen);
         stored
     }
 

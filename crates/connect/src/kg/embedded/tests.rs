@@ -140,7 +140,7 @@ async fn evidence_names_its_graph() {
 
 #[tokio::test]
 async fn graphs_side_by_side_tell_a_shared_fact_once() {
-    let more = r#"<http://a.example/far> <http://a.example/p/height> 31.5 , 32 ."#;
+    let more = "<http://a.example/far> <http://a.example/p/height> 31.5 , 32 .";
     let (_dir, files) = loaded(&[("a.ttl", REEF), ("b.ttl", more)]);
     let both = Operators::new(Arc::new(Stored::read(&files, "en").unwrap()), String::new());
     let facts = both.relate(&id("far"), "height").await.unwrap();

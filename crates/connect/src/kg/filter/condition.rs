@@ -314,7 +314,7 @@ fn amount(words: &[&str]) -> Option<(Amount, usize)> {
     let next = words.get(used).filter(|_| said.is_empty());
     // A word behind a number is its unit, known or not: `500 employees`, `3 days`.
     if let Some(next) = next.filter(|word| !["in", "of", "or", "and", "to"].contains(word)) {
-        said = (*next).to_owned();
+        (*next).clone_into(&mut said);
         used += 1;
     }
     let period = period.map(|(period, _)| period).filter(|_| said.is_empty() && used == 1);

@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 64 << 20;
 /// Waited before a second try where the endpoint does not say how long; twice as long each time.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// Who asks for more patience than this is not waited for.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 /// What an endpoint did instead of answering.
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +76,7 @@ pub(crate) struct Client {
 impl Client {
     /// Connects to nothing yet. The error's `file` is left empty for whoever read the
     /// configuration.
-    pub(crate) fn new(settings: &KgSettings, key: Option<String>) -> Result<Self, ConfigError> {
+    pub(crate) fn new(settings: &KgSettings, key: Option<&str>) -> Result<Self, ConfigError> {
         let hint = "give the endpoint, for instance `https://query.wikidata.org/sparql`";
         let url = Url::parse(settings.url.trim())
             .map_err(|e| wrong("url", &format!("it is no URL: {e}"), hint))?;
@@ -96,7 +96,7 @@ impl Client {
         headers.insert(ACCEPT, HeaderValue::from_static("application/sparql-results+json"));
         let form = HeaderValue::from_static("application/x-www-form-urlencoded");
         headers.insert(CONTENT_TYPE, form);
-        if let Some(key) = key.as_deref().map(str::trim).filter(|key| !key.is_empty()) {
+        if let Some(key) = key.map(str::trim).filter(|key| !key.is_empty()) {
             let mut value = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| {
                 let hint = "look for line breaks or letters outside ASCII in the variable";
                 wrong("key_env", "the key holds characters that no HTTP header may hold", hint)

@@ -3,6 +3,7 @@ use std::time::Duration;
 use halma_core::{Fact, Tail};
 
 use super::double::{Double, Trouble};
+use super::query::select;
 use super::*;
 use crate::kg::embedded::samples::{REEF, id, reef};
 

@@ -85,7 +85,10 @@ impl From<EngineError> for Problem {
             EngineError::Config(error) => error.into(),
             EngineError::Kb(error) => Self::of_base(&error),
             EngineError::Run(error) => error.into(),
-            EngineError::Cache(_) | EngineError::File { .. } => Self::internal(&error),
+            EngineError::Kg(_)
+            | EngineError::Web(_)
+            | EngineError::Cache(_)
+            | EngineError::File { .. } => Self::internal(&error),
         }
     }
 }

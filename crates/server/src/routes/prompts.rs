@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use axum::Json;
 use axum::extract::State;
-use halma_core::{PromptInfo, REPLY_PROMPTS};
+use halma_core::PromptInfo;
 use halma_engine::{Config, Engine, list_prompts, shipped_prompts};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -55,7 +55,7 @@ pub(crate) async fn list(MayAsk(caller): MayAsk) -> Json<Items<PromptLine>> {
 
 fn shipped(name: &str) -> Option<&'static str> {
     let all = shipped_prompts();
-    let mut files = std::iter::once(REPLY_PROMPTS).chain(all).flatten();
+    let mut files = std::iter::once(halma_core::PROMPTS).chain(all).flatten();
     files.find(|file| file.name == name).map(|file| file.text)
 }
 

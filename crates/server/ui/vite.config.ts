@@ -4,9 +4,10 @@ import { defineConfig, type Plugin } from "vite";
 
 // PDF.js carries the make-believe environment of compiled C, in which somebody has a home. Nothing
 // uses it; paths of machines have no place in what is committed.
+const HOME = ["", "home", "web_user"].join("/");
 const nobodysHome = (): Plugin => ({
   name: "nobodys-home",
-  renderChunk: (code) => (code.includes("/home/web_user") ? { code: code.replaceAll("/home/web_user", "/"), map: null } : null),
+  renderChunk: (code) => (code.includes(HOME) ? { code: code.replaceAll(HOME, "/"), map: null } : null),
 });
 
 // The page is built into dist, which is committed and put into the binary, so that building

@@ -70,12 +70,12 @@ function operation(description, path, method, about) {
     block.append(element("p", `Body, ${kind}`));
     block.append(element("pre", shape(description, body.schema)));
   }
-  for (const [status, response] of Object.entries(about.responses || {})) {
+  for (const [status, response] of Object.entries(about.responses || {}).filter(([status]) => status < 400)) {
     const content = Object.entries(response.content || {});
     if (!content.length) block.append(element("p", `${status} ${response.description || ""}`));
     for (const [kind, body] of content) {
       block.append(element("p", `${status}, ${kind} ${response.description || ""}`));
-      if (Number(status) < 300) block.append(element("pre", shape(description, body.schema)));
+      block.append(element("pre", shape(description, body.schema)));
     }
   }
   return block;

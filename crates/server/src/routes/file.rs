@@ -19,7 +19,10 @@ const PIECE: usize = 64 * 1024;
 /// server.
 #[utoipa::path(get, path = "/api/v1/documents/{id}/file", tag = "documents",
     params(("id" = String, Path, description = "An id, or a name")),
-    responses((status = 200, description = "The file", content_type = "application/octet-stream"),
+    responses(
+        (status = 200, description = "The file", content(
+            (Vec<u8> = "application/octet-stream"), (String = "text/plain; charset=utf-8"),
+            (Vec<u8> = "application/pdf"), (Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"))),
         (status = 404, body = Problem)))]
 pub(crate) async fn file(
     MayAsk(caller): MayAsk,

@@ -1,0 +1,189 @@
+//! What the server adds, and how much it holds: `cargo bench -p halma-server --profile dev --bench
+//! serve`. Client and server share the machine, so that each figure is one for both.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints, and may stop")]
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use halma_core::{Filter, Layer, Mode, Question};
+use halma_engine::{Config, EmbedderKind, Engine, IndexOptions, Loaded, SearchQuery};
+use halma_server::{ServeOptions, Server};
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+const PASSAGES: usize = 10_000;
+const STREAMS: usize = 1_000;
+/// Both ends of each are files of this process, of which systems give some 20,000.
+const IDLE: usize = 9_000;
+
+#[tokio::main]
+async fn main() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.embedder.kind = EmbedderKind::None;
+    config.kb.atoms = serde_json::from_value(json!("none")).unwrap();
+    config.serve.addr = "127.0.0.1:0".into();
+    config.serve.header_seconds = 300.0;
+    let engine = Engine::create_or_open(config.clone(), dir.path()).unwrap();
+    let library = dir.path().join("passages.jsonl");
+    std::fs::write(&library, passages()).unwrap();
+    let nobody = Arc::new(|_| ());
+    engine.index(&[library], &IndexOptions::default(), nobody).await.unwrap();
+
+    let library = latencies(500, |n| {
+        let engine = &engine;
+        async move {
+            let strategy = engine.strategy("direct").unwrap();
+            engine.ask(&Question::new(asked(n)), strategy.as_ref(), None).await.unwrap();
+        }
+    })
+    .await;
+    let searched = latencies(500, |n| {
+        let engine = &engine;
+        async move { drop(engine.search(query(n)).await.unwrap()) }
+    })
+    .await;
+    let loaded = Loaded { config, origins: BTreeMap::new(), file: None };
+    let options =
+        ServeOptions { loaded, engine, dir: dir.path().to_owned(), demo: false, insecure: false };
+    let server = Server::bind(options).await.unwrap();
+    let url = format!("http://{}", server.addr());
+    let address = server.addr();
+    tokio::spawn(server.run(std::future::pending()));
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let post = |path: &str, body: serde_json::Value| {
+        let request = client.post(format!("{url}{path}")).json(&body);
+        async move {
+            let response = request.send().await.unwrap();
+            assert!(response.status().is_success());
+            response.text().await.unwrap()
+        }
+    };
+    let ask = |n: usize, strategy: &str, stream: bool| {
+        post("/api/v1/ask", json!({"question": asked(n), "strategy": strategy, "stream": stream}))
+    };
+    let over_http = latencies(500, |n| {
+        let asking = ask(n, "direct", false);
+        async { drop(asking.await) }
+    })
+    .await;
+    println!("ask, library: p50 {:.2} ms; over HTTP: {:.2} ms", p(&library, 50), p(&over_http, 50));
+
+    for strategy in ["direct", "naive"] {
+        let began = Instant::now();
+        let running = (0..STREAMS).map(|n| {
+            let asking = ask(n, strategy, true);
+            tokio::spawn(async move {
+                let began = Instant::now();
+                assert!(asking.await.contains("event: answer\n"));
+                began.elapsed().as_secs_f64() * 1e3
+            })
+        });
+        let mut took: Vec<f64> = join_all(running).await.into_iter().map(Result::unwrap).collect();
+        took.sort_by(f64::total_cmp);
+        println!(
+            "{STREAMS} SSE asks at once, {strategy}: p50 {:.0} ms, p95 {:.0} ms, all in {:.2} s; {} MB",
+            p(&took, 50),
+            p(&took, 95),
+            began.elapsed().as_secs_f64(),
+            megabytes()
+        );
+    }
+
+    let search = |n: usize| post("/api/v1/search", json!({"text": asked(n), "limit": 10}));
+    let began = Instant::now();
+    let workers = (0..32_usize).map(|worker| {
+        let search = &search;
+        async move {
+            for n in 0..100 {
+                search(worker * 100 + n).await;
+            }
+        }
+    });
+    join_all(workers).await;
+    let rate = 3_200.0 / began.elapsed().as_secs_f64();
+    println!(
+        "search of {PASSAGES} passages by words, library: p50 {:.2} ms; over HTTP, 32 at a time: \
+         {rate:.0} requests/s",
+        p(&searched, 50)
+    );
+
+    let before = megabytes();
+    let mut held = vec![];
+    for _ in 0..IDLE {
+        match TcpStream::connect(address).await {
+            Ok(stream) => held.push(stream),
+            Err(e) => {
+                println!("the system gives no more connections: {e}");
+                break;
+            }
+        }
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let count = held.len();
+    let mut served = 0;
+    for stream in &mut held {
+        let request = format!("GET /api/v1/health HTTP/1.1\r\nhost: {address}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).await.unwrap();
+        served += usize::from(&answer == b"HTTP/1.1 200");
+    }
+    println!(
+        "{count} idle connections: {served} served; {} MB more",
+        megabytes().saturating_sub(before)
+    );
+}
+
+fn passages() -> String {
+    let mut lines = String::new();
+    for n in 0..PASSAGES {
+        let text = format!(
+            "Tower {n} stands on reef {}. It was first lit in {} and is {} metres high. Its keeper \
+             is number {}.",
+            n % 97,
+            1_500 + n % 500,
+            n % 60,
+            n * 7 % 1_009
+        );
+        let line = json!({"id": format!("t{n}"), "title": format!("Tower {n}"), "text": text});
+        writeln!(lines, "{line}").unwrap();
+    }
+    lines
+}
+
+fn asked(n: usize) -> String {
+    format!("When was tower {} on reef {} first lit?", n * 31 % PASSAGES, n % 97)
+}
+
+fn query(n: usize) -> SearchQuery {
+    let (layer, mode, filter) = (Layer::Chunk, Mode::Hybrid, Filter::default());
+    SearchQuery { text: asked(n), layer, mode, limit: 10, filter }
+}
+
+/// Milliseconds of each, one after the other, in order.
+async fn latencies<F: Future<Output = ()>>(count: usize, one: impl Fn(usize) -> F) -> Vec<f64> {
+    let mut took = vec![];
+    for n in 0..count {
+        let began = Instant::now();
+        one(n).await;
+        took.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    took.sort_by(f64::total_cmp);
+    took
+}
+
+fn p(sorted: &[f64], percent: usize) -> f64 {
+    sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)]
+}
+
+/// Memory that the process holds, where the system says.
+fn megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok());
+    kilobytes.unwrap_or_default() / 1_000
+}

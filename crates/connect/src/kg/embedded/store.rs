@@ -1,5 +1,5 @@
 //! A graph in memory: an RDF store, the names of its entities, what its properties are called.
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use halma_core::EntityId;
@@ -14,6 +14,9 @@ use crate::kg::graph::{Ends, Property};
 use crate::kg::names::{Names, Number};
 use crate::kg::rdf;
 use crate::kg::words::stems;
+
+/// Facts that are handed on at once.
+const BATCH: usize = 4_096;
 
 /// What the graphs in the store are called, by number.
 const GRAPH: &str = "urn:halma:kg:";
@@ -49,19 +52,35 @@ impl Stored {
             let graph = graph_name(graphs.len());
             let failed = |e: String| KgError::Store(format!("`{}`: {e}", kept.path.display()));
             let parser = RdfParser::from_format(RdfFormat::NTriples).lenient();
+            let parser = parser.with_default_graph(graph);
             let mut loader = store.bulk_loader().with_max_memory_size_in_megabytes(64);
-            let mut broken = None;
-            let quads = parser.with_default_graph(graph).for_slice(&bytes).map_while(|quad| {
-                let quad = quad.inspect_err(|e| broken = Some(e.to_string())).ok()?;
-                seen.see(&quad);
-                facts += 1;
-                Some(quad)
+            // Parsing takes about as long as storing, so that they go side by side.
+            let read = std::thread::scope(|scope| {
+                let (sender, receiver) = std::sync::mpsc::sync_channel::<Vec<Quad>>(4);
+                let (seen, bytes) = (&mut seen, &bytes);
+                let parsing = scope.spawn(move || {
+                    let mut read = 0;
+                    let mut batch = Vec::with_capacity(BATCH);
+                    for quad in parser.for_slice(bytes) {
+                        let quad = quad.map_err(|e| e.to_string())?;
+                        seen.see(&quad);
+                        read += 1;
+                        batch.push(quad);
+                        if batch.len() == BATCH {
+                            let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
+                            sender.send(full).map_err(|e| e.to_string())?;
+                        }
+                    }
+                    sender.send(batch).map_err(|e| e.to_string())?;
+                    Ok::<usize, String>(read)
+                });
+                let stored = loader.load_quads(receiver.into_iter().flatten());
+                let read = parsing.join().map_err(|_| "reading it panicked".to_owned())?;
+                stored.map_err(|e| e.to_string())?;
+                read
             });
-            loader.load_quads(quads).map_err(|e| failed(e.to_string()))?;
+            facts += read.map_err(failed)?;
             loader.commit().map_err(|e| failed(e.to_string()))?;
-            if let Some(reason) = broken {
-                return Err(failed(reason));
-            }
             graphs.push(kept.graph);
         }
         Ok(Self::index(store, graphs, &seen, language, facts))
@@ -107,8 +126,10 @@ impl Stored {
         let of_classes =
             |id: &str| rdf::OF_CLASSES.contains(&id) || rdf::OF_PROPERTIES.contains(&id);
         let mut numbers: HashMap<&str, Number> = HashMap::new();
-        for id in seen.entities.iter().filter(|id| !of_properties.contains(*id) && !of_classes(id))
-        {
+        let is_one = |id: &&String| !of_properties.contains(*id) && !of_classes(id);
+        let mut entities: Vec<&String> = seen.entities.iter().filter(is_one).collect();
+        entities.sort_unstable();
+        for id in entities {
             let Ok(number) = Number::try_from(self.entities.len()) else { break };
             numbers.insert(id, number);
             self.entities.push(EntityId(id.clone()));
@@ -279,7 +300,9 @@ impl Stored {
 /// What was met while the files were read.
 #[derive(Default)]
 struct Seen {
-    entities: BTreeSet<String>,
+    entities: HashSet<String>,
+    /// The subject of the fact before: the files are sorted.
+    subject: String,
     predicates: BTreeSet<String>,
     types: BTreeSet<String>,
 }
@@ -289,7 +312,10 @@ impl Seen {
         if !self.predicates.contains(quad.predicate.as_str()) {
             self.predicates.insert(quad.predicate.as_str().to_owned());
         }
-        if let NamedOrBlankNode::NamedNode(subject) = &quad.subject {
+        if let NamedOrBlankNode::NamedNode(subject) = &quad.subject
+            && subject.as_str() != self.subject
+        {
+            subject.as_str().clone_into(&mut self.subject);
             self.meet(subject.as_str());
         }
         if let Term::NamedNode(object) = &quad.object

@@ -64,10 +64,10 @@ impl Traces {
 
     /// A name for the next trace; later ones sort behind earlier ones.
     pub fn next_id() -> Result<String, getrandom::Error> {
-        let mut random = [0; 5];
-        getrandom::fill(&mut random)?;
-        let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(format!("{:011x}{random}", Utc::now().timestamp_millis()))
+        let mut random = [0; 8];
+        getrandom::fill(&mut random[3..])?;
+        let random = u64::from_be_bytes(random);
+        Ok(format!("{:011x}{random:010x}", Utc::now().timestamp_millis()))
     }
 
     /// Keeps a trace; the oldest are removed when there are too many.

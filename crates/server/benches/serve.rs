@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints, and may stop")]
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -110,7 +111,11 @@ async fn main() {
          {rate:.0} requests/s",
         p(&searched, 50)
     );
+    idle(address).await;
+}
 
+/// Connections that are held open while nothing is asked, and whether they are served afterwards.
+async fn idle(address: SocketAddr) {
     let before = megabytes();
     let mut held = vec![];
     for _ in 0..IDLE {
@@ -123,17 +128,17 @@ async fn main() {
         }
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let count = held.len();
-    let mut served = 0;
+    let opened = held.len();
+    let mut answered = 0;
     for stream in &mut held {
         let request = format!("GET /api/v1/health HTTP/1.1\r\nhost: {address}\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = [0; 12];
         stream.read_exact(&mut answer).await.unwrap();
-        served += usize::from(&answer == b"HTTP/1.1 200");
+        answered += usize::from(&answer == b"HTTP/1.1 200");
     }
     println!(
-        "{count} idle connections: {served} served; {} MB more",
+        "{opened} idle connections: {answered} served; {} MB more",
         megabytes().saturating_sub(before)
     );
 }

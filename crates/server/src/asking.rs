@@ -269,7 +269,7 @@ pub(crate) fn exchanges(history: &[Turn]) -> Vec<Exchange> {
                 said.push(Exchange { question: turn.text.clone(), answer: String::new() });
             }
             ("assistant", Some(last)) if last.answer.is_empty() => {
-                last.answer.clone_from(&turn.text)
+                last.answer.clone_from(&turn.text);
             }
             _ => {}
         }

@@ -14,6 +14,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::app::{App, Shared};
+use crate::keys::hex;
 use crate::openai::as_openai;
 use crate::problem::Problem;
 
@@ -63,13 +64,13 @@ fn request_id(headers: &HeaderMap) -> String {
     // Without random numbers requests are hard to tell apart in the log, and answered all the same.
     let mut bytes = [0; 8];
     let _ = getrandom::fill(&mut bytes);
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&bytes)
 }
 
 /// Requests that a web page of another site had its visitor's browser send.
 fn refused(app: &App, method: &Method, headers: &HeaderMap, uri: &Uri) -> Option<Problem> {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let host = text(HOST).or_else(|| uri.authority().map(|authority| authority.as_str()));
+    let host = text(HOST).or_else(|| uri.authority().map(axum::http::uri::Authority::as_str));
     let host = host.unwrap_or_default();
     let ours = &app.config.hosts;
     let known = if ours.is_empty() && !app.loopback {
@@ -85,11 +86,11 @@ fn refused(app: &App, method: &Method, headers: &HeaderMap, uri: &Uri) -> Option
                 .hint("list the name under `serve.hosts` in halma.toml"),
         );
     }
-    let safe = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
+    let reads = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
     let origin = text(ORIGIN)?;
     let same = origin.split_once("://").is_some_and(|(_, from)| from.eq_ignore_ascii_case(host));
     let listed = app.config.cors_origins.iter().any(|allowed| allowed == origin);
-    if safe || same || listed {
+    if reads || same || listed {
         return None;
     }
     Some(

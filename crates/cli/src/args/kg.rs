@@ -30,7 +30,7 @@ pub(crate) enum KgCommand {
 
 #[derive(clap::Args)]
 pub(crate) struct KgLoadArgs {
-    /// Turtle (.ttl), N-Triples (.nt), N-Quads (.nq), TriG (.trig) or RDF/XML (.rdf)
+    /// Turtle (.ttl), N-Triples (.nt), N-Quads (.nq), `TriG` (.trig) or RDF/XML (.rdf)
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// What the files are [default: told by their names]

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::args::{Keys, KeysCommand, KeysCreate, ScopeArg};
 use crate::view::{self, table::table};
 
-const DAY: Duration = Duration::from_secs(86_400);
+const DAY: Duration = Duration::from_hours(24);
 
 pub(crate) fn run(args: Keys) -> anyhow::Result<()> {
     match args.command {

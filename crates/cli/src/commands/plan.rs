@@ -133,13 +133,11 @@ fn one_of(plan: &str, line: Option<usize>) -> anyhow::Result<(String, String)> {
             Ok((text, file.to_owned()))
         };
     };
-    match numbered.iter().find(|(at, _)| *at == line) {
-        Some((_, found)) => Ok(((*found).to_owned(), format!("{file}:{line}"))),
-        None => {
-            let last = text.lines().count();
-            Err(wrong(format!("line {line} holds no plan; the last line is {last}")).into())
-        }
+    if let Some((_, found)) = numbered.iter().find(|(at, _)| *at == line) {
+        return Ok(((*found).to_owned(), format!("{file}:{line}")));
     }
+    let last = text.lines().count();
+    Err(wrong(format!("line {line} holds no plan; the last line is {last}")).into())
 }
 
 /// The lines that are not empty, from 1.

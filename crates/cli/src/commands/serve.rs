@@ -1,5 +1,5 @@
 //! `halma serve`: a base for programs and browsers.
-use std::path::PathBuf;
+use std::path::Path;
 
 use halma_core::ConfigError;
 use halma_engine::{Engine, Flags, IndexOptions, Loaded};
@@ -16,7 +16,7 @@ use crate::view::{self, progress};
 const DEMO: &str = ".halma/demo/base";
 
 pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
-    let usual = args.kb.kb == PathBuf::from(".halma");
+    let usual = args.kb.kb == Path::new(".halma");
     let dir = if args.demo && usual { DEMO.into() } else { args.kb.kb.clone() };
     let mut loaded = loaded(common, flags(&args, common)?)?;
     with_prompts(&mut loaded, &dir);

@@ -1,4 +1,6 @@
 //! A key as it is kept: never its secret, only the secret's hash.
+use std::fmt::Write as _;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -106,12 +108,20 @@ fn hash(secret: &str) -> blake3::Hash {
     blake3::Hash::from_bytes(blake3::derive_key(CONTEXT, secret.as_bytes()))
 }
 
+/// Two digits a byte.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut digits, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}
+
 /// A new id, the key as the client sends it, and the hash that is kept.
 pub(super) fn fresh() -> Result<(String, String, blake3::Hash), getrandom::Error> {
     let (mut id, mut secret) = ([0; 5], [0; 24]);
     getrandom::fill(&mut id)?;
     getrandom::fill(&mut secret)?;
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let (id, secret) = (hex(&id), hex(&secret));
     let hash = hash(&secret);
     Ok((id.clone(), format!("{PREFIX}_{id}_{secret}"), hash))

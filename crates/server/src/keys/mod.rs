@@ -3,6 +3,7 @@ mod file;
 mod key;
 
 pub use file::{KeyFile, KeysError};
+pub(crate) use key::hex;
 pub use key::{Key, NewKey, Scope};
 pub(crate) use watched::Keys;
 

@@ -67,7 +67,7 @@ fn about(answered: &Answered) -> Value {
 }
 
 fn streamed(asking: Asking, model: String, include_usage: bool, request: RequestId) -> Response {
-    let (send, sent) = mpsc::unbounded_channel();
+    let (send, events) = mpsc::unbounded_channel();
     let (id, created) = (format!("chatcmpl-{}", asking.id), Utc::now().timestamp());
     let chunk = move |choices: Value| {
         json!({"id": id, "object": "chat.completion.chunk", "created": created, "model": model,
@@ -95,7 +95,7 @@ fn streamed(asking: Asking, model: String, include_usage: bool, request: Request
             Err(problem) => say(as_openai(&Problem { request_id: request.0, ..problem })),
         }
     });
-    let stream = while_read(sent, running.abort_handle());
+    let stream = while_read(events, running.abort_handle());
     let keep_alive = KeepAlive::new().interval(HEARTBEAT).text("still at it");
     (unbuffered(), Sse::new(stream).keep_alive(keep_alive)).into_response()
 }

@@ -1,4 +1,6 @@
 //! An answer as a chat reply: numbered marks in the text, annotations beside it.
+use std::fmt::Write as _;
+
 use halma_core::{Answer, Citation};
 use serde_json::{Value, json};
 
@@ -28,14 +30,14 @@ pub(super) fn written(answer: &Answer) -> Written {
     for (number, citation) in (1..).zip(&answer.citations) {
         text.push_str(if number == 1 { " " } else { "" });
         let start = text.chars().count();
-        text.push_str(&format!("[{number}]"));
+        let _ = write!(text, "[{number}]");
         annotations.push(annotation(citation, (start, text.chars().count())));
     }
     if !answer.citations.is_empty() {
         text.push_str(SOURCES);
     }
     for (number, citation) in (1..).zip(&answer.citations) {
-        text.push_str(&format!("[{number}] {}\n", place(citation)));
+        let _ = writeln!(text, "[{number}] {}", place(citation));
     }
     Written { text: text.trim_end().to_owned(), annotations }
 }
@@ -78,7 +80,7 @@ fn address(document: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
             name.push(char::from(byte));
         } else {
-            name.push_str(&format!("%{byte:02X}"));
+            let _ = write!(name, "%{byte:02X}");
         }
     }
     format!("/api/v1/documents/{name}/text")

@@ -103,16 +103,13 @@ fn unmarked(text: &str) -> String {
         let end = mark[1..]
             .find(']')
             .filter(|end| *end > 0 && mark[1..=*end].bytes().all(|byte| byte.is_ascii_digit()));
-        match end {
-            Some(end) => {
-                plain.push_str(before.trim_end());
-                rest = &mark[end + 2..];
-            }
-            None => {
-                plain.push_str(before);
-                plain.push('[');
-                rest = &mark[1..];
-            }
+        if let Some(end) = end {
+            plain.push_str(before.trim_end());
+            rest = &mark[end + 2..];
+        } else {
+            plain.push_str(before);
+            plain.push('[');
+            rest = &mark[1..];
         }
     }
     plain.push_str(rest);

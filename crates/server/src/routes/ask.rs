@@ -56,7 +56,7 @@ fn streamed(
     ask: Ask,
     request: RequestId,
 ) -> Result<Response, Problem> {
-    let (send, sent) = mpsc::unbounded_channel();
+    let (send, events) = mpsc::unbounded_channel();
     let watcher: Watcher = {
         let send = send.clone();
         Arc::new(move |event: &Event| tell(&send, "trace", event))
@@ -73,7 +73,7 @@ fn streamed(
             Err(problem) => tell(&send, "error", &Problem { request_id: request.0, ..problem }),
         }
     });
-    let stream = while_read(sent, running.abort_handle());
+    let stream = while_read(events, running.abort_handle());
     let keep_alive = KeepAlive::new().interval(HEARTBEAT).text("still at it");
     Ok((unbuffered(), Sse::new(stream).keep_alive(keep_alive)).into_response())
 }

@@ -146,7 +146,7 @@ fn followed(
     caller: Caller,
     id: String,
 ) -> impl Stream<Item = Result<Sent, std::convert::Infallible>> {
-    let (send, sent) = mpsc::unbounded_channel();
+    let (send, events) = mpsc::unbounded_channel();
     let following = tokio::spawn(async move {
         let builds = &caller.workspace.builds;
         let mut changes = builds.changes();
@@ -158,7 +158,7 @@ fn followed(
                 return;
             }
             tokio::select! {
-                changed = changes.changed() => if changed.is_err() { return },
+                more = changes.changed() => if more.is_err() { return },
                 () = caller.gone(&app) => return,
                 () = app.stopping(Stop::Soon) => return,
             }
@@ -166,7 +166,7 @@ fn followed(
             tokio::time::sleep(std::time::Duration::from_millis(150)).await;
         }
     });
-    while_read(sent, following.abort_handle())
+    while_read(events, following.abort_handle())
 }
 
 async fn turned(caller: Caller, id: String, to: BuildState) -> Result<Json<Shown>, Problem> {

@@ -147,6 +147,7 @@ pub(crate) struct Range {
 }
 
 #[derive(Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the interface's words")]
 pub(crate) struct Text {
     text: String,
     /// Characters of the whole text.

@@ -1,4 +1,6 @@
 //! A document's original file.
+use std::fmt::Write as _;
+
 use axum::body::Body;
 use axum::http::header::{
     CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
@@ -88,7 +90,7 @@ fn disposition(name: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            let _ = write!(encoded, "%{byte:02X}");
         }
     }
     format!("attachment; filename*=UTF-8''{encoded}")

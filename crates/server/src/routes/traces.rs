@@ -125,9 +125,10 @@ pub(crate) async fn delete(
 ) -> Result<StatusCode, Problem> {
     beside(move || {
         let removed = caller.workspace.engine().traces().remove(&id);
-        match removed.map_err(|e| Problem::internal(&e))? {
-            true => Ok(StatusCode::NO_CONTENT),
-            false => Err(Problem::not_found("such trace")),
+        if removed.map_err(|e| Problem::internal(&e))? {
+            Ok(StatusCode::NO_CONTENT)
+        } else {
+            Err(Problem::not_found("such trace"))
         }
     })
     .await

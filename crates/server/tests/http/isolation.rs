@@ -26,14 +26,14 @@ struct Tenant {
     foreign: Vec<String>,
 }
 
-async fn fill(world: &World, key: &str, word: &str) -> Vec<String> {
-    let text = format!("# {word} Light\n\n{word} Light was first lit in 1902 by {word} Roe.\n");
-    let table = format!("tower,height\n{word},41\n");
+async fn fill(world: &World, key: &str, light: &str) -> Vec<String> {
+    let text = format!("# {light} Light\n\n{light} Light was first lit in 1902 by {light} Roe.\n");
+    let table = format!("tower,height\n{light},41\n");
     let (kind, body) =
-        form(&[("note.md", text.as_bytes()), (&format!("{word}.csv"), table.as_bytes())]);
+        form(&[("note.md", text.as_bytes()), (&format!("{light}.csv"), table.as_bytes())]);
     let request = world.request(Method::POST, "/api/v1/documents").bearer_auth(key);
-    let sent = request.header("content-type", kind).body(body).send().await.unwrap();
-    assert!(sent.status().is_success());
+    let taken = request.header("content-type", kind).body(body).send().await.unwrap();
+    assert!(taken.status().is_success());
     let send = |method: Method, path: String, body: Value| {
         let request = world.request(method, &path).bearer_auth(key).json(&body);
         async move { request.send().await.unwrap().json::<Value>().await.unwrap() }
@@ -54,10 +54,10 @@ async fn fill(world: &World, key: &str, word: &str) -> Vec<String> {
         .map(|item| item["id"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(ids.len(), 2, "{documents}");
-    let search = json!({"text": word});
+    let search = json!({"text": light});
     let hits = send(Method::POST, "/api/v1/search".into(), search).await;
     ids.push(hits["hits"][0]["id"].as_str().unwrap().to_owned());
-    let ask = json!({"question": format!("When was {word} Light first lit?")});
+    let ask = json!({"question": format!("When was {light} Light first lit?")});
     let answered = send(Method::POST, "/api/v1/ask".into(), ask).await;
     ids.push(answered["id"].as_str().unwrap().to_owned());
     ids.push(build["id"].as_str().unwrap().to_owned());

@@ -33,13 +33,11 @@ pub(super) async fn run(args: EvalBuildBlend, common: &Common) -> anyhow::Result
 
 /// By the model of the role `proposer` where one is configured.
 fn wording(engine: &Engine, asked: Option<WordingArg>) -> Wording {
-    let offline = engine.model("proposer") == OFFLINE;
-    match asked {
-        Some(WordingArg::Rules) => Wording::Rules,
-        Some(WordingArg::Model) => Wording::Model,
-        None if offline => Wording::Rules,
-        None => Wording::Model,
-    }
+    let by_rules = match asked {
+        Some(asked) => matches!(asked, WordingArg::Rules),
+        None => engine.model("proposer") == OFFLINE,
+    };
+    if by_rules { Wording::Rules } else { Wording::Model }
 }
 
 fn passages(engine: &Engine) -> anyhow::Result<Vec<Hit>> {

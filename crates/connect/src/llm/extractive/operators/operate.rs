@@ -18,7 +18,7 @@ pub(crate) struct Asked {
     entities: Vec<String>,
     #[serde(default)]
     context: Vec<Passage>,
-    /// `head – relation – tail`
+    /// `head – relation – tail`, as the graph fitted them; of a Search `label: what it is`.
     #[serde(default)]
     facts: Vec<String>,
 }
@@ -45,7 +45,7 @@ fn searched(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
     for name in &asked.entities {
         let same = |title: &&str| normalise_name(title) == normalise_name(name);
         let titles = || asked.context.iter().map(|passage| plain_title(&passage.title));
-        let heads = || asked.facts.iter().filter_map(|fact| Some(fact.split_once(" – ")?.0));
+        let heads = || asked.facts.iter().map(|fact| head(fact));
         let said = |passage: &Passage| mentions(&passage.text, name);
         if let Some(title) = heads().chain(titles()).find(same) {
             found.push(title.to_owned());
@@ -56,22 +56,34 @@ fn searched(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
     if found.is_empty() { answer(&asked.question, asked.passages(), lexicon) } else { found }
 }
 
-/// The tails of the facts that are of this relation, else what is read.
+/// What a line of facts is about.
+fn head(fact: &str) -> &str {
+    let end = fact.find(" – ").or_else(|| fact.find(": ")).unwrap_or(fact.len());
+    &fact[..end]
+}
+
+/// The other ends of the facts, which the graph chose for fitting the relation, those that say it
+/// in the same words before others; where there are none, what is read.
 fn related(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
     let wanted = asked.operator.arguments.get(1).map(|text| lexicon.content(text));
     let fits = |relation: &str| {
         let stems = lexicon.content(relation);
         wanted.as_ref().is_some_and(|wanted| !stems.is_empty() && stems == *wanted)
     };
-    let tail = |fact: &String| {
+    let ours =
+        |end: &str| asked.entities.iter().any(|one| normalise_name(one) == normalise_name(end));
+    let end = |fact: &String| {
         let mut parts = fact.splitn(3, " – ");
         let (head, relation, tail) = (parts.next()?, parts.next()?, parts.next()?);
-        let ours = asked.entities.iter().any(|one| normalise_name(one) == normalise_name(head));
-        (ours && fits(relation)).then(|| tail.to_owned())
+        let other = if ours(head) { tail } else { Some(head).filter(|_| ours(tail))? };
+        Some((fits(relation), other.to_owned()))
     };
-    let mut tails: Vec<String> = asked.facts.iter().filter_map(tail).collect();
-    tails.dedup();
-    if tails.is_empty() { answer(&asked.question, asked.passages(), lexicon) } else { tails }
+    let ends: Vec<(bool, String)> = asked.facts.iter().filter_map(end).collect();
+    let worded = ends.iter().any(|(fits, _)| *fits);
+    let kept = ends.into_iter().filter(|(fits, _)| *fits || !worded);
+    let mut found: Vec<String> = kept.map(|(_, end)| end).collect();
+    found.dedup();
+    if found.is_empty() { answer(&asked.question, asked.passages(), lexicon) } else { found }
 }
 
 /// Those of which the passages that name them say the condition.
@@ -94,7 +106,7 @@ impl Asked {
     /// The facts as passages about their heads, before the others.
     fn passages(&self) -> Vec<Passage> {
         let fact = |text: &String| Passage {
-            title: text.split(" – ").next().unwrap_or_default().to_owned(),
+            title: head(text).to_owned(),
             text: format!("{}.", text.replace(" – ", " ")),
             ..Passage::default()
         };
@@ -149,6 +161,12 @@ mod tests {
         let facts = ["Low Tide – director – Ben Orr", "Low Tide – director – Ada Orr"];
         let directors = found("Relate", &["Low Tide", "director"], &["Low Tide"], &facts);
         assert_eq!(directors, json!(["Ben Orr", "Ada Orr"]));
+        // The graph's words for a relation are its own, and it reads both ways.
+        let facts = ["Ada Orr – films directed – Low Tide"];
+        let directors = found("Relate", &["Low Tide", "director"], &["Low Tide"], &facts);
+        assert_eq!(directors, json!(["Ada Orr"]));
+        let named = ["Orin: moon of a planet; moon"];
+        assert_eq!(found("Search", &["orin"], &["orin"], &named), json!(["Orin"]));
         let painters = ["Mara Quill", "Orla Finch", "Nobody Else"];
         assert_eq!(found("Filter", &["", "a painter"], &painters, &[]), json!(["Mara Quill"]));
     }

@@ -49,13 +49,13 @@ const RECENT_PHRASES: &[&str] = &["this year", "last year", "this week", "last w
 const PROPERTY: usize = 4;
 
 /// The texts always; a graph for properties of what has a name or was found before; the web for
-/// what is recent, and where there is nothing else.
+/// what is recent, for what is no property of anything, and where there is nothing else.
 pub(crate) fn reply(asked: &Asked) -> String {
     let mut chosen = Map::new();
     for leaf in &asked.leaves {
         let wanted = |source: &&Source| match kind(source) {
             Kind::Graph => asks_graph(&leaf.operator),
-            Kind::Web => is_recent(&leaf.asked),
+            Kind::Web => is_recent(&leaf.asked) || !asks_graph(&leaf.operator),
             Kind::Text => true,
         };
         let names: Vec<&str> =
@@ -128,7 +128,7 @@ mod tests {
         let chosen: Value = serde_json::from_str(&reply(&asked)).unwrap();
         assert_eq!(
             chosen["sources"],
-            json!({ "1": ["text", "kg"], "2": ["text", "kg"], "3": ["text"], "4": ["text", "web"] })
+            json!({ "1": ["text", "kg"], "2": ["text", "kg"], "3": ["text", "web"], "4": ["text", "web"] })
         );
         let only: Asked = serde_json::from_value(json!({
             "sources": [{ "name": "web" }], "leaves": [leaf(7, "Who?", "")],

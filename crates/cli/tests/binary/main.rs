@@ -8,4 +8,5 @@ mod knowledge_graph;
 mod plan;
 mod program;
 mod serve;
+mod two_sources;
 mod web;

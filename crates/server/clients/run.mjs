@@ -1,6 +1,6 @@
 // Starts `halma serve --demo` and runs every client's tests against it. Python's are left out where
 // HALMA_PYTHON does not name an interpreter that has the packages.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,26 +18,28 @@ const server = await serve(place.path, "--demo");
 const base = join(place.path, ".halma", "demo", "base");
 
 const failed = [];
-function run(what, program, words, more = {}) {
+/** Not the synchronous call: the server's log has to be read meanwhile, or the server waits. */
+async function run(what, program, words, cwd = here) {
   console.log(`\n— ${what}`);
-  const env = { ...process.env, HALMA_URL: server.url, HALMA_KB: base, ...more };
-  const { status, error } = spawnSync(program, words, { cwd: here, env, stdio: "inherit" });
-  if (status !== 0) failed.push(`${what} (${error ?? status})`);
+  const env = { ...process.env, HALMA_URL: server.url, HALMA_KB: base };
+  const child = spawn(program, words, { cwd, env, stdio: "inherit" });
+  const ended = await new Promise((done) => child.once("error", done).once("exit", done));
+  if (ended !== 0) failed.push(`${what} (${ended})`);
 }
 
 try {
   const tests = readdirSync(join(here, "tests")).filter((name) => name.endsWith(".test.mjs"));
-  run("the clients of Node", process.execPath, ["--test", "--test-timeout=180000", "--test-force-exit", ...tests.map((name) => join("tests", name))]);
+  await run("the clients of Node", process.execPath, ["--test", "--test-timeout=180000", "--test-force-exit", ...tests.map((name) => join("tests", name))]);
   if (python) {
-    run("OpenAI's client of Python", python, ["-m", "unittest", "discover", "--start-directory", "tests", "--pattern", "*_test.py"]);
+    await run("OpenAI's client of Python", python, ["-m", "unittest", "discover", "--start-directory", "tests", "--pattern", "*_test.py"]);
     // Last: from the first key on every request needs one.
     const key = halma(place.path, "keys", "create", "--name", "fuzz", "--scope", "ask", "--scope", "write", "--scope", "admin", "--kb", base);
     const headers = { authorization: `Bearer ${key}` };
-    run("schemathesis", python, [
-      "-m", "schemathesis.cli", "--config-file", "schemathesis.toml",
+    await run("schemathesis", python, [
+      "-m", "schemathesis.cli", "--config-file", join(here, "schemathesis.toml"),
       "run", `${server.url}/api/v1/openapi.json`, "--header", `Authorization: ${headers.authorization}`,
       "--seed", SEED, "--max-examples", EXAMPLES,
-    ]);
+    ], place.path); // where it keeps what it remembers
     // Were the key lost on the way, then all after it was refused and nothing was tested.
     const me = await fetch(`${server.url}/api/v1/me`, { headers });
     if (me.status !== 200) failed.push(`schemathesis has lost its own key (${me.status})`);

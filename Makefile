@@ -52,8 +52,9 @@ golden: ## run the tests and write changed golden transcripts; read them before 
 	INSTA_UPDATE=always cargo test -p halma-strategies
 	git --no-pager diff --stat -- '*.snap'
 
-test-ui: ## the web page in a browser, against the built binary (Node 20 and Chromium)
+test-ui: ## the web page in a browser and others' clients, against the built binary (Node 20, Chromium, pip)
 	@crates/server/ui/test.sh
+	@crates/server/clients/test.sh
 
 soak: ## crash, delete and migration tests in full, and scale (minutes)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture

@@ -1,0 +1,139 @@
+// A server with keys and a model behind it: who is let in, what a call has cost, and that a client
+// that leaves takes its call to the model with it.
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import OpenAI from "openai";
+import { HALMA, USED, folder, halma, serve, standIn, within } from "../servers.mjs";
+
+const LIGHT = "# Orrin Light\n\nOrrin Light is a lighthouse on Varn reef. It was designed by Ada Tarrant.\n";
+const place = folder();
+let model;
+let server;
+const keys = {};
+
+before(async () => {
+  model = await standIn();
+  const config = `[models.stand_in]\nurl = "${model.url}"\nmodel = "stand-in"\nretries = 0\n
+[roles]\ndefault = "extractive"\nreader = "stand_in"\n
+[ask]\nstrategy = "naive"\n\n[embedder]\nkind = "none"\n`;
+  writeFileSync(join(place.path, "halma.toml"), config);
+  mkdirSync(join(place.path, "library"));
+  writeFileSync(join(place.path, "library", "orrin.md"), LIGHT);
+  halma(place.path, "index", "library", "--kb", "base");
+  for (const scope of ["ask", "write"]) keys[scope] = halma(place.path, "keys", "create", "--name", scope, "--scope", scope, "--kb", "base");
+  server = await serve(place.path, "--kb", "base");
+});
+after(async () => {
+  await server?.stop();
+  await model?.stop();
+  place.remove();
+});
+
+const openai = (apiKey) => new OpenAI({ baseURL: `${server.url}/v1`, apiKey, maxRetries: 0 });
+const chat = (key, question, more, options) =>
+  openai(key).chat.completions.create({ model: "halma", messages: [{ role: "user", content: question }], ...more }, options);
+
+describe("OpenAI's client", () => {
+  test("a wrong key, one that is too short, and one that may not ask", async () => {
+    const wrong = keys.ask.replace(/.{4}$/, (end) => (end === "0000" ? "1111" : "0000"));
+    for (const stream of [false, true]) {
+      for (const key of [wrong, wrong.slice(0, 20), "sk-other"]) {
+        await assert.rejects(chat(key, "Who?", { stream }), (error) => {
+          assert.ok(error instanceof OpenAI.AuthenticationError);
+          assert.deepEqual([error.status, error.type], [401, "authentication_error"]);
+          assert.ok(!error.message.includes(key), "the key is not told back");
+          return true;
+        });
+      }
+      await assert.rejects(chat(keys.write, "Who?", { stream }), (error) => error instanceof OpenAI.PermissionDeniedError && error.type === "permission_error");
+    }
+    await assert.rejects(openai(wrong).models.list(), OpenAI.AuthenticationError);
+    await assert.rejects(openai(wrong).embeddings.create({ model: "any", input: "x" }), OpenAI.AuthenticationError);
+  });
+
+  test("usage is what the model says that it used", async () => {
+    const reply = await chat(keys.ask, "Who designed Orrin Light?");
+    assert.match(reply.choices[0].message.content, /^Ada Tarrant \[1\]/);
+    assert.deepEqual(reply.usage, USED);
+    let usage;
+    for await (const chunk of await chat(keys.ask, "Who has designed Orrin Light?", { stream: true, stream_options: { include_usage: true } })) usage = chunk.usage ?? usage;
+    assert.deepEqual(usage, USED);
+  });
+
+  test("a model that refuses is an error of the server, also in the middle of a stream", async () => {
+    await assert.rejects(chat(keys.ask, "Who never lit Orrin Light?"), (error) => error instanceof OpenAI.InternalServerError && error.status === 502 && error.type === "server_error");
+    const stream = await chat(keys.ask, "Who never ever lit Orrin Light?", { stream: true });
+    const read = async () => {
+      for await (const chunk of stream) assert.equal(chunk.choices[0].delta.content, "");
+    };
+    await assert.rejects(read(), (error) => error instanceof OpenAI.APIError && error.type === "server_error");
+  });
+
+  test("a client that leaves takes its call with it", async () => {
+    for (const stream of [false, true]) {
+      const call = model.expect();
+      const leaving = new AbortController();
+      const asked = chat(keys.ask, `Who stays on Orrin Light for ever, ${stream ? "streamed" : "whole"}?`, { stream }, { signal: leaving.signal });
+      const ended = (async () => {
+        if (stream) for await (const chunk of await asked) assert.ok(chunk);
+        else await assert.rejects(asked, OpenAI.APIUserAbortError);
+      })();
+      await within(30, "the model is asked", call.begun);
+      leaving.abort();
+      await ended;
+      await within(10, `the call to the model ends (stream: ${stream})`, call.left);
+    }
+  });
+});
+
+describe("the client of MCP", () => {
+  const over = {
+    http: (key) => new StreamableHTTPClientTransport(new URL("/mcp", server.url), { requestInit: { headers: key ? { authorization: `Bearer ${key}` } : {} } }),
+    stdio: () => new StdioClientTransport({ command: HALMA, args: ["mcp", "--kb", "base"], cwd: place.path, stderr: "ignore" }),
+  };
+  const connected = async (transport, t) => {
+    const client = new Client({ name: "halma-clients", version: "0" });
+    t.after(() => client.close());
+    await client.connect(transport);
+    return client;
+  };
+  const ask = (client, question, signal) => client.callTool({ name: "ask", arguments: { question } }, undefined, { signal });
+
+  test("is not let in without a key, or with one that may not ask", async (t) => {
+    for (const key of [undefined, "halma_no", keys.write]) await assert.rejects(connected(over.http(key), t), (error) => [401, 403].includes(error.code));
+    const client = await connected(over.http(keys.ask), t);
+    assert.match((await ask(client, "Who then designed Orrin Light?")).content[0].text, /^Ada Tarrant/);
+  });
+
+  for (const how of ["http", "stdio"]) {
+    test(`${how}: a call that is cancelled is over for its caller, and the next one is answered`, async (t) => {
+      const client = await connected(over[how](keys.ask), t);
+      const call = model.expect();
+      const leaving = new AbortController();
+      const asked = assert.rejects(ask(client, `Who waits on Orrin Light for ever by ${how}?`, leaving.signal), /enough/);
+      await within(30, "the model is asked", call.begun);
+      leaving.abort("enough");
+      await asked;
+      assert.match((await ask(client, `Who, by ${how}, designed Orrin Light?`)).content[0].text, /^Ada Tarrant/);
+      // Over HTTP this client says so in a request of its own. Without sessions nobody can tell whose
+      // call that is, so that the call lasts until the client closes the stream it hears it by.
+      if (how === "http") await client.close();
+      await within(10, "the call to the model ends", call.left);
+    });
+
+    test(`${how}: a client that leaves takes its call with it`, async (t) => {
+      const client = await connected(over[how](keys.ask), t);
+      const call = model.expect();
+      const asked = assert.rejects(ask(client, `Who leaves Orrin Light for ever by ${how}?`), /closed/i);
+      await within(30, "the model is asked", call.begun);
+      await client.close();
+      await asked;
+      await within(10, "the call to the model ends", call.left);
+    });
+  }
+});

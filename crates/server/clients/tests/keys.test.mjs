@@ -102,7 +102,7 @@ describe("the client of MCP", () => {
     await client.connect(transport);
     return client;
   };
-  const ask = (client, question, signal) => client.callTool({ name: "ask", arguments: { question } }, undefined, { signal });
+  const ask = (client, question, options) => client.callTool({ name: "ask", arguments: { question } }, undefined, options);
 
   test("is not let in without a key, or with one that may not ask", async (t) => {
     for (const key of [undefined, "halma_no", keys.write]) await assert.rejects(connected(over.http(key), t), (error) => [401, 403].includes(error.code));
@@ -115,8 +115,13 @@ describe("the client of MCP", () => {
       const client = await connected(over[how](keys.ask), t);
       const call = model.expect();
       const leaving = new AbortController();
-      const asked = assert.rejects(ask(client, `Who waits on Orrin Light for ever by ${how}?`, leaving.signal), /enough/);
+      let asked;
+      const told = new Promise((hear) => {
+        const options = { signal: leaving.signal, onprogress: (step) => hear(step.message) };
+        asked = assert.rejects(ask(client, `Who waits on Orrin Light for ever by ${how}?`, options), /enough/);
+      });
       await within(30, "the model is asked", call.begun);
+      assert.match(await within(10, "word of a step", told), /Orrin Light/);
       leaving.abort("enough");
       await asked;
       assert.match((await ask(client, `Who, by ${how}, designed Orrin Light?`)).content[0].text, /^Ada Tarrant/);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Hit, Neighbours } from "../../api/types";
-import { grown, seeds } from "./graph";
+import { grown, named, seeds } from "./graph";
 
 const hit = (id: string): Hit => ({ id, layer: "chunk", document: "d", title: id, text: id, score: 0, span: { start: 0, end: 1 } });
 const got = (center: string, ...others: string[]): Neighbours => ({
@@ -25,4 +25,11 @@ it("gives every node a place of its own and moves none", () => {
   for (const [id, place] of placed) expect(second.get(id)).toEqual(place);
   const places = [...second.values()].map((p) => `${p.x.toFixed(1)} ${p.y.toFixed(1)}`);
   expect(new Set(places).size).toBe(14);
+});
+
+it("calls every node something", () => {
+  const node = (layer: Hit["layer"], title: string, text: string) => named({ ...hit("x"), layer, title, text });
+  expect(node("entity", "Ilse Thorn", "")).toBe("Ilse Thorn");
+  expect(node("chunk", "Varn", "It opened in 1911.")).toBe("Varn");
+  expect(node("atom", "Varn", "It opened in 1911.")).toBe("It opened in 1911.");
 });

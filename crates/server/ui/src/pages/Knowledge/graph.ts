@@ -55,3 +55,6 @@ export function seeds(shown: Shown, from: string, known: ReadonlyMap<string, Pla
   });
   return places;
 }
+
+/** What a node is called: what it says where it is one sentence, else its title. An entity has a name and no text. */
+export const named = (node: Hit) => (node.layer === "chunk" || node.layer === "section" || !node.text ? node.title || node.text : node.text);

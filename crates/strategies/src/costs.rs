@@ -18,6 +18,7 @@ pub const COSTS: &[(&str, Cost)] = &[
     ("pike_l2", Cost { calls: 10.5, tokens: 8_400 }),
     ("dec", Cost { calls: 5.2, tokens: 1_724 }),
     ("unirag", Cost { calls: 6.6, tokens: 10_835 }),
+    ("atomr", Cost { calls: 4.8, tokens: 3_040 }),
     ("ircot", Cost { calls: 4.2, tokens: 6_806 }),
     ("iter_retgen", Cost { calls: 2.2, tokens: 5_386 }),
     ("self_ask", Cost { calls: 5.1, tokens: 1_852 }),

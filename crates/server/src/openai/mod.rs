@@ -8,7 +8,7 @@ mod request;
 
 pub(crate) use chat::{__path_chat, chat};
 pub(crate) use embeddings::{__path_embeddings, embeddings};
-pub(crate) use models::{__path_models, models};
+pub(crate) use models::{__path_models, __path_one_model, models, one_model};
 
 use serde_json::json;
 

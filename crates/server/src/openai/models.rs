@@ -1,11 +1,14 @@
-//! `GET /v1/models`: each strategy is a model.
+//! `GET /v1/models` and `/v1/models/{model}`: each strategy is a model.
 use axum::Json;
-use halma_engine::strategies;
+use axum::http::StatusCode;
+use halma_engine::{Engine, strategies};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::PREFIX;
 use crate::access::MayAsk;
+use crate::json::Part;
+use crate::problem::Problem;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ModelList {
@@ -28,7 +31,27 @@ pub(crate) struct Model {
 #[utoipa::path(get, path = "/v1/models", tag = "openai",
     responses((status = 200, body = ModelList)))]
 pub(crate) async fn models(MayAsk(caller): MayAsk) -> Json<ModelList> {
-    let engine = caller.workspace.engine();
+    let data = usable(&caller.workspace.engine());
+    Json(ModelList { object: "list", data })
+}
+
+/// One of them.
+#[utoipa::path(get, path = "/v1/models/{model}", tag = "openai",
+    params(("model" = String, Path, description = "As `/v1/models` names it")),
+    responses((status = 200, body = Model)))]
+pub(crate) async fn one_model(
+    MayAsk(caller): MayAsk,
+    Part(name): Part<String>,
+) -> Result<Json<Model>, Problem> {
+    let found = usable(&caller.workspace.engine()).into_iter().find(|model| model.id == name);
+    let missing = || {
+        Problem::new(StatusCode::NOT_FOUND, format!("there is no model `{name}`"))
+            .hint("GET /v1/models lists all")
+    };
+    found.map(Json).ok_or_else(missing)
+}
+
+fn usable(engine: &Engine) -> Vec<Model> {
     let usual = engine.config().ask.strategy.clone();
     let mut names: Vec<&str> = strategies().iter().map(|entry| entry.name).collect();
     names.retain(|name| engine.strategy(name).is_ok());
@@ -36,5 +59,5 @@ pub(crate) async fn models(MayAsk(caller): MayAsk) -> Json<ModelList> {
     let model = |id: String| Model { id, object: "model", created: 0, owned_by: "halma" };
     let mut data: Vec<Model> = names.iter().map(|name| model(format!("{PREFIX}{name}"))).collect();
     data.extend(engine.embedder().map(|name| model(name.to_owned())));
-    Json(ModelList { object: "list", data })
+    data
 }

@@ -105,6 +105,7 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(workspaces::delete))
         .routes(routes!(openai::chat))
         .routes(routes!(openai::models))
+        .routes(routes!(openai::one_model))
         .routes(routes!(openai::embeddings))
         .split_for_parts()
 }

@@ -57,6 +57,7 @@ const ROUTES: &[(&str, &str, Option<Scope>)] = &[
     ("delete", "/api/v1/workspaces/{name}", Some(Scope::Admin)),
     ("post", "/v1/chat/completions", Some(Scope::Ask)),
     ("get", "/v1/models", Some(Scope::Ask)),
+    ("get", "/v1/models/{model}", Some(Scope::Ask)),
     ("post", "/v1/embeddings", Some(Scope::Ask)),
 ];
 

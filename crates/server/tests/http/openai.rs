@@ -96,6 +96,8 @@ async fn every_usable_strategy_is_a_model_and_errors_have_their_shape() {
     let models = models["data"].as_array().unwrap().clone();
     assert_eq!(models[0]["id"], "halma-naive");
     assert!(models.iter().any(|model| model["id"] == "halma-kar3"));
+    let one = world.get_json("/v1/models/halma-kar3").await;
+    assert_eq!((one["id"].as_str(), one["object"].as_str()), (Some("halma-kar3"), Some("model")));
     let mut unknown = chat(false);
     unknown["model"] = json!("gpt-4o");
     let none = json!({"model": "halma", "messages": []});

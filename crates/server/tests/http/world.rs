@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use halma_engine::{Config, EmbedderKind, Engine, IndexOptions, Loaded};
+use halma_engine::{Config, EmbedderKind, Engine, EngineError, IndexOptions, KbError, Loaded};
 use halma_server::{KeyFile, NewKey, Scope, ServeOptions, Server};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
@@ -51,6 +51,19 @@ pub(crate) fn config() -> Config {
     config
 }
 
+/// A base that was just served is let go of when the last task that keeps a trace has ended.
+async fn opened(config: &Config, dir: &Path) -> Engine {
+    for _ in 0..200 {
+        match Engine::create_or_open(config.clone(), dir) {
+            Err(EngineError::Kb(KbError::OpenTwice { .. })) => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            opened => return opened.unwrap(),
+        }
+    }
+    panic!("the base is still open");
+}
+
 impl World {
     pub(crate) async fn start() -> Self {
         Self::with(Setup::default()).await
@@ -63,7 +76,7 @@ impl World {
 
     /// Over a folder that is there already.
     pub(crate) async fn over(dir: TempDir, setup: Setup) -> Self {
-        let engine = Engine::create_or_open(setup.config.clone(), dir.path()).unwrap();
+        let engine = opened(&setup.config, dir.path()).await;
         if setup.library {
             let files = engine.originals().dir().to_owned();
             for (name, text) in LIBRARY {

@@ -32,7 +32,7 @@ mod tests {
         let topics =
             [topic("The harbour bridge opened in 1932"), topic("Salt is mined in the harbour")];
         let found = |query: &str| best(&topics, Shape::Brave, query);
-        assert_eq!(found("When did the bridge open?"), Some(topics[0].2.clone()));
+        assert_eq!(found("When did the harbour bridge open?"), Some(topics[0].2.clone()));
         assert_eq!(found("harbour"), Some(topics[0].2.clone()));
         assert_eq!(found("Where is salt mined?"), Some(topics[1].2.clone()));
         assert_eq!(found("Who painted this ceiling?"), None);

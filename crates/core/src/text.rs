@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 pub use crate::text_names::{
     Name, NameKind, loose_parts, name_runs, names, normalise_name, quotes,
 };
-pub use crate::text_values::{Value, value_at};
+pub use crate::text_values::{MONTHS, Value, value_at};
 pub use crate::text_words::{Shape, Word, Words, split_words};
 
 /// Abbreviations after which a full stop ends no sentence.

@@ -3,7 +3,8 @@ use std::ops::Range;
 
 use crate::text_words::{Shape, Words};
 
-const MONTHS: &[&str] = &[
+/// The months in English, in lower case.
+pub const MONTHS: &[&str] = &[
     "january",
     "february",
     "march",

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use halma_core::{BoxError, Entity, EntityId, Fact, Facts, Hit, Knowledge, NodeId};
+use halma_core::{BoxError, EntityId, Hit, Knowledge, NodeId};
 
+use super::changing::Current;
 use super::graph::{Class, Ends, Graph, Near, Node, Profile, Property, Stated};
 use super::names::{Names, Number};
 use super::operators::Operators;
@@ -58,6 +59,13 @@ impl BaseFacts {
             .to_owned();
         Self { knowledge, telling, about, held: Mutex::default() }
     }
+}
+
+#[async_trait]
+impl Current for BaseFacts {
+    fn about(&self) -> &str {
+        &self.about
+    }
 
     async fn graph(&self) -> Result<Arc<Operators>, BoxError> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -75,46 +83,6 @@ impl BaseFacts {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         *held = Some((version, Arc::clone(&graph)));
         Ok(graph)
-    }
-}
-
-#[async_trait]
-impl Facts for BaseFacts {
-    fn name(&self) -> &'static str {
-        "kg"
-    }
-
-    fn about(&self) -> &str {
-        &self.about
-    }
-
-    async fn find(
-        &self,
-        name: &str,
-        descriptor: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<Entity>, BoxError> {
-        self.graph().await?.find(name, descriptor, limit).await
-    }
-
-    async fn relate(&self, entity: &EntityId, relation: &str) -> Result<Vec<Fact>, BoxError> {
-        self.graph().await?.relate(entity, relation).await
-    }
-
-    async fn between(&self, head: &EntityId, tail: &EntityId) -> Result<Vec<Fact>, BoxError> {
-        self.graph().await?.between(head, tail).await
-    }
-
-    async fn filter(
-        &self,
-        entities: &[EntityId],
-        condition: &str,
-    ) -> Result<Option<Vec<Fact>>, BoxError> {
-        self.graph().await?.filter(entities, condition).await
-    }
-
-    async fn facts_of(&self, entity: &EntityId, limit: usize) -> Result<Vec<Fact>, BoxError> {
-        self.graph().await?.facts_of(entity, limit).await
     }
 }
 

@@ -1,8 +1,9 @@
 use std::sync::Mutex;
 
-use halma_core::Layer;
+use halma_core::{Facts, Layer};
 use halma_testkit::Toy;
 
+use super::super::changing::Changing;
 use super::super::several::Several;
 use super::*;
 
@@ -37,10 +38,10 @@ fn told(version: &str) -> Told {
     }
 }
 
-fn base() -> BaseFacts {
+fn base() -> Changing<BaseFacts> {
     let toy = Toy::new(&[("reef", "Reefs", "The Far Light is kept by Anna.", &["Who keeps it?"])]);
     let telling: Telling = Arc::new(|known| Ok((known != Some("1")).then(|| told("1"))));
-    BaseFacts::new(toy, telling)
+    Changing(BaseFacts::new(toy, telling))
 }
 
 #[tokio::test]
@@ -73,7 +74,7 @@ async fn what_is_told_is_read_again_only_when_it_has_changed() {
         *counted.lock().unwrap() += usize::from(new);
         Ok(new.then(|| told(&now)))
     });
-    let base = BaseFacts::new(Toy::empty(), telling);
+    let base = Changing(BaseFacts::new(Toy::empty(), telling));
     for _ in 0..3 {
         base.find("Far Light", None, 5).await.unwrap();
     }

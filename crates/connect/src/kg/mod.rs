@@ -1,6 +1,7 @@
 //! Knowledge graphs behind [`halma_core::Facts`]: RDF that was loaded into a base, a SPARQL
 //! endpoint, the base's own facts.
 mod base;
+mod changing;
 mod embedded;
 mod filter;
 mod fit;

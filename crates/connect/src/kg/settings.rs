@@ -5,6 +5,7 @@ use halma_core::{ConfigError, Facts};
 use serde::{Deserialize, Serialize};
 
 use super::base::BaseFacts;
+use super::changing::Changing;
 use super::embedded::KgGraphs;
 use super::several::Several;
 
@@ -96,10 +97,10 @@ pub fn facts(settings: &KgSettings, parts: KgParts<'_>) -> Result<KgFacts, Confi
         KgKind::None => KgFacts::default(),
         KgKind::Loaded => same(graphs.facts()),
         KgKind::Sparql => same(super::sparql::endpoint(settings, key.as_deref())?),
-        KgKind::Base => KgFacts { all: Some(Arc::new(base)), apart: None },
+        KgKind::Base => KgFacts { all: Some(Arc::new(Changing(base))), apart: None },
         KgKind::Auto => {
             let loaded = (!graphs.is_empty()).then(|| graphs.facts());
-            let own = base_has_facts.then(|| Arc::new(base) as Arc<dyn Facts>);
+            let own = base_has_facts.then(|| Arc::new(Changing(base)) as Arc<dyn Facts>);
             let all = match (loaded.clone(), own) {
                 (Some(loaded), Some(own)) => {
                     Some(Arc::new(Several::new(vec![loaded, own])) as Arc<dyn Facts>)

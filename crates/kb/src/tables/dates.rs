@@ -1,4 +1,5 @@
 //! Dates as people write them.
+use halma_core::text::MONTHS;
 
 /// What comes first in `02/03/2023`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -7,21 +8,6 @@ pub(super) enum DateOrder {
     DayFirst,
     MonthFirst,
 }
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 /// A day as `2023-01-31`; `None` for anything else, a time of day included.
 pub(super) fn date(cell: &str, order: DateOrder) -> Option<String> {

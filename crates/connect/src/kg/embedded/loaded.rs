@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use halma_core::{BoxError, Entity, EntityId, Fact, Facts};
+use halma_core::{BoxError, Facts};
 use serde::{Deserialize, Serialize};
 
 use super::files::{Files, Kept, KgError, KgLoad, KgLoaded};
 use super::store::Stored;
+use crate::kg::changing::{Changing, Current};
 use crate::kg::operators::Operators;
 
 /// Classes and relations that are named to whoever chooses among sources.
@@ -145,7 +146,7 @@ impl KgGraphs {
         let figures = self.kept_figures();
         let about = figures.map_or_else(|| "knowledge graph".to_owned(), |figures| figures.told());
         let (files, language) = (self.files.clone(), self.language.clone());
-        Arc::new(Loaded { files, language, about, held: Mutex::default() })
+        Arc::new(Changing(Loaded { files, language, about, held: Mutex::default() }))
     }
 
     fn figures_file(&self) -> PathBuf {
@@ -165,7 +166,12 @@ struct Loaded {
     held: Mutex<Option<(Vec<Kept>, Arc<Operators>)>>,
 }
 
-impl Loaded {
+#[async_trait]
+impl Current for Loaded {
+    fn about(&self) -> &str {
+        &self.about
+    }
+
     async fn graph(&self) -> Result<Arc<Operators>, BoxError> {
         let now = self.files.list();
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -178,45 +184,5 @@ impl Loaded {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         *held = Some((now, Arc::clone(&graph)));
         Ok(graph)
-    }
-}
-
-#[async_trait]
-impl Facts for Loaded {
-    fn name(&self) -> &'static str {
-        "kg"
-    }
-
-    fn about(&self) -> &str {
-        &self.about
-    }
-
-    async fn find(
-        &self,
-        name: &str,
-        descriptor: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<Entity>, BoxError> {
-        self.graph().await?.find(name, descriptor, limit).await
-    }
-
-    async fn relate(&self, entity: &EntityId, relation: &str) -> Result<Vec<Fact>, BoxError> {
-        self.graph().await?.relate(entity, relation).await
-    }
-
-    async fn between(&self, head: &EntityId, tail: &EntityId) -> Result<Vec<Fact>, BoxError> {
-        self.graph().await?.between(head, tail).await
-    }
-
-    async fn filter(
-        &self,
-        entities: &[EntityId],
-        condition: &str,
-    ) -> Result<Option<Vec<Fact>>, BoxError> {
-        self.graph().await?.filter(entities, condition).await
-    }
-
-    async fn facts_of(&self, entity: &EntityId, limit: usize) -> Result<Vec<Fact>, BoxError> {
-        self.graph().await?.facts_of(entity, limit).await
     }
 }

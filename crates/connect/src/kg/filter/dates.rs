@@ -1,4 +1,5 @@
 //! Points and periods of time, as values hold them and as people write them.
+use halma_core::text::MONTHS;
 
 /// Year, month and day.
 pub(crate) type Day = (i32, u32, u32);
@@ -9,21 +10,6 @@ pub(crate) struct Period {
     pub(crate) first: Day,
     pub(crate) last: Day,
 }
-
-const MONTHS: &[&str] = &[
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 impl Period {
     fn years(first: i32, last: i32) -> Self {

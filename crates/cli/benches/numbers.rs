@@ -256,7 +256,7 @@ fn classifying(rt: &tokio::runtime::Runtime) -> String {
         for event in &asked.outcome.trace.0 {
             match event {
                 Event::Searched { elapsed_ms, .. } if !told => took += elapsed_ms,
-                Event::Asked { prompt, elapsed_ms, .. } if &**prompt == "auto/classify" => {
+                Event::ModelCalled { prompt, elapsed_ms, .. } if &**prompt == "auto/classify" => {
                     took += elapsed_ms;
                     told = true;
                 }

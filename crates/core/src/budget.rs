@@ -121,7 +121,7 @@ impl Meter {
         take(&self.calls, 1, calls).ok_or(Limit::Calls)?;
         let taken = Taken {
             tokens: most.prompt_tokens + most.completion_tokens,
-            micro_usd: micro(price.of(most)),
+            micro_usd: micro(price.cost(most)),
         };
         let tokens = self.budget.tokens.map(|most| share(most, open));
         if take(&self.tokens, taken.tokens, tokens).is_none() {

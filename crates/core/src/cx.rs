@@ -43,8 +43,8 @@ impl Setup {
     /// that is asked.
     pub fn tagger_name(&self) -> Option<String> {
         self.tagger.as_ref().map(|tagger| match tagger {
-            Tagging::Asked => format!("model:{}", self.models.of("tagger").model()),
-            Tagging::By(tagger) => tagger.name().to_owned(),
+            Tagging::Model => format!("model:{}", self.models.for_role("tagger").model()),
+            Tagging::Tagger(tagger) => tagger.name().to_owned(),
         })
     }
 }
@@ -85,7 +85,7 @@ impl Cx {
         record.spans += 1;
         let span = record.spans;
         drop(record);
-        self.push(Event::SpanBegan { span, parent: self.span, name: name.into() });
+        self.push(Event::SpanStarted { span, parent: self.span, name: name.into() });
         Self { span, ..self.clone() }
     }
 
@@ -97,7 +97,7 @@ impl Cx {
 
     /// Tells something that no other event says: a fall-back, a choice of nothing.
     pub fn note(&self, note: impl Into<String>) {
-        self.push(Event::Noted { span: self.span, note: note.into() });
+        self.push(Event::Note { span: self.span, note: note.into() });
     }
 
     /// What has happened so far.

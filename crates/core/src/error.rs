@@ -23,7 +23,7 @@ pub enum Error {
     Source { name: String, source: BoxError },
     /// Something the run needs is not configured, or does not do what it must.
     #[error("{0}")]
-    Unmet(String),
+    MissingRequirement(String),
     #[error(transparent)]
     Prompt(#[from] PromptError),
 }
@@ -37,7 +37,7 @@ impl Error {
             Self::Llm { .. } => "llm",
             Self::Knowledge(_) => "knowledge",
             Self::Source { .. } => "source",
-            Self::Unmet(_) => "unmet",
+            Self::MissingRequirement(_) => "missing_requirement",
             Self::Prompt(_) => "prompt",
         }
     }

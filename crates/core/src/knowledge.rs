@@ -82,9 +82,9 @@ impl Filter {
 
 /// What a query over the base's tables gave.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Computed {
+pub struct SqlResult {
     pub columns: Vec<String>,
-    pub rows: Vec<ComputedRow>,
+    pub rows: Vec<SqlRow>,
     /// Names of the documents whose tables were read.
     pub documents: Vec<String>,
     /// Rows beyond the limit were left out.
@@ -93,7 +93,7 @@ pub struct Computed {
 
 /// One row of a result with the nodes it comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ComputedRow {
+pub struct SqlRow {
     pub values: Vec<serde_json::Value>,
     /// Rows or tables of the base, as many as are known.
     pub sources: Vec<NodeId>,
@@ -101,14 +101,14 @@ pub struct ComputedRow {
 
 /// What a base holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Holdings {
+pub struct Catalog {
     /// Nodes of each layer; layers without nodes are left out.
     pub counts: BTreeMap<Layer, u64>,
-    /// The tables that [`Knowledge::compute`] can read.
-    pub tables: Vec<HeldTable>,
+    /// The tables that [`Knowledge::run_sql`] can read.
+    pub tables: Vec<TableSchema>,
 }
 
-impl Holdings {
+impl Catalog {
     /// How many nodes of a layer there are.
     pub fn count(&self, layer: Layer) -> u64 {
         self.counts.get(&layer).copied().unwrap_or(0)
@@ -117,18 +117,18 @@ impl Holdings {
 
 /// A table as a query names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct HeldTable {
+pub struct TableSchema {
     pub name: String,
     /// Its caption; empty where it has none.
     pub caption: String,
     /// The document it stands in; empty for one that was put together from several.
     pub document: String,
     pub rows: usize,
-    pub columns: Vec<HeldColumn>,
+    pub columns: Vec<ColumnSchema>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct HeldColumn {
+pub struct ColumnSchema {
     pub name: String,
     /// `integer`, `number`, `date` (as `2023-01-31`), `truth` (1 or 0) or `text`.
     pub kind: String,
@@ -153,8 +153,8 @@ pub trait Knowledge: Send + Sync {
     ) -> Result<Vec<(Edge, Hit)>, BoxError>;
 
     /// Runs a read-only SQL query over the base's tables.
-    async fn compute(&self, sql: &str) -> Result<Computed, BoxError>;
+    async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError>;
 
     /// How much of each layer there is, and the tables.
-    async fn holdings(&self) -> Result<Holdings, BoxError>;
+    async fn catalog(&self) -> Result<Catalog, BoxError>;
 }

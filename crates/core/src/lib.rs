@@ -31,8 +31,7 @@ pub use cx::{Cx, FactsCx, Scored, Setup, UnlessSpent, Watcher, estimate_tokens};
 pub use error::{BoxError, ConfigError, Error, Result};
 pub use facts::{Entity, EntityId, Fact, FactValue, Facts, Tail, ValueKind};
 pub use knowledge::{
-    Computed, ComputedRow, Filter, HeldColumn, HeldTable, Holdings, Knowledge, MinScore, Mode,
-    Query,
+    Catalog, ColumnSchema, Filter, Knowledge, MinScore, Mode, Query, SqlResult, SqlRow, TableSchema,
 };
 pub use llm::{
     ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Message, Models, Price, Role,
@@ -47,4 +46,4 @@ pub use reranker::Reranker;
 pub use source::{Source, SourceInfo};
 pub use strategy::{Entry, Need, Outcome, Strategy};
 pub use tagger::{Marked, Mention, Tagger, Tagging, mentions};
-pub use trace::{AskedStatus, Event, HitLine, TRACE_VERSION, Trace, UsageTotal};
+pub use trace::{Event, HitLine, ReplyStatus, TRACE_VERSION, Trace, UsageTotal};

@@ -76,7 +76,7 @@ pub struct Price {
 impl Price {
     /// US dollars for this usage.
     #[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^52")]
-    pub fn of(&self, usage: Usage) -> f64 {
+    pub fn cost(&self, usage: Usage) -> f64 {
         (self.prompt * usage.prompt_tokens as f64
             + self.completion * usage.completion_tokens as f64)
             / 1e6
@@ -161,7 +161,7 @@ impl Models {
     }
 
     /// The model of a role, or the default one.
-    pub fn of(&self, role: &str) -> &Arc<dyn Llm> {
+    pub fn for_role(&self, role: &str) -> &Arc<dyn Llm> {
         self.by_role.get(role).unwrap_or(&self.default)
     }
 }

@@ -1,7 +1,7 @@
 //! A trace as a person reads it; golden transcripts are made of it.
 use std::fmt::Write as _;
 
-use crate::{AskedStatus, Event, Trace};
+use crate::{Event, ReplyStatus, Trace};
 
 impl Trace {
     /// One line an event, indented by span.
@@ -10,7 +10,7 @@ impl Trace {
         let mut depth = vec![0_usize];
         for event in &self.0 {
             let (span, line) = line(event);
-            if let Event::SpanBegan { span, parent, .. } = event {
+            if let Event::SpanStarted { span, parent, .. } = event {
                 let own = depth.get(*parent as usize).copied().unwrap_or(0) + 1;
                 depth.resize((*span as usize + 1).max(depth.len()), 0);
                 depth[*span as usize] = own;
@@ -27,30 +27,30 @@ impl Trace {
 
 fn line(event: &Event) -> (u32, String) {
     match event {
-        Event::SpanBegan { span, name, .. } => (*span, name.clone()),
-        Event::Asked { span, prompt, reply, status, .. } => {
+        Event::SpanStarted { span, name, .. } => (*span, name.clone()),
+        Event::ModelCalled { span, prompt, reply, status, .. } => {
             let reply = reply.trim().replace('\n', "\\n");
             let line = match status {
-                AskedStatus::Fits => format!("ask {prompt} -> {reply}"),
-                AskedStatus::Malformed(why) => format!("ask {prompt} -> {reply} !! {why}"),
+                ReplyStatus::Valid => format!("ask {prompt} -> {reply}"),
+                ReplyStatus::Malformed(why) => format!("ask {prompt} -> {reply} !! {why}"),
             };
             (*span, line)
         }
-        Event::AskFailed { span, prompt, reason, .. } => {
+        Event::ModelCallFailed { span, prompt, reason, .. } => {
             (*span, format!("ask {prompt} failed: {reason}"))
         }
         Event::Searched { span, layer, query, hits, .. } => {
             let ids: Vec<&str> = hits.iter().map(|hit| hit.id.0.as_str()).collect();
             (*span, format!("search {} {query:?} -> {ids:?}", layer.name()))
         }
-        Event::LookedUp { span, source, query, hits, .. } => {
+        Event::SourceQueried { span, source, query, hits, .. } => {
             let ids: Vec<&str> = hits.iter().map(|hit| hit.id.0.as_str()).collect();
             (*span, format!("look up {source} {query:?} -> {ids:?}"))
         }
-        Event::LookUpFailed { span, source, query, reason, .. } => {
+        Event::SourceFailed { span, source, query, reason, .. } => {
             (*span, format!("look up {source} {query:?} failed: {reason}"))
         }
-        Event::Computed { span, sql, rows, .. } => {
+        Event::SqlExecuted { span, sql, rows, .. } => {
             (*span, format!("compute {sql:?} -> {rows} rows"))
         }
         Event::Reranked { span, hits, .. } => {
@@ -62,7 +62,7 @@ fn line(event: &Event) -> (u32, String) {
             let named: Vec<&str> = entities.iter().map(|entity| entity.text.as_str()).collect();
             (*span, format!("tag -> {named:?}"))
         }
-        Event::Noted { span, note } => (*span, format!("note: {note}")),
-        Event::SpentBudget { span, limit } => (*span, format!("the budget is spent: {limit}")),
+        Event::Note { span, note } => (*span, format!("note: {note}")),
+        Event::BudgetExhausted { span, limit } => (*span, format!("the budget is spent: {limit}")),
     }
 }

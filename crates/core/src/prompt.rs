@@ -111,7 +111,7 @@ struct Template {
 /// `{% include "part/answer_form" %}`.
 pub const PROMPTS: &[PromptFile] = &[
     PromptFile { name: "part/answer_form", text: include_str!("../prompts/part/answer_form.md") },
-    PromptFile { name: "reply/mend", text: include_str!("../prompts/reply/mend.md") },
+    PromptFile { name: "reply/repair", text: include_str!("../prompts/reply/repair.md") },
     PromptFile { name: "tag/entities", text: include_str!("../prompts/tag/entities.md") },
 ];
 

@@ -46,7 +46,7 @@ pub struct Outcome {
 impl Outcome {
     /// Runs a strategy to its end. An answer under a spent budget is marked partial here, so that
     /// no strategy has to.
-    pub async fn of(strategy: &dyn Strategy, question: &Question, cx: &Cx) -> Self {
+    pub async fn run(strategy: &dyn Strategy, question: &Question, cx: &Cx) -> Self {
         let answer = strategy.answer(question, cx).await;
         let trace = cx.trace();
         let answer = answer.map(|answer| Answer { partial: trace.spent(), ..answer });

@@ -28,9 +28,9 @@ pub struct Mention {
 pub enum Tagging {
     /// By asking the model of the role `tagger`, within the budget of the run and traced like
     /// every question to a model.
-    Asked,
+    Model,
     /// By what is no chat model.
-    By(Arc<dyn Tagger>),
+    Tagger(Arc<dyn Tagger>),
 }
 
 /// Finds the entities that a text names.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Layer, Limit, Mention, Message, Mode, NodeId, Usage};
 
 /// The version of the trace's JSON form.
-pub const TRACE_VERSION: u32 = 1;
+pub const TRACE_VERSION: u32 = 2;
 
 /// The base among the sources.
 const TEXT: &str = "text";
@@ -18,9 +18,9 @@ const TEXT: &str = "text";
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// A part of the work began; later events carry its number.
-    SpanBegan { span: u32, parent: u32, name: String },
+    SpanStarted { span: u32, parent: u32, name: String },
     /// A model was asked and replied.
-    Asked {
+    ModelCalled {
         span: u32,
         prompt: Arc<str>,
         /// Hash of the prompt file's text, so that runs with other words cannot be mistaken.
@@ -31,7 +31,7 @@ pub enum Event {
         attempt: u32,
         messages: Vec<Message>,
         reply: String,
-        status: AskedStatus,
+        status: ReplyStatus,
         usage: Usage,
         cached: bool,
         /// US dollars paid (0 for a cached reply).
@@ -39,7 +39,7 @@ pub enum Event {
         elapsed_ms: f64,
     },
     /// A model was asked and did not reply.
-    AskFailed { span: u32, prompt: Arc<str>, model: String, reason: String, elapsed_ms: f64 },
+    ModelCallFailed { span: u32, prompt: Arc<str>, model: String, reason: String, elapsed_ms: f64 },
     /// The base was searched for one text.
     Searched {
         span: u32,
@@ -50,26 +50,26 @@ pub enum Event {
         elapsed_ms: f64,
     },
     /// A source beside the base was asked: the web, the knowledge graph.
-    LookedUp { span: u32, source: String, query: String, hits: Vec<HitLine>, elapsed_ms: f64 },
+    SourceQueried { span: u32, source: String, query: String, hits: Vec<HitLine>, elapsed_ms: f64 },
     /// A source beside the base was asked and failed.
-    LookUpFailed { span: u32, source: String, query: String, reason: String, elapsed_ms: f64 },
+    SourceFailed { span: u32, source: String, query: String, reason: String, elapsed_ms: f64 },
     /// A query was run over the base's tables.
-    Computed { span: u32, sql: String, rows: usize, elapsed_ms: f64 },
+    SqlExecuted { span: u32, sql: String, rows: usize, elapsed_ms: f64 },
     /// Hits were put in the order of their relevance to a query.
     Reranked { span: u32, reranker: String, query: String, hits: Vec<HitLine>, elapsed_ms: f64 },
     /// A text was searched for the entities it names.
     Tagged { span: u32, tagger: String, text: String, entities: Vec<Mention>, elapsed_ms: f64 },
     /// A strategy took a turn worth telling: a fall-back, a choice of nothing.
-    Noted { span: u32, note: String },
+    Note { span: u32, note: String },
     /// A call was not made because a limit was reached.
-    SpentBudget { span: u32, limit: Limit },
+    BudgetExhausted { span: u32, limit: Limit },
 }
 
 /// What became of a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AskedStatus {
-    Fits,
+pub enum ReplyStatus {
+    Valid,
     /// It did not parse, for this reason; it was asked for again, or given up on.
     Malformed(String),
 }
@@ -115,8 +115,8 @@ impl Trace {
         let mut total = UsageTotal::default();
         for event in &self.0 {
             match event {
-                Event::Asked { cached: true, .. } => total.cached_calls += 1,
-                Event::Asked { usage, usd, .. } => total.add(UsageTotal {
+                Event::ModelCalled { cached: true, .. } => total.cached_calls += 1,
+                Event::ModelCalled { usage, usd, .. } => total.add(UsageTotal {
                     llm_calls: 1,
                     cached_calls: 0,
                     prompt_tokens: usage.prompt_tokens,
@@ -151,9 +151,8 @@ impl Trace {
     pub fn sources(&self) -> BTreeMap<String, usize> {
         let asked = self.0.iter().filter_map(|event| match event {
             Event::Searched { span, .. } => Some((TEXT, *span)),
-            Event::LookedUp { span, source, .. } | Event::LookUpFailed { span, source, .. } => {
-                Some((source.as_str(), *span))
-            }
+            Event::SourceQueried { span, source, .. }
+            | Event::SourceFailed { span, source, .. } => Some((source.as_str(), *span)),
             _ => None,
         });
         let mut counted: BTreeMap<String, usize> = BTreeMap::new();
@@ -165,20 +164,20 @@ impl Trace {
 
     /// Whether a budget ended the run early.
     pub fn spent(&self) -> bool {
-        self.0.iter().any(|event| matches!(event, Event::SpentBudget { .. }))
+        self.0.iter().any(|event| matches!(event, Event::BudgetExhausted { .. }))
     }
 
     /// Replies that did not fit.
     pub fn malformed(&self) -> usize {
         let malformed =
-            |e: &&Event| matches!(e, Event::Asked { status: AskedStatus::Malformed(_), .. });
+            |e: &&Event| matches!(e, Event::ModelCalled { status: ReplyStatus::Malformed(_), .. });
         self.0.iter().filter(malformed).count()
     }
 }
 
 fn searched_span(event: &Event) -> Option<u32> {
     match event {
-        Event::Searched { span, .. } | Event::LookedUp { span, .. } => Some(*span),
+        Event::Searched { span, .. } | Event::SourceQueried { span, .. } => Some(*span),
         _ => None,
     }
 }
@@ -189,14 +188,14 @@ mod tests {
 
     #[test]
     fn each_span_counts_once_for_each_source_that_it_asks() {
-        let looked = |span, source: &str| Event::LookedUp {
+        let looked = |span, source: &str| Event::SourceQueried {
             span,
             source: source.into(),
             query: "q".into(),
             hits: vec![],
             elapsed_ms: 1.0,
         };
-        let failed = Event::LookUpFailed {
+        let failed = Event::SourceFailed {
             span: 3,
             source: "web".into(),
             query: "q".into(),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use common::{FITS, PROMPT, cx, question};
 use halma_core::{
-    AskedStatus, Budget, ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Price, Usage,
+    Budget, ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Price, ReplyStatus, Usage,
 };
 use halma_testkit::Script;
 
@@ -122,8 +122,8 @@ async fn the_trace_is_in_order_and_usage_is_a_fold_over_it() {
         .0
         .iter()
         .filter_map(|event| match event {
-            Event::Asked { span, attempt, status, cached, .. } => {
-                Some((*span, *attempt, *status == AskedStatus::Fits, *cached))
+            Event::ModelCalled { span, attempt, status, cached, .. } => {
+                Some((*span, *attempt, *status == ReplyStatus::Valid, *cached))
             }
             _ => None,
         })

@@ -39,7 +39,7 @@ fn ask_at_once(cx: &Cx, asks: usize) -> usize {
 }
 
 fn usd(model: &Counting) -> f64 {
-    PRICE.of(Usage { prompt_tokens: model.tokens.load(Ordering::SeqCst), completion_tokens: 0 })
+    PRICE.cost(Usage { prompt_tokens: model.tokens.load(Ordering::SeqCst), completion_tokens: 0 })
 }
 
 proptest! {
@@ -78,7 +78,8 @@ fn six_at_once_on_four_calls_are_three_and_one_for_the_closing_answer() {
     let budget = Budget { calls: Some(4), ..Budget::default() };
     let (cx, meter) = cx(Arc::clone(&model) as Arc<dyn Llm>, budget, None);
     assert_eq!(ask_at_once(&cx, 6), 3);
-    let spent = |event: &&Event| matches!(event, Event::SpentBudget { limit: Limit::Calls, .. });
+    let spent =
+        |event: &&Event| matches!(event, Event::BudgetExhausted { limit: Limit::Calls, .. });
     assert_eq!(cx.trace().0.iter().filter(spent).count(), 3);
     assert_eq!(ask_at_once(&cx, 1), 0);
     assert_eq!(ask_at_once(&cx.reserve(), 2), 1);

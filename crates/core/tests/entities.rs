@@ -38,7 +38,7 @@ fn asking(replies: &[&str], budget: Budget) -> (Cx, Arc<Says>, Arc<Meter>) {
     let prompts = Arc::new(Prompts::shipped(&[]).unwrap());
     let models = Models::new(Arc::clone(&says) as Arc<dyn Llm>);
     let setup = Setup::new(models, Toy::empty(), prompts);
-    let setup = Arc::new(Setup { tagger: Some(Tagging::Asked), ..setup });
+    let setup = Arc::new(Setup { tagger: Some(Tagging::Model), ..setup });
     let meter = Arc::new(Meter::new(budget));
     (Cx::new(setup, Arc::clone(&meter), None), says, meter)
 }
@@ -73,7 +73,8 @@ async fn what_the_text_does_not_have_is_dropped() {
     // It is a call like any other.
     assert_eq!(meter.calls(), 1);
     let events = cx.trace().0;
-    let [Event::Asked { role, model, .. }, Event::Tagged { tagger, entities, .. }] = &events[..]
+    let [Event::ModelCalled { role, model, .. }, Event::Tagged { tagger, entities, .. }] =
+        &events[..]
     else {
         panic!("{events:?}");
     };
@@ -115,8 +116,11 @@ async fn a_tagger_that_is_no_model_is_not_a_call() {
     let setup = Setup::new(Models::new(says), Toy::empty(), prompts);
     let bare = Cx::new(Arc::new(setup.clone()), Arc::new(Meter::new(Budget::default())), None);
     let error = bare.entities("Varn").await.unwrap_err();
-    assert!(matches!(error, Error::Unmet(_)) && setup.tagger_name().is_none(), "{error}");
-    let setup = Arc::new(Setup { tagger: Some(Tagging::By(Arc::new(Capitals))), ..setup });
+    assert!(
+        matches!(error, Error::MissingRequirement(_)) && setup.tagger_name().is_none(),
+        "{error}"
+    );
+    let setup = Arc::new(Setup { tagger: Some(Tagging::Tagger(Arc::new(Capitals))), ..setup });
     let meter = Arc::new(Meter::new(Budget::default()));
     let cx = Cx::new(Arc::clone(&setup), Arc::clone(&meter), None);
     assert_eq!(cx.entities("It is in Varn.").await.unwrap().len(), 1);

@@ -129,10 +129,10 @@ async fn reranker(config: &Config, embedder: Option<&Arc<dyn Embedder>>) -> (Hea
 
 async fn tagger(config: &Config) -> (Health, String) {
     match assemble::tagger(config) {
-        Ok(Tagging::Asked) => {
+        Ok(Tagging::Model) => {
             (Health::Good, format!("the model {} is asked", config.model_of("tagger")))
         }
-        Ok(Tagging::By(tagger)) => match tagger.entities("Is Ada Lovelace ready?").await {
+        Ok(Tagging::Tagger(tagger)) => match tagger.entities("Is Ada Lovelace ready?").await {
             Ok(_) => (Health::Good, tagger.name().to_owned()),
             Err(e) => (Health::Bad, format!("{}: {e}", tagger.name())),
         },

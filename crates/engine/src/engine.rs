@@ -220,7 +220,7 @@ impl Engine {
 
     /// The model that plays a role, by name.
     pub fn model(&self, role: &str) -> &str {
-        self.setup.models.of(role).model()
+        self.setup.models.for_role(role).model()
     }
 
     /// A strategy with its table of the configuration. One that needs what is not configured is
@@ -256,7 +256,7 @@ impl Engine {
     ) -> Result<Asked, EngineError> {
         self.accept(&question.text)?;
         let began = Instant::now();
-        let outcome = Outcome::of(strategy, question, &self.cx(watcher)).await;
+        let outcome = Outcome::run(strategy, question, &self.cx(watcher)).await;
         Ok(Asked { outcome, elapsed_ms: began.elapsed().as_secs_f64() * 1e3 })
     }
 

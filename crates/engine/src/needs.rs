@@ -8,7 +8,7 @@ pub(crate) fn check(entry: &Entry, setup: &Setup, config: &Config) -> Result<(),
     for need in entry.needs {
         let (key, what, hint) = match need {
             Need::LogProbs(role) => {
-                let model = setup.models.of(role);
+                let model = setup.models.for_role(role);
                 if model.logprobs() {
                     continue;
                 }
@@ -70,7 +70,7 @@ mod tests {
     fn what_is_lacking_is_named_with_what_to_do() {
         let both = Setup {
             reranker: Some(Arc::new(Overlap)),
-            tagger: Some(Tagging::By(Arc::new(Capitals))),
+            tagger: Some(Tagging::Tagger(Arc::new(Capitals))),
             ..bare()
         };
         let config = Config::default();

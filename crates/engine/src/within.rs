@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{BoxError, Computed, Edge, Hit, Holdings, Knowledge, NodeId, Query};
+use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResult};
 
 /// Searches, reads and walks within some documents. Tables are refused: a query over them would
 /// see the rows of the others.
@@ -61,14 +61,14 @@ impl Knowledge for Within {
         Ok(found)
     }
 
-    async fn compute(&self, _sql: &str) -> Result<Computed, BoxError> {
+    async fn run_sql(&self, _sql: &str) -> Result<SqlResult, BoxError> {
         Err("this question sees some documents only, and tables hold the rows of all".into())
     }
 
     /// How much the whole base holds; no tables, as none can be read.
-    async fn holdings(&self) -> Result<Holdings, BoxError> {
-        let whole = self.base.holdings().await?;
-        Ok(Holdings { tables: vec![], ..whole })
+    async fn catalog(&self) -> Result<Catalog, BoxError> {
+        let whole = self.base.catalog().await?;
+        Ok(Catalog { tables: vec![], ..whole })
     }
 }
 

@@ -109,7 +109,7 @@ impl Record {
 
 fn prompts(trace: &Trace) -> BTreeMap<String, String> {
     let asked = trace.0.iter().filter_map(|event| match event {
-        Event::Asked { prompt, hash, .. } => Some((prompt.to_string(), hash.to_string())),
+        Event::ModelCalled { prompt, hash, .. } => Some((prompt.to_string(), hash.to_string())),
         _ => None,
     });
     asked.collect()

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    BoxError, Computed, Edge, Embedder, Hit, Holdings, Knowledge, Layer, MinScore, Mode, NodeId,
-    Query, ScorePart, Vector,
+    BoxError, Catalog, Edge, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
+    ScorePart, SqlResult, Vector,
 };
 
 use crate::filter::Admitted;
@@ -40,11 +40,11 @@ impl Knowledge for Base {
         Ok(self.edges_of(id, edge)?.into_iter().map(|seen| (seen.edge, seen.node)).collect())
     }
 
-    async fn compute(&self, sql: &str) -> Result<Computed, BoxError> {
+    async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError> {
         Ok(self.compute_beside(sql, crate::SqlLimits::default()).await?)
     }
 
-    async fn holdings(&self) -> Result<Holdings, BoxError> {
+    async fn catalog(&self) -> Result<Catalog, BoxError> {
         Ok(self.held()?)
     }
 }

@@ -157,7 +157,7 @@ impl Asking {
         let said = std::mem::take(&mut self.said);
         let work = async {
             question.text = engine.resolve(&asked, &said, &cx).await?;
-            let outcome = Outcome::of(strategy.as_ref(), &question, &cx).await;
+            let outcome = Outcome::run(strategy.as_ref(), &question, &cx).await;
             outcome.answer.map(|answer| (question.text.clone(), answer))
         };
         let app = Arc::clone(&self.app);
@@ -280,13 +280,15 @@ pub(crate) fn exchanges(history: &[Turn]) -> Vec<Exchange> {
 /// What a person is told of an event, hop by hop; `None` for what is no step of its own.
 pub(crate) fn told(event: &Event) -> Option<String> {
     match event {
-        Event::SpanBegan { name, .. } => Some(name.clone()),
+        Event::SpanStarted { name, .. } => Some(name.clone()),
         Event::Searched { query, hits, .. } => {
             let best = hits.first().map_or("nothing near", |hit| hit.title.as_str());
             Some(format!("searched “{query}” → {best}"))
         }
-        Event::LookedUp { source, query, .. } => Some(format!("looked up “{query}” in {source}")),
-        Event::Noted { note, .. } => Some(note.clone()),
+        Event::SourceQueried { source, query, .. } => {
+            Some(format!("looked up “{query}” in {source}"))
+        }
+        Event::Note { note, .. } => Some(note.clone()),
         _ => None,
     }
 }

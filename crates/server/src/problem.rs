@@ -110,7 +110,7 @@ impl From<Error> for Problem {
                 Self::new(StatusCode::BAD_GATEWAY, said)
                     .hint("it is the model or the source behind the server; try again later")
             }
-            Error::Unmet(_) => Self::unfit(said).hint("choose another strategy"),
+            Error::MissingRequirement(_) => Self::unfit(said).hint("choose another strategy"),
             Error::Knowledge(source) => match source.downcast_ref::<KbError>() {
                 Some(error) => Self::of_base(error),
                 None => Self::internal(&source),

@@ -97,7 +97,7 @@ fn timed(atomr: &Atomr, facts: Option<Arc<dyn Facts>>, after: Duration, runs: u3
         for _ in 0..runs {
             let cx = Cx::new(Arc::clone(&setup), Arc::new(Meter::unlimited()), None);
             let began = Instant::now();
-            let Outcome { answer, trace } = Outcome::of(atomr, &question, &cx).await;
+            let Outcome { answer, trace } = Outcome::run(atomr, &question, &cx).await;
             all += began.elapsed();
             assert_eq!(answer.unwrap().text, "1911", "{}", trace.outline());
             calls = trace.usage().llm_calls;

@@ -122,7 +122,7 @@ impl Strategy for GraphGlobal {
 impl GraphGlobal {
     /// The communities nearest to the question.
     async fn communities(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
-        let held = cx.holdings().await?.count(Layer::Community);
+        let held = cx.catalog().await?.count(Layer::Community);
         if held == 0 {
             cx.note("the base holds no communities");
             return Ok(vec![]);

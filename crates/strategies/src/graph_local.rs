@@ -74,8 +74,8 @@ impl Strategy for GraphLocal {
     }
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
-        let holdings = cx.holdings().await?;
-        if holdings.count(Layer::Entity) == 0 {
+        let catalog = cx.catalog().await?;
+        if catalog.count(Layer::Entity) == 0 {
             cx.note("the base holds no entities: reads the chunks near the question");
             return self.flat().answer(question, cx).await;
         }
@@ -86,7 +86,7 @@ impl Strategy for GraphLocal {
         }
         let named: Vec<&str> = entities.iter().map(|entity| entity.title.as_str()).collect();
         cx.note(format!("entities: {}", named.join(", ")));
-        let has_facts = holdings.count(Layer::Fact) > 0;
+        let has_facts = catalog.count(Layer::Fact) > 0;
         if !has_facts {
             cx.note("the base holds no facts: the passages alone are read");
         }

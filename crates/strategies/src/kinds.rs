@@ -1,6 +1,6 @@
 //! What kind of question it is, judged against what the base holds (PIKE-RAG, Section 3.2).
 use halma_core::{
-    Cx, Error, Filter, Hit, Holdings, Layer, LlmError, MinScore, Mode, Prompt, Query, Question,
+    Catalog, Cx, Error, Filter, Hit, Layer, LlmError, MinScore, Mode, Prompt, Query, Question,
     Result,
 };
 use minijinja::context;
@@ -55,12 +55,12 @@ struct Class {
 /// bridging: the loop for it answers factual questions as well, in one hop.
 pub(crate) async fn classify(question: &Question, cx: &Cx) -> Result<Option<Kind>> {
     let cx = cx.span("classify");
-    let mut holdings = with_nearest_tables(cx.holdings().await?, question, TABLES);
-    holdings.tables.iter_mut().for_each(|table| table.columns.truncate(COLUMNS));
+    let mut catalog = with_nearest_tables(cx.catalog().await?, question, TABLES);
+    catalog.tables.iter_mut().for_each(|table| table.columns.truncate(COLUMNS));
     let near = nearest(question, &cx).await?;
     let variables = context! {
         question => Serde(question),
-        holdings => Serde(&holdings),
+        catalog => Serde(&catalog),
         near => Serde(&near),
     };
     let why = match cx.ask(&CLASSIFY, variables).await {
@@ -96,18 +96,18 @@ async fn nearest(question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
 /// The tables whose names, captions and columns have most of the question's words, in the base's
 /// order where they have as many.
 pub(crate) fn with_nearest_tables(
-    mut holdings: Holdings,
+    mut catalog: Catalog,
     question: &Question,
     most: usize,
-) -> Holdings {
+) -> Catalog {
     let wanted = Wanted::of(&question.text);
-    holdings.tables.sort_by_cached_key(|table| {
+    catalog.tables.sort_by_cached_key(|table| {
         let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
         // A name such as `sales_2021` is several words.
         let said = format!("{} {} {}", table.name, columns.join(" "), table.document);
         let said = format!("{} {}", said.replace(['_', '.', '/'], " "), table.caption);
         std::cmp::Reverse(wanted.in_text(&said))
     });
-    holdings.tables.truncate(most);
-    holdings
+    catalog.tables.truncate(most);
+    catalog
 }

@@ -147,10 +147,10 @@ impl Strategy for PikeL1 {
 impl PikeL1 {
     /// The chunks that all layers together say are nearest.
     async fn retrieve(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
-        let holdings = cx.holdings().await?;
+        let catalog = cx.catalog().await?;
         let wanted = self.weights.layers().into_iter().filter(|(_, weight)| *weight > 0.0);
         let (held, lacking): (Vec<_>, Vec<_>) =
-            wanted.partition(|(layer, _)| holdings.count(*layer) > 0);
+            wanted.partition(|(layer, _)| catalog.count(*layer) > 0);
         if !lacking.is_empty() {
             let names: Vec<&str> = lacking.iter().map(|(layer, _)| layer.name()).collect();
             cx.note(format!("the base holds nothing of these layers: {}", names.join(", ")));
@@ -188,7 +188,7 @@ impl PikeL1 {
 /// In the order of a reranker; where there is none, in the order they have.
 async fn reranked(query: &str, hits: Vec<Hit>, cx: &Cx) -> Result<Vec<Hit>> {
     match cx.rerank(query, hits.clone()).await {
-        Err(Error::Unmet(_)) => {
+        Err(Error::MissingRequirement(_)) => {
             cx.note("no reranker is configured: the order is kept");
             Ok(hits)
         }

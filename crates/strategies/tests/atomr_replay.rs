@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    BoxError, ChatReply, ChatRequest, Computed, Cx, Edge, Event, Hit, Holdings, Knowledge, Layer,
-    Llm, LlmError, Meter, Models, NodeId, Outcome, Prompts, Query, Question, Setup, Span,
+    BoxError, Catalog, ChatReply, ChatRequest, Cx, Edge, Event, Hit, Knowledge, Layer, Llm,
+    LlmError, Meter, Models, NodeId, Outcome, Prompts, Query, Question, Setup, Span, SqlResult,
 };
 use halma_strategies::PROMPTS;
 use halma_strategies::atomr::{Atomr, Plan};
@@ -66,12 +66,12 @@ impl Knowledge for Echo {
         Ok(vec![])
     }
 
-    async fn compute(&self, _: &str) -> Result<Computed, BoxError> {
+    async fn run_sql(&self, _: &str) -> Result<SqlResult, BoxError> {
         Err("no tables".into())
     }
 
-    async fn holdings(&self) -> Result<Holdings, BoxError> {
-        Ok(Holdings::default())
+    async fn catalog(&self) -> Result<Catalog, BoxError> {
+        Ok(Catalog::default())
     }
 }
 
@@ -80,7 +80,7 @@ async fn cost(question: &str, plan: &str, prompts: &Arc<Prompts>) -> (u64, usize
     let models = Models::new(Arc::new(Answers(plan.to_owned())));
     let setup = Arc::new(Setup::new(models, Arc::new(Echo), Arc::clone(prompts)));
     let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
-    let outcome = Outcome::of(&Atomr::default(), &Question::new(question), &cx).await;
+    let outcome = Outcome::run(&Atomr::default(), &Question::new(question), &cx).await;
     let trace = outcome.trace;
     assert_eq!(outcome.answer.unwrap().text, "Varn", "{question}\n{}", trace.outline());
     let searched = trace.0.iter().filter(|event| matches!(event, Event::Searched { .. })).count();

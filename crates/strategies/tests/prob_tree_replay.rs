@@ -126,7 +126,7 @@ async fn replay(tree: &[Node], averaged: bool, prompts: &Arc<Prompts>) -> Result
     );
     // What is found does not matter here, only that something is.
     let strategy = ProbTree { min_score: Some(0.0), mode: Mode::Dense, ..ProbTree::default() };
-    let outcome = Outcome::of(&strategy, &Question::new(question), &cx).await;
+    let outcome = Outcome::run(&strategy, &Question::new(question), &cx).await;
     outcome.answer.map(|answer| answer.text).map_err(|error| error.to_string())
 }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use halma_core::{
-    AnswerKind, ChatReply, ChatRequest, Cx, HeldColumn, HeldTable, Hit, Holdings, Layer, Llm,
-    LlmError, Meter, Models, Outcome, PromptInfo, Prompts, Question, Setup, Source, Span,
+    AnswerKind, Catalog, ChatReply, ChatRequest, ColumnSchema, Cx, Hit, Layer, Llm, LlmError,
+    Meter, Models, Outcome, PromptInfo, Prompts, Question, Setup, Source, Span, TableSchema,
 };
 use halma_strategies::{ALL, PROMPTS};
 use halma_testkit::{Toy, ToySource};
@@ -70,7 +70,7 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         next => "An island is dry.",
         constraints => [context! { constraint => "an island", finding => "a reef", holds => false }],
         near => Serde(context),
-        holdings => Serde(Holdings { tables: vec![table()], ..Holdings::default() }),
+        catalog => Serde(Catalog { tables: vec![table()], ..Catalog::default() }),
         tables => [context! { samples => [["Varn", "1911"]], ..Value::from(Serde(table())) }],
         failed => context! { sql => "SELECT 1 FROM nowhere", reason => "no such table" },
         sql => "SELECT name FROM towers",
@@ -84,13 +84,13 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
     }
 }
 
-fn table() -> HeldTable {
-    HeldTable {
+fn table() -> TableSchema {
+    TableSchema {
         name: "towers".into(),
         caption: "Towers by year".into(),
         document: "towers.csv".into(),
         rows: 40,
-        columns: vec![HeldColumn {
+        columns: vec![ColumnSchema {
             name: "opened".into(),
             kind: "integer".into(),
             unit: "years".into(),
@@ -328,7 +328,7 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         let setup = Setup::new(models, knowledge, Arc::new(prompts()));
         let setup = Arc::new(Setup { sources, ..setup });
         let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
-        let outcome = Outcome::of(strategy.as_ref(), &Question::new("Where is Varn?"), &cx).await;
+        let outcome = Outcome::run(strategy.as_ref(), &Question::new("Where is Varn?"), &cx).await;
         assert_eq!(outcome.answer.unwrap().text, "Where is Varn?", "{name}");
         assert_eq!(outcome.trace.malformed(), 0, "{name}");
     }

@@ -40,13 +40,13 @@ pub async fn check(strategy: &dyn Strategy, question: &str, against: Check) -> S
     let prompts = Arc::new(Prompts::shipped(&[prompts]).unwrap());
     let setup = Arc::new(Setup {
         reranker: Some(Arc::new(Overlap)),
-        tagger: Some(Tagging::By(Arc::new(Capitals))),
+        tagger: Some(Tagging::Tagger(Arc::new(Capitals))),
         sources,
         facts,
         ..Setup::new(Models::new(model), knowledge, prompts)
     });
     let cx = Cx::new(setup, Arc::new(Meter::new(budget)), None);
-    let Outcome { answer, trace } = Outcome::of(strategy, &Question::new(question), &cx).await;
+    let Outcome { answer, trace } = Outcome::run(strategy, &Question::new(question), &cx).await;
     let mut out = trace.outline();
     match answer {
         Ok(answer) => {

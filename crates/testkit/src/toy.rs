@@ -8,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use halma_core::text::content_words;
 use halma_core::{
-    BoxError, Computed, Edge, Filter, Hit, Holdings, Knowledge, Layer, MinScore, NodeId, Query,
+    BoxError, Catalog, Edge, Filter, Hit, Knowledge, Layer, MinScore, NodeId, Query, SqlResult,
 };
 
 use self::tables::Tables;
@@ -117,12 +117,12 @@ impl Knowledge for Toy {
         Ok(outgoing.chain(incoming).collect())
     }
 
-    async fn compute(&self, sql: &str) -> Result<Computed, BoxError> {
-        self.tables.compute(sql)
+    async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError> {
+        self.tables.run_sql(sql)
     }
 
-    async fn holdings(&self) -> Result<Holdings, BoxError> {
-        let mut held = Holdings::default();
+    async fn catalog(&self) -> Result<Catalog, BoxError> {
+        let mut held = Catalog::default();
         for hit in &self.nodes {
             *held.counts.entry(hit.layer).or_default() += 1;
         }

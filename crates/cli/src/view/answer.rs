@@ -2,7 +2,7 @@
 use std::fmt::Write as _;
 
 use console::style;
-use halma_core::{Answer, AskedStatus, Event, Trace};
+use halma_core::{Answer, Event, ReplyStatus, Trace};
 
 use super::{duration, plural, shorten};
 
@@ -35,7 +35,7 @@ fn hops(trace: &Trace, out: &mut String) {
     let mut open = false;
     for event in &trace.0 {
         match event {
-            Event::SpanBegan { name, .. } => {
+            Event::SpanStarted { name, .. } => {
                 let _ = writeln!(out, "\n{}", style(name).cyan());
                 open = true;
             }
@@ -50,7 +50,7 @@ fn hops(trace: &Trace, out: &mut String) {
                 );
                 let _ = writeln!(out, "  ? {}  {} {best}", shorten(query, 90), style("→").dim());
             }
-            Event::LookedUp { source, query, hits, .. } => {
+            Event::SourceQueried { source, query, hits, .. } => {
                 let best = hits.first().map_or_else(
                     || style("nothing".to_owned()).yellow().to_string(),
                     |hit| style(shorten(&hit.text, 90)).dim().to_string(),
@@ -58,12 +58,12 @@ fn hops(trace: &Trace, out: &mut String) {
                 let arrow = style("→").dim();
                 let _ = writeln!(out, "  ? {source}: {}  {arrow} {best}", shorten(query, 80));
             }
-            Event::LookUpFailed { source, query, reason, .. } => {
+            Event::SourceFailed { source, query, reason, .. } => {
                 let (query, reason) = (shorten(query, 60), shorten(reason, 120));
                 let said = format!("! {source} failed for {query}: {reason}");
                 let _ = writeln!(out, "  {}", style(said).yellow());
             }
-            Event::Computed { sql, rows, .. } => {
+            Event::SqlExecuted { sql, rows, .. } => {
                 let rows = plural(*rows as u64, "row", "rows");
                 let _ = writeln!(out, "  = {}  {} {rows}", shorten(sql, 90), style("→").dim());
             }
@@ -71,17 +71,17 @@ fn hops(trace: &Trace, out: &mut String) {
                 let hits = plural(hits.len() as u64, "passage", "passages");
                 let _ = writeln!(out, "  ≥ {hits} reranked for {}", shorten(query, 80));
             }
-            Event::Noted { note, .. } => {
+            Event::Note { note, .. } => {
                 let _ = writeln!(out, "  · {}", shorten(note, 120));
             }
-            Event::Asked { prompt, status: AskedStatus::Malformed(why), .. } => {
+            Event::ModelCalled { prompt, status: ReplyStatus::Malformed(why), .. } => {
                 let said = format!("! the reply to {prompt} did not fit: {}", shorten(why, 90));
                 let _ = writeln!(out, "  {}", style(said).yellow());
             }
-            Event::SpentBudget { limit, .. } => {
+            Event::BudgetExhausted { limit, .. } => {
                 let _ = writeln!(out, "  {}", style(format!("! out of {limit}")).yellow());
             }
-            Event::Asked { .. } | Event::AskFailed { .. } | Event::Tagged { .. } => {}
+            Event::ModelCalled { .. } | Event::ModelCallFailed { .. } | Event::Tagged { .. } => {}
         }
     }
 }

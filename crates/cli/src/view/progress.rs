@@ -31,26 +31,26 @@ pub(crate) fn of_question() -> (ProgressBar, Watcher) {
     line.enable_steady_tick(Duration::from_millis(200));
     let shown = line.clone();
     let watcher: Watcher = Arc::new(move |event: &Event| match event {
-        Event::SpanBegan { name, .. } => shown.set_prefix(name.clone()),
+        Event::SpanStarted { name, .. } => shown.set_prefix(name.clone()),
         Event::Searched { query, hits, .. } => {
             let best = hits.first().map_or("nothing near", |hit| hit.title.as_str());
             shown.set_message(format!("{} → {best}", shorten(query, 80)));
         }
-        Event::LookedUp { source, query, .. } => {
+        Event::SourceQueried { source, query, .. } => {
             shown.set_message(format!("looked up in {source}: {}", shorten(query, 80)));
         }
-        Event::LookUpFailed { source, reason, .. } => {
+        Event::SourceFailed { source, reason, .. } => {
             shown.set_message(format!("{source} failed: {}", shorten(reason, 80)));
         }
-        Event::Computed { sql, .. } => shown.set_message(shorten(sql, 80)),
+        Event::SqlExecuted { sql, .. } => shown.set_message(shorten(sql, 80)),
         Event::Reranked { query, .. } => {
             shown.set_message(format!("reranked for {}", shorten(query, 80)));
         }
         Event::Tagged { text, .. } => shown.set_message(format!("tagged {}", shorten(text, 80))),
-        Event::Asked { prompt, .. } => shown.set_message(format!("{prompt} replied")),
-        Event::AskFailed { reason, .. } => shown.set_message(shorten(reason, 80)),
-        Event::Noted { note, .. } => shown.set_message(note.clone()),
-        Event::SpentBudget { limit, .. } => shown.set_message(format!("out of {limit}")),
+        Event::ModelCalled { prompt, .. } => shown.set_message(format!("{prompt} replied")),
+        Event::ModelCallFailed { reason, .. } => shown.set_message(shorten(reason, 80)),
+        Event::Note { note, .. } => shown.set_message(note.clone()),
+        Event::BudgetExhausted { limit, .. } => shown.set_message(format!("out of {limit}")),
     });
     (line, watcher)
 }

@@ -37,13 +37,13 @@ fn a_question_of_graph_and_text_shows_its_tree_operators_sources_and_evidence() 
     let asked = program.run(&["ask", question, "--strategy", "atomr", "--json"]).json();
     assert_eq!(asked["answer"], "San Petronio", "{asked}");
 
-    let notes = events(&asked, "noted");
+    let notes = events(&asked, "note");
     let said =
         |words: &str| notes.iter().any(|note| note["note"].as_str().unwrap().contains(words));
     for words in ["Search(\"Iapetus\")", "Relate(", "sources: "] {
         assert!(said(words), "{words}: {notes:?}");
     }
-    let looked = events(&asked, "looked_up");
+    let looked = events(&asked, "source_queried");
     assert!(looked.iter().any(|one| one["source"] == "kg" && one["hits"][0]["title"] == "Iapetus"));
     assert!(!events(&asked, "searched").is_empty());
     let cited: Vec<&str> = asked["citations"]

@@ -33,14 +33,14 @@ pub struct TaggerSettings {
 /// configuration.
 pub fn tagger(settings: &TaggerSettings) -> Result<Tagging, ConfigError> {
     match settings.kind {
-        TaggerKind::Rules => Ok(Tagging::By(Arc::new(Rules))),
-        TaggerKind::Model => Ok(Tagging::Asked),
+        TaggerKind::Rules => Ok(Tagging::Tagger(Arc::new(Rules))),
+        TaggerKind::Model => Ok(Tagging::Model),
         TaggerKind::Onnx => {
             let hint = "point it at a folder with model.onnx, tokenizer.json and config.json";
             let path = settings.path.as_deref();
             let path = path.ok_or_else(|| wrong("path", "it is not set", hint))?;
             let model = TokenClassifier::open(path, None);
-            Ok(Tagging::By(Arc::new(model.map_err(|e| wrong("path", &e.to_string(), hint))?)))
+            Ok(Tagging::Tagger(Arc::new(model.map_err(|e| wrong("path", &e.to_string(), hint))?)))
         }
     }
 }
@@ -55,8 +55,8 @@ mod tests {
             tagger(&TaggerSettings { kind, path: path.map(PathBuf::from) })
         };
         let by = make(TaggerKind::default(), None).unwrap();
-        assert!(matches!(by, Tagging::By(tagger) if tagger.name() == "rules"));
-        assert!(matches!(make(TaggerKind::Model, None), Ok(Tagging::Asked)));
+        assert!(matches!(by, Tagging::Tagger(tagger) if tagger.name() == "rules"));
+        assert!(matches!(make(TaggerKind::Model, None), Ok(Tagging::Model)));
         for (path, words) in [(None, "not set"), (Some("/nowhere"), "model.onnx")] {
             let error = make(TaggerKind::Onnx, path).err().unwrap();
             assert!(error.key == "path" && error.reason.contains(words), "{error}");

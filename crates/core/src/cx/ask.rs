@@ -6,7 +6,7 @@ use minijinja::context;
 
 use super::{Cx, ms};
 use crate::{
-    AskedStatus, ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Message, Prompt,
+    ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Message, Prompt, ReplyStatus,
     Result, Usage,
 };
 
@@ -43,7 +43,7 @@ impl Cx {
     /// [`Cx::ask`] with the log-probability of every token of the reply.
     ///
     /// # Errors
-    /// [`Error::Unmet`] when the model gives none; a strategy that needs them says so in its
+    /// [`Error::MissingRequirement`] when the model gives none; a strategy that needs them says so in its
     /// [`Entry`](crate::Entry), and is refused before it is run.
     pub async fn ask_scored<R>(
         &self,
@@ -62,7 +62,7 @@ impl Cx {
     ) -> Result<Scored<R>> {
         let rendered = self.run.setup.prompts.render(prompt.name, &variables)?;
         let name: Arc<str> = prompt.name.into();
-        let llm = Arc::clone(self.run.setup.models.of(&rendered.role));
+        let llm = Arc::clone(self.run.setup.models.for_role(&rendered.role));
         let mut request = ChatRequest {
             prompt: prompt.name.to_owned(),
             task: rendered.task,
@@ -83,10 +83,10 @@ impl Cx {
             let parsed =
                 (prompt.parse)(&reply.text).and_then(|value| check(&value).map(|()| value));
             let status = match &parsed {
-                Ok(_) => AskedStatus::Fits,
-                Err(reason) => AskedStatus::Malformed(reason.clone()),
+                Ok(_) => ReplyStatus::Valid,
+                Err(reason) => ReplyStatus::Malformed(reason.clone()),
             };
-            self.push(Event::Asked {
+            self.push(Event::ModelCalled {
                 span: self.span,
                 prompt: Arc::clone(&name),
                 hash: Arc::clone(&rendered.hash),
@@ -106,7 +106,7 @@ impl Cx {
                     let tokens = reply.logprobs.unwrap_or_default();
                     if logprobs && tokens.is_empty() {
                         let model = llm.model();
-                        return Err(Error::Unmet(format!(
+                        return Err(Error::MissingRequirement(format!(
                             "`{name}` needs log-probabilities, and model `{model}` gives none"
                         )));
                     }
@@ -121,7 +121,7 @@ impl Cx {
                 }
                 Err(reason) => {
                     let complaint =
-                        self.run.setup.prompts.render("reply/mend", &context! { reason })?;
+                        self.run.setup.prompts.render("reply/repair", &context! { reason })?;
                     let said = Message { role: "assistant".into(), text: reply.text };
                     request.messages.push(said);
                     request.messages.extend(complaint.messages);
@@ -159,7 +159,7 @@ impl Cx {
         };
         match reply {
             Ok(reply) => {
-                let usd = if reply.cached { 0.0 } else { price.of(reply.usage) };
+                let usd = if reply.cached { 0.0 } else { price.cost(reply.usage) };
                 meter.settle(taken, (!reply.cached).then_some((reply.usage, usd)));
                 Ok((reply, usd))
             }
@@ -172,7 +172,7 @@ impl Cx {
 
     fn failed(&self, llm: &dyn Llm, source: LlmError, name: &Arc<str>, began: Instant) -> Error {
         let model = llm.model().to_owned();
-        self.push(Event::AskFailed {
+        self.push(Event::ModelCallFailed {
             span: self.span,
             prompt: Arc::clone(name),
             model: model.clone(),
@@ -183,7 +183,7 @@ impl Cx {
     }
 
     pub(super) fn spent(&self, limit: Limit) -> Error {
-        self.push(Event::SpentBudget { span: self.span, limit });
+        self.push(Event::BudgetExhausted { span: self.span, limit });
         Error::Spent(limit)
     }
 }

@@ -2,7 +2,7 @@
 use std::time::Instant;
 
 use super::{Cx, ms};
-use crate::{Computed, Edge, Error, Event, Hit, HitLine, Holdings, NodeId, Query, Result};
+use crate::{Catalog, Edge, Error, Event, Hit, HitLine, NodeId, Query, Result, SqlResult};
 
 impl Cx {
     /// Searches the base; one list of hits for each text of the query.
@@ -39,11 +39,11 @@ impl Cx {
     }
 
     /// Runs a read-only SQL query over the base's tables.
-    pub async fn compute(&self, sql: &str) -> Result<Computed> {
+    pub async fn run_sql(&self, sql: &str) -> Result<SqlResult> {
         let began = Instant::now();
-        let computed = self.run.setup.knowledge.compute(sql).await.map_err(Error::Knowledge)?;
+        let computed = self.run.setup.knowledge.run_sql(sql).await.map_err(Error::Knowledge)?;
         let (span, rows, elapsed_ms) = (self.span, computed.rows.len(), ms(began));
-        self.push(Event::Computed { span, sql: sql.to_owned(), rows, elapsed_ms });
+        self.push(Event::SqlExecuted { span, sql: sql.to_owned(), rows, elapsed_ms });
         self.record().about.extend(computed.documents.iter().cloned());
         Ok(computed)
     }
@@ -63,8 +63,8 @@ impl Cx {
     }
 
     /// What the base holds: how much of each layer, and its tables with their columns.
-    pub async fn holdings(&self) -> Result<Holdings> {
-        self.run.setup.knowledge.holdings().await.map_err(Error::Knowledge)
+    pub async fn catalog(&self) -> Result<Catalog> {
+        self.run.setup.knowledge.catalog().await.map_err(Error::Knowledge)
     }
 
     /// Puts hits in the order of their relevance to the query. The score of each becomes what the
@@ -76,7 +76,7 @@ impl Cx {
         let began = Instant::now();
         let reranker = self.run.setup.reranker.as_ref();
         let reranker = reranker.ok_or_else(|| {
-            Error::Unmet("there is no reranker: configure one under [reranker]".into())
+            Error::MissingRequirement("there is no reranker: configure one under [reranker]".into())
         })?;
         let texts: Vec<String> = hits.iter().map(ranked_text).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

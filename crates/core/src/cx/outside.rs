@@ -22,12 +22,14 @@ impl Cx {
     ///
     /// # Errors
     /// [`Error::Source`] when it fails, which is in the trace as well: a strategy may go on with
-    /// the others and has to say what was missing. [`Error::Unmet`] when there is none of that
+    /// the others and has to say what was missing. [`Error::MissingRequirement`] when there is none of that
     /// name.
     pub async fn source(&self, name: &str, query: &str, limit: usize) -> Result<Vec<Hit>> {
         let named = |source: &&std::sync::Arc<dyn crate::Source>| source.name() == name;
         let source = self.run.setup.sources.iter().find(named).ok_or_else(|| {
-            Error::Unmet(format!("there is no source `{name}`: configure one under [sources]"))
+            Error::MissingRequirement(format!(
+                "there is no source `{name}`: configure one under [sources]"
+            ))
         })?;
         let looked = self.look_up(name, query, source.search(query, limit), |hits| {
             hits.iter().map(hit_line).collect()
@@ -63,13 +65,13 @@ impl Cx {
         match found {
             Ok(found) => {
                 let hits = lines(&found);
-                self.push(Event::LookedUp { span, source, query, hits, elapsed_ms });
+                self.push(Event::SourceQueried { span, source, query, hits, elapsed_ms });
                 Ok(found)
             }
             Err(error) => {
                 let reason = error.to_string();
                 let name = source.clone();
-                self.push(Event::LookUpFailed { span, source, query, reason, elapsed_ms });
+                self.push(Event::SourceFailed { span, source, query, reason, elapsed_ms });
                 Err(Error::Source { name, source: error })
             }
         }

@@ -31,16 +31,18 @@ impl Cx {
     /// any other: within the budget, with its reply in the trace and the cache.
     ///
     /// # Errors
-    /// [`Error::Unmet`] where there is no tagger; those of [`Cx::ask`] where a model is asked.
+    /// [`Error::MissingRequirement`] where there is no tagger; those of [`Cx::ask`] where a model is asked.
     pub async fn entities(&self, text: &str) -> Result<Vec<Mention>> {
         let began = Instant::now();
         let setup = &self.run.setup;
         let (Some(tagging), Some(tagger)) = (&setup.tagger, setup.tagger_name()) else {
-            return Err(Error::Unmet("there is no tagger: configure one under [tagger]".into()));
+            return Err(Error::MissingRequirement(
+                "there is no tagger: configure one under [tagger]".into(),
+            ));
         };
         let entities = match tagging {
-            Tagging::Asked => self.listed(text).await?,
-            Tagging::By(by) => {
+            Tagging::Model => self.listed(text).await?,
+            Tagging::Tagger(by) => {
                 let failed = |source| Error::Llm { model: tagger.clone(), source };
                 by.entities(text).await.map_err(failed)?
             }

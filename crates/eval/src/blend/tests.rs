@@ -48,7 +48,7 @@ impl World {
     fn open(self) -> impl Fn() -> Cx + Send + Sync {
         let prompts = Arc::new(Prompts::shipped(&[BLEND_PROMPTS]).unwrap());
         let mut setup = Setup::new(Models::new(self.model), Toy::new(NOTES), prompts);
-        setup.tagger = Some(Tagging::By(Arc::new(Capitals)));
+        setup.tagger = Some(Tagging::Tagger(Arc::new(Capitals)));
         setup.facts = self.graph.map(|graph| Arc::new(graph) as _);
         setup.sources = self.web.into_iter().map(|pages| Arc::new(pages) as _).collect();
         let setup = Arc::new(setup);

@@ -23,7 +23,7 @@ pub(crate) struct Evidence {
 impl Evidence {
     pub(crate) fn of(item: &Item, citations: &[Citation], trace: &Trace) -> Self {
         let lookup =
-            |event: &Event| matches!(event, Event::Searched { .. } | Event::LookedUp { .. });
+            |event: &Event| matches!(event, Event::Searched { .. } | Event::SourceQueried { .. });
         let searched = trace.0.iter().any(lookup);
         let mut evidence = Self { gold: item.gold.len(), searched, ..Self::default() };
         if item.gold.is_empty() {
@@ -49,7 +49,7 @@ fn hits_in<'a>(passage: &GoldPassage, trace: &'a Trace) -> Vec<&'a HitLine> {
     for event in &trace.0 {
         let (atoms, hits) = match event {
             Event::Searched { layer, hits, .. } => (*layer == Layer::Atom, hits),
-            Event::LookedUp { hits, .. } => (false, hits),
+            Event::SourceQueried { hits, .. } => (false, hits),
             _ => continue,
         };
         let same_title = |hit: &HitLine| atoms && squeezed_eq(hit, passage);
@@ -76,7 +76,7 @@ fn in_prompt(passage: &GoldPassage, hits: &[&HitLine], prompts: &[String]) -> bo
 /// where the strategy has no reader, those of the last call.
 fn reader_prompts(trace: &Trace) -> Vec<String> {
     let asked = trace.0.iter().filter_map(|event| match event {
-        Event::Asked { role, messages, .. } => Some((role == READER, messages)),
+        Event::ModelCalled { role, messages, .. } => Some((role == READER, messages)),
         _ => None,
     });
     let asked: Vec<_> = asked.collect();

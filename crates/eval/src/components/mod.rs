@@ -6,7 +6,7 @@ mod totals;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use halma_core::{AskedStatus, Event, Layer, Trace};
+use halma_core::{Event, Layer, ReplyStatus, Trace};
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::sub_questions;
@@ -56,7 +56,7 @@ impl Digest {
         let mut digest = Self { sub_questions: sub_questions(trace), sources, ..Self::default() };
         for event in &trace.0 {
             match event {
-                Event::Asked { .. } => digest.asked(event),
+                Event::ModelCalled { .. } => digest.asked(event),
                 Event::Searched { layer, hits, .. } => {
                     let (all, empty) = digest.searched.entry(*layer).or_default();
                     *all += 1;
@@ -69,7 +69,8 @@ impl Digest {
     }
 
     fn asked(&mut self, event: &Event) {
-        let Event::Asked { prompt, role, model, status, usage, cached, usd, .. } = event else {
+        let Event::ModelCalled { prompt, role, model, status, usage, cached, usd, .. } = event
+        else {
             return;
         };
         let name = prompt.to_string();
@@ -78,7 +79,7 @@ impl Digest {
         let component = self.components.entry(name).or_default();
         component.calls += 1;
         component.cached += u64::from(*cached);
-        component.malformed += u64::from(*status != AskedStatus::Fits);
+        component.malformed += u64::from(*status != ReplyStatus::Valid);
         component.prompt_tokens += usage.prompt_tokens;
         component.completion_tokens += usage.completion_tokens;
         component.usd += usd;
@@ -101,7 +102,7 @@ pub(crate) mod tests {
 
     /// A reply with 10 prompt and 2 completion tokens for a cent.
     pub(crate) fn asked(prompt: &str, role: &str, words: &str, cached: bool) -> Event {
-        Event::Asked {
+        Event::ModelCalled {
             span: 0,
             prompt: prompt.into(),
             hash: "h".into(),
@@ -110,7 +111,7 @@ pub(crate) mod tests {
             attempt: 1,
             messages: vec![Message { role: "user".into(), text: words.into() }],
             reply: "r".into(),
-            status: AskedStatus::Fits,
+            status: ReplyStatus::Valid,
             usage: Usage { prompt_tokens: 10, completion_tokens: 2 },
             cached,
             usd: if cached { 0.0 } else { 0.01 },

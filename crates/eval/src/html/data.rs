@@ -2,7 +2,7 @@
 //! and over, so that texts are kept line by line, each line once.
 use std::collections::HashMap;
 
-use halma_core::{Answer, AskedStatus, Event, HitLine, Message, Trace};
+use halma_core::{Answer, Event, HitLine, Message, ReplyStatus, Trace};
 use serde_json::{Value, json};
 
 use super::details::{Details, QuestionDetail, RunDetail};
@@ -140,11 +140,11 @@ fn events(trace: &Trace, lines: &mut Lines) -> Value {
 
 fn event(event: &Event, lines: &mut Lines) -> Value {
     match event {
-        Event::SpanBegan { span, parent, name } => {
+        Event::SpanStarted { span, parent, name } => {
             json!({ "k": "span", "s": parent, "i": span, "n": name })
         }
-        Event::Asked { .. } => asked(event, lines),
-        Event::AskFailed { span, prompt, model, reason, .. } => {
+        Event::ModelCalled { .. } => asked(event, lines),
+        Event::ModelCallFailed { span, prompt, model, reason, .. } => {
             json!({ "k": "fail", "s": span, "p": prompt, "m": model, "n": reason })
         }
         Event::Searched { span, layer, query, hits, elapsed_ms, .. } => {
@@ -155,11 +155,11 @@ fn event(event: &Event, lines: &mut Lines) -> Value {
             let hits = found(hits, lines);
             json!({ "k": "search", "s": span, "by": reranker, "q": query, "h": hits, "ms": elapsed_ms })
         }
-        Event::LookedUp { span, source, query, hits, elapsed_ms } => {
+        Event::SourceQueried { span, source, query, hits, elapsed_ms } => {
             let hits = found(hits, lines);
             json!({ "k": "search", "s": span, "by": source, "q": query, "h": hits, "ms": elapsed_ms })
         }
-        Event::LookUpFailed { span, source, query, reason, .. } => {
+        Event::SourceFailed { span, source, query, reason, .. } => {
             json!({ "k": "note", "s": span, "n": format!("{source} failed for {query}: {reason}") })
         }
         Event::Tagged { span, tagger, entities, .. } => {
@@ -168,11 +168,11 @@ fn event(event: &Event, lines: &mut Lines) -> Value {
             let names = if names.is_empty() { "no name".to_owned() } else { names.join(", ") };
             json!({ "k": "note", "s": span, "n": format!("{tagger} finds {names}") })
         }
-        Event::Computed { span, sql, rows, elapsed_ms } => {
+        Event::SqlExecuted { span, sql, rows, elapsed_ms } => {
             json!({ "k": "compute", "s": span, "q": sql, "n": rows, "ms": elapsed_ms })
         }
-        Event::Noted { span, note } => json!({ "k": "note", "s": span, "n": note }),
-        Event::SpentBudget { span, limit } => {
+        Event::Note { span, note } => json!({ "k": "note", "s": span, "n": note }),
+        Event::BudgetExhausted { span, limit } => {
             json!({ "k": "note", "s": span, "n": format!("the budget is spent: {limit}") })
         }
     }
@@ -186,7 +186,7 @@ fn found(hits: &[HitLine], lines: &mut Lines) -> Vec<Value> {
 }
 
 fn asked(event: &Event, lines: &mut Lines) -> Value {
-    let Event::Asked {
+    let Event::ModelCalled {
         span,
         prompt,
         role,
@@ -204,8 +204,8 @@ fn asked(event: &Event, lines: &mut Lines) -> Value {
         return Value::Null;
     };
     let bad = match status {
-        AskedStatus::Fits => Value::Null,
-        AskedStatus::Malformed(reason) => json!(reason),
+        ReplyStatus::Valid => Value::Null,
+        ReplyStatus::Malformed(reason) => json!(reason),
     };
     let messages: Vec<Value> =
         messages.iter().map(|Message { role, text }| json!([role, lines.of(text)])).collect();

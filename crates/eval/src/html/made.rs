@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use halma_core::{
-    Answer, AskedStatus, Budget, Citation, Event, HitLine, Layer, Message, Mode, NodeId, Question,
+    Answer, Budget, Citation, Event, HitLine, Layer, Message, Mode, NodeId, Question, ReplyStatus,
     Trace, Usage,
 };
 
@@ -185,7 +185,7 @@ impl Maker<'_> {
         let span = u32::try_from(hop).unwrap_or(0);
         let name =
             if self.words.is_empty() { format!("hop {hop}") } else { self.said(String::new()) };
-        self.trace.push(Event::SpanBegan { span, parent: 0, name });
+        self.trace.push(Event::SpanStarted { span, parent: 0, name });
         let topic = found.map_or("nothing in particular", |gold| gold.title.as_str());
         if self.name == "kar3" {
             let reply = format!("{{\"sub_questions\": [\"What is told of {topic}?\"]}}");
@@ -222,7 +222,7 @@ impl Maker<'_> {
         let system = format!("You are the {role} of a careful reading room.\nReply in JSON.");
         let user = format!("{context}\nQuestion: {}", self.item.question.text);
         let message = |role: &str, text: String| Message { role: role.into(), text };
-        self.trace.push(Event::Asked {
+        self.trace.push(Event::ModelCalled {
             span,
             prompt: format!("{}/{step}", self.name).into(),
             hash: "9c1e7a40".into(),
@@ -231,7 +231,7 @@ impl Maker<'_> {
             attempt: 1,
             messages: vec![message("system", system), message("user", user)],
             reply: self.said(reply),
-            status: AskedStatus::Fits,
+            status: ReplyStatus::Valid,
             usage: Usage { prompt_tokens: self.tokens, completion_tokens: self.tokens / 9 },
             cached: false,
             usd: 0.0004,

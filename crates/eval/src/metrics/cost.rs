@@ -36,7 +36,7 @@ mod tests {
             hits: vec![],
             elapsed_ms: 0.0,
         };
-        let noted = Event::Noted { span: 1, note: "x".into() };
+        let noted = Event::Note { span: 1, note: "x".into() };
         let trace = Trace(vec![searched("Who?"), noted, searched("who? "), searched("Where?")]);
         assert_eq!(sub_questions(&trace), 2);
     }

@@ -152,7 +152,7 @@ impl Asker {
         let cx = self.cx(item);
         let began = Instant::now();
         let strategy = self.contestant.strategy.as_ref();
-        let outcome = caught(Outcome::of(strategy, &item.question, &cx)).await;
+        let outcome = caught(Outcome::run(strategy, &item.question, &cx)).await;
         let latency_ms = began.elapsed().as_secs_f64() * 1e3;
         let (verdict, trace) = match outcome {
             Ok(Outcome { answer: Ok(answer), trace }) => (Verdict::Answered(answer), trace),

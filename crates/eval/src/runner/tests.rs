@@ -192,7 +192,7 @@ async fn every_asked_question_has_its_trace() {
     let file = out.path().join("traces/clerk/h3.json");
     let trace: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     let events: Vec<_> = trace["trace"].as_array().unwrap().iter().map(|e| &e["event"]).collect();
-    assert_eq!(events, ["searched", "asked"]);
+    assert_eq!(events, ["searched", "model_called"]);
     assert_eq!(std::fs::read_dir(out.path().join("traces/clerk")).unwrap().count(), 3);
 }
 

@@ -88,13 +88,13 @@ fn priced(
     let mut estimate = plan.estimate;
     let (mut texts, mut characters) = (plan.texts, plan.characters);
     for forecast in plan.forecasts {
-        let model = setup.models.of(&forecast.role);
+        let model = setup.models.for_role(&forecast.role);
         let past = history.of(forecast.prompt, model.model()).filter(|past| past.calls > 0);
         let stage = asked(&forecast, past, settings.concurrency);
         texts += scaled(forecast.texts, past.map_or(1.0, |past| share(past.made, past.foreseen)));
         characters += stage.completion_tokens * 4;
         let (prompt_tokens, completion_tokens) = (stage.prompt_tokens, stage.completion_tokens);
-        let usd = model.price().of(Usage { prompt_tokens, completion_tokens });
+        let usd = model.price().cost(Usage { prompt_tokens, completion_tokens });
         estimate.calls += stage.calls;
         estimate.prompt_tokens += prompt_tokens;
         estimate.completion_tokens += completion_tokens;

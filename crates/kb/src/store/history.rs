@@ -72,14 +72,21 @@ impl History {
     /// about the model and are left out.
     pub(crate) fn saw(&mut self, trace: &Trace, expected: Expected) {
         for (i, event) in trace.0.iter().enumerate() {
-            let Event::Asked { prompt, model, messages, usage, cached: false, elapsed_ms, .. } =
-                event
+            let Event::ModelCalled {
+                prompt,
+                model,
+                messages,
+                usage,
+                cached: false,
+                elapsed_ms,
+                ..
+            } = event
             else {
                 continue;
             };
             let past = self.0.entry(key(prompt, model)).or_default();
             let asked_before = trace.0[..i].iter().any(
-                |event| matches!(event, Event::Asked { prompt: other, .. } if other == prompt),
+                |event| matches!(event, Event::ModelCalled { prompt: other, .. } if other == prompt),
             );
             let first = u64::from(!asked_before);
             past.add(&Past {

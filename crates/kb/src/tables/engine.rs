@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
-use halma_core::{Computed, ComputedRow, NodeId};
+use halma_core::{NodeId, SqlResult, SqlRow};
 use rusqlite::config::DbConfig;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -98,7 +98,7 @@ impl Engine {
         store: &Store,
         sql: &str,
         limits: SqlLimits,
-    ) -> Result<Option<Computed>, KbError> {
+    ) -> Result<Option<SqlResult>, KbError> {
         let query = Query::new(sql)?;
         if !self.load(store, &query)? {
             return Ok(None);
@@ -144,7 +144,7 @@ impl Engine {
         Ok(true)
     }
 
-    fn computed(&self, sql: &str, limits: SqlLimits) -> rusqlite::Result<Computed> {
+    fn computed(&self, sql: &str, limits: SqlLimits) -> rusqlite::Result<SqlResult> {
         let mut statement = self.connection.prepare(sql)?;
         if !statement.readonly() {
             opened(&self.gate).refused.get_or_insert("a change".to_owned());
@@ -158,10 +158,10 @@ impl Engine {
         let tables = self.tables(&read);
         let row = |(values, sources): (Vec<Value>, Vec<NodeId>)| {
             let sources = if sources.is_empty() { tables.clone() } else { sources };
-            ComputedRow { values, sources }
+            SqlRow { values, sources }
         };
         let rows = found.rows.into_iter().zip(sources).map(row).collect();
-        Ok(Computed { columns, rows, documents: self.documents(&read), cut: found.cut })
+        Ok(SqlResult { columns, rows, documents: self.documents(&read), cut: found.cut })
     }
 
     /// The rows of the base that each row of a result comes from; none where that is not known.

@@ -21,7 +21,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use halma_core::{Computed, HeldColumn, HeldTable, Holdings, Layer, NodeId};
+use halma_core::{Catalog, ColumnSchema, Layer, NodeId, SqlResult, TableSchema};
 use serde::Serialize;
 
 use self::catalogue::{Catalogue, Field};
@@ -83,7 +83,7 @@ pub struct ColumnLine {
 pub(crate) struct Kept(Arc<Mutex<Option<Engine>>>);
 
 impl Kept {
-    fn run(&self, store: &Store, sql: &str, limits: SqlLimits) -> Result<Computed, KbError> {
+    fn run(&self, store: &Store, sql: &str, limits: SqlLimits) -> Result<SqlResult, KbError> {
         let mut kept = self.current(store)?;
         loop {
             let mut engine = match kept.take() {
@@ -123,7 +123,7 @@ impl Base {
     /// # Errors
     /// When the query is wrong (with near names), would change something, or takes more time or
     /// memory than it may.
-    pub fn sql(&self, sql: &str, limits: SqlLimits) -> Result<Computed, KbError> {
+    pub fn sql(&self, sql: &str, limits: SqlLimits) -> Result<SqlResult, KbError> {
         self.tables.run(&self.store, sql, limits)
     }
 
@@ -132,7 +132,7 @@ impl Base {
         &self,
         sql: &str,
         limits: SqlLimits,
-    ) -> Result<Computed, KbError> {
+    ) -> Result<SqlResult, KbError> {
         let (kept, store, sql) = (self.tables.clone(), self.store.clone(), sql.to_owned());
         beside("computing", move || kept.run(&store, &sql, limits)).await
     }
@@ -157,28 +157,28 @@ impl Base {
     }
 
     /// How much of each layer there is, and the tables that can be read in SQL.
-    pub(crate) fn held(&self) -> Result<Holdings, KbError> {
+    pub(crate) fn held(&self) -> Result<Catalog, KbError> {
         let mut counts = self.store.read(|txn| {
             let count = |layer: Layer| Ok((layer, self.store.count(txn, layer)?));
             Layer::ALL.into_iter().map(count).collect::<Result<BTreeMap<_, _>, heed::Error>>()
         })?;
         counts.retain(|_, count| *count > 0);
         let readable = self.tables()?.into_iter().filter(|table| table.refused.is_none());
-        let tables = readable.map(|table| HeldTable {
+        let tables = readable.map(|table| TableSchema {
             name: table.name,
             caption: table.caption.unwrap_or_default(),
             document: table.document.unwrap_or_default(),
             rows: table.rows,
             columns: table.columns.into_iter().map(ColumnLine::held).collect(),
         });
-        Ok(Holdings { counts, tables: tables.collect() })
+        Ok(Catalog { counts, tables: tables.collect() })
     }
 }
 
 impl ColumnLine {
-    fn held(self) -> HeldColumn {
+    fn held(self) -> ColumnSchema {
         let Self { name, kind, unit, .. } = self;
-        HeldColumn { name, kind: kind.to_owned(), unit: unit.unwrap_or_default() }
+        ColumnSchema { name, kind: kind.to_owned(), unit: unit.unwrap_or_default() }
     }
 
     fn of(field: &Field) -> Self {

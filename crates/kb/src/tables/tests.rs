@@ -1,5 +1,5 @@
 //! Queries over tables of a real store.
-use halma_core::{Computed, Layer, NodeId};
+use halma_core::{Layer, NodeId, SqlResult};
 use halma_parse::Parsed;
 use serde_json::{Value, json};
 
@@ -60,11 +60,11 @@ impl Library {
             .unwrap();
     }
 
-    pub(super) fn try_sql(&self, sql: &str) -> Result<Computed, KbError> {
+    pub(super) fn try_sql(&self, sql: &str) -> Result<SqlResult, KbError> {
         self.base.sql(sql, SqlLimits::default())
     }
 
-    pub(super) fn sql(&self, sql: &str) -> Computed {
+    pub(super) fn sql(&self, sql: &str) -> SqlResult {
         self.try_sql(sql).unwrap_or_else(|e| panic!("{sql}: {e}"))
     }
 
@@ -152,7 +152,7 @@ fn names_as_written_work_in_quotes() {
 fn every_row_of_a_result_names_the_rows_it_comes_from() {
     let library = drugs();
     let sources = |sql: &str| -> Vec<Vec<String>> {
-        let first = |row: &halma_core::ComputedRow| {
+        let first = |row: &halma_core::SqlRow| {
             let mut names: Vec<String> =
                 library.cells(&row.sources).into_iter().map(|cells| cells[0].clone()).collect();
             names.sort();

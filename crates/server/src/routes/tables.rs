@@ -124,7 +124,7 @@ pub(crate) struct Sql {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Computed {
+pub(crate) struct SqlResult {
     columns: Vec<String>,
     #[schema(value_type = Vec<Vec<Object>>)]
     rows: Vec<Vec<Value>>,
@@ -138,17 +138,17 @@ pub(crate) struct Computed {
 
 /// Runs one `SELECT`, read only, for at most 5 seconds.
 #[utoipa::path(post, path = "/api/v1/sql", tag = "knowledge", request_body = Sql,
-    responses((status = 200, body = Computed), (status = 422, body = Problem)))]
+    responses((status = 200, body = SqlResult), (status = 422, body = Problem)))]
 pub(crate) async fn sql(
     MayAsk(caller): MayAsk,
     Body(asked): Body<Sql>,
-) -> Result<Json<Computed>, Problem> {
+) -> Result<Json<SqlResult>, Problem> {
     beside(move || {
         let engine = caller.workspace.engine();
         engine.accept(&asked.sql)?;
         let computed = engine.base().sql(&asked.sql, SqlLimits::default())?;
         let ids = |ids: &[halma_core::NodeId]| ids.iter().map(|id| id.0.clone()).collect();
-        Ok(Json(Computed {
+        Ok(Json(SqlResult {
             sources: computed.rows.iter().map(|row| ids(&row.sources)).collect(),
             rows: computed.rows.into_iter().map(|row| row.values).collect(),
             columns: computed.columns,

@@ -5,19 +5,19 @@ const hit = (id, score) => {
   const { title, text } = nodes.find((n) => n.id === id);
   return { id, title, text, score };
 };
-const began = (span, parent, name) => ({ event: "span_began", span, parent, name });
+const began = (span, parent, name) => ({ event: "span_started", span, parent, name });
 const asked = (span, prompt, role, reply, more = {}) => ({
-  event: "asked", span, prompt, hash: "5f2a91c07be34d18", role, model: "mock-small", attempt: 1,
+  event: "model_called", span, prompt, hash: "5f2a91c07be34d18", role, model: "mock-small", attempt: 1,
   messages: [
     { role: "system", text: "You take a question apart. Reply with JSON." },
     { role: "user", text: `Known so far:\n1. The Varn lighthouse stands on a reef.\n\nQuestion: ${more.question ?? "…"}\n<script>alert("never")</script>` },
   ],
-  reply: typeof reply === "string" ? reply : JSON.stringify(reply), status: "fits",
+  reply: typeof reply === "string" ? reply : JSON.stringify(reply), status: "valid",
   usage: { prompt_tokens: 412, completion_tokens: 38 }, cached: false, usd: 0.00021, elapsed_ms: 640, ...more,
 });
 const searched = (span, layer, query, ids, elapsed_ms = 9) =>
   ({ event: "searched", span, layer, mode: "hybrid", query, hits: ids.map((id, i) => hit(id, 0.83 - i * 0.09)), elapsed_ms });
-const noted = (span, note) => ({ event: "noted", span, note });
+const noted = (span, note) => ({ event: "note", span, note });
 
 const found = (question) => [
   began(1, 0, "hop 1"),
@@ -56,7 +56,7 @@ const plays = {
     answer: { text: "", reason: "No passage is near enough to the question.", citations: [], abstained: true, confidence: null, partial: false },
   }),
   partial: (question) => ({
-    events: [...found(question).slice(0, 9), { event: "spent_budget", span: 2, limit: "calls" }, asked(0, "kar3/answer", "reader", { answer: "Ilse Thorn" }, { question })],
+    events: [...found(question).slice(0, 9), { event: "budget_exhausted", span: 2, limit: "calls" }, asked(0, "kar3/answer", "reader", { answer: "Ilse Thorn" }, { question })],
     answer: { text: "Ilse Thorn", reason: "", citations: [citation("d1c1")], abstained: false, confidence: null, partial: true },
   }),
   side: (question) => ({
@@ -79,7 +79,7 @@ export function play(question, strategy, budget) {
 
 export function total(events) {
   const usage = { llm_calls: 0, cached_calls: 0, prompt_tokens: 0, completion_tokens: 0, usd: 0 };
-  for (const e of events.filter((one) => one.event === "asked")) {
+  for (const e of events.filter((one) => one.event === "model_called")) {
     if (e.cached) usage.cached_calls += 1;
     else {
       usage.llm_calls += 1;

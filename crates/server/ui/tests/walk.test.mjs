@@ -110,9 +110,9 @@ walk("what documents, models and people write stays text", async (page) => {
   const answer = { text: HOSTILE, reason: HOSTILE, citations: [citation], abstained: false, confidence: null, partial: false };
   const body = sse([
     ["started", { id: "x", strategy: HOSTILE }],
-    ["trace", { event: "span_began", span: 1, parent: 0, name: HOSTILE }],
+    ["trace", { event: "span_started", span: 1, parent: 0, name: HOSTILE }],
     ["trace", { event: "searched", span: 1, layer: "chunk", mode: "hybrid", query: HOSTILE, hits: [{ id: "n", title: HOSTILE, text: HOSTILE, score: 1 }], elapsed_ms: 1 }],
-    ["trace", { event: "noted", span: 1, note: HOSTILE }],
+    ["trace", { event: "note", span: 1, note: HOSTILE }],
     ["answer_delta", { text: HOSTILE }],
     ["answer", { id: "x", answer, strategy: HOSTILE, usage, hops: 1, elapsed_ms: 1 }],
   ]);
@@ -131,7 +131,7 @@ walk("what documents, models and people write stays text", async (page) => {
 
 walk("abstentions, partial answers and refusals are said plainly", async (page) => {
   const usage = { llm_calls: 0, cached_calls: 0, prompt_tokens: 0, completion_tokens: 0, usd: 0 };
-  const reply = (answer) => sse([["started", { id: "x", strategy: "s" }], ["trace", { event: "spent_budget", span: 0, limit: "calls" }], ["answer", { id: "x", strategy: "s", usage, hops: 0, elapsed_ms: 5, answer }]]);
+  const reply = (answer) => sse([["started", { id: "x", strategy: "s" }], ["trace", { event: "budget_exhausted", span: 0, limit: "calls" }], ["answer", { id: "x", strategy: "s", usage, hops: 0, elapsed_ms: 5, answer }]]);
   const answers = [
     { text: "", reason: "Nothing is near.", citations: [], abstained: true, confidence: null, partial: false },
     { text: "Perhaps", reason: "", citations: [], abstained: false, confidence: null, partial: true },

@@ -49,7 +49,7 @@ pub(super) struct Sources {
 
 impl Sources {
     /// # Errors
-    /// [`Error::Unmet`] when the settings name a source that is not configured.
+    /// [`Error::MissingRequirement`] when the settings name a source that is not configured.
     pub(super) fn of(settings: &Atomr, cx: &Cx) -> Result<Self> {
         let about = "the documents of the knowledge base".to_owned();
         let mut all = vec![SourceInfo { name: TEXT.to_owned(), about }];
@@ -59,7 +59,7 @@ impl Sources {
         {
             let names: Vec<&str> = all.iter().map(|source| source.name.as_str()).collect();
             let names = names.join("`, `");
-            return Err(Error::Unmet(format!(
+            return Err(Error::MissingRequirement(format!(
                 "`sources` names `{name}`, which is not configured: configure it under \
                  [sources], or choose among `{names}`"
             )));

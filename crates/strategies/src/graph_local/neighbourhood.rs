@@ -15,7 +15,7 @@ impl GraphLocal {
     pub(super) async fn entities(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
         let mut named: Vec<String> = match cx.entities(&question.text).await {
             Ok(mentions) => mentions.into_iter().map(|mention| mention.text).collect(),
-            Err(Error::Unmet(_)) => names(&question.text)
+            Err(Error::MissingRequirement(_)) => names(&question.text)
                 .into_iter()
                 .map(|name| question.text[name.range].to_owned())
                 .collect(),

@@ -3,7 +3,9 @@ mod rows;
 
 use std::collections::HashSet;
 
-use halma_core::{Answer, Computed, Cx, Error, HeldColumn, HeldTable, Prompt, Question, Result};
+use halma_core::{
+    Answer, ColumnSchema, Cx, Error, Prompt, Question, Result, SqlResult, TableSchema,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
@@ -61,7 +63,7 @@ struct Failed {
 #[derive(Debug, Serialize)]
 struct Offered {
     #[serde(flatten)]
-    table: HeldTable,
+    table: TableSchema,
     samples: Vec<Vec<Value>>,
 }
 
@@ -74,7 +76,7 @@ impl Quantitative {
             cx.note("the base holds no tables");
             return Ok(None);
         }
-        let Some((sql, computed)) = self.compute(question, &tables, &cx).await? else {
+        let Some((sql, computed)) = self.run_sql(question, &tables, &cx).await? else {
             return Ok(None);
         };
         let rows = shown(&computed, &tables, self.rows);
@@ -93,12 +95,12 @@ impl Quantitative {
 
     /// The tables nearest to the question, with samples of their rows.
     async fn offered(&self, question: &Question, cx: &Cx) -> Result<Vec<Offered>> {
-        let holdings = cx.holdings().await?;
-        let held = holdings.tables.len();
+        let catalog = cx.catalog().await?;
+        let held = catalog.tables.len();
         if held > self.tables {
             cx.note(format!("{} of {held} tables are offered", self.tables));
         }
-        let tables = with_nearest_tables(holdings, question, self.tables).tables;
+        let tables = with_nearest_tables(catalog, question, self.tables).tables;
         // One after the other, so that the trace has them in one order every time.
         let mut offered = vec![];
         for table in tables {
@@ -109,10 +111,15 @@ impl Quantitative {
 
     /// A table with its first rows, before them those with a value that the question names: a
     /// query has to spell it as the table does.
-    async fn sampled(&self, question: &Question, mut table: HeldTable, cx: &Cx) -> Result<Offered> {
+    async fn sampled(
+        &self,
+        question: &Question,
+        mut table: TableSchema,
+        cx: &Cx,
+    ) -> Result<Offered> {
         let mut named = vec![];
         if let Some(sql) = naming(question, &table, self.samples) {
-            match cx.compute(&sql).await {
+            match cx.run_sql(&sql).await {
                 Ok(computed) => named = computed.rows,
                 // The first rows will do.
                 Err(Error::Knowledge(_)) => {}
@@ -120,7 +127,7 @@ impl Quantitative {
             }
         }
         let sql = format!("SELECT * FROM {} LIMIT {}", table.name, self.samples);
-        let rows = match cx.compute(&sql).await {
+        let rows = match cx.run_sql(&sql).await {
             Ok(computed) => computed.rows,
             Err(Error::Knowledge(reason)) => {
                 cx.note(format!("no samples of `{}`: {reason}", table.name));
@@ -143,12 +150,12 @@ impl Quantitative {
     }
 
     /// A query and its result; what is wrong with one is told to the writer of the next.
-    async fn compute(
+    async fn run_sql(
         &self,
         question: &Question,
         tables: &[Offered],
         cx: &Cx,
-    ) -> Result<Option<(String, Computed)>> {
+    ) -> Result<Option<(String, SqlResult)>> {
         let mut failed: Option<Failed> = None;
         for _ in 0..=self.retries {
             let variables = context! {
@@ -162,7 +169,7 @@ impl Quantitative {
                 cx.note(format!("no table answers: {}", reason.trim()));
                 return Ok(None);
             }
-            let reason = match cx.compute(&sql).await {
+            let reason = match cx.run_sql(&sql).await {
                 Ok(computed) if says_nothing(&computed) => "no row fits it".to_owned(),
                 Ok(computed) => return Ok(Some((sql, computed))),
                 Err(Error::Knowledge(reason)) => reason.to_string(),
@@ -184,9 +191,9 @@ impl Quantitative {
 
 /// Rows of a table with a text that stands in the question, at most so many; `None` for a table
 /// without texts.
-fn naming(question: &Question, table: &HeldTable, most: usize) -> Option<String> {
+fn naming(question: &Question, table: &TableSchema, most: usize) -> Option<String> {
     let asked = question.text.to_lowercase().replace('\'', "''");
-    let stands = |column: &HeldColumn| {
+    let stands = |column: &ColumnSchema| {
         let name = column.name.replace('"', "\"\"");
         // Short texts stand in everything.
         format!("(length(\"{name}\") > 2 AND instr('{asked}', lower(\"{name}\")) > 0)")

@@ -90,7 +90,7 @@ impl Unirag {
             return Ok(found);
         }
         let mut ranked = match cx.rerank(query, found.clone()).await {
-            Err(Error::Unmet(reason)) => {
+            Err(Error::MissingRequirement(reason)) => {
                 cx.note(format!("{reason}; the passages stay in the order of the search"));
                 return Ok(found);
             }
@@ -116,7 +116,7 @@ async fn entities(text: &str, cx: &Cx) -> Result<Vec<Entity>> {
         }
     };
     match cx.entities(text).await {
-        Err(Error::Unmet(reason)) => {
+        Err(Error::MissingRequirement(reason)) => {
             cx.note(format!("{reason}; names are told by their capitals"));
             for name in names(text) {
                 let kind = if matches!(name.kind, NameKind::Value(_)) { "value" } else { "name" };

@@ -1,8 +1,8 @@
 use std::sync::{Arc, Mutex};
 
 use halma_core::{
-    AnswerKind, BoxError, Budget, Computed, Edge, Holdings, Knowledge, Meter, Models, NodeId,
-    Outcome, Prompts, Query, Setup,
+    AnswerKind, BoxError, Budget, Catalog, Edge, Knowledge, Meter, Models, NodeId, Outcome,
+    Prompts, Query, Setup, SqlResult,
 };
 use halma_testkit::{Script, Timed, Toy};
 
@@ -74,7 +74,7 @@ async fn confidence(unirag: &Unirag, model: Arc<Script>) -> (String, Option<f32>
     let setup = Arc::new(Setup::new(Models::new(model), lighthouse(), prompts));
     let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
     let question = Question::new("In which country was the architect of the Varn lighthouse born?");
-    let answer = Outcome::of(unirag, &question, &cx).await.answer.unwrap();
+    let answer = Outcome::run(unirag, &question, &cx).await.answer.unwrap();
     (answer.text, answer.confidence)
 }
 
@@ -98,7 +98,7 @@ async fn without_reranker_and_tagger_it_says_so_and_goes_on() {
     let setup = Arc::new(Setup::new(Models::new(model), lighthouse(), prompts));
     let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
     let question = Question::new("In which country was the architect of the Varn lighthouse born?");
-    let outcome = Outcome::of(&unirag(), &question, &cx).await;
+    let outcome = Outcome::run(&unirag(), &question, &cx).await;
     assert_eq!(outcome.answer.unwrap().text, "Norway");
     let outline = outcome.trace.outline();
     assert!(outline.contains("note: there is no reranker"), "{outline}");
@@ -144,7 +144,7 @@ async fn forty_sub_queries_are_cut_and_a_claim_has_two() {
         let question = Question { answer_kind: kind, ..Question::new("Was Ilse Thorn Norwegian?") };
         async move {
             let unirag = Unirag { rewrite: false, ..unirag() };
-            let outcome = Outcome::of(&unirag, &question, &cx).await;
+            let outcome = Outcome::run(&unirag, &question, &cx).await;
             (outcome.trace.searches().0, outcome.trace.outline())
         }
     };
@@ -267,12 +267,12 @@ impl Knowledge for Counted {
         self.0.neighbours(id, edge).await
     }
 
-    async fn compute(&self, sql: &str) -> std::result::Result<Computed, BoxError> {
-        self.0.compute(sql).await
+    async fn run_sql(&self, sql: &str) -> std::result::Result<SqlResult, BoxError> {
+        self.0.run_sql(sql).await
     }
 
-    async fn holdings(&self) -> std::result::Result<Holdings, BoxError> {
-        self.0.holdings().await
+    async fn catalog(&self) -> std::result::Result<Catalog, BoxError> {
+        self.0.catalog().await
     }
 }
 
@@ -291,7 +291,7 @@ async fn the_question_and_its_eight_sub_queries_are_one_search() {
     let setup = Arc::new(Setup::new(Models::new(model), knowledge, prompts));
     let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
     let question = Question::new("Where was Ilse Thorn born?");
-    Outcome::of(&unirag(), &question, &cx).await.answer.unwrap();
+    Outcome::run(&unirag(), &question, &cx).await.answer.unwrap();
     assert_eq!(*base.1.lock().unwrap(), [9]);
 }
 

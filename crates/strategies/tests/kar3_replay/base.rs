@@ -2,7 +2,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use halma_core::{BoxError, Computed, Edge, Hit, Holdings, Knowledge, Layer, NodeId, Query, Span};
+use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, Layer, NodeId, Query, Span, SqlResult};
 
 use crate::recording::{Row, Run};
 
@@ -104,11 +104,11 @@ impl Knowledge for Base {
         Ok(vec![])
     }
 
-    async fn compute(&self, _sql: &str) -> Result<Computed, BoxError> {
+    async fn run_sql(&self, _sql: &str) -> Result<SqlResult, BoxError> {
         Err("the recording has no tables".into())
     }
 
-    async fn holdings(&self) -> Result<Holdings, BoxError> {
-        Ok(Holdings::default())
+    async fn catalog(&self) -> Result<Catalog, BoxError> {
+        Ok(Catalog::default())
     }
 }

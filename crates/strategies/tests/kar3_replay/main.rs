@@ -50,7 +50,7 @@ async fn replay(run: &Arc<Run>, second_look: bool) -> (Answer, Cost, Cost) {
     let setup = Setup::new(Models::new(Arc::clone(&model) as _), base, prompts);
     let cx = Cx::new(Arc::new(setup), Arc::new(Meter::unlimited()), None);
     let kar3 = Kar3 { second_look, ..Kar3::default() };
-    let outcome = Outcome::of(&kar3, &Question::new(&run.question), &cx).await;
+    let outcome = Outcome::run(&kar3, &Question::new(&run.question), &cx).await;
     let answer = outcome.answer.unwrap_or_else(|error| panic!("{}: {error}", run.question));
     let (now, then) = model.costs();
     assert_eq!(outcome.trace.usage().prompt_tokens, now.tokens);

@@ -1,13 +1,13 @@
 //! The tables of a toy base: no SQL is run, queries are looked up by their text.
 use std::collections::HashMap;
 
-use halma_core::{BoxError, Computed, ComputedRow, HeldColumn, HeldTable};
+use halma_core::{BoxError, ColumnSchema, SqlResult, SqlRow, TableSchema};
 use serde_json::Value;
 
 #[derive(Default)]
 pub(super) struct Tables {
-    held: Vec<(HeldTable, Vec<Vec<Value>>)>,
-    answers: HashMap<String, Computed>,
+    held: Vec<(TableSchema, Vec<Vec<Value>>)>,
+    answers: HashMap<String, SqlResult>,
 }
 
 impl Tables {
@@ -17,12 +17,12 @@ impl Tables {
         columns: &[(&str, &str)],
         rows: Vec<Vec<Value>>,
     ) {
-        let column = |(name, kind): &(&str, &str)| HeldColumn {
+        let column = |(name, kind): &(&str, &str)| ColumnSchema {
             name: (*name).to_owned(),
             kind: (*kind).to_owned(),
             unit: String::new(),
         };
-        let table = HeldTable {
+        let table = TableSchema {
             name: name.to_owned(),
             caption: String::new(),
             document: document.to_owned(),
@@ -33,11 +33,11 @@ impl Tables {
     }
 
     pub(super) fn answer(&mut self, sql: &str, columns: &[&str], rows: Vec<(Vec<Value>, &[&str])>) {
-        let row = |(values, sources): (Vec<Value>, &[&str])| ComputedRow {
+        let row = |(values, sources): (Vec<Value>, &[&str])| SqlRow {
             values,
             sources: sources.iter().map(|id| (*id).into()).collect(),
         };
-        let computed = Computed {
+        let computed = SqlResult {
             columns: columns.iter().map(|name| (*name).to_owned()).collect(),
             rows: rows.into_iter().map(row).collect(),
             documents: self.held.iter().map(|(table, _)| table.document.clone()).collect(),
@@ -52,11 +52,11 @@ impl Tables {
         }
     }
 
-    pub(super) fn held(&self) -> Vec<HeldTable> {
+    pub(super) fn held(&self) -> Vec<TableSchema> {
         self.held.iter().map(|(table, _)| table.clone()).collect()
     }
 
-    pub(super) fn compute(&self, sql: &str) -> Result<Computed, BoxError> {
+    pub(super) fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError> {
         if self.held.is_empty() {
             return Err("the toy base has no tables".into());
         }
@@ -67,15 +67,15 @@ impl Tables {
     }
 
     /// `SELECT * FROM name LIMIT n`.
-    fn first_rows(&self, sql: &str) -> Option<Computed> {
+    fn first_rows(&self, sql: &str) -> Option<SqlResult> {
         let (name, limit) = sql.strip_prefix("SELECT * FROM ")?.split_once(" LIMIT ")?;
         let limit: usize = limit.parse().ok()?;
         let (table, rows) = self.held.iter().find(|(table, _)| table.name == name)?;
-        let row = |(i, values): (usize, &Vec<Value>)| ComputedRow {
+        let row = |(i, values): (usize, &Vec<Value>)| SqlRow {
             values: values.clone(),
             sources: vec![format!("{name}:{}", i + 1).as_str().into()],
         };
-        Some(Computed {
+        Some(SqlResult {
             columns: table.columns.iter().map(|column| column.name.clone()).collect(),
             rows: rows.iter().enumerate().take(limit).map(row).collect(),
             documents: vec![table.document.clone()],

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use console::style;
-use halma_core::Computed;
+use halma_core::SqlResult;
 use halma_engine::{SqlLimits, TableLine};
 
 use super::opened;
@@ -48,7 +48,7 @@ pub(super) fn run(args: &KbSql, common: &Common) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn shown(computed: &Computed) -> String {
+fn shown(computed: &SqlResult) -> String {
     let head = computed.columns.iter().map(|name| style(name).bold().to_string()).collect();
     let mut rows: Vec<Vec<String>> = vec![head];
     for row in &computed.rows {

@@ -298,28 +298,28 @@ export interface Message {
   text: string;
 }
 
-export type AskedStatus = "fits" | { malformed: string };
+export type ReplyStatus = "valid" | { malformed: string };
 
 export type TraceEvent =
-  | { event: "span_began"; span: number; parent: number; name: string }
+  | { event: "span_started"; span: number; parent: number; name: string }
   | {
-      event: "asked"; span: number; prompt: string; hash: string; role: string; model: string;
-      attempt: number; messages: Message[]; reply: string; status: AskedStatus;
+      event: "model_called"; span: number; prompt: string; hash: string; role: string; model: string;
+      attempt: number; messages: Message[]; reply: string; status: ReplyStatus;
       usage: { prompt_tokens: number; completion_tokens: number };
       cached: boolean; usd: number; elapsed_ms: number;
     }
-  | { event: "ask_failed"; span: number; prompt: string; model: string; reason: string; elapsed_ms: number }
+  | { event: "model_call_failed"; span: number; prompt: string; model: string; reason: string; elapsed_ms: number }
   | { event: "searched"; span: number; layer: Layer; mode: Mode; query: string; hits: HitLine[]; elapsed_ms: number }
-  | { event: "looked_up"; span: number; source: string; query: string; hits: HitLine[]; elapsed_ms: number }
-  | { event: "look_up_failed"; span: number; source: string; query: string; reason: string; elapsed_ms: number }
-  | { event: "computed"; span: number; sql: string; rows: number; elapsed_ms: number }
+  | { event: "source_queried"; span: number; source: string; query: string; hits: HitLine[]; elapsed_ms: number }
+  | { event: "source_failed"; span: number; source: string; query: string; reason: string; elapsed_ms: number }
+  | { event: "sql_executed"; span: number; sql: string; rows: number; elapsed_ms: number }
   | { event: "reranked"; span: number; reranker: string; query: string; hits: HitLine[]; elapsed_ms: number }
   | {
       event: "tagged"; span: number; tagger: string; text: string;
       entities: { text: string; kind: string }[]; elapsed_ms: number;
     }
-  | { event: "noted"; span: number; note: string }
-  | { event: "spent_budget"; span: number; limit: string };
+  | { event: "note"; span: number; note: string }
+  | { event: "budget_exhausted"; span: number; limit: string };
 
 export interface TraceLine {
   id: string;

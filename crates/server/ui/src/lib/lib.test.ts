@@ -13,14 +13,14 @@ import { waterfall } from "./trace/waterfall";
 import { line, said } from "./trace/words";
 
 const began = (span: number, parent: number, name = `span ${span}`): TraceEvent =>
-  ({ event: "span_began", span, parent, name });
+  ({ event: "span_started", span, parent, name });
 const searched = (span: number, elapsed_ms = 10, hits: string[] = []): TraceEvent => ({
   event: "searched", span, layer: "atom", mode: "hybrid", query: "who", elapsed_ms,
   hits: hits.map((title) => ({ id: title, title, text: "", score: 1 })),
 });
 const asked = (span: number, more: object = {}): TraceEvent => ({
-  event: "asked", span, prompt: "kar3/propose", hash: "h", role: "proposer", model: "m", attempt: 1,
-  messages: [], reply: "{}", status: "fits", usage: { prompt_tokens: 10, completion_tokens: 2 },
+  event: "model_called", span, prompt: "kar3/propose", hash: "h", role: "proposer", model: "m", attempt: 1,
+  messages: [], reply: "{}", status: "valid", usage: { prompt_tokens: 10, completion_tokens: 2 },
   cached: false, usd: 0.5, elapsed_ms: 20, ...more,
 });
 
@@ -126,7 +126,7 @@ describe("trace", () => {
     expect(hops(events)).toBe(2);
   });
   it("sees malformed replies and spent budgets", () => {
-    const bad = [asked(0, { status: { malformed: "no JSON" } }), { event: "spent_budget", span: 0, limit: "calls" } as const];
+    const bad = [asked(0, { status: { malformed: "no JSON" } }), { event: "budget_exhausted", span: 0, limit: "calls" } as const];
     expect(malformed(bad)).toBe(1);
     expect(spent([...bad, ...bad])).toEqual(["calls"]);
   });

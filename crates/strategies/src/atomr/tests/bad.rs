@@ -10,7 +10,7 @@ async fn answered(atomr: &Atomr, run: Run) -> (Result<Answer>, Trace) {
     let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
     let setup = Setup { sources, facts, ..Setup::new(Models::new(model), knowledge, prompts) };
     let cx = Cx::new(Arc::new(setup), Arc::new(Meter::new(budget)), None);
-    let Outcome { answer, trace } = Outcome::of(atomr, &Question::new(question), &cx).await;
+    let Outcome { answer, trace } = Outcome::run(atomr, &Question::new(question), &cx).await;
     (answer, trace)
 }
 
@@ -72,7 +72,7 @@ async fn a_plan_of_one_operator_answers_a_choice_in_its_words() {
     let cx = Cx::new(Arc::new(setup), Arc::new(Meter::unlimited()), None);
     let options = vec!["I. Thorn".to_owned(), "P. Moe".to_owned()];
     let question = Question { options, ..Question::new("Who built the Varn lighthouse?") };
-    let outcome = Outcome::of(&only(&["kg"]), &question, &cx).await;
+    let outcome = Outcome::run(&only(&["kg"]), &question, &cx).await;
     let answer = outcome.answer.unwrap();
     assert_eq!(answer.text, "I. Thorn");
     assert_eq!(answer.citations.len(), 1);
@@ -104,15 +104,13 @@ async fn a_base_that_fails_is_an_error() {
         {
             Err("the disk is gone".into())
         }
-        async fn compute(
+        async fn run_sql(
             &self,
             _: &str,
-        ) -> std::result::Result<halma_core::Computed, halma_core::BoxError> {
+        ) -> std::result::Result<halma_core::SqlResult, halma_core::BoxError> {
             Err("the disk is gone".into())
         }
-        async fn holdings(
-            &self,
-        ) -> std::result::Result<halma_core::Holdings, halma_core::BoxError> {
+        async fn catalog(&self) -> std::result::Result<halma_core::Catalog, halma_core::BoxError> {
             Err("the disk is gone".into())
         }
     }
@@ -185,7 +183,7 @@ async fn ten_thousand_entities_are_one_query_of_the_graph() {
     assert_eq!(asked, 1);
     // The prompt of ten thousand names would be no prompt.
     let longest = trace.0.iter().map(|event| match event {
-        halma_core::Event::Asked { messages, .. } => messages[1].text.len(),
+        halma_core::Event::ModelCalled { messages, .. } => messages[1].text.len(),
         _ => 0,
     });
     assert!(longest.max().unwrap() < 4_000);

@@ -1,17 +1,17 @@
 //! What a query gave: as text for a reader, and as citations.
 use futures::future::try_join_all;
-use halma_core::{Citation, Computed, Cx, Hit, Layer, NodeId, Result, Span};
+use halma_core::{Citation, Cx, Hit, Layer, NodeId, Result, Span, SqlResult};
 use serde_json::Value;
 
 use super::Offered;
 
 /// Whether a result has no rows, or nothing in them: what a sum over nothing gives.
-pub(super) fn says_nothing(computed: &Computed) -> bool {
+pub(super) fn says_nothing(computed: &SqlResult) -> bool {
     computed.rows.iter().all(|row| row.values.iter().all(Value::is_null))
 }
 
 /// The first rows of a result as passages, each with the names of its columns.
-pub(super) fn shown(computed: &Computed, tables: &[Offered], most: usize) -> Vec<Hit> {
+pub(super) fn shown(computed: &SqlResult, tables: &[Offered], most: usize) -> Vec<Hit> {
     let read = |offered: &&Offered| computed.documents.contains(&offered.table.document);
     let caption = |offered: &Offered| match offered.table.caption.as_str() {
         "" => offered.table.name.clone(),
@@ -50,7 +50,7 @@ fn plain(value: &Value) -> String {
 
 /// The rows of tables that the result comes from, each once. A count may rest on thousands: the
 /// first are cited, and it is told how many there are.
-pub(super) async fn cited(computed: &Computed, most: usize, cx: &Cx) -> Result<Vec<Citation>> {
+pub(super) async fn cited(computed: &SqlResult, most: usize, cx: &Cx) -> Result<Vec<Citation>> {
     let mut sources: Vec<&NodeId> = vec![];
     let mut seen = std::collections::HashSet::new();
     for source in computed.rows.iter().flat_map(|row| &row.sources) {

@@ -17,13 +17,13 @@ use super::words::split;
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
     question: Question,
-    holdings: Holdings,
+    catalog: Catalog,
     #[serde(default)]
     near: Vec<Passage>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Holdings {
+struct Catalog {
     #[serde(default)]
     tables: Vec<Table>,
 }
@@ -49,7 +49,7 @@ fn kind(asked: &Asked, lexicon: &Lexicon) -> (&'static str, String) {
     if let Some(cue) = cued("predictive").filter(|cue| *cue != "will" || wills(question)) {
         return ("predictive", format!("It says `{cue}`."));
     }
-    let table = asked.holdings.tables.iter().find(|table| speaks_of(table, question, lexicon));
+    let table = asked.catalog.tables.iter().find(|table| speaks_of(table, question, lexicon));
     if let (Some(cue), Some(table)) = (cue(COUNTS).or_else(|| cue(ENDS)), table) {
         return if one_row(table, question, lexicon) {
             ("factual", format!("A row of `{}` says it.", table.name))
@@ -115,8 +115,8 @@ mod tests {
                 { "name": "wheels", "kind": "integer", "unit": "" }
             ]
         });
-        let holdings = Holdings { tables: vec![serde_json::from_value(table).unwrap()] };
-        let asked = Asked { question: Question::new(question), holdings, near: vec![] };
+        let catalog = Catalog { tables: vec![serde_json::from_value(table).unwrap()] };
+        let asked = Asked { question: Question::new(question), catalog, near: vec![] };
         super::kind(&asked, &Lexicon::new()).0
     }
 

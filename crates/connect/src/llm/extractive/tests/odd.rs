@@ -22,7 +22,7 @@ fn tasks(a: &str, b: &str) -> Vec<(&'static str, Value)> {
         "sub_question": format!("{b} #1 [2] <9>"), "entities": [{ "text": b, "kind": "name" }],
         "used": [a], "number": 3, "answer": b, "gold": a, "near": [hit], "failed": null,
         "leaves": [{ "number": 1, "asked": a, "operator": b }], "sources": [{ "name": b }],
-        "holdings": { "counts": {}, "tables": [table] }, "tables": [table] });
+        "catalog": { "counts": {}, "tables": [table] }, "tables": [table] });
     let chunk = json!({ "chunk": { "title": a, "text": b } });
     let names = [
         "propose",

@@ -1,7 +1,7 @@
 // A trace as a tree: spans are its branches, what happened in them its leaves, in their order.
 import type { TraceEvent, UsageTotal } from "../../api/types";
 
-export type Happened = Exclude<TraceEvent, { event: "span_began" }>;
+export type Happened = Exclude<TraceEvent, { event: "span_started" }>;
 
 export interface Leaf {
   kind: "leaf";
@@ -22,7 +22,7 @@ export function tree(events: readonly TraceEvent[]): Branch {
   const root: Branch = { kind: "branch", span: 0, name: "", items: [] };
   const branches = new Map<number, Branch>([[0, root]]);
   events.forEach((event, index) => {
-    if (event.event === "span_began") {
+    if (event.event === "span_started") {
       const made: Branch = { kind: "branch", span: event.span, name: event.name, items: [] };
       (branches.get(event.parent) ?? root).items.push(made);
       branches.set(event.span, made);
@@ -38,7 +38,7 @@ export function usage(events: readonly TraceEvent[]): UsageTotal {
     llm_calls: 0, cached_calls: 0, prompt_tokens: 0, completion_tokens: 0, usd: 0,
   };
   for (const event of events) {
-    if (event.event !== "asked") continue;
+    if (event.event !== "model_called") continue;
     if (event.cached) {
       total.cached_calls += 1;
       continue;
@@ -53,16 +53,16 @@ export function usage(events: readonly TraceEvent[]): UsageTotal {
 
 /** Turns in which knowledge was looked up. */
 export function hops(events: readonly TraceEvent[]): number {
-  const looked = events.filter((e) => e.event === "searched" || e.event === "looked_up");
+  const looked = events.filter((e) => e.event === "searched" || e.event === "source_queried");
   return new Set(looked.map((e) => e.span)).size;
 }
 
 export const malformed = (events: readonly TraceEvent[]): number =>
-  events.filter((e) => e.event === "asked" && typeof e.status === "object").length;
+  events.filter((e) => e.event === "model_called" && typeof e.status === "object").length;
 
 /** The limits that were reached. */
 export function spent(events: readonly TraceEvent[]): string[] {
-  const limits = events.flatMap((e) => (e.event === "spent_budget" ? [e.limit] : []));
+  const limits = events.flatMap((e) => (e.event === "budget_exhausted" ? [e.limit] : []));
   return [...new Set(limits)];
 }
 

@@ -26,7 +26,7 @@ export function waterfall(events: readonly TraceEvent[]): { bars: Bar[]; total: 
   const spans = new Map<number, SpanTime>([[0, { parent: 0, depth: 0, cursor: 0, end: 0 }]]);
   const bars: Bar[] = [];
   events.forEach((event, index) => {
-    if (event.event === "span_began") {
+    if (event.event === "span_started") {
       const parent = spans.get(event.parent) ?? spans.get(0)!;
       // A brother that is still at work does not hold this one up.
       const done = [...spans].filter(
@@ -58,7 +58,7 @@ function lastEvents(events: readonly TraceEvent[]): Map<number, number> {
   const parents = new Map<number, number>();
   const last = new Map<number, number>();
   events.forEach((event, index) => {
-    if (event.event === "span_began") parents.set(event.span, event.parent);
+    if (event.event === "span_started") parents.set(event.span, event.parent);
     const seen = new Set<number>();
     for (let id: number | undefined = event.span; id !== undefined && id !== 0 && !seen.has(id); id = parents.get(id)) {
       seen.add(id);

@@ -16,7 +16,7 @@ export interface Line {
 
 export function line(event: Happened): Line {
   switch (event.event) {
-    case "asked": {
+    case "model_called": {
       const bad = typeof event.status === "object";
       const again = event.attempt > 1 ? `, try ${event.attempt}` : "";
       return {
@@ -26,15 +26,15 @@ export function line(event: Happened): Line {
         tone: bad ? "bad" : "ask",
       };
     }
-    case "ask_failed":
+    case "model_call_failed":
       return { verb: "asked in vain", what: event.prompt, came: event.reason, tone: "bad" };
     case "searched":
       return { verb: `searched ${many(event.layer)}`, what: event.query, came: found(event.hits), tone: "search" };
-    case "looked_up":
+    case "source_queried":
       return { verb: `looked up ${event.source}`, what: event.query, came: found(event.hits), tone: "search" };
-    case "look_up_failed":
+    case "source_failed":
       return { verb: `${event.source} failed`, what: event.query, came: event.reason, tone: "bad" };
-    case "computed":
+    case "sql_executed":
       return { verb: "computed", what: event.sql, came: plural(event.rows, "row"), tone: "compute" };
     case "reranked":
       return { verb: "reranked", what: event.query, came: found(event.hits), tone: "compute" };
@@ -45,9 +45,9 @@ export function line(event: Happened): Line {
         came: event.tagger,
         tone: "compute",
       };
-    case "noted":
+    case "note":
       return { verb: "noted", what: event.note, came: "", tone: "note" };
-    case "spent_budget":
+    case "budget_exhausted":
       return { verb: "budget spent", what: `no more ${event.limit} are allowed`, came: "", tone: "bad" };
   }
 }

@@ -35,7 +35,7 @@ struct Row {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct DemoQuestion {
     id: String,
     kind: String,
     question: String,
@@ -79,7 +79,7 @@ fn table(source: &Source, sources: &[Source]) -> Vec<Violation> {
 
 fn row_alone(row: &Row) -> Option<String> {
     if spelt(&row.date).is_none() {
-        return Some(format!("`{}` is no date (YYYY-MM-DD)", row.date));
+        return Some(format!("`{}` is not a date (YYYY-MM-DD)", row.date));
     }
     let fits = match row.interchangeable.as_str() {
         "yes" => row.since.len() == 4 && row.since.as_str() >= &row.date[..4],
@@ -126,13 +126,13 @@ fn questions(source: &Source) -> Vec<Violation> {
     let mut kinds = BTreeSet::new();
     let mut ids = BTreeSet::new();
     for (index, line) in source.text.lines().enumerate() {
-        let wrong = match serde_json::from_str::<Asked>(line) {
+        let wrong = match serde_json::from_str::<DemoQuestion>(line) {
             Ok(asked) => {
                 kinds.insert(asked.kind.clone());
                 let repeated = !ids.insert(asked.id.clone());
                 question(&asked).or(repeated.then(|| format!("`{}` is there twice", asked.id)))
             }
-            Err(error) => Some(format!("this line is no question: {error}")),
+            Err(error) => Some(format!("this line is not a question: {error}")),
         };
         violations
             .extend(wrong.map(|what| source.violation(index + 1, what, "see demo/README.md")));
@@ -144,9 +144,9 @@ fn questions(source: &Source) -> Vec<Violation> {
     violations
 }
 
-fn question(asked: &Asked) -> Option<String> {
+fn question(asked: &DemoQuestion) -> Option<String> {
     if !KINDS.contains(&asked.kind.as_str()) {
-        return Some(format!("`{}` is no kind", asked.kind));
+        return Some(format!("`{}` is not a known kind", asked.kind));
     }
     if asked.question.is_empty() || asked.why.is_empty() {
         return Some("`question` or `why` is empty".into());
@@ -182,7 +182,7 @@ mod tests {
     fn a_row_must_fit_in_itself() {
         let rows = format!("{HEAD}A,x,B,C,2015-13-06,no,\nA,x,B,C,2015-03-06,yes,2014\nA,x\n");
         let said = said(&check(&sources(&[(TABLE, &rows)])));
-        assert_eq!(said[0], format!("{TABLE}:2: `2015-13-06` is no date (YYYY-MM-DD)"));
+        assert_eq!(said[0], format!("{TABLE}:2: `2015-13-06` is not a date (YYYY-MM-DD)"));
         assert_eq!(said[1], format!("{TABLE}:3: `yes`, `2014` do not fit"));
         assert!(said[2].contains(":4: this row cannot be read"), "{said:?}");
     }

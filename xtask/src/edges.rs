@@ -7,9 +7,10 @@ use crate::tidy::{Source, Violation};
 
 /// Each folder of `crates/` with the crates of ours that it may use. A new edge needs an ADR.
 const EDGES: &[(&str, &[&str])] = &[
-    ("core", &[]),
+    ("text", &[]),
+    ("core", &["text"]),
     ("seal", &[]),
-    ("parse", &[]),
+    ("parse", &["text"]),
     ("kb", &["core", "parse", "seal"]),
     ("connect", &["core", "seal"]),
     ("strategies", &["core"]),
@@ -32,7 +33,7 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
         let manifest = match source.text.parse::<Table>() {
             Ok(manifest) => manifest,
             Err(error) => {
-                let what = format!("this is no manifest: {}", error.message());
+                let what = format!("this is not a valid manifest: {}", error.message());
                 violations.push(source.violation(1, what, "correct the TOML"));
                 continue;
             }

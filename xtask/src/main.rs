@@ -1,13 +1,17 @@
 //! Chores of the repository. `cargo run -p xtask -- tidy` checks what the compiler cannot: the
 //! floors, the prompt files, the lengths of files, the documents. It runs as an ordinary test too.
+mod cycles;
 mod demo;
 mod documents;
 mod edges;
+mod folders;
 mod lines;
 mod prompts;
 mod reference;
 mod shipped;
 mod tidy;
+mod use_paths;
+mod vocabulary;
 mod world;
 
 use std::io::Write as _;

@@ -154,7 +154,8 @@ fn variables(source: &Source) -> Vec<Violation> {
 fn declared(front: &[&str]) -> Result<BTreeSet<String>, String> {
     let line = front.iter().find_map(|line| line.trim().strip_prefix("variables:"));
     let line = line.ok_or("the front matter declares no `variables`")?;
-    serde_json::from_str(line.trim()).map_err(|e| format!("`variables` is no list of names: {e}"))
+    serde_json::from_str(line.trim())
+        .map_err(|e| format!("`variables` is not a list of names: {e}"))
 }
 
 /// The text of each role with the number of lines before it.
@@ -179,7 +180,7 @@ fn undeclared(template: &str) -> Result<Vec<String>, String> {
     Ok(names.filter(|name| !globals.contains(&name.as_str())).collect())
 }
 
-/// Variables that are images: they go beside the last message, not into a template.
+/// Variables that are images: they are attached to the last message, not into a template.
 fn images(front: &[&str]) -> Vec<String> {
     let listed = front.iter().find_map(|line| line.strip_prefix("images:"));
     let names = listed.and_then(|list| serde_json::from_str(list.trim()).ok());

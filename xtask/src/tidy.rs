@@ -2,7 +2,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::{demo, documents, edges, lines, prompts, reference, world};
+use crate::{
+    cycles, demo, documents, edges, folders, lines, prompts, reference, vocabulary, world,
+};
 
 /// One thing that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,6 +77,9 @@ pub(crate) fn tidy(root: &Path) -> Result<Vec<Violation>, Unreadable> {
     violations.extend(edges::check(&sources));
     violations.extend(prompts::check(&sources));
     violations.extend(lines::check(&sources));
+    violations.extend(folders::check(&sources));
+    violations.extend(cycles::check(&sources));
+    violations.extend(vocabulary::check(&sources));
     violations.extend(documents::check(&sources));
     violations.extend(demo::check(&sources));
     violations.extend(world::check(&sources));
@@ -83,7 +88,7 @@ pub(crate) fn tidy(root: &Path) -> Result<Vec<Violation>, Unreadable> {
     Ok(violations)
 }
 
-/// Folders that hold nothing of ours: build results, what lies beside the checkout.
+/// Folders that hold nothing of ours: build results, what lies next to the checkout.
 const FOREIGN: &[&str] = &["target", "node_modules", "shared"];
 
 fn collect(root: &Path, below: &str, sources: &mut Vec<Source>) -> Result<(), Unreadable> {

@@ -17,7 +17,7 @@ const KINDS: &[&str] = &["kg-text", "kg-web", "text-web"];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct WorldQuestion {
     index: u64,
     #[serde(rename = "type")]
     kind: String,
@@ -62,7 +62,7 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
 
 fn questions(source: &Source, sources: &[Source]) -> Vec<Violation> {
     let mut ids = BTreeSet::new();
-    by_line(source, |line| match serde_json::from_str::<Asked>(line) {
+    by_line(source, |line| match serde_json::from_str::<WorldQuestion>(line) {
         Ok(asked) => {
             let mut wrong = question(&asked, sources);
             if !ids.insert(asked.index) {
@@ -70,11 +70,11 @@ fn questions(source: &Source, sources: &[Source]) -> Vec<Violation> {
             }
             wrong
         }
-        Err(error) => vec![format!("this line is no question: {error}")],
+        Err(error) => vec![format!("this line is not a question: {error}")],
     })
 }
 
-fn question(asked: &Asked, sources: &[Source]) -> Vec<String> {
+fn question(asked: &WorldQuestion, sources: &[Source]) -> Vec<String> {
     let mut wrong = vec![];
     let (first, second) = (asked.sub_source1.name(), asked.sub_source2.name());
     let kind = |one: &str, other: &str| asked.kind == format!("{one}-{other}");
@@ -188,7 +188,7 @@ fn plans(source: &Source, sources: &[Source]) -> Vec<Violation> {
             }
             wrong
         }
-        Err(error) => vec![format!("this line is no planned question: {error}")],
+        Err(error) => vec![format!("this line is not a planned question: {error}")],
     })
 }
 
@@ -213,7 +213,7 @@ fn plan(planned: &Planned, graph: &str) -> Vec<String> {
         let call = call.as_str().unwrap_or_default();
         let operator = ["Search(", "Relate(", "Filter("].iter().any(|name| call.starts_with(name));
         if !operator {
-            wrong.push(format!("`{call}` is no call of an operator"));
+            wrong.push(format!("`{call}` is not a call of an operator"));
         }
         let number = |text: &str| text.split(". ").next()?.parse::<usize>().ok();
         let (own, known) = (number(step), planned.plan.keys().filter_map(|key| number(key)));

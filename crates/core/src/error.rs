@@ -1,4 +1,4 @@
-//! What can go wrong in a run, told by what the caller can do about it.
+//! What can go wrong in a run, distinguished by what the caller can do about it.
 use crate::{Limit, LlmError, PromptError};
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -18,7 +18,7 @@ pub enum Error {
     Llm { model: String, source: LlmError },
     #[error("knowledge base: {0}")]
     Knowledge(#[source] BoxError),
-    /// A source beside the base failed; a strategy may go on without it and says so.
+    /// A source other than the base failed; a strategy may continue without it and notes that.
     #[error("source `{name}`: {source}")]
     Source { name: String, source: BoxError },
     /// Something the run needs is not configured, or does not do what it must.

@@ -1,4 +1,4 @@
-//! What a knowledge graph (KG) is to Halma: entities found by name, related to others, filtered by
+//! Knowledge graphs (KG): entities found by name, related to others, filtered by
 //! a condition (the operators of `AtomR`, Section 3.1).
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ impl Tail {
     }
 }
 
-/// A value that is no entity.
+/// A value that is not an entity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FactValue {
     /// Dates as `2023-01-31`, `2023-01` or `2023`; numbers with a point; the rest as it stands.
@@ -93,7 +93,7 @@ pub trait Facts: Send + Sync {
     /// Its name, as settings, prompts and the trace call it: `kg`.
     fn name(&self) -> &str;
 
-    /// What it holds, in one line, for whoever chooses among sources.
+    /// What it holds, in one line, for the model that chooses among sources.
     fn about(&self) -> &str;
 
     /// Search: the entities of this name or alias, those first that fit the descriptor best.
@@ -108,8 +108,8 @@ pub trait Facts: Send + Sync {
     /// in both directions; empty when none fits.
     async fn relate(&self, entity: &EntityId, relation: &str) -> Result<Vec<Fact>, BoxError>;
 
-    /// What the graph says about an entity, in both directions, at most so many facts: for whoever
-    /// has no relation to ask for. A graph that cannot list says so.
+    /// What the graph says about an entity, in both directions, at most `limit` facts: for callers that
+    /// have no relation to ask for. A graph that cannot list says so.
     async fn facts_of(&self, entity: &EntityId, limit: usize) -> Result<Vec<Fact>, BoxError> {
         Err(format!("this graph cannot list {limit} facts about `{entity}`").into())
     }
@@ -118,7 +118,7 @@ pub trait Facts: Send + Sync {
     async fn between(&self, head: &EntityId, tail: &EntityId) -> Result<Vec<Fact>, BoxError>;
 
     /// Filter: for each entity that meets the condition the fact that shows it, in the entities'
-    /// order; `None` when the condition is no comparison that the graph can decide.
+    /// order; `None` when the condition is not a comparison that the graph can decide.
     async fn filter(
         &self,
         entities: &[EntityId],

@@ -1,8 +1,7 @@
-//! The words of the trade: what a question, a hit, a prompt, a strategy and a trace are, and the
-//! context ([`Cx`]) through which a strategy asks models and searches knowledge.
+//! Core domain types and traits: question, hit, prompt, strategy, trace, and the context ([`Cx`])
+//! through which a strategy asks models and searches knowledge.
 //!
-//! This crate does no input or output and knows no model, file or network (`ARCHITECTURE.md`,
-//! invariant 7).
+//! This crate does no input or output and knows no model, file or network.
 mod budget;
 mod cx;
 mod error;
@@ -10,21 +9,16 @@ mod facts;
 mod knowledge;
 mod llm;
 mod node;
-mod outline;
 mod prompt;
-mod prompt_file;
 mod question;
 mod reply;
-mod reply_loose;
 mod reranker;
 mod source;
 mod strategy;
 mod tagger;
-pub mod text;
-mod text_names;
-mod text_values;
-mod text_words;
 mod trace;
+
+pub use halma_text as text;
 
 pub use budget::{Budget, Limit, Meter};
 pub use cx::{Cx, FactsCx, Scored, Setup, UnlessSpent, Watcher, estimate_tokens};
@@ -38,8 +32,7 @@ pub use llm::{
     Usage, Vector,
 };
 pub use node::{Edge, Hit, Layer, NodeId, ScorePart, Span};
-pub use prompt::{PROMPTS, Prompt, PromptError, PromptInfo, Prompts, Rendered};
-pub use prompt_file::{PromptFile, Shape};
+pub use prompt::{PROMPTS, Prompt, PromptError, PromptFile, PromptInfo, Prompts, Rendered, Shape};
 pub use question::{Answer, AnswerKind, Citation, Question};
 pub use reply::parse_json;
 pub use reranker::Reranker;

@@ -1,4 +1,4 @@
-//! What a language model and an embedder are to Halma.
+//! Language models and embedders, as traits.
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-/// What a model is asked to be; the configuration maps each role to a model.
+/// The part that a model plays, such as `reader`; the configuration maps each role to a model.
 pub type Role = String;
 
 /// A vector of unit length.
@@ -83,7 +83,7 @@ impl Price {
     }
 }
 
-/// Why a model did not answer, told by what to do next.
+/// Why a model did not answer, distinguished by what to do next.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum LlmError {
     /// Try again, not before `retry_after`. `throttled` means that the server asks for fewer calls.
@@ -98,7 +98,7 @@ pub enum LlmError {
 }
 
 impl LlmError {
-    /// A passing failure that is no throttling.
+    /// A passing failure other than throttling.
     pub fn transient(reason: impl Into<String>) -> Self {
         Self::Transient { reason: reason.into(), retry_after: None, throttled: false }
     }

@@ -1,4 +1,4 @@
-//! What a source of texts beside the base is to Halma: a search engine for the web, say.
+//! Sources of texts other than the base: a search engine for the web, for example.
 use async_trait::async_trait;
 
 use crate::{BoxError, Hit};
@@ -9,7 +9,7 @@ pub trait Source: Send + Sync {
     /// Its name, as settings, prompts and the trace call it: `web`.
     fn name(&self) -> &str;
 
-    /// What it holds, in one line, for whoever chooses among sources.
+    /// What it holds, in one line, for the model that chooses among sources.
     fn about(&self) -> &str;
 
     /// What it has for a query, best first. A hit's document is its address, its text what the

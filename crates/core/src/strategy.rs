@@ -37,7 +37,7 @@ pub struct Entry {
     pub build: fn(toml::Table) -> std::result::Result<Arc<dyn Strategy>, String>,
 }
 
-/// What came of one question: the answer or the error, and everything that happened.
+/// The result of one question: the answer or the error, and everything that happened.
 pub struct Outcome {
     pub answer: Result<Answer>,
     pub trace: Trace,

@@ -1,4 +1,4 @@
-//! The one door through which tests run a strategy.
+//! The one function through which tests run a strategy.
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ pub struct Check {
     pub model: Arc<dyn Llm>,
     pub knowledge: Arc<dyn Knowledge>,
     pub budget: Budget,
-    /// Texts beside the base.
+    /// Sources of texts in addition to the base.
     pub sources: Vec<Arc<dyn Source>>,
     pub facts: Option<Arc<dyn Facts>>,
 }
 
 impl Check {
-    /// A base and a model, with no limits and no sources beside the base.
+    /// A base and a model, with no limits and no other sources.
     pub fn new(
         prompts: &'static [PromptFile],
         model: Arc<dyn Llm>,

@@ -1,5 +1,5 @@
 //! Doubles for tests and benches: a scripted model, one that takes its time, a toy base, a toy
-//! source and a toy graph, the one door to strategies ([`check`]) and local HTTP doubles of a model
+//! source and a toy graph, the one way to run a strategy ([`check`]) and local HTTP doubles of a model
 //! server and of the web.
 #![allow(
     clippy::unwrap_used,

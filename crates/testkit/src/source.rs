@@ -1,4 +1,4 @@
-//! A source of texts beside the base, and the faults that it and the toy graph have on command.
+//! A source of texts other than the base, and the faults that it and the toy graph have on command.
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! Looking things up beside the base: sources of texts and a knowledge graph.
+//! Looking things up outside the base: sources of texts and a knowledge graph.
 use std::future::Future;
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Cx {
-    /// The sources beside the base, the knowledge graph last; empty when none is configured.
+    /// The sources other than the base, the knowledge graph last; empty when none is configured.
     pub fn sources(&self) -> Vec<SourceInfo> {
         let setup = &self.run.setup;
         let info = |name: &str, about: &str| SourceInfo { name: name.into(), about: about.into() };
@@ -18,7 +18,7 @@ impl Cx {
         texts.chain(setup.facts.iter().map(|facts| info(facts.name(), facts.about()))).collect()
     }
 
-    /// What a source beside the base has for a query.
+    /// Asks a source other than the base.
     ///
     /// # Errors
     /// [`Error::Source`] when it fails, which is in the trace as well: a strategy may go on with

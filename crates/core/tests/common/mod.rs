@@ -27,11 +27,11 @@ Answer.
 ";
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Said {
+pub(crate) struct DemoReply {
     pub(crate) answer: String,
 }
 
-pub(crate) const PROMPT: Prompt<Said> = Prompt::json("demo/ask");
+pub(crate) const PROMPT: Prompt<DemoReply> = Prompt::json("demo/ask");
 
 pub(crate) const FITS: &str = r#"{"answer": "yes"}"#;
 

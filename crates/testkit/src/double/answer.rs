@@ -16,15 +16,15 @@ use super::{Behaviour, ChatCall, Encoding, Failure, vector};
 const PIECE: usize = 16;
 
 /// A request on its way to its answer.
-pub(crate) struct Asked {
+pub(crate) struct IncomingRequest {
     pub(crate) prompt: String,
     pub(crate) body: Value,
     pub(crate) failure: Option<Failure>,
     pub(crate) authorization: Option<String>,
 }
 
-pub(crate) fn chat(behaviour: &Behaviour, asked: Asked) -> Response<Body> {
-    let Asked { prompt, body, failure, .. } = asked;
+pub(crate) fn chat(behaviour: &Behaviour, asked: IncomingRequest) -> Response<Body> {
+    let IncomingRequest { prompt, body, failure, .. } = asked;
     if !body["messages"].is_array() {
         return refusal(400, "`messages` is missing");
     }
@@ -117,7 +117,10 @@ fn logprobs(text: &str) -> Value {
 }
 
 /// The response and how many texts were embedded.
-pub(crate) fn embeddings(behaviour: &Behaviour, asked: &Asked) -> (Response<Body>, usize) {
+pub(crate) fn embeddings(
+    behaviour: &Behaviour,
+    asked: &IncomingRequest,
+) -> (Response<Body>, usize) {
     let texts: Vec<&str> = match &asked.body["input"] {
         Value::String(text) => vec![text],
         Value::Array(texts) => texts.iter().filter_map(Value::as_str).collect(),
@@ -158,7 +161,7 @@ pub(crate) fn embeddings(behaviour: &Behaviour, asked: &Asked) -> (Response<Body
 
 /// Scores texts by the words they share with the query, the best first, in the shape of the
 /// request: `documents` as Jina and Cohere have it, `texts` as Text Embeddings Inference does.
-pub(crate) fn rerank(behaviour: &Behaviour, asked: &Asked) -> Response<Body> {
+pub(crate) fn rerank(behaviour: &Behaviour, asked: &IncomingRequest) -> Response<Body> {
     let Some(query) = asked.body["query"].as_str() else {
         return refusal(400, "`query` is missing");
     };

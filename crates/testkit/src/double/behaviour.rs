@@ -31,7 +31,7 @@ pub struct Behaviour {
 pub enum Encoding {
     /// Does as it is asked.
     Base64,
-    /// Sends arrays of floats all the same.
+    /// Sends arrays of floats anyway.
     Ignored,
     /// Refuses the field with 400.
     Refused,

@@ -1,4 +1,4 @@
-//! The ways in which a model server lets one down.
+//! Failure modes of a model server.
 use std::time::Duration;
 
 use axum::body::Body;

@@ -74,7 +74,7 @@ pub fn atomizer() -> Reply {
         let part = words.len().div_ceil(5).max(1);
         let mut lines = String::with_capacity(passage.len() + 200);
         for i in 0..5 {
-            // A short text gives the same words to several questions, told apart by their number.
+            // A short text gives the same words to several questions, distinguished by their number.
             let start = (i * part).min(words.len().saturating_sub(1));
             let about = &words[start..(start + part.min(8)).min(words.len())];
             lines.push_str("What does part ");

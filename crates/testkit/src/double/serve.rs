@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, Response, Uri};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::answer::{Asked, chat, embeddings, models, rerank};
+use super::answer::{IncomingRequest, chat, embeddings, models, rerank};
 use super::failure::respond;
 use super::socket::{Cut, Sockets};
 use super::{Behaviour, Failure, Recorded, State};
@@ -49,7 +49,7 @@ async fn take(
     } else {
         match serde_json::from_slice(&body) {
             Ok(body) => body,
-            Err(e) => return refusal(400, &format!("the body is no JSON: {e}")),
+            Err(e) => return refusal(400, &format!("the body is not JSON: {e}")),
         }
     };
     let header = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
@@ -69,7 +69,8 @@ async fn take(
     if !wait.is_zero() {
         tokio::time::sleep(wait).await;
     }
-    let asked = Asked { prompt: prompt.unwrap_or_default(), body, failure, authorization };
+    let asked =
+        IncomingRequest { prompt: prompt.unwrap_or_default(), body, failure, authorization };
     let response = answer(&state, &behaviour, uri.path(), asked, &cut);
     drop(in_flight);
     response
@@ -79,7 +80,7 @@ fn answer(
     state: &State,
     behaviour: &Behaviour,
     path: &str,
-    asked: Asked,
+    asked: IncomingRequest,
     cut: &Cut,
 ) -> Response<Body> {
     let path = path.strip_prefix("/v1").unwrap_or("");

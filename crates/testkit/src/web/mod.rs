@@ -26,7 +26,7 @@ pub struct WebRequest {
     pub parameters: BTreeMap<String, String>,
     /// By name in lower case.
     pub headers: BTreeMap<String, String>,
-    /// `null` for a body that is no JSON.
+    /// `null` for a body that is not JSON.
     pub body: Value,
 }
 

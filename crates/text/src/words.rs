@@ -2,7 +2,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::text::is_stop_word;
+use crate::is_stop_word;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {

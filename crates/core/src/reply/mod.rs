@@ -1,16 +1,18 @@
 //! Reading what a model really sent: JSON in a fence, with words around it, nested in another
 //! object, or with the small faults that models make. What does not fit is an error, never an
 //! empty value.
+mod loose;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::reply_loose::parse_loose;
+use self::loose::parse_loose;
 
 /// The first value in `text` that has the shape of `R`.
 ///
 /// Tried in this order: the whole text, every balanced `{…}` or `[…]` in it (first as JSON, then
 /// loosely: single quotes, trailing commas, Python literals, comments, raw newlines), and what is
-/// nested in those. A reply that was cut off is not mended.
+/// nested in those. A reply that was cut off is not repaired.
 pub fn parse_json<R: DeserializeOwned>(text: &str) -> Result<R, String> {
     let trimmed = text.trim().trim_start_matches('\u{feff}');
     if trimmed.is_empty() {
@@ -98,7 +100,7 @@ pub(crate) fn parse_lines(text: &str) -> Result<Vec<String>, String> {
 /// Drops a leading `-`, `*`, `•`, `3.` or `3)`.
 fn strip_marker(line: &str) -> &str {
     if let Some(rest) = line.strip_prefix(['-', '*', '•', '–']) {
-        // `-5` and `**bold**` are no bullets.
+        // `-5` and `**bold**` are not bullets.
         return if rest.starts_with(' ') { rest.trim() } else { line };
     }
     let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());

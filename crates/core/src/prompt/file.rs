@@ -33,7 +33,7 @@ pub(crate) struct Front {
     pub(crate) task: String,
     pub(crate) role: String,
     pub(crate) variables: Vec<String>,
-    /// Variables that are images (data URLs): sent beside the last message, not put into it.
+    /// Variables that are images (data URLs): attached to the last message, not put into it.
     pub(crate) images: Vec<String>,
     pub(crate) max_tokens: u32,
     pub(crate) temperature: f32,
@@ -192,7 +192,7 @@ impl Shape<'_> {
                     "additionalProperties": false,
                 }))
             }
-            other => Err(format!("`{other}` in `schema` is no shape")),
+            other => Err(format!("`{other}` in `schema` is not a valid shape")),
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 const MAX_DEPTH: usize = 64;
 
 /// Reads JSON with single or curly quotes, bare keys, trailing commas, Python literals, comments
-/// and raw newlines in strings. `None` if even so it is no complete value.
+/// and raw newlines in strings. `None` if even so it is not a complete value.
 pub(crate) fn parse_loose(text: &str) -> Option<Value> {
     let mut reader = Reader { rest: text };
     let value = reader.value(0)?;

@@ -1,13 +1,7 @@
-//! Sentences and words: small pure functions that several floors share.
+//! Where sentences end, and the words that carry meaning.
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
-
-pub use crate::text_names::{
-    Name, NameKind, loose_parts, name_runs, names, normalise_name, quotes,
-};
-pub use crate::text_values::{MONTHS, Value, value_at};
-pub use crate::text_words::{Shape, Word, Words, split_words};
 
 /// Abbreviations after which a full stop ends no sentence.
 const ABBREVIATIONS: &[&str] = &[
@@ -19,7 +13,7 @@ const ABBREVIATIONS: &[&str] = &[
 ];
 
 /// Byte ranges of the sentences of `text`, without the white space around them. Blank lines,
-/// headings and list items end a sentence as well as `.`, `!`, `?` and their CJK kin.
+/// headings and list items end a sentence as well as `.`, `!`, `?` and their CJK counterparts.
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut found = vec![];
     let mut start = 0;
@@ -86,7 +80,7 @@ fn push_trimmed(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) 
     let slice = &text[range.clone()];
     let start = range.start + (slice.len() - slice.trim_start().len());
     let end = range.end - (slice.len() - slice.trim_end().len());
-    // A stray stop or bullet is no sentence.
+    // A stray stop or bullet is not a sentence.
     if start < end && text[start..end].chars().any(char::is_alphanumeric) {
         found.push(start..end);
     }

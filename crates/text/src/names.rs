@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::text::sentences;
-use crate::text_values::{Value, value_at};
-use crate::text_words::{Shape, Words, split_words};
+use crate::sentences;
+use crate::values::{Value, value_at};
+use crate::words::{Shape, Words, split_words};
 
 /// Words that may stand in lower case inside a name, if a capital follows.
 const PARTICLES: &[&str] = &[
@@ -44,7 +44,7 @@ pub struct Name {
 
 /// What `text` names, sentence by sentence, in the order in which it stands there. A run with a
 /// loose particle is given whole and in its parts (`Guild of Arms in Oslo`, `Guild of Arms`,
-/// `Oslo`), a name within a title in quotes beside the title.
+/// `Oslo`), a name within a title in quotes in addition to the title.
 ///
 /// A single capitalised word at the head of a sentence is a name only where the text has it with a
 /// capital elsewhere, too.

@@ -1,23 +1,8 @@
 //! Dates and numbers in a sentence, with values that can be compared.
 use std::ops::Range;
 
-use crate::text_words::{Shape, Words};
-
-/// The months in English, in lower case.
-pub const MONTHS: &[&str] = &[
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+use crate::dates::{century, month_number};
+use crate::words::{Shape, Words};
 
 const NUMBER_WORDS: &[(&str, f64)] = &[
     ("once", 1.0),
@@ -63,15 +48,14 @@ fn lower(sentence: &Words<'_>, at: usize) -> Option<String> {
     (at < sentence.words.len()).then(|| sentence.word(at).to_lowercase())
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a month is at most 12")]
+/// The month that a capitalised word names, from 0.
 fn month(sentence: &Words<'_>, at: usize) -> Option<f64> {
     let word = lower(sentence, at)?;
     // `may` in lower case is a verb.
     if sentence.words[at].shape != Shape::Capital {
         return None;
     }
-    let short = |month: &str| month == word || (word.len() == 3 && month.starts_with(&word));
-    MONTHS.iter().position(|month| short(month)).map(|i| i as f64)
+    month_number(&word).map(|number| f64::from(number - 1))
 }
 
 fn day(sentence: &Words<'_>, at: usize) -> Option<f64> {
@@ -112,9 +96,10 @@ fn date_at(sentence: &Words<'_>, at: usize) -> Option<(Range<usize>, Value)> {
     }
     let ordinal = lower(sentence, at)?;
     let digits = ordinal.trim_end_matches(char::is_alphabetic);
-    let century = digits.parse::<f64>().ok().filter(|_| digits.len() < ordinal.len())?;
+    let number = digits.parse::<i32>().ok().filter(|_| digits.len() < ordinal.len())?;
+    let number = Some(number).filter(|number| (1..=30).contains(number))?;
     (lower(sentence, at + 1)?.starts_with("centur"))
-        .then_some((at..at + 2, Value::Year((century - 1.0) * 100.0)))
+        .then(|| (at..at + 2, Value::Year(f64::from(century(number).0))))
 }
 
 fn number_at(sentence: &Words<'_>, at: usize) -> Option<(Range<usize>, Value)> {
@@ -165,7 +150,7 @@ mod tests {
         );
         let Value::Date(june) = found[0].1 else { panic!("a day is a date") };
         assert!((1951.4..1951.5).contains(&june), "{june}");
-        assert_eq!(found[5].1, Value::Year(1800.0));
+        assert_eq!(found[5].1, Value::Year(1801.0));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a tagger of named entities is to Halma.
+//! Taggers of named entities, as a trait.
 mod place;
 
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub enum Tagging {
     /// By asking the model of the role `tagger`, within the budget of the run and traced like
     /// every question to a model.
     Model,
-    /// By what is no chat model.
+    /// By something other than a chat model.
     Tagger(Arc<dyn Tagger>),
 }
 

@@ -1,5 +1,7 @@
 //! Everything that happened, in order. Usage, cost, the outline, the UI and the evaluation log
 //! are folds over it.
+mod outline;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -49,9 +51,9 @@ pub enum Event {
         hits: Vec<HitLine>,
         elapsed_ms: f64,
     },
-    /// A source beside the base was asked: the web, the knowledge graph.
+    /// A source other than the base replied: the web, the knowledge graph.
     SourceQueried { span: u32, source: String, query: String, hits: Vec<HitLine>, elapsed_ms: f64 },
-    /// A source beside the base was asked and failed.
+    /// A source other than the base failed.
     SourceFailed { span: u32, source: String, query: String, reason: String, elapsed_ms: f64 },
     /// A query was run over the base's tables.
     SqlExecuted { span: u32, sql: String, rows: usize, elapsed_ms: f64 },
@@ -59,7 +61,7 @@ pub enum Event {
     Reranked { span: u32, reranker: String, query: String, hits: Vec<HitLine>, elapsed_ms: f64 },
     /// A text was searched for the entities it names.
     Tagged { span: u32, tagger: String, text: String, entities: Vec<Mention>, elapsed_ms: f64 },
-    /// A strategy took a turn worth telling: a fall-back, a choice of nothing.
+    /// A strategy took a turn worth recording: a fall-back, a choice of nothing.
     Note { span: u32, note: String },
     /// A call was not made because a limit was reached.
     BudgetExhausted { span: u32, limit: Limit },

@@ -26,14 +26,14 @@ pub struct Setup {
     pub prompts: Arc<Prompts>,
     pub reranker: Option<Arc<dyn Reranker>>,
     pub tagger: Option<Tagging>,
-    /// Texts beside the base: the web.
+    /// Sources of texts in addition to the base: the web.
     pub sources: Vec<Arc<dyn Source>>,
     /// The knowledge graph.
     pub facts: Option<Arc<dyn Facts>>,
 }
 
 impl Setup {
-    /// Models, a base and prompts; no reranker, no tagger and no sources beside the base.
+    /// Models, a base and prompts; no reranker, no tagger and no other sources.
     pub fn new(models: Models, knowledge: Arc<dyn Knowledge>, prompts: Arc<Prompts>) -> Self {
         let (reranker, tagger, facts) = (None, None, None);
         Self { models, knowledge, prompts, reranker, tagger, sources: vec![], facts }
@@ -95,7 +95,7 @@ impl Cx {
         Self { may_use_reserve: true, ..self.clone() }
     }
 
-    /// Tells something that no other event says: a fall-back, a choice of nothing.
+    /// Records something that no other event says: a fall-back, a choice of nothing.
     pub fn note(&self, note: impl Into<String>) {
         self.push(Event::Note { span: self.span, note: note.into() });
     }

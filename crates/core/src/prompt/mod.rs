@@ -1,4 +1,6 @@
 //! Prompts: their words are files, their replies are typed.
+mod file;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,8 +9,9 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::prompt_file::{Front, Section, parse_file};
-use crate::{Message, PromptFile, parse_json};
+use self::file::{Front, Section, parse_file};
+pub use self::file::{PromptFile, Shape};
+use crate::{Message, parse_json};
 
 /// One prompt: its words are the file `name`, `parse` makes a value of the model's reply or says
 /// what is wrong with it.
@@ -63,7 +66,7 @@ impl std::fmt::Display for PromptError {
     }
 }
 
-/// What `halma prompts list` tells of one prompt.
+/// What `halma prompts list` shows for one prompt.
 #[derive(Debug, Clone, Serialize)]
 pub struct PromptInfo {
     pub name: String,
@@ -110,9 +113,12 @@ struct Template {
 /// for the entities of a text; and the parts that prompts of all crates include,
 /// `{% include "part/answer_form" %}`.
 pub const PROMPTS: &[PromptFile] = &[
-    PromptFile { name: "part/answer_form", text: include_str!("../prompts/part/answer_form.md") },
-    PromptFile { name: "reply/repair", text: include_str!("../prompts/reply/repair.md") },
-    PromptFile { name: "tag/entities", text: include_str!("../prompts/tag/entities.md") },
+    PromptFile {
+        name: "part/answer_form",
+        text: include_str!("../../prompts/part/answer_form.md"),
+    },
+    PromptFile { name: "reply/repair", text: include_str!("../../prompts/reply/repair.md") },
+    PromptFile { name: "tag/entities", text: include_str!("../../prompts/tag/entities.md") },
 ];
 
 /// The folder of files that are parts of prompts and are never asked by themselves.

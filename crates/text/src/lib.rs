@@ -1,0 +1,17 @@
+//! Plain functions over natural-language text, shared by all crates: sentences, words, names,
+//! dates, numbers, word endings, similarity. No model, no file, no state. English where a rule
+//! depends on the language, which the function then says.
+pub mod dates;
+mod endings;
+mod names;
+mod sentences;
+pub mod similarity;
+mod values;
+mod words;
+
+pub use dates::MONTHS;
+pub use endings::{capitalize, stem, strip_ending};
+pub use names::{Name, NameKind, loose_parts, name_runs, names, normalise_name, quotes};
+pub use sentences::{content_words, is_stop_word, sentences, words};
+pub use values::{Value, value_at};
+pub use words::{Shape, Word, Words, split_words};

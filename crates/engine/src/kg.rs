@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use halma_connect::kg::{
+use halma_core::{ConfigError, Entity, Fact, Facts, Knowledge};
+use halma_kb::{Base, ToldFacts};
+use halma_kg::{
     BaseFacts, KgFacts, KgFigures, KgGraph, KgGraphs, KgKind, KgLoad, KgLoaded, KgParts, Telling,
     Told, ToldEntity, ToldFact,
 };
-use halma_core::{ConfigError, Entity, Fact, Facts, Knowledge};
-use halma_kb::{Base, ToldFacts};
 use serde::Serialize;
 
 use crate::assemble;
@@ -55,7 +55,7 @@ pub(crate) fn facts(config: &Config, base: &Arc<Base>) -> Result<KgFacts, Engine
     let graphs = graphs(config, base);
     let own = BaseFacts::new(knowledge, telling(Arc::clone(base)));
     let parts = KgParts { key, graphs: &graphs, base: own, base_has_facts };
-    let made = halma_connect::kg::facts(settings, parts);
+    let made = halma_kg::facts(settings, parts);
     made.map_err(|e| config.named(assemble::at(e, "kg")).into())
 }
 

@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use halma_core::{BoxError, Entity, EntityId, Fact, Facts, Hit, Layer, NodeId, Span, Tail};
 
 use super::fit::{closeness, fit};
-use super::graph::{Graph, Near, Node, Profile, Property, Stated};
+use super::graph::{Near, Node, Profile, Property, Stated};
 use super::matching::{Meant, Wanted, meant};
+use super::sparql::SparqlGraph;
 use super::synonyms::{Side, Synonyms};
 
 /// Entities that are compared for one name, at most.
@@ -17,17 +18,17 @@ const ASKED_AROUND: usize = 12;
 /// Neighbours of an entity whose labels are compared.
 const NEIGHBOURS: usize = 64;
 /// Facts of one relation that are read, at most.
-pub(crate) const MOST_FACTS: usize = 10_000;
+const MOST_FACTS: usize = 10_000;
 
 /// The operators over one graph.
 pub(crate) struct Operators {
-    pub(crate) graph: Arc<dyn Graph>,
+    pub(crate) graph: SparqlGraph,
     pub(crate) synonyms: Arc<Synonyms>,
     pub(crate) about: String,
 }
 
 impl Operators {
-    pub(crate) fn new(graph: Arc<dyn Graph>, about: String) -> Self {
+    pub(crate) fn new(graph: SparqlGraph, about: String) -> Self {
         Self { graph, synonyms: Arc::new(Synonyms::new()), about }
     }
 
@@ -38,7 +39,7 @@ impl Operators {
         words: &str,
         wanted: Wanted,
     ) -> Result<Vec<Meant>, BoxError> {
-        let properties = self.graph.properties(entities, words).await?;
+        let properties = self.graph.properties(entities).await?;
         Ok(meant(&self.synonyms, words, &properties, wanted))
     }
 
@@ -51,8 +52,8 @@ impl Operators {
         side: Side,
     ) -> Result<Vec<Stated>, BoxError> {
         let one = std::slice::from_ref(entity);
-        let heads = async || self.graph.of_heads(one, property).await;
-        let tails = async || self.graph.of_tail(entity, property, MOST_FACTS).await;
+        let heads = async || self.graph.facts_from(one, property).await;
+        let tails = async || self.graph.facts_to(entity, property, MOST_FACTS).await;
         let first = match side {
             Side::Forward => heads().await?,
             Side::Backward => tails().await?,
@@ -89,7 +90,7 @@ impl Operators {
     }
 
     /// Facts with their ends described, in the order of what they say, each once.
-    pub(crate) async fn told(&self, stated: Vec<(Stated, f32)>) -> Result<Vec<Fact>, BoxError> {
+    pub(crate) async fn describe(&self, stated: Vec<(Stated, f32)>) -> Result<Vec<Fact>, BoxError> {
         let mut ids: BTreeSet<EntityId> = BTreeSet::new();
         for (fact, _) in &stated {
             ids.insert(fact.head.clone());
@@ -128,7 +129,7 @@ impl Operators {
     /// tell one of them.
     async fn candidates(&self, name: &str, described: bool) -> Result<Vec<EntityId>, BoxError> {
         let mut found = self.graph.named(name, Near::Same, COMPARED).await?;
-        if found.is_empty() || (described && self.graph.looks_by_words()) {
+        if found.is_empty() || (described && self.graph.has_name_index()) {
             let mut seen: HashSet<EntityId> = found.iter().cloned().collect();
             let near = self.graph.named(name, Near::AllWords, COMPARED).await?;
             found.extend(near.into_iter().filter(|id| seen.insert(id.clone())));
@@ -171,7 +172,7 @@ impl Facts for Operators {
             for (_, fits, profile) in
                 found.iter_mut().filter(|(_, fits, _)| *fits < 1.0).take(ASKED_AROUND)
             {
-                let around = self.graph.around(&profile.id, NEIGHBOURS).await?;
+                let around = self.graph.neighbours(&profile.id, NEIGHBOURS).await?;
                 *fits = fit(text, profile, &around);
             }
         }
@@ -200,7 +201,7 @@ impl Facts for Operators {
                 stated.extend(read.into_iter().map(|fact| (fact, score)));
             }
             if !stated.is_empty() {
-                let mut facts = self.told(stated).await?;
+                let mut facts = self.describe(stated).await?;
                 facts.sort_by_cached_key(|fact| {
                     let other = if fact.head.id == *entity {
                         fact.tail.shown()
@@ -220,7 +221,7 @@ impl Facts for Operators {
         if head != tail {
             stated.extend(self.graph.between(tail, head).await?);
         }
-        self.told(stated.into_iter().map(|fact| (fact, 1.0)).collect()).await
+        self.describe(stated.into_iter().map(|fact| (fact, 1.0)).collect()).await
     }
 
     async fn filter(
@@ -234,16 +235,16 @@ impl Facts for Operators {
     async fn facts_of(&self, entity: &EntityId, limit: usize) -> Result<Vec<Fact>, BoxError> {
         let one = std::slice::from_ref(entity);
         let mut stated = vec![];
-        for property in self.graph.properties(one, "").await? {
-            stated.extend(self.graph.of_heads(one, &property).await?);
+        for property in self.graph.own_properties(one).await? {
+            stated.extend(self.graph.facts_from(one, &property).await?);
             let left = limit.saturating_sub(stated.len());
-            stated.extend(self.graph.of_tail(entity, &property, left).await?);
+            stated.extend(self.graph.facts_to(entity, &property, left).await?);
             if stated.len() >= limit {
                 break;
             }
         }
         stated.truncate(limit);
-        self.told(stated.into_iter().map(|fact| (fact, 1.0)).collect()).await
+        self.describe(stated.into_iter().map(|fact| (fact, 1.0)).collect()).await
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) const SUBCLASSES: &[&str] = &[
 ];
 
 /// Wikidata describes a property apart from the relation that it makes.
-const WIKIDATA_DIRECT: &str = "http://www.wikidata.org/prop/direct/";
+pub(crate) const WIKIDATA_DIRECT: &str = "http://www.wikidata.org/prop/direct/";
 const WIKIDATA_ENTITY: &str = "http://www.wikidata.org/entity/";
 
 /// Properties that name a thing, the first that is there counts.

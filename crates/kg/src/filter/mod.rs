@@ -60,7 +60,7 @@ impl Operators {
         entities: &[EntityId],
         kept: Vec<(Stated, f32)>,
     ) -> Result<Vec<Fact>, BoxError> {
-        let facts = self.told(kept);
+        let facts = self.describe(kept);
         let mut shown: HashMap<EntityId, Fact> = HashMap::new();
         for fact in facts.await? {
             shown.entry(fact.head.id.clone()).or_insert(fact);
@@ -85,7 +85,7 @@ impl Operators {
             let class = classes.iter().find(is)?;
             let (head, property) = (id.clone(), std::sync::Arc::clone(&property));
             let tail = Node::Entity(EntityId(class.id.clone()));
-            let source = self.graph.own_name();
+            let source = self.graph.name().to_owned();
             Some((Stated { head, property, tail, source }, 1.0))
         });
         Ok(Some(kept.collect()))
@@ -102,7 +102,7 @@ impl Operators {
             if meant.side == Side::Backward {
                 continue;
             }
-            let stated = self.graph.of_heads(entities, &meant.property).await?;
+            let stated = self.graph.facts_from(entities, &meant.property).await?;
             let passed = stated.into_iter().filter_map(|fact| match &fact.tail {
                 Node::Value(value) => reading.test.passes(value).map(|passes| (passes, fact)),
                 Node::Entity(_) => None,
@@ -150,9 +150,9 @@ impl Operators {
             if side == Side::Backward {
                 continue;
             }
-            let mut stated = self.graph.of_heads(entities, &property).await?;
+            let mut stated = self.graph.facts_from(entities, &property).await?;
             if side == Side::Both {
-                let other = self.graph.of_heads(&named, &property).await?;
+                let other = self.graph.facts_from(&named, &property).await?;
                 stated
                     .extend(other.into_iter().map(turned).filter(|fact| own.contains(&fact.head)));
             }

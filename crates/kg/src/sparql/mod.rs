@@ -1,281 +1,175 @@
-//! A SPARQL 1.1 endpoint over HTTP.
-mod asked;
-mod client;
-#[cfg(test)]
-mod double;
+//! A knowledge graph that is asked in SPARQL, wherever its endpoint is.
+mod described;
+mod facts;
+mod quantity;
 mod query;
-mod read;
-#[cfg(test)]
-mod tests;
-mod words;
+mod search;
+mod solutions;
+mod vocabulary;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use async_trait::async_trait;
-use halma_core::{BoxError, ConfigError, EntityId, Facts, Hit};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use halma_core::{BoxError, EntityId, Knowledge};
 use oxigraph::model::NamedNode;
 use sparesults::QuerySolution;
+use spargebra::algebra::GraphPattern;
 use spargebra::term::GroundTerm;
+use tokio::sync::OnceCell;
 
-use self::asked::{Endpoint, node, terms};
-use self::client::{Client, iri, text};
-use self::query::{
-    any_of, distinct, filter, is_iri, join, optional, sample, triple, union, upwards, values, var,
-};
-use self::words::{Vocabulary, singular, written};
-use super::graph::{Class, Ends, Graph, Near, Node, Profile, Property, Stated};
-use super::operators::Operators;
-use super::settings::{KgProfile, KgSettings};
+use self::query::{in_graph, in_language, own, select, triple, union, values, var};
+use self::solutions::Columns;
+use self::vocabulary::Vocabulary;
+use crate::endpoint::{Endpoint, HttpEndpoint};
+use crate::graph::{Class, Ends, Property};
+use crate::settings::{KgProfile, KgSettings};
 
-/// Entities whose properties are looked at for what a condition may mean.
-const LOOKED_AT: usize = 20;
-/// Facts that are looked through for properties that lead to an entity, or for the ends of one.
-const SAMPLE: usize = 5_000;
-const SAMPLED_ENDS: usize = 200;
+/// Entities in one query.
+const BATCH: usize = 400;
+/// Queries for one answer that are under way at once.
+const AT_ONCE: usize = 4;
 
-/// The endpoint as configured. The error's `file` is left empty for whoever read the
-/// configuration.
-pub(crate) fn endpoint(
-    settings: &KgSettings,
-    key: Option<&str>,
-) -> Result<Arc<dyn Facts>, ConfigError> {
-    let client = Client::new(settings, key)?;
-    let about = match settings.profile {
-        KgProfile::Wikidata => format!(
-            "Wikidata at {}: entities of all kinds with dates, places, people, figures and how \
-             they are related",
-            client.host()
-        ),
-        KgProfile::Generic => format!("knowledge graph at {}", client.host()),
-    };
-    let graph = Endpoint {
-        client,
-        profile: settings.profile,
-        words: Vocabulary::of(settings.profile),
-        language: settings.language.clone(),
-        properties: Mutex::default(),
-        ends: Mutex::default(),
-    };
-    Ok(Arc::new(Operators::new(Arc::new(graph), about)))
+/// What a graph's facts are cited from.
+pub(crate) struct Source {
+    /// The document of what the graph as a whole says.
+    pub(crate) name: String,
+    /// Of the base's own facts: where their chunks are.
+    pub(crate) knowledge: Option<Arc<dyn Knowledge>>,
 }
 
-#[async_trait]
-impl Graph for Endpoint {
-    fn looks_by_words(&self) -> bool {
-        false
+pub(crate) struct SparqlGraph {
+    pub(super) endpoint: Endpoint,
+    profile: KgProfile,
+    vocabulary: Vocabulary,
+    columns: Columns,
+    language: String,
+    source: Source,
+    /// All properties of a graph in this process.
+    all_properties: OnceCell<Vec<Arc<Property>>>,
+    properties: Mutex<HashMap<String, Arc<Property>>>,
+    classes: Mutex<HashMap<String, Class>>,
+    ends: Mutex<HashMap<String, Ends>>,
+}
+
+impl SparqlGraph {
+    /// `language`: of the labels that are shown, `en` say.
+    pub(crate) fn new(endpoint: Endpoint, language: &str, source: Source) -> Self {
+        let vocabulary = Vocabulary::generic(&endpoint);
+        Self::with_profile(endpoint, language, source, (KgProfile::Generic, vocabulary))
     }
 
-    async fn named(&self, name: &str, near: Near, limit: usize) -> Result<Vec<EntityId>, BoxError> {
-        match near {
-            Near::Same => {
-                let ways = written(name, &self.language);
-                if ways.is_empty() {
-                    return Ok(vec![]);
-                }
-                let named = any_of(var("e"), &self.words.names(), var("name"));
-                let found = filter(join(values("name", ways), named), is_iri("e"));
-                self.ids(distinct(found, &["e"], Some(limit))).await
-            }
-            Near::AllWords => self.by_words(name, limit).await,
-            Near::MostWords => Ok(vec![]),
+    pub(crate) fn over_http(endpoint: HttpEndpoint, settings: &KgSettings) -> Self {
+        let source = Source { name: format!("kg:{}", endpoint.host()), knowledge: None };
+        let endpoint = Endpoint::Http(endpoint);
+        let vocabulary = match settings.profile {
+            KgProfile::Wikidata => Vocabulary::wikidata(),
+            KgProfile::Generic => Vocabulary::generic(&endpoint),
+        };
+        Self::with_profile(endpoint, &settings.language, source, (settings.profile, vocabulary))
+    }
+
+    fn with_profile(
+        endpoint: Endpoint,
+        language: &str,
+        source: Source,
+        (profile, vocabulary): (KgProfile, Vocabulary),
+    ) -> Self {
+        let numbered = |list: &[&str], name: &str| -> Vec<String> {
+            (0..list.len()).map(|number| format!("{name}{number}")).collect()
+        };
+        let columns = Columns {
+            labels: numbered(&vocabulary.labels, "label"),
+            aliases: numbered(&vocabulary.aliases, "alias"),
+            descriptions: numbered(&vocabulary.descriptions, "description"),
+        };
+        Self {
+            endpoint,
+            profile,
+            vocabulary,
+            columns,
+            language: language.to_owned(),
+            source,
+            all_properties: OnceCell::new(),
+            properties: Mutex::default(),
+            classes: Mutex::default(),
+            ends: Mutex::default(),
         }
     }
 
-    async fn profiles(&self, entities: &[EntityId]) -> Result<Vec<Profile>, BoxError> {
-        let words = self.words;
-        let found = self.in_batches(entities, |these| {
-            let class = any_of(var("e"), words.types, var("class"));
-            let class = optional(class, self.text_of("class", words.labels, "classLabel"));
-            let told = union(vec![
-                self.text_of("e", words.labels, "label"),
-                self.text_of("e", words.aliases, "alias"),
-                self.text_of("e", words.descriptions, "description"),
-                class,
-            ]);
-            let names = ["e", "label", "alias", "description", "class", "classLabel"];
-            distinct(join(these, told), &names, None)
-        });
-        let mut told: HashMap<String, read::Told> = HashMap::new();
-        for solution in found.await? {
-            if let Some(id) = iri(&solution, "e") {
-                told.entry(id).or_default().take(&solution);
-            }
+    /// The document of what the graph as a whole says.
+    pub(crate) fn name(&self) -> &str {
+        &self.source.name
+    }
+
+    /// The IRI of an id; `None` for what cannot stand in a query.
+    fn node(&self, id: &str) -> Option<NamedNode> {
+        match self.endpoint.in_process() {
+            Some(store) => store.iri(id),
+            None => NamedNode::new(id).ok(),
         }
-        let profile = |id: &EntityId| told.get(&id.0).cloned().unwrap_or_default().profile(id);
-        Ok(entities.iter().map(profile).collect())
     }
 
-    async fn around(&self, entity: &EntityId, limit: usize) -> Result<Vec<String>, BoxError> {
-        let Some(entity) = node(entity) else { return Ok(vec![]) };
-        let near = union(vec![
-            triple(entity.clone(), var("p"), var("near")),
-            triple(var("near"), var("p"), entity),
-        ]);
-        let near = sample(near, &["near"], limit);
-        let named = join(near, self.text_of("near", self.words.labels, "label"));
-        let found = self.ask(distinct(named, &["label"], Some(limit))).await?;
-        let mut labels: Vec<String> =
-            found.iter().filter_map(|solution| text(solution, "label")).collect();
-        labels.sort_unstable();
-        Ok(labels)
+    fn id(&self, iri: &str) -> String {
+        self.endpoint.in_process().map_or_else(|| iri.to_owned(), |store| store.id(iri))
     }
 
-    async fn properties(
+    /// The id of the IRI that a solution has under a name.
+    fn id_in(&self, solution: &QuerySolution, name: &str) -> Option<String> {
+        solutions::iri(solution, name).map(|iri| self.id(iri))
+    }
+
+    fn ids_in(&self, solutions: &[QuerySolution], name: &str) -> BTreeSet<String> {
+        solutions.iter().filter_map(|solution| self.id_in(solution, name)).collect()
+    }
+
+    fn terms(&self, ids: &[EntityId]) -> Vec<GroundTerm> {
+        ids.iter().filter_map(|id| self.node(&id.0)).map(GroundTerm::NamedNode).collect()
+    }
+
+    async fn ask(&self, pattern: GraphPattern) -> Result<Vec<QuerySolution>, BoxError> {
+        self.endpoint.solutions(select(pattern)).await
+    }
+
+    /// One query for each batch of entities, some concurrently, their solutions in order.
+    async fn ask_in_batches(
         &self,
-        entities: &[EntityId],
-        _words: &str,
-    ) -> Result<Vec<Arc<Property>>, BoxError> {
-        let looked_at = terms(&entities[..entities.len().min(LOOKED_AT)]);
-        if looked_at.is_empty() {
-            return Ok(vec![]);
-        }
-        let these = || values("e", looked_at.clone());
-        let leaving = join(these(), triple(var("e"), var("p"), var("o")));
-        let arriving = join(these(), triple(var("s"), var("p"), var("e")));
-        let both = union(vec![
-            distinct(leaving, &["p"], None),
-            distinct(sample(arriving, &["p"], SAMPLE), &["p"], None),
-        ]);
-        let found = self.ask(distinct(both, &["p"], None)).await?;
-        let ids = found.iter().filter_map(|solution| iri(solution, "p"));
-        let ids = ids.filter(|id| !super::rdf::is_describing(id)).collect();
-        self.described(&ids).await
+        ids: &[EntityId],
+        pattern: impl Fn(GraphPattern) -> GraphPattern,
+    ) -> Result<Vec<QuerySolution>, BoxError> {
+        let batches = ids.chunks(BATCH).map(|ids| self.terms(ids));
+        let batches = batches.filter(|terms| !terms.is_empty());
+        let patterns: Vec<GraphPattern> =
+            batches.map(|terms| pattern(values("e", terms))).collect();
+        let queries = stream::iter(patterns.into_iter().map(|pattern| self.ask(pattern)));
+        let solutions: Vec<Vec<QuerySolution>> = queries.buffered(AT_ONCE).try_collect().await?;
+        Ok(solutions.into_iter().flatten().collect())
     }
 
-    async fn of_heads(
-        &self,
-        heads: &[EntityId],
-        property: &Arc<Property>,
-    ) -> Result<Vec<Stated>, BoxError> {
-        let Ok(predicate) = NamedNode::new(&property.id) else { return Ok(vec![]) };
-        let found = self.in_batches(heads, |these| {
-            let facts = join(these, triple(var("e"), predicate.clone(), var("v")));
-            let facts = read::with_quantity(facts, &property.id, &self.language);
-            distinct(facts, &["e", "v", "number", "unit"], None)
-        });
-        let mut by_head: HashMap<String, Vec<QuerySolution>> = HashMap::new();
-        for solution in found.await? {
-            if let Some(id) = iri(&solution, "e") {
-                by_head.entry(id).or_default().push(solution);
+    /// The texts of some properties, each property's under a name of its own. Far graphs have
+    /// texts in hundreds of languages, of which only ours are sent.
+    fn texts(&self, of: &str, properties: &[&str], names: &[String]) -> Vec<GraphPattern> {
+        let text = |(property, name): (&&str, &String)| {
+            let texts = triple(var(of), own(property), var(name));
+            match &self.endpoint {
+                Endpoint::Http(_) => in_language(texts, name, &self.language),
+                Endpoint::InProcess(_) => texts,
             }
-        }
-        let facts = heads.iter().flat_map(|head| {
-            let ends =
-                by_head.get(&head.0).map(|found| read::ends(found, property, &self.language));
-            let stated = move |tail| Stated {
-                head: head.clone(),
-                property: Arc::clone(property),
-                tail,
-                source: self.own_name(),
-            };
-            ends.unwrap_or_default().into_iter().map(stated)
-        });
-        Ok(facts.collect())
-    }
-
-    async fn of_tail(
-        &self,
-        tail: &EntityId,
-        property: &Arc<Property>,
-        limit: usize,
-    ) -> Result<Vec<Stated>, BoxError> {
-        let (Some(object), Ok(predicate)) = (node(tail), NamedNode::new(&property.id)) else {
-            return Ok(vec![]);
         };
-        let facts = filter(triple(var("e"), predicate, object), is_iri("e"));
-        let heads = self.ids(distinct(facts, &["e"], Some(limit))).await?;
-        let stated = |head| Stated {
-            head,
-            property: Arc::clone(property),
-            tail: Node::Entity(tail.clone()),
-            source: self.own_name(),
-        };
-        Ok(heads.into_iter().map(stated).collect())
+        properties.iter().zip(names).map(text).collect()
     }
 
-    async fn between(&self, head: &EntityId, tail: &EntityId) -> Result<Vec<Stated>, BoxError> {
-        let (Some(subject), Some(object)) = (node(head), node(tail)) else { return Ok(vec![]) };
-        let found = self.ask(distinct(triple(subject, var("p"), object), &["p"], None)).await?;
-        let ids = found.iter().filter_map(|solution| iri(solution, "p"));
-        let ids = ids.filter(|id| !super::rdf::is_describing(id)).collect();
-        let stated = |property| Stated {
-            head: head.clone(),
-            property,
-            tail: Node::Entity(tail.clone()),
-            source: self.own_name(),
-        };
-        Ok(self.described(&ids).await?.into_iter().map(stated).collect())
+    /// Facts with the named graph that states them, where that says more than the endpoint.
+    fn stating(&self, facts: GraphPattern) -> GraphPattern {
+        if self.endpoint.in_process().is_some() { in_graph(facts) } else { facts }
     }
 
-    async fn ends(&self, property: &Property) -> Result<Ends, BoxError> {
-        let held = || self.ends.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = held().get(&property.id).cloned() {
-            return Ok(known);
-        }
-        let Ok(predicate) = NamedNode::new(&property.id) else { return Ok(Ends::default()) };
-        let facts = triple(var("h"), predicate, var("t"));
-        let facts = sample(facts, &["h", "t"], SAMPLED_ENDS);
-        let sorted = union(vec![
-            any_of(var("h"), self.words.types, var("head")),
-            any_of(var("t"), self.words.types, var("tail")),
-        ]);
-        let found = self.ask(distinct(join(facts, sorted), &["head", "tail"], None)).await?;
-        let of = |name| found.iter().filter_map(|solution| iri(solution, name)).collect();
-        let ends = Ends { heads: of("head"), tails: of("tail") };
-        held().insert(property.id.clone(), ends.clone());
-        Ok(ends)
+    fn labels(&self, of: &str) -> GraphPattern {
+        union(self.texts(of, &self.vocabulary.labels, &self.columns.labels))
     }
+}
 
-    async fn classes(&self, entities: &[EntityId]) -> Result<Vec<Vec<Class>>, BoxError> {
-        let ways = (self.words.types, self.words.above);
-        let found = self.in_batches(entities, |these| {
-            distinct(join(these, upwards(var("e"), ways, var("class"))), &["e", "class"], None)
-        });
-        let mut of_each: HashMap<String, BTreeSet<String>> = HashMap::new();
-        for solution in found.await? {
-            if let (Some(id), Some(class)) = (iri(&solution, "e"), iri(&solution, "class")) {
-                of_each.entry(id).or_default().insert(class);
-            }
-        }
-        let all: BTreeSet<EntityId> = of_each.values().flatten().cloned().map(EntityId).collect();
-        let all: Vec<EntityId> = all.into_iter().collect();
-        let named: HashMap<String, Class> = self
-            .profiles(&all)
-            .await?
-            .into_iter()
-            .map(|Profile { id, label, aliases, .. }| {
-                let names = std::iter::once(label).chain(aliases).collect();
-                (id.0.clone(), Class { id: id.0, names })
-            })
-            .collect();
-        let of = |id: &EntityId| {
-            let classes = of_each.get(&id.0).into_iter().flatten();
-            classes.filter_map(|class| named.get(class).cloned()).collect()
-        };
-        Ok(entities.iter().map(of).collect())
-    }
-
-    async fn has_class(&self, name: &str) -> Result<bool, BoxError> {
-        let ways: Vec<GroundTerm> =
-            singular(name).iter().flat_map(|name| written(name, &self.language)).collect();
-        if ways.is_empty() {
-            return Ok(false);
-        }
-        let names = any_of(var("class"), &self.words.names(), var("name"));
-        let used = union(vec![
-            any_of(var("member"), self.words.types, var("class")),
-            any_of(var("member"), self.words.above, var("class")),
-        ]);
-        let found = join(join(values("name", ways), names), used);
-        Ok(!self.ask(sample(found, &["class"], 1)).await?.is_empty())
-    }
-
-    fn own_name(&self) -> String {
-        format!("kg:{}", self.client.host())
-    }
-
-    async fn cited(&self, _stated: &Stated) -> Result<Option<Hit>, BoxError> {
-        Ok(None)
-    }
+/// What is known already of the things that were asked for before.
+fn cache<T>(cached: &Mutex<HashMap<String, T>>) -> MutexGuard<'_, HashMap<String, T>> {
+    cached.lock().unwrap_or_else(PoisonError::into_inner)
 }

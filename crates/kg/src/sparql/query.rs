@@ -1,8 +1,10 @@
-//! Queries as algebra: what a user or a model says goes in as a literal or an IRI, never as syntax.
+//! Queries as algebra: the words of a user or a model become literals or IRIs, never syntax.
 use oxigraph::model::{Literal, NamedNode, Variable};
 use spargebra::Query;
 use spargebra::algebra::{Expression, Function, GraphPattern, PropertyPathExpression};
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
+
+use super::vocabulary::Vocabulary;
 
 pub(crate) fn var(name: &str) -> Variable {
     Variable::new_unchecked(name)
@@ -29,33 +31,47 @@ pub(crate) fn triple(
     }])
 }
 
-/// `subject a|b|c object`.
+/// `subject a|b|c object`; nothing where the list is empty.
 pub(crate) fn any_of(
     subject: impl Into<TermPattern>,
     predicates: &[&str],
     object: impl Into<TermPattern>,
 ) -> GraphPattern {
-    let path = alternatives(predicates);
+    let Some(path) = alternatives(predicates) else { return nothing() };
     GraphPattern::Path { subject: subject.into(), path, object: object.into() }
 }
 
-pub(crate) fn alternatives(predicates: &[&str]) -> PropertyPathExpression {
-    let mut paths = predicates.iter().map(|iri| PropertyPathExpression::NamedNode(own(iri)));
-    let first = paths.next().expect("a list of properties is never empty");
-    paths.fold(first, |left, right| {
-        PropertyPathExpression::Alternative(Box::new(left), Box::new(right))
-    })
+fn alternatives(predicates: &[&str]) -> Option<PropertyPathExpression> {
+    let paths = predicates.iter().map(|iri| PropertyPathExpression::NamedNode(own(iri)));
+    paths.reduce(|left, right| PropertyPathExpression::Alternative(Box::new(left), Box::new(right)))
 }
 
-/// `subject (a|b)/(c|d)* object`.
+/// `subject types/subclasses* object`: the classes of a thing with those above them.
 pub(crate) fn upwards(
     subject: impl Into<TermPattern>,
-    (first, then): (&[&str], &[&str]),
+    vocabulary: &Vocabulary,
     object: impl Into<TermPattern>,
 ) -> GraphPattern {
-    let more = PropertyPathExpression::ZeroOrMore(Box::new(alternatives(then)));
-    let path = PropertyPathExpression::Sequence(Box::new(alternatives(first)), Box::new(more));
+    let Some(first) = alternatives(&vocabulary.types) else { return nothing() };
+    let path = match alternatives(&vocabulary.subclasses) {
+        Some(above) => PropertyPathExpression::Sequence(
+            Box::new(first),
+            Box::new(PropertyPathExpression::ZeroOrMore(Box::new(above))),
+        ),
+        None => first,
+    };
     GraphPattern::Path { subject: subject.into(), path, object: object.into() }
+}
+
+/// A pattern without solutions.
+fn nothing() -> GraphPattern {
+    GraphPattern::Values { variables: vec![], bindings: vec![] }
+}
+
+/// `GRAPH ?graph { … }`.
+pub(crate) fn in_graph(inner: GraphPattern) -> GraphPattern {
+    let name = NamedNodePattern::Variable(var("graph"));
+    GraphPattern::Graph { name, inner: Box::new(inner) }
 }
 
 pub(crate) fn join(left: GraphPattern, right: GraphPattern) -> GraphPattern {
@@ -64,7 +80,7 @@ pub(crate) fn join(left: GraphPattern, right: GraphPattern) -> GraphPattern {
 
 pub(crate) fn union(patterns: Vec<GraphPattern>) -> GraphPattern {
     let mut patterns = patterns.into_iter();
-    let first = patterns.next().unwrap_or_default();
+    let Some(first) = patterns.next() else { return nothing() };
     patterns.fold(first, |left, right| GraphPattern::Union {
         left: Box::new(left),
         right: Box::new(right),
@@ -84,7 +100,7 @@ pub(crate) fn filter(inner: GraphPattern, expr: Expression) -> GraphPattern {
     GraphPattern::Filter { expr, inner: Box::new(inner) }
 }
 
-/// Texts in a language, in none, or in the one that stands for all.
+/// Texts in a language, in none, or in `mul`, which stands for all.
 pub(crate) fn in_language(inner: GraphPattern, text: &str, language: &str) -> GraphPattern {
     let tag = Expression::FunctionCall(Function::Lang, vec![var(text).into()]);
     let known = [language, "", "mul"].map(|tag| Literal::new_simple_literal(tag).into());
@@ -94,7 +110,7 @@ pub(crate) fn in_language(inner: GraphPattern, text: &str, language: &str) -> Gr
     filter(inner, Expression::Or(Box::new(same), Box::new(wider)))
 }
 
-/// Whether a text holds all these words, whatever their case.
+/// Whether a text contains all these words, in upper or lower case.
 pub(crate) fn holds(text: &str, words: &[&str]) -> Option<Expression> {
     let lower = Expression::FunctionCall(
         Function::LCase,
@@ -112,10 +128,14 @@ pub(crate) fn is_iri(name: &str) -> Expression {
 }
 
 /// `SELECT DISTINCT … LIMIT most`, as a query or within one.
-pub(crate) fn distinct(pattern: GraphPattern, names: &[&str], most: Option<usize>) -> GraphPattern {
+pub(crate) fn distinct(
+    pattern: GraphPattern,
+    names: &[impl AsRef<str>],
+    most: Option<usize>,
+) -> GraphPattern {
     let project = GraphPattern::Project {
         inner: Box::new(pattern),
-        variables: names.iter().map(|name| var(name)).collect(),
+        variables: names.iter().map(|name| var(name.as_ref())).collect(),
     };
     let inner = Box::new(GraphPattern::Distinct { inner: Box::new(project) });
     match most {
@@ -124,7 +144,7 @@ pub(crate) fn distinct(pattern: GraphPattern, names: &[&str], most: Option<usize
     }
 }
 
-/// The first so many solutions, in whatever order the endpoint has them.
+/// The first `most` solutions, in the order of the endpoint.
 pub(crate) fn sample(pattern: GraphPattern, names: &[&str], most: usize) -> GraphPattern {
     let variables = names.iter().map(|name| var(name)).collect();
     let inner = Box::new(GraphPattern::Project { inner: Box::new(pattern), variables });

@@ -12,7 +12,7 @@ use sparesults::{QueryResultsFormat, QueryResultsSerializer};
 
 /// What happens to one query instead of an answer.
 #[derive(Debug, Clone)]
-pub(crate) enum Trouble {
+pub(crate) enum Failure {
     Late(Duration),
     Html,
     Half,
@@ -31,7 +31,7 @@ pub(crate) struct Double {
 struct Shared {
     store: Store,
     queries: Mutex<Vec<String>>,
-    troubles: Mutex<VecDeque<Trouble>>,
+    failures: Mutex<VecDeque<Failure>>,
 }
 
 impl Double {
@@ -40,7 +40,7 @@ impl Double {
         store.load_from_slice(RdfFormat::Turtle, turtle).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let shared = Shared { store, queries: Mutex::default(), troubles: Mutex::default() };
+        let shared = Shared { store, queries: Mutex::default(), failures: Mutex::default() };
         let shared = Arc::new(shared);
         let serving = Arc::clone(&shared);
         // The thread ends with the test's process.
@@ -62,8 +62,8 @@ impl Double {
         self.shared.queries.lock().unwrap().clone()
     }
 
-    pub(crate) fn fail(&self, troubles: impl IntoIterator<Item = Trouble>) {
-        self.shared.troubles.lock().unwrap().extend(troubles);
+    pub(crate) fn fail(&self, failures: impl IntoIterator<Item = Failure>) {
+        self.shared.failures.lock().unwrap().extend(failures);
     }
 
     pub(crate) fn facts(&self) -> usize {
@@ -93,29 +93,29 @@ impl Shared {
         let url = reqwest::Url::parse(&format!("http://a.example/?{body}")).unwrap();
         let query = url.query_pairs().find(|(name, _)| name == "query").unwrap().1.into_owned();
         self.queries.lock().unwrap().push(query.clone());
-        let trouble = self.troubles.lock().unwrap().pop_front();
+        let failure = self.failures.lock().unwrap().pop_front();
         let json = "application/sparql-results+json";
-        let (status, kind, more, body) = match trouble {
+        let (status, kind, more, body) = match failure {
             None => (200, json, String::new(), self.answer(&query)),
-            Some(Trouble::Late(wait)) => {
+            Some(Failure::Late(wait)) => {
                 std::thread::sleep(wait);
                 return;
             }
-            Some(Trouble::Html) => {
+            Some(Failure::Html) => {
                 (200, "text/html", String::new(), "<!doctype html><h1>Hello</h1>".into())
             }
-            Some(Trouble::Half) => {
+            Some(Failure::Half) => {
                 let whole = self.answer(&query);
                 (200, json, String::new(), whole[..whole.len() / 2].to_owned())
             }
-            Some(Trouble::Throttled(after)) => {
+            Some(Failure::Throttled(after)) => {
                 (429, "text/plain", format!("Retry-After: {after}\r\n"), "slow down".into())
             }
-            Some(Trouble::Redirect(to)) => {
+            Some(Failure::Redirect(to)) => {
                 (307, "text/plain", format!("Location: {to}\r\n"), String::new())
             }
-            Some(Trouble::Status(status)) => (status, "text/plain", String::new(), "no".into()),
-            Some(Trouble::Json(body)) => (200, json, String::new(), body.into()),
+            Some(Failure::Status(status)) => (status, "text/plain", String::new(), "no".into()),
+            Some(Failure::Json(body)) => (200, json, String::new(), body.into()),
         };
         let length = body.len();
         let _ = write!(

@@ -2,7 +2,6 @@
 use std::time::{Duration, SystemTime};
 
 use halma_core::ConfigError;
-use oxigraph::model::Term;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
 use sparesults::{
@@ -66,14 +65,15 @@ impl SparqlError {
     }
 }
 
-pub(crate) struct Client {
+/// A SPARQL 1.1 endpoint.
+pub(crate) struct HttpEndpoint {
     outside: Outside,
     url: Url,
     headers: HeaderMap,
     retries: usize,
 }
 
-impl Client {
+impl HttpEndpoint {
     /// Connects to nothing yet. The error's `file` is left empty for whoever read the
     /// configuration.
     pub(crate) fn new(settings: &KgSettings, key: Option<&str>) -> Result<Self, ConfigError> {
@@ -184,21 +184,5 @@ fn read(bytes: &[u8]) -> Result<Vec<QuerySolution>, String> {
             solutions.collect::<Result<_, _>>().map_err(|e| e.to_string())
         }
         SliceQueryResultsParserOutput::Boolean(_) => Err("a truth value for a table".into()),
-    }
-}
-
-/// The IRI that a solution has under a name.
-pub(crate) fn iri(solution: &QuerySolution, name: &str) -> Option<String> {
-    match solution.get(name)? {
-        Term::NamedNode(node) => Some(node.as_str().to_owned()),
-        _ => None,
-    }
-}
-
-/// The text that a solution has under a name.
-pub(crate) fn text(solution: &QuerySolution, name: &str) -> Option<String> {
-    match solution.get(name)? {
-        Term::Literal(literal) => Some(literal.value().to_owned()),
-        _ => None,
     }
 }

@@ -1,27 +1,28 @@
-use std::sync::Mutex;
+//! The base's own facts.
+use std::sync::{Arc, Mutex};
 
-use halma_core::{Facts, Layer};
+use halma_core::{EntityId, Facts, Layer, NodeId};
 use halma_testkit::Toy;
 
-use super::super::changing::Changing;
-use super::super::several::Several;
-use super::*;
+use super::samples::reef;
+use crate::base::{KbEntity, KbFact, KbGraph, KbGraphLoader, kb_facts};
+use crate::combined::Combined;
 
 fn node(id: &str) -> NodeId {
     NodeId(id.to_owned())
 }
 
-fn entity(id: &str, name: &str, kind: &str, description: &str) -> ToldEntity {
+fn entity(id: &str, name: &str, kind: &str, description: &str) -> KbEntity {
     let (name, kind, description) = (name.to_owned(), kind.to_owned(), description.to_owned());
-    ToldEntity { id: node(id), name, aliases: vec![], kind, description }
+    KbEntity { id: node(id), name, aliases: vec![], kind, description }
 }
 
-fn fact(id: &str, head: &str, relation: &str, tail: &str) -> ToldFact {
-    ToldFact { id: node(id), head: node(head), relation: relation.to_owned(), tail: node(tail) }
+fn fact(id: &str, head: &str, relation: &str, tail: &str) -> KbFact {
+    KbFact { id: node(id), head: node(head), relation: relation.to_owned(), tail: node(tail) }
 }
 
-fn told(version: &str) -> Told {
-    Told {
+fn graph(version: &str) -> KbGraph {
+    KbGraph {
         version: version.to_owned(),
         entities: vec![
             entity("e1", "Far Light", "lighthouse", "tower on a reef"),
@@ -38,10 +39,10 @@ fn told(version: &str) -> Told {
     }
 }
 
-fn base() -> Changing<BaseFacts> {
+fn base() -> Arc<dyn Facts> {
     let toy = Toy::new(&[("reef", "Reefs", "The Far Light is kept by Anna.", &["Who keeps it?"])]);
-    let telling: Telling = Arc::new(|known| Ok((known != Some("1")).then(|| told("1"))));
-    Changing(BaseFacts::new(toy, telling))
+    let load: KbGraphLoader = Arc::new(|known| Ok((known != Some("1")).then(|| graph("1"))));
+    kb_facts(toy, load)
 }
 
 #[tokio::test]
@@ -64,17 +65,17 @@ async fn what_documents_say_is_asked_as_a_graph_and_cited_by_their_chunks() {
 }
 
 #[tokio::test]
-async fn what_is_told_is_read_again_only_when_it_has_changed() {
+async fn facts_are_read_again_only_when_it_has_changed() {
     let version = Arc::new(Mutex::new("1".to_owned()));
     let (now, read) = (Arc::clone(&version), Arc::new(Mutex::new(0)));
     let counted = Arc::clone(&read);
-    let telling: Telling = Arc::new(move |known| {
+    let load: KbGraphLoader = Arc::new(move |known| {
         let now = now.lock().unwrap().clone();
         let new = known != Some(now.as_str());
         *counted.lock().unwrap() += usize::from(new);
-        Ok(new.then(|| told(&now)))
+        Ok(new.then(|| graph(&now)))
     });
-    let base = Changing(BaseFacts::new(Toy::empty(), telling));
+    let base = kb_facts(Toy::empty(), load);
     for _ in 0..3 {
         base.find("Far Light", None, 5).await.unwrap();
     }
@@ -86,8 +87,8 @@ async fn what_is_told_is_read_again_only_when_it_has_changed() {
 
 #[tokio::test]
 async fn several_graphs_are_asked_as_one() {
-    let reef = Arc::new(super::super::embedded::samples::reef());
-    let both = Several::new(vec![reef, Arc::new(base())]);
+    let reef = Arc::new(reef());
+    let both = Combined::new(vec![reef, base()]);
     let found = both.find("Far Light", None, 9).await.unwrap();
     assert_eq!(found.len(), 2);
     let facts = both.relate(&found[0].id, "height").await.unwrap();

@@ -1,10 +1,10 @@
+//! Loaded graphs.
 use std::path::Path;
-use std::sync::Arc;
 
 use halma_core::{Fact, Facts, Tail};
 
 use super::samples::{REEF, id, loaded, reef};
-use super::*;
+use crate::loaded::{KgError, KgGraphs, KgLoad, read};
 use crate::operators::Operators;
 
 fn lines(facts: &[Fact]) -> Vec<String> {
@@ -142,7 +142,7 @@ async fn evidence_names_its_graph() {
 async fn graphs_side_by_side_tell_a_shared_fact_once() {
     let more = "<http://a.example/far> <http://a.example/p/height> 31.5 , 32 .";
     let (_dir, files) = loaded(&[("a.ttl", REEF), ("b.ttl", more)]);
-    let both = Operators::new(Arc::new(Stored::read(&files, "en").unwrap()), String::new());
+    let both = Operators::new(read(&files, "en").unwrap(), String::new());
     let facts = both.relate(&id("far"), "height").await.unwrap();
     assert_eq!(lines(&facts), ["Far Light – height – 31.5 m", "Far Light – height – 32 m"]);
     assert_eq!(facts[1].evidence.document, "kg:b.ttl");

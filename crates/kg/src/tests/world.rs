@@ -1,13 +1,12 @@
 //! The questions of the demo's graph, answered by the operators alone: no model, no text.
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
 
 use halma_core::{Entity, Facts, Tail};
 use serde_json::Value;
 
-use super::embedded::{EmbeddedGraph, Files, KgLoad};
-use super::operators::Operators;
+use crate::loaded::{Files, KgLoad, read};
+use crate::operators::Operators;
 
 /// What a step of a plan came to.
 #[derive(Clone)]
@@ -33,7 +32,7 @@ fn graph() -> Operators {
     let dir = tempfile::tempdir().unwrap();
     let files = Files(dir.path().join("kg"));
     files.load(&world().join("graph.ttl"), &KgLoad::default()).unwrap();
-    Operators::new(Arc::new(EmbeddedGraph::read(&files, "en").unwrap()), String::new())
+    Operators::new(read(&files, "en").unwrap(), String::new())
 }
 
 /// `Relate([1], "mean radius")`: the operator and its arguments, the quotes taken off.

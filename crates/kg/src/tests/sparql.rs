@@ -1,18 +1,20 @@
+//! An endpoint over HTTP.
+use std::sync::Arc;
 use std::time::Duration;
 
-use halma_core::{Fact, Tail};
+use halma_core::{EntityId, Fact, Facts, Tail};
 
-use super::double::{Double, Trouble};
-use super::query::select;
-use super::*;
-use crate::embedded::samples::{REEF, id, reef};
+use super::samples::{REEF, id, reef};
+use crate::endpoint::double::{Double, Failure};
+use crate::settings::{KgProfile, KgSettings};
+use crate::sources::over_http;
 
 fn settings(double: &Double) -> KgSettings {
     KgSettings { url: double.url(), timeout_seconds: 5.0, ..KgSettings::default() }
 }
 
-fn asked(settings: &KgSettings) -> Arc<dyn Facts> {
-    endpoint(settings, None).unwrap()
+fn graph_at(settings: &KgSettings) -> Arc<dyn Facts> {
+    over_http(settings, None).unwrap()
 }
 
 fn lines(facts: &[Fact]) -> Vec<String> {
@@ -22,7 +24,7 @@ fn lines(facts: &[Fact]) -> Vec<String> {
 #[tokio::test]
 async fn an_endpoint_answers_as_the_same_graph_in_memory_does() {
     let double = Double::serving(REEF);
-    let (far, here) = (asked(&settings(&double)), reef());
+    let (far, here) = (graph_at(&settings(&double)), reef());
     for (name, descriptor) in [
         ("the light", None),
         ("The Light", Some("tower on a pier")),
@@ -81,7 +83,7 @@ async fn an_endpoint_answers_as_the_same_graph_in_memory_does() {
 async fn words_never_become_syntax() {
     let double = Double::serving(REEF);
     let before = double.facts();
-    let graph = asked(&settings(&double));
+    let graph = graph_at(&settings(&double));
     let evil = [
         r#"x" . } ; DROP ALL #"#,
         r#"x\" } UNION { ?s ?p ?o } #"#,
@@ -112,17 +114,17 @@ async fn words_never_become_syntax() {
 #[tokio::test]
 async fn what_passes_is_tried_again_and_no_more_often_than_that() {
     let double = Double::serving(REEF);
-    let graph = asked(&settings(&double));
-    double.fail([Trouble::Throttled("0"), Trouble::Half]);
+    let graph = graph_at(&settings(&double));
+    double.fail([Failure::Throttled("0"), Failure::Half]);
     assert_eq!(graph.between(&id("anna"), &id("ben")).await.unwrap().len(), 1);
-    let graph = asked(&KgSettings { retries: 1, ..settings(&double) });
+    let graph = graph_at(&KgSettings { retries: 1, ..settings(&double) });
     let before = double.queries().len();
-    double.fail(std::iter::repeat_n(Trouble::Throttled("0"), 2));
+    double.fail(std::iter::repeat_n(Failure::Throttled("0"), 2));
     let error = graph.between(&id("anna"), &id("ben")).await.unwrap_err().to_string();
     assert!(error.contains("fewer queries (429)"), "{error}");
     assert_eq!(double.queries().len(), before + 2);
     // Who asks for an hour is told to the user at once.
-    double.fail([Trouble::Throttled("3600")]);
+    double.fail([Failure::Throttled("3600")]);
     let error = graph.between(&id("anna"), &id("ben")).await.unwrap_err().to_string();
     assert!(error.contains("in 3600 s"), "{error}");
     assert_eq!(double.queries().len(), before + 3);
@@ -131,25 +133,25 @@ async fn what_passes_is_tried_again_and_no_more_often_than_that() {
 #[tokio::test]
 async fn what_is_no_endpoint_is_told_by_what_to_do() {
     let double = Double::serving(REEF);
-    let graph = asked(&KgSettings { retries: 0, timeout_seconds: 0.5, ..settings(&double) });
+    let graph = graph_at(&KgSettings { retries: 0, timeout_seconds: 0.5, ..settings(&double) });
     let other = Double::serving(REEF);
-    for (trouble, words) in [
-        (Trouble::Html, "web page"),
-        (Trouble::Half, "half a result"),
-        (Trouble::Json(r#"{"error": 1}"#), "half a result"),
-        (Trouble::Json("[]"), "no SPARQL results"),
-        (Trouble::Json(""), "no SPARQL results"),
-        (Trouble::Late(Duration::from_secs(3)), "within 0.5 s"),
-        (Trouble::Status(500), "failed (500)"),
-        (Trouble::Status(400), "refused the query (400)"),
-        (Trouble::Status(401), "kg.key_env"),
-        (Trouble::Redirect(other.url()), "is not followed"),
-        (Trouble::Redirect("http://10.0.0.1/sparql".into()), "is not followed"),
-        (Trouble::Redirect("http://169.254.169.254/latest".into()), "is not followed"),
+    for (failure, words) in [
+        (Failure::Html, "web page"),
+        (Failure::Half, "half a result"),
+        (Failure::Json(r#"{"error": 1}"#), "half a result"),
+        (Failure::Json("[]"), "no SPARQL results"),
+        (Failure::Json(""), "no SPARQL results"),
+        (Failure::Late(Duration::from_secs(3)), "within 0.5 s"),
+        (Failure::Status(500), "failed (500)"),
+        (Failure::Status(400), "refused the query (400)"),
+        (Failure::Status(401), "kg.key_env"),
+        (Failure::Redirect(other.url()), "is not followed"),
+        (Failure::Redirect("http://10.0.0.1/sparql".into()), "is not followed"),
+        (Failure::Redirect("http://169.254.169.254/latest".into()), "is not followed"),
     ] {
-        double.fail([trouble.clone()]);
+        double.fail([failure.clone()]);
         let error = graph.between(&id("anna"), &id("ben")).await.unwrap_err().to_string();
-        assert!(error.contains(words), "{trouble:?}: {error}");
+        assert!(error.contains(words), "{failure:?}: {error}");
     }
     assert!(other.queries().is_empty(), "nothing goes where a reply points");
 }
@@ -164,7 +166,7 @@ fn a_wrong_setting_is_told_before_anything_is_asked() {
     ] {
         let settings =
             KgSettings { url: url.into(), timeout_seconds: timeout, ..KgSettings::default() };
-        let error = endpoint(&settings, None).err().unwrap();
+        let error = over_http(&settings, None).err().unwrap();
         assert_eq!(error.key, key);
         assert!(!error.to_string().contains("u:p"), "{error}");
     }
@@ -199,7 +201,7 @@ wd:Q72 rdfs:label "Harbour Office"@en .
 async fn wikidata_is_read_by_its_own_words() {
     let double = Double::serving(WIKIDATA);
     let settings = KgSettings { profile: KgProfile::Wikidata, ..settings(&double) };
-    let graph = asked(&settings);
+    let graph = graph_at(&settings);
     let found = graph.find("far light", Some("lighthouse"), 9).await.unwrap();
     let of = |name: &str| EntityId(format!("http://www.wikidata.org/entity/{name}"));
     assert_eq!((found[0].id.clone(), found.len()), (of("Q70"), 2));
@@ -228,14 +230,6 @@ async fn wikidata_is_read_by_its_own_words() {
     );
 }
 
-#[test]
-fn wikidata_is_searched_by_its_own_service() {
-    let query = select(distinct(read::entity_search(r#"a" } #"#, "en"), &["e"], Some(5)));
-    let text = query.to_string();
-    assert_eq!(spargebra::SparqlParser::new().parse_query(&text).unwrap(), query);
-    assert!(text.contains("SERVICE <http://wikiba.se/ontology#mwapi>"), "{text}");
-}
-
 #[tokio::test]
 async fn ten_thousand_entities_are_filtered_in_few_queries() {
     use std::fmt::Write as _;
@@ -247,7 +241,7 @@ async fn ten_thousand_entities_are_filtered_in_few_queries() {
         let _ = writeln!(turtle, "<http://a.example/{number}> p:height {number} .");
     }
     let double = Double::serving(&turtle);
-    let graph = asked(&KgSettings { timeout_seconds: 60.0, ..settings(&double) });
+    let graph = graph_at(&KgSettings { timeout_seconds: 60.0, ..settings(&double) });
     let all: Vec<EntityId> = (0..10_000).map(|number| id(&number.to_string())).collect();
     let kept = graph.filter(&all, "height at least 9990").await.unwrap().unwrap();
     assert_eq!(kept.len(), 10);

@@ -1,18 +1,21 @@
-//! What was loaded into a base: kept in files, brought into memory when it is first asked.
+//! Graphs that were loaded into a base: stored in files, read into memory by the first question.
+mod files;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use async_trait::async_trait;
 use halma_core::{BoxError, Facts};
 use serde::{Deserialize, Serialize};
 
-use super::files::{Files, Kept, KgError, KgLoad, KgLoaded};
-use super::store::Stored;
-use crate::changing::{Changing, Current};
-use crate::operators::Operators;
+pub(crate) use self::files::{Files, escaped, unescaped};
+pub use self::files::{KgError, KgFormat, KgLoad, KgLoaded};
+use crate::endpoint::{Endpoint, InProcess};
+use crate::rdf;
+use crate::reloading::{Reloading, Versioned};
+use crate::sparql::{Source, SparqlGraph};
 
-/// Classes and relations that are named to whoever chooses among sources.
+/// Classes and relations that are named to those who choose among sources.
 const NAMED: usize = 8;
 
 /// What the loaded graphs hold, together.
@@ -30,24 +33,36 @@ pub struct KgFigures {
 }
 
 impl KgFigures {
-    fn of(stored: &Stored) -> Self {
+    async fn count(graph: &SparqlGraph) -> Result<Self, BoxError> {
+        let store = graph.endpoint.in_process().ok_or("only loaded graphs are counted")?;
+        let properties = graph.properties(&[]).await?;
         let mut labels: Vec<String> =
-            stored.properties.iter().map(|property| property.label().to_owned()).collect();
+            properties.iter().map(|property| property.label().to_owned()).collect();
         labels.sort_unstable();
         labels.dedup();
         labels.truncate(NAMED * 4);
-        Self {
-            facts: stored.facts,
-            entities: stored.entities.len(),
-            unlabelled: stored.unlabelled,
-            relations: stored.properties.len(),
-            classes: stored.commonest_classes(NAMED),
-            some_relations: labels,
+        let describing =
+            |id: &str| rdf::OF_CLASSES.contains(&id) || rdf::OF_PROPERTIES.contains(&id);
+        let mut members: Vec<(&String, usize)> =
+            store.members.iter().map(|(id, count)| (id, *count)).collect();
+        members.retain(|(id, _)| !describing(id));
+        members.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut classes = vec![];
+        for (id, count) in members.into_iter().take(NAMED) {
+            classes.push((graph.class_label(id).await?, count));
         }
+        Ok(Self {
+            facts: store.facts,
+            entities: store.entities.len(),
+            unlabelled: store.unlabelled,
+            relations: properties.len(),
+            classes,
+            some_relations: labels,
+        })
     }
 
     /// In one line.
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         let classes: Vec<&str> = self.classes.iter().map(|(name, _)| name.as_str()).collect();
         let mut line =
             format!("knowledge graph of {} facts about {} entities", self.facts, self.entities);
@@ -83,24 +98,24 @@ impl KgGraphs {
     }
 
     pub fn list(&self) -> Vec<KgGraph> {
-        let kept = self.files.list().into_iter();
-        kept.map(|kept| KgGraph { name: kept.graph, bytes: kept.bytes }).collect()
+        let files = self.files.list().into_iter();
+        files.map(|file| KgGraph { name: file.graph, bytes: file.bytes }).collect()
     }
 
     pub fn is_empty(&self) -> bool {
         self.files.list().is_empty()
     }
 
-    /// Names what is loaded, so that answers from other graphs are not taken for answers from
+    /// Identifies what is loaded, so that answers from other graphs are not taken for answers from
     /// these.
     pub fn fingerprint(&self) -> Result<String, KgError> {
         let mut hasher = blake3::Hasher::new();
-        for kept in self.files.list() {
-            hasher.update(kept.graph.as_bytes());
+        for stored in self.files.list() {
+            hasher.update(stored.graph.as_bytes());
             hasher.update(&[0]);
-            let file = std::fs::File::open(&kept.path);
+            let file = std::fs::File::open(&stored.path);
             file.and_then(|file| hasher.update_reader(file).map(|_| ()))
-                .map_err(|source| KgError::Unreadable { path: kept.path.clone(), source })?;
+                .map_err(|source| KgError::Unreadable { path: stored.path.clone(), source })?;
         }
         Ok(hasher.finalize().to_hex()[..16].to_owned())
     }
@@ -108,7 +123,7 @@ impl KgGraphs {
     /// Loads a file. It is read whole first: a broken one changes nothing.
     pub fn load(&self, file: &Path, how: &KgLoad) -> Result<KgLoaded, KgError> {
         let loaded = self.files.load(file, how)?;
-        if loaded.added > 0 || loaded.removed > 0 || self.kept_figures().is_none() {
+        if loaded.added > 0 || loaded.removed > 0 || self.stored_figures().is_none() {
             self.figures()?;
         }
         Ok(loaded)
@@ -129,9 +144,12 @@ impl KgGraphs {
         Ok(gone)
     }
 
-    /// Counts anew and keeps the figures beside the graphs.
+    /// Counts again and stores the figures next to the graphs.
     pub fn figures(&self) -> Result<KgFigures, KgError> {
-        let figures = KgFigures::of(&Stored::read(&self.files, &self.language)?);
+        let graph = read(&self.files, &self.language)?;
+        // A store in this process answers at once, so that nothing is waited for.
+        let counted = futures::executor::block_on(KgFigures::count(&graph));
+        let figures = counted.map_err(|e| KgError::Store(e.to_string()))?;
         let path = self.figures_file();
         let text =
             serde_json::to_vec_pretty(&figures).map_err(|e| KgError::Store(e.to_string()))?;
@@ -141,48 +159,35 @@ impl KgGraphs {
         Ok(figures)
     }
 
-    /// The graphs to be asked, brought into memory by the first question.
+    /// The graphs to be asked, read into memory by the first question, and again when their files
+    /// have changed.
     pub fn facts(&self) -> Arc<dyn Facts> {
-        let figures = self.kept_figures();
-        let about = figures.map_or_else(|| "knowledge graph".to_owned(), |figures| figures.told());
+        let figures = self.stored_figures();
+        let about = figures.map_or_else(|| "knowledge graph".to_owned(), |one| one.describe());
         let (files, language) = (self.files.clone(), self.language.clone());
-        Arc::new(Changing(Loaded { files, language, about, held: Mutex::default() }))
+        let read = move |version: Option<&str>| {
+            let now = format!("{:?}", files.list());
+            if version == Some(now.as_str()) {
+                return Ok(None);
+            }
+            Ok(Some(Versioned { version: now, graph: read(&files, &language)? }))
+        };
+        Arc::new(Reloading::new(about, Arc::new(read)))
     }
 
     fn figures_file(&self) -> PathBuf {
         self.files.0.join("figures.json")
     }
 
-    fn kept_figures(&self) -> Option<KgFigures> {
+    fn stored_figures(&self) -> Option<KgFigures> {
         serde_json::from_slice(&std::fs::read(self.figures_file()).ok()?).ok()
     }
 }
 
-/// The graphs as they were when they were last read; read again when their files have changed.
-struct Loaded {
-    files: Files,
-    language: String,
-    about: String,
-    held: Mutex<Option<(Vec<Kept>, Arc<Operators>)>>,
-}
-
-#[async_trait]
-impl Current for Loaded {
-    fn about(&self) -> &str {
-        &self.about
-    }
-
-    async fn graph(&self) -> Result<Arc<Operators>, BoxError> {
-        let now = self.files.list();
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((_, graph)) = held.filter(|(then, _)| *then == now) {
-            return Ok(graph);
-        }
-        let (files, language) = (self.files.clone(), self.language.clone());
-        let read = tokio::task::spawn_blocking(move || Stored::read(&files, &language));
-        let graph = Arc::new(Operators::new(Arc::new(read.await??), self.about.clone()));
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        *held = Some((now, Arc::clone(&graph)));
-        Ok(graph)
-    }
+/// All graphs of a folder as one.
+pub(crate) fn read(files: &Files, language: &str) -> Result<SparqlGraph, KgError> {
+    let store = InProcess::read(files)?;
+    let name = format!("kg:{}", store.graphs.first().map_or("graph", String::as_str));
+    let source = Source { name, knowledge: None };
+    Ok(SparqlGraph::new(Endpoint::InProcess(store), language, source))
 }

@@ -1,10 +1,7 @@
 //! A small graph for tests.
-use std::sync::Arc;
-
 use halma_core::EntityId;
 
-use super::files::{Files, KgLoad};
-use super::store::Stored;
+use crate::loaded::{Files, KgLoad, read};
 use crate::operators::Operators;
 
 pub(crate) const REEF: &str = r#"
@@ -52,7 +49,7 @@ pub(crate) fn loaded(texts: &[(&str, &str)]) -> (tempfile::TempDir, Files) {
 
 pub(crate) fn reef() -> Operators {
     let (_dir, files) = loaded(&[("reef.ttl", REEF)]);
-    Operators::new(Arc::new(Stored::read(&files, "en").unwrap()), String::new())
+    Operators::new(read(&files, "en").unwrap(), String::new())
 }
 
 pub(crate) fn id(name: &str) -> EntityId {

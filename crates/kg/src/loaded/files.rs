@@ -1,4 +1,5 @@
-//! The graphs that were loaded into a base: sorted N-Triples in its folder `kg`, one file a graph.
+//! The files of the graphs that were loaded into a base: sorted N-Triples in its folder `kg`, one
+//! file for each graph.
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,13 +16,13 @@ pub enum KgError {
     #[error("`{path}` cannot be written: {source}")]
     Unwritten { path: PathBuf, source: std::io::Error },
     #[error(
-        "`{path}`: its name does not tell the format; say it with `--format turtle`, `ntriples`, \
+        "`{path}`: its name does not say the format; give it with `--format turtle`, `ntriples`, \
          `nquads`, `trig` or `rdfxml`"
     )]
     UnknownFormat { path: PathBuf },
     /// Lines and columns count from 1.
     #[error(
-        "`{path}`, line {line}, column {column}: {reason}; nothing was loaded. Mend the line, or \
+        "`{path}`, line {line}, column {column}: {reason}; nothing was loaded. Correct the line, or \
          name another format with `--format`"
     )]
     Broken { path: PathBuf, line: u64, column: u64, reason: String },
@@ -36,7 +37,7 @@ pub enum KgError {
 }
 
 impl KgError {
-    /// Whether another call can mend it.
+    /// Whether another call can succeed.
     pub fn is_wrong_use(&self) -> bool {
         match self {
             Self::Unreadable { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
@@ -86,7 +87,7 @@ impl KgFormat {
 /// How a file is to be loaded.
 #[derive(Debug, Clone, Default)]
 pub struct KgLoad {
-    /// Told by the file's name when `None`.
+    /// From the file's name when `None`.
     pub format: Option<KgFormat>,
     /// What the graph is called; the file's name when `None`.
     pub graph: Option<String>,
@@ -106,13 +107,13 @@ pub struct KgLoaded {
     pub facts: usize,
 }
 
-/// The folder of a base's graphs. It need not be there.
+/// The folder of a base's graphs, which need not exist.
 #[derive(Debug, Clone)]
 pub(crate) struct Files(pub(crate) PathBuf);
 
 /// One graph on disk.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Kept {
+pub(crate) struct StoredGraph {
     pub(crate) graph: String,
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
@@ -122,19 +123,19 @@ pub(crate) struct Kept {
 
 impl Files {
     /// The graphs by name.
-    pub(crate) fn list(&self) -> Vec<Kept> {
+    pub(crate) fn list(&self) -> Vec<StoredGraph> {
         let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
-        let kept = entries.filter_map(|entry| {
+        let graphs = entries.filter_map(|entry| {
             let path = entry.path();
             let name = path.file_name()?.to_str()?.strip_suffix(".nt")?;
             let about = entry.metadata().ok()?;
             let written = about.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
             let (graph, bytes) = (unescaped(name), about.len());
-            Some(Kept { graph, path, bytes, written: written.as_nanos() })
+            Some(StoredGraph { graph, path, bytes, written: written.as_nanos() })
         });
-        let mut kept: Vec<Kept> = kept.collect();
-        kept.sort_unstable();
-        kept
+        let mut graphs: Vec<StoredGraph> = graphs.collect();
+        graphs.sort_unstable();
+        graphs
     }
 
     fn path(&self, graph: &str) -> PathBuf {
@@ -179,46 +180,41 @@ impl Files {
         Ok(KgLoaded { graph, read, added, removed, facts })
     }
 
-    /// Beside its place first, so that a crash leaves the old or the new.
+    /// Written under another name first, so that a crash leaves the old file or the new one.
     fn write(&self, path: &Path, lines: &[String]) -> Result<(), KgError> {
         let unwritten = |source| KgError::Unwritten { path: path.to_owned(), source };
         std::fs::create_dir_all(&self.0).map_err(unwritten)?;
-        let beside = path.with_extension("part");
+        let partial = path.with_extension("part");
         let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
         for line in lines {
             text.push_str(line);
             text.push('\n');
         }
-        let mut file = std::fs::File::create(&beside).map_err(unwritten)?;
+        let mut file = std::fs::File::create(&partial).map_err(unwritten)?;
         std::io::Write::write_all(&mut file, text.as_bytes()).map_err(unwritten)?;
         file.sync_all().map_err(unwritten)?;
-        std::fs::rename(&beside, path).map_err(unwritten)
+        std::fs::rename(&partial, path).map_err(unwritten)
     }
 
-    /// Removes one graph, or all; the names of those that went.
+    /// Removes one graph, or all, and returns the names of those that were removed.
     pub(crate) fn unload(&self, graph: Option<&str>) -> Result<Vec<String>, KgError> {
-        let kept = self.list();
-        let gone: Vec<Kept> = match graph {
-            None => kept,
-            Some(name) => {
-                let known: Vec<String> =
-                    kept.iter().map(|one| format!("`{}`", one.graph)).collect();
-                let gone: Vec<Kept> = kept.into_iter().filter(|one| one.graph == name).collect();
-                if gone.is_empty() {
-                    let known = match known.len() {
-                        0 => "none is loaded".to_owned(),
-                        _ => format!("loaded are {}", known.join(", ")),
-                    };
-                    return Err(KgError::Unknown { name: name.to_owned(), known });
-                }
-                gone
+        let mut graphs = self.list();
+        if let Some(name) = graph {
+            let all: Vec<String> = graphs.iter().map(|one| format!("`{}`", one.graph)).collect();
+            graphs.retain(|one| one.graph == name);
+            if graphs.is_empty() {
+                let known = match all.len() {
+                    0 => "none is loaded".to_owned(),
+                    _ => format!("loaded are {}", all.join(", ")),
+                };
+                return Err(KgError::Unknown { name: name.to_owned(), known });
             }
-        };
-        for one in &gone {
+        }
+        for one in &graphs {
             std::fs::remove_file(&one.path)
                 .map_err(|source| KgError::Unwritten { path: one.path.clone(), source })?;
         }
-        Ok(gone.into_iter().map(|one| one.graph).collect())
+        Ok(graphs.into_iter().map(|one| one.graph).collect())
     }
 }
 
@@ -257,19 +253,19 @@ fn broken(path: &Path, error: impl Into<RdfParseError>) -> KgError {
         RdfParseError::Syntax(error) => {
             let at = error.location().map(|range| range.start);
             let (line, column) = at.map_or((1, 1), |at| (at.line + 1, at.column + 1));
-            KgError::Broken { path, line, column, reason: told(&error.to_string()) }
+            KgError::Broken { path, line, column, reason: without_place(&error.to_string()) }
         }
     }
 }
 
-/// The reason without the place, which is told apart.
-fn told(reason: &str) -> String {
+/// The reason without the place, which has fields of its own.
+fn without_place(reason: &str) -> String {
     let rest = reason.split_once(": ").filter(|(place, _)| place.contains("line "));
     rest.map_or(reason, |(_, rest)| rest).trim_end_matches('.').to_owned()
 }
 
 /// A graph's name as a file's: letters, digits, `.`, `-` and `_` stand for themselves.
-fn escaped(name: &str) -> String {
+pub(crate) fn escaped(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b".-_".contains(&byte) {
@@ -281,7 +277,7 @@ fn escaped(name: &str) -> String {
     out
 }
 
-fn unescaped(name: &str) -> String {
+pub(crate) fn unescaped(name: &str) -> String {
     let mut bytes = vec![];
     let mut rest = name.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {

@@ -1,5 +1,5 @@
-//! The gate before one server: how many calls may be under way, how many may start in a minute,
-//! and when nobody may start at all.
+//! The gate in front of one server: how many calls may be in progress, how many may start in a
+//! minute, and when none may start at all.
 use std::num::NonZeroU32;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,8 +13,8 @@ use tokio::time::Instant;
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(90);
 
 /// Concurrency that adapts: halved when the server throttles, one more after as many successes as
-/// it allows, never above the configured number. A `Retry-After` closes it for everybody.
-pub struct Gate {
+/// it allows, never above the configured number. A `Retry-After` closes it for all calls.
+pub(crate) struct Gate {
     places: Semaphore,
     per_minute: Option<DefaultDirectRateLimiter>,
     most: usize,
@@ -23,7 +23,7 @@ pub struct Gate {
 
 struct State {
     limit: usize,
-    /// Places to take away as calls in progress return them.
+    /// Places to remove as calls in progress return them.
     owed: usize,
     successes: usize,
     closed_until: Option<Instant>,
@@ -31,15 +31,15 @@ struct State {
     cut_at: Option<Instant>,
 }
 
-/// A call under way; its place is free again when this is dropped.
-pub struct Pass<'a> {
+/// A call in progress; its place is free again when this is dropped.
+pub(crate) struct Pass<'a> {
     gate: &'a Gate,
     place: Option<SemaphorePermit<'a>>,
     began: Instant,
 }
 
 impl Gate {
-    pub fn new(concurrency: usize, per_minute: Option<NonZeroU32>) -> Self {
+    pub(crate) fn new(concurrency: usize, per_minute: Option<NonZeroU32>) -> Self {
         let most = concurrency.clamp(1, Semaphore::MAX_PERMITS);
         // A burst of one: servers count in windows shorter than the minute they advertise.
         let quota = |n| Quota::per_minute(n).allow_burst(NonZeroU32::MIN);
@@ -58,9 +58,9 @@ impl Gate {
     }
 
     /// Waits for a place, in order of arrival. Giving up the wait loses nothing.
-    pub async fn enter(&self) -> Pass<'_> {
+    pub(crate) async fn enter(&self) -> Pass<'_> {
         let place = self.places.acquire().await.expect("the semaphore is never closed");
-        // Whoever has a place waits here with it: nobody else may start either.
+        // A call that has a place waits here with it: no other may start either.
         if let Some(limiter) = &self.per_minute {
             limiter.until_ready().await;
         }
@@ -74,9 +74,9 @@ impl Gate {
         Pass { gate: self, place: Some(place), began: Instant::now() }
     }
 
-    /// How many calls may be under way now.
+    /// How many calls may be in progress now.
     #[cfg(test)]
-    pub fn limit(&self) -> usize {
+    pub(crate) fn limit(&self) -> usize {
         self.state().limit
     }
 
@@ -122,8 +122,8 @@ impl Gate {
 }
 
 impl Pass<'_> {
-    /// Tells the gate how the call went and gives the place back.
-    pub fn leave<T>(self, outcome: &Result<T, LlmError>) {
+    /// Reports how the call went and returns the place.
+    pub(crate) fn leave<T>(self, outcome: &Result<T, LlmError>) {
         match outcome {
             Ok(_) => self.gate.succeeded(),
             Err(LlmError::Transient { retry_after, throttled: true, .. }) => {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn it_never_closes_for_good() {
+    async fn it_never_closes_permanently() {
         let gate = Gate::new(4, None);
         for _ in 0..20 {
             tokio::time::advance(Duration::from_millis(1)).await;
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_retry_after_closes_the_gate_for_everybody() {
+    async fn a_retry_after_closes_the_gate_for_all_calls() {
         let gate = Gate::new(8, None);
         let began = Instant::now();
         gate.enter().await.leave(&throttle(Some(7)));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_gives_up_waiting_takes_no_place_along() {
+    async fn a_call_that_gives_up_waiting_takes_no_place() {
         let gate = Gate::new(1, None);
         let pass = gate.enter().await;
         let waiting = tokio::time::timeout(Duration::from_secs(1), gate.enter()).await;

@@ -101,10 +101,14 @@ impl Http {
         LlmError::transient(format!("`{}` streamed a piece that is no JSON: {told}", show(url)))
     }
 
-    /// An error that the server sent in a response that looked like a success.
-    pub fn reported(&self, url: &Url, status: u16, error: &serde_json::Value) -> Failed {
+    /// An error that the server sent in a response that looked like a success; its code may be the
+    /// real status.
+    pub fn reported(&self, url: &Url, error: &serde_json::Value) -> Failed {
+        let code = ["code", "status"].iter().find_map(|key| error.get(key)?.as_u64());
+        let status = code.and_then(|code| u16::try_from(code).ok()).filter(|code| *code >= 400);
+        let status = status.and_then(|status| StatusCode::from_u16(status).ok());
         let body = serde_json::json!({ "error": error }).to_string();
-        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+        let status = status.unwrap_or(StatusCode::BAD_GATEWAY);
         classify(status, &HeaderMap::new(), &self.scrub(&body), &self.place(url))
     }
 

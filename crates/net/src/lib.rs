@@ -7,9 +7,9 @@ mod gate;
 pub mod guarded;
 pub mod http;
 mod limits;
+mod policy;
 mod retry;
 
 pub use endpoint::{Endpoint, JsonMode};
-pub use gate::{Gate, Pass};
 pub use limits::Limits;
-pub use retry::{Patience, persist};
+pub use policy::CallPolicy;

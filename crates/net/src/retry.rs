@@ -10,26 +10,26 @@ use crate::gate::LONGEST_PAUSE;
 
 /// How long and how often a failing call is tried again.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
-    /// Retries of failures that are no throttling, which only the time bounds: a server that says
-    /// "later" is well, and a minute of it must not lose a call.
-    pub retries: usize,
+pub(crate) struct Patience {
+    /// Retries of failures other than throttling, which only the time bounds: a server that says
+    /// "later" works, and a minute of it must not lose a call.
+    pub(crate) retries: usize,
     /// From the first failure.
-    pub in_all: Duration,
-    pub first_wait: Duration,
-    pub longest_wait: Duration,
+    pub(crate) total: Duration,
+    pub(crate) first_wait: Duration,
+    pub(crate) longest_wait: Duration,
 }
 
 impl Patience {
-    pub fn new(retries: usize, in_all: Duration) -> Self {
+    pub(crate) fn new(retries: usize, total: Duration) -> Self {
         let (first_wait, longest_wait) = (Duration::from_millis(250), Duration::from_secs(20));
-        Self { retries, in_all, first_wait, longest_wait }
+        Self { retries, total, first_wait, longest_wait }
     }
 }
 
-/// Calls until it succeeds, fails for good or the patience is at its end; the last failure then
-/// says how often it was tried.
-pub async fn persist<R, F>(patience: Patience, mut call: impl FnMut() -> F) -> Result<R, LlmError>
+/// Calls until it succeeds, fails in a way that will not pass, or the patience is used up; the last
+/// failure then says how often it was tried.
+pub(crate) async fn persist<R, F>(patience: Patience, mut call: impl FnMut() -> F) -> Result<R, LlmError>
 where
     F: Future<Output = Result<R, LlmError>>,
 {
@@ -56,7 +56,7 @@ where
         });
         let own = waits.next().unwrap_or(patience.longest_wait);
         let wait = retry_after.map_or(own, |wait| wait.min(LONGEST_PAUSE));
-        if failed > patience.retries || since.elapsed() + wait > patience.in_all {
+        if failed > patience.retries || since.elapsed() + wait > patience.total {
             let times = if tried == 1 { "once".into() } else { format!("{tried} times") };
             return Err(LlmError::Transient {
                 reason: format!("{reason} (tried {times})"),

@@ -11,7 +11,7 @@ use super::{WebKind, WebResult, WebSettings};
 use halma_net::address::show;
 use halma_net::failure::{clip, said, throttled};
 use halma_net::guarded::{Follow, Outside, Reply, Request};
-use halma_net::{Gate, Limits, Patience, persist};
+use halma_net::{CallPolicy, Limits};
 
 /// Seconds after which a search is given up that throttling or failures hold up.
 const LONGEST: f64 = 60.0;
@@ -25,8 +25,7 @@ pub(super) struct Engine {
     language: String,
     country: String,
     outside: Outside,
-    gate: Gate,
-    patience: Patience,
+    policy: CallPolicy,
 }
 
 impl Engine {
@@ -51,19 +50,12 @@ impl Engine {
             language: settings.language.trim().to_owned(),
             country: settings.country.trim().to_owned(),
             outside,
-            gate: limits.gate()?,
-            patience: limits.patience()?,
+            policy: limits.policy()?,
         })
     }
 
     pub(super) async fn search(&self, query: &str) -> Result<Vec<WebResult>, LlmError> {
-        persist(self.patience, || async {
-            let pass = self.gate.enter().await;
-            let outcome = self.once(query).await;
-            pass.leave(&outcome);
-            outcome
-        })
-        .await
+        self.policy.call(|| self.once(query)).await
     }
 
     /// Whether the engine is there at all, which no engine takes a fee for; its milliseconds.

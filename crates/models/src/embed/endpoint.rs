@@ -86,7 +86,7 @@ impl EndpointEmbedder {
         let reply: Reply = serde_json::from_slice(&whole.bytes)
             .map_err(|e| self.http.unreadable(&whole, &self.url, &e))?;
         if let Some(error) = reply.error.filter(|error| !error.is_null()) {
-            return Err(crate::llm::reported(&self.http, &self.url, &error));
+            return Err(self.http.reported(&self.url, &error));
         }
         sorted(reply.data, texts.len()).map_err(|what| {
             let (model, url) = (&self.model, show(&self.url));

@@ -92,7 +92,7 @@ impl OpenAi {
         let reply: Reply = serde_json::from_slice(&whole.bytes)
             .map_err(|e| self.http.unreadable(&whole, &self.chat, &e))?;
         if let Some(error) = reply.error.filter(|error| !error.is_null()) {
-            return Err(reported(&self.http, &self.chat, &error));
+            return Err(self.http.reported(&self.chat, &error));
         }
         let choice = reply.choices.and_then(|choices| choices.into_iter().next());
         let choice = choice.ok_or_else(|| {
@@ -157,13 +157,6 @@ impl OpenAi {
         };
         self.ask(&request).await.map(|_| began.elapsed())
     }
-}
-
-/// An error object in a response that looked like a success; its code may be the real status.
-pub(crate) fn reported(http: &Http, url: &Url, error: &Value) -> Failed {
-    let code = ["code", "status"].iter().find_map(|key| error.get(key)?.as_u64());
-    let status = code.and_then(|code| u16::try_from(code).ok()).filter(|code| *code >= 400);
-    http.reported(url, status.unwrap_or(502), error)
 }
 
 /// Asks a server for a sign of life and returns how long it took.

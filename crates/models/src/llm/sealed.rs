@@ -11,7 +11,7 @@ use heed::types::Bytes;
 use heed::{CommitOrAbort, Env, RoTxn, RwTxn, WithoutTls};
 
 use super::cache::Key;
-use super::store::{Table, Trouble, open_env};
+use super::store::{Table, StoreError, open_env};
 
 /// A hash of a document's name.
 pub(crate) type Name = [u8; 16];
@@ -63,7 +63,7 @@ impl<'a> Stored<'a> {
 }
 
 impl Sealed {
-    pub(super) fn open(dir: &Path) -> Result<Self, Trouble> {
+    pub(super) fn open(dir: &Path) -> Result<Self, StoreError> {
         let env = open_env(dir)?;
         let opened =
             env.create_databases_and_commit(env.write_txn()?, |options, transaction| {
@@ -89,7 +89,7 @@ impl Sealed {
     }
 
     /// `None` also for a reply that is being destroyed.
-    pub(super) fn read(&self, key: &Key) -> Result<Option<Vec<u8>>, Trouble> {
+    pub(super) fn read(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
         let transaction = self.env.read_txn()?;
         let Some(value) = self.replies.get(&transaction, key)? else { return Ok(None) };
         let Some(stored) = Stored::new(value) else { return Ok(None) };
@@ -97,13 +97,13 @@ impl Sealed {
         Ok(key.and_then(|key| unseal(&key, stored.sealed)))
     }
 
-    pub(super) fn entries(&self) -> Result<u64, Trouble> {
+    pub(super) fn entries(&self) -> Result<u64, StoreError> {
         let transaction = self.env.read_txn()?;
         Ok(self.replies.len(&transaction)?)
     }
 
     /// Writes all of them or none.
-    pub(super) fn write(&self, batch: &[(Key, Entry)]) -> Result<(), Trouble> {
+    pub(super) fn write(&self, batch: &[(Key, Entry)]) -> Result<(), StoreError> {
         let mut transaction = self.env.write_txn()?;
         self.keys.begin(self.known(&transaction)?)?;
         let written =
@@ -119,14 +119,14 @@ impl Sealed {
         written
     }
 
-    fn known(&self, transaction: &RoTxn<'_, WithoutTls>) -> Result<Slot, Trouble> {
+    fn known(&self, transaction: &RoTxn<'_, WithoutTls>) -> Result<Slot, StoreError> {
         let known = self.slots.get(transaction, KNOWN)?.and_then(|known| known.try_into().ok());
         Ok(known.map_or(0, Slot::from_le_bytes))
     }
 
     /// A reply that is there already keeps its key and stays listed where it was, because its old
     /// bytes stay in the file.
-    fn put(&self, transaction: &mut RwTxn<'_>, key: &Key, entry: &Entry) -> Result<(), Trouble> {
+    fn put(&self, transaction: &mut RwTxn<'_>, key: &Key, entry: &Entry) -> Result<(), StoreError> {
         let mut about: BTreeSet<Name> = entry.about.iter().copied().collect();
         let former = self.replies.get(transaction, key)?.and_then(Stored::new);
         let slot = former.as_ref().map(|former| former.slot);
@@ -147,7 +147,7 @@ impl Sealed {
     }
 
     /// Destroys what is about any of these; returns how many replies.
-    pub(super) fn forget(&self, names: &[Name]) -> Result<u64, Trouble> {
+    pub(super) fn forget(&self, names: &[Name]) -> Result<u64, StoreError> {
         let mut transaction = self.env.write_txn()?;
         let mut keys = BTreeSet::new();
         for name in names {
@@ -165,7 +165,7 @@ impl Sealed {
         Ok(keys.len() as u64)
     }
 
-    pub(super) fn clear(&self) -> Result<(), Trouble> {
+    pub(super) fn clear(&self) -> Result<(), StoreError> {
         let mut transaction = self.env.write_txn()?;
         let mut keys: Vec<Key> = vec![];
         for entry in self.replies.iter(&transaction)? {
@@ -178,7 +178,7 @@ impl Sealed {
         self.wipe()
     }
 
-    fn take_out(&self, transaction: &mut RwTxn<'_>, key: &Key) -> Result<(), Trouble> {
+    fn take_out(&self, transaction: &mut RwTxn<'_>, key: &Key) -> Result<(), StoreError> {
         let Some(value) = self.replies.get(transaction, key)?.map(<[u8]>::to_vec) else {
             return Ok(());
         };
@@ -193,7 +193,7 @@ impl Sealed {
     }
 
     /// Wipes the keys of what was taken out; what a process that died has left included.
-    fn wipe(&self) -> Result<(), Trouble> {
+    fn wipe(&self) -> Result<(), StoreError> {
         let mut transaction = self.env.write_txn()?;
         let mut slots = vec![];
         for entry in self.wipes.iter(&transaction)? {

@@ -38,7 +38,7 @@ pub(crate) async fn assemble(http: &Http, response: Response, url: &Url) -> Resu
 
 fn take(heard: &mut Heard, piece: Reply, http: &Http, url: &Url) -> Result<(), Failed> {
     if let Some(error) = piece.error.filter(|error| !error.is_null()) {
-        return Err(super::openai::reported(http, url, &error));
+        return Err(http.reported(url, &error));
     }
     heard.usage = piece.usage.or(heard.usage);
     let Some(choice) = piece.choices.and_then(|choices| choices.into_iter().next()) else {

@@ -1,14 +1,14 @@
-//! Models of other people's making, in ONNX files, run on the processor through rten: what lies in
-//! a model's folder, its tokens, a pass over its graph.
-mod crew;
+//! Third-party ONNX models, run on the processor through rten: the files of a model's folder, its
+//! tokens, a pass over its graph.
 mod files;
 mod graph;
 mod mapped;
+mod pool;
 mod tokens;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use crew::Crew;
+pub(crate) use pool::InferencePool;
 pub(crate) use files::Files;
 pub(crate) use graph::{Graph, Logits};
 pub(crate) use mapped::load as load_mapped;
@@ -39,7 +39,7 @@ impl OnnxError {
     }
 }
 
-/// How many threads to compute with: as many as are asked for, or all processors.
-pub(crate) fn threads(asked: Option<usize>) -> usize {
-    asked.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1)
+/// How many threads to compute with: `count`, or one for each processor.
+pub(crate) fn threads(count: Option<usize>) -> usize {
+    count.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1)
 }

@@ -18,7 +18,7 @@ use halma_net::http::Http;
 const SLACK: f32 = 1e-3;
 
 /// A reranking model behind a server. Its scores are as the server has them, one call a request;
-/// [`Spread`] makes a reranker of it.
+/// [`Batched`] makes a reranker of it.
 pub(crate) struct EndpointReranker {
     /// The model's name, or the address of a server that has only one.
     name: String,
@@ -100,7 +100,7 @@ impl EndpointReranker {
             if e.is_data() { self.other_shape(error) } else { error }
         })?;
         if let Some(error) = error.filter(|error| !error.is_null()) {
-            return Err(crate::llm::reported(&self.http, &self.url, &error));
+            return Err(self.http.reported(&self.url, &error));
         }
         let items = results.ok_or_else(|| self.other_shape(self.wrong("sent no `results`.")))?;
         Ok(sorted(&items, texts.len()).map_err(|what| self.wrong(&what))?)
@@ -157,9 +157,9 @@ impl Reranker for EndpointReranker {
     }
 }
 
-/// Cuts what is to be scored into batches, each of which passes the limit and is tried again by
-/// itself, and brings the scores of all of them between 0 and 1.
-pub(crate) struct Spread {
+/// Splits texts into batches, each of which passes the limit and is retried by itself, and maps the
+/// scores of all of them into 0 to 1.
+pub(crate) struct Batched {
     pub(crate) inner: Arc<dyn Reranker>,
     /// Texts in one request, at most.
     pub(crate) batch: usize,
@@ -168,7 +168,7 @@ pub(crate) struct Spread {
 }
 
 #[async_trait]
-impl Reranker for Spread {
+impl Reranker for Batched {
     fn name(&self) -> &str {
         self.inner.name()
     }

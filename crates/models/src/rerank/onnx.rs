@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use halma_core::{LlmError, Reranker};
 
 use super::sigmoid;
-use crate::onnx::{Crew, Files, Graph, Logits, OnnxError, Row, Tokens, threads};
+use crate::onnx::{InferencePool, Files, Graph, Logits, OnnxError, Row, Tokens, threads};
 
 /// A model that scores pairs, run on this machine's processor. Cheap to clone.
 ///
@@ -19,7 +19,7 @@ struct Inner {
     name: String,
     tokens: Tokens,
     graph: Graph,
-    crew: Crew,
+    pool: InferencePool,
     head: Head,
 }
 
@@ -49,12 +49,12 @@ impl CrossEncoder {
         let files = Files::at(path)?;
         let tokens = Tokens::open(&files)?;
         let graph = Graph::open(&files.graph, files.pad())?;
-        let crew = Crew::new(self::threads(threads));
+        let pool = InferencePool::new(self::threads(threads));
         let name = files.name.clone();
-        let mut inner = Inner { name, tokens, graph, crew, head: Head::One };
+        let mut inner = Inner { name, tokens, graph, pool, head: Head::One };
         let wrong = |reason: String| OnnxError::graph(&files.graph, &reason);
         let pair = inner.tokens.pair("a", "b").map_err(wrong)?;
-        let tried = inner.crew.spread(&[pair.ids.len()], |_, pool| {
+        let tried = inner.pool.run_batched(&[pair.ids.len()], |_, pool| {
             Ok(vec![inner.graph.run(&[&pair], pool).and_then(|logits| classes(&logits))?])
         });
         let classes = tried.map_err(wrong)?[0];
@@ -110,7 +110,7 @@ impl Inner {
         };
         let rows: Vec<Row> = texts.iter().map(pair).collect::<Result<_, _>>()?;
         let lengths: Vec<usize> = rows.iter().map(|row| row.ids.len()).collect();
-        self.crew.spread(&lengths, |run, pool| {
+        self.pool.run_batched(&lengths, |run, pool| {
             let rows: Vec<&Row> = run.iter().map(|&at| &rows[at]).collect();
             let logits = self.graph.run(&rows, pool)?;
             let classes = classes(&logits)?;

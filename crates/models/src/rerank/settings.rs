@@ -1,15 +1,7 @@
-//! `[reranker]`: what can be configured of a reranker, and the reranker it makes.
+//! `[reranker]`: what can be configured of a reranker.
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use halma_core::{ConfigError, Embedder, Reranker};
 use serde::{Deserialize, Serialize};
-
-use super::{Cosine, CrossEncoder};
-use crate::llm::wrapped_reranker;
-use halma_net::Endpoint;
-use halma_net::Limits;
-use halma_net::address::wrong;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -76,39 +68,6 @@ impl Default for RerankerSettings {
             logits: None,
             path: None,
             label: None,
-        }
-    }
-}
-
-/// The reranker as configured; none for `none`, and for `cosine` without an embedder. `key` is what the variable
-/// `key_env` holds. The error's `file` is left empty for whoever read the configuration.
-pub fn reranker(
-    settings: &RerankerSettings,
-    key: Option<String>,
-    embedder: Option<&Arc<dyn Embedder>>,
-) -> Result<Option<Arc<dyn Reranker>>, ConfigError> {
-    match settings.kind {
-        RerankerKind::None => Ok(None),
-        RerankerKind::Cosine => {
-            let cosine = embedder.map(|embedder| Cosine::new(Arc::clone(embedder)));
-            Ok(cosine.map(|cosine| Arc::new(cosine) as Arc<dyn Reranker>))
-        }
-        RerankerKind::Endpoint => {
-            if settings.batch == 0 {
-                let hint = "give a number above zero, 32 for instance, or delete the line";
-                return Err(wrong("batch", "no text could ever be scored with `0`", hint));
-            }
-            let (url, model) = (settings.url.clone(), settings.model.clone());
-            let endpoint = Endpoint { url, model, key, ..Endpoint::default() };
-            wrapped_reranker(endpoint, Limits::default(), settings).map(Some)
-        }
-        RerankerKind::Onnx => {
-            let hint = "point it at a folder with model.onnx, tokenizer.json and config.json";
-            let path = settings.path.as_deref();
-            let path = path.ok_or_else(|| wrong("path", "it is not set", hint))?;
-            let model = CrossEncoder::open(path, settings.label.as_deref(), None);
-            let model = model.map_err(|e| wrong("path", &e.to_string(), hint))?;
-            Ok(Some(Arc::new(model)))
         }
     }
 }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use halma_core::{LlmError, Mention, Span, Tagger};
 
 use super::classes::{Class, Word, runs};
-use crate::onnx::{Crew, Files, Graph, Logits, OnnxError, Tokens, Window, threads};
+use crate::onnx::{InferencePool, Files, Graph, Logits, OnnxError, Tokens, Window, threads};
 
 /// A model for named entities, run on this machine's processor. Cheap to clone.
 ///
@@ -22,7 +22,7 @@ struct Inner {
     name: String,
     tokens: Tokens,
     graph: Graph,
-    crew: Crew,
+    pool: InferencePool,
     classes: Vec<Class>,
 }
 
@@ -42,8 +42,8 @@ impl TokenClassifier {
         }
         let tokens = Tokens::open(&files)?;
         let graph = Graph::open(&files.graph, files.pad())?;
-        let crew = Crew::new(self::threads(threads));
-        let inner = Inner { name: files.name.clone(), tokens, graph, crew, classes };
+        let pool = InferencePool::new(self::threads(threads));
+        let inner = Inner { name: files.name.clone(), tokens, graph, pool, classes };
         inner.words("a").map_err(|reason| OnnxError::graph(&files.graph, &reason))?;
         Ok(Self(Arc::new(inner)))
     }
@@ -80,7 +80,7 @@ impl Inner {
         let characters: Vec<char> = text.chars().collect();
         let windows = self.tokens.windows(text)?;
         let lengths: Vec<usize> = windows.iter().map(|window| window.row.ids.len()).collect();
-        let seen = self.crew.spread(&lengths, |run, pool| {
+        let seen = self.pool.run_batched(&lengths, |run, pool| {
             let rows: Vec<_> = run.iter().map(|&at| &windows[at].row).collect();
             let logits = self.graph.run(&rows, pool)?;
             let table = self.table(&logits)?;

@@ -25,7 +25,7 @@ use tokens::Tokens;
 use weights::Files;
 pub use weights::{NAME, WeightsError, cache_folder, locate};
 
-use crate::onnx::{Crew, threads};
+use crate::onnx::{InferencePool, threads};
 
 /// A local sentence encoder. Cheap to clone; queries and passages are embedded alike.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ struct Inner {
     name: String,
     tokens: Tokens,
     encoder: Encoder,
-    crew: Crew,
+    pool: InferencePool,
 }
 
 impl MiniLm {
@@ -60,8 +60,8 @@ impl MiniLm {
             Some(weights::PUBLISHED) => NAME.to_owned(),
             _ => name_of(&files.graph),
         };
-        let crew = Crew::new(self::threads(threads));
-        Ok(Self(Arc::new(Inner { name, tokens, encoder, crew })))
+        let pool = InferencePool::new(self::threads(threads));
+        Ok(Self(Arc::new(Inner { name, tokens, encoder, pool })))
     }
 }
 
@@ -103,7 +103,7 @@ impl Inner {
             let texts: Vec<&[u32]> = run.iter().map(|&index| ids[index].as_slice()).collect();
             self.encoder.run(&texts, pool)
         };
-        self.crew.spread(&lengths, embed).map_err(refused)
+        self.pool.run_batched(&lengths, embed).map_err(refused)
     }
 }
 

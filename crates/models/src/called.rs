@@ -1,25 +1,20 @@
-//! Passing failures are tried again, with waits that grow; the others are not.
+//! Models behind the call policy of their server.
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
     ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Price, Reranker, Vector,
 };
-use halma_net::{Patience, persist};
+use halma_net::CallPolicy;
 
-pub(crate) struct Retried<T: ?Sized> {
-    patience: Patience,
-    inner: Arc<T>,
-}
-
-impl<T: ?Sized> Retried<T> {
-    pub(crate) fn new(inner: Arc<T>, patience: Patience) -> Self {
-        Self { patience, inner }
-    }
+/// A model whose calls pass a gate and are retried.
+pub(crate) struct Called<T: ?Sized> {
+    pub(crate) policy: CallPolicy,
+    pub(crate) inner: Arc<T>,
 }
 
 #[async_trait]
-impl Llm for Retried<dyn Llm> {
+impl Llm for Called<dyn Llm> {
     fn model(&self) -> &str {
         self.inner.model()
     }
@@ -33,28 +28,28 @@ impl Llm for Retried<dyn Llm> {
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
-        persist(self.patience, || self.inner.chat(request)).await
+        self.policy.call(|| self.inner.chat(request)).await
     }
 }
 
 #[async_trait]
-impl Embedder for Retried<dyn Embedder> {
+impl Embedder for Called<dyn Embedder> {
     fn model(&self) -> &str {
         self.inner.model()
     }
 
     async fn embed(&self, texts: &[&str], role: EmbedRole) -> Result<Vec<Vector>, LlmError> {
-        persist(self.patience, || self.inner.embed(texts, role)).await
+        self.policy.call(|| self.inner.embed(texts, role)).await
     }
 }
 
 #[async_trait]
-impl Reranker for Retried<dyn Reranker> {
+impl Reranker for Called<dyn Reranker> {
     fn name(&self) -> &str {
         self.inner.name()
     }
 
     async fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>, LlmError> {
-        persist(self.patience, || self.inner.rerank(query, texts)).await
+        self.policy.call(|| self.inner.rerank(query, texts)).await
     }
 }

@@ -1,4 +1,5 @@
-//! Spreads texts over the processors: texts of like length together, so that little is padded.
+//! Distributes texts over the processors: texts of similar length together, so that little is
+//! padded.
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,24 +10,24 @@ use rten::ThreadPool;
 const RUN_TOKENS: usize = 1024;
 
 /// The threads to compute with.
-pub(crate) struct Crew {
-    /// One thread each, for runs side by side: with nothing to wait for they are faster than one
+pub(crate) struct InferencePool {
+    /// One thread each, for concurrent runs: with nothing to wait for they are faster than one
     /// run on all threads.
-    alone: Vec<Arc<ThreadPool>>,
+    single: Vec<Arc<ThreadPool>>,
     /// All threads on one run, for when there is only one.
     together: Arc<ThreadPool>,
 }
 
-impl Crew {
+impl InferencePool {
     pub(crate) fn new(threads: usize) -> Self {
         let pool = |threads| Arc::new(ThreadPool::with_num_threads(threads));
         let threads = threads.max(1);
-        Self { alone: (0..threads).map(|_| pool(1)).collect(), together: pool(threads) }
+        Self { single: (0..threads).map(|_| pool(1)).collect(), together: pool(threads) }
     }
 
     /// What `run` makes of each text, in order. `lengths` are the texts' lengths in tokens; `run`
     /// is given which of them to do together, and gives one result for each.
-    pub(crate) fn spread<T: Send>(
+    pub(crate) fn run_batched<T: Send>(
         &self,
         lengths: &[usize],
         run: impl Fn(&[usize], &Arc<ThreadPool>) -> Result<Vec<T>, String> + Sync,
@@ -38,7 +39,7 @@ impl Crew {
         let found = if let [one] = runs.as_slice() {
             vec![(0, run(one, &self.together)?)]
         } else {
-            self.side_by_side(&runs, run)?
+            self.run_concurrently(&runs, run)?
         };
         let mut placed: Vec<(usize, T)> = Vec::with_capacity(lengths.len());
         for (at, results) in found {
@@ -52,7 +53,7 @@ impl Crew {
     }
 
     /// Each thread takes the next run until none is left; the first failure is reported.
-    fn side_by_side<T: Send>(
+    fn run_concurrently<T: Send>(
         &self,
         runs: &[&[usize]],
         run: impl Fn(&[usize], &Arc<ThreadPool>) -> Result<Vec<T>, String> + Sync,
@@ -69,7 +70,7 @@ impl Crew {
         let work = &work;
         std::thread::scope(|scope| {
             let threads: Vec<_> =
-                self.alone.iter().map(|pool| scope.spawn(move || work(pool))).collect();
+                self.single.iter().map(|pool| scope.spawn(move || work(pool))).collect();
             let found: Result<Vec<_>, String> = threads
                 .into_iter()
                 .map(|thread| thread.join().map_err(|_| "a thread panicked".to_owned())?)

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use halma_connect::{Cache, WebSettings, forget_web_searches};
 use halma_core::{
     ConfigError, Cx, Embedder, Entry, Facts, Filter, Hit, Layer, Meter, MinScore, Mode, Outcome,
     PromptInfo, Prompts, Query, Question, Setup, Strategy, Watcher,
 };
 use halma_kb::{Base, BaseOptions, Deleted, Estimate, IndexOptions, IndexReport, Progress, Stats};
+use halma_models::Cache;
+use halma_web::{WebSettings, forget_web_searches};
 use toml::Table;
 
 use crate::config::Config;

@@ -25,21 +25,19 @@ pub use config::{
 pub use doctor::{Finding, Health, examine};
 pub use engine::{Asked, Engine, SearchQuery, list_prompts};
 pub use error::EngineError;
-pub use halma_connect::kg::{
-    KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,
-};
-pub use halma_connect::{
-    RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings, WebKind, WebRank,
-    WebResult, WebSearch, WebSettings,
-};
 pub use halma_kb::{
     Base, Deleted, Details, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat,
     ListQuery, Listed, Merge, MergeSide, Progress, Refused, Seen, Shown, SqlLimits, Stage,
     StageEstimate, Stats, Step, TableLine, Unit, Verified, Watch, recognise,
 };
 pub use halma_kb::{KbError, ListedDocument};
+pub use halma_kg::{
+    KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,
+};
+pub use halma_models::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
 pub use halma_strategies::Cost as StrategyCost;
 pub use halma_strategies::atomr;
+pub use halma_web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
 pub use kg::KgShown;
 pub use load::{Flags, Loaded, flag_value, load};
 pub use originals::{Original, Originals, safe_name};

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use halma_connect::ping;
 use halma_core::{
     Budget, ConfigError, Cx, EmbedRole, Error, LlmError, Meter, Prompt, Setup, Vector, Watcher,
 };
 use halma_kb::{Base, IndexOptions, IndexReport, Progress};
+use halma_models::ping;
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Looking beside the base: the sources of texts that are configured.
-use halma_connect::{WebSearch, web_searches};
 use halma_core::{ConfigError, Hit};
+use halma_web::{WebSearch, web_searches};
 
 use crate::assemble;
 use crate::engine::Engine;

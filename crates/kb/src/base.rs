@@ -13,8 +13,7 @@ use crate::filter::{Rows, allowed};
 use crate::graph::{GraphSettings, Memory};
 use crate::lock::WriterLock;
 use crate::report::{Stats, VectorStats};
-use crate::searched::searched_text;
-use crate::store::{EmbedderRecord, FORMAT, Reading, Store};
+use crate::store::{EmbedderRecord, FORMAT, Reader, Store};
 use crate::vectors::Matrix;
 use crate::words::WordIndex;
 use crate::{BaseOptions, Former, KbError, Thresholds};
@@ -98,7 +97,7 @@ impl Base {
             let up = |layer| caught_up(&words(layer), layer, &store);
             (up(Layer::Chunk)?, up(Layer::Atom)?)
         };
-        let generation = store.read(|txn| store.generation(txn))?;
+        let generation = store.read(|reader| reader.generation())?;
         Ok(Arc::new(Self {
             dir: dir.to_owned(),
             store,
@@ -130,32 +129,32 @@ impl Base {
     pub fn stats(&self) -> Result<Stats, KbError> {
         let store = &self.store;
         let bytes_on_disk = size_of(&truth(&self.dir)) + size_of(&self.dir.join("bm25"));
-        store.read(|txn| {
-            let (created, updated) = store.times(txn)?;
-            let ledger = store.ledger_counts(txn)?;
+        store.read(|reader| {
+            let (created, updated) = reader.times()?;
+            let ledger = reader.ledger_counts()?;
             let mut vectors = vec![];
-            for (number, record) in (0u8..).zip(store.embedders(txn)?) {
+            for (number, record) in (0u8..).zip(reader.embedders()?) {
                 let EmbedderRecord { model, dimensions, .. } = record;
-                let chunks = store.count_vectors(txn, number, Layer::Chunk)?;
-                let atoms = store.count_vectors(txn, number, Layer::Atom)?;
+                let chunks = reader.count_vectors(number, Layer::Chunk)?;
+                let atoms = reader.count_vectors(number, Layer::Atom)?;
                 if chunks + atoms > 0 {
                     vectors.push(VectorStats { embedder: model, dimensions, chunks, atoms });
                 }
             }
             let mut hasher = blake3::Hasher::new();
-            for id in store.ids(txn, Layer::Document)? {
+            for id in reader.ids(Layer::Document)? {
                 hasher.update(&id.to_be_bytes());
             }
             Ok(Stats {
                 format: FORMAT,
-                documents: store.count(txn, Layer::Document)?,
-                sections: store.count(txn, Layer::Section)?,
-                chunks: store.count(txn, Layer::Chunk)?,
-                atoms: store.count(txn, Layer::Atom)?,
+                documents: reader.count(Layer::Document)?,
+                sections: reader.count(Layer::Section)?,
+                chunks: reader.count(Layer::Chunk)?,
+                atoms: reader.count(Layer::Atom)?,
                 vectors,
                 failed_units: ledger.failed,
                 pending_units: ledger.pending,
-                figures: self.figures(txn)?,
+                figures: self.figures(reader)?,
                 bytes_on_disk,
                 fingerprint: hasher.finalize().to_hex()[..16].to_owned(),
                 created,
@@ -194,7 +193,7 @@ impl Base {
 
     /// Sees what was published since the last search.
     pub(crate) fn refresh(&self) -> Result<(), KbError> {
-        let generation = self.store.read(|txn| self.store.generation(txn))?;
+        let generation = self.store.read(|reader| reader.generation())?;
         let mut view = self.view();
         if view.generation != generation {
             self.chunks.reload()?;
@@ -236,7 +235,7 @@ impl Base {
     /// The rows of a layer that a filter lets in; `None` for a filter that asks for nothing.
     pub(crate) fn allowed(
         &self,
-        txn: &Reading<'_>,
+        reader: &Reader<'_>,
         (filter, layer): (&Filter, Layer),
     ) -> heed::Result<Option<Arc<Rows>>> {
         if filter.is_empty() {
@@ -246,7 +245,7 @@ impl Base {
         if let Some(known) = self.view().filters.get(&key) {
             return Ok(Some(Arc::clone(known)));
         }
-        let rows = Arc::new(allowed(&self.store, txn, (filter, layer))?);
+        let rows = Arc::new(allowed(reader, (filter, layer))?);
         let mut view = self.view();
         if view.filters.len() >= FILTERS {
             view.filters.clear();
@@ -261,12 +260,12 @@ impl Base {
         if !matches!(layer, Layer::Chunk | Layer::Atom) {
             return Ok(());
         }
-        let held = self.store.read(|txn| self.store.count(txn, layer))?;
+        let held = self.store.read(|reader| reader.count(layer))?;
         if held == 0 || self.warned.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
         let layer = layer.name();
-        let active = self.store.read(|txn| self.store.active_embedder(txn))?;
+        let active = self.store.read(|reader| reader.active_embedder())?;
         if let Some((_, record)) = active.filter(|(_, record)| self.opened(&record.model).is_none())
         {
             tracing::warn!(
@@ -288,10 +287,10 @@ impl Base {
 }
 
 fn words_in_memory(store: &Store, layer: Layer) -> Result<WordIndex, KbError> {
-    let texts = store.read(|txn| {
+    let texts = store.read(|reader| {
         let mut texts = vec![];
-        for row in store.rows(txn, layer, 0, usize::MAX)? {
-            texts.extend(searched_text(store, txn, (layer, row))?.map(|text| (row, text)));
+        for row in reader.rows(layer, 0, usize::MAX)? {
+            texts.extend(reader.searched_text(layer, row)?.map(|text| (row, text)));
         }
         Ok(texts)
     })?;
@@ -315,7 +314,7 @@ fn caught_up(dir: &Path, layer: Layer, store: &Store) -> Result<WordIndex, KbErr
         }
         done => done?,
     }
-    store.write(|txn| store.publish(txn))?;
+    store.write(|writer| writer.publish())?;
     Ok(index)
 }
 

@@ -56,15 +56,14 @@ fn a_document_takes_along_what_rests_on_it_and_nothing_else() {
     assert_eq!(stats.edges[&Edge::Relates], 1);
     assert_eq!(stats.edges.get(&Edge::RefersTo), None);
     base.store
-        .read(|txn| {
-            let names: Vec<String> = [1, 2]
-                .map(|row| base.store.linked::<EntityRecord>(txn, row).unwrap().name)
-                .to_vec();
+        .read(|reader| {
+            let names: Vec<String> =
+                [1, 2].map(|row| reader.linked::<EntityRecord>(row).unwrap().name).to_vec();
             assert_eq!(names, ENTITIES[1..]);
-            let relates = base.store.edges_from(txn, (Layer::Entity, 1), Some(Edge::Relates))?;
+            let relates = reader.edges_from((Layer::Entity, 1), Some(Edge::Relates))?;
             assert_eq!((relates[0].to, relates[0].weight), ((Layer::Entity, 2), 1.0));
-            let tables = base.store.rows(txn, Layer::Table, 0, 9)?;
-            let left = base.store.linked::<TableRecord>(txn, tables[1])?;
+            let tables = reader.rows(Layer::Table, 0, 9)?;
+            let left = reader.linked::<TableRecord>(tables[1])?;
             assert_eq!(left.relation.as_deref(), Some("relation 1"));
             Ok(())
         })
@@ -193,7 +192,7 @@ fn a_store_opened_for_reading_is_read_and_not_written() {
     let dir = tempdir().unwrap();
     drop(sample::base(dir.path(), "zqmark"));
     let store = Store::open_for(&dir.path().join("truth"), Access::Read).unwrap();
-    assert_eq!(store.read(|txn| store.count(txn, Layer::Document)).unwrap(), 2);
+    assert_eq!(store.read(|reader| reader.count(Layer::Document)).unwrap(), 2);
     let said = store.write(|_| Ok(())).unwrap_err().to_string();
     assert!(said.contains("cannot be written to"), "{said}");
 }

@@ -14,7 +14,6 @@ mod error;
 mod filter;
 mod fuse;
 mod graph;
-mod hit;
 mod inspect;
 mod lock;
 mod names;
@@ -23,7 +22,6 @@ mod report;
 #[cfg(test)]
 mod sample;
 mod search;
-mod searched;
 mod settings;
 mod store;
 mod tables;
@@ -44,14 +42,15 @@ pub use distil::{
 pub use error::KbError;
 pub use graph::GraphSettings;
 pub use inspect::{
-    ColumnDetails, Details, EntityLine, ExportFormat, FactLine, Figures, ListQuery, Listed,
-    ListedDocument, Problem, Seen, Shown, ToldFacts, Unit, Verified,
+    EntityLine, ExportFormat, FactLine, Figures, ListQuery, Listed, ListedDocument, Problem, Seen,
+    Shown, ToldFacts, Unit, Verified,
 };
 pub use read::recognise;
 pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
 pub use settings::{
     Atoms, BaseOptions, Chunks, Entities, Former, InputFormat, KbSettings, Thresholds,
 };
+pub use store::{ColumnDetails, Details};
 pub use tables::{ColumnLine, SqlLimits, TableLine};
 
 /// The prompts of this crate.

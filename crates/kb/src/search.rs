@@ -10,7 +10,7 @@ use halma_core::{
 
 use crate::filter::Admitted;
 use crate::fuse::{depth, fuse};
-use crate::store::{DocumentRecord, Reading, Row, SectionRecord, parse_id};
+use crate::store::{Reader, Row, parse_id};
 use crate::vectors::{Matrix, cosine};
 use crate::words::WordIndex;
 use crate::{Base, KbError, Thresholds};
@@ -22,10 +22,10 @@ impl Knowledge for Base {
     }
 
     async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {
-        let found = self.store.read(|txn| {
+        let found = self.store.read(|reader| {
             let Some((layer, id)) = parse_id(id) else { return Ok(None) };
-            match self.store.find(txn, layer, id)? {
-                Some(row) => self.resolve(txn, layer, row),
+            match reader.find(layer, id)? {
+                Some(row) => reader.hit((layer, row)),
                 None => Ok(None),
             }
         })?;
@@ -120,16 +120,16 @@ impl Base {
     }
 
     fn active(&self) -> Result<Option<u8>, KbError> {
-        self.store.read(|txn| Ok(self.store.active_embedder(txn)?.map(|(number, _)| number)))
+        self.store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
     }
 
     async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
         self.refresh()?;
         let walks = query.mode == Mode::Graph && matches!(query.layer, Layer::Chunk | Layer::Atom);
-        let (admitted, chunks) = self.store.read(|txn| {
+        let (admitted, chunks) = self.store.read(|reader| {
             let admitted = |layer: Layer| {
-                let excluded = self.excluded(txn, &query.exclude, layer)?;
-                let allowed = self.allowed(txn, (&query.filter, layer))?;
+                let excluded = self.excluded(reader, &query.exclude, layer)?;
+                let allowed = self.allowed(reader, (&query.filter, layer))?;
                 Ok::<_, heed::Error>(Admitted { excluded, allowed })
             };
             let chunks = if walks { admitted(Layer::Chunk)? } else { Admitted::default() };
@@ -177,10 +177,10 @@ impl Base {
 
     /// The embedder whose vectors are searched, if it is open and the layer has any.
     fn space(&self, layer: Layer) -> Result<Option<Space<'_>>, KbError> {
-        self.store.read(|txn| {
-            let Some((number, record)) = self.store.active_embedder(txn)? else { return Ok(None) };
+        self.store.read(|reader| {
+            let Some((number, record)) = reader.active_embedder()? else { return Ok(None) };
             let Some((embedder, thresholds)) = self.opened(&record.model) else { return Ok(None) };
-            let held = self.store.has_vectors(txn, number, layer)?;
+            let held = reader.has_vectors(number, layer)?;
             let dimensions = record.dimensions;
             Ok(held.then_some(Space { number, dimensions, embedder, thresholds }))
         })
@@ -198,10 +198,10 @@ impl Base {
                 *list = plan.by_words(text, deep)?;
             }
         }
-        self.store.read(|txn| {
+        self.store.read(|reader| {
             let vectors: Vec<&Vector> = plan.vectors.iter().flatten().collect();
             let near = match plan.matrices.get(&query.layer) {
-                Some(matrix) => matrix.search((&self.store, txn), &vectors, deep, admitted)?,
+                Some(matrix) => matrix.search(reader, &vectors, deep, admitted)?,
                 None => vec![],
             };
             let mut near = near.into_iter();
@@ -219,7 +219,7 @@ impl Base {
                     led_to: false,
                     parts: vec![],
                 });
-                lists.push(self.hits(txn, plan, vector.as_ref(), ranked.collect())?);
+                lists.push(self.hits(reader, plan, vector.as_ref(), ranked.collect())?);
             }
             Ok(lists)
         })
@@ -228,7 +228,7 @@ impl Base {
     /// The best of a ranked list that are near enough, as hits.
     pub(crate) fn hits(
         &self,
-        txn: &Reading<'_>,
+        reader: &Reader<'_>,
         plan: &Plan<'_>,
         vector: Option<&Vector>,
         ranked: Vec<Ranked>,
@@ -241,7 +241,7 @@ impl Base {
             }
             let mut near = None;
             if let Some(vector) = vector {
-                let node = self.store.vector(txn, plan.embedder, layer, row)?;
+                let node = reader.vector(plan.embedder, layer, row)?;
                 near = node.map(|node| cosine(vector, &node));
             }
             // What has no vector cannot be judged by one, and what a name leads to need not be
@@ -251,7 +251,7 @@ impl Base {
                 continue;
             }
             // A row that was replaced since the list was made is no hit.
-            if let Some(hit) = self.resolve(txn, layer, row)? {
+            if let Some(hit) = reader.hit((layer, row))? {
                 hits.push(Hit { score, cosine: near, parts, ..hit });
             }
         }
@@ -261,35 +261,23 @@ impl Base {
     /// The rows of a layer that the excluded nodes are or hold.
     fn excluded(
         &self,
-        txn: &Reading<'_>,
+        reader: &Reader<'_>,
         exclude: &[NodeId],
         layer: Layer,
     ) -> heed::Result<HashSet<Row>> {
-        let store = &self.store;
         let mut rows = HashSet::new();
         for (of, id) in exclude.iter().filter_map(parse_id) {
-            let Some(row) = store.find(txn, of, id)? else { continue };
-            let chunks = match of {
-                Layer::Document => {
-                    let record: DocumentRecord = store.linked(txn, row)?;
-                    record.chunks.0..record.chunks.1
+            let Some(row) = reader.find(of, id)? else { continue };
+            rows.extend((of == layer).then_some(row));
+            let held = reader.record((of, row))?.map_or(0..0, |record| record.chunks(row));
+            match layer {
+                Layer::Chunk => rows.extend(held),
+                Layer::Atom => {
+                    for chunk in held {
+                        rows.extend(reader.atoms_of(chunk)?);
+                    }
                 }
-                Layer::Section => {
-                    let record: SectionRecord = store.linked(txn, row)?;
-                    record.chunks.0..record.chunks.1
-                }
-                Layer::Chunk => row..row + 1,
-                other => {
-                    rows.extend((layer == other).then_some(row));
-                    continue;
-                }
-            };
-            if layer == Layer::Chunk {
-                rows.extend(chunks);
-                continue;
-            }
-            for chunk in chunks {
-                rows.extend(store.atoms_of(txn, chunk)?);
+                _ => {}
             }
         }
         Ok(rows)

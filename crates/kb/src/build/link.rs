@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::store::Writer as RwTxn;
 use halma_core::text::{NameKind, is_stop_word, names, normalise_name};
 use halma_core::{Edge, Layer};
-use heed::RwTxn;
 
 use crate::error::beside;
 use crate::store::{

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::store::Writer as RwTxn;
 use halma_core::{Edge, Layer};
-use heed::RwTxn;
 
 use crate::error::beside;
 use crate::store::{At, DocumentRecord, Link, Reading, Row, Store, Work};

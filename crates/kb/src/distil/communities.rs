@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use crate::store::Writer as RwTxn;
 use halma_core::{Cx, Edge, Error, Layer, Prompt};
-use heed::RwTxn;
 use minijinja::context;
 use serde::{Deserialize, Serialize};
 

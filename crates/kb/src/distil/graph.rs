@@ -2,8 +2,8 @@
 //! Only what changed is written.
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::store::Writer as RwTxn;
 use halma_core::{Edge, Layer};
-use heed::RwTxn;
 use serde::{Deserialize, Serialize};
 
 use super::facts::Read;
@@ -296,17 +296,6 @@ pub(super) fn remove_if_unmentioned(
         store.remove_node::<EntityRecord>(txn, row)?;
     }
     Ok(!mentioned)
-}
-
-/// The rows of a chunk's facts.
-pub(crate) fn facts_of(
-    store: &Store,
-    txn: &Reading<'_>,
-    chunk: Row,
-) -> heed::Result<std::ops::Range<Row>> {
-    let key = UnitKey::of(Task::Graph, (Layer::Chunk, chunk));
-    let made = store.unit_of::<Made>(txn, key)?;
-    Ok(made.map_or(0..0, |(_, made)| made.facts.0..made.facts.1))
 }
 
 /// All facts of the base with their rows, in the order of their ids.

@@ -36,7 +36,7 @@ pub use facts::LeftOut;
 #[expect(unused_imports, reason = "what the estimate of a build asks for")]
 pub(crate) use forecast::{Forecast, Piece, forecast};
 pub(crate) use forget::forget_document;
-pub(crate) use graph::{all_facts, facts_of};
+pub(crate) use graph::all_facts;
 pub use learn::{Learned, TagSample, learn_tags};
 pub use merges::{Merge, MergeSide};
 pub use resolve::MergeRule;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::store::Writer as RwTxn;
 use halma_core::{Cx, Edge, Layer, Prompt};
-use heed::RwTxn;
 use minijinja::context;
 
 use super::passage::prompt_hash;

@@ -2,8 +2,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use crate::store::Writer as RwTxn;
 use halma_core::{EmbedRole, Layer};
-use heed::RwTxn;
 
 use super::graph::all_facts;
 use super::units::Distiller;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::store::Writer as RwTxn;
 use halma_core::{Cx, Edge, EmbedRole, Error, Layer, Prompt, Setup};
-use heed::RwTxn;
 use minijinja::context;
 use serde::{Deserialize, Serialize};
 

@@ -47,7 +47,7 @@ impl Ground<'_> {
         most: usize,
     ) -> heed::Result<Vec<Scored>> {
         let rest = open.split_off(self.settings.hops.min(open.len()));
-        let words = |scored: &Scored| self.memory.words((self.store, self.txn), scored.row);
+        let words = |scored: &Scored| self.memory.words(self.reader, scored.row);
         let held = open.iter().map(|scored| Ok(terms.held(&words(scored)?)));
         let mut held: Vec<u64> = held.collect::<heed::Result<_>>()?;
         let (mut chosen, mut covered, mut named) = (vec![], 0, HashSet::new());
@@ -66,7 +66,7 @@ impl Ground<'_> {
             let Some((at, next)) = best else { break };
             open.remove(at);
             covered |= held.remove(at);
-            named.extend(&self.memory.chunk((self.store, self.txn), next.row)?.names);
+            named.extend(&self.memory.chunk(self.reader, next.row)?.names);
             least = next.score.min(least);
             chosen.push(Scored { score: least, ..next });
         }
@@ -77,7 +77,7 @@ impl Ground<'_> {
 
     /// i(e) of a title of the chunk that one of the chosen names.
     fn led_to(&self, chunk: Row, named: &HashSet<Row>) -> heed::Result<f32> {
-        let from = (self.store, self.txn);
+        let from = self.reader;
         let mut most = 0.0_f32;
         for title in self.memory.chunk(from, chunk)?.titles.iter().filter(|t| named.contains(t)) {
             most = most.max(self.memory.entity(from, *title)?.importance);

@@ -20,7 +20,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use crate::store::{Reading, Store};
+use crate::store::Reader;
 
 pub(crate) use hops::Terms;
 pub(crate) use memory::Memory;
@@ -30,8 +30,7 @@ pub use settings::GraphSettings;
 
 /// What a graph search walks on.
 pub(crate) struct Ground<'a> {
-    pub(crate) store: &'a Store,
-    pub(crate) txn: &'a Reading<'a>,
+    pub(crate) reader: &'a Reader<'a>,
     pub(crate) memory: &'a Memory,
     pub(crate) settings: &'a GraphSettings,
 }

@@ -32,7 +32,7 @@ impl Ground<'_> {
             }
             let key = normalise_name(words.slice(&span));
             let id = hash(&[key.as_bytes()]);
-            if let Some(row) = self.store.find(self.txn, Layer::Entity, id)? {
+            if let Some(row) = self.reader.find(Layer::Entity, id)? {
                 active.insert(row, 1.0);
                 taken.push(span);
             }
@@ -60,9 +60,9 @@ impl Ground<'_> {
             return Ok(None);
         }
         for chunk in best.iter().take(NEAR_CHUNKS) {
-            let chunk = self.memory.chunk((self.store, self.txn), *chunk)?;
+            let chunk = self.memory.chunk(self.reader, *chunk)?;
             for entity in chunk.titles.iter().chain(&chunk.names) {
-                let key = self.memory.key((self.store, self.txn), *entity)?;
+                let key = self.memory.key(self.reader, *entity)?;
                 let likeness = likeness(&wanted, &key);
                 if likeness >= self.settings.likeness
                     && nearest.is_none_or(|(_, most)| likeness > most)

@@ -65,7 +65,7 @@ impl Ground<'_> {
 
     /// The sentences of an entity nearest to the question, with the entities in them.
     fn best_sentences(&self, entity: Row, sight: &Sight<'_>) -> heed::Result<Vec<(f32, Vec<Row>)>> {
-        let from = (self.store, self.txn);
+        let from = self.reader;
         let known = self.memory.entity(from, entity)?;
         let hub = known.chunks.len() + known.titles.len() > HUB;
         let mut best: Vec<(f32, Vec<Row>)> = vec![];

@@ -119,7 +119,7 @@ impl Ground<'_> {
     fn sums(&self, active: &BTreeMap<Row, f32>) -> heed::Result<HashMap<Row, Sums>> {
         let mut sums: HashMap<Row, Sums> = HashMap::new();
         for (row, a) in active {
-            let entity = self.memory.entity((self.store, self.txn), *row)?;
+            let entity = self.memory.entity(self.reader, *row)?;
             let mass = a * entity.importance;
             for (chunk, count) in &entity.chunks {
                 sums.entry(*chunk).or_default().names += mass * count;
@@ -138,12 +138,12 @@ impl Ground<'_> {
         chunk: Row,
         active: &BTreeMap<Row, f32>,
     ) -> heed::Result<String> {
-        let held = self.memory.chunk((self.store, self.txn), chunk)?;
+        let held = self.memory.chunk(self.reader, chunk)?;
         let held = if part == TITLES { &held.titles } else { &held.names };
         let mut names = vec![];
         for row in held {
             let Some(a) = active.get(row) else { continue };
-            let entity = self.memory.entity((self.store, self.txn), *row)?;
+            let entity = self.memory.entity(self.reader, *row)?;
             names.push((a * entity.importance, entity));
         }
         names.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.name.cmp(&b.1.name)));

@@ -5,7 +5,7 @@ use halma_core::{Hit, Layer, ScorePart, Vector};
 
 use super::{Ground, Memory, Scored, Seen, Sight, Terms};
 use crate::search::{Plan, Ranked};
-use crate::store::{Reading, Row};
+use crate::store::{Reader, Row};
 use crate::vectors::Probe;
 use crate::{Base, KbError};
 
@@ -43,11 +43,11 @@ impl Base {
         let memory = self.memory();
         let vectors: Vec<&Vector> = plan.vectors.iter().flatten().collect();
         let chunks = plan.matrices.get(&Layer::Chunk);
-        self.store.read(|txn| {
+        self.store.read(|reader| {
             // All texts in one pass over the vectors.
             let near = match chunks {
                 Some(matrix) => {
-                    let near = matrix.search((&self.store, txn), &vectors, NEAR, &plan.chunks)?;
+                    let near = matrix.search(reader, &vectors, NEAR, &plan.chunks)?;
                     near.into_iter().zip(matrix.ranges(&vectors)).collect()
                 }
                 None => vec![],
@@ -57,7 +57,7 @@ impl Base {
             for asked in &asked {
                 let near = asked.vector.and_then(|_| near.next()).unwrap_or_default();
                 let walked = Walk { base: self, plan, memory: &memory, asked };
-                lists.push(self.hits(txn, plan, asked.vector, walked.ranked(txn, &near)?)?);
+                lists.push(self.hits(reader, plan, asked.vector, walked.ranked(reader, &near)?)?);
             }
             Ok(lists)
         })
@@ -94,9 +94,9 @@ struct Walk<'a> {
 type Near = (Vec<(Row, f32)>, (f32, f32));
 
 impl Walk<'_> {
-    fn ranked(&self, txn: &Reading<'_>, (dense, range): &Near) -> heed::Result<Vec<Ranked>> {
+    fn ranked(&self, reader: &Reader<'_>, (dense, range): &Near) -> heed::Result<Vec<Ranked>> {
         let Self { base, plan, memory, asked } = self;
-        let ground = Ground { store: &base.store, txn, memory, settings: &base.graph };
+        let ground = Ground { reader, memory, settings: &base.graph };
         let probe = |layer: Layer| {
             let matrix = plan.matrices.get(&layer)?;
             Some(Probe::new(matrix, asked.vector?))
@@ -140,7 +140,7 @@ impl Walk<'_> {
         let mut rows: HashMap<Row, (f32, bool)> = HashMap::new();
         let near = match (plan.matrices.get(&Layer::Atom), asked.vector) {
             (Some(matrix), Some(vector)) => {
-                let from = (&base.store, ground.txn);
+                let from = ground.reader;
                 let deep = crate::fuse::depth(plan.query.limit);
                 matrix.search(from, &[vector], deep, &plan.admitted)?.concat()
             }
@@ -152,7 +152,7 @@ impl Walk<'_> {
         let most = chunks.first().map_or(1.0, |chunk| chunk.score.max(f32::EPSILON));
         for chunk in chunks {
             let led_to = chunk.is_led_to();
-            for atom in ground.store.atoms_of(ground.txn, chunk.row)? {
+            for atom in ground.reader.atoms_of(chunk.row)? {
                 if plan.admitted.admits(atom) {
                     rows.insert(atom, (chunk.score / most, led_to));
                 }

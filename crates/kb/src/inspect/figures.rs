@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::show::name;
 use crate::Base;
-use crate::store::{DocumentRecord, Reading, TableRecord};
+use crate::store::{DocumentRecord, Reader, TableRecord};
 
 /// Counts of everything a base holds; what is zero is left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -22,22 +22,21 @@ pub struct Figures {
 }
 
 impl Base {
-    pub(crate) fn figures(&self, txn: &Reading<'_>) -> heed::Result<Figures> {
-        let store = &self.store;
+    pub(crate) fn figures(&self, reader: &Reader<'_>) -> heed::Result<Figures> {
         let mut figures = Figures::default();
         for layer in Layer::ALL {
-            figures.layers.insert(layer, store.count(txn, layer)?);
+            figures.layers.insert(layer, reader.count(layer)?);
         }
-        store.each_edge(txn, |link| *figures.edges.entry(link.edge).or_default() += 1)?;
+        reader.each_edge(|link| *figures.edges.entry(link.edge).or_default() += 1)?;
         let mut next = 0;
-        for row in store.rows(txn, Layer::Document, 0, usize::MAX)? {
-            let record: DocumentRecord = store.linked(txn, row)?;
+        for row in reader.rows(Layer::Document, 0, usize::MAX)? {
+            let record: DocumentRecord = reader.linked(row)?;
             next += u64::from((record.chunks.1 - record.chunks.0).saturating_sub(1));
             *figures.formats.entry(record.format).or_default() += 1;
         }
         let mut placed = 0;
-        for row in store.rows(txn, Layer::Table, 0, usize::MAX)? {
-            let table = store.node::<TableRecord>(txn, row)?;
+        for row in reader.rows(Layer::Table, 0, usize::MAX)? {
+            let table = reader.node::<TableRecord>(row)?;
             placed += u64::from(table.is_some_and(|table| table.section.is_some()));
         }
         let count = |layer: Layer| figures.layers[&layer];
@@ -50,7 +49,7 @@ impl Base {
         {
             *figures.edges.entry(edge).or_default() += implied;
         }
-        store.each_unit(txn, |task, state| {
+        reader.each_unit(|task, state| {
             *figures.units.entry(task).or_default().entry(name(state)).or_default() += 1;
         })?;
         figures.layers.retain(|_, count| *count > 0);

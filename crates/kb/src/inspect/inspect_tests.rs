@@ -98,7 +98,7 @@ fn an_export_names_every_node_and_edge_once_and_is_the_same_for_the_same_content
     let [one, other] = dirs.each_ref().map(|dir| sample::base(dir.path(), "mark"));
     // Rows and keys differ, and what was there in between leaves no trace.
     let extra = sample::add(&other.store, "three", &mut sample::Marks::new("extra"));
-    other.store.write(|txn| other.store.remove_document(txn, extra)).unwrap();
+    other.store.write(|writer| writer.remove_document(extra)).unwrap();
     let lines = exported(&one, ExportFormat::Jsonl);
     assert_eq!(lines, exported(&other, ExportFormat::Jsonl));
     let (mut nodes, mut edges) = (BTreeSet::new(), BTreeSet::new());

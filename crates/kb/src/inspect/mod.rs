@@ -1,5 +1,4 @@
 //! Looking into a base: a node with its edges, lists, export, verification.
-mod details;
 mod edges;
 mod export;
 mod figures;
@@ -10,7 +9,6 @@ mod show;
 mod told;
 mod verify;
 
-pub use details::{ColumnDetails, Details};
 pub use edges::Seen;
 pub use export::ExportFormat;
 pub use figures::Figures;

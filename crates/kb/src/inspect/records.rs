@@ -2,8 +2,8 @@
 use halma_core::Layer;
 
 use crate::store::{
-    At, AtomRecord, ChunkRecord, DocumentRecord, FactRecord, FigureRecord, Node, Place, Reading,
-    Row, RowRecord, Rows, SectionRecord, State, Store, SummaryRecord, TableRecord,
+    At, AtomRecord, ChunkRecord, DocumentRecord, FactRecord, FigureRecord, Node, Place, Reader,
+    Row, RowRecord, Rows, SectionRecord, State, SummaryRecord, TableRecord,
 };
 
 /// Bytes between two marks of [`Text`].
@@ -43,18 +43,13 @@ fn begun(bytes: &[u8]) -> usize {
 }
 
 pub(super) struct Records<'a> {
-    store: &'a Store,
-    txn: &'a Reading<'a>,
+    reader: &'a Reader<'a>,
     told: &'a mut dyn FnMut(Option<At>, String),
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(
-        store: &'a Store,
-        txn: &'a Reading<'a>,
-        told: &'a mut dyn FnMut(Option<At>, String),
-    ) -> Self {
-        Self { store, txn, told }
+    pub(super) fn new(reader: &'a Reader<'a>, told: &'a mut dyn FnMut(Option<At>, String)) -> Self {
+        Self { reader, told }
     }
 
     pub(super) fn check(&mut self) -> heed::Result<()> {
@@ -80,7 +75,7 @@ impl<'a> Records<'a> {
         for (row, atom) in self.all::<AtomRecord>()? {
             let at = (Layer::Atom, row);
             self.needs(at, (Layer::Chunk, atom.chunk))?;
-            if !self.store.atoms_of(self.txn, atom.chunk)?.contains(&row) {
+            if !self.reader.atoms_of(atom.chunk)?.contains(&row) {
                 self.tell(at, "the ledger does not know it");
             }
         }
@@ -89,13 +84,13 @@ impl<'a> Records<'a> {
 
     /// The records of a layer that can be read; the others are told elsewhere.
     fn all<N: Node>(&self) -> heed::Result<Vec<(Row, N)>> {
-        let rows = self.store.rows(self.txn, N::LAYER, 0, usize::MAX)?;
+        let rows = self.reader.rows(N::LAYER, 0, usize::MAX)?;
         let read = |row: Row| self.read::<N>(row).map(|record| (row, record));
         Ok(rows.into_iter().filter_map(read).collect())
     }
 
     fn read<N: Node>(&self, row: Row) -> Option<N> {
-        self.store.node(self.txn, row).ok().flatten()
+        self.reader.node(row).ok().flatten()
     }
 
     fn tell(&mut self, at: At, what: impl Into<String>) {
@@ -103,15 +98,15 @@ impl<'a> Records<'a> {
     }
 
     fn needs(&mut self, at: At, other: At) -> heed::Result<()> {
-        if !self.store.holds(self.txn, other)? {
+        if !self.reader.holds(other)? {
             self.tell(at, format!("the {} it belongs to is missing", other.0.name()));
         }
         Ok(())
     }
 
     fn document(&mut self, row: Row, record: &DocumentRecord) -> heed::Result<()> {
-        let length = self.store.text_bytes(self.txn, row)?;
-        let Ok(text) = self.store.slice(self.txn, row, (0, length)) else {
+        let length = self.reader.text_bytes(row)?;
+        let Ok(text) = self.reader.slice(row, (0, length)) else {
             self.tell((Layer::Document, row), "its text cannot be read");
             return Ok(());
         };
@@ -145,7 +140,7 @@ impl<'a> Records<'a> {
     fn each<N: Node>(&mut self, document: Row, rows: Rows) -> heed::Result<Vec<(Row, N)>> {
         let mut found = vec![];
         for row in rows.0..rows.1 {
-            if self.store.holds(self.txn, (N::LAYER, row))? {
+            if self.reader.holds((N::LAYER, row))? {
                 found.extend(self.read(row).map(|record| (row, record)));
             } else {
                 let what = format!("{} {row} of it is missing", N::LAYER.name());
@@ -167,14 +162,14 @@ impl<'a> Records<'a> {
     fn chunk(&mut self, row: Row, chunk: &ChunkRecord) -> heed::Result<()> {
         let at = (Layer::Chunk, row);
         self.needs(at, (Layer::Section, chunk.section))?;
-        let Ok(unit) = self.store.unit(self.txn, row) else { return Ok(()) };
+        let Ok(unit) = self.reader.unit(row) else { return Ok(()) };
         let Some(unit) = unit else {
             self.tell(at, "the ledger does not know it");
             return Ok(());
         };
         let State::Done((first, end)) = unit.state else { return Ok(()) };
         for atom in first..end {
-            let Ok(found) = self.store.node::<AtomRecord>(self.txn, atom) else { continue };
+            let Ok(found) = self.reader.node::<AtomRecord>(atom) else { continue };
             match found {
                 None => self.tell(at, format!("atom {atom} of it is missing")),
                 Some(atom) if atom.chunk != row => {

@@ -40,24 +40,24 @@ pub struct ToldFacts {
 impl Base {
     /// How many facts were read out of the documents.
     pub fn count_facts(&self) -> Result<u64, KbError> {
-        self.store.read(|txn| self.store.count(txn, Layer::Fact))
+        self.store.read(|reader| reader.count(Layer::Fact))
     }
 
     /// All facts and their entities, each by id; `None` when the base still is what it was at the
     /// generation `known`.
     pub fn told(&self, known: Option<u64>) -> Result<Option<ToldFacts>, KbError> {
         let store = &self.store;
-        store.read(|txn| {
-            let generation = store.generation(txn)?;
+        store.read(|reader| {
+            let generation = reader.generation()?;
             if known == Some(generation) {
                 return Ok(None);
             }
-            let records = crate::distil::all_facts(store, txn)?;
+            let records = crate::distil::all_facts(store, reader)?;
             let rows: BTreeSet<Row> =
                 records.iter().flat_map(|(_, fact)| [fact.head, fact.tail]).collect();
             let mut entities = vec![];
             for row in rows {
-                let record: EntityRecord = store.linked(txn, row)?;
+                let record: EntityRecord = reader.linked(row)?;
                 let EntityRecord { id, name, aliases, kind, description, .. } = record;
                 let id = node_id(Layer::Entity, id);
                 entities.push((row, EntityLine { id, name, aliases, kind, description }));

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::records::Records;
 use crate::lock::WriterLock;
-use crate::store::{At, Checked, DocumentRecord, Reading, Row, node_id, searched};
+use crate::store::{At, Checked, Reader, Row, node_id, searched};
 use crate::{Base, KbError};
 
 /// At most so many problems are told; the rest is counted.
@@ -66,14 +66,14 @@ impl Base {
             None
         };
         let mut verified = Verified::default();
-        self.store.read(|txn| {
+        self.store.read(|reader| {
             let mut found = vec![];
             let mut told = |at: Option<At>, what: String| found.push((at, what));
-            let Checked { nodes, edges, vectors } = self.store.check(txn, &mut told)?;
-            Records::new(&self.store, txn, &mut told).check()?;
+            let Checked { nodes, edges, vectors } = reader.check(&mut told)?;
+            Records::new(reader, &mut told).check()?;
             (verified.nodes, verified.edges, verified.vectors) = (nodes, edges, vectors);
             for (at, what) in found {
-                verified.add(self.problem(txn, at, what, INDEX_AGAIN));
+                verified.add(self.problem(reader, at, what, INDEX_AGAIN));
             }
             Ok(())
         })?;
@@ -90,25 +90,24 @@ impl Base {
         let held = words.held()?;
         verified.words += held.len() as u64;
         let unique: BTreeSet<Row> = held.iter().copied().collect();
-        self.store.read(|txn| {
-            let rows: BTreeSet<Row> =
-                self.store.rows(txn, layer, 0, usize::MAX)?.into_iter().collect();
+        self.store.read(|reader| {
+            let rows: BTreeSet<Row> = reader.rows(layer, 0, usize::MAX)?.into_iter().collect();
             for row in rows.difference(&unique) {
                 let what = "the word index does not hold it".to_owned();
-                verified.add(self.problem(txn, Some((layer, *row)), what, REBUILD));
+                verified.add(self.problem(reader, Some((layer, *row)), what, REBUILD));
             }
             for row in unique.difference(&rows) {
                 let what = "the word index holds it, and the node is missing".to_owned();
-                verified.add(self.problem(txn, Some((layer, *row)), what, REBUILD));
+                verified.add(self.problem(reader, Some((layer, *row)), what, REBUILD));
             }
             if held.len() > unique.len() {
                 let twice = held.len() - unique.len();
                 let what = format!("the word index of {layer:?} holds {twice} nodes twice");
-                verified.add(self.problem(txn, None, what, REBUILD));
+                verified.add(self.problem(reader, None, what, REBUILD));
             }
-            for row in self.store.tombstones(txn, layer)? {
+            for row in reader.tombstones(layer)? {
                 let what = "the word index has still to forget it".to_owned();
-                verified.add(self.problem(txn, Some((layer, row)), what, MEND));
+                verified.add(self.problem(reader, Some((layer, row)), what, MEND));
             }
             Ok(())
         })
@@ -116,7 +115,7 @@ impl Base {
 
     fn problem(
         &self,
-        txn: &Reading<'_>,
+        reader: &Reader<'_>,
         at: Option<At>,
         what: String,
         hint: &'static str,
@@ -125,15 +124,12 @@ impl Base {
             return Problem { id: String::new(), document: None, what, hint: MEND };
         };
         // What cannot be read has no id; that is what is being told.
-        let id = self.store.id_of(txn, (layer, row)).ok().flatten();
+        let id = reader.id_of((layer, row)).ok().flatten();
         let id = match id {
             Some(id) => node_id(layer, id).0,
             None => format!("{} in row {row}", layer.name()),
         };
-        let document = match layer {
-            Layer::Document => self.store.node::<DocumentRecord>(txn, row).ok().flatten(),
-            _ => self.document_of(txn, (layer, row)).ok().flatten(),
-        };
+        let document = reader.document_of((layer, row)).ok().flatten();
         let document = document.and_then(|record| record.names.into_iter().next());
         Problem { id, document, what, hint }
     }

@@ -94,25 +94,25 @@ fn records_that_do_not_fit_each_other_are_found() {
     let problems = found(|base| {
         let store = &base.store;
         store
-            .write(|txn| {
-                let mut chunk: ChunkRecord = store.linked(txn, 0)?;
+            .write(|writer| {
+                let mut chunk: ChunkRecord = writer.linked(0)?;
                 chunk.place.chars.1 += 1;
-                store.put_node(txn, 0, &chunk)?;
-                let mut row: RowRecord = store.linked(txn, 0)?;
+                writer.put_node(0, &chunk)?;
+                let mut row: RowRecord = writer.linked(0)?;
                 row.cells.push("more".into());
-                store.put_node(txn, 0, &row)?;
-                let mut fact: FactRecord = store.linked(txn, 0)?;
+                writer.put_node(0, &row)?;
+                let mut fact: FactRecord = writer.linked(0)?;
                 fact.tail = 77;
-                store.put_node(txn, 0, &fact)?;
-                let mut document: DocumentRecord = store.linked(txn, 1)?;
+                writer.put_node(0, &fact)?;
+                let mut document: DocumentRecord = writer.linked(1)?;
                 document.sections = (0, 2);
-                store.put_node(txn, 1, &document)?;
-                let number = store.register_embedder(txn, "other", 3)?;
-                assert_eq!(store.embedders(txn)?.len(), 2);
+                writer.put_node(1, &document)?;
+                let number = writer.register_embedder("other", 3)?;
+                assert_eq!(writer.embedders()?.len(), 2);
                 let record =
                     EmbedderRecord { model: "other".into(), dimensions: 3, origin: String::new() };
-                assert_eq!(store.embedder(txn, "other")?, Some((number, record)));
-                store.put_vector(txn, number, (Layer::Atom, 1), &[1.0, 0.0])
+                assert_eq!(writer.embedder("other")?, Some((number, record)));
+                writer.put_vector(number, (Layer::Atom, 1), &[1.0, 0.0])
             })
             .unwrap();
     });
@@ -132,7 +132,7 @@ fn an_edge_to_nowhere_is_found() {
     let problems = found(|base| {
         let (from, to) = ((Layer::Chunk, 0), (Layer::Entity, 99));
         let link = Link { from, edge: Edge::Mentions, to, weight: 1.0 };
-        base.store.write(|txn| base.store.put_edge(txn, link)).unwrap();
+        base.store.write(|writer| writer.put_edge(link)).unwrap();
     });
     assert!(told(&problems, "an edge `mentions` leads to a entity that is missing") > 0);
 }

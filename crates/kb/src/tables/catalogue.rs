@@ -7,7 +7,7 @@ use super::names::{self, Called, common};
 use super::values::unit_of;
 use crate::KbError;
 use crate::store::{
-    ColumnKind, DocumentRecord, Reading, Row, RowRecord, Rows, Store, TableRecord, node_id,
+    ColumnKind, DocumentRecord, Reader, Row, RowRecord, Rows, Store, TableRecord, node_id,
 };
 
 /// `SQLite` takes no table of more columns.
@@ -73,22 +73,22 @@ struct Stored {
 impl Catalogue {
     /// Reads what tables there are.
     pub(super) fn load(store: &Store) -> Result<Self, KbError> {
-        let (generation, mut stored) = store.read(|txn| {
+        let (generation, mut stored) = store.read(|reader| {
             let mut stored = vec![];
-            for at in store.rows(txn, Layer::Table, 0, usize::MAX)? {
-                let record: TableRecord = store.linked(txn, at)?;
+            for at in reader.rows(Layer::Table, 0, usize::MAX)? {
+                let record: TableRecord = reader.linked(at)?;
                 let document = match record.document {
                     Some(document) => {
-                        let document: DocumentRecord = store.linked(txn, document)?;
+                        let document: DocumentRecord = reader.linked(document)?;
                         let number = at.saturating_sub(document.tables.0) as usize + 1;
                         Some((document.names.into_iter().next().unwrap_or_default(), number))
                     }
                     None => None,
                 };
-                let fields = fields(store, txn, &record)?;
+                let fields = fields(reader, &record)?;
                 stored.push(Stored { record, document, fields });
             }
-            Ok((store.generation(txn)?, stored))
+            Ok((reader.generation()?, stored))
         })?;
         // The order of rows in the store is that of indexing.
         stored.sort_by(|a, b| (&a.document, a.record.id).cmp(&(&b.document, b.record.id)));
@@ -227,10 +227,10 @@ impl Field {
     }
 }
 
-fn fields(store: &Store, txn: &Reading<'_>, record: &TableRecord) -> heed::Result<Vec<Field>> {
+fn fields(reader: &Reader<'_>, record: &TableRecord) -> heed::Result<Vec<Field>> {
     let mut sample: Vec<RowRecord> = vec![];
     for row in record.rows.0..record.rows.1.min(record.rows.0.saturating_add(SAMPLE)) {
-        sample.extend(store.node::<RowRecord>(txn, row)?);
+        sample.extend(reader.node::<RowRecord>(row)?);
     }
     let names = names::columns(record.columns.iter().map(|column| column.name.as_str()));
     let field = |(i, (column, name)): (usize, (&crate::store::Column, String))| {

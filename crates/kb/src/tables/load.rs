@@ -116,14 +116,14 @@ fn column(field: &Field) -> String {
 
 /// The rows of a table that is still there; they come and go with it.
 fn rows(store: &Store, table: &Known) -> Result<Option<Vec<(Row, RowRecord)>>, KbError> {
-    store.read(|txn| {
+    store.read(|reader| {
         let Some((layer, id)) = parse_id(&table.id) else { return Ok(None) };
-        if store.find(txn, layer, id)?.is_none() {
+        if reader.find(layer, id)?.is_none() {
             return Ok(None);
         }
         let mut rows = Vec::with_capacity(table.count());
         for row in table.rows.0..table.rows.1 {
-            rows.extend(store.node::<RowRecord>(txn, row)?.map(|record| (row, record)));
+            rows.extend(reader.node::<RowRecord>(row)?.map(|record| (row, record)));
         }
         Ok(Some(rows))
     })
@@ -178,11 +178,11 @@ fn origin(store: &Store, table: &Known, rows: &[(Row, RowRecord)]) -> Result<Ori
         origin.rows.extend(rows.iter().map(|(row, record)| (*row, record.id, 0)));
         return Ok(origin);
     }
-    store.read(|txn| {
+    store.read(|reader| {
         for (row, record) in rows {
-            let chunk = store.node::<ChunkRecord>(txn, record.chunk)?;
+            let chunk = reader.node::<ChunkRecord>(record.chunk)?;
             let document = match chunk {
-                Some(chunk) => store.node::<DocumentRecord>(txn, chunk.document)?,
+                Some(chunk) => reader.node::<DocumentRecord>(chunk.document)?,
                 None => None,
             };
             let name = document.and_then(|document| document.names.into_iter().next());

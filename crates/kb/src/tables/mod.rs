@@ -106,7 +106,7 @@ impl Kept {
     /// The engine of what the base holds now.
     fn current(&self, store: &Store) -> Result<MutexGuard<'_, Option<Engine>>, KbError> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let generation = store.read(|txn| store.generation(txn))?;
+        let generation = store.read(|reader| reader.generation())?;
         if kept.as_ref().is_none_or(|engine| engine.catalogue.generation != generation) {
             // The old one goes first: both may not fit.
             *kept = None;
@@ -158,8 +158,8 @@ impl Base {
 
     /// How much of each layer there is, and the tables that can be read in SQL.
     pub(crate) fn held(&self) -> Result<Catalog, KbError> {
-        let mut counts = self.store.read(|txn| {
-            let count = |layer: Layer| Ok((layer, self.store.count(txn, layer)?));
+        let mut counts = self.store.read(|reader| {
+            let count = |layer: Layer| Ok((layer, reader.count(layer)?));
             Layer::ALL.into_iter().map(count).collect::<Result<BTreeMap<_, _>, heed::Error>>()
         })?;
         counts.retain(|_, count| *count > 0);

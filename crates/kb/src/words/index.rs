@@ -133,9 +133,9 @@ impl WordIndex {
 
     /// Whether the truth holds what this index has not seen.
     pub(crate) fn is_behind(&self, store: &Store) -> Result<bool, KbError> {
-        let (uid, next, dead) = store.read(|txn| {
-            let dead = store.tombstones(txn, self.layer)?;
-            Ok((store.uid(txn)?, store.next_row(txn, self.layer)?, dead))
+        let (uid, next, dead) = store.read(|reader| {
+            let dead = reader.tombstones(self.layer)?;
+            Ok((reader.uid()?, reader.next_row(self.layer)?, dead))
         })?;
         Ok(self.seen(uid)?.map_or(next > 0, |seen| seen != next) || !dead.is_empty())
     }
@@ -144,9 +144,9 @@ impl WordIndex {
     /// at a time; the caller holds the base's lock. `told` hears how many nodes are entered.
     pub(crate) fn catch_up(&self, store: &Store, told: &dyn Fn(usize)) -> Result<(), KbError> {
         let fail = self.failed();
-        let (uid, next, dead) = store.read(|txn| {
-            let dead = store.tombstones(txn, self.layer)?;
-            Ok((store.uid(txn)?, store.next_row(txn, self.layer)?, dead))
+        let (uid, next, dead) = store.read(|reader| {
+            let dead = reader.tombstones(self.layer)?;
+            Ok((reader.uid()?, reader.next_row(self.layer)?, dead))
         })?;
         let seen = self.seen(uid)?.filter(|seen| *seen <= next);
         if seen == Some(next) && dead.is_empty() {
@@ -162,9 +162,9 @@ impl WordIndex {
         let mut from = seen.unwrap_or(0);
         let (mut entered, mut open) = (0, 0);
         while from < next {
-            let texts = store.read(|txn| {
-                let rows = store.rows(txn, self.layer, from, STEP)?;
-                let text = |row: Row| Ok((row, store.searched_text(txn, self.layer, row)?));
+            let texts = store.read(|reader| {
+                let rows = reader.rows(self.layer, from, STEP)?;
+                let text = |row: Row| Ok((row, reader.searched_text(self.layer, row)?));
                 rows.into_iter().map(text).collect::<heed::Result<Vec<_>>>()
             })?;
             let Some((last, _)) = texts.last() else { break };
@@ -189,7 +189,7 @@ impl WordIndex {
             self.purge(&mut writer)?;
         }
         writer.wait_merging_threads().map_err(&fail)?;
-        store.write(|txn| store.clear_tombstones(txn, self.layer, &dead))?;
+        store.write(|writer| writer.clear_tombstones(self.layer, &dead))?;
         self.reload()
     }
 

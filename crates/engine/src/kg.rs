@@ -8,7 +8,7 @@ use halma_connect::kg::{
     Told, ToldEntity, ToldFact,
 };
 use halma_core::{ConfigError, Entity, Fact, Facts, Knowledge};
-use halma_kb::{Base, ToldFacts};
+use halma_kb::{Base, FactSnapshot};
 use serde::Serialize;
 
 use crate::assemble;
@@ -35,7 +35,7 @@ pub(crate) fn fingerprint(engine: &Engine) -> Result<String, EngineError> {
     }
     let settings = &engine.config().kg;
     let loaded = graphs(engine.config(), engine.base()).fingerprint()?;
-    let told = engine.base().count_facts()?;
+    let told = engine.base().inspector().count_facts()?;
     Ok(serde_json::json!([settings.kind, settings.url, settings.profile, loaded, told]).to_string())
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn facts(config: &Config, base: &Arc<Base>) -> Result<KgFacts, Engine
         KgKind::Sparql => assemble::key_of(&settings.key_env, "kg").map_err(|e| config.named(e))?,
         _ => None,
     };
-    let base_has_facts = base.count_facts()? > 0;
+    let base_has_facts = base.inspector().count_facts()? > 0;
     let knowledge: Arc<dyn Knowledge> = Arc::clone(base) as Arc<dyn Knowledge>;
     let graphs = graphs(config, base);
     let own = BaseFacts::new(knowledge, telling(Arc::clone(base)));
@@ -62,12 +62,12 @@ pub(crate) fn facts(config: &Config, base: &Arc<Base>) -> Result<KgFacts, Engine
 fn telling(base: Arc<Base>) -> Telling {
     Arc::new(move |known| {
         let known = known.and_then(|version| version.parse().ok());
-        Ok(base.told(known)?.map(told))
+        Ok(base.inspector().facts(known)?.map(told))
     })
 }
 
-fn told(facts: ToldFacts) -> Told {
-    let ToldFacts { generation, entities, facts } = facts;
+fn told(facts: FactSnapshot) -> Told {
+    let FactSnapshot { generation, entities, facts } = facts;
     let entity = |line: halma_kb::EntityLine| {
         let halma_kb::EntityLine { id, name, aliases, kind, description } = line;
         ToldEntity { id, name, aliases, kind, description }
@@ -108,7 +108,7 @@ impl Engine {
             asked: self.facts().map(|facts| facts.about().to_owned()),
             graphs: graphs.list(),
             loaded,
-            base_facts: self.base().count_facts()?,
+            base_facts: self.base().inspector().count_facts()?,
         })
     }
 

@@ -69,7 +69,7 @@ impl Base {
             }
             writer.publish()
         })?;
-        self.forget_words()?;
+        self.update_indexes()?;
         self.store.write(|writer| writer.publish())?;
         self.refresh()?;
         deleted.names.sort();
@@ -79,16 +79,16 @@ impl Base {
         Ok(deleted)
     }
 
-    /// Brings the word indexes up to the truth, side by side: each writes segments anew.
-    fn forget_words(&self) -> Result<(), KbError> {
+    /// Brings the lexical indexes up to date, concurrently: each rewrites segments.
+    fn update_indexes(&self) -> Result<(), KbError> {
         let layers = Layer::ALL.into_iter().filter(|layer| searched(*layer));
         std::thread::scope(|scope| {
-            let forget = |layer| self.words(layer)?.catch_up(&self.store, &|_| ());
-            let running: Vec<_> = layers.map(|layer| scope.spawn(move || forget(layer))).collect();
+            let update = |layer| self.lexical_on_disk(layer)?.catch_up(&self.store, &|_| ());
+            let running: Vec<_> = layers.map(|layer| scope.spawn(move || update(layer))).collect();
             running.into_iter().try_for_each(|layer| {
                 layer.join().unwrap_or_else(|_| {
                     let reason = "it panicked".to_owned();
-                    Err(KbError::Died { doing: "forgetting words", reason })
+                    Err(KbError::Died { doing: "updating the lexical index", reason })
                 })
             })
         })

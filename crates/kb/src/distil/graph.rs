@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::facts::Read;
 use super::resolve::{MergeRecord, Profile, Resolved};
 use crate::KbError;
-use crate::store::{
-    EntityRecord, FactRecord, Id, Link, Reading, Row, Rows, Store, Task, UnitKey, hash,
-};
+use crate::store::{EntityRecord, FactRecord, Id, Link, Row, Rows, Store, Task, UnitKey, hash};
 
 /// Chunks written in one transaction.
 const BATCH: usize = 2000;
@@ -296,14 +294,4 @@ pub(super) fn remove_if_unmentioned(
         store.remove_node::<EntityRecord>(txn, row)?;
     }
     Ok(!mentioned)
-}
-
-/// All facts of the base with their rows, in the order of their ids.
-pub(crate) fn all_facts(store: &Store, txn: &Reading<'_>) -> heed::Result<Vec<(Row, FactRecord)>> {
-    let mut facts = vec![];
-    for row in store.rows(txn, Layer::Fact, 0, usize::MAX)? {
-        facts.extend(store.node::<FactRecord>(txn, row)?.map(|fact| (row, fact)));
-    }
-    facts.sort_by_key(|(_, fact)| fact.id);
-    Ok(facts)
 }

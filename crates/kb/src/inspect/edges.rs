@@ -1,12 +1,13 @@
 //! A node's edges, those that are stored and those that its record says.
 use halma_core::{Edge, Hit, NodeId};
 
+use super::Inspector;
+use crate::KbError;
 use crate::store::parse_id;
-use crate::{Base, KbError};
 
 /// An edge as seen from one of its ends.
 #[derive(Debug, Clone, serde::Serialize)]
-pub struct Seen {
+pub struct EdgeEnd {
     pub edge: Edge,
     /// Whether it begins at the node that was asked for.
     pub outgoing: bool,
@@ -15,12 +16,13 @@ pub struct Seen {
     pub node: Hit,
 }
 
-impl Base {
+impl Inspector<'_> {
     /// The edges of a node, outgoing first.
-    pub fn edges_of(&self, id: &NodeId, edge: Option<Edge>) -> Result<Vec<Seen>, KbError> {
+    pub fn edges_of(&self, id: &NodeId, edge: Option<Edge>) -> Result<Vec<EdgeEnd>, KbError> {
         let missing = || KbError::NoNode { id: id.0.clone() };
         let (layer, key) = parse_id(id).ok_or_else(missing)?;
-        self.store
+        self.base
+            .store
             .read(|reader| {
                 let Some(row) = reader.find(layer, key)? else { return Ok(None) };
                 let mut links = reader.implied_edges((layer, row))?;
@@ -28,15 +30,15 @@ impl Base {
                 links.extend(reader.edges_to((layer, row), None)?);
                 links.retain(|link| edge.is_none_or(|edge| link.edge == edge));
                 links.sort_by_key(|link| link.from != (layer, row));
-                let mut seen = vec![];
+                let mut ends = vec![];
                 for link in links {
                     let outgoing = link.from == (layer, row);
                     let (layer, row) = if outgoing { link.to } else { link.from };
                     if let Some(node) = reader.hit((layer, row))? {
-                        seen.push(Seen { edge: link.edge, outgoing, weight: link.weight, node });
+                        ends.push(EdgeEnd { edge: link.edge, outgoing, weight: link.weight, node });
                     }
                 }
-                Ok(Some(seen))
+                Ok(Some(ends))
             })?
             .ok_or_else(missing)
     }

@@ -6,9 +6,10 @@ use std::io::Write;
 use halma_core::{Edge, Layer, NodeId};
 use serde::Serialize;
 
+use super::Inspector;
 use super::graphml;
+use crate::KbError;
 use crate::store::{At, Details, Id, Reader, node_id};
-use crate::{Base, KbError};
 
 /// How a base is written out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,18 +43,18 @@ pub(super) struct EdgeLine {
     pub(super) weight: f32,
 }
 
-impl Base {
+impl Inspector<'_> {
     /// Writes out all nodes and all edges, those included that follow from the records (contains,
     /// next, derived from), sorted by id.
     pub fn export(&self, format: ExportFormat, into: &mut dyn Write) -> Result<(), KbError> {
-        let written = self.store.read(|reader| {
+        let written = self.base.store.read(|reader| {
             Ok(match format {
                 ExportFormat::Jsonl => self.export_lines(reader, into),
                 ExportFormat::Graphml => graphml::write(self, reader, into),
             })
         })?;
         written.map_err(|failed| match failed {
-            Failed::Store(source) => KbError::of_store(&self.dir, source),
+            Failed::Store(source) => KbError::of_store(&self.base.dir, source),
             Failed::Output(source) => KbError::file("the export", "write", source),
         })
     }

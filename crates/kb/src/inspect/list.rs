@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use halma_core::{Edge, Hit, Layer, NodeId, Span};
 use serde::Serialize;
 
+use super::Inspector;
 use super::show::name;
+use crate::KbError;
 use crate::names::fits;
 use crate::store::{At, DocumentRecord, Reader, Row, TableRecord, parse_id};
-use crate::{Base, KbError};
 
-/// At most so many bytes of a document's or section's text are in a list.
+/// At most this many bytes of a document's or section's text are in a list.
 const SHOWN: usize = 1000;
 
 /// Which nodes to list.
@@ -19,7 +20,7 @@ pub struct ListQuery {
     /// Only what belongs to documents whose name fits; `*` stands for anything. Of entities, tags
     /// and communities, those that the documents name.
     pub document: Option<String>,
-    /// Begins behind this node, the last one of the page before.
+    /// Starts after this node, the last one of the page before.
     pub after: Option<NodeId>,
     pub limit: usize,
 }
@@ -50,7 +51,7 @@ pub struct ListedDocument {
     pub units: BTreeMap<&'static str, u64>,
 }
 
-impl Base {
+impl Inspector<'_> {
     /// Nodes of a layer by the name of their document and their place in it; what belongs to no
     /// single document by title and id. [`KbError::NoNode`] when `after` is gone.
     pub fn list(&self, query: &ListQuery) -> Result<Vec<Listed>, KbError> {
@@ -62,7 +63,7 @@ impl Base {
             },
             None => None,
         };
-        let listed = self.store.read(|reader| {
+        let listed = self.base.store.read(|reader| {
             let mut rows = self.in_order(reader, query)?;
             if let Some((id, key)) = after {
                 let row = reader.find(query.layer, key)?;
@@ -94,20 +95,25 @@ impl Base {
         }
         documents.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
         if matches!(query.layer, Layer::Tag | Layer::Entity | Layer::Community) {
-            return self.shared(reader, query, &documents);
+            return self.shared_rows(reader, query, &documents);
         }
         let mut rows = vec![];
         for (_, row, record) in &documents {
             rows.extend(record.parts(reader, *row, query.layer)?);
         }
         if query.document.is_none() {
-            self.made(reader, query.layer, &mut rows)?;
+            self.fact_tables(reader, query.layer, &mut rows)?;
         }
         Ok(rows)
     }
 
-    /// Tables made from facts, behind those of documents.
-    fn made(&self, reader: &Reader<'_>, layer: Layer, rows: &mut Vec<Row>) -> heed::Result<()> {
+    /// Tables made from facts, after those of documents.
+    fn fact_tables(
+        &self,
+        reader: &Reader<'_>,
+        layer: Layer,
+        rows: &mut Vec<Row>,
+    ) -> heed::Result<()> {
         if layer != Layer::Table {
             return Ok(());
         }
@@ -124,7 +130,7 @@ impl Base {
     }
 
     /// Entities, tags and communities by title and id.
-    fn shared(
+    fn shared_rows(
         &self,
         reader: &Reader<'_>,
         query: &ListQuery,

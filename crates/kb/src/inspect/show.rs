@@ -2,9 +2,10 @@
 use halma_core::{Hit, Layer, NodeId};
 use serde::Serialize;
 
-use super::edges::Seen;
+use super::Inspector;
+use super::edges::EdgeEnd;
+use crate::KbError;
 use crate::store::{At, Details, Reader, State, parse_id};
-use crate::{Base, KbError};
 
 /// A node, what it is, what was made of it, and what it is connected with.
 #[derive(Debug, Clone, Serialize)]
@@ -17,7 +18,7 @@ pub struct Shown {
     /// Embedders whose vector of it is held.
     pub vectors: Vec<String>,
     /// Outgoing first.
-    pub edges: Vec<Seen>,
+    pub edges: Vec<EdgeEnd>,
 }
 
 /// A unit of work in the ledger.
@@ -50,10 +51,10 @@ pub(crate) fn name(state: &State) -> &'static str {
     }
 }
 
-impl Base {
+impl Inspector<'_> {
     /// The document of a name; `None` when there is none.
     pub fn find_document(&self, name: &str) -> Result<Option<NodeId>, KbError> {
-        self.store.read(|reader| {
+        self.base.store.read(|reader| {
             let Some(row) = reader.named(name)? else { return Ok(None) };
             let id = reader.id_of((Layer::Document, row))?;
             Ok(id.map(|id| crate::store::node_id(Layer::Document, id)))
@@ -65,7 +66,7 @@ impl Base {
         let missing = || KbError::NoNode { id: id.0.clone() };
         let (layer, key) = parse_id(id).ok_or_else(missing)?;
         let edges = self.edges_of(id, None)?;
-        let shown = self.store.read(|reader| {
+        let shown = self.base.store.read(|reader| {
             let Some(row) = reader.find(layer, key)? else { return Ok(None) };
             let (Some(node), Some(details)) =
                 (reader.hit((layer, row))?, reader.details((layer, row))?)

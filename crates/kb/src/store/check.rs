@@ -1,4 +1,4 @@
-//! Whether the parts of the store fit together, seen from below: values, ids, names, edges,
+//! Whether the parts of the store fit together, below the records: values, ids, names, edges,
 //! vectors, keys. What records say of each other is checked in `inspect/verify.rs`.
 use std::collections::HashSet;
 
@@ -9,8 +9,8 @@ use super::schema::{at_key, edge_key, edge_of_key, id_key, layer_of, row_of};
 use super::sealed::at_of_key;
 use super::{At, Db, DocumentRecord, Id, Reader, Row, Store};
 
-/// Told what does not fit: the node it is about, where there is one, and what is wrong.
-pub(crate) type Told<'a> = dyn FnMut(Option<At>, String) + 'a;
+/// Called with what does not fit: the node it is about, where there is one, and what is wrong.
+pub(crate) type Report<'a> = dyn FnMut(Option<At>, String) + 'a;
 
 /// What [`row_key`] made: embedder, layer, row.
 fn of_row_key(key: &[u8]) -> Option<(u8, Layer, Row)> {
@@ -60,22 +60,22 @@ impl Reader<'_> {
     }
 
     /// Looks at everything that is stored.
-    pub(crate) fn check(&self, told: &mut Told<'_>) -> heed::Result<Checked> {
+    pub(crate) fn check(&self, report: &mut Report<'_>) -> heed::Result<Checked> {
         let mut checked = Checked::default();
         for layer in Layer::ALL {
-            self.check_layer(layer, &mut checked, told)?;
+            self.check_layer(layer, &mut checked, report)?;
         }
         let of_chunk = |key: &[u8]| Some((Layer::Chunk, row_of(key)));
         let of_document = |key: &[u8]| Some((Layer::Document, row_of(key)));
         let of_any = |key: &[u8]| of_row_key(key).map(|(_, layer, row)| (layer, row));
-        self.check_sealed((self.store.db.texts, "text"), &of_document, told)?;
-        self.check_sealed((self.store.db.atomizing, "ledger entry"), &of_chunk, told)?;
-        self.check_sealed((self.store.db.unembedded, "failure"), &of_any, told)?;
-        checked.vectors = self.check_sealed((self.store.db.vectors, "vector"), &of_any, told)?;
-        self.check_dimensions(told)?;
-        self.check_names(told)?;
-        checked.edges = self.check_edges(told)?;
-        self.check_owners(told)?;
+        self.check_sealed((self.store.db.texts, "text"), &of_document, report)?;
+        self.check_sealed((self.store.db.atomizing, "ledger entry"), &of_chunk, report)?;
+        self.check_sealed((self.store.db.unembedded, "failure"), &of_any, report)?;
+        checked.vectors = self.check_sealed((self.store.db.vectors, "vector"), &of_any, report)?;
+        self.check_dimensions(report)?;
+        self.check_names(report)?;
+        checked.edges = self.check_edges(report)?;
+        self.check_owners(report)?;
         Ok(checked)
     }
 
@@ -84,7 +84,7 @@ impl Reader<'_> {
         &self,
         layer: Layer,
         checked: &mut Checked,
-        told: &mut Told<'_>,
+        report: &mut Report<'_>,
     ) -> heed::Result<()> {
         let next = self.next_row(layer)?;
         for entry in self.store.layer(layer).iter(self)? {
@@ -92,10 +92,10 @@ impl Reader<'_> {
             let at = (layer, row_of(key));
             checked.nodes += 1;
             if at.1 >= next {
-                told(Some(at), format!("its row {} was never given", at.1));
+                report(Some(at), format!("its row {} was never given", at.1));
             }
             if !self.store.is_sound(stored)? {
-                told(Some(at), format!("its record {UNREADABLE}"));
+                report(Some(at), format!("its record {UNREADABLE}"));
                 continue;
             }
             let Some(id) = self.id_of(at)? else { continue };
@@ -106,7 +106,7 @@ impl Reader<'_> {
                 None => false,
             };
             if !twin {
-                told(Some(at), "its id does not lead to it".into());
+                report(Some(at), "its id does not lead to it".into());
             }
         }
         let mut lost = vec![];
@@ -117,7 +117,7 @@ impl Reader<'_> {
             }
         }
         for at in lost {
-            told(Some(at), "its id is listed and the node is missing".into());
+            report(Some(at), "its id is listed and the node is missing".into());
         }
         Ok(())
     }
@@ -127,26 +127,26 @@ impl Reader<'_> {
         &self,
         (db, what): (Db, &str),
         of: &dyn Fn(&[u8]) -> Option<At>,
-        told: &mut Told<'_>,
+        report: &mut Report<'_>,
     ) -> heed::Result<u64> {
         let mut count = 0;
         for entry in db.iter(self)? {
             let (key, stored) = entry?;
             count += 1;
             let Some(at) = of(key) else {
-                told(None, format!("a {what} has a key that is none"));
+                report(None, format!("a {what} has an invalid key"));
                 continue;
             };
             if !self.holds(at)? {
-                told(Some(at), format!("there is a {what} of it, and the node is missing"));
+                report(Some(at), format!("there is a {what} of it, and the node is missing"));
             } else if !self.store.is_sound(stored)? {
-                told(Some(at), format!("its {what} {UNREADABLE}"));
+                report(Some(at), format!("its {what} {UNREADABLE}"));
             }
         }
         Ok(count)
     }
 
-    fn check_dimensions(&self, told: &mut Told<'_>) -> heed::Result<()> {
+    fn check_dimensions(&self, report: &mut Report<'_>) -> heed::Result<()> {
         let embedders = self.embedders()?;
         for entry in self.store.db.vectors.iter(self)? {
             let (key, stored) = entry?;
@@ -154,43 +154,43 @@ impl Reader<'_> {
             let expected = embedders.get(usize::from(embedder)).map(|known| known.dimensions);
             let found = Store::sealed_len(stored) / size_of::<f32>();
             if expected.map(|expected| expected as usize) != Some(found) {
-                told(Some((layer, row)), format!("its vector has {found} dimensions"));
+                report(Some((layer, row)), format!("its vector has {found} dimensions"));
             }
         }
         Ok(())
     }
 
     /// Every name leads to a document that has it, and every document is found by its names.
-    fn check_names(&self, told: &mut Told<'_>) -> heed::Result<()> {
+    fn check_names(&self, report: &mut Report<'_>) -> heed::Result<()> {
         let mut known = HashSet::new();
         for row in self.rows(Layer::Document, 0, usize::MAX)? {
             let at = (Layer::Document, row);
             let Ok(Some(record)) = self.node::<DocumentRecord>(row) else { continue };
             if record.names.is_empty() {
-                told(Some(at), "it has no name".into());
+                report(Some(at), "it has no name".into());
             }
             for name in &record.names {
                 known.insert(name_key(name).to_vec());
                 if self.named(name)? != Some(row) {
-                    told(Some(at), format!("its name `{name}` does not lead to it"));
+                    report(Some(at), format!("its name `{name}` does not lead to it"));
                 }
             }
             if self.store.db.texts.get(self, &row.to_be_bytes())?.is_none() {
-                told(Some(at), "its text is missing".into());
+                report(Some(at), "its text is missing".into());
             }
         }
         for entry in self.store.db.names.iter(self)? {
             let (key, row) = entry?;
             if !known.contains(key) {
                 let at = (Layer::Document, row_of(row));
-                told(Some(at), "a name leads to it that is not its".into());
+                report(Some(at), "a name leads to it that is not its".into());
             }
         }
         Ok(())
     }
 
     /// Every edge has both ends and is listed from both. Returns how many there are.
-    fn check_edges(&self, told: &mut Told<'_>) -> heed::Result<u64> {
+    fn check_edges(&self, report: &mut Report<'_>) -> heed::Result<u64> {
         let mut count = 0;
         for (db, other, listed) in [
             (self.store.db.edges, self.store.db.backlinks, "at its end"),
@@ -201,21 +201,21 @@ impl Reader<'_> {
                 let (key, _) = entry?;
                 count += 1;
                 let Some((from, edge, to)) = edge_of_key(key) else {
-                    told(None, "an edge has a key that is none".into());
+                    report(None, "an edge has an invalid key".into());
                     continue;
                 };
                 let kind = edge.name();
                 for end in [from, to] {
                     if !self.holds(end)? {
                         let other = if end == from { to } else { from };
-                        told(
+                        report(
                             Some(other),
                             format!("an edge `{kind}` leads to a {} that is missing", end.0.name()),
                         );
                     }
                 }
                 if other.get(self, &edge_key(to, edge, from))?.is_none() {
-                    told(Some(from), format!("an edge `{kind}` is not listed {listed}"));
+                    report(Some(from), format!("an edge `{kind}` is not listed {listed}"));
                 }
             }
         }
@@ -223,12 +223,12 @@ impl Reader<'_> {
     }
 
     /// Every owner is there and has a key; nothing waits to be wiped.
-    fn check_owners(&self, told: &mut Told<'_>) -> heed::Result<()> {
+    fn check_owners(&self, report: &mut Report<'_>) -> heed::Result<()> {
         for (owner, slot) in self.owners()? {
             if !self.holds(owner)? {
-                told(Some(owner), "it has a key, and the node is missing".into());
+                report(Some(owner), "it has a key, and the node is missing".into());
             } else if !self.store.has_key(slot)? {
-                told(Some(owner), "its key is gone".into());
+                report(Some(owner), "its key is gone".into());
             }
         }
         for entry in self.store.db.owned.iter(self)? {
@@ -237,12 +237,12 @@ impl Reader<'_> {
                 if let Some(end) = end
                     && !self.holds(end)?
                 {
-                    told(Some(end), "it is listed with what it goes with, and is missing".into());
+                    report(Some(end), "it is listed with what it goes with, and is missing".into());
                 }
             }
         }
         if !self.store.db.wipes.is_empty(self)? {
-            told(None, format!("{} keys wait to be wiped", self.store.db.wipes.len(self)?));
+            report(None, format!("{} keys wait to be wiped", self.store.db.wipes.len(self)?));
         }
         Ok(())
     }

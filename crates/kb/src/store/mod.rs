@@ -85,7 +85,7 @@ impl Store {
     /// cannot be written to is opened for reading.
     pub(crate) fn open(dir: &Path) -> Result<Self, KbError> {
         let denied = match Self::open_for(dir, Access::Write) {
-            Err(KbError::Truth { source: heed::Error::Io(e), .. }) if is_denied(&e) => e,
+            Err(KbError::Store { source: heed::Error::Io(e), .. }) if is_denied(&e) => e,
             Err(KbError::Keys(e)) if is_denied(&e.source) => e.source,
             opened => return opened,
         };

@@ -22,7 +22,7 @@ pub(super) const LIST: &str = "tables";
 #[derive(Debug, Clone, Default)]
 pub(super) struct Catalogue {
     pub(super) generation: u64,
-    pub(super) tables: Vec<Known>,
+    pub(super) tables: Vec<TableEntry>,
     by_name: HashMap<String, usize>,
     /// Captions, names of documents and longer names, in small letters.
     other_names: HashMap<String, usize>,
@@ -30,7 +30,7 @@ pub(super) struct Catalogue {
 
 /// A table under the name that it has in SQL.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct TableEntry {
     pub(super) name: String,
     pub(super) id: NodeId,
     pub(super) caption: Option<String>,
@@ -56,7 +56,7 @@ pub(super) struct Field {
     empty: bool,
 }
 
-impl Known {
+impl TableEntry {
     pub(super) fn count(&self) -> usize {
         (self.rows.1 - self.rows.0) as usize
     }
@@ -150,7 +150,7 @@ impl Catalogue {
             }
             let rows: usize = united.iter().map(|i| self.tables[*i].count()).sum();
             let first = &self.tables[united[0]];
-            self.tables.push(Known {
+            self.tables.push(TableEntry {
                 name,
                 id: first.id.clone(),
                 caption: first.caption.clone().filter(|caption| {
@@ -180,7 +180,7 @@ impl Stored {
         Called { caption, document }
     }
 
-    fn known(self, name: String) -> Known {
+    fn known(self, name: String) -> TableEntry {
         let Self { record, document, fields } = self;
         let refused = match fields.len() {
             0 => Some("it has no columns".to_owned()),
@@ -189,7 +189,7 @@ impl Stored {
             }
             _ => None,
         };
-        Known {
+        TableEntry {
             name,
             id: node_id(Layer::Table, record.id),
             caption: record.caption.or(record.relation),

@@ -7,7 +7,7 @@ use halma_core::Layer;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, params_from_iter};
 
-use super::catalogue::{Catalogue, Field, Known, LIST};
+use super::catalogue::{Catalogue, Field, LIST, TableEntry};
 use super::query::quoted;
 use super::values::{Reading, Value};
 use crate::KbError;
@@ -47,7 +47,7 @@ impl Origins {
     }
 
     /// The documents of all rows of a table.
-    pub(super) fn documents(&self, table: &Known) -> impl Iterator<Item = &Arc<str>> {
+    pub(super) fn documents(&self, table: &TableEntry) -> impl Iterator<Item = &Arc<str>> {
         self.0.get(&table.rows.0).into_iter().flat_map(|origin| &origin.documents)
     }
 }
@@ -90,7 +90,7 @@ pub(super) fn table(
     let columns = columns.join(", ");
     let create = format!("CREATE TABLE {}({columns})", quoted(&table.name));
     connection.execute_batch(&create).map_err(KbError::tables)?;
-    let parts: Vec<&Known> = match &table.united[..] {
+    let parts: Vec<&TableEntry> = match &table.united[..] {
         [] => vec![table],
         united => united.iter().map(|at| &catalogue.tables[*at]).collect(),
     };
@@ -115,7 +115,7 @@ fn column(field: &Field) -> String {
 }
 
 /// The rows of a table that is still there; they come and go with it.
-fn rows(store: &Store, table: &Known) -> Result<Option<Vec<(Row, RowRecord)>>, KbError> {
+fn rows(store: &Store, table: &TableEntry) -> Result<Option<Vec<(Row, RowRecord)>>, KbError> {
     store.read(|reader| {
         let Some((layer, id)) = parse_id(&table.id) else { return Ok(None) };
         if reader.find(layer, id)?.is_none() {
@@ -129,7 +129,11 @@ fn rows(store: &Store, table: &Known) -> Result<Option<Vec<(Row, RowRecord)>>, K
     })
 }
 
-fn fill(connection: &Connection, table: &Known, rows: &[(Row, RowRecord)]) -> rusqlite::Result<()> {
+fn fill(
+    connection: &Connection,
+    table: &TableEntry,
+    rows: &[(Row, RowRecord)],
+) -> rusqlite::Result<()> {
     let readings: Vec<Reading> = (0..table.fields.len())
         .map(|i| {
             Reading::of(&rows.iter().filter_map(|(_, row)| row.cells.get(i).map(String::as_str)))
@@ -171,7 +175,7 @@ fn value(field: &Field, reading: &Reading, cell: &str) -> Sql {
 }
 
 /// Where each row of a table comes from; a row of facts comes from its chunk.
-fn origin(store: &Store, table: &Known, rows: &[(Row, RowRecord)]) -> Result<Origin, KbError> {
+fn origin(store: &Store, table: &TableEntry, rows: &[(Row, RowRecord)]) -> Result<Origin, KbError> {
     let mut origin = Origin { rows: vec![], documents: vec![], page: table.page };
     if let Some(document) = &table.document {
         origin.documents.push(document.as_str().into());

@@ -232,7 +232,7 @@ fn where_rows_are_not_known_the_tables_are_named() {
 }
 
 #[test]
-fn what_stands_beside_the_columns_can_be_asked() {
+fn more_than_the_columns_can_be_read() {
     let library = drugs();
     let rows = library.sql("SELECT _row, _document, _page FROM biosimilars WHERE maker = 'Amgen'");
     assert_eq!(rows.columns, ["_row", "_document", "_page"]);

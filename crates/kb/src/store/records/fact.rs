@@ -60,3 +60,15 @@ impl Record for FactRecord {
         Ok(vec![(Layer::Chunk, self.chunk)])
     }
 }
+
+impl Reader<'_> {
+    /// All facts with their rows, in the order of their ids.
+    pub(crate) fn all_facts(&self) -> heed::Result<Vec<(Row, FactRecord)>> {
+        let mut facts = vec![];
+        for row in self.rows(Layer::Fact, 0, usize::MAX)? {
+            facts.extend(self.node::<FactRecord>(row)?.map(|fact| (row, fact)));
+        }
+        facts.sort_by_key(|(_, fact)| fact.id);
+        Ok(facts)
+    }
+}

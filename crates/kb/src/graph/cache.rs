@@ -1,5 +1,5 @@
 //! Entities with the chunks that name them, and chunks with the entities in each of their atoms,
-//! read from the truth when a search first comes by and kept until the base changes. So opening
+//! read from the store when a search first needs them and kept until the base changes. So opening
 //! costs nothing, whatever the size of the base, and a question pays for what it touches.
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,12 +8,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use halma_core::text::normalise_name;
 use halma_core::{Edge, Layer};
 
+use crate::lexical::term_hashes;
 use crate::store::{
     At, AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, Reader, Row, SectionRecord,
 };
-use crate::words::term_hashes;
 
-/// Entries of one kind that are kept; beyond it the memory starts anew.
+/// Entries of one kind that are kept; beyond it the cache starts over.
 const MOST: usize = 200_000;
 
 /// An entity with where it is named.
@@ -24,7 +24,7 @@ pub(crate) struct Entity {
     pub(crate) chunks: Vec<(Row, f32)>,
     /// Rows of chunks under a title or heading that is its name, ascending.
     pub(crate) titles: Vec<Row>,
-    /// i(e): 1 for what one chunk knows of, less for what many name.
+    /// i(e): 1 for what one chunk names, less for what many name.
     pub(crate) importance: f32,
 }
 
@@ -44,17 +44,17 @@ pub(crate) struct Chunk {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
-    entities: Kept<Arc<Entity>>,
-    keys: Kept<Arc<str>>,
-    chunks: Kept<Arc<Chunk>>,
-    words: Kept<Arc<[u32]>>,
+pub(crate) struct GraphCache {
+    entities: Cached<Arc<Entity>>,
+    keys: Cached<Arc<str>>,
+    chunks: Cached<Arc<Chunk>>,
+    terms: Cached<Arc<[u32]>>,
 }
 
-type Kept<T> = RwLock<HashMap<Row, T>>;
+type Cached<T> = RwLock<HashMap<Row, T>>;
 
-/// What is kept under `key`, made when it is missing.
-fn kept<K: Eq + Hash + Copy, T: Clone>(
+/// What is cached under `key`, computed when it is missing.
+fn cached<K: Eq + Hash + Copy, T: Clone>(
     map: &RwLock<HashMap<K, T>>,
     key: K,
     make: impl FnOnce() -> heed::Result<T>,
@@ -71,9 +71,9 @@ fn kept<K: Eq + Hash + Copy, T: Clone>(
     Ok(value)
 }
 
-impl Memory {
+impl GraphCache {
     pub(crate) fn entity(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Arc<Entity>> {
-        kept(&self.entities, row, || {
+        cached(&self.entities, row, || {
             let name = reader.node::<EntityRecord>(row)?.map(|record| record.name);
             let mut entity = Entity {
                 name: name.unwrap_or_default(),
@@ -104,7 +104,7 @@ impl Memory {
     }
 
     pub(crate) fn chunk(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Arc<Chunk>> {
-        kept(&self.chunks, row, || {
+        cached(&self.chunks, row, || {
             let mut chunk = Chunk { units: vec![], titles: vec![], names: vec![] };
             let Some(record) = reader.node::<ChunkRecord>(row)? else {
                 return Ok(Arc::new(chunk));
@@ -141,8 +141,8 @@ impl Memory {
     }
 
     /// Hashes of the terms of a chunk as it is searched, ascending.
-    pub(crate) fn words(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Arc<[u32]>> {
-        kept(&self.words, row, || {
+    pub(crate) fn terms(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Arc<[u32]>> {
+        cached(&self.terms, row, || {
             let text = reader.searched_text(Layer::Chunk, row)?.unwrap_or_default();
             Ok(term_hashes(&text).into())
         })
@@ -150,7 +150,7 @@ impl Memory {
 
     /// The normalised name of an entity.
     pub(crate) fn key(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Arc<str>> {
-        kept(&self.keys, row, || {
+        cached(&self.keys, row, || {
             let record = reader.node::<EntityRecord>(row)?;
             Ok(record.map(|record| normalise_name(&record.name)).unwrap_or_default().into())
         })

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use halma_core::{Edge, Filter, Layer};
 
+use crate::names::fits;
 use crate::store::{At, DocumentRecord, Reader, Row, SectionRecord, TagRecord};
 
 /// A set of rows, one bit each.
@@ -37,23 +38,6 @@ impl Admitted {
         !self.excluded.contains(&row)
             && self.allowed.as_ref().is_none_or(|allowed| allowed.contains(row))
     }
-}
-
-/// Whether `text` is what the pattern says, in which `*` stands for any characters.
-pub(crate) fn fits(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
-        return false;
-    };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, inner)) = parts.split_last() else { return rest.is_empty() };
-    for part in inner {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
 }
 
 /// The rows of a layer that a filter lets in.

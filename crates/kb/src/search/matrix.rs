@@ -1,13 +1,13 @@
 //! Exact vector search of one layer: all rows as i8 in memory, the best rescored with the f32
-//! vectors of the truth.
+//! vectors of the store.
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use halma_core::{Layer, Vector};
 use simsimd::SpatialSimilarity;
 
+use super::filter::Admitted;
 use crate::KbError;
-use crate::filter::Admitted;
 use crate::store::{Reader, Row, Store};
 
 /// Rows scanned for all queries before the next ones are touched; 384 dimensions of them stay in
@@ -129,7 +129,7 @@ impl<'m> Probe<'m> {
         Self { matrix, values, scale }
     }
 
-    pub(crate) fn of(&self, row: Row) -> Option<f32> {
+    pub(crate) fn cosine(&self, row: Row) -> Option<f32> {
         let matrix = self.matrix;
         // Rows are stored in their order, mostly without gaps.
         let guess = matrix.rows.first().and_then(|first| row.checked_sub(*first))? as usize;

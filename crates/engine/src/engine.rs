@@ -79,10 +79,10 @@ impl Engine {
         let embedder = parts.embedder.clone();
         let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
-        let graph = config.kb.graph;
+        let (search, graph) = (config.kb.search, config.kb.graph);
         let former = former::former(dir, name.as_deref())?;
         let origin = former::origin(&config.embedder);
-        let base = open(dir, BaseOptions { embedder, origin, former, thresholds, graph })?;
+        let base = open(dir, BaseOptions { embedder, origin, former, thresholds, search, graph })?;
         let cache = if config.models.is_empty() {
             None
         } else {
@@ -118,7 +118,7 @@ impl Engine {
     }
 
     pub fn stats(&self) -> Result<Stats, EngineError> {
-        Ok(self.base.stats()?)
+        Ok(self.base.inspector().stats()?)
     }
 
     /// The base itself, to look into.
@@ -303,7 +303,7 @@ impl Engine {
     /// Names the base's content and how it is searched.
     pub fn base_fingerprint(&self) -> Result<String, EngineError> {
         let embedder = self.embedder().unwrap_or("none");
-        Ok(format!("{} {embedder}", self.base.stats()?.fingerprint))
+        Ok(format!("{} {embedder}", self.base.inspector().stats()?.fingerprint))
     }
 
     pub fn prompts(&self) -> &Prompts {
@@ -324,6 +324,7 @@ impl Engine {
             "reranker": self.setup.reranker.as_ref().map(|reranker| reranker.name()),
             "tagger": self.setup.tagger_name(),
             "thresholds": [self.config.embedder.chunk_threshold, self.config.embedder.atom_threshold],
+            "search": self.config.kb.search,
             "graph": self.config.kb.graph,
             "web": self.config.sources.web.as_ref().map(WebSettings::identity),
             "kg": kg::fingerprint(self)?,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use halma_core::{ConfigError, Entity, Fact, Facts, Knowledge};
-use halma_kb::{Base, ToldFacts};
+use halma_kb::{Base, FactSnapshot};
 use halma_kg::{
     KbEntity, KbFact, KbGraph, KbGraphLoader, KgFacts, KgFigures, KgGraph, KgGraphs, KgKind,
     KgLoad, KgLoaded, KgParts, kb_facts,
@@ -35,7 +35,7 @@ pub(crate) fn fingerprint(engine: &Engine) -> Result<String, EngineError> {
     }
     let settings = &engine.config().kg;
     let loaded = graphs(engine.config(), engine.base()).fingerprint()?;
-    let told = engine.base().count_facts()?;
+    let told = engine.base().inspector().count_facts()?;
     Ok(serde_json::json!([settings.kind, settings.url, settings.profile, loaded, told]).to_string())
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn facts(config: &Config, base: &Arc<Base>) -> Result<KgFacts, Engine
         KgKind::Sparql => assemble::key_of(&settings.key_env, "kg").map_err(|e| config.named(e))?,
         _ => None,
     };
-    let base_has_facts = base.count_facts()? > 0;
+    let base_has_facts = base.inspector().count_facts()? > 0;
     let knowledge: Arc<dyn Knowledge> = Arc::clone(base) as Arc<dyn Knowledge>;
     let graphs = graphs(config, base);
     let own = kb_facts(knowledge, loader(Arc::clone(base)));
@@ -62,12 +62,12 @@ pub(crate) fn facts(config: &Config, base: &Arc<Base>) -> Result<KgFacts, Engine
 fn loader(base: Arc<Base>) -> KbGraphLoader {
     Arc::new(move |known| {
         let known = known.and_then(|version| version.parse().ok());
-        Ok(base.told(known)?.map(kb_graph))
+        Ok(base.inspector().facts(known)?.map(kb_graph))
     })
 }
 
-fn kb_graph(facts: ToldFacts) -> KbGraph {
-    let ToldFacts { generation, entities, facts } = facts;
+fn kb_graph(facts: FactSnapshot) -> KbGraph {
+    let FactSnapshot { generation, entities, facts } = facts;
     let entity = |line: halma_kb::EntityLine| {
         let halma_kb::EntityLine { id, name, aliases, kind, description } = line;
         KbEntity { id, name, aliases, kind, description }
@@ -108,7 +108,7 @@ impl Engine {
             asked: self.facts().map(|facts| facts.about().to_owned()),
             graphs: graphs.list(),
             loaded,
-            base_facts: self.base().count_facts()?,
+            base_facts: self.base().inspector().count_facts()?,
         })
     }
 

@@ -29,7 +29,7 @@ fn main() {
 }
 
 fn told(what: &str, built: &Built) {
-    let stats = built.base.stats().unwrap();
+    let stats = built.base.inspector().stats().unwrap();
     println!(
         "{what}: {} chunks and {} atoms indexed in {:.1} s, {} MB",
         stats.chunks,
@@ -45,14 +45,16 @@ fn looking(built: &Built) {
         work();
         println!("{what}: {:.2?}", began.elapsed());
     };
-    timed("stats", &mut || drop(built.base.stats().unwrap()));
+    timed("stats", &mut || drop(built.base.inspector().stats().unwrap()));
     timed("verify", &mut || {
-        let verified = built.base.verify().unwrap();
+        let verified = built.base.inspector().verify().unwrap();
         assert!(verified.is_sound(), "{:?}", verified.problems);
     });
-    timed("export", &mut || built.base.export(ExportFormat::Jsonl, &mut std::io::sink()).unwrap());
+    timed("export", &mut || {
+        built.base.inspector().export(ExportFormat::Jsonl, &mut std::io::sink()).unwrap()
+    });
     let page = ListQuery { layer: Layer::Atom, document: None, after: None, limit: 20 };
-    timed("a page of a list", &mut || drop(built.base.list(&page).unwrap()));
+    timed("a page of a list", &mut || drop(built.base.inspector().list(&page).unwrap()));
 }
 
 fn query(text: &str, mode: Mode) -> Query {

@@ -1,4 +1,4 @@
-//! A base that is open: the truth, its indexes, and the vectors held in memory.
+//! A base that is open: the primary store, its indexes, and the vectors held in memory.
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,17 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use halma_core::{Embedder, Filter, Layer};
 use tokio::sync::OnceCell;
 
-use crate::asked::Asked;
-use crate::error::beside;
-use crate::filter::{Rows, allowed};
-use crate::graph::{GraphSettings, Memory};
+use crate::error::run_blocking;
+use crate::graph::GraphCache;
+use crate::lexical::LexicalIndex;
 use crate::lock::WriterLock;
-use crate::report::{Stats, VectorStats};
-use crate::searched::searched_text;
-use crate::store::{EmbedderRecord, FORMAT, Reading, Store};
-use crate::vectors::Matrix;
-use crate::words::WordIndex;
-use crate::{BaseOptions, Former, KbError, Thresholds};
+use crate::search::filter::{Rows, allowed};
+use crate::search::matrix::Matrix;
+use crate::search::query_vectors::QueryVectorCache;
+use crate::store::{Reader, Store};
+use crate::{BaseOptions, Former, GraphSettings, KbError, SearchSettings, Thresholds};
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
 pub struct Base {
@@ -28,61 +26,68 @@ pub struct Base {
     pub(crate) origin: String,
     pub(crate) former: Option<Former>,
     pub(crate) thresholds: Thresholds,
+    pub(crate) search: SearchSettings,
     pub(crate) graph: GraphSettings,
-    chunks: Arc<WordIndex>,
-    atoms: Arc<WordIndex>,
-    view: Mutex<View>,
-    pub(crate) asked: Asked,
-    pub(crate) tables: crate::tables::Kept,
+    chunks: Arc<LexicalIndex>,
+    atoms: Arc<LexicalIndex>,
+    caches: Mutex<Caches>,
+    pub(crate) query_vectors: QueryVectorCache,
+    pub(crate) tables: crate::tables::SqlCache,
     warned: AtomicBool,
 }
 
-/// What searches see of one generation, each part loaded when first needed.
+/// What searches read of one generation, each part loaded when first needed.
 #[derive(Default)]
-struct View {
+struct Caches {
     generation: u64,
     matrices: HashMap<Layer, Loaded<Matrix>>,
     /// Of the layers that have no index on disk.
-    words: HashMap<Layer, Loaded<WordIndex>>,
-    memory: Arc<Memory>,
+    lexical: HashMap<Layer, Loaded<LexicalIndex>>,
+    graph: Arc<GraphCache>,
     filters: HashMap<(Layer, String), Arc<Rows>>,
 }
 
 type Loaded<T> = Arc<OnceCell<Arc<T>>>;
 
-/// Filters whose rows are kept; beyond it they are worked out anew.
+/// Filters whose rows are cached; beyond it they are computed again.
 const FILTERS: usize = 64;
 
-fn truth(dir: &Path) -> PathBuf {
-    dir.join("truth")
+/// The folder of the primary store in the folder of a base.
+pub(crate) fn store_dir(dir: &Path) -> PathBuf {
+    dir.join("store")
 }
 
 impl Base {
     /// Opens the base in `dir`, which is made when there is none.
     pub fn create_or_open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
-        for folder in [truth(dir), dir.join("bm25"), dir.join("cache")] {
+        for folder in [store_dir(dir), dir.join("bm25"), dir.join("cache")] {
             std::fs::create_dir_all(&folder).map_err(|e| KbError::file(folder, "create", e))?;
         }
         Self::open_there(dir, options)
     }
 
+    /// Whether there is a base in `dir`.
+    pub fn exists(dir: &Path) -> bool {
+        Store::exists(&store_dir(dir))
+    }
+
     /// Opens the base in `dir`; [`KbError::NoBase`] when there is none.
     pub fn open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
-        if !Store::exists(&truth(dir)) {
+        if !Self::exists(dir) {
             return Err(KbError::NoBase { dir: dir.to_owned() });
         }
         Self::open_there(dir, options)
     }
 
     fn open_there(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
-        let store = Store::open(&truth(dir))?;
-        let words = |layer: Layer| dir.join("bm25").join(layer.name());
+        let store = Store::open(&store_dir(dir))?;
+        let lexical = |layer: Layer| dir.join("bm25").join(layer.name());
         let open = || {
-            let chunks = WordIndex::open(&words(Layer::Chunk), Layer::Chunk)?;
-            Ok::<_, KbError>((chunks, WordIndex::open(&words(Layer::Atom), Layer::Atom)?))
+            let chunks = LexicalIndex::open(&lexical(Layer::Chunk), Layer::Chunk)?;
+            Ok::<_, KbError>((chunks, LexicalIndex::open(&lexical(Layer::Atom), Layer::Atom)?))
         };
-        // While somebody else indexes, what they have entered so far is searched. Otherwise the
-        // word index is brought up to the truth here, should a run have been killed.
+        // While another process indexes, what it has added so far is searched. Otherwise the
+        // lexical index is brought up to date here, should a run have been killed.
         let writable = store.is_writable();
         let lock = if writable { WriterLock::try_take(dir)? } else { None };
         let opened = match lock {
@@ -95,10 +100,10 @@ impl Base {
         } else {
             let _lock = lock.map_or_else(|| WriterLock::take(dir), Ok)?;
             store.settle()?;
-            let up = |layer| caught_up(&words(layer), layer, &store);
+            let up = |layer| caught_up(&lexical(layer), layer, &store);
             (up(Layer::Chunk)?, up(Layer::Atom)?)
         };
-        let generation = store.read(|txn| store.generation(txn))?;
+        let generation = store.read(|reader| reader.generation())?;
         Ok(Arc::new(Self {
             dir: dir.to_owned(),
             store,
@@ -106,12 +111,13 @@ impl Base {
             origin: options.origin,
             former: options.former,
             thresholds: options.thresholds,
+            search: options.search,
             graph: options.graph,
             chunks: Arc::new(chunks),
             atoms: Arc::new(atoms),
-            view: Mutex::new(View { generation, ..View::default() }),
-            asked: Asked::default(),
-            tables: crate::tables::Kept::default(),
+            caches: Mutex::new(Caches { generation, ..Caches::default() }),
+            query_vectors: QueryVectorCache::default(),
+            tables: crate::tables::SqlCache::default(),
             warned: AtomicBool::new(false),
         }))
     }
@@ -121,51 +127,13 @@ impl Base {
         self.dir.join("cache")
     }
 
-    /// The folder for knowledge graphs that stand beside the documents.
+    /// The folder for knowledge graphs that are loaded next to the documents.
     pub fn kg_dir(&self) -> PathBuf {
         self.dir.join("kg")
     }
 
-    /// Figures about what the base holds.
-    pub fn stats(&self) -> Result<Stats, KbError> {
-        let store = &self.store;
-        let bytes_on_disk = size_of(&truth(&self.dir)) + size_of(&self.dir.join("bm25"));
-        store.read(|txn| {
-            let (created, updated) = store.times(txn)?;
-            let ledger = store.ledger_counts(txn)?;
-            let mut vectors = vec![];
-            for (number, record) in (0u8..).zip(store.embedders(txn)?) {
-                let EmbedderRecord { model, dimensions, .. } = record;
-                let chunks = store.count_vectors(txn, number, Layer::Chunk)?;
-                let atoms = store.count_vectors(txn, number, Layer::Atom)?;
-                if chunks + atoms > 0 {
-                    vectors.push(VectorStats { embedder: model, dimensions, chunks, atoms });
-                }
-            }
-            let mut hasher = blake3::Hasher::new();
-            for id in store.ids(txn, Layer::Document)? {
-                hasher.update(&id.to_be_bytes());
-            }
-            Ok(Stats {
-                format: FORMAT,
-                documents: store.count(txn, Layer::Document)?,
-                sections: store.count(txn, Layer::Section)?,
-                chunks: store.count(txn, Layer::Chunk)?,
-                atoms: store.count(txn, Layer::Atom)?,
-                vectors,
-                failed_units: ledger.failed,
-                pending_units: ledger.pending,
-                figures: self.figures(txn)?,
-                bytes_on_disk,
-                fingerprint: hasher.finalize().to_hex()[..16].to_owned(),
-                created,
-                updated,
-            })
-        })
-    }
-
-    /// The word index of a layer that has one on disk.
-    pub(crate) fn words(&self, layer: Layer) -> Result<&WordIndex, KbError> {
+    /// The lexical index of a layer that has one on disk.
+    pub(crate) fn lexical_on_disk(&self, layer: Layer) -> Result<&LexicalIndex, KbError> {
         match layer {
             Layer::Chunk => Ok(&self.chunks),
             Layer::Atom => Ok(&self.atoms),
@@ -173,48 +141,49 @@ impl Base {
         }
     }
 
-    /// The word index of any layer. Those of the smaller ones are made in memory by the first
+    /// The lexical index of any layer. Those of the smaller ones are made in memory by the first
     /// search, so that nothing of them is left on disk when a document is deleted.
-    pub(crate) async fn words_of(&self, layer: Layer) -> Result<Arc<WordIndex>, KbError> {
+    pub(crate) async fn lexical(&self, layer: Layer) -> Result<Arc<LexicalIndex>, KbError> {
         match layer {
             Layer::Chunk => return Ok(Arc::clone(&self.chunks)),
             Layer::Atom => return Ok(Arc::clone(&self.atoms)),
             _ => {}
         }
-        let cell = Arc::clone(self.view().words.entry(layer).or_default());
+        let cell = Arc::clone(self.caches().lexical.entry(layer).or_default());
         let store = self.store.clone();
-        let load = || beside("indexing words", move || words_in_memory(&store, layer));
+        let load = || run_blocking("indexing text", move || index_in_memory(&store, layer));
         let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
         Ok(Arc::clone(loaded))
     }
 
-    fn view(&self) -> MutexGuard<'_, View> {
-        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    fn caches(&self) -> MutexGuard<'_, Caches> {
+        self.caches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sees what was published since the last search.
     pub(crate) fn refresh(&self) -> Result<(), KbError> {
-        let generation = self.store.read(|txn| self.store.generation(txn))?;
-        let mut view = self.view();
-        if view.generation != generation {
+        let generation = self.store.read(|reader| reader.generation())?;
+        let mut caches = self.caches();
+        if caches.generation != generation {
             self.chunks.reload()?;
             self.atoms.reload()?;
-            *view = View { generation, ..View::default() };
+            *caches = Caches { generation, ..Caches::default() };
         }
         Ok(())
     }
 
     /// The vectors of a layer, loaded by the first search that needs them.
     pub(crate) async fn matrix(&self, embedder: u8, layer: Layer) -> Result<Arc<Matrix>, KbError> {
-        let cell = Arc::clone(self.view().matrices.entry(layer).or_default());
+        let cell = Arc::clone(self.caches().matrices.entry(layer).or_default());
         let store = self.store.clone();
-        let load = || beside("loading vectors", move || Matrix::load(&store, embedder, layer));
+        let load =
+            || run_blocking("loading vectors", move || Matrix::load(&store, embedder, layer));
         let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
         // Searches moved on to another embedder after the view was made.
         if loaded.embedder() != embedder {
             let store = self.store.clone();
             let load = move || Matrix::load(&store, embedder, layer);
-            return beside("loading vectors", load).await.map(Arc::new);
+            return run_blocking("loading vectors", load).await.map(Arc::new);
         }
         Ok(Arc::clone(loaded))
     }
@@ -229,110 +198,100 @@ impl Base {
     }
 
     /// What graph searches have read so far.
-    pub(crate) fn memory(&self) -> Arc<Memory> {
-        Arc::clone(&self.view().memory)
+    pub(crate) fn graph_cache(&self) -> Arc<GraphCache> {
+        Arc::clone(&self.caches().graph)
     }
 
     /// The rows of a layer that a filter lets in; `None` for a filter that asks for nothing.
     pub(crate) fn allowed(
         &self,
-        txn: &Reading<'_>,
+        reader: &Reader<'_>,
         (filter, layer): (&Filter, Layer),
     ) -> heed::Result<Option<Arc<Rows>>> {
         if filter.is_empty() {
             return Ok(None);
         }
         let key = (layer, format!("{filter:?}"));
-        if let Some(known) = self.view().filters.get(&key) {
+        if let Some(known) = self.caches().filters.get(&key) {
             return Ok(Some(Arc::clone(known)));
         }
-        let rows = Arc::new(allowed(&self.store, txn, (filter, layer))?);
-        let mut view = self.view();
-        if view.filters.len() >= FILTERS {
-            view.filters.clear();
+        let rows = Arc::new(allowed(reader, (filter, layer))?);
+        let mut caches = self.caches();
+        if caches.filters.len() >= FILTERS {
+            caches.filters.clear();
         }
-        view.filters.insert(key, Arc::clone(&rows));
+        caches.filters.insert(key, Arc::clone(&rows));
         Ok(Some(rows))
     }
 
-    /// Says once that only words are searched, unless there is nothing to search. The layers
-    /// beside chunks and atoms are searched by words in every base.
-    pub(crate) fn warn_words_only(&self, layer: Layer) -> Result<(), KbError> {
+    /// Warns once that only BM25 is searched, unless there is nothing to search. The layers other
+    /// than chunks and atoms are searched by BM25 in every base.
+    pub(crate) fn warn_lexical_only(&self, layer: Layer) -> Result<(), KbError> {
         if !matches!(layer, Layer::Chunk | Layer::Atom) {
             return Ok(());
         }
-        let held = self.store.read(|txn| self.store.count(txn, layer))?;
+        let held = self.store.read(|reader| reader.count(layer))?;
         if held == 0 || self.warned.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
         let layer = layer.name();
-        let active = self.store.read(|txn| self.store.active_embedder(txn))?;
+        let active = self.store.read(|reader| reader.active_embedder())?;
         if let Some((_, record)) = active.filter(|(_, record)| self.opened(&record.model).is_none())
         {
             tracing::warn!(
-                "the base's vectors are of `{}`, which is not open: only words are searched until \
-                 `halma index` has embedded it anew",
+                "the base's vectors are of `{}`, which is not open: only BM25 is searched until \
+                 `halma index` has embedded the base again",
                 record.model
             );
         } else if let Some(embedder) = &self.embedder {
             tracing::warn!(
-                "the base has no {layer} vectors of `{}`: only words are searched; run `halma \
+                "the base has no {layer} vectors of `{}`: only BM25 is searched; run `halma \
                  index` again to embed it",
                 embedder.model()
             );
         } else {
-            tracing::warn!("there is no embedder: only words are searched");
+            tracing::warn!("there is no embedder: only BM25 is searched");
         }
         Ok(())
     }
 }
 
-fn words_in_memory(store: &Store, layer: Layer) -> Result<WordIndex, KbError> {
-    let texts = store.read(|txn| {
+fn index_in_memory(store: &Store, layer: Layer) -> Result<LexicalIndex, KbError> {
+    let texts = store.read(|reader| {
         let mut texts = vec![];
-        for row in store.rows(txn, layer, 0, usize::MAX)? {
-            texts.extend(searched_text(store, txn, (layer, row))?.map(|text| (row, text)));
+        for row in reader.rows(layer, 0, usize::MAX)? {
+            texts.extend(reader.searched_text(layer, row)?.map(|text| (row, text)));
         }
         Ok(texts)
     })?;
-    WordIndex::in_memory(layer, texts.into_iter())
+    LexicalIndex::in_memory(layer, texts.into_iter())
 }
 
-/// The word index of a layer, up to the truth. One that cannot be brought there is built again: it
-/// may be the copy of one that was just being written. The caller holds the lock.
-fn caught_up(dir: &Path, layer: Layer, store: &Store) -> Result<WordIndex, KbError> {
-    let mut index = WordIndex::open_or_mend(dir, layer)?;
+/// The lexical index of a layer, up to date with the store. One that cannot be brought there is
+/// built again: it may be the copy of one that was just being written. The caller holds the lock.
+fn caught_up(dir: &Path, layer: Layer, store: &Store) -> Result<LexicalIndex, KbError> {
+    let mut index = LexicalIndex::open_or_rebuild(dir, layer)?;
     if !index.is_behind(store)? {
         return Ok(index);
     }
     match index.catch_up(store, &|_| ()) {
-        Err(reason @ KbError::Words { .. }) => {
+        Err(reason @ KbError::Lexical { .. }) => {
             tracing::warn!("{reason}: it is built again");
             drop(index);
-            WordIndex::clear(dir)?;
-            index = WordIndex::open(dir, layer)?;
+            LexicalIndex::clear(dir)?;
+            index = LexicalIndex::open(dir, layer)?;
             index.catch_up(store, &|_| ())?;
         }
         done => done?,
     }
-    store.write(|txn| store.publish(txn))?;
+    store.write(|writer| writer.publish())?;
     Ok(index)
-}
-
-/// Bytes that a folder takes up.
-fn size_of(dir: &Path) -> u64 {
-    let Ok(entries) = std::fs::read_dir(dir) else { return 0 };
-    let size = |entry: std::fs::DirEntry| match entry.metadata() {
-        Ok(about) if about.is_dir() => size_of(&entry.path()),
-        Ok(about) => about.len(),
-        Err(_) => 0,
-    };
-    entries.filter_map(Result::ok).map(size).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::FORMAT;
 
     #[test]
     fn a_base_of_a_newer_format_is_left_alone() {
@@ -363,8 +322,8 @@ mod tests {
     #[test]
     fn a_damaged_store_is_an_error_that_says_what_to_do() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir(dir.path().join("truth")).unwrap();
-        std::fs::write(dir.path().join("truth/data.mdb"), vec![7; 100_000]).unwrap();
+        std::fs::create_dir(store_dir(dir.path())).unwrap();
+        std::fs::write(store_dir(dir.path()).join("data.mdb"), vec![7; 100_000]).unwrap();
         let said = Base::open(dir.path(), BaseOptions::default()).err().unwrap().to_string();
         assert!(said.contains("index again"), "{said}");
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::lock::WriterLock;
 use crate::names::{fits, near};
-use crate::store::{DocumentRecord, Gone, Reading, Row, parse_id, searched};
+use crate::store::{DocumentRecord, Gone, Reader, Row, parse_id, searched};
 use crate::{Base, KbError};
 
 /// What a deletion did.
@@ -50,27 +50,27 @@ impl Base {
         let _lock = WriterLock::take_for(&self.dir, &self.store)?;
         let chosen = self.choose(documents)?;
         let (mut deleted, mut gone) = (Deleted::default(), Gone::default());
-        self.store.write(|txn| {
+        self.store.write(|writer| {
             for (row, names) in &chosen.0 {
-                let record: DocumentRecord = self.store.linked(txn, *row)?;
+                let record: DocumentRecord = writer.linked(*row)?;
                 let (out, left): (Vec<_>, Vec<_>) = record
                     .names
                     .into_iter()
                     .partition(|name| names.is_empty() || names.contains(name));
                 if left.is_empty() {
-                    gone.add(&self.store.remove_document(txn, *row)?);
+                    gone.add(&writer.remove_document(*row)?);
                 } else {
                     for name in &out {
-                        self.store.remove_name(txn, *row, name)?;
+                        writer.remove_name(*row, name)?;
                     }
                 }
                 deleted.names.extend(out);
                 deleted.kept.extend(left);
             }
-            self.store.publish(txn)
+            writer.publish()
         })?;
-        self.forget_words()?;
-        self.store.write(|txn| self.store.publish(txn))?;
+        self.update_indexes()?;
+        self.store.write(|writer| writer.publish())?;
         self.refresh()?;
         deleted.names.sort();
         deleted.kept.sort();
@@ -79,16 +79,16 @@ impl Base {
         Ok(deleted)
     }
 
-    /// Brings the word indexes up to the truth, side by side: each writes segments anew.
-    fn forget_words(&self) -> Result<(), KbError> {
+    /// Brings the lexical indexes up to date, concurrently: each rewrites segments.
+    fn update_indexes(&self) -> Result<(), KbError> {
         let layers = Layer::ALL.into_iter().filter(|layer| searched(*layer));
         std::thread::scope(|scope| {
-            let forget = |layer| self.words(layer)?.catch_up(&self.store, &|_| ());
-            let running: Vec<_> = layers.map(|layer| scope.spawn(move || forget(layer))).collect();
+            let update = |layer| self.lexical_on_disk(layer)?.catch_up(&self.store, &|_| ());
+            let running: Vec<_> = layers.map(|layer| scope.spawn(move || update(layer))).collect();
             running.into_iter().try_for_each(|layer| {
                 layer.join().unwrap_or_else(|_| {
                     let reason = "it panicked".to_owned();
-                    Err(KbError::Died { doing: "forgetting words", reason })
+                    Err(KbError::Died { doing: "updating the lexical index", reason })
                 })
             })
         })
@@ -97,15 +97,15 @@ impl Base {
     fn choose(&self, documents: &[String]) -> Result<Chosen, KbError> {
         let mut chosen = Chosen::default();
         let mut unknown = vec![];
-        self.store.read(|txn| {
+        self.store.read(|reader| {
             let mut names = None;
             for asked in documents {
-                if self.choose_one(txn, asked, &mut chosen)? {
+                if self.choose_one(reader, asked, &mut chosen)? {
                     continue;
                 }
                 let names = match &mut names {
                     Some(names) => names,
-                    none => none.insert(self.names(txn)?),
+                    none => none.insert(self.names(reader)?),
                 };
                 let mut found = false;
                 for (name, row) in names.iter().filter(|(name, _)| fits(asked, name)) {
@@ -125,18 +125,18 @@ impl Base {
     /// By node id or exact name.
     fn choose_one(
         &self,
-        txn: &Reading<'_>,
+        reader: &Reader<'_>,
         asked: &str,
         chosen: &mut Chosen,
     ) -> heed::Result<bool> {
-        if let Some(row) = self.store.named(txn, asked)? {
+        if let Some(row) = reader.named(asked)? {
             chosen.name(row, asked);
             return Ok(true);
         }
         let Some((Layer::Document, id)) = parse_id(&NodeId(asked.to_owned())) else {
             return Ok(false);
         };
-        let found = self.store.find(txn, Layer::Document, id)?;
+        let found = reader.find(Layer::Document, id)?;
         if let Some(row) = found {
             chosen.0.insert(row, BTreeSet::new());
         }
@@ -144,10 +144,10 @@ impl Base {
     }
 
     /// Every name of every document, in order.
-    pub(crate) fn names(&self, txn: &Reading<'_>) -> heed::Result<Vec<(String, Row)>> {
+    pub(crate) fn names(&self, reader: &Reader<'_>) -> heed::Result<Vec<(String, Row)>> {
         let mut names = vec![];
-        for row in self.store.rows(txn, Layer::Document, 0, usize::MAX)? {
-            let record: DocumentRecord = self.store.linked(txn, row)?;
+        for row in reader.rows(Layer::Document, 0, usize::MAX)? {
+            let record: DocumentRecord = reader.linked(row)?;
             names.extend(record.names.into_iter().map(|name| (name, row)));
         }
         names.sort();

@@ -48,23 +48,22 @@ fn a_document_takes_along_what_rests_on_it_and_nothing_else() {
         (Layer::Community, 2),
     ];
     assert_eq!(deleted.nodes, BTreeMap::from(expected));
-    let verified = base.verify().unwrap();
+    let verified = base.inspector().verify().unwrap();
     assert!(verified.is_sound(), "{:?}", verified.problems);
-    let stats = base.stats().unwrap().figures;
+    let stats = base.inspector().stats().unwrap().figures;
     assert_eq!(stats.layers[&Layer::Entity], 2);
     assert_eq!(stats.layers[&Layer::Community], 1);
     assert_eq!(stats.edges[&Edge::Relates], 1);
     assert_eq!(stats.edges.get(&Edge::RefersTo), None);
     base.store
-        .read(|txn| {
-            let names: Vec<String> = [1, 2]
-                .map(|row| base.store.linked::<EntityRecord>(txn, row).unwrap().name)
-                .to_vec();
+        .read(|reader| {
+            let names: Vec<String> =
+                [1, 2].map(|row| reader.linked::<EntityRecord>(row).unwrap().name).to_vec();
             assert_eq!(names, ENTITIES[1..]);
-            let relates = base.store.edges_from(txn, (Layer::Entity, 1), Some(Edge::Relates))?;
+            let relates = reader.edges_from((Layer::Entity, 1), Some(Edge::Relates))?;
             assert_eq!((relates[0].to, relates[0].weight), ((Layer::Entity, 2), 1.0));
-            let tables = base.store.rows(txn, Layer::Table, 0, 9)?;
-            let left = base.store.linked::<TableRecord>(txn, tables[1])?;
+            let tables = reader.rows(Layer::Table, 0, 9)?;
+            let left = reader.linked::<TableRecord>(tables[1])?;
             assert_eq!(left.relation.as_deref(), Some("relation 1"));
             Ok(())
         })
@@ -76,19 +75,20 @@ fn no_file_holds_a_mark_before_or_after() {
     let dir = tempdir().unwrap();
     let base = sample::base(dir.path(), "zqmark");
     let words = || {
-        let found =
-            |layer| base.words(layer).unwrap().search("zqmark0001", 10, None).unwrap().len();
+        let found = |layer| {
+            base.lexical_on_disk(layer).unwrap().search("zqmark0001", 10, None).unwrap().len()
+        };
         found(Layer::Chunk)
     };
     assert_eq!(words(), 1);
     let vector: Vec<u8> = [0.6f32, 0.8, 0.0].iter().flat_map(|x| x.to_le_bytes()).collect();
-    assert_eq!((count(&dir.path().join("truth"), b"zqmark"), count(dir.path(), &vector)), (0, 0));
-    let keys = std::fs::read(dir.path().join("truth/keys")).unwrap();
+    assert_eq!((count(&dir.path().join("store"), b"zqmark"), count(dir.path(), &vector)), (0, 0));
+    let keys = std::fs::read(dir.path().join("store/keys")).unwrap();
     let before: Vec<&[u8]> = keys.as_chunks::<16>().0.iter().map(<[u8; 16]>::as_slice).collect();
     base.delete(&["one*".into()]).unwrap();
     assert_eq!(words(), 0);
     assert_eq!(count(dir.path(), b"zqmark"), 0);
-    let after = std::fs::read(dir.path().join("truth/keys")).unwrap();
+    let after = std::fs::read(dir.path().join("store/keys")).unwrap();
     let kept: Vec<&[u8]> = after.as_chunks::<16>().0.iter().map(<[u8; 16]>::as_slice).collect();
     let wiped =
         before.iter().zip(&kept).filter(|(a, b)| a != b).inspect(|(_, b)| assert_eq!(**b, [0; 16]));
@@ -124,13 +124,13 @@ fn one_name_of_several_leaves_the_document() {
     let deleted = base.delete(&["one".into()]).unwrap();
     assert_eq!((deleted.names, deleted.kept), (vec!["one".into()], vec!["one again".into()]));
     assert!(deleted.nodes.is_empty());
-    assert_eq!(base.find_document("one").unwrap(), None);
-    let id = base.find_document("one again").unwrap().unwrap();
+    assert_eq!(base.inspector().find_document("one").unwrap(), None);
+    let id = base.inspector().find_document("one again").unwrap().unwrap();
     let deleted = base.delete(&[id.0]).unwrap();
     assert_eq!(deleted.names, ["one again"]);
-    assert!(base.verify().unwrap().is_sound());
+    assert!(base.inspector().verify().unwrap().is_sound());
     let query = ListQuery { layer: Layer::Document, document: None, after: None, limit: 10 };
-    assert_eq!(base.list(&query).unwrap().len(), 1);
+    assert_eq!(base.inspector().list(&query).unwrap().len(), 1);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn an_unknown_name_deletes_nothing_and_is_told_with_its_like() {
     let said = said.to_string();
     assert!(said.contains("`one agian` (did you mean `one again`"), "{said}");
     assert!(said.contains("`x*`") && !said.contains("`two`,"), "{said}");
-    assert_eq!(base.stats().unwrap().documents, 2);
+    assert_eq!(base.inspector().stats().unwrap().documents, 2);
 }
 
 #[test]
@@ -152,25 +152,31 @@ fn a_deletion_that_was_killed_is_finished_when_the_base_is_opened() {
     base.store.remove_and_die("one");
     drop(base);
     let keys = |dir: &Path| {
-        let keys = std::fs::read(dir.join("truth/keys")).unwrap();
+        let keys = std::fs::read(dir.join("store/keys")).unwrap();
         keys.as_chunks::<16>().0.iter().filter(|key| **key == [0; 16]).count()
     };
     assert_eq!(keys(dir.path()), 0);
     let base = Base::open(dir.path(), BaseOptions::default()).unwrap();
     assert_eq!(keys(dir.path()), 6);
-    let verified = base.verify().unwrap();
+    let verified = base.inspector().verify().unwrap();
     assert!(verified.is_sound(), "{:?}", verified.problems);
-    assert!(base.words(Layer::Chunk).unwrap().search("zqmark0001", 10, None).unwrap().is_empty());
+    assert!(
+        base.lexical_on_disk(Layer::Chunk)
+            .unwrap()
+            .search("zqmark0001", 10, None)
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
 fn a_store_that_is_full_says_so_and_stays_whole() {
     let dir = tempdir().unwrap();
     drop(sample::base(dir.path(), "zqmark"));
-    let truth = dir.path().join("truth");
-    let held = std::fs::metadata(truth.join("data.mdb")).unwrap().len();
+    let store_dir = dir.path().join("store");
+    let held = std::fs::metadata(store_dir.join("data.mdb")).unwrap().len();
     let size = usize::try_from(held).unwrap() + (1 << 22);
-    let store = Store::open_for(&truth, Access::Small(size)).unwrap();
+    let store = Store::open_for(&store_dir, Access::Small(size)).unwrap();
     let mut marks = sample::Marks::new(&"long".repeat(500));
     let fill = std::panic::AssertUnwindSafe(|| {
         for i in 0..100 {
@@ -182,18 +188,18 @@ fn a_store_that_is_full_says_so_and_stays_whole() {
     assert!(said.contains("Full"), "{said}");
     drop(store);
     let base = Base::open(dir.path(), BaseOptions::default()).unwrap();
-    let verified = base.verify().unwrap();
+    let verified = base.inspector().verify().unwrap();
     assert!(verified.is_sound(), "{:?}", verified.problems);
     base.delete(&["one*".into(), "more*".into()]).unwrap();
-    assert!(base.verify().unwrap().is_sound());
+    assert!(base.inspector().verify().unwrap().is_sound());
 }
 
 #[test]
 fn a_store_opened_for_reading_is_read_and_not_written() {
     let dir = tempdir().unwrap();
     drop(sample::base(dir.path(), "zqmark"));
-    let store = Store::open_for(&dir.path().join("truth"), Access::Read).unwrap();
-    assert_eq!(store.read(|txn| store.count(txn, Layer::Document)).unwrap(), 2);
+    let store = Store::open_for(&dir.path().join("store"), Access::Read).unwrap();
+    assert_eq!(store.read(|reader| reader.count(Layer::Document)).unwrap(), 2);
     let said = store.write(|_| Ok(())).unwrap_err().to_string();
     assert!(said.contains("cannot be written to"), "{said}");
 }

@@ -26,7 +26,7 @@ pub enum KbError {
         "the store in `{dir}` cannot be used: {source}; if it is damaged, delete the folder and \
          index again"
     )]
-    Truth { dir: PathBuf, source: heed::Error },
+    Store { dir: PathBuf, source: heed::Error },
     #[error("the store in `{dir}` is open already in this program; share the one that is open")]
     OpenTwice { dir: PathBuf },
     #[error(
@@ -40,14 +40,14 @@ pub enum KbError {
     )]
     NoSpace { dir: PathBuf, source: std::io::Error },
     #[error(
-        "the base in `{dir}` cannot be written to, only searched; give yourself the right to write \
-         to the folder, or copy it"
+        "the base in `{dir}` cannot be written to, only searched; get write access to the \
+         folder, or copy it"
     )]
     ReadOnly { dir: PathBuf },
     #[error(transparent)]
     Keys(#[from] halma_seal::SealError),
-    #[error("the word index in `{dir}`: {source}; delete that folder and it is built again")]
-    Words { dir: PathBuf, source: tantivy::TantivyError },
+    #[error("the lexical index in `{dir}`: {source}; delete that folder and it is built again")]
+    Lexical { dir: PathBuf, source: tantivy::TantivyError },
     #[error("embedding with `{model}`: {source}")]
     Embed { model: String, source: LlmError },
     #[error("`{model}` gave {got} vectors for {asked} texts, or vectors of unequal length")]
@@ -56,7 +56,9 @@ pub enum KbError {
     NoNode { id: String },
     #[error("the base holds no document {said}; `halma kb list` names all")]
     NoDocument { said: String },
-    #[error("`{glob}` is no pattern for file names: {reason}; `*.md` and `drafts/**` are patterns")]
+    #[error(
+        "`{glob}` is not a valid pattern for file names: {reason}; `*.md` and `drafts/**` are patterns"
+    )]
     BadGlob { glob: String, reason: String },
     #[error(
         "nothing was found in `{path}`, so nothing is removed; check the folder, or leave out \
@@ -141,18 +143,18 @@ impl KbError {
         let dir = dir.to_owned();
         match source {
             heed::Error::Io(source) if no_space(&source) => Self::NoSpace { dir, source },
-            source => Self::Truth { dir, source },
+            source => Self::Store { dir, source },
         }
     }
 
-    /// An error of the word index in `dir`.
-    pub(crate) fn of_words(dir: &Path, source: tantivy::TantivyError) -> Self {
+    /// An error of the lexical index in `dir`.
+    pub(crate) fn of_lexical(dir: &Path, source: tantivy::TantivyError) -> Self {
         let dir = dir.to_owned();
         match &source {
             tantivy::TantivyError::IoError(e) if no_space(e) => {
                 Self::NoSpace { dir, source: std::io::Error::new(e.kind(), e.to_string()) }
             }
-            _ => Self::Words { dir, source },
+            _ => Self::Lexical { dir, source },
         }
     }
 }
@@ -162,8 +164,8 @@ pub(crate) fn no_space(e: &std::io::Error) -> bool {
     matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
-/// Runs blocking work beside the runtime and waits for it.
-pub(crate) async fn beside<T: Send + 'static>(
+/// Runs blocking work on a thread of its own and waits for it.
+pub(crate) async fn run_blocking<T: Send + 'static>(
     doing: &'static str,
     work: impl FnOnce() -> Result<T, KbError> + Send + 'static,
 ) -> Result<T, KbError> {

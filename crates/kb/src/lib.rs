@@ -1,9 +1,8 @@
-//! The knowledge base: documents → sections → chunks → atoms, kept in LMDB, searched by words
-//! (tantivy) and by vectors (exact), both made from the truth and rebuilt when they are lost.
+//! The knowledge base: documents → sections → chunks → atoms, stored in LMDB, searched by BM25
+//! (tantivy) and by vectors (exact), both made from the store and rebuilt when they are lost.
 #[cfg(test)]
 extern crate self as halma_kb;
 
-mod asked;
 mod atom;
 mod base;
 mod build;
@@ -11,11 +10,9 @@ mod cut;
 mod delete;
 mod distil;
 mod error;
-mod filter;
-mod fuse;
 mod graph;
-mod hit;
 mod inspect;
+mod lexical;
 mod lock;
 mod names;
 mod read;
@@ -23,12 +20,9 @@ mod report;
 #[cfg(test)]
 mod sample;
 mod search;
-mod searched;
 mod settings;
 mod store;
 mod tables;
-mod vectors;
-mod words;
 
 use halma_core::PromptFile;
 
@@ -42,16 +36,17 @@ pub use distil::{
     TagSample, TaskUnits, learn_tags,
 };
 pub use error::KbError;
-pub use graph::GraphSettings;
 pub use inspect::{
-    ColumnDetails, Details, EntityLine, ExportFormat, FactLine, Figures, ListQuery, Listed,
-    ListedDocument, Problem, Seen, Shown, ToldFacts, Unit, Verified,
+    EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
+    Listed, ListedDocument, Problem, Shown, Stats, Unit, VectorStats, Verified,
 };
 pub use read::recognise;
-pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
+pub use report::{IndexReport, Progress, Refused, Stage, Step};
+pub use search::{GraphSettings, SearchSettings};
 pub use settings::{
     Atoms, BaseOptions, Chunks, Entities, Former, InputFormat, KbSettings, Thresholds,
 };
+pub use store::{ColumnDetails, Details};
 pub use tables::{ColumnLine, SqlLimits, TableLine};
 
 /// The prompts of this crate.

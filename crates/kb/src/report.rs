@@ -128,33 +128,3 @@ pub struct Refused {
     /// What to do about it.
     pub hint: String,
 }
-
-/// Figures about a base.
-#[derive(Debug, Clone, Serialize)]
-pub struct Stats {
-    pub format: u32,
-    pub documents: u64,
-    pub sections: u64,
-    pub chunks: u64,
-    pub atoms: u64,
-    pub vectors: Vec<VectorStats>,
-    pub failed_units: u64,
-    pub pending_units: u64,
-    #[serde(flatten)]
-    pub figures: crate::Figures,
-    pub bytes_on_disk: u64,
-    /// Hash over the ids of the documents: equal content, equal fingerprint.
-    pub fingerprint: String,
-    /// Seconds since 1970.
-    pub created: u64,
-    pub updated: u64,
-}
-
-/// How many nodes of each layer have a vector of one embedder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct VectorStats {
-    pub embedder: String,
-    pub dimensions: u32,
-    pub chunks: u64,
-    pub atoms: u64,
-}

@@ -10,7 +10,7 @@ use crate::cut::{ChunkDraft, Outline, SectionDraft};
 use crate::store::{
     At, Column, ColumnKind, CommunityRecord, DocumentDraft, DocumentRecord, EntityRecord,
     FactRecord, FigureRecord, Link, Place, Row, RowRecord, Store, SummaryRecord, TableRecord,
-    TagRecord, hash,
+    TagRecord, Writer, hash,
 };
 use crate::{Atoms, Base, BaseOptions};
 
@@ -82,21 +82,21 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
         cut_with: 0,
     };
     store
-        .write(|txn| {
-            store.put_document(txn, &draft, Atoms::Sentences)?;
-            let row = store.find(txn, Layer::Document, id)?.unwrap();
-            let mut record: DocumentRecord = store.linked(txn, row)?;
-            store.add_name(txn, row, (&format!("{name} again"), ""), false)?;
+        .write(|writer| {
+            writer.put_document(&draft, Atoms::Sentences)?;
+            let row = writer.find(Layer::Document, id)?.unwrap();
+            let mut record: DocumentRecord = writer.linked(row)?;
+            writer.add_name(row, (&format!("{name} again"), ""), false)?;
             record.names.push(format!("{name} again"));
             let (first, last) = (record.chunks.0, record.chunks.1 - 1);
             let chars = text.chars().count();
             for (chunk, span) in [(first, (0, 3)), (last, (chars - 2, chars))] {
                 let atom = AtomDraft { text: marks.next(), span };
-                store.put_atoms(txn, chunk, Atoms::Sentences, &[atom])?;
+                store.put_atoms(writer, chunk, Atoms::Sentences, &[atom])?;
             }
-            let table = store.take_rows(txn, Layer::Table, 1)?;
+            let table = writer.take_rows(Layer::Table, 1)?;
             let section = record.sections.0;
-            let rows = store.take_rows(txn, Layer::Row, 2)?;
+            let rows = writer.take_rows(Layer::Row, 2)?;
             let column = Column { name: marks.next(), kind: ColumnKind::Text };
             let record_of_table = TableRecord {
                 id: hash(&[b"table", title.as_bytes()]),
@@ -110,15 +110,15 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
                 merged: vec![],
                 relation: None,
             };
-            store.put_node(txn, table, &record_of_table)?;
+            writer.put_node(table, &record_of_table)?;
             for number in 0..2 {
                 let cells = vec![marks.next()];
                 let id = hash(&[cells[0].as_bytes()]);
                 let number = number + 1;
                 let record = RowRecord { id, table, chunk: first, number, place: whole, cells };
-                store.put_node(txn, rows + number - 1, &record)?;
+                writer.put_node(rows + number - 1, &record)?;
             }
-            let figure = store.take_rows(txn, Layer::Figure, 1)?;
+            let figure = writer.take_rows(Layer::Figure, 1)?;
             let record_of_figure = FigureRecord {
                 id: hash(&[b"figure", title.as_bytes()]),
                 document: row,
@@ -128,44 +128,38 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
                 description: Some(marks.next()),
                 page: None,
             };
-            store.put_node(txn, figure, &record_of_figure)?;
-            let summary = store.take_rows(txn, Layer::Summary, 1)?;
+            writer.put_node(figure, &record_of_figure)?;
+            let summary = writer.take_rows(Layer::Summary, 1)?;
             let text = marks.next();
             let record_of_summary =
                 SummaryRecord { id: hash(&[text.as_bytes()]), document: row, text };
-            store.put_node(txn, summary, &record_of_summary)?;
-            edge(store, txn, (Layer::Summary, summary), Edge::DerivedFrom, (Layer::Document, row))?;
+            writer.put_node(summary, &record_of_summary)?;
+            edge(writer, (Layer::Summary, summary), Edge::DerivedFrom, (Layer::Document, row))?;
             record.tables = (table, table + 1);
             record.figures = (figure, figure + 1);
             record.links = vec![((0, 1), marks.next())];
             record.warnings = vec![marks.next()];
-            store.put_node(txn, row, &record)?;
-            let number = store.register_embedder(txn, "numbers", 3)?;
-            store.put_vector(txn, number, (Layer::Chunk, first), &[0.6, 0.8, 0.0])?;
-            store.embedding_failed(txn, &[(Layer::Chunk, last)], &marks.next())?;
+            writer.put_node(row, &record)?;
+            let number = writer.register_embedder("numbers", 3)?;
+            writer.put_vector(number, (Layer::Chunk, first), &[0.6, 0.8, 0.0])?;
+            store.embedding_failed(writer, &[(Layer::Chunk, last)], &marks.next())?;
             Ok(row)
         })
         .unwrap()
 }
 
-fn edge(
-    store: &Store,
-    txn: &mut heed::RwTxn<'_>,
-    from: At,
-    edge: Edge,
-    to: At,
-) -> heed::Result<()> {
-    store.put_edge(txn, Link { from, edge, to, weight: 1.0 })
+fn edge(writer: &mut Writer<'_>, from: At, edge: Edge, to: At) -> heed::Result<()> {
+    writer.put_edge(Link { from, edge, to, weight: 1.0 })
 }
 
 /// What two documents say together: entities, facts, tags, a table of facts, communities.
 fn share(store: &Store, marks: &mut Marks, one: Row, two: Row) {
     store
-        .write(|txn| {
-            let first: DocumentRecord = store.linked(txn, one)?;
-            let second: DocumentRecord = store.linked(txn, two)?;
+        .write(|writer| {
+            let first: DocumentRecord = writer.linked(one)?;
+            let second: DocumentRecord = writer.linked(two)?;
             let (mine, theirs) = ((Layer::Chunk, first.chunks.0), (Layer::Chunk, second.chunks.0));
-            let entities = store.take_rows(txn, Layer::Entity, ENTITIES.len())?;
+            let entities = writer.take_rows(Layer::Entity, ENTITIES.len())?;
             for (row, name) in (entities..).zip(ENTITIES) {
                 // What only the first document names may hold its words.
                 let of_one = name == ENTITIES[0];
@@ -178,15 +172,15 @@ fn share(store: &Store, marks: &mut Marks, one: Row, two: Row) {
                     description: words(marks),
                     aliases: vec![words(marks)],
                 };
-                store.put_node(txn, row, &record)?;
+                writer.put_node(row, &record)?;
             }
             let entity = |at: u32| (Layer::Entity, entities + at);
-            edge(store, txn, mine, Edge::Mentions, entity(0))?;
-            edge(store, txn, mine, Edge::Mentions, entity(1))?;
-            edge(store, txn, theirs, Edge::Mentions, entity(1))?;
-            edge(store, txn, theirs, Edge::Mentions, entity(2))?;
+            edge(writer, mine, Edge::Mentions, entity(0))?;
+            edge(writer, mine, Edge::Mentions, entity(1))?;
+            edge(writer, theirs, Edge::Mentions, entity(1))?;
+            edge(writer, theirs, Edge::Mentions, entity(2))?;
             // Two facts say the same of the same, one in each document; a third only in the first.
-            let facts = store.take_rows(txn, Layer::Fact, 3)?;
+            let facts = writer.take_rows(Layer::Fact, 3)?;
             for (at, (chunk, tail)) in
                 [(mine.1, 2), (theirs.1, 2), (mine.1, 0)].into_iter().enumerate()
             {
@@ -199,53 +193,52 @@ fn share(store: &Store, marks: &mut Marks, one: Row, two: Row) {
                     tail: entities + tail,
                     text,
                 };
-                store.put_node(txn, facts + u32::try_from(at).unwrap(), &record)?;
+                writer.put_node(facts + u32::try_from(at).unwrap(), &record)?;
             }
             for (tail, weight) in [(2, 2.0), (0, 1.0)] {
                 let (from, to) = (entity(1), entity(tail));
-                store.put_edge(txn, Link { from, edge: Edge::Relates, to, weight })?;
+                writer.put_edge(Link { from, edge: Edge::Relates, to, weight })?;
             }
-            let tags = store.take_rows(txn, Layer::Tag, 2)?;
+            let tags = writer.take_rows(Layer::Tag, 2)?;
             for (row, of_one) in [(tags, true), (tags + 1, false)] {
                 let name = if of_one { marks.next() } else { "other".into() };
                 let id = hash(&[name.as_bytes()]);
-                store.put_node(txn, row, &TagRecord { id, class: name.clone(), name })?;
-                edge(store, txn, mine, Edge::Tagged, (Layer::Tag, row))?;
+                writer.put_node(row, &TagRecord { id, class: name.clone(), name })?;
+                edge(writer, mine, Edge::Tagged, (Layer::Tag, row))?;
             }
-            edge(store, txn, theirs, Edge::Tagged, (Layer::Tag, tags + 1))?;
+            edge(writer, theirs, Edge::Tagged, (Layer::Tag, tags + 1))?;
             // The first community tells of what the first document says, the last does not.
-            let communities = store.take_rows(txn, Layer::Community, 3)?;
+            let communities = writer.take_rows(Layer::Community, 3)?;
             for at in 0..3 {
                 let title = if at < 2 { marks.next() } else { "other".into() };
                 let summary = if at < 2 { marks.next() } else { "other".into() };
                 let id = hash(&[title.as_bytes()]);
                 let level = u8::from(at == 1);
                 let record = CommunityRecord { id, level, title, summary };
-                store.put_node(txn, communities + at, &record)?;
+                writer.put_node(communities + at, &record)?;
             }
             let community = |at: u32| (Layer::Community, communities + at);
-            edge(store, txn, entity(1), Edge::MemberOf, community(0))?;
-            edge(store, txn, community(0), Edge::MemberOf, community(1))?;
-            edge(store, txn, entity(2), Edge::MemberOf, community(2))?;
+            edge(writer, entity(1), Edge::MemberOf, community(0))?;
+            edge(writer, community(0), Edge::MemberOf, community(1))?;
+            edge(writer, entity(2), Edge::MemberOf, community(2))?;
             for (table, chunks) in [(0, vec![mine.1]), (1, vec![mine.1, theirs.1])] {
-                made(store, txn, marks, (table, mine.1), &chunks)?;
+                made(writer, marks, (table, mine.1), &chunks)?;
             }
-            edge(store, txn, (Layer::Document, two), Edge::RefersTo, (Layer::Document, one))
+            edge(writer, (Layer::Document, two), Edge::RefersTo, (Layer::Document, one))
         })
         .unwrap();
 }
 
 /// A table made from facts, with a row of each chunk.
 fn made(
-    store: &Store,
-    txn: &mut heed::RwTxn<'_>,
+    writer: &mut Writer<'_>,
     marks: &mut Marks,
     (number, mine): (u8, Row),
     chunks: &[Row],
 ) -> heed::Result<()> {
-    let table = store.take_rows(txn, Layer::Table, 1)?;
+    let table = writer.take_rows(Layer::Table, 1)?;
     let count = u32::try_from(chunks.len()).unwrap();
-    let rows = store.take_rows(txn, Layer::Row, chunks.len())?;
+    let rows = writer.take_rows(Layer::Row, chunks.len())?;
     let record = TableRecord {
         id: hash(&[b"made", &[number]]),
         document: None,
@@ -258,13 +251,13 @@ fn made(
         merged: vec![],
         relation: Some(format!("relation {number}")),
     };
-    store.put_node(txn, table, &record)?;
+    writer.put_node(table, &record)?;
     for (row, chunk) in (rows..).zip(chunks) {
         let cells = vec![if *chunk == mine { marks.next() } else { "other".into() }];
         let id = hash(&[b"row", cells[0].as_bytes(), &[number]]);
         let place = Place::default();
         let record = RowRecord { id, table, chunk: *chunk, number: row - rows + 1, place, cells };
-        store.put_node(txn, row, &record)?;
+        writer.put_node(row, &record)?;
     }
     Ok(())
 }

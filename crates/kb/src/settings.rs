@@ -4,7 +4,7 @@ use std::sync::Arc;
 use halma_core::Embedder;
 use serde::{Deserialize, Serialize};
 
-use crate::GraphSettings;
+use crate::{GraphSettings, SearchSettings};
 
 /// The `[kb]` table of the configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,6 +43,8 @@ pub struct KbSettings {
     pub communities: bool,
     /// Relations whose facts become tables, as `founder of`.
     pub tables_of: Vec<String>,
+    /// Settings of searching.
+    pub search: SearchSettings,
     /// The weights of graph search.
     pub graph: GraphSettings,
 }
@@ -65,6 +67,7 @@ impl Default for KbSettings {
             summaries: false,
             communities: false,
             tables_of: vec![],
+            search: SearchSettings::default(),
             graph: GraphSettings::default(),
         }
     }
@@ -129,7 +132,7 @@ impl Default for Thresholds {
 /// What a base is opened with.
 #[derive(Clone, Default)]
 pub struct BaseOptions {
-    /// Without one only words are searched.
+    /// Without one only BM25 is searched.
     pub embedder: Option<Arc<dyn Embedder>>,
     /// How the embedder is opened, in the caller's own words; [`crate::Base::embedded_by`] gives
     /// them back when another embedder is configured one day.
@@ -138,6 +141,8 @@ pub struct BaseOptions {
     /// until every text has a vector of the new one.
     pub former: Option<Former>,
     pub thresholds: Thresholds,
+    /// Settings of searching.
+    pub search: SearchSettings,
     /// The weights of graph search.
     pub graph: GraphSettings,
 }

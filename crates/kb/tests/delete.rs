@@ -194,13 +194,13 @@ async fn plant_and_delete(seed: u64, most: usize, earlier: bool) {
     let plain: Vec<u8> = vectors.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
     std::fs::write(bench.input().join("plain"), plain).unwrap();
     assert_eq!(vectors_in(&bench.input(), &vectors), vectors.len(), "the scan sees what is there");
-    assert!(base.verify().unwrap().is_sound());
+    assert!(base.inspector().verify().unwrap().is_sound());
     let hits = search(&base, "stripes", Layer::Chunk, Mode::Hybrid).await;
     assert_eq!((hits.len(), hits[0].document.as_str()), (1, "kept.txt"));
     drop(base);
     let base = Base::open(&dir, BaseOptions::default()).unwrap();
-    assert!(base.verify().unwrap().is_sound());
-    assert_eq!(base.stats().unwrap().documents, 1);
+    assert!(base.inspector().verify().unwrap().is_sound());
+    assert_eq!(base.inspector().stats().unwrap().documents, 1);
 }
 
 #[tokio::test]
@@ -242,11 +242,11 @@ async fn nothing_is_left_of_what_an_update_replaced() {
     assert_eq!(marks_in(&bench.base_dir(), &marks.given), BTreeSet::new());
     assert_eq!(marks_in_words(&bench.base_dir(), &marks.given), BTreeSet::new());
     let base = bench.open(None);
-    assert!(base.verify().unwrap().is_sound());
-    let wiped = std::fs::read(bench.base_dir().join("truth/keys")).unwrap();
+    assert!(base.inspector().verify().unwrap().is_sound());
+    let wiped = std::fs::read(bench.base_dir().join("store/keys")).unwrap();
     let wiped = wiped.as_chunks::<16>().0.iter().filter(|key| **key == [0; 16]).count();
     // Those of the documents that were replaced, and of what they alone had named.
-    assert!(wiped as u64 >= base.stats().unwrap().documents, "{wiped}");
+    assert!(wiped as u64 >= base.inspector().stats().unwrap().documents, "{wiped}");
 }
 
 #[tokio::test]
@@ -272,7 +272,7 @@ async fn a_reader_goes_on_while_another_process_deletes() {
             break;
         }
     }
-    assert_eq!(base.stats().unwrap().documents, 20);
+    assert_eq!(base.inspector().stats().unwrap().documents, 20);
     let hits = search(&base, "animal", Layer::Chunk, Mode::Bm25).await;
     assert!(hits.iter().all(|hit| hit.document.as_str() >= "a20"), "{hits:?}");
     let gone = base.delete(&["a01.txt".into()]).err().unwrap();
@@ -286,8 +286,12 @@ async fn delete_in_another_process() {
     for i in 0..20 {
         base.delete(&[format!("a{i:02}.txt")]).unwrap();
     }
-    let listed =
-        base.list(&ListQuery { layer: Layer::Document, document: None, after: None, limit: 100 });
+    let listed = base.inspector().list(&ListQuery {
+        layer: Layer::Document,
+        document: None,
+        after: None,
+        limit: 100,
+    });
     for node in listed.unwrap() {
         base.get(&node.id).await.unwrap();
     }

@@ -111,7 +111,7 @@ fn copies_are_whole(moments: usize) {
     drop(writer);
     for copied in copies.into_iter().chain([dir.path().join("base")]) {
         let base = Base::open(&copied, options()).unwrap();
-        let verified = base.verify().unwrap();
+        let verified = base.inspector().verify().unwrap();
         assert!(verified.is_sound(), "{}: {:?}", copied.display(), verified.problems);
         assert!(verified.nodes > 20);
     }
@@ -133,7 +133,7 @@ async fn a_killed_writer_leaves_no_lock() {
     animals(&bench, 900, 901);
     bench.index_path(&base, &bench.input(), InputFormat::Auto, Budget::default()).await.unwrap();
     base.delete(&["a900.md".into()]).unwrap();
-    assert!(base.verify().unwrap().is_sound());
+    assert!(base.inspector().verify().unwrap().is_sound());
 }
 
 /// Indexes until the files may grow no more.
@@ -160,7 +160,7 @@ async fn a_full_disk_is_told_and_the_base_stays_whole() {
     animals(&bench, 0, 20);
     let base = Base::create_or_open(&bench.base_dir(), options()).unwrap();
     bench.index(&base).await;
-    let before = base.stats().unwrap();
+    let before = base.inspector().stats().unwrap();
     drop(base);
     // The system refuses to let a file grow beyond this, as it does on a full disk or quota.
     let test = again::run("fill_the_disk", bench.dir.path());
@@ -172,12 +172,12 @@ async fn a_full_disk_is_told_and_the_base_stays_whole() {
     }
     assert!(limited.status().unwrap().success());
     let base = Base::open(&bench.base_dir(), options()).unwrap();
-    let verified = base.verify().unwrap();
+    let verified = base.inspector().verify().unwrap();
     assert!(verified.is_sound(), "{:?}", verified.problems);
-    assert!(base.stats().unwrap().documents >= before.documents);
+    assert!(base.inspector().stats().unwrap().documents >= before.documents);
     let report = bench.index(&base).await;
     assert_eq!(report.documents_unchanged, 20);
-    assert!(base.verify().unwrap().is_sound());
+    assert!(base.inspector().verify().unwrap().is_sound());
 }
 
 /// Takes the right to write from everything below a folder, or gives it back.
@@ -216,7 +216,7 @@ async fn a_base_that_cannot_be_written_is_searched() {
     let base = Base::open(&bench.base_dir(), options()).unwrap();
     assert_eq!(search(&base, "number7", Layer::Chunk, Mode::Bm25).await[0].title, "Animal 7");
     assert_eq!(search(&base, "number7", Layer::Chunk, Mode::Dense).await.len(), 10);
-    assert!(base.verify().unwrap().is_sound());
+    assert!(base.inspector().verify().unwrap().is_sound());
     for error in [
         base.delete(&["a001.md".into()]).err().unwrap(),
         bench.try_index(&base, Budget::default()).await.err().unwrap(),

@@ -227,7 +227,7 @@ async fn a_run_that_is_cut_off_is_continued_without_paying_twice() {
         for i in 0..30 {
             entities.push(entities_of(&base, i).await);
         }
-        (figures(&base.stats().unwrap(), base.merges().unwrap().len()), entities)
+        (figures(&base.inspector().stats().unwrap(), base.merges().unwrap().len()), entities)
     };
     let works = Works::new();
     many(&works);
@@ -253,7 +253,10 @@ async fn a_run_that_is_cut_off_is_continued_without_paying_twice() {
     for i in 0..30 {
         entities.push(entities_of(&base, i).await);
     }
-    assert_eq!((figures(&base.stats().unwrap(), base.merges().unwrap().len()), entities), clean);
+    assert_eq!(
+        (figures(&base.inspector().stats().unwrap(), base.merges().unwrap().len()), entities),
+        clean
+    );
     let paid = works.rules.calls("facts");
     let in_flight = 4 * works.bench.settings.concurrency;
     assert!(paid <= 30 + in_flight, "{paid} calls for 30 chunks");
@@ -312,7 +315,7 @@ async fn the_same_base_comes_of_any_order_of_documents() {
         let mut ids: Vec<String> = vec![];
         for word in ["English", "Scottish", "Mr", "old", "Varn"] {
             let chunk = chunk(&base, word).await;
-            let seen = base.edges_of(&chunk.id, Some(Edge::Mentions)).unwrap();
+            let seen = base.inspector().edges_of(&chunk.id, Some(Edge::Mentions)).unwrap();
             ids.extend(seen.into_iter().map(|seen| seen.node.id.0));
         }
         ids.sort();

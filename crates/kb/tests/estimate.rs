@@ -107,7 +107,7 @@ async fn the_first_estimate_and_the_second_come_true() {
     write(&bench, 0, 40);
     let base = bench.open(Some(Words::new()));
     let said = estimate(&bench, &base, 1).await;
-    assert_eq!(base.stats().unwrap().documents, 0, "an estimate writes nothing");
+    assert_eq!(base.inspector().stats().unwrap().documents, 0, "an estimate writes nothing");
     assert_eq!((said.documents_new, said.documents_replaced), (40, 0));
     assert!(said.stages.iter().all(|stage| !stage.measured), "{said:?}");
     let used = index(&bench, &base, 1).await;

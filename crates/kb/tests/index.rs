@@ -66,18 +66,18 @@ async fn the_same_input_again_does_nothing_and_makes_the_same_ids_elsewhere() {
     let bench = filled();
     let base = bench.open(Some(Words::new()));
     bench.index(&base).await;
-    let before = base.stats().unwrap();
+    let before = base.inspector().stats().unwrap();
     let again = bench.index(&base).await;
     assert!(again.nothing_new(), "{again:?}");
     assert_eq!((again.documents_unchanged, again.chunks, again.embedded), (5, 0, 0));
-    assert_eq!(base.stats().unwrap().fingerprint, before.fingerprint);
+    assert_eq!(base.inspector().stats().unwrap().fingerprint, before.fingerprint);
     let other = filled();
     let twin = other.open(None);
     other.index(&twin).await;
     let words = "jaws alien ship Zarxio Amjevita lorry penguins score";
     assert_eq!(ids(&base, words, Layer::Chunk).await, ids(&twin, words, Layer::Chunk).await);
     assert_eq!(ids(&base, words, Layer::Atom).await, ids(&twin, words, Layer::Atom).await);
-    assert_eq!(twin.stats().unwrap().fingerprint, before.fingerprint);
+    assert_eq!(twin.inspector().stats().unwrap().fingerprint, before.fingerprint);
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn a_changed_document_is_replaced_in_every_index() {
     let bench = filled();
     let base = bench.open(Some(Words::new()));
     bench.index(&base).await;
-    let before = base.stats().unwrap();
+    let before = base.inspector().stats().unwrap();
     bench.write("alien.txt", "Alien was made in Shepperton. Ripley survives it.");
     let report = bench.index(&base).await;
     assert_eq!((report.documents_replaced, report.documents_unchanged), (1, 4));
@@ -96,7 +96,7 @@ async fn a_changed_document_is_replaced_in_every_index() {
         assert!(near.iter().all(|hit| !hit.text.contains("Ridley")), "{near:?}");
         assert_eq!(search(&base, "Shepperton", layer, Mode::Hybrid).await[0].title, "alien");
     }
-    let after = base.stats().unwrap();
+    let after = base.inspector().stats().unwrap();
     assert_eq!((after.documents, after.chunks), (before.documents, before.chunks));
     assert_eq!(after.vectors[0].atoms, after.atoms);
     assert_ne!(after.fingerprint, before.fingerprint);
@@ -167,7 +167,7 @@ async fn other_settings_cut_and_atomize_again() {
     bench.settings.chunk_chars = 1500;
     bench.settings.atoms = Atoms::None;
     bench.index(&base).await;
-    let stats = base.stats().unwrap();
+    let stats = base.inspector().stats().unwrap();
     assert_eq!((stats.atoms, stats.vectors[0].atoms), (0, 0));
     assert_eq!(stats.chunks, stats.vectors[0].chunks);
     assert!(search(&base, "jaws", Layer::Atom, Mode::Hybrid).await.is_empty());
@@ -301,8 +301,8 @@ async fn documents_are_tied_to_those_they_link_to_and_name() {
     let base = bench.open(None);
     bench.index(&base).await;
     let ends = |base: &halma_kb::Base, name: &str, edge| {
-        let id = base.find_document(name).unwrap().unwrap();
-        let seen = base.edges_of(&id, Some(edge)).unwrap();
+        let id = base.inspector().find_document(name).unwrap().unwrap();
+        let seen = base.inspector().edges_of(&id, Some(edge)).unwrap();
         seen.into_iter().filter(|s| s.outgoing).map(|s| s.node.document).collect::<Vec<_>>()
     };
     assert_eq!(ends(&base, "notes/trip.md", halma_core::Edge::LinksTo), ["lake.md"]);

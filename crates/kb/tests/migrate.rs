@@ -93,7 +93,7 @@ async fn searches_use_the_old_vectors_until_the_new_ones_are_complete() {
     assert_eq!(rest.embedded, 90 - report.embedded, "what was embedded is not embedded again");
     assert!(is_own(cosine(&base).await), "after the switch");
     assert_eq!(base.migration().unwrap(), None);
-    let stats = base.stats().unwrap();
+    let stats = base.inspector().stats().unwrap();
     assert_eq!((stats.vectors.len(), stats.vectors[0].embedder.as_str()), (1, "other"));
     drop(base);
     let by = Base::embedded_by(&bench.base_dir()).unwrap().unwrap();
@@ -121,7 +121,7 @@ async fn every_search_during_a_migration_is_in_one_space() {
         tokio::task::yield_now().await;
     }
     assert!(on_its_way > 0 && is_own(cosine(&base).await));
-    assert_eq!(base.stats().unwrap().vectors[0].embedder, "other");
+    assert_eq!(base.inspector().stats().unwrap().vectors[0].embedder, "other");
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn a_document_that_changes_during_a_migration_keeps_both_its_vectors() {
     second.answers.store(usize::MAX, Ordering::Relaxed);
     bench.index(&base).await;
     assert_eq!(base.migration().unwrap(), None);
-    let stats = base.stats().unwrap();
+    let stats = base.inspector().stats().unwrap();
     assert_eq!(stats.vectors[0].chunks + stats.vectors[0].atoms, stats.chunks + stats.atoms);
     assert!(begun > 0);
 }
@@ -170,6 +170,6 @@ async fn going_back_to_the_old_embedder_ends_the_migration() {
     let base = open(&bench, &first, None);
     let report = bench.index(&base).await;
     assert_eq!((report.embedded, base.migration().unwrap()), (0, None));
-    assert_eq!(base.stats().unwrap().vectors.len(), 1);
+    assert_eq!(base.inspector().stats().unwrap().vectors.len(), 1);
     assert!(is_own(cosine(&base).await));
 }

@@ -30,7 +30,7 @@ async fn clean_run() -> (Stats, Vec<halma_core::NodeId>) {
     let report = bench.index(&base).await;
     assert_eq!((report.chunks, report.atoms, report.embedded), (30, 60, 90));
     assert_eq!(report.usage.llm_calls, 30);
-    (base.stats().unwrap(), ids(&base, "animal", Layer::Atom).await)
+    (base.inspector().stats().unwrap(), ids(&base, "animal", Layer::Atom).await)
 }
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn a_spent_budget_leaves_the_rest_for_the_next_run() {
     let report = bench.index(&base).await;
     assert_eq!((report.documents_unchanged, report.atoms, report.spent), (30, 40, None));
     assert_eq!(report.usage.llm_calls, 20, "finished chunks are not asked for again");
-    assert_eq!(figures(&base.stats().unwrap()), figures(&clean));
+    assert_eq!(figures(&base.inspector().stats().unwrap()), figures(&clean));
     assert_eq!(ids(&base, "animal", Layer::Atom).await, atoms);
 }
 
@@ -64,11 +64,11 @@ async fn a_failed_chunk_is_a_failed_unit_and_tried_again() {
     let report = bench.index(&base).await;
     assert_eq!((report.failed_units, report.pending_units, report.atoms), (1, 0, 58));
     assert!(report.failure.unwrap().contains("the model is down"));
-    assert_eq!(base.stats().unwrap().failed_units, 1);
+    assert_eq!(base.inspector().stats().unwrap().failed_units, 1);
     *bench.model.fails_on.lock().unwrap() = None;
     let report = bench.index(&base).await;
     assert_eq!((report.failed_units, report.atoms, report.usage.llm_calls), (0, 2, 1));
-    assert_eq!(figures(&base.stats().unwrap()), figures(&clean));
+    assert_eq!(figures(&base.inspector().stats().unwrap()), figures(&clean));
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn chunks_that_cannot_be_embedded_are_found_by_their_words_and_tried_again
     words.down.store(false, Ordering::Relaxed);
     let report = bench.index(&base).await;
     assert_eq!((report.embedded, report.failed_units), (90, 0));
-    assert_eq!(figures(&base.stats().unwrap()), figures(&clean));
+    assert_eq!(figures(&base.inspector().stats().unwrap()), figures(&clean));
 }
 
 #[tokio::test]
@@ -128,9 +128,9 @@ async fn a_run_that_is_cut_off_is_continued() {
     }
     let base = bench.open(Some(Words::new()));
     bench.index(&base).await;
-    assert_eq!(figures(&base.stats().unwrap()), figures(&clean));
+    assert_eq!(figures(&base.inspector().stats().unwrap()), figures(&clean));
     assert_eq!(ids(&base, "animal", Layer::Atom).await, atoms);
-    let stats = base.stats().unwrap();
+    let stats = base.inspector().stats().unwrap();
     assert_eq!((stats.failed_units, stats.pending_units), (0, 0));
 }
 
@@ -159,7 +159,7 @@ async fn two_runs_at_once_take_turns() {
     assert_eq!(one.documents_unchanged + two.documents_unchanged, 30);
     assert_eq!(one.usage.llm_calls + two.usage.llm_calls, 30);
     let (clean, _) = clean_run().await;
-    assert_eq!(figures(&base.stats().unwrap()), figures(&clean));
+    assert_eq!(figures(&base.inspector().stats().unwrap()), figures(&clean));
 }
 
 #[tokio::test]
@@ -173,11 +173,11 @@ async fn another_embedder_embeds_again_and_then_takes_over() {
     other.down.store(true, Ordering::Relaxed);
     let base = bench.open(Some(Arc::clone(&other) as Arc<dyn Embedder>));
     bench.index(&base).await;
-    let stats = base.stats().unwrap();
+    let stats = base.inspector().stats().unwrap();
     assert_eq!((stats.vectors.len(), stats.vectors[0].embedder.as_str()), (1, "toy-words"));
     other.down.store(false, Ordering::Relaxed);
     bench.index(&base).await;
-    let stats = base.stats().unwrap();
+    let stats = base.inspector().stats().unwrap();
     assert_eq!((stats.vectors.len(), stats.vectors[0].embedder.as_str()), (1, "other-words"));
     assert_eq!((stats.vectors[0].chunks, stats.vectors[0].atoms), (30, 60));
 }
@@ -199,7 +199,7 @@ async fn every_cap_stops_cleanly_and_the_next_run_goes_on() {
         assert_eq!((report.spent, report.failed_units), (Some(limit), 0), "{report:?}");
         let mut calls = report.usage.llm_calls;
         assert_eq!(report.pending_units as u64, 30 - calls, "what was paid for is kept");
-        assert_eq!(base.stats().unwrap().pending_units, report.pending_units as u64);
+        assert_eq!(base.inspector().stats().unwrap().pending_units, report.pending_units as u64);
         for _ in 0..30 {
             let goes_on = if limit == Limit::Seconds { Budget::default() } else { budget };
             report = bench.try_index(&base, goes_on).await.unwrap();
@@ -209,7 +209,7 @@ async fn every_cap_stops_cleanly_and_the_next_run_goes_on() {
             }
         }
         assert_eq!((calls, report.pending_units), (30, 0), "nothing is paid for twice");
-        assert_eq!(figures(&base.stats().unwrap()), figures(&clean));
+        assert_eq!(figures(&base.inspector().stats().unwrap()), figures(&clean));
         assert_eq!(ids(&base, "animal", Layer::Atom).await, atoms);
     }
 }
@@ -244,7 +244,7 @@ async fn ten_thousand_atoms_of_one_chunk_are_cut_and_told() {
     let base = bench.open(None);
     let report = bench.index(&base).await;
     assert_eq!((report.chunks, report.atoms, report.atoms_cut), (1, 24, 9_976));
-    assert_eq!(base.stats().unwrap().atoms, 24);
+    assert_eq!(base.inspector().stats().unwrap().atoms, 24);
 }
 
 #[tokio::test]
@@ -257,7 +257,7 @@ async fn a_chunk_that_fails_every_time_stays_failed_and_is_counted() {
         let report = bench.index(&base).await;
         assert_eq!((report.failed_units, report.pending_units), (1, 0));
         assert_eq!(report.usage.llm_calls, if run == 0 { 29 } else { 0 });
-        let stats = base.stats().unwrap();
+        let stats = base.inspector().stats().unwrap();
         assert_eq!((stats.failed_units, stats.pending_units), (1, 0));
         let hits = search(&base, "number17", Layer::Chunk, Mode::Hybrid).await;
         assert_eq!(hits[0].title, "a17", "its chunk is found all the same");

@@ -34,7 +34,7 @@ async fn what_is_gone_is_removed_when_that_is_asked_for() {
     assert_eq!(report.documents_removed, ["x/b.txt"]);
     assert!(!report.nothing_new() && !finds(&base, "beavers").await);
     assert!(finds(&base, "otters").await && finds(&base, "badgers").await);
-    let stats = base.stats().unwrap();
+    let stats = base.inspector().stats().unwrap();
     assert_eq!((stats.documents, stats.vectors[0].chunks, stats.vectors[0].atoms), (2, 2, 2));
     assert!(bench.index(&base).await.documents_removed.is_empty());
 }

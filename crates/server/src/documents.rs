@@ -81,7 +81,7 @@ pub(crate) fn list(workspace: &Workspace, wanted: &Wanted) -> Result<Items<Docum
             after: after.take(),
             limit: wanted.limit + 1,
         };
-        let found = engine.base().list(&query)?;
+        let found = engine.base().inspector().list(&query)?;
         let last = found.last().map(|listed| listed.id.clone());
         let whole = found.len() > wanted.limit;
         let found = found.into_iter().map(|listed| of_listed(listed, &engine, &builds));
@@ -105,7 +105,7 @@ impl Wanted {
 fn waiting(engine: &Engine, builds: &[Build]) -> Result<Vec<DocumentLine>, Problem> {
     let mut lines = vec![];
     for file in engine.originals().list() {
-        if engine.base().find_document(&file.name)?.is_none() {
+        if engine.base().inspector().find_document(&file.name)?.is_none() {
             lines.push(of_upload(&file, builds));
         }
     }
@@ -195,7 +195,7 @@ pub(crate) fn upload_of(engine: &Engine, id: &str) -> Option<Original> {
 
 /// The id of a document, checked; a name of one will do as well.
 pub(crate) fn document_id(engine: &Engine, id: &str) -> Result<NodeId, Problem> {
-    if let Some(found) = engine.base().find_document(id)? {
+    if let Some(found) = engine.base().inspector().find_document(id)? {
         return Ok(found);
     }
     let missing = || Problem::not_found("such document");

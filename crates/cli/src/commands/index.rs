@@ -78,7 +78,7 @@ async fn watch(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow:
 /// nothing is left behind.
 async fn estimate(args: &Index, options: &IndexOptions, config: Config) -> anyhow::Result<()> {
     let fresh = tempfile::tempdir()?;
-    let there = args.kb.kb.join("truth").exists();
+    let there = halma_engine::Base::exists(&args.kb.kb);
     let dir = if there { args.kb.kb.as_path() } else { fresh.path() };
     let engine = create_or_open(config, dir)?;
     let estimate = engine.estimate(&args.paths, options).await?;

@@ -169,7 +169,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("q.json"), "[]").unwrap();
         let source = Source::of(&folder.path().join("q.json")).unwrap();
-        std::fs::create_dir(folder.path().join("truth")).unwrap();
+        std::fs::create_dir(folder.path().join("store")).unwrap();
         assert_eq!(source.claim(folder.path(), false).unwrap(), Claim::Unmarked);
         assert_eq!(record_indexing(folder.path(), 3, UsageTotal::default()).unwrap(), None);
     }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::Unembedded;
 use super::forecast::{ATOMIZE, chunk_variables, expected_questions, expected_texts};
 use crate::atom::{AtomDraft, Source};
-use crate::error::beside;
+use crate::error::run_blocking;
 use crate::store::{ChunkRecord, DocumentRecord, Expected, History, Row};
 use crate::{Atoms, Base, KbError, KbSettings, Progress, Stage, Step};
 
@@ -63,7 +63,7 @@ impl Atomizer {
         queue: mpsc::UnboundedSender<Unembedded>,
     ) -> Result<Atomized, KbError> {
         let (base, kind) = (Arc::clone(&self.base), self.settings.atoms);
-        let rows = beside("reading the ledger", move || {
+        let rows = run_blocking("reading the ledger", move || {
             base.store.read(|txn| base.store.unatomized(txn, kind))
         })
         .await?;
@@ -71,7 +71,7 @@ impl Atomizer {
         if kind == Atoms::Questions {
             return this.ask_all(rows, queue).await;
         }
-        beside("cutting sentences", move || this.cut_all(&rows, &queue)).await
+        run_blocking("cutting sentences", move || this.cut_all(&rows, &queue)).await
     }
 
     fn told(&self, done: usize, total: usize) {
@@ -224,7 +224,7 @@ impl Atomizer {
             }
             let (this, queue) = (Arc::clone(&self), queue.clone());
             let write = move || this.write(&batch, &history, &queue);
-            atomized.atoms += beside("storing atoms", write).await?;
+            atomized.atoms += run_blocking("storing atoms", write).await?;
         }
         if atomized.cut > 0 {
             let (cut, most) = (atomized.cut, self.settings.max_atoms);

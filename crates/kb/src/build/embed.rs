@@ -8,7 +8,7 @@ use halma_core::{EmbedRole, Embedder, LlmError, Vector};
 use tokio::sync::mpsc;
 
 use super::Unembedded;
-use crate::error::beside;
+use crate::error::run_blocking;
 use crate::store::History;
 use crate::{Base, KbError, Progress, Stage, Step};
 
@@ -222,7 +222,7 @@ async fn store_all(
         }
         let base = Arc::clone(base);
         let seconds = busy.take().as_secs_f64();
-        beside("storing vectors", move || write(&base, &batch, seconds)).await?;
+        run_blocking("storing vectors", move || write(&base, &batch, seconds)).await?;
     }
     Ok(embedded)
 }
@@ -263,7 +263,7 @@ fn write(base: &Base, batch: &[Call], seconds: f64) -> Result<(), KbError> {
 /// was not tried.
 async fn finish(base: &Arc<Base>) -> Result<usize, KbError> {
     let base = Arc::clone(base);
-    beside("storing vectors", move || {
+    run_blocking("storing vectors", move || {
         let store = &base.store;
         let Some(embedder) = &base.embedder else { return Ok(0) };
         let number = store.write(|txn| {

@@ -8,5 +8,5 @@ pub(super) fn words(base: &Base, layer: Layer, progress: &Progress) -> Result<()
     let count = base.store.read(|txn| base.store.count(txn, layer))?;
     let total = usize::try_from(count).unwrap_or(usize::MAX);
     let told = |done| progress(Step { stage: Stage::Store, done, total });
-    base.words(layer)?.catch_up(&base.store, &told)
+    base.lexical_on_disk(layer)?.catch_up(&base.store, &told)
 }

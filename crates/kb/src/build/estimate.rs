@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::embed;
 use super::forecast::Forecast;
 use super::plan::{Plan, Planner};
-use crate::error::beside;
+use crate::error::run_blocking;
 use crate::report::Refused;
 use crate::store::{History, Past};
 use crate::{Base, IndexOptions, KbError, KbSettings};
@@ -72,7 +72,7 @@ pub async fn estimate(
 ) -> Result<Estimate, KbError> {
     let (base, inputs, setup) = (Arc::clone(base), inputs.to_owned(), Arc::clone(setup));
     let (options, settings) = (options.clone(), settings.clone());
-    beside("estimating", move || {
+    run_blocking("estimating", move || {
         let plan = Planner::new(&base, &settings, &options, &setup).run(&inputs)?;
         let history = base.store.read(|txn| base.store.history(txn))?;
         Ok(priced(plan, &history, (&base, &settings, &setup)))

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::store::Writer as RwTxn;
 use halma_core::{Layer, Meter, Setup};
-use heed::RwTxn;
 
 use super::cutting::{Cutting, Uncut};
 use super::desk::{Desk, Incoming, Verdict, document_id};

@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::store::Writer as RwTxn;
 use halma_core::text::{NameKind, is_stop_word, names, normalise_name};
 use halma_core::{Edge, Layer};
-use heed::RwTxn;
 
-use crate::error::beside;
+use crate::error::run_blocking;
 use crate::store::{
     At, ChunkRecord, DocumentRecord, EntityRecord, Id, Link, Reading, Row, SectionRecord, Store,
     hash,
@@ -41,7 +41,7 @@ pub(super) async fn run(
         return Ok(());
     }
     let (base, progress) = (Arc::clone(base), Arc::clone(progress));
-    beside("linking names", move || {
+    run_blocking("linking names", move || {
         link_all(&base.store, &progress)?;
         if swept { sweep(&base.store) } else { Ok(()) }
     })

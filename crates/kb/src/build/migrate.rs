@@ -44,7 +44,7 @@ impl Base {
     /// The embedder whose vectors the base in `dir` is searched by; `None` when there is no base
     /// or it has no vectors. The base must not be open in this program.
     pub fn embedded_by(dir: &Path) -> Result<Option<EmbeddedBy>, KbError> {
-        let truth = dir.join("truth");
+        let truth = crate::base::store_dir(dir);
         if !Store::exists(&truth) {
             return Ok(None);
         }

@@ -34,7 +34,7 @@ pub(crate) use options::Selection;
 pub use watch::{Changed, Watch};
 
 use crate::distil::{self, Distilled, Distiller};
-use crate::error::beside;
+use crate::error::run_blocking;
 use crate::lock::WriterLock;
 use crate::store::Row;
 use crate::{Base, IndexReport, KbError, KbSettings, Progress, Stage, Step};
@@ -61,7 +61,7 @@ pub async fn index(
         let work = intake::Intake::new(base, settings, options, (setup, meter), &progress);
         let (inputs, lock, base) = (inputs.to_owned(), Arc::clone(&lock), Arc::clone(base));
         let atoms = settings.atoms;
-        beside("reading", move || {
+        run_blocking("reading", move || {
             let _lock = lock;
             aim(&base, atoms)?;
             work.run(&inputs)
@@ -115,7 +115,7 @@ async fn lock(base: &Arc<Base>, progress: &Progress) -> Result<WriterLock, KbErr
     tracing::warn!("another `index` runs on `{}`; waiting for it", base.dir.display());
     progress(Step { stage: Stage::Wait, done: 0, total: 0 });
     let dir = base.dir.clone();
-    beside("waiting for the lock", move || WriterLock::take(&dir)).await
+    run_blocking("waiting for the lock", move || WriterLock::take(&dir)).await
 }
 
 /// Says what the lists of waiting work are about: this kind of atoms, vectors of this embedder.
@@ -181,10 +181,10 @@ async fn enter_words(
     (lock, progress): (&Arc<WriterLock>, &Progress),
 ) -> Result<(), KbError> {
     let (base, lock, progress) = (Arc::clone(base), Arc::clone(lock), Arc::clone(progress));
-    beside("entering words", move || {
+    run_blocking("entering words", move || {
         let _lock = lock;
         enter::words(&base, layer, &progress)?;
-        base.words(layer)?.merge()
+        base.lexical_on_disk(layer)?.merge()
     })
     .await
 }
@@ -192,7 +192,7 @@ async fn enter_words(
 /// Lets searches see what was stored, if anything was.
 async fn publish(base: &Arc<Base>, lock: &Arc<WriterLock>) -> Result<(), KbError> {
     let (base, lock) = (Arc::clone(base), Arc::clone(lock));
-    beside("storing", move || {
+    run_blocking("storing", move || {
         let _lock = lock;
         base.store.write(|txn| base.store.publish(txn))
     })

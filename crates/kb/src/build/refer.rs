@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::store::Writer as RwTxn;
 use halma_core::{Edge, Layer};
-use heed::RwTxn;
 
-use crate::error::beside;
+use crate::error::run_blocking;
 use crate::store::{At, DocumentRecord, Link, Reading, Row, Store, Work};
 use crate::{Base, KbError};
 
@@ -20,7 +20,7 @@ const COMMON: usize = 2_000;
 /// Ties the documents that are new to those they lead to and to those that lead to them.
 pub(super) async fn run(base: &Arc<Base>) -> Result<(), KbError> {
     let base = Arc::clone(base);
-    beside("linking documents", move || {
+    run_blocking("linking documents", move || {
         let store = &base.store;
         let (mut from, next) = store
             .read(|txn| Ok((store.referred_to(txn)?, store.next_row(txn, Layer::Document)?)))?;

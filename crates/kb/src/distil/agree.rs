@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 
 use halma_core::text::words;
 
-use crate::words::query_terms;
+use crate::lexical::query_terms;
 
 /// What something is, coarsely; free words of a model are put into these.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use halma_core::{Edge, Layer};
 
 use super::communities::{ENTITIES, LEVELS, STATE};
-use super::graph::all_facts;
 use super::louvain::{Graph, levels};
 use crate::KbError;
 use crate::store::{ChunkRecord, DocumentRecord, EntityRecord, Id, Reading, Row, Store, hash};
@@ -160,7 +159,7 @@ fn drafts(graph: &Graph, ids: &[Id], rows: &[Row]) -> Vec<Draft> {
 
 /// Gives every community its facts, and the documents they are from.
 fn tell(store: &Store, txn: &Reading<'_>, whole: &mut Whole) -> heed::Result<()> {
-    let facts = all_facts(store, txn)?;
+    let facts = txn.all_facts()?;
     let mut of: HashMap<Row, Vec<usize>> = HashMap::new();
     for (at, draft) in whole.drafts.iter().enumerate() {
         for member in &draft.members {

@@ -3,15 +3,15 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use crate::store::Writer as RwTxn;
 use halma_core::{Cx, Edge, Error, Layer, Prompt};
-use heed::RwTxn;
 use minijinja::context;
 use serde::{Deserialize, Serialize};
 
 use super::circles::{Draft, Whole, find};
 use super::passage::prompt_hash;
 use super::units::{Distiller, Job, Ran, run};
-use crate::error::beside;
+use crate::error::run_blocking;
 use crate::store::{CommunityRecord, Id, Link, Row, Store, Task, UnitKey, hash};
 use crate::{Base, KbError, Stage};
 
@@ -39,7 +39,7 @@ struct Described {
 /// Returns how many there are.
 pub(super) async fn make_all(distiller: &Arc<Distiller>) -> Result<(Ran, usize), KbError> {
     let base = Arc::clone(&distiller.base);
-    let found = beside("finding communities", move || find(&base.store)).await?;
+    let found = run_blocking("finding communities", move || find(&base.store)).await?;
     let Some((print, whole)) = found else {
         let base = &distiller.base;
         let count = base.store.read(|txn| base.store.count(txn, Layer::Community))?;
@@ -56,7 +56,7 @@ pub(super) async fn make_all(distiller: &Arc<Distiller>) -> Result<(Ran, usize),
     }
     let complete = ran.complete();
     let (base, keep) = (Arc::clone(&distiller.base), Arc::clone(&whole));
-    beside("storing communities", move || {
+    run_blocking("storing communities", move || {
         base.store.write(|txn| {
             write(&base.store, txn, &keep, &texts)?;
             // With descriptions missing the next run looks again.

@@ -13,7 +13,7 @@ use super::graph::{self, Written};
 use super::passage::prompt_hash;
 use super::resolve::{Known, Local, Question, Resolved, Undone, Verdict, resolve};
 use super::units::{Distiller, Fault, Job, Ran, run};
-use crate::error::beside;
+use crate::error::run_blocking;
 use crate::store::{DocumentRecord, Id, Reading, Store, Task, UnitKey, hash};
 use crate::{Base, KbError, Stage};
 
@@ -59,7 +59,7 @@ struct Asking {
 pub(super) async fn resolve_all(distiller: &Arc<Distiller>) -> Result<(Ran, Written), KbError> {
     let mut ran = Ran::default();
     let base = Arc::clone(&distiller.base);
-    let settled = beside("reading the ledger", move || settled(&base)).await?;
+    let settled = run_blocking("reading the ledger", move || settled(&base)).await?;
     if let Some(written) = settled {
         return Ok((ran, written));
     }
@@ -78,7 +78,7 @@ pub(super) async fn resolve_all(distiller: &Arc<Distiller>) -> Result<(Ran, Writ
         ran.add(asked);
     }
     let (base, complete) = (Arc::clone(&distiller.base), ran.complete());
-    let written = beside("storing entities", move || {
+    let written = run_blocking("storing entities", move || {
         let written = settle(&base)?;
         if complete {
             let store = &base.store;
@@ -167,7 +167,7 @@ pub(super) fn undo(base: &Base, undone: Undone) -> Result<Written, KbError> {
 
 async fn open_questions(base: &Arc<Base>) -> Result<Vec<Asking>, KbError> {
     let base = Arc::clone(base);
-    beside("resolving entities", move || {
+    run_blocking("resolving entities", move || {
         let store = &base.store;
         let (reads, known) = store.read(|txn| Ok((read_all(store, txn)?, known(store, txn)?)))?;
         let Resolved { locals, questions, .. } = resolve(&reads, &known);

@@ -1,8 +1,8 @@
 //! What was distilled from a document goes with it, and what is left says nothing of it.
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::store::Writer as RwTxn;
 use halma_core::{Edge, Layer};
-use heed::RwTxn;
 
 use super::facts::Extract;
 use super::graph::{Made, StoredMerge, remove_if_unmentioned, take_back};

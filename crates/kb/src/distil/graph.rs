@@ -2,16 +2,14 @@
 //! Only what changed is written.
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::store::Writer as RwTxn;
 use halma_core::{Edge, Layer};
-use heed::RwTxn;
 use serde::{Deserialize, Serialize};
 
 use super::facts::Read;
 use super::resolve::{MergeRecord, Profile, Resolved};
 use crate::KbError;
-use crate::store::{
-    EntityRecord, FactRecord, Id, Link, Reading, Row, Rows, Store, Task, UnitKey, hash,
-};
+use crate::store::{EntityRecord, FactRecord, Id, Link, Row, Rows, Store, Task, UnitKey, hash};
 
 /// Chunks written in one transaction.
 const BATCH: usize = 2000;
@@ -296,25 +294,4 @@ pub(super) fn remove_if_unmentioned(
         store.remove_node::<EntityRecord>(txn, row)?;
     }
     Ok(!mentioned)
-}
-
-/// The rows of a chunk's facts.
-pub(crate) fn facts_of(
-    store: &Store,
-    txn: &Reading<'_>,
-    chunk: Row,
-) -> heed::Result<std::ops::Range<Row>> {
-    let key = UnitKey::of(Task::Graph, (Layer::Chunk, chunk));
-    let made = store.unit_of::<Made>(txn, key)?;
-    Ok(made.map_or(0..0, |(_, made)| made.facts.0..made.facts.1))
-}
-
-/// All facts of the base with their rows, in the order of their ids.
-pub(crate) fn all_facts(store: &Store, txn: &Reading<'_>) -> heed::Result<Vec<(Row, FactRecord)>> {
-    let mut facts = vec![];
-    for row in store.rows(txn, Layer::Fact, 0, usize::MAX)? {
-        facts.extend(store.node::<FactRecord>(txn, row)?.map(|fact| (row, fact)));
-    }
-    facts.sort_by_key(|(_, fact)| fact.id);
-    Ok(facts)
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::names::{form, occurs};
 use super::tags::{self, CLASSES_KEY, Classes, Tags};
 use super::units::{Distiller, Fault, Job, run};
-use crate::error::beside;
+use crate::error::run_blocking;
 use crate::lock::WriterLock;
 use crate::store::{ChunkRecord, DocumentRecord, Id, Row, Task, UnitKey, hash, parse_id};
 use crate::{Base, KbError, KbSettings, Progress, Stage};
@@ -98,7 +98,7 @@ pub async fn learn_tags(
     progress: Progress,
 ) -> Result<Learned, KbError> {
     let dir = base.dir.clone();
-    let _lock = beside("waiting for the lock", move || WriterLock::take(&dir)).await?;
+    let _lock = run_blocking("waiting for the lock", move || WriterLock::take(&dir)).await?;
     let classes = base.store.read(|txn| base.store.unit_of::<Classes>(txn, CLASSES_KEY))?;
     let Some((_, classes)) = classes else { return Err(KbError::NoTags) };
     let distiller = Arc::new(Distiller {
@@ -117,7 +117,7 @@ pub async fn learn_tags(
     })
     .await?;
     let keeper = Arc::clone(base);
-    beside("storing tags", move || tags::collect(&keeper)).await?;
+    run_blocking("storing tags", move || tags::collect(&keeper)).await?;
     tags::embed(base).await?;
     learned.pairs = base.store.read(|txn| {
         let mut pairs = 0;

@@ -36,14 +36,13 @@ pub use facts::LeftOut;
 #[expect(unused_imports, reason = "what the estimate of a build asks for")]
 pub(crate) use forecast::{Forecast, Piece, forecast};
 pub(crate) use forget::forget_document;
-pub(crate) use graph::{all_facts, facts_of};
 pub use learn::{Learned, TagSample, learn_tags};
 pub use merges::{Merge, MergeSide};
 pub use resolve::MergeRule;
 pub use tag_query::{Expansion, QueryTag, TagOrigin};
 pub(crate) use units::Distiller;
 
-use crate::error::beside;
+use crate::error::run_blocking;
 use crate::store::{Id, Task, UnitKey};
 use crate::{Entities, KbError};
 use facts::Extract;
@@ -148,7 +147,7 @@ async fn chunk_jobs(
     input: impl Fn(&Passage) -> Id + Send + 'static,
 ) -> Result<Vec<Job<crate::store::Row>>, KbError> {
     let base = Arc::clone(&distiller.base);
-    beside("reading the ledger", move || {
+    run_blocking("reading the ledger", move || {
         let store = &base.store;
         store.read(|txn| {
             let mut jobs = vec![];
@@ -168,7 +167,7 @@ async fn chunk_jobs(
 /// What was left out of all replies that the base holds.
 async fn left_out(distiller: &Arc<Distiller>) -> Result<LeftOut, KbError> {
     let base = Arc::clone(&distiller.base);
-    let left_out = beside("reading the ledger", move || {
+    let left_out = run_blocking("reading the ledger", move || {
         base.store.read(|txn| {
             let mut sum = LeftOut::default();
             base.store.each_done(txn, (Task::Facts, Layer::Chunk), |_, _, extract: Extract| {

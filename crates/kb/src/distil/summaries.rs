@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::store::Writer as RwTxn;
 use halma_core::{Cx, Edge, Layer, Prompt};
-use heed::RwTxn;
 use minijinja::context;
 
 use super::passage::prompt_hash;
 use super::units::{Distiller, Fault, Job, Ran, run};
-use crate::error::beside;
+use crate::error::run_blocking;
 use crate::store::{
     At, ChunkRecord, DocumentRecord, Id, Link, Reading, Row, Rows, SectionRecord, Store,
     SummaryRecord, Task, UnitKey, hash,
@@ -61,15 +61,17 @@ pub(super) async fn sum_up_all(distiller: &Arc<Distiller>) -> Result<(Ran, usize
         if ran.pending > 0 {
             // The budget is spent or the model is gone: the rest is not tried.
             let (base, batch) = (Arc::clone(base), batch.to_vec());
-            ran.pending += beside("reading documents", move || long_ones(&base, &batch)).await?;
+            ran.pending +=
+                run_blocking("reading documents", move || long_ones(&base, &batch)).await?;
             continue;
         }
         let (of, rows) = (Arc::clone(base), batch.to_vec());
-        let sections = beside("reading sections", move || sections(&of, &rows)).await?;
+        let sections = run_blocking("reading sections", move || sections(&of, &rows)).await?;
         let (asked, made) = sum_up(distiller, sections, prompt).await?;
         ran.add(asked);
         let (of, rows) = (Arc::clone(base), batch.to_vec());
-        let documents = beside("reading documents", move || documents(&of, &rows, &made)).await?;
+        let documents =
+            run_blocking("reading documents", move || documents(&of, &rows, &made)).await?;
         ran.add(sum_up(distiller, documents, prompt).await?.0);
     }
     let count = base.store.read(|txn| base.store.count(txn, Layer::Summary))?;

@@ -2,17 +2,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use crate::store::Writer as RwTxn;
 use halma_core::{EmbedRole, Layer};
-use heed::RwTxn;
 
-use super::graph::all_facts;
 use super::units::Distiller;
-use crate::error::beside;
+use crate::error::run_blocking;
+use crate::lexical::query_terms;
 use crate::store::{
     ChunkRecord, Column, ColumnKind, EntityRecord, FactRecord, Id, Place, Reading, Row, RowRecord,
     Store, TableRecord, hash,
 };
-use crate::words::query_terms;
 use crate::{Base, KbError};
 
 /// Relations whose vectors are so near are the same.
@@ -110,13 +109,13 @@ pub(super) async fn make_all(distiller: &Arc<Distiller>) -> Result<usize, KbErro
     }
     let near = nearness(&distiller.base, &wanted).await?;
     let base = Arc::clone(&distiller.base);
-    beside("making tables", move || {
+    run_blocking("making tables", move || {
         let store = &base.store;
         let tables = store.read(|txn| {
             if wanted.is_empty() {
                 return Ok(vec![]);
             }
-            let facts = all_facts(store, txn)?;
+            let facts = txn.all_facts()?;
             wanted.iter().map(|relation| collect(store, txn, relation, (&facts, &near))).collect()
         })?;
         store.write(|txn| write(store, txn, &tables))?;
@@ -134,7 +133,7 @@ async fn nearness(base: &Arc<Base>, wanted: &[String]) -> Result<Nearness, KbErr
     let Some(embedder) = base.embedder.as_ref().filter(|_| !wanted.is_empty()) else {
         return Ok(near);
     };
-    let facts = base.store.read(|txn| all_facts(&base.store, txn))?;
+    let facts = base.store.read(|txn| txn.all_facts())?;
     let said: BTreeSet<String> = facts.into_iter().map(|(_, fact)| fact.relation).collect();
     let said: Vec<&str> = said.iter().map(String::as_str).collect();
     let asked: Vec<&str> = wanted.iter().map(String::as_str).collect();

@@ -5,8 +5,8 @@ use halma_core::{Edge, EmbedRole, Layer, NodeId};
 use serde::Serialize;
 
 use super::tags::{CLASSES_KEY, Classes, tag_id};
+use crate::lexical::query_terms;
 use crate::store::{Reading, Row, TagRecord, node_id};
-use crate::words::query_terms;
 use crate::{Base, KbError};
 
 /// A tag has at most so many words.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::store::Writer as RwTxn;
 use halma_core::{Cx, Edge, EmbedRole, Error, Layer, Prompt, Setup};
-use heed::RwTxn;
 use minijinja::context;
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +13,9 @@ use super::learn::LearnedFrom;
 use super::names::form;
 use super::passage::{Passage, prompt_hash};
 use super::units::{Distiller, Job, Ran, run};
-use crate::error::beside;
+use crate::error::run_blocking;
+use crate::lexical::query_terms;
 use crate::store::{ChunkRecord, Id, Link, Reading, Row, Store, TagRecord, Task, UnitKey, hash};
-use crate::words::query_terms;
 use crate::{Base, KbError, Stage};
 
 const CLASSES: Prompt<ClassesReply> = Prompt::json("kb/tag_classes");
@@ -92,7 +92,7 @@ pub(super) async fn tag_all(distiller: &Arc<Distiller>) -> Result<(Ran, usize), 
         ran.add(tagged);
     }
     let base = Arc::clone(&distiller.base);
-    let tags = beside("storing tags", move || collect(&base)).await?;
+    let tags = run_blocking("storing tags", move || collect(&base)).await?;
     embed(&distiller.base).await?;
     Ok((ran, tags))
 }
@@ -107,7 +107,7 @@ pub(super) fn asked_with(setup: &Setup, classes: &Classes) -> Id {
 async fn classes(distiller: &Arc<Distiller>) -> Result<(Ran, Option<Classes>), KbError> {
     let prompt = prompt_hash(&distiller.setup, CLASSES.name);
     let base = Arc::clone(&distiller.base);
-    let (held, sample, chunks) = beside("reading chunks", move || {
+    let (held, sample, chunks) = run_blocking("reading chunks", move || {
         base.store.read(|txn| {
             let chunks = base.store.count(txn, Layer::Chunk)?;
             let held = base.store.done::<Classes>(txn, CLASSES_KEY, prompt)?;

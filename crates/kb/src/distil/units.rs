@@ -10,7 +10,7 @@ use halma_core::{Cx, Error, Limit, LlmError, Meter, Setup, UsageTotal};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use crate::error::beside;
+use crate::error::run_blocking;
 use crate::store::{Id, UnitKey};
 use crate::{Base, KbError, KbSettings, Progress, Stage, Step};
 
@@ -292,7 +292,7 @@ async fn write<R: Serialize + Send + Sync + 'static>(
     batch: Vec<Asked<R>>,
 ) -> Result<Ran, KbError> {
     let base = Arc::clone(&distiller.base);
-    beside("storing replies", move || {
+    run_blocking("storing replies", move || {
         let store = &base.store;
         store.write(|txn| {
             let mut ran = Ran::default();

@@ -2,24 +2,24 @@
 //! those chosen before, by the question's words that were still open and by the names that lead on.
 use std::collections::HashSet;
 
-use super::Ground;
-use super::score::{COVERS, LED_TO, Scored};
+use super::GraphContext;
+use super::score::{COVERS, ChunkScore, LED_TO};
 use crate::KbError;
+use crate::lexical::{LexicalIndex, query_terms, term_hash};
 use crate::store::Row;
-use crate::words::{WordIndex, query_terms, term_hash};
 
 /// The question's terms with what each weighs.
-pub(crate) struct Terms {
+pub(super) struct QueryTerms {
     hashes: Vec<u32>,
     /// The share of the question's idf mass.
     shares: Vec<f32>,
 }
 
-impl Terms {
-    pub(crate) fn new(question: &str, words: &WordIndex) -> Result<Self, KbError> {
+impl QueryTerms {
+    pub(super) fn new(question: &str, index: &LexicalIndex) -> Result<Self, KbError> {
         let terms = query_terms(question);
         let idf: Vec<f32> =
-            terms.iter().map(|term| words.idf(term)).collect::<Result<_, KbError>>()?;
+            terms.iter().map(|term| index.idf(term)).collect::<Result<_, KbError>>()?;
         let all: f32 = idf.iter().sum();
         let shares = idf.into_iter().map(|idf| if all > 0.0 { idf / all } else { 0.0 }).collect();
         Ok(Self { hashes: terms.iter().map(|term| term_hash(term)).collect(), shares })
@@ -37,27 +37,27 @@ impl Terms {
     }
 }
 
-impl Ground<'_> {
+impl GraphContext<'_> {
     /// Chooses `most` of the first chunks one by one; the others follow as they were. Scores never
     /// rise, so that sorting by them keeps the order.
-    pub(crate) fn hop_by_hop(
+    pub(super) fn hop_by_hop(
         &self,
-        terms: &Terms,
-        mut open: Vec<Scored>,
+        terms: &QueryTerms,
+        mut open: Vec<ChunkScore>,
         most: usize,
-    ) -> heed::Result<Vec<Scored>> {
+    ) -> heed::Result<Vec<ChunkScore>> {
         let rest = open.split_off(self.settings.hops.min(open.len()));
-        let words = |scored: &Scored| self.memory.words((self.store, self.txn), scored.row);
-        let held = open.iter().map(|scored| Ok(terms.held(&words(scored)?)));
+        let terms_of = |scored: &ChunkScore| self.cache.terms(self.reader, scored.row);
+        let held = open.iter().map(|scored| Ok(terms.held(&terms_of(scored)?)));
         let mut held: Vec<u64> = held.collect::<heed::Result<_>>()?;
         let (mut chosen, mut covered, mut named) = (vec![], 0, HashSet::new());
         let mut least = f32::INFINITY;
         while chosen.len() < most && !open.is_empty() {
-            let mut best: Option<(usize, Scored)> = None;
+            let mut best: Option<(usize, ChunkScore)> = None;
             for (at, scored) in open.iter().enumerate() {
                 let covers = self.settings.covers * terms.share(held[at] & !covered);
                 let led_to = self.settings.led_to * self.led_to(scored.row, &named)?;
-                let mut next = Scored { score: scored.score + covers + led_to, ..*scored };
+                let mut next = ChunkScore { score: scored.score + covers + led_to, ..*scored };
                 (next.parts[COVERS], next.parts[LED_TO]) = (covers, led_to);
                 if best.as_ref().is_none_or(|(_, most)| next.score > most.score) {
                     best = Some((at, next));
@@ -66,21 +66,21 @@ impl Ground<'_> {
             let Some((at, next)) = best else { break };
             open.remove(at);
             covered |= held.remove(at);
-            named.extend(&self.memory.chunk((self.store, self.txn), next.row)?.names);
+            named.extend(&self.cache.chunk(self.reader, next.row)?.names);
             least = next.score.min(least);
-            chosen.push(Scored { score: least, ..next });
+            chosen.push(ChunkScore { score: least, ..next });
         }
-        let below = |left: Scored| Scored { score: left.score.min(least), ..left };
+        let below = |left: ChunkScore| ChunkScore { score: left.score.min(least), ..left };
         chosen.extend(open.into_iter().chain(rest).map(below));
         Ok(chosen)
     }
 
     /// i(e) of a title of the chunk that one of the chosen names.
     fn led_to(&self, chunk: Row, named: &HashSet<Row>) -> heed::Result<f32> {
-        let from = (self.store, self.txn);
+        let from = self.reader;
         let mut most = 0.0_f32;
-        for title in self.memory.chunk(from, chunk)?.titles.iter().filter(|t| named.contains(t)) {
-            most = most.max(self.memory.entity(from, *title)?.importance);
+        for title in self.cache.chunk(from, chunk)?.titles.iter().filter(|t| named.contains(t)) {
+            most = most.max(self.cache.entity(from, *title)?.importance);
         }
         Ok(most)
     }

@@ -3,35 +3,34 @@
 //! propagation of our own that needs no model).
 //!
 //! ```text
-//! activate    a(e) = 1 for an entity that the question names, else the likeness of the nearest
+//! activate    a(e) = 1 for an entity that the question names, else the similarity of the nearest
 //! propagate   three times: each e with a(e) > 0.1 reaches, through its two sentences nearest to q,
 //!             the other entities e' in them: a(e') <- max(a(e'), a(e) · max(cos(q, s), 0))
 //! aggregate   score(c) = minmax(dense) + 0.5 · share(BM25) + 0.4 · ln(1 + Σ a(e) · i(e) · count(e, c))
 //!             + 1.5 · Σ over e that title c of a(e) · i(e)          with i(e) = 1 / log2(1 + df(e))
 //! hop by hop  each next chunk: score + share of the question newly covered + i(title) if led to it
 //! ```
+mod cache;
 mod hops;
-mod memory;
 mod named;
-mod reach;
+mod propagate;
+mod ranker;
 mod score;
-mod search;
-mod settings;
 #[cfg(test)]
 mod tests;
 
-use crate::store::{Reading, Store};
+use crate::search::GraphSettings;
+use crate::store::Reader;
 
-pub(crate) use hops::Terms;
-pub(crate) use memory::Memory;
-pub(crate) use reach::Sight;
-pub(crate) use score::{Scored, Seen};
-pub use settings::GraphSettings;
+pub(crate) use cache::GraphCache;
+use hops::QueryTerms;
+use propagate::Similarity;
+pub(crate) use ranker::GraphRanker;
+use score::{ChunkScore, FirstStage};
 
-/// What a graph search walks on.
-pub(crate) struct Ground<'a> {
-    pub(crate) store: &'a Store,
-    pub(crate) txn: &'a Reading<'a>,
-    pub(crate) memory: &'a Memory,
-    pub(crate) settings: &'a GraphSettings,
+/// What a graph search runs over.
+struct GraphContext<'a> {
+    reader: &'a Reader<'a>,
+    cache: &'a GraphCache,
+    settings: &'a GraphSettings,
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use halma_core::Layer;
 use halma_core::text::{NameKind, Shape, Words, is_stop_word, names, normalise_name, quotes};
 
-use super::Ground;
+use super::GraphContext;
 use crate::store::{Row, hash};
 
 /// The longest name looked up, in words of the question.
@@ -17,9 +17,9 @@ const WORDS: usize = 200;
 /// A name that stands in no chunk just so is taken for the nearest in these many of the best chunks.
 const NEAR_CHUNKS: usize = 60;
 
-impl Ground<'_> {
+impl GraphContext<'_> {
     /// The entities the question names with how surely: 1 where the normalised names are equal,
-    /// else their likeness. `best` are the chunks nearest by words and vectors, best first.
+    /// else their similarity. `best` are the chunks nearest by BM25 and vectors, best first.
     pub(super) fn named(&self, question: &str, best: &[Row]) -> heed::Result<BTreeMap<Row, f32>> {
         let mut words = Words::new(question);
         words.words.truncate(WORDS);
@@ -32,7 +32,7 @@ impl Ground<'_> {
             }
             let key = normalise_name(words.slice(&span));
             let id = hash(&[key.as_bytes()]);
-            if let Some(row) = self.store.find(self.txn, Layer::Entity, id)? {
+            if let Some(row) = self.reader.find(Layer::Entity, id)? {
                 active.insert(row, 1.0);
                 taken.push(span);
             }
@@ -44,9 +44,9 @@ impl Ground<'_> {
         });
         for name in open {
             let key = normalise_name(&question[name.range]);
-            if let Some((row, likeness)) = self.nearest(&key, best)? {
-                let known = active.entry(row).or_insert(likeness);
-                *known = known.max(likeness);
+            if let Some((row, similarity)) = self.nearest(&key, best)? {
+                let known = active.entry(row).or_insert(similarity);
+                *known = known.max(similarity);
             }
         }
         Ok(active)
@@ -54,20 +54,21 @@ impl Ground<'_> {
 
     /// The entity of the best chunks whose name is most like this one.
     fn nearest(&self, key: &str, best: &[Row]) -> heed::Result<Option<(Row, f32)>> {
-        let wanted: HashSet<&str> = key.split(' ').filter(|word| !is_stop_word(word)).collect();
+        let query_words: HashSet<&str> =
+            key.split(' ').filter(|word| !is_stop_word(word)).collect();
         let mut nearest: Option<(Row, f32)> = None;
-        if wanted.is_empty() {
+        if query_words.is_empty() {
             return Ok(None);
         }
         for chunk in best.iter().take(NEAR_CHUNKS) {
-            let chunk = self.memory.chunk((self.store, self.txn), *chunk)?;
+            let chunk = self.cache.chunk(self.reader, *chunk)?;
             for entity in chunk.titles.iter().chain(&chunk.names) {
-                let key = self.memory.key((self.store, self.txn), *entity)?;
-                let likeness = likeness(&wanted, &key);
-                if likeness >= self.settings.likeness
-                    && nearest.is_none_or(|(_, most)| likeness > most)
+                let key = self.cache.key(self.reader, *entity)?;
+                let similarity = similarity(&query_words, &key);
+                if similarity >= self.settings.similarity
+                    && nearest.is_none_or(|(_, most)| similarity > most)
                 {
-                    nearest = Some((*entity, likeness));
+                    nearest = Some((*entity, similarity));
                 }
             }
         }
@@ -100,13 +101,13 @@ fn candidates(words: &Words<'_>) -> Vec<Range<usize>> {
 }
 
 /// The share of letters in words that both names have, in `[0, 1]`.
-fn likeness(wanted: &HashSet<&str>, key: &str) -> f32 {
+fn similarity(query_words: &HashSet<&str>, key: &str) -> f32 {
     let held: HashSet<&str> = key.split(' ').filter(|word| !is_stop_word(word)).collect();
     let letters = |words: &mut dyn Iterator<Item = &&str>| -> usize {
         words.map(|word| word.chars().count()).sum()
     };
-    let shared = letters(&mut wanted.intersection(&held));
-    let all = letters(&mut wanted.iter()) + letters(&mut held.iter());
+    let shared = letters(&mut query_words.intersection(&held));
+    let all = letters(&mut query_words.iter()) + letters(&mut held.iter());
     #[expect(clippy::cast_precision_loss, reason = "letters of names")]
     let share = 2.0 * shared as f32 / all.max(1) as f32;
     share

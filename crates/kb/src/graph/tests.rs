@@ -121,7 +121,7 @@ async fn a_part_with_weight_0_is_off() {
     let hits = held.base.search(&query).await.unwrap().remove(0);
     let parts: Vec<&str> =
         hits.iter().flat_map(|hit| &hit.parts).map(|part| part.name.as_str()).collect();
-    assert!(parts.iter().all(|part| ["dense", "words"].contains(part)), "{parts:?}");
+    assert!(parts.iter().all(|part| ["dense", "bm25"].contains(part)), "{parts:?}");
 }
 
 #[tokio::test]

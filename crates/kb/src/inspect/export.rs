@@ -6,10 +6,10 @@ use std::io::Write;
 use halma_core::{Edge, Layer, NodeId};
 use serde::Serialize;
 
-use super::details::Details;
+use super::Inspector;
 use super::graphml;
-use crate::store::{At, Id, Reading, node_id};
-use crate::{Base, KbError};
+use crate::KbError;
+use crate::store::{At, Details, Id, Reader, node_id};
 
 /// How a base is written out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,28 +43,28 @@ pub(super) struct EdgeLine {
     pub(super) weight: f32,
 }
 
-impl Base {
+impl Inspector<'_> {
     /// Writes out all nodes and all edges, those included that follow from the records (contains,
     /// next, derived from), sorted by id.
     pub fn export(&self, format: ExportFormat, into: &mut dyn Write) -> Result<(), KbError> {
-        let written = self.store.read(|txn| {
+        let written = self.base.store.read(|reader| {
             Ok(match format {
-                ExportFormat::Jsonl => self.export_lines(txn, into),
-                ExportFormat::Graphml => graphml::write(self, txn, into),
+                ExportFormat::Jsonl => self.export_lines(reader, into),
+                ExportFormat::Graphml => graphml::write(self, reader, into),
             })
         })?;
         written.map_err(|failed| match failed {
-            Failed::Store(source) => KbError::of_store(&self.dir, source),
+            Failed::Store(source) => KbError::of_store(&self.base.dir, source),
             Failed::Output(source) => KbError::file("the export", "write", source),
         })
     }
 
-    fn export_lines(&self, txn: &Reading<'_>, into: &mut dyn Write) -> Result<(), Failed> {
-        self.each_node(txn, &mut |node| {
+    fn export_lines(&self, reader: &Reader<'_>, into: &mut dyn Write) -> Result<(), Failed> {
+        self.each_node(reader, &mut |node| {
             serde_json::to_writer(&mut *into, &node).map_err(std::io::Error::from)?;
             Ok(into.write_all(b"\n")?)
         })?;
-        self.each_edge_line(txn, &mut |edge| {
+        self.each_edge_line(reader, &mut |edge| {
             serde_json::to_writer(&mut *into, &edge).map_err(std::io::Error::from)?;
             Ok(into.write_all(b"\n")?)
         })
@@ -72,19 +72,18 @@ impl Base {
 
     pub(super) fn each_node(
         &self,
-        txn: &Reading<'_>,
+        reader: &Reader<'_>,
         each: &mut dyn FnMut(NodeLine) -> Result<(), Failed>,
     ) -> Result<(), Failed> {
-        for (id, at) in self.nodes_by_id(txn)? {
+        for (id, at) in self.nodes_by_id(reader)? {
             let (layer, row) = at;
-            let (Some(hit), Some(details)) =
-                (self.resolve(txn, layer, row)?, self.details(txn, at)?)
+            let (Some(hit), Some(details)) = (reader.hit((layer, row))?, reader.details(at)?)
             else {
                 continue;
             };
             let mut vectors = BTreeMap::new();
-            for (number, record) in (0u8..).zip(self.store.embedders(txn)?) {
-                if let Some(vector) = self.store.vector(txn, number, layer, row)? {
+            for (number, record) in (0u8..).zip(reader.embedders()?) {
+                if let Some(vector) = reader.vector(number, layer, row)? {
                     let mut hasher = blake3::Hasher::new();
                     for x in vector {
                         hasher.update(&x.to_le_bytes());
@@ -108,9 +107,9 @@ impl Base {
         Ok(())
     }
 
-    fn nodes_by_id(&self, txn: &Reading<'_>) -> heed::Result<Vec<(Id, At)>> {
+    fn nodes_by_id(&self, reader: &Reader<'_>) -> heed::Result<Vec<(Id, At)>> {
         let mut nodes = vec![];
-        self.store.each_id(txn, |id, at| {
+        reader.each_id(|id, at| {
             nodes.push((id, at));
             Ok(())
         })?;
@@ -120,16 +119,16 @@ impl Base {
     /// Edges by where they begin, then by kind and by where they lead.
     pub(super) fn each_edge_line(
         &self,
-        txn: &Reading<'_>,
+        reader: &Reader<'_>,
         each: &mut dyn FnMut(EdgeLine) -> Result<(), Failed>,
     ) -> Result<(), Failed> {
-        for (id, at) in self.nodes_by_id(txn)? {
-            let mut links = self.implied_edges(txn, at)?;
+        for (id, at) in self.nodes_by_id(reader)? {
+            let mut links = reader.implied_edges(at)?;
             links.retain(|link| link.from == at);
-            links.extend(self.store.edges_from(txn, at, None)?);
+            links.extend(reader.edges_from(at, None)?);
             let mut out: Vec<(Edge, Layer, Id, f32)> = vec![];
             for link in links {
-                if let Some(to) = self.store.id_of(txn, link.to)? {
+                if let Some(to) = reader.id_of(link.to)? {
                     out.push((link.edge, link.to.0, to, link.weight));
                 }
             }

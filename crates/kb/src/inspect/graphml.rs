@@ -1,9 +1,9 @@
 //! A base as `GraphML`, for programs that draw and measure graphs.
 use std::io::Write;
 
+use super::Inspector;
 use super::export::{EdgeLine, Failed, NodeLine};
-use crate::Base;
-use crate::store::Reading;
+use crate::store::Reader;
 
 const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -19,10 +19,14 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 
 const END: &str = "</graph>\n</graphml>\n";
 
-pub(super) fn write(base: &Base, txn: &Reading<'_>, into: &mut dyn Write) -> Result<(), Failed> {
+pub(super) fn write(
+    inspector: &Inspector<'_>,
+    reader: &Reader<'_>,
+    into: &mut dyn Write,
+) -> Result<(), Failed> {
     into.write_all(HEAD.as_bytes())?;
-    base.each_node(txn, &mut |node| write_node(&node, into))?;
-    base.each_edge_line(txn, &mut |edge| write_edge(&edge, into))?;
+    inspector.each_node(reader, &mut |node| write_node(&node, into))?;
+    inspector.each_edge_line(reader, &mut |edge| write_edge(&edge, into))?;
     Ok(into.write_all(END.as_bytes())?)
 }
 

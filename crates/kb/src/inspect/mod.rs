@@ -1,24 +1,35 @@
 //! Looking into a base: a node with its edges, lists, export, verification.
-mod details;
 mod edges;
 mod export;
-mod figures;
+mod facts;
 mod graphml;
 mod list;
 mod records;
 mod show;
-mod told;
+mod stats;
 mod verify;
 
-pub use details::{ColumnDetails, Details};
-pub use edges::Seen;
+pub use edges::EdgeEnd;
 pub use export::ExportFormat;
-pub use figures::Figures;
+pub use facts::{EntityLine, FactLine, FactSnapshot};
 pub use list::{ListQuery, Listed, ListedDocument};
 pub use show::{Shown, Unit};
-pub use told::{EntityLine, FactLine, ToldFacts};
+pub use stats::{Figures, Stats, VectorStats};
 pub use verify::{Problem, Verified};
 
+use crate::Base;
+
+/// Looks into a base; changes nothing.
+pub struct Inspector<'a> {
+    base: &'a Base,
+}
+
+impl Base {
+    /// To look into the base.
+    pub fn inspector(&self) -> Inspector<'_> {
+        Inspector { base: self }
+    }
+}
+
 #[cfg(test)]
-#[path = "inspect_tests.rs"]
 mod tests;

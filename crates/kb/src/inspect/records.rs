@@ -2,8 +2,8 @@
 use halma_core::Layer;
 
 use crate::store::{
-    At, AtomRecord, ChunkRecord, DocumentRecord, FactRecord, FigureRecord, Node, Place, Reading,
-    Row, RowRecord, Rows, SectionRecord, State, Store, SummaryRecord, TableRecord,
+    At, AtomRecord, ChunkRecord, DocumentRecord, FactRecord, FigureRecord, Node, Place, Reader,
+    Row, RowRecord, Rows, SectionRecord, State, SummaryRecord, TableRecord,
 };
 
 /// Bytes between two marks of [`Text`].
@@ -43,18 +43,16 @@ fn begun(bytes: &[u8]) -> usize {
 }
 
 pub(super) struct Records<'a> {
-    store: &'a Store,
-    txn: &'a Reading<'a>,
-    told: &'a mut dyn FnMut(Option<At>, String),
+    reader: &'a Reader<'a>,
+    report: &'a mut dyn FnMut(Option<At>, String),
 }
 
 impl<'a> Records<'a> {
     pub(super) fn new(
-        store: &'a Store,
-        txn: &'a Reading<'a>,
-        told: &'a mut dyn FnMut(Option<At>, String),
+        reader: &'a Reader<'a>,
+        report: &'a mut dyn FnMut(Option<At>, String),
     ) -> Self {
-        Self { store, txn, told }
+        Self { reader, report }
     }
 
     pub(super) fn check(&mut self) -> heed::Result<()> {
@@ -80,39 +78,39 @@ impl<'a> Records<'a> {
         for (row, atom) in self.all::<AtomRecord>()? {
             let at = (Layer::Atom, row);
             self.needs(at, (Layer::Chunk, atom.chunk))?;
-            if !self.store.atoms_of(self.txn, atom.chunk)?.contains(&row) {
-                self.tell(at, "the ledger does not know it");
+            if !self.reader.atoms_of(atom.chunk)?.contains(&row) {
+                self.add(at, "the ledger does not know it");
             }
         }
         Ok(())
     }
 
-    /// The records of a layer that can be read; the others are told elsewhere.
+    /// The records of a layer that can be read; the others are reported elsewhere.
     fn all<N: Node>(&self) -> heed::Result<Vec<(Row, N)>> {
-        let rows = self.store.rows(self.txn, N::LAYER, 0, usize::MAX)?;
+        let rows = self.reader.rows(N::LAYER, 0, usize::MAX)?;
         let read = |row: Row| self.read::<N>(row).map(|record| (row, record));
         Ok(rows.into_iter().filter_map(read).collect())
     }
 
     fn read<N: Node>(&self, row: Row) -> Option<N> {
-        self.store.node(self.txn, row).ok().flatten()
+        self.reader.node(row).ok().flatten()
     }
 
-    fn tell(&mut self, at: At, what: impl Into<String>) {
-        (self.told)(Some(at), what.into());
+    fn add(&mut self, at: At, what: impl Into<String>) {
+        (self.report)(Some(at), what.into());
     }
 
     fn needs(&mut self, at: At, other: At) -> heed::Result<()> {
-        if !self.store.holds(self.txn, other)? {
-            self.tell(at, format!("the {} it belongs to is missing", other.0.name()));
+        if !self.reader.holds(other)? {
+            self.add(at, format!("the {} it belongs to is missing", other.0.name()));
         }
         Ok(())
     }
 
     fn document(&mut self, row: Row, record: &DocumentRecord) -> heed::Result<()> {
-        let length = self.store.text_bytes(self.txn, row)?;
-        let Ok(text) = self.store.slice(self.txn, row, (0, length)) else {
-            self.tell((Layer::Document, row), "its text cannot be read");
+        let length = self.reader.text_bytes(row)?;
+        let Ok(text) = self.reader.slice(row, (0, length)) else {
+            self.add((Layer::Document, row), "its text cannot be read");
             return Ok(());
         };
         let text = Text::new(text);
@@ -121,7 +119,7 @@ impl<'a> Records<'a> {
             self.inside(at, (section.1.document, row), (&text, section.1.place));
             let (begin, end) = section.1.chunks;
             if begin < record.chunks.0.min(end) || end > record.chunks.1.max(begin) {
-                self.tell(at, "its chunks are not those of its document");
+                self.add(at, "its chunks are not those of its document");
             }
         }
         for (at, chunk) in self.each::<ChunkRecord>(row, record.chunks)? {
@@ -141,15 +139,15 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// The parts of a document that can be read; one that is missing is told.
+    /// The parts of a document that can be read; one that is missing is reported.
     fn each<N: Node>(&mut self, document: Row, rows: Rows) -> heed::Result<Vec<(Row, N)>> {
         let mut found = vec![];
         for row in rows.0..rows.1 {
-            if self.store.holds(self.txn, (N::LAYER, row))? {
+            if self.reader.holds((N::LAYER, row))? {
                 found.extend(self.read(row).map(|record| (row, record)));
             } else {
                 let what = format!("{} {row} of it is missing", N::LAYER.name());
-                self.tell((Layer::Document, document), what);
+                self.add((Layer::Document, document), what);
             }
         }
         Ok(found)
@@ -157,34 +155,34 @@ impl<'a> Records<'a> {
 
     fn inside(&mut self, at: At, (of, document): (Row, Row), (text, place): (&Text, Place)) {
         if of != document {
-            self.tell(at, "it belongs to another document than the one that holds it");
+            self.add(at, "it belongs to another document than the one that holds it");
         }
         if !text.holds(place) {
-            self.tell(at, format!("its span {:?} does not fit its document", place.chars));
+            self.add(at, format!("its span {:?} does not fit its document", place.chars));
         }
     }
 
     fn chunk(&mut self, row: Row, chunk: &ChunkRecord) -> heed::Result<()> {
         let at = (Layer::Chunk, row);
         self.needs(at, (Layer::Section, chunk.section))?;
-        let Ok(unit) = self.store.unit(self.txn, row) else { return Ok(()) };
+        let Ok(unit) = self.reader.unit(row) else { return Ok(()) };
         let Some(unit) = unit else {
-            self.tell(at, "the ledger does not know it");
+            self.add(at, "the ledger does not know it");
             return Ok(());
         };
         let State::Done((first, end)) = unit.state else { return Ok(()) };
         for atom in first..end {
-            let Ok(found) = self.store.node::<AtomRecord>(self.txn, atom) else { continue };
+            let Ok(found) = self.reader.node::<AtomRecord>(atom) else { continue };
             match found {
-                None => self.tell(at, format!("atom {atom} of it is missing")),
+                None => self.add(at, format!("atom {atom} of it is missing")),
                 Some(atom) if atom.chunk != row => {
-                    self.tell(at, "the ledger gives it an atom of another chunk");
+                    self.add(at, "the ledger gives it an atom of another chunk");
                 }
                 Some(atom) => {
                     let (begin, end) = chunk.place.chars;
                     if atom.start > atom.end || atom.start < begin || atom.end > end {
                         let span = (atom.start, atom.end);
-                        self.tell(at, format!("the span {span:?} of an atom is not inside it"));
+                        self.add(at, format!("the span {span:?} of an atom is not inside it"));
                     }
                 }
             }
@@ -203,12 +201,12 @@ impl<'a> Records<'a> {
         for number in table.rows.0..table.rows.1 {
             let Some(record) = self.read::<RowRecord>(number) else { continue };
             if record.table != row {
-                self.tell((Layer::Row, number), "it is among the rows of another table");
+                self.add((Layer::Row, number), "it is among the rows of another table");
             }
             if record.cells.len() != table.columns.len() {
                 let (cells, columns) = (record.cells.len(), table.columns.len());
                 let what = format!("it has {cells} cells and its table {columns} columns");
-                self.tell((Layer::Row, number), what);
+                self.add((Layer::Row, number), what);
             }
         }
         Ok(())

@@ -2,10 +2,10 @@
 use halma_core::{Hit, Layer, NodeId};
 use serde::Serialize;
 
-use super::details::Details;
-use super::edges::Seen;
-use crate::store::{At, Reading, State, parse_id};
-use crate::{Base, KbError};
+use super::Inspector;
+use super::edges::EdgeEnd;
+use crate::KbError;
+use crate::store::{At, Details, Reader, State, parse_id};
 
 /// A node, what it is, what was made of it, and what it is connected with.
 #[derive(Debug, Clone, Serialize)]
@@ -18,7 +18,7 @@ pub struct Shown {
     /// Embedders whose vector of it is held.
     pub vectors: Vec<String>,
     /// Outgoing first.
-    pub edges: Vec<Seen>,
+    pub edges: Vec<EdgeEnd>,
 }
 
 /// A unit of work in the ledger.
@@ -51,12 +51,12 @@ pub(crate) fn name(state: &State) -> &'static str {
     }
 }
 
-impl Base {
+impl Inspector<'_> {
     /// The document of a name; `None` when there is none.
     pub fn find_document(&self, name: &str) -> Result<Option<NodeId>, KbError> {
-        self.store.read(|txn| {
-            let Some(row) = self.store.named(txn, name)? else { return Ok(None) };
-            let id = self.store.id_of(txn, (Layer::Document, row))?;
+        self.base.store.read(|reader| {
+            let Some(row) = reader.named(name)? else { return Ok(None) };
+            let id = reader.id_of((Layer::Document, row))?;
             Ok(id.map(|id| crate::store::node_id(Layer::Document, id)))
         })
     }
@@ -66,36 +66,36 @@ impl Base {
         let missing = || KbError::NoNode { id: id.0.clone() };
         let (layer, key) = parse_id(id).ok_or_else(missing)?;
         let edges = self.edges_of(id, None)?;
-        let shown = self.store.read(|txn| {
-            let Some(row) = self.store.find(txn, layer, key)? else { return Ok(None) };
+        let shown = self.base.store.read(|reader| {
+            let Some(row) = reader.find(layer, key)? else { return Ok(None) };
             let (Some(node), Some(details)) =
-                (self.resolve(txn, layer, row)?, self.details(txn, (layer, row))?)
+                (reader.hit((layer, row))?, reader.details((layer, row))?)
             else {
                 return Ok(None);
             };
-            let units = self.units(txn, (layer, row))?;
-            let vectors = self.vector_of(txn, (layer, row))?;
+            let units = self.units(reader, (layer, row))?;
+            let vectors = self.vector_of(reader, (layer, row))?;
             Ok(Some(Shown { node, details, units, vectors, edges }))
         })?;
         shown.ok_or_else(missing)
     }
 
-    fn units(&self, txn: &Reading<'_>, (layer, row): At) -> heed::Result<Vec<Unit>> {
+    fn units(&self, reader: &Reader<'_>, (layer, row): At) -> heed::Result<Vec<Unit>> {
         let mut units = vec![];
         if layer == Layer::Chunk
-            && let Some(unit) = self.store.unit(txn, row)?
+            && let Some(unit) = reader.unit(row)?
         {
             units.push(Unit::new("atoms", &unit.state));
         }
-        let failed = self.store.unembedded(txn, (layer, row))?;
+        let failed = reader.unembedded((layer, row))?;
         units.extend(failed.map(|state| Unit::new("embed", &state)));
         Ok(units)
     }
 
-    fn vector_of(&self, txn: &Reading<'_>, (layer, row): At) -> heed::Result<Vec<String>> {
+    fn vector_of(&self, reader: &Reader<'_>, (layer, row): At) -> heed::Result<Vec<String>> {
         let mut models = vec![];
-        for (number, record) in (0u8..).zip(self.store.embedders(txn)?) {
-            if self.store.vector(txn, number, layer, row)?.is_some() {
+        for (number, record) in (0u8..).zip(reader.embedders()?) {
+            if reader.vector(number, layer, row)?.is_some() {
                 models.push(record.model);
             }
         }

@@ -5,17 +5,18 @@ use std::collections::BTreeSet;
 use halma_core::Layer;
 use serde::Serialize;
 
+use super::Inspector;
 use super::records::Records;
+use crate::KbError;
 use crate::lock::WriterLock;
-use crate::store::{At, Checked, DocumentRecord, Reading, Row, node_id, searched};
-use crate::{Base, KbError};
+use crate::store::{At, Checked, Reader, Row, node_id, searched};
 
-/// At most so many problems are told; the rest is counted.
-const TOLD: usize = 1000;
+/// At most this many problems are listed; the rest is counted.
+const LISTED: usize = 1000;
 
 const INDEX_AGAIN: &str = "delete the document with `halma kb delete` and index it again";
 const REBUILD: &str = "delete the folder `bm25` in the base; the next command builds it again";
-const MEND: &str = "run `halma index` again; if it stays, index into a new folder";
+const REINDEX: &str = "run `halma index` again; if it stays, index into a new folder";
 
 /// What `verify` found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -23,8 +24,8 @@ pub struct Verified {
     pub nodes: u64,
     pub edges: u64,
     pub vectors: u64,
-    /// Entries of the word index.
-    pub words: u64,
+    /// Entries of the lexical indexes.
+    pub index_entries: u64,
     pub problems: Vec<Problem>,
     /// Problems that are not among them, because there are too many.
     pub more: u64,
@@ -36,7 +37,7 @@ impl Verified {
     }
 
     pub(super) fn add(&mut self, problem: Problem) {
-        if self.problems.len() < TOLD {
+        if self.problems.len() < LISTED {
             self.problems.push(problem);
         } else {
             self.more += 1;
@@ -56,59 +57,58 @@ pub struct Problem {
     pub hint: &'static str,
 }
 
-impl Base {
+impl Inspector<'_> {
     /// Looks at everything in the base. Waits for a build that is running. An error means that it
     /// could not be looked at; what does not fit is in the result.
     pub fn verify(&self) -> Result<Verified, KbError> {
-        let _lock = if self.store.is_writable() {
-            Some(WriterLock::take_for(&self.dir, &self.store)?)
+        let _lock = if self.base.store.is_writable() {
+            Some(WriterLock::take_for(&self.base.dir, &self.base.store)?)
         } else {
             None
         };
         let mut verified = Verified::default();
-        self.store.read(|txn| {
+        self.base.store.read(|reader| {
             let mut found = vec![];
-            let mut told = |at: Option<At>, what: String| found.push((at, what));
-            let Checked { nodes, edges, vectors } = self.store.check(txn, &mut told)?;
-            Records::new(&self.store, txn, &mut told).check()?;
+            let mut report = |at: Option<At>, what: String| found.push((at, what));
+            let Checked { nodes, edges, vectors } = reader.check(&mut report)?;
+            Records::new(reader, &mut report).check()?;
             (verified.nodes, verified.edges, verified.vectors) = (nodes, edges, vectors);
             for (at, what) in found {
-                verified.add(self.problem(txn, at, what, INDEX_AGAIN));
+                verified.add(self.problem(reader, at, what, INDEX_AGAIN));
             }
             Ok(())
         })?;
         for layer in Layer::ALL.into_iter().filter(|layer| searched(*layer)) {
-            self.verify_words(layer, &mut verified)?;
+            self.verify_index(layer, &mut verified)?;
         }
         Ok(verified)
     }
 
     /// Every searched node has its entry, and every entry its node.
-    fn verify_words(&self, layer: Layer, verified: &mut Verified) -> Result<(), KbError> {
-        let words = self.words(layer)?;
-        words.reload()?;
-        let held = words.held()?;
-        verified.words += held.len() as u64;
+    fn verify_index(&self, layer: Layer, verified: &mut Verified) -> Result<(), KbError> {
+        let index = self.base.lexical_on_disk(layer)?;
+        index.reload()?;
+        let held = index.held()?;
+        verified.index_entries += held.len() as u64;
         let unique: BTreeSet<Row> = held.iter().copied().collect();
-        self.store.read(|txn| {
-            let rows: BTreeSet<Row> =
-                self.store.rows(txn, layer, 0, usize::MAX)?.into_iter().collect();
+        self.base.store.read(|reader| {
+            let rows: BTreeSet<Row> = reader.rows(layer, 0, usize::MAX)?.into_iter().collect();
             for row in rows.difference(&unique) {
-                let what = "the word index does not hold it".to_owned();
-                verified.add(self.problem(txn, Some((layer, *row)), what, REBUILD));
+                let what = "the lexical index does not hold it".to_owned();
+                verified.add(self.problem(reader, Some((layer, *row)), what, REBUILD));
             }
             for row in unique.difference(&rows) {
-                let what = "the word index holds it, and the node is missing".to_owned();
-                verified.add(self.problem(txn, Some((layer, *row)), what, REBUILD));
+                let what = "the lexical index holds it, and the node is missing".to_owned();
+                verified.add(self.problem(reader, Some((layer, *row)), what, REBUILD));
             }
             if held.len() > unique.len() {
                 let twice = held.len() - unique.len();
-                let what = format!("the word index of {layer:?} holds {twice} nodes twice");
-                verified.add(self.problem(txn, None, what, REBUILD));
+                let what = format!("the lexical index of {layer:?} holds {twice} nodes twice");
+                verified.add(self.problem(reader, None, what, REBUILD));
             }
-            for row in self.store.tombstones(txn, layer)? {
-                let what = "the word index has still to forget it".to_owned();
-                verified.add(self.problem(txn, Some((layer, row)), what, MEND));
+            for row in reader.tombstones(layer)? {
+                let what = "the lexical index still has to forget it".to_owned();
+                verified.add(self.problem(reader, Some((layer, row)), what, REINDEX));
             }
             Ok(())
         })
@@ -116,24 +116,21 @@ impl Base {
 
     fn problem(
         &self,
-        txn: &Reading<'_>,
+        reader: &Reader<'_>,
         at: Option<At>,
         what: String,
         hint: &'static str,
     ) -> Problem {
         let Some((layer, row)) = at else {
-            return Problem { id: String::new(), document: None, what, hint: MEND };
+            return Problem { id: String::new(), document: None, what, hint: REINDEX };
         };
-        // What cannot be read has no id; that is what is being told.
-        let id = self.store.id_of(txn, (layer, row)).ok().flatten();
+        // What cannot be read has no id; that is what is being reported.
+        let id = reader.id_of((layer, row)).ok().flatten();
         let id = match id {
             Some(id) => node_id(layer, id).0,
             None => format!("{} in row {row}", layer.name()),
         };
-        let document = match layer {
-            Layer::Document => self.store.node::<DocumentRecord>(txn, row).ok().flatten(),
-            _ => self.document_of(txn, (layer, row)).ok().flatten(),
-        };
+        let document = reader.document_of((layer, row)).ok().flatten();
         let document = document.and_then(|record| record.names.into_iter().next());
         Problem { id, document, what, hint }
     }

@@ -1,14 +1,15 @@
-//! A base that is whole is told so, and every kind of damage is found.
+//! A sound base has no problems, and every kind of damage is found.
 use std::path::Path;
 use std::sync::Arc;
 
 use tempfile::tempdir;
 
 use super::*;
+
 use crate::store::{
     ChunkRecord, Damage, DocumentRecord, EmbedderRecord, FactRecord, Link, RowRecord,
 };
-use crate::{BaseOptions, sample};
+use crate::{Base, BaseOptions, sample};
 use halma_core::Edge;
 
 /// The problems of a sample that was damaged and opened again.
@@ -17,14 +18,14 @@ fn found(damage: impl FnOnce(&Arc<Base>)) -> Vec<Problem> {
     let base = sample::base(dir.path(), "mark");
     damage(&base);
     drop(base);
-    open(dir.path()).verify().unwrap().problems
+    open(dir.path()).inspector().verify().unwrap().problems
 }
 
 fn open(dir: &Path) -> Arc<Base> {
     Base::open(dir, BaseOptions::default()).unwrap()
 }
 
-fn told(problems: &[Problem], what: &str) -> usize {
+fn count(problems: &[Problem], what: &str) -> usize {
     problems.iter().filter(|problem| problem.what.contains(what)).count()
 }
 
@@ -32,21 +33,21 @@ fn told(problems: &[Problem], what: &str) -> usize {
 fn a_whole_base_has_no_problems() {
     let dir = tempdir().unwrap();
     let base = sample::base(dir.path(), "mark");
-    let verified = base.verify().unwrap();
+    let verified = base.inspector().verify().unwrap();
     assert!(verified.is_sound(), "{:?}", verified.problems);
-    let stats = base.stats().unwrap();
+    let stats = base.inspector().stats().unwrap();
     assert_eq!(verified.nodes, stats.figures.layers.values().sum::<u64>());
-    assert_eq!((verified.vectors, verified.words), (2, 8));
+    assert_eq!((verified.vectors, verified.index_entries), (2, 8));
 }
 
 #[test]
 fn damaged_bytes_are_found_wherever_they_are() {
     for layer in Layer::ALL {
         let problems = found(|base| base.store.damage(Damage::Record(layer, 0)));
-        assert!(told(&problems, "its record cannot be read") == 1, "{layer:?}: {problems:?}");
+        assert!(count(&problems, "its record cannot be read") == 1, "{layer:?}: {problems:?}");
     }
     let problems = found(|base| base.store.damage(Damage::Text(0)));
-    assert_eq!(told(&problems, "its text cannot be read"), 1, "{problems:?}");
+    assert_eq!(count(&problems, "its text cannot be read"), 1, "{problems:?}");
     assert_eq!(problems[0].document.as_deref(), Some("one"));
     assert!(problems[0].hint.contains("halma kb delete"));
 }
@@ -67,11 +68,11 @@ fn a_missing_node_is_found_from_what_leads_to_it() {
         (Layer::Row, "its id is listed and the node is missing"),
     ] {
         let problems = found(|base| base.store.damage(Damage::NoNode(layer, 0)));
-        assert!(told(&problems, what) > 0, "{layer:?}: {problems:?}");
+        assert!(count(&problems, what) > 0, "{layer:?}: {problems:?}");
     }
     let problems = found(|base| base.store.damage(Damage::NoNode(Layer::Chunk, 0)));
-    assert!(told(&problems, "there is a vector of it, and the node is missing") == 1);
-    assert!(told(&problems, "the word index holds it, and the node is missing") == 1);
+    assert!(count(&problems, "there is a vector of it, and the node is missing") == 1);
+    assert!(count(&problems, "the lexical index holds it, and the node is missing") == 1);
 }
 
 #[test]
@@ -85,7 +86,7 @@ fn lists_that_were_lost_are_found() {
         (Damage::Key(Layer::Entity, 0), "its key is gone"),
     ] {
         let problems = found(|base| base.store.damage(damage));
-        assert!(told(&problems, what) > 0, "{damage:?}: {problems:?}");
+        assert!(count(&problems, what) > 0, "{damage:?}: {problems:?}");
     }
 }
 
@@ -94,36 +95,36 @@ fn records_that_do_not_fit_each_other_are_found() {
     let problems = found(|base| {
         let store = &base.store;
         store
-            .write(|txn| {
-                let mut chunk: ChunkRecord = store.linked(txn, 0)?;
+            .write(|writer| {
+                let mut chunk: ChunkRecord = writer.linked(0)?;
                 chunk.place.chars.1 += 1;
-                store.put_node(txn, 0, &chunk)?;
-                let mut row: RowRecord = store.linked(txn, 0)?;
+                writer.put_node(0, &chunk)?;
+                let mut row: RowRecord = writer.linked(0)?;
                 row.cells.push("more".into());
-                store.put_node(txn, 0, &row)?;
-                let mut fact: FactRecord = store.linked(txn, 0)?;
+                writer.put_node(0, &row)?;
+                let mut fact: FactRecord = writer.linked(0)?;
                 fact.tail = 77;
-                store.put_node(txn, 0, &fact)?;
-                let mut document: DocumentRecord = store.linked(txn, 1)?;
+                writer.put_node(0, &fact)?;
+                let mut document: DocumentRecord = writer.linked(1)?;
                 document.sections = (0, 2);
-                store.put_node(txn, 1, &document)?;
-                let number = store.register_embedder(txn, "other", 3)?;
-                assert_eq!(store.embedders(txn)?.len(), 2);
+                writer.put_node(1, &document)?;
+                let number = writer.register_embedder("other", 3)?;
+                assert_eq!(writer.embedders()?.len(), 2);
                 let record =
                     EmbedderRecord { model: "other".into(), dimensions: 3, origin: String::new() };
-                assert_eq!(store.embedder(txn, "other")?, Some((number, record)));
-                store.put_vector(txn, number, (Layer::Atom, 1), &[1.0, 0.0])
+                assert_eq!(writer.embedder("other")?, Some((number, record)));
+                writer.put_vector(number, (Layer::Atom, 1), &[1.0, 0.0])
             })
             .unwrap();
     });
-    for (what, count) in [
+    for (what, times) in [
         ("its span (0, 19) does not fit its document", 1),
         ("it has 2 cells and its table 1 columns", 1),
         ("the entity it belongs to is missing", 1),
         ("it belongs to another document than the one that holds it", 1),
         ("its vector has 2 dimensions", 1),
     ] {
-        assert_eq!(told(&problems, what), count, "{what}: {problems:#?}");
+        assert_eq!(count(&problems, what), times, "{what}: {problems:#?}");
     }
 }
 
@@ -132,30 +133,30 @@ fn an_edge_to_nowhere_is_found() {
     let problems = found(|base| {
         let (from, to) = ((Layer::Chunk, 0), (Layer::Entity, 99));
         let link = Link { from, edge: Edge::Mentions, to, weight: 1.0 };
-        base.store.write(|txn| base.store.put_edge(txn, link)).unwrap();
+        base.store.write(|writer| writer.put_edge(link)).unwrap();
     });
-    assert!(told(&problems, "an edge `mentions` leads to a entity that is missing") > 0);
+    assert!(count(&problems, "an edge `mentions` leads to a entity that is missing") > 0);
 }
 
 #[test]
 fn a_word_index_that_lost_a_node_is_found_and_built_again() {
     let dir = tempdir().unwrap();
     let base = sample::base(dir.path(), "mark");
-    base.words(Layer::Atom).unwrap().lose(0).unwrap();
-    let problems = base.verify().unwrap().problems;
-    assert_eq!(told(&problems, "the word index does not hold it"), 1, "{problems:?}");
+    base.lexical_on_disk(Layer::Atom).unwrap().lose(0).unwrap();
+    let problems = base.inspector().verify().unwrap().problems;
+    assert_eq!(count(&problems, "the lexical index does not hold it"), 1, "{problems:?}");
     assert!(problems[0].hint.contains("bm25"));
     drop(base);
     std::fs::remove_dir_all(dir.path().join("bm25")).unwrap();
-    assert!(open(dir.path()).verify().unwrap().is_sound());
+    assert!(open(dir.path()).inspector().verify().unwrap().is_sound());
 }
 
 #[test]
 fn more_problems_than_can_be_read_are_counted() {
     let mut verified = Verified::default();
-    for at in 0..TOLD + 5 {
+    for at in 0..LISTED + 5 {
         let what = at.to_string();
-        verified.add(Problem { id: String::new(), document: None, what, hint: MEND });
+        verified.add(Problem { id: String::new(), document: None, what, hint: REINDEX });
     }
-    assert_eq!((verified.problems.len(), verified.more), (TOLD, 5));
+    assert_eq!((verified.problems.len(), verified.more), (LISTED, 5));
 }

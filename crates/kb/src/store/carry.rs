@@ -3,13 +3,12 @@
 use std::collections::{HashMap, VecDeque};
 
 use halma_core::{Edge, Layer};
-use heed::RwTxn;
 
 use super::schema::{At, hash, id_key};
 use super::waiting::Work;
 use super::{
     AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Id, Link, Node, Place,
-    Reading, Row, SectionRecord, State, Store, SummaryRecord,
+    Reader, Row, SectionRecord, State, SummaryRecord, Writer,
 };
 
 /// What tells whether two chunks are made into the same: what is searched of them, and their own
@@ -18,186 +17,161 @@ pub(crate) fn sameness(searched: &str, chunk: &str, verbatim: bool) -> Id {
     hash(&[searched.as_bytes(), chunk.trim_end().as_bytes(), &[u8::from(verbatim)]])
 }
 
-impl Store {
+impl Reader<'_> {
     /// [`sameness`] of the chunks of a document that is stored, in order.
-    pub(crate) fn samenesses(
-        &self,
-        txn: &Reading<'_>,
-        document: Row,
-    ) -> heed::Result<Vec<(Id, Row)>> {
-        let record: DocumentRecord = self.linked(txn, document)?;
+    pub(crate) fn samenesses(&self, document: Row) -> heed::Result<Vec<(Id, Row)>> {
+        let record: DocumentRecord = self.linked(document)?;
         let mut found = vec![];
         for row in record.chunks.0..record.chunks.1 {
-            let Some(searched) = self.searched_text(txn, Layer::Chunk, row)? else { continue };
-            let chunk: ChunkRecord = self.linked(txn, row)?;
-            let text = self.chunk_text(txn, &chunk)?;
+            let Some(searched) = self.searched_text(Layer::Chunk, row)? else { continue };
+            let chunk: ChunkRecord = self.linked(row)?;
+            let text = self.chunk_text(&chunk)?;
             found.push((sameness(&searched, &text, chunk.text.is_none()), row));
         }
         Ok(found)
     }
 
-    /// Moves everything that hangs on the chunks and sections of `old` to the same ones of `new`,
-    /// which has just been put in. Returns how many chunks there were.
-    pub(crate) fn carry(&self, txn: &mut RwTxn<'_>, old: Row, new: Row) -> heed::Result<usize> {
-        let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
-        for (sameness, row) in self.samenesses(txn, old)? {
-            left.entry(sameness).or_default().push_back(row);
-        }
-        let mut carried = 0;
-        for (sameness, to) in self.samenesses(txn, new)? {
-            if let Some(from) = left.get_mut(&sameness).and_then(VecDeque::pop_front) {
-                self.carry_chunk(txn, from, to)?;
-                carried += 1;
-            }
-        }
-        self.carry_sections(txn, old, new)?;
-        Ok(carried)
-    }
-
-    fn carry_chunk(&self, txn: &mut RwTxn<'_>, from: Row, to: Row) -> heed::Result<()> {
-        let (old, new): (ChunkRecord, ChunkRecord) =
-            (self.linked(txn, from)?, self.linked(txn, to)?);
-        if let Some(unit) = self.unit(txn, from)? {
-            if let State::Done((first, end)) = unit.state {
-                for atom in first..end {
-                    self.carry_atom(txn, atom, &old, (to, &new))?;
-                }
-            }
-            // The old chunk lets go of its atoms, so that they are not removed with it.
-            self.forget_atomizing(txn, from)?;
-            self.put_unit(txn, to, &unit)?;
-        }
-        self.carry_facts(txn, from, (to, &new))?;
-        self.move_units(txn, (Layer::Chunk, from), (Layer::Chunk, to))?;
-        self.carry_vectors(txn, (Layer::Chunk, from), to)?;
-        self.carry_edges(txn, (Layer::Chunk, from), (Layer::Chunk, to))
-    }
-
-    /// An atom keeps its row, so its edges, vectors and words need no change.
-    fn carry_atom(
-        &self,
-        txn: &mut RwTxn<'_>,
-        row: Row,
-        old: &ChunkRecord,
-        (chunk, new): (Row, &ChunkRecord),
-    ) -> heed::Result<()> {
-        let Some(atom) = self.node::<AtomRecord>(txn, row)? else { return Ok(()) };
-        let (start, end) = shifted((atom.start, atom.end), old.place, new.place);
-        let id = hash(&[&new.id.to_be_bytes(), atom.text.as_bytes()]);
-        let moved = AtomRecord { id, chunk, start, end, text: atom.text };
-        self.renew(txn, row, atom.id, &moved)?;
-        // Written again, because what a vector is stored with may belong to its document.
-        self.carry_vectors(txn, (Layer::Atom, row), row)
-    }
-
-    /// Facts that are linked to the chunk keep their rows, too.
-    fn carry_facts(
-        &self,
-        txn: &mut RwTxn<'_>,
-        from: Row,
-        to: (Row, &ChunkRecord),
-    ) -> heed::Result<()> {
-        for (layer, row) in self.listed_under(txn, (Layer::Chunk, from))? {
-            if layer == Layer::Fact {
-                self.carry_fact(txn, row, to)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn carry_fact(
-        &self,
-        txn: &mut RwTxn<'_>,
-        row: Row,
-        (chunk, new): (Row, &ChunkRecord),
-    ) -> heed::Result<()> {
-        let Some(fact) = self.node::<FactRecord>(txn, row)? else { return Ok(()) };
-        let head: EntityRecord = self.linked(txn, fact.head)?;
-        let tail: EntityRecord = self.linked(txn, fact.tail)?;
-        let parts = [head.key.as_bytes(), fact.relation.as_bytes(), tail.key.as_bytes()];
-        let id = hash(&[&new.id.to_be_bytes(), parts[0], parts[1], parts[2]]);
-        let before = fact.id;
-        self.renew(txn, row, before, &FactRecord { id, chunk, ..fact })
-    }
-
-    /// Sections of the same name and text keep what hangs on them: summaries, say.
-    fn carry_sections(&self, txn: &mut RwTxn<'_>, old: Row, new: Row) -> heed::Result<()> {
-        let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
-        for (sameness, row) in self.sections_of(txn, old)? {
-            left.entry(sameness).or_default().push_back(row);
-        }
-        for (sameness, to) in self.sections_of(txn, new)? {
-            let Some(from) = left.get_mut(&sameness).and_then(VecDeque::pop_front) else {
-                continue;
-            };
-            let from = (Layer::Section, from);
-            self.move_units(txn, from, (Layer::Section, to))?;
-            for link in self.edges_to(txn, from, Some(Edge::DerivedFrom))? {
-                let (Layer::Summary, row) = link.from else { continue };
-                let summary: SummaryRecord = self.linked(txn, row)?;
-                self.put_node(txn, row, &SummaryRecord { document: new, ..summary })?;
-            }
-            self.carry_edges(txn, from, (Layer::Section, to))?;
-        }
-        Ok(())
-    }
-
-    fn sections_of(&self, txn: &Reading<'_>, document: Row) -> heed::Result<Vec<(Id, Row)>> {
-        let record: DocumentRecord = self.linked(txn, document)?;
+    fn sections_of(&self, document: Row) -> heed::Result<Vec<(Id, Row)>> {
+        let record: DocumentRecord = self.linked(document)?;
         let mut found = vec![];
         for row in record.sections.0..record.sections.1 {
-            let section: SectionRecord = self.linked(txn, row)?;
+            let section: SectionRecord = self.linked(row)?;
             let name = section.name.unwrap_or_default();
-            let text = self.slice(txn, document, section.place.bytes)?;
+            let text = self.slice(document, section.place.bytes)?;
             let text = text.trim_end().as_bytes();
             let parts = [record.title.as_bytes(), name.as_bytes(), text];
             found.push((hash(&parts), row));
         }
         Ok(found)
     }
+}
 
-    /// Puts a changed record into a row that keeps its place.
-    fn renew<N: Node>(
-        &self,
-        txn: &mut RwTxn<'_>,
-        row: Row,
-        before: Id,
-        node: &N,
-    ) -> heed::Result<()> {
-        if before != node.id() && self.find(txn, N::LAYER, before)? == Some(row) {
-            self.db.ids.delete(txn, &id_key(N::LAYER, before))?;
+impl Writer<'_> {
+    /// Moves everything that hangs on the chunks and sections of `old` to the same ones of `new`,
+    /// which has just been put in. Returns how many chunks there were.
+    pub(crate) fn carry(&mut self, old: Row, new: Row) -> heed::Result<usize> {
+        let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
+        for (sameness, row) in self.samenesses(old)? {
+            left.entry(sameness).or_default().push_back(row);
         }
-        self.put_node(txn, row, node)
-    }
-
-    fn carry_vectors(
-        &self,
-        txn: &mut RwTxn<'_>,
-        (layer, from): (Layer, Row),
-        to: Row,
-    ) -> heed::Result<()> {
-        let aim = match self.aim(txn)? {
-            Some(model) => self.embedder(txn, &model)?.map(|(number, _)| number),
-            None => None,
-        };
-        for number in (0..=u8::MAX).take(self.embedders(txn)?.len()) {
-            let Some(vector) = self.vector(txn, number, layer, from)? else { continue };
-            self.put_vector(txn, number, (layer, to), &vector)?;
-            if Some(number) == aim {
-                self.done_with(txn, Work::Vector, (layer, to))?;
+        let mut carried = 0;
+        for (sameness, to) in self.samenesses(new)? {
+            if let Some(from) = left.get_mut(&sameness).and_then(VecDeque::pop_front) {
+                self.carry_chunk(from, to)?;
+                carried += 1;
             }
         }
-        self.move_unembedded(txn, (layer, from), to)
+        self.carry_sections(old, new)?;
+        Ok(carried)
+    }
+
+    fn carry_chunk(&mut self, from: Row, to: Row) -> heed::Result<()> {
+        let (old, new): (ChunkRecord, ChunkRecord) = (self.linked(from)?, self.linked(to)?);
+        if let Some(unit) = self.store.unit(self, from)? {
+            if let State::Done((first, end)) = unit.state {
+                for atom in first..end {
+                    self.carry_atom(atom, &old, (to, &new))?;
+                }
+            }
+            // The old chunk lets go of its atoms, so that they are not removed with it.
+            self.store.forget_atomizing(self, from)?;
+            self.store.put_unit(self, to, &unit)?;
+        }
+        self.carry_facts(from, (to, &new))?;
+        self.store.move_units(self, (Layer::Chunk, from), (Layer::Chunk, to))?;
+        self.carry_vectors((Layer::Chunk, from), to)?;
+        self.carry_edges((Layer::Chunk, from), (Layer::Chunk, to))
+    }
+
+    /// An atom keeps its row, so its edges, vectors and words need no change.
+    fn carry_atom(
+        &mut self,
+        row: Row,
+        old: &ChunkRecord,
+        (chunk, new): (Row, &ChunkRecord),
+    ) -> heed::Result<()> {
+        let Some(atom) = self.node::<AtomRecord>(row)? else { return Ok(()) };
+        let (start, end) = shifted((atom.start, atom.end), old.place, new.place);
+        let id = hash(&[&new.id.to_be_bytes(), atom.text.as_bytes()]);
+        let moved = AtomRecord { id, chunk, start, end, text: atom.text };
+        self.renew(row, atom.id, &moved)?;
+        // Written again, because what a vector is stored with may belong to its document.
+        self.carry_vectors((Layer::Atom, row), row)
+    }
+
+    /// Facts that are linked to the chunk keep their rows, too.
+    fn carry_facts(&mut self, from: Row, to: (Row, &ChunkRecord)) -> heed::Result<()> {
+        for (layer, row) in self.listed_under((Layer::Chunk, from))? {
+            if layer == Layer::Fact {
+                self.carry_fact(row, to)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_fact(&mut self, row: Row, (chunk, new): (Row, &ChunkRecord)) -> heed::Result<()> {
+        let Some(fact) = self.node::<FactRecord>(row)? else { return Ok(()) };
+        let head: EntityRecord = self.linked(fact.head)?;
+        let tail: EntityRecord = self.linked(fact.tail)?;
+        let parts = [head.key.as_bytes(), fact.relation.as_bytes(), tail.key.as_bytes()];
+        let id = hash(&[&new.id.to_be_bytes(), parts[0], parts[1], parts[2]]);
+        let before = fact.id;
+        self.renew(row, before, &FactRecord { id, chunk, ..fact })
+    }
+
+    /// Sections of the same name and text keep what hangs on them: summaries, say.
+    fn carry_sections(&mut self, old: Row, new: Row) -> heed::Result<()> {
+        let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
+        for (sameness, row) in self.sections_of(old)? {
+            left.entry(sameness).or_default().push_back(row);
+        }
+        for (sameness, to) in self.sections_of(new)? {
+            let Some(from) = left.get_mut(&sameness).and_then(VecDeque::pop_front) else {
+                continue;
+            };
+            let from = (Layer::Section, from);
+            self.store.move_units(self, from, (Layer::Section, to))?;
+            for link in self.edges_to(from, Some(Edge::DerivedFrom))? {
+                let (Layer::Summary, row) = link.from else { continue };
+                let summary: SummaryRecord = self.linked(row)?;
+                self.put_node(row, &SummaryRecord { document: new, ..summary })?;
+            }
+            self.carry_edges(from, (Layer::Section, to))?;
+        }
+        Ok(())
+    }
+
+    /// Puts a changed record into a row that keeps its place.
+    fn renew<N: Node>(&mut self, row: Row, before: Id, node: &N) -> heed::Result<()> {
+        if before != node.id() && self.find(N::LAYER, before)? == Some(row) {
+            self.store.db.ids.delete(self.txn(), &id_key(N::LAYER, before))?;
+        }
+        self.put_node(row, node)
+    }
+
+    fn carry_vectors(&mut self, (layer, from): (Layer, Row), to: Row) -> heed::Result<()> {
+        let aim = match self.aim()? {
+            Some(model) => self.embedder(&model)?.map(|(number, _)| number),
+            None => None,
+        };
+        for number in (0..=u8::MAX).take(self.embedders()?.len()) {
+            let Some(vector) = self.vector(number, layer, from)? else { continue };
+            self.put_vector(number, (layer, to), &vector)?;
+            if Some(number) == aim {
+                self.store.done_with(self, Work::Vector, (layer, to))?;
+            }
+        }
+        self.store.move_unembedded(self, (layer, from), to)
     }
 
     /// Edges at one node lead to and from another instead.
-    fn carry_edges(&self, txn: &mut RwTxn<'_>, from: At, to: At) -> heed::Result<()> {
-        let mut links = self.edges_from(txn, from, None)?;
-        links.extend(self.edges_to(txn, from, None)?);
+    fn carry_edges(&mut self, from: At, to: At) -> heed::Result<()> {
+        let mut links = self.edges_from(from, None)?;
+        links.extend(self.edges_to(from, None)?);
         let moved = |end: At| if end == from { to } else { end };
         for link in links {
-            self.remove_edge(txn, &link)?;
-            self.put_edge(txn, Link { from: moved(link.from), to: moved(link.to), ..link })?;
+            self.remove_edge(&link)?;
+            self.put_edge(Link { from: moved(link.from), to: moved(link.to), ..link })?;
         }
         Ok(())
     }

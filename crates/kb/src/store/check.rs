@@ -1,4 +1,4 @@
-//! Whether the parts of the store fit together, seen from below: values, ids, names, edges,
+//! Whether the parts of the store fit together, below the records: values, ids, names, edges,
 //! vectors, keys. What records say of each other is checked in `inspect/verify.rs`.
 use std::collections::HashSet;
 
@@ -7,10 +7,10 @@ use halma_core::Layer;
 use super::documents::name_key;
 use super::schema::{at_key, edge_key, edge_of_key, id_key, layer_of, row_of};
 use super::sealed::at_of_key;
-use super::{At, Db, DocumentRecord, Id, Reading, Row, Store};
+use super::{At, Db, DocumentRecord, Id, Reader, Row, Store};
 
-/// Told what does not fit: the node it is about, where there is one, and what is wrong.
-pub(crate) type Told<'a> = dyn FnMut(Option<At>, String) + 'a;
+/// Called with what does not fit: the node it is about, where there is one, and what is wrong.
+pub(crate) type Report<'a> = dyn FnMut(Option<At>, String) + 'a;
 
 /// What [`row_key`] made: embedder, layer, row.
 fn of_row_key(key: &[u8]) -> Option<(u8, Layer, Row)> {
@@ -28,30 +28,29 @@ pub(crate) struct Checked {
 
 const UNREADABLE: &str = "cannot be read: its key is gone or its bytes are damaged";
 
-impl Store {
+impl Reader<'_> {
     /// The id of a node, from the first bytes of its record.
-    pub(crate) fn id_of(&self, txn: &Reading<'_>, (layer, row): At) -> heed::Result<Option<Id>> {
-        let Some(stored) = self.layer(layer).get(txn, &row.to_be_bytes())? else {
+    pub(crate) fn id_of(&self, (layer, row): At) -> heed::Result<Option<Id>> {
+        let Some(stored) = self.store.layer(layer).get(self, &row.to_be_bytes())? else {
             return Ok(None);
         };
         // An id takes ten bytes at most, and every record begins with it.
-        let length = Self::sealed_len(stored).min(10);
-        let Some(head) = self.unsealed_part(stored, 0..length)? else { return Ok(None) };
+        let length = Store::sealed_len(stored).min(10);
+        let Some(head) = self.store.unsealed_part(stored, 0..length)? else { return Ok(None) };
         let id = postcard::take_from_bytes::<Id>(&head);
         id.map(|(id, _)| Some(id)).map_err(|e| heed::Error::Decoding(e.into()))
     }
 
-    pub(crate) fn holds(&self, txn: &Reading<'_>, (layer, row): At) -> heed::Result<bool> {
-        Ok(self.layer(layer).get(txn, &row.to_be_bytes())?.is_some())
+    pub(crate) fn holds(&self, (layer, row): At) -> heed::Result<bool> {
+        Ok(self.store.layer(layer).get(self, &row.to_be_bytes())?.is_some())
     }
 
     /// Every id with its node, by layer and id.
     pub(crate) fn each_id(
         &self,
-        txn: &Reading<'_>,
         mut each: impl FnMut(Id, At) -> heed::Result<()>,
     ) -> heed::Result<()> {
-        for entry in self.db.ids.iter(txn)? {
+        for entry in self.store.db.ids.iter(self)? {
             let (key, row) = entry?;
             let Some(layer) = key.first().and_then(|byte| layer_of(*byte)) else { continue };
             let id = key.last_chunk().map_or(0, |id| Id::from_be_bytes(*id));
@@ -61,65 +60,64 @@ impl Store {
     }
 
     /// Looks at everything that is stored.
-    pub(crate) fn check(&self, txn: &Reading<'_>, told: &mut Told<'_>) -> heed::Result<Checked> {
+    pub(crate) fn check(&self, report: &mut Report<'_>) -> heed::Result<Checked> {
         let mut checked = Checked::default();
         for layer in Layer::ALL {
-            self.check_layer(txn, layer, &mut checked, told)?;
+            self.check_layer(layer, &mut checked, report)?;
         }
         let of_chunk = |key: &[u8]| Some((Layer::Chunk, row_of(key)));
         let of_document = |key: &[u8]| Some((Layer::Document, row_of(key)));
         let of_any = |key: &[u8]| of_row_key(key).map(|(_, layer, row)| (layer, row));
-        self.check_sealed(txn, (self.db.texts, "text"), &of_document, told)?;
-        self.check_sealed(txn, (self.db.atomizing, "ledger entry"), &of_chunk, told)?;
-        self.check_sealed(txn, (self.db.unembedded, "failure"), &of_any, told)?;
-        checked.vectors = self.check_sealed(txn, (self.db.vectors, "vector"), &of_any, told)?;
-        self.check_dimensions(txn, told)?;
-        self.check_names(txn, told)?;
-        checked.edges = self.check_edges(txn, told)?;
-        self.check_owners(txn, told)?;
+        self.check_sealed((self.store.db.texts, "text"), &of_document, report)?;
+        self.check_sealed((self.store.db.atomizing, "ledger entry"), &of_chunk, report)?;
+        self.check_sealed((self.store.db.unembedded, "failure"), &of_any, report)?;
+        checked.vectors = self.check_sealed((self.store.db.vectors, "vector"), &of_any, report)?;
+        self.check_dimensions(report)?;
+        self.check_names(report)?;
+        checked.edges = self.check_edges(report)?;
+        self.check_owners(report)?;
         Ok(checked)
     }
 
     /// Records that can be read, whose ids lead to them, in rows that were given.
     fn check_layer(
         &self,
-        txn: &Reading<'_>,
         layer: Layer,
         checked: &mut Checked,
-        told: &mut Told<'_>,
+        report: &mut Report<'_>,
     ) -> heed::Result<()> {
-        let next = self.next_row(txn, layer)?;
-        for entry in self.layer(layer).iter(txn)? {
+        let next = self.next_row(layer)?;
+        for entry in self.store.layer(layer).iter(self)? {
             let (key, stored) = entry?;
             let at = (layer, row_of(key));
             checked.nodes += 1;
             if at.1 >= next {
-                told(Some(at), format!("its row {} was never given", at.1));
+                report(Some(at), format!("its row {} was never given", at.1));
             }
-            if !self.is_sound(stored)? {
-                told(Some(at), format!("its record {UNREADABLE}"));
+            if !self.store.is_sound(stored)? {
+                report(Some(at), format!("its record {UNREADABLE}"));
                 continue;
             }
-            let Some(id) = self.id_of(txn, at)? else { continue };
-            let listed = self.db.ids.get(txn, &id_key(layer, id))?.map(row_of);
+            let Some(id) = self.id_of(at)? else { continue };
+            let listed = self.store.db.ids.get(self, &id_key(layer, id))?.map(row_of);
             // The same sentence twice in a chunk is two atoms of one id.
             let twin = match listed {
-                Some(row) => row == at.1 || self.id_of(txn, (layer, row))? == Some(id),
+                Some(row) => row == at.1 || self.id_of((layer, row))? == Some(id),
                 None => false,
             };
             if !twin {
-                told(Some(at), "its id does not lead to it".into());
+                report(Some(at), "its id does not lead to it".into());
             }
         }
         let mut lost = vec![];
-        for entry in self.db.ids.prefix_iter(txn, &at_key((layer, 0))[..1])? {
+        for entry in self.store.db.ids.prefix_iter(self, &at_key((layer, 0))[..1])? {
             let (_, row) = entry?;
-            if !self.holds(txn, (layer, row_of(row)))? {
+            if !self.holds((layer, row_of(row)))? {
                 lost.push((layer, row_of(row)));
             }
         }
         for at in lost {
-            told(Some(at), "its id is listed and the node is missing".into());
+            report(Some(at), "its id is listed and the node is missing".into());
         }
         Ok(())
     }
@@ -127,98 +125,97 @@ impl Store {
     /// Values that can be read, of nodes that are there. Returns how many there are.
     fn check_sealed(
         &self,
-        txn: &Reading<'_>,
         (db, what): (Db, &str),
         of: &dyn Fn(&[u8]) -> Option<At>,
-        told: &mut Told<'_>,
+        report: &mut Report<'_>,
     ) -> heed::Result<u64> {
         let mut count = 0;
-        for entry in db.iter(txn)? {
+        for entry in db.iter(self)? {
             let (key, stored) = entry?;
             count += 1;
             let Some(at) = of(key) else {
-                told(None, format!("a {what} has a key that is none"));
+                report(None, format!("a {what} has an invalid key"));
                 continue;
             };
-            if !self.holds(txn, at)? {
-                told(Some(at), format!("there is a {what} of it, and the node is missing"));
-            } else if !self.is_sound(stored)? {
-                told(Some(at), format!("its {what} {UNREADABLE}"));
+            if !self.holds(at)? {
+                report(Some(at), format!("there is a {what} of it, and the node is missing"));
+            } else if !self.store.is_sound(stored)? {
+                report(Some(at), format!("its {what} {UNREADABLE}"));
             }
         }
         Ok(count)
     }
 
-    fn check_dimensions(&self, txn: &Reading<'_>, told: &mut Told<'_>) -> heed::Result<()> {
-        let embedders = self.embedders(txn)?;
-        for entry in self.db.vectors.iter(txn)? {
+    fn check_dimensions(&self, report: &mut Report<'_>) -> heed::Result<()> {
+        let embedders = self.embedders()?;
+        for entry in self.store.db.vectors.iter(self)? {
             let (key, stored) = entry?;
             let Some((embedder, layer, row)) = of_row_key(key) else { continue };
             let expected = embedders.get(usize::from(embedder)).map(|known| known.dimensions);
-            let found = Self::sealed_len(stored) / size_of::<f32>();
+            let found = Store::sealed_len(stored) / size_of::<f32>();
             if expected.map(|expected| expected as usize) != Some(found) {
-                told(Some((layer, row)), format!("its vector has {found} dimensions"));
+                report(Some((layer, row)), format!("its vector has {found} dimensions"));
             }
         }
         Ok(())
     }
 
     /// Every name leads to a document that has it, and every document is found by its names.
-    fn check_names(&self, txn: &Reading<'_>, told: &mut Told<'_>) -> heed::Result<()> {
+    fn check_names(&self, report: &mut Report<'_>) -> heed::Result<()> {
         let mut known = HashSet::new();
-        for row in self.rows(txn, Layer::Document, 0, usize::MAX)? {
+        for row in self.rows(Layer::Document, 0, usize::MAX)? {
             let at = (Layer::Document, row);
-            let Ok(Some(record)) = self.node::<DocumentRecord>(txn, row) else { continue };
+            let Ok(Some(record)) = self.node::<DocumentRecord>(row) else { continue };
             if record.names.is_empty() {
-                told(Some(at), "it has no name".into());
+                report(Some(at), "it has no name".into());
             }
             for name in &record.names {
                 known.insert(name_key(name).to_vec());
-                if self.named(txn, name)? != Some(row) {
-                    told(Some(at), format!("its name `{name}` does not lead to it"));
+                if self.named(name)? != Some(row) {
+                    report(Some(at), format!("its name `{name}` does not lead to it"));
                 }
             }
-            if self.db.texts.get(txn, &row.to_be_bytes())?.is_none() {
-                told(Some(at), "its text is missing".into());
+            if self.store.db.texts.get(self, &row.to_be_bytes())?.is_none() {
+                report(Some(at), "its text is missing".into());
             }
         }
-        for entry in self.db.names.iter(txn)? {
+        for entry in self.store.db.names.iter(self)? {
             let (key, row) = entry?;
             if !known.contains(key) {
                 let at = (Layer::Document, row_of(row));
-                told(Some(at), "a name leads to it that is not its".into());
+                report(Some(at), "a name leads to it that is not its".into());
             }
         }
         Ok(())
     }
 
     /// Every edge has both ends and is listed from both. Returns how many there are.
-    fn check_edges(&self, txn: &Reading<'_>, told: &mut Told<'_>) -> heed::Result<u64> {
+    fn check_edges(&self, report: &mut Report<'_>) -> heed::Result<u64> {
         let mut count = 0;
         for (db, other, listed) in [
-            (self.db.edges, self.db.backlinks, "at its end"),
-            (self.db.backlinks, self.db.edges, "at its beginning"),
+            (self.store.db.edges, self.store.db.backlinks, "at its end"),
+            (self.store.db.backlinks, self.store.db.edges, "at its beginning"),
         ] {
             count = 0;
-            for entry in db.iter(txn)? {
+            for entry in db.iter(self)? {
                 let (key, _) = entry?;
                 count += 1;
                 let Some((from, edge, to)) = edge_of_key(key) else {
-                    told(None, "an edge has a key that is none".into());
+                    report(None, "an edge has an invalid key".into());
                     continue;
                 };
                 let kind = edge.name();
                 for end in [from, to] {
-                    if !self.holds(txn, end)? {
+                    if !self.holds(end)? {
                         let other = if end == from { to } else { from };
-                        told(
+                        report(
                             Some(other),
                             format!("an edge `{kind}` leads to a {} that is missing", end.0.name()),
                         );
                     }
                 }
-                if other.get(txn, &edge_key(to, edge, from))?.is_none() {
-                    told(Some(from), format!("an edge `{kind}` is not listed {listed}"));
+                if other.get(self, &edge_key(to, edge, from))?.is_none() {
+                    report(Some(from), format!("an edge `{kind}` is not listed {listed}"));
                 }
             }
         }
@@ -226,26 +223,26 @@ impl Store {
     }
 
     /// Every owner is there and has a key; nothing waits to be wiped.
-    fn check_owners(&self, txn: &Reading<'_>, told: &mut Told<'_>) -> heed::Result<()> {
-        for (owner, slot) in self.owners(txn)? {
-            if !self.holds(txn, owner)? {
-                told(Some(owner), "it has a key, and the node is missing".into());
-            } else if !self.has_key(slot)? {
-                told(Some(owner), "its key is gone".into());
+    fn check_owners(&self, report: &mut Report<'_>) -> heed::Result<()> {
+        for (owner, slot) in self.owners()? {
+            if !self.holds(owner)? {
+                report(Some(owner), "it has a key, and the node is missing".into());
+            } else if !self.store.has_key(slot)? {
+                report(Some(owner), "its key is gone".into());
             }
         }
-        for entry in self.db.owned.iter(txn)? {
+        for entry in self.store.db.owned.iter(self)? {
             let (key, _) = entry?;
             for end in [at_of_key(&key[..key.len() / 2]), at_of_key(key)] {
                 if let Some(end) = end
-                    && !self.holds(txn, end)?
+                    && !self.holds(end)?
                 {
-                    told(Some(end), "it is listed with what it goes with, and is missing".into());
+                    report(Some(end), "it is listed with what it goes with, and is missing".into());
                 }
             }
         }
-        if !self.db.wipes.is_empty(txn)? {
-            told(None, format!("{} keys wait to be wiped", self.db.wipes.len(txn)?));
+        if !self.store.db.wipes.is_empty(self)? {
+            report(None, format!("{} keys wait to be wiped", self.store.db.wipes.len(self)?));
         }
         Ok(())
     }

@@ -1,12 +1,11 @@
 //! Documents come and go as a whole: sections, chunks and what was made of them with them.
 use halma_core::Layer;
 use halma_parse::Parsed;
-use heed::RwTxn;
 
 use super::schema::row_of;
 use super::tables::Begins;
 use super::{
-    AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reading, Row, SectionRecord, State, Store,
+    AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reader, Row, SectionRecord, State, Writer,
     hash,
 };
 use crate::cut::{Outline, Places};
@@ -35,24 +34,25 @@ pub(super) fn name_key(name: &str) -> [u8; 8] {
     hash(&[name.as_bytes()]).to_be_bytes()
 }
 
-impl Store {
+impl Reader<'_> {
     /// The document of a name.
-    pub(crate) fn named(&self, txn: &Reading<'_>, name: &str) -> heed::Result<Option<Row>> {
-        Ok(self.db.names.get(txn, &name_key(name))?.map(row_of))
+    pub(crate) fn named(&self, name: &str) -> heed::Result<Option<Row>> {
+        Ok(self.store.db.names.get(self, &name_key(name))?.map(row_of))
     }
+}
 
+impl Writer<'_> {
     /// Puts in a document that the store does not hold; `atoms` is what its chunks wait for.
     pub(crate) fn put_document(
-        &self,
-        txn: &mut RwTxn<'_>,
+        &mut self,
         draft: &DocumentDraft<'_>,
         atoms: crate::Atoms,
     ) -> heed::Result<Put> {
         let sections = &draft.outline.sections;
         let chunk_count = sections.iter().map(|section| section.chunks.len()).sum();
-        let document = self.take_rows(txn, Layer::Document, 1)?;
-        let first_section = self.take_rows(txn, Layer::Section, sections.len())?;
-        let first_chunk = self.take_rows(txn, Layer::Chunk, chunk_count)?;
+        let document = self.take_rows(Layer::Document, 1)?;
+        let first_section = self.take_rows(Layer::Section, sections.len())?;
+        let first_chunk = self.take_rows(Layer::Chunk, chunk_count)?;
         let parent = draft.id.to_be_bytes();
         let (mut section, mut chunk) = (first_section, first_chunk);
         for drafted in sections {
@@ -66,8 +66,8 @@ impl Store {
                 let place = piece.place;
                 let summary = piece.summary.clone();
                 let record = ChunkRecord { id, document, section, place, text, summary };
-                self.put_node(txn, chunk, &record)?;
-                self.put_unit(txn, chunk, &AtomUnit { atoms, state: State::Pending })?;
+                self.put_node(chunk, &record)?;
+                self.store.put_unit(self, chunk, &AtomUnit { atoms, state: State::Pending })?;
                 chunk += 1;
             }
             let name = drafted.name.clone();
@@ -75,11 +75,11 @@ impl Store {
             let (place, indexed, chunks) = (drafted.place, drafted.indexed, (begin, chunk));
             let level = drafted.level;
             let record = SectionRecord { id, document, name, indexed, place, chunks, level };
-            self.put_node(txn, section, &record)?;
+            self.put_node(section, &record)?;
             section += 1;
         }
         let begins = Begins { document, section: first_section, chunk: first_chunk };
-        let (tables, figures) = self.put_tables_and_figures(txn, draft, begins)?;
+        let (tables, figures) = self.put_tables_and_figures(draft, begins)?;
         let places = Places::new(&draft.parsed.text);
         let chars = |byte: usize| places.of(&(byte..byte)).chars.0;
         let link = |link: &halma_parse::Link| (places.of(&link.range).chars, link.target.clone());
@@ -103,24 +103,23 @@ impl Store {
             warnings: draft.parsed.warnings.clone(),
             origins: vec![draft.origin.to_owned()],
         };
-        self.put_node(txn, document, &record)?;
-        let slot = self.slot_of(txn, (Layer::Document, document))?;
+        self.put_node(document, &record)?;
+        let slot = self.slot_of((Layer::Document, document))?;
         let key = document.to_be_bytes();
-        self.put_sealed(txn, (self.db.texts, &key), slot, draft.parsed.text.as_bytes())?;
-        self.db.names.put(txn, &name_key(draft.name), &document.to_be_bytes())?;
+        self.put_sealed((self.store.db.texts, &key), slot, draft.parsed.text.as_bytes())?;
+        self.store.db.names.put(self.txn(), &name_key(draft.name), &document.to_be_bytes())?;
         Ok(Put { sections: sections.len(), chunks: chunk_count })
     }
 
     /// Gives a document another name and the file it comes from; the name is the one shown when it
     /// is put `first`.
     pub(crate) fn add_name(
-        &self,
-        txn: &mut RwTxn<'_>,
+        &mut self,
         row: Row,
         (name, origin): (&str, &str),
         first: bool,
     ) -> heed::Result<()> {
-        let mut record: DocumentRecord = self.linked(txn, row)?;
+        let mut record: DocumentRecord = self.linked(row)?;
         record.origins.resize(record.names.len(), String::new());
         let known = record.names.iter().position(|known| known == name);
         let stays = |at| at == 0 || !first;
@@ -139,47 +138,37 @@ impl Store {
                 record.origins.insert(at, origin.to_owned());
             }
         }
-        self.put_node(txn, row, &record)?;
-        self.db.names.put(txn, &name_key(name), &row.to_be_bytes())
+        self.put_node(row, &record)?;
+        self.store.db.names.put(self.txn(), &name_key(name), &row.to_be_bytes())
     }
 
     /// Takes a name from a document, and the document out if that was its last.
-    pub(crate) fn remove_name(
-        &self,
-        txn: &mut RwTxn<'_>,
-        row: Row,
-        name: &str,
-    ) -> heed::Result<()> {
-        if self.take_name(txn, row, name)? {
-            self.remove_document(txn, row)?;
+    pub(crate) fn remove_name(&mut self, row: Row, name: &str) -> heed::Result<()> {
+        if self.take_name(row, name)? {
+            self.remove_document(row)?;
         }
         Ok(())
     }
 
     /// Takes a name from a document. Returns whether that was its last, so that it is given
     /// another one or removed before the transaction ends.
-    pub(crate) fn take_name(
-        &self,
-        txn: &mut RwTxn<'_>,
-        row: Row,
-        name: &str,
-    ) -> heed::Result<bool> {
-        let mut record: DocumentRecord = self.linked(txn, row)?;
+    pub(crate) fn take_name(&mut self, row: Row, name: &str) -> heed::Result<bool> {
+        let mut record: DocumentRecord = self.linked(row)?;
         if let Some(at) = record.names.iter().position(|known| known == name) {
             record.names.remove(at);
             if at < record.origins.len() {
                 record.origins.remove(at);
             }
         }
-        self.free_name(txn, row, name)?;
-        self.put_node(txn, row, &record)?;
+        self.free_name(row, name)?;
+        self.put_node(row, &record)?;
         Ok(record.names.is_empty())
     }
 
     /// Forgets a name, unless another document has it by now.
-    pub(super) fn free_name(&self, txn: &mut RwTxn<'_>, row: Row, name: &str) -> heed::Result<()> {
-        if self.named(txn, name)? == Some(row) {
-            self.db.names.delete(txn, &name_key(name))?;
+    pub(super) fn free_name(&mut self, row: Row, name: &str) -> heed::Result<()> {
+        if self.named(name)? == Some(row) {
+            self.store.db.names.delete(self.txn(), &name_key(name))?;
         }
         Ok(())
     }

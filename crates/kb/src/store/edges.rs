@@ -1,9 +1,8 @@
 //! Edges between nodes, each kept both ways so that it can be followed and removed from either end.
 use halma_core::Edge;
-use heed::RwTxn;
 
 use super::schema::{At, at_key, edge_byte, edge_key, edge_of_key};
-use super::{Reading, Store};
+use super::{Reader, Writer};
 
 /// An edge as stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,30 +14,11 @@ pub(crate) struct Link {
     pub(crate) weight: f32,
 }
 
-impl Store {
-    /// Puts in an edge, or gives the one that is there this weight.
-    pub(crate) fn put_edge(&self, txn: &mut RwTxn<'_>, link: Link) -> heed::Result<()> {
-        let key = edge_key(link.from, link.edge, link.to);
-        self.db.edges.put(txn, &key, &link.weight.to_le_bytes())?;
-        let key = edge_key(link.to, link.edge, link.from);
-        self.db.backlinks.put(txn, &key, &[])
-    }
-
-    pub(crate) fn remove_edge(&self, txn: &mut RwTxn<'_>, link: &Link) -> heed::Result<()> {
-        self.db.edges.delete(txn, &edge_key(link.from, link.edge, link.to))?;
-        self.db.backlinks.delete(txn, &edge_key(link.to, link.edge, link.from))?;
-        Ok(())
-    }
-
+impl Reader<'_> {
     /// Edges that begin at a node, of one kind or of all, in the order of their keys.
-    pub(crate) fn edges_from(
-        &self,
-        txn: &Reading<'_>,
-        from: At,
-        edge: Option<Edge>,
-    ) -> heed::Result<Vec<Link>> {
+    pub(crate) fn edges_from(&self, from: At, edge: Option<Edge>) -> heed::Result<Vec<Link>> {
         let mut links = vec![];
-        for entry in self.db.edges.prefix_iter(txn, &prefix(from, edge))? {
+        for entry in self.store.db.edges.prefix_iter(self, &prefix(from, edge))? {
             let (key, weight) = entry?;
             links.extend(link(key, weight));
         }
@@ -46,52 +26,66 @@ impl Store {
     }
 
     /// Edges that end at a node, of one kind or of all, in the order of where they begin.
-    pub(crate) fn edges_to(
-        &self,
-        txn: &Reading<'_>,
-        to: At,
-        edge: Option<Edge>,
-    ) -> heed::Result<Vec<Link>> {
+    pub(crate) fn edges_to(&self, to: At, edge: Option<Edge>) -> heed::Result<Vec<Link>> {
         let mut links = vec![];
-        for entry in self.db.backlinks.prefix_iter(txn, &prefix(to, edge))? {
+        for entry in self.store.db.backlinks.prefix_iter(self, &prefix(to, edge))? {
             let (key, _) = entry?;
             let Some((to, edge, from)) = edge_of_key(key) else { continue };
-            let weight = self.db.edges.get(txn, &edge_key(from, edge, to))?;
+            let weight = self.store.db.edges.get(self, &edge_key(from, edge, to))?;
             links.extend(weight.and_then(|weight| link(&edge_key(from, edge, to), weight)));
         }
         Ok(links)
     }
 
     /// Whether any edge of this kind ends at a node.
-    pub(crate) fn is_led_to(&self, txn: &Reading<'_>, to: At, edge: Edge) -> heed::Result<bool> {
-        let mut found = self.db.backlinks.prefix_iter(txn, &prefix(to, Some(edge)))?;
+    pub(crate) fn is_led_to(&self, to: At, edge: Edge) -> heed::Result<bool> {
+        let mut found = self.store.db.backlinks.prefix_iter(self, &prefix(to, Some(edge)))?;
         Ok(found.next().transpose()?.is_some())
     }
 
-    /// Takes out all edges of a node, both ways. Returns the nodes that they led to.
-    pub(crate) fn remove_edges_of(&self, txn: &mut RwTxn<'_>, node: At) -> heed::Result<Vec<At>> {
-        let mut links = self.edges_from(txn, node, None)?;
-        let ends = links.iter().map(|link| link.to).collect();
-        links.extend(self.edges_to(txn, node, None)?);
-        for link in &links {
-            self.remove_edge(txn, link)?;
-        }
-        Ok(ends)
-    }
-
     /// Every stored edge, in the order of keys.
-    pub(crate) fn each_edge(
-        &self,
-        txn: &Reading<'_>,
-        mut each: impl FnMut(Link),
-    ) -> heed::Result<()> {
-        for entry in self.db.edges.iter(txn)? {
+    pub(crate) fn each_edge(&self, mut each: impl FnMut(Link)) -> heed::Result<()> {
+        for entry in self.store.db.edges.iter(self)? {
             let (key, weight) = entry?;
             if let Some(link) = link(key, weight) {
                 each(link);
             }
         }
         Ok(())
+    }
+}
+
+impl Link {
+    /// An edge of weight 1.
+    pub(crate) fn new(from: At, edge: Edge, to: At) -> Self {
+        Self { from, edge, to, weight: 1.0 }
+    }
+}
+
+impl Writer<'_> {
+    /// Puts in an edge, or gives the one that is there this weight.
+    pub(crate) fn put_edge(&mut self, link: Link) -> heed::Result<()> {
+        let key = edge_key(link.from, link.edge, link.to);
+        self.store.db.edges.put(self.txn(), &key, &link.weight.to_le_bytes())?;
+        let key = edge_key(link.to, link.edge, link.from);
+        self.store.db.backlinks.put(self.txn(), &key, &[])
+    }
+
+    pub(crate) fn remove_edge(&mut self, link: &Link) -> heed::Result<()> {
+        self.store.db.edges.delete(self.txn(), &edge_key(link.from, link.edge, link.to))?;
+        self.store.db.backlinks.delete(self.txn(), &edge_key(link.to, link.edge, link.from))?;
+        Ok(())
+    }
+
+    /// Takes out all edges of a node, both ways. Returns the nodes that they led to.
+    pub(crate) fn remove_edges_of(&mut self, node: At) -> heed::Result<Vec<At>> {
+        let mut links = self.edges_from(node, None)?;
+        let ends = links.iter().map(|link| link.to).collect();
+        links.extend(self.edges_to(node, None)?);
+        for link in &links {
+            self.remove_edge(link)?;
+        }
+        Ok(ends)
     }
 }
 
@@ -112,6 +106,7 @@ mod tests {
     use halma_core::Layer;
 
     use super::*;
+    use crate::store::Store;
 
     #[test]
     fn an_edge_is_followed_both_ways_and_removed_from_either_end() {
@@ -120,27 +115,25 @@ mod tests {
         let (chunk, entity, other) = ((Layer::Chunk, 7), (Layer::Entity, 1), (Layer::Entity, 256));
         let link = |to, weight| Link { from: chunk, edge: Edge::Mentions, to, weight };
         store
-            .write(|txn| {
-                store.put_edge(txn, link(entity, 2.0))?;
-                store.put_edge(txn, link(other, 1.0))?;
-                store.put_edge(txn, link(other, 3.0))
+            .write(|writer| {
+                writer.put_edge(link(entity, 2.0))?;
+                writer.put_edge(link(other, 1.0))?;
+                writer.put_edge(link(other, 3.0))
             })
             .unwrap();
         let read = |node| {
             store
-                .read(|txn| {
-                    Ok((store.edges_from(txn, node, None)?, store.edges_to(txn, node, None)?))
-                })
+                .read(|reader| Ok((reader.edges_from(node, None)?, reader.edges_to(node, None)?)))
                 .unwrap()
         };
         assert_eq!(read(chunk).0, [link(entity, 2.0), link(other, 3.0)]);
         assert_eq!(read(other).1, [link(other, 3.0)]);
-        let ends = store.write(|txn| store.remove_edges_of(txn, other)).unwrap();
+        let ends = store.write(|writer| writer.remove_edges_of(other)).unwrap();
         assert_eq!(ends, []);
         assert_eq!(read(chunk).0, [link(entity, 2.0)]);
-        let ends = store.write(|txn| store.remove_edges_of(txn, chunk)).unwrap();
+        let ends = store.write(|writer| writer.remove_edges_of(chunk)).unwrap();
         assert_eq!(ends, [entity]);
-        let led = store.read(|txn| store.is_led_to(txn, entity, Edge::Mentions)).unwrap();
+        let led = store.read(|reader| reader.is_led_to(entity, Edge::Mentions)).unwrap();
         assert!(!led);
     }
 }

@@ -1,10 +1,9 @@
 //! Files that were read, so that an unchanged one need not be parsed again. Nothing of a file's
 //! name or text is in here, only hashes of them.
-use heed::RwTxn;
 use serde::{Deserialize, Serialize};
 
 use super::schema::{decode, encode, hash};
-use super::{Id, Reading, Store};
+use super::{Id, Reader, Writer};
 
 /// Hash of where a file lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,26 +25,23 @@ pub(crate) struct FileRecord {
     pub(crate) document: Id,
 }
 
-impl Store {
-    pub(crate) fn file(&self, txn: &Reading<'_>, key: FileKey) -> heed::Result<Option<FileRecord>> {
-        self.db.files.get(txn, &key.0.to_be_bytes())?.map(decode).transpose()
-    }
-
-    pub(crate) fn put_file(
-        &self,
-        txn: &mut RwTxn<'_>,
-        key: FileKey,
-        record: &FileRecord,
-    ) -> heed::Result<()> {
-        self.db.files.put(txn, &key.0.to_be_bytes(), &encode(record)?)
-    }
-
-    pub(crate) fn forget_file(&self, txn: &mut RwTxn<'_>, key: FileKey) -> heed::Result<()> {
-        self.db.files.delete(txn, &key.0.to_be_bytes()).map(|_| ())
+impl Reader<'_> {
+    pub(crate) fn file(&self, key: FileKey) -> heed::Result<Option<FileRecord>> {
+        self.store.db.files.get(self, &key.0.to_be_bytes())?.map(decode).transpose()
     }
 
     #[cfg(test)]
-    pub(crate) fn file_count(&self, txn: &Reading<'_>) -> heed::Result<u64> {
-        self.db.files.len(txn)
+    pub(crate) fn file_count(&self) -> heed::Result<u64> {
+        self.store.db.files.len(self)
+    }
+}
+
+impl Writer<'_> {
+    pub(crate) fn put_file(&mut self, key: FileKey, record: &FileRecord) -> heed::Result<()> {
+        self.store.db.files.put(self.txn(), &key.0.to_be_bytes(), &encode(record)?)
+    }
+
+    pub(crate) fn forget_file(&mut self, key: FileKey) -> heed::Result<()> {
+        self.store.db.files.delete(self.txn(), &key.0.to_be_bytes()).map(|_| ())
     }
 }

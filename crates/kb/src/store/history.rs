@@ -2,10 +2,9 @@
 use std::collections::BTreeMap;
 
 use halma_core::{Event, Trace, estimate_tokens};
-use heed::RwTxn;
 use serde::{Deserialize, Serialize};
 
-use super::{Reading, Store};
+use super::{Reader, Writer};
 
 /// Sums over the calls of one prompt to one model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -120,17 +119,19 @@ impl History {
     }
 }
 
-impl Store {
-    pub(crate) fn history(&self, txn: &Reading<'_>) -> heed::Result<History> {
-        Ok(self.meta(txn, "history")?.unwrap_or_default())
+impl Reader<'_> {
+    pub(crate) fn history(&self) -> heed::Result<History> {
+        Ok(self.meta("history")?.unwrap_or_default())
     }
+}
 
-    pub(crate) fn add_history(&self, txn: &mut RwTxn<'_>, seen: &History) -> heed::Result<()> {
+impl Writer<'_> {
+    pub(crate) fn add_history(&mut self, seen: &History) -> heed::Result<()> {
         if seen.is_empty() {
             return Ok(());
         }
-        let mut history = self.history(txn)?;
+        let mut history = self.history()?;
         history.add(seen);
-        self.set_meta(txn, "history", &history)
+        self.set_meta("history", &history)
     }
 }

@@ -1,10 +1,9 @@
 //! The ledger: what was made of each chunk, what failed and why, what is still to do.
 use halma_core::Layer;
-use heed::RwTxn;
 
 use super::schema::{encode, hash, row_key, row_of};
 use super::waiting::Work;
-use super::{At, AtomRecord, AtomUnit, ChunkRecord, Reading, Row, State, Store};
+use super::{At, AtomRecord, AtomUnit, ChunkRecord, Reading, Row, State, Store, Writer};
 use crate::Atoms;
 use crate::atom::AtomDraft;
 
@@ -25,7 +24,7 @@ impl Store {
 
     pub(super) fn put_unit(
         &self,
-        txn: &mut RwTxn<'_>,
+        txn: &mut Writer<'_>,
         chunk: Row,
         unit: &AtomUnit,
     ) -> heed::Result<()> {
@@ -41,9 +40,9 @@ impl Store {
     }
 
     /// The ledger's entry of a chunk goes; what it says was made stays.
-    pub(super) fn forget_atomizing(&self, txn: &mut RwTxn<'_>, chunk: Row) -> heed::Result<()> {
+    pub(super) fn forget_atomizing(&self, txn: &mut Writer<'_>, chunk: Row) -> heed::Result<()> {
         self.done_with(txn, Work::Atoms, (Layer::Chunk, chunk))?;
-        self.db.atomizing.delete(txn, &chunk.to_be_bytes()).map(|_| ())
+        self.db.atomizing.delete(txn.txn(), &chunk.to_be_bytes()).map(|_| ())
     }
 
     /// Chunks that have no atoms of this kind yet: pending, failed before, or with other atoms.
@@ -68,7 +67,7 @@ impl Store {
     }
 
     /// Makes the list of waiting chunks one about this kind of atoms.
-    pub(crate) fn want_atoms(&self, txn: &mut RwTxn<'_>, atoms: Atoms) -> heed::Result<()> {
+    pub(crate) fn want_atoms(&self, txn: &mut Writer<'_>, atoms: Atoms) -> heed::Result<()> {
         if self.wanted_atoms(txn)? == Some(atoms) {
             return Ok(());
         }
@@ -84,7 +83,7 @@ impl Store {
     /// happens when the chunk has been replaced meanwhile.
     pub(crate) fn put_atoms(
         &self,
-        txn: &mut RwTxn<'_>,
+        txn: &mut Writer<'_>,
         chunk: Row,
         atoms: Atoms,
         drafts: &[AtomDraft],
@@ -107,7 +106,7 @@ impl Store {
     /// Notes that a chunk could not be atomized.
     pub(crate) fn atomizing_failed(
         &self,
-        txn: &mut RwTxn<'_>,
+        txn: &mut Writer<'_>,
         chunk: Row,
         atoms: Atoms,
         reason: &str,
@@ -122,7 +121,7 @@ impl Store {
         self.put_unit(txn, chunk, &AtomUnit { atoms, state })
     }
 
-    pub(super) fn remove_atoms(&self, txn: &mut RwTxn<'_>, chunk: Row) -> heed::Result<()> {
+    pub(super) fn remove_atoms(&self, txn: &mut Writer<'_>, chunk: Row) -> heed::Result<()> {
         if let Some(AtomUnit { state: State::Done((first, end)), .. }) = self.unit(txn, chunk)? {
             for atom in first..end {
                 self.remove_node::<AtomRecord>(txn, atom)?;
@@ -146,7 +145,7 @@ impl Store {
     /// Notes that texts could not be embedded.
     pub(crate) fn embedding_failed(
         &self,
-        txn: &mut RwTxn<'_>,
+        txn: &mut Writer<'_>,
         texts: &[(Layer, Row)],
         reason: &str,
     ) -> heed::Result<()> {
@@ -191,7 +190,7 @@ impl Store {
     /// Notes for a text that replaces another what is known about embedding that.
     pub(super) fn move_unembedded(
         &self,
-        txn: &mut RwTxn<'_>,
+        txn: &mut Writer<'_>,
         (layer, old): (Layer, Row),
         new: Row,
     ) -> heed::Result<()> {

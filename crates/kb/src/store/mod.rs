@@ -3,21 +3,25 @@
 mod broken;
 mod carry;
 mod check;
+mod databases;
 mod documents;
 mod edges;
 mod env;
 mod files;
+mod forward;
 mod history;
 mod ledger;
 mod linked;
 mod merges;
 mod nodes;
 mod owned;
+mod records;
 mod schema;
 mod sealed;
 mod tables;
 mod units;
 mod vectors;
+mod view;
 mod waiting;
 
 use std::io::ErrorKind;
@@ -26,39 +30,41 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use halma_seal::Keys;
-use heed::types::Bytes;
-use heed::{CommitOrAbort, Database, Env, RoTxn, RwTxn, WithoutTls};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use heed::{Env, WithoutTls};
 
 #[cfg(test)]
 pub(crate) use broken::Damage;
 pub(crate) use carry::sameness;
 pub(crate) use check::Checked;
+use databases::{Databases, Db};
 pub(crate) use documents::DocumentDraft;
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use files::{FileKey, FileRecord};
 pub(crate) use history::{Expected, History, Past};
-pub(crate) use nodes::{Node, searched, under_headings};
-pub(crate) use owned::{Gone, Owner};
+pub(crate) use nodes::searched;
+pub(crate) use owned::Gone;
+pub(crate) use records::{
+    AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
+    FactRecord, FigureRecord, Node, Owner, RowRecord, SectionRecord, SummaryRecord, TableRecord,
+    TagRecord, under_headings,
+};
+pub use records::{ColumnDetails, Details};
 pub(crate) use schema::{
-    At, AtomRecord, AtomUnit, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord,
-    EmbedderRecord, EntityRecord, FORMAT, FactRecord, FigureRecord, Id, Place, Row, RowRecord,
-    Rows, SectionRecord, State, SummaryRecord, TableRecord, TagRecord, hash, node_id, parse_id,
+    At, AtomUnit, EmbedderRecord, FORMAT, Id, Place, Row, Rows, State, hash, node_id, parse_id,
 };
 pub(crate) use units::{Task, UnitCounts, UnitKey};
+pub(crate) use view::{Reader, Writer};
 pub(crate) use waiting::Work;
+
+/// For the stages of a build, which take store and transaction.
+pub(crate) type Reading<'a> = Reader<'a>;
 
 use crate::KbError;
 use crate::error::no_space;
-use crate::store::schema::{decode, encode};
 
 /// The system's number for a failed read or write.
 const EIO: i32 = 5;
-
-type Db = Database<'static, Bytes, Bytes>;
-pub(crate) type Reading<'a> = RoTxn<'a, WithoutTls>;
 
 /// Cheap to clone; every clone is the same store.
 #[derive(Clone)]
@@ -70,162 +76,6 @@ pub(crate) struct Store {
     access: Access,
 }
 
-/// Values marked with * are sealed (`sealed.rs`): whatever holds words of a document or of a model
-/// must be.
-#[derive(Clone, Copy)]
-struct Databases {
-    meta: Db,
-    /// Row → record*, one for each layer, in the order of [`schema::number`].
-    nodes: [Db; schema::LAYERS],
-    /// Id → row.
-    ids: Db,
-    /// Hash of a document's name → its row.
-    names: Db,
-    /// Document row → text*.
-    texts: Db,
-    /// Chunk row → `AtomUnit`*.
-    atomizing: Db,
-    /// (layer, row) → why it could not be embedded*.
-    unembedded: Db,
-    /// (embedder, layer, row) → f32 little-endian*.
-    vectors: Db,
-    /// (layer, row) of what the word index must still forget.
-    tombstones: Db,
-    /// (work, layer, row) of what waits for a stage of the build.
-    waiting: Db,
-    /// Hash of where a file lies → `FileRecord`.
-    files: Db,
-    /// (from, edge, to) → weight.
-    edges: Db,
-    /// (to, edge, from), so that an edge is found from its other end.
-    backlinks: Db,
-    /// (layer, row) of an owner → the slot of its key.
-    slots: Db,
-    /// Slots whose keys are to be wiped.
-    wipes: Db,
-    /// (chunk or document, node): facts, rows and summaries by what they go with.
-    owned: Db,
-    /// (task, layer, row and part, or id) → `Unit`*.
-    units: Db,
-    /// Id → how two entities became one*.
-    merges: Db,
-}
-
-const LAYER_NAMES: [&str; schema::LAYERS] = [
-    "documents",
-    "sections",
-    "chunks",
-    "atoms",
-    "tables",
-    "figures",
-    "rows",
-    "summaries",
-    "tags",
-    "entities",
-    "facts",
-    "communities",
-];
-
-const NAMES: [&str; 17] = [
-    "meta",
-    "ids",
-    "names",
-    "texts",
-    "atomizing",
-    "unembedded",
-    "vectors",
-    "tombstones",
-    "waiting",
-    "files",
-    "edges",
-    "backlinks",
-    "slots",
-    "wipes",
-    "owned",
-    "units",
-    "merges",
-];
-
-type Opened<D> = ([D; schema::LAYERS], [D; NAMES.len()]);
-
-impl Databases {
-    /// Opens them all, making those that are missing.
-    fn create(env: &Env<WithoutTls>) -> heed::Result<Self> {
-        let txn = env.write_txn()?;
-        let opened = env.create_databases_and_commit(txn, |opener, txn| {
-            let open = |name: &str| opener.create_database::<Bytes, Bytes>(txn, Some(name));
-            Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(each(open)?))
-        })?;
-        named(opened.commit().map(Box::new))
-    }
-
-    /// Opens them all where nothing can be made.
-    fn open(env: &Env<WithoutTls>) -> heed::Result<Self> {
-        let missing =
-            |name: &str| heed::Error::Decoding(format!("the part `{name}` is missing").into());
-        let opened = env.open_databases_and_commit(env.read_txn()?, |opener, txn| {
-            let open = |name: &str| {
-                let found = opener.open_database::<Bytes, Bytes>(txn, Some(name))?;
-                found.ok_or_else(|| missing(name))
-            };
-            Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(each(open)?))
-        })?;
-        named(opened.commit().map(Box::new))
-    }
-}
-
-fn each<D>(mut open: impl FnMut(&str) -> heed::Result<D>) -> heed::Result<Opened<D>> {
-    let layers = LAYER_NAMES.iter().map(|name| open(name)).collect::<heed::Result<Vec<D>>>()?;
-    let others = NAMES.iter().map(|name| open(name)).collect::<heed::Result<Vec<D>>>()?;
-    let miscounted = |_| heed::Error::Decoding("a name too many".into());
-    Ok((layers.try_into().map_err(miscounted)?, others.try_into().map_err(miscounted)?))
-}
-
-fn named(opened: Option<Box<Opened<Db>>>) -> heed::Result<Databases> {
-    let Some((nodes, others)) = opened.map(|opened| *opened) else {
-        return Err(heed::Error::Decoding("the databases were not opened".into()));
-    };
-    let [
-        meta,
-        ids,
-        names,
-        texts,
-        atomizing,
-        unembedded,
-        vectors,
-        tombstones,
-        waiting,
-        files,
-        edges,
-        backlinks,
-        slots,
-        wipes,
-        owned,
-        units,
-        merges,
-    ] = others;
-    Ok(Databases {
-        meta,
-        nodes,
-        ids,
-        names,
-        texts,
-        atomizing,
-        unembedded,
-        vectors,
-        tombstones,
-        waiting,
-        files,
-        edges,
-        backlinks,
-        slots,
-        wipes,
-        owned,
-        units,
-        merges,
-    })
-}
-
 impl Store {
     pub(crate) fn exists(dir: &Path) -> bool {
         dir.join("data.mdb").is_file()
@@ -235,7 +85,7 @@ impl Store {
     /// cannot be written to is opened for reading.
     pub(crate) fn open(dir: &Path) -> Result<Self, KbError> {
         let denied = match Self::open_for(dir, Access::Write) {
-            Err(KbError::Truth { source: heed::Error::Io(e), .. }) if is_denied(&e) => e,
+            Err(KbError::Store { source: heed::Error::Io(e), .. }) if is_denied(&e) => e,
             Err(KbError::Keys(e)) if is_denied(&e.source) => e.source,
             opened => return opened,
         };
@@ -250,7 +100,7 @@ impl Store {
             source => KbError::of_store(dir, source),
         };
         let env = env::open(dir, access).map_err(fail)?;
-        check_format(dir, format(&env).map_err(fail)?)?;
+        check_format(dir, databases::format(&env).map_err(fail)?)?;
         let keys = dir.join("keys");
         let (db, keys) = if access == Access::Read {
             (Databases::open(&env), Keys::open_read_only(&keys))
@@ -260,13 +110,13 @@ impl Store {
         };
         let (db, keys) = (db.map_err(fail)?, Arc::new(keys?));
         let store = Self { env, dir: dir.to_owned(), db, keys, access };
-        if store.read(|txn| store.meta::<u32>(txn, "format"))?.is_none() {
-            store.write(|txn| {
+        if store.read(|reader| reader.meta::<u32>("format"))?.is_none() {
+            store.write(|writer| {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                store.set_meta(txn, "format", &FORMAT)?;
-                store.set_meta(txn, "created", &now.as_secs())?;
+                writer.set_meta("format", &FORMAT)?;
+                writer.set_meta("created", &now.as_secs())?;
                 let seed = format!("{:?} {} {}", now, std::process::id(), dir.display());
-                store.set_meta(txn, "uid", &hash(&[seed.as_bytes()]))
+                writer.set_meta("uid", &hash(&[seed.as_bytes()]))
             })?;
         }
         Ok(store)
@@ -280,26 +130,25 @@ impl Store {
     /// Reads in one consistent view.
     pub(crate) fn read<T>(
         &self,
-        work: impl FnOnce(&Reading<'_>) -> heed::Result<T>,
+        work: impl FnOnce(&Reader<'_>) -> heed::Result<T>,
     ) -> Result<T, KbError> {
         let txn = self.env.read_txn().map_err(|e| self.failed(e))?;
-        work(&txn).map_err(|e| self.failed(e))
+        work(&Reader::new(self, txn)).map_err(|e| self.failed(e))
     }
 
-    /// Writes all of it or, on an error, nothing. What it removed cannot be read by anybody when
+    /// Writes all of it or, on an error, nothing. What it removed cannot be read by anyone when
     /// this returns.
     pub(crate) fn write<T>(
         &self,
-        work: impl FnOnce(&mut RwTxn<'_>) -> heed::Result<T>,
+        work: impl FnOnce(&mut Writer<'_>) -> heed::Result<T>,
     ) -> Result<T, KbError> {
         if !self.is_writable() {
             return Err(KbError::ReadOnly { dir: self.dir.clone() });
         }
-        let mut txn = self.env.write_txn().map_err(|e| self.failed(e))?;
-        self.begin_keys(&txn)?;
-        let done = work(&mut txn)
-            .and_then(|done| self.save_keys(&mut txn).map(|wipes| (done, wipes)))
-            .and_then(|done| txn.commit().map(|()| done));
+        let mut writer = self.writer()?;
+        let done = work(&mut writer)
+            .and_then(|done| writer.save_keys().map(|wipes| (done, wipes)))
+            .and_then(|done| writer.commit().map(|()| done));
         match done {
             Ok((done, wipes)) => {
                 if wipes {
@@ -312,6 +161,13 @@ impl Store {
                 Err(self.failed(e))
             }
         }
+    }
+
+    /// A write that ends when it is committed or dropped.
+    fn writer(&self) -> Result<Writer<'_>, KbError> {
+        let writer = Writer::new(self, self.env.write_txn().map_err(|e| self.failed(e))?);
+        self.begin_keys(&writer)?;
+        Ok(writer)
     }
 
     fn failed(&self, source: heed::Error) -> KbError {
@@ -329,63 +185,14 @@ impl Store {
         }
     }
 
-    /// A value of the base as a whole.
-    fn meta<T: DeserializeOwned>(&self, txn: &Reading<'_>, key: &str) -> heed::Result<Option<T>> {
-        self.db.meta.get(txn, key.as_bytes())?.map(decode).transpose()
-    }
-
-    fn set_meta<T: Serialize>(
-        &self,
-        txn: &mut RwTxn<'_>,
-        key: &str,
-        value: &T,
-    ) -> heed::Result<()> {
-        self.db.meta.put(txn, key.as_bytes(), &encode(value)?)
-    }
-
-    /// Tells this base from one that another run made in the same folder.
-    pub(crate) fn uid(&self, txn: &Reading<'_>) -> heed::Result<Id> {
-        Ok(self.meta(txn, "uid")?.unwrap_or_default())
-    }
-
-    /// Grows whenever what searches see has changed.
-    pub(crate) fn generation(&self, txn: &Reading<'_>) -> heed::Result<u64> {
-        Ok(self.meta(txn, "generation")?.unwrap_or_default())
-    }
-
-    /// Lets searches see what was stored, in this process and in others.
-    pub(crate) fn publish(&self, txn: &mut RwTxn<'_>) -> heed::Result<()> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        self.set_meta(txn, "updated", &now.as_secs())?;
-        let generation = self.generation(txn)? + 1;
-        self.set_meta(txn, "generation", &generation)
-    }
-
-    /// Seconds since 1970 at which the base was made and last changed.
-    pub(crate) fn times(&self, txn: &Reading<'_>) -> heed::Result<(u64, u64)> {
-        let created = self.meta(txn, "created")?.unwrap_or_default();
-        Ok((created, self.meta(txn, "updated")?.unwrap_or(created)))
-    }
-
     #[cfg(test)]
     pub(crate) fn pretend_format(&self, format: u32) {
-        self.write(|txn| self.set_meta(txn, "format", &format)).unwrap();
+        self.write(|writer| writer.set_meta("format", &format)).unwrap();
     }
 }
 
 fn is_denied(e: &std::io::Error) -> bool {
     matches!(e.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
-}
-
-/// The format of what is in an environment, before anything of it is changed.
-fn format(env: &Env<WithoutTls>) -> heed::Result<Option<u32>> {
-    let opened = env.open_databases_and_commit(env.read_txn()?, |opener, txn| {
-        let found = opener.open_database::<Bytes, Bytes>(txn, Some(NAMES[0]))?;
-        Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(found))
-    })?;
-    let Some(meta) = opened.commit().flatten() else { return Ok(None) };
-    let txn = env.read_txn()?;
-    meta.get(&txn, b"format")?.map(decode).transpose()
 }
 
 fn check_format(dir: &Path, found: Option<u32>) -> Result<(), KbError> {

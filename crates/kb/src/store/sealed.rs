@@ -6,11 +6,10 @@
 use std::ops::Range;
 
 use halma_seal::{Key, SealError, Slot, is_whole, seal, unseal, unseal_part};
-use heed::RwTxn;
 use serde::de::DeserializeOwned;
 
 use super::schema::{At, at_key, decode, layer_of, row_of};
-use super::{Db, Reading, Store};
+use super::{Db, Reader, Store, Writer};
 use crate::KbError;
 
 /// Bytes of the slot that stands before a value.
@@ -32,23 +31,6 @@ fn split(value: &[u8]) -> Option<(Slot, &[u8])> {
 }
 
 impl Store {
-    /// Seals a value and stores it. Whatever holds words of a document or of a model is stored
-    /// through this.
-    pub(super) fn put_sealed(
-        &self,
-        txn: &mut RwTxn<'_>,
-        (db, key): (Db, &[u8]),
-        slot: Slot,
-        value: &[u8],
-    ) -> heed::Result<()> {
-        let Some(cipher) = self.keys.key(slot).map_err(broken)? else {
-            return Err(heed::Error::Encoding(format!("key {slot} is gone").into()));
-        };
-        let mut bytes = slot.to_le_bytes().to_vec();
-        seal(&cipher, value, &mut bytes);
-        db.put(txn, key, &bytes)
-    }
-
     /// A stored value; `None` when its key was wiped, that is, its owner deleted after this view
     /// of the store was taken.
     pub(super) fn unsealed(&self, stored: &[u8]) -> heed::Result<Option<Vec<u8>>> {
@@ -94,52 +76,6 @@ impl Store {
         split(stored).map(|(slot, _)| slot)
     }
 
-    /// The slot that a node is sealed with; `None` when the node is gone.
-    pub(super) fn slot_of_node(
-        &self,
-        txn: &Reading<'_>,
-        (layer, row): At,
-    ) -> heed::Result<Option<Slot>> {
-        Ok(self.layer(layer).get(txn, &row.to_be_bytes())?.and_then(Self::slot_in))
-    }
-
-    /// The slot of an owner, which gets one when it has none.
-    pub(super) fn slot_of(&self, txn: &mut RwTxn<'_>, owner: At) -> heed::Result<Slot> {
-        if let Some(slot) = self.db.slots.get(txn, &at_key(owner))? {
-            let slot = slot.try_into().map_err(|_| heed::Error::Decoding("a bad slot".into()))?;
-            return Ok(Slot::from_le_bytes(slot));
-        }
-        let (slot, _) = self.keys.give().map_err(broken)?;
-        self.db.slots.put(txn, &at_key(owner), &slot.to_le_bytes())?;
-        Ok(slot)
-    }
-
-    /// Everything sealed for an owner becomes unreadable with the commit of this write.
-    pub(super) fn forget_owner(&self, txn: &mut RwTxn<'_>, owner: At) -> heed::Result<()> {
-        let Some(slot) = self.db.slots.get(txn, &at_key(owner))?.map(<[u8]>::to_vec) else {
-            return Ok(());
-        };
-        self.db.wipes.put(txn, &slot, &[])?;
-        self.db.slots.delete(txn, &at_key(owner))?;
-        Ok(())
-    }
-
-    /// What is sealed for an owner from now on has another key; what was before is unreadable.
-    pub(crate) fn renew_key(&self, txn: &mut RwTxn<'_>, owner: At) -> heed::Result<()> {
-        self.forget_owner(txn, owner)
-    }
-
-    /// Every owner with its slot.
-    pub(super) fn owners(&self, txn: &Reading<'_>) -> heed::Result<Vec<(At, Slot)>> {
-        let mut owners = vec![];
-        for entry in self.db.slots.iter(txn)? {
-            let (key, slot) = entry?;
-            let slot = slot.try_into().map(Slot::from_le_bytes);
-            owners.extend(at_of_key(key).zip(slot.ok()));
-        }
-        Ok(owners)
-    }
-
     /// Whether a key is there.
     pub(super) fn has_key(&self, slot: Slot) -> heed::Result<bool> {
         Ok(self.keys.key(slot).map_err(broken)?.is_some())
@@ -147,28 +83,18 @@ impl Store {
 
     /// Finishes what a write that was killed has left to wipe. The caller holds the base's lock.
     pub(crate) fn settle(&self) -> Result<(), KbError> {
-        let open = self.read(|txn| {
-            let known = self.meta::<Slot>(txn, "slots")?.unwrap_or_default();
+        let open = self.read(|reader| {
+            let known = reader.meta::<Slot>("slots")?.unwrap_or_default();
             let given = self.keys.slots().map_err(broken)?;
-            Ok(given != known || !self.db.wipes.is_empty(txn)?)
+            Ok(given != known || !self.db.wipes.is_empty(reader)?)
         })?;
         if open { self.write(|_| Ok(())) } else { Ok(()) }
     }
 
     /// Under LMDB's lock for writing: keys that no commit knows of go.
-    pub(super) fn begin_keys(&self, txn: &RwTxn<'_>) -> Result<(), KbError> {
-        let known = self.meta::<Slot>(txn, "slots").map_err(|e| self.failed(e))?;
+    pub(super) fn begin_keys(&self, reader: &Reader<'_>) -> Result<(), KbError> {
+        let known = reader.meta::<Slot>("slots").map_err(|e| self.failed(e))?;
         Ok(self.keys.begin(known.unwrap_or_default())?)
-    }
-
-    /// New keys are on the disk before the commit that uses them. Returns whether any are to be
-    /// wiped after it.
-    pub(super) fn save_keys(&self, txn: &mut RwTxn<'_>) -> heed::Result<bool> {
-        let slots = self.keys.save().map_err(broken)?;
-        if self.meta::<Slot>(txn, "slots")?.unwrap_or_default() != slots {
-            self.set_meta(txn, "slots", &slots)?;
-        }
-        Ok(!self.db.wipes.is_empty(txn)?)
     }
 
     /// Wipes what the last commit removed. That commit is brought to the disk first: were it
@@ -187,5 +113,77 @@ impl Store {
         let slots = wipe().map_err(|e| self.failed(e))?;
         self.keys.wipe(&slots)?;
         txn.commit().map_err(|e| self.failed(e))
+    }
+}
+
+impl Reader<'_> {
+    /// The slot that a node is sealed with; `None` when the node is gone.
+    pub(super) fn slot_of_node(&self, (layer, row): At) -> heed::Result<Option<Slot>> {
+        Ok(self.store.layer(layer).get(self, &row.to_be_bytes())?.and_then(Store::slot_in))
+    }
+
+    /// Every owner with its slot.
+    pub(super) fn owners(&self) -> heed::Result<Vec<(At, Slot)>> {
+        let mut owners = vec![];
+        for entry in self.store.db.slots.iter(self)? {
+            let (key, slot) = entry?;
+            let slot = slot.try_into().map(Slot::from_le_bytes);
+            owners.extend(at_of_key(key).zip(slot.ok()));
+        }
+        Ok(owners)
+    }
+}
+
+impl Writer<'_> {
+    /// Seals a value and stores it. Whatever holds words of a document or of a model is stored
+    /// through this.
+    pub(super) fn put_sealed(
+        &mut self,
+        (db, key): (Db, &[u8]),
+        slot: Slot,
+        value: &[u8],
+    ) -> heed::Result<()> {
+        let Some(cipher) = self.store.keys.key(slot).map_err(broken)? else {
+            return Err(heed::Error::Encoding(format!("key {slot} is gone").into()));
+        };
+        let mut bytes = slot.to_le_bytes().to_vec();
+        seal(&cipher, value, &mut bytes);
+        db.put(self.txn(), key, &bytes)
+    }
+
+    /// The slot of an owner, which gets one when it has none.
+    pub(super) fn slot_of(&mut self, owner: At) -> heed::Result<Slot> {
+        if let Some(slot) = self.store.db.slots.get(self, &at_key(owner))? {
+            let slot = slot.try_into().map_err(|_| heed::Error::Decoding("a bad slot".into()))?;
+            return Ok(Slot::from_le_bytes(slot));
+        }
+        let (slot, _) = self.store.keys.give().map_err(broken)?;
+        self.store.db.slots.put(self.txn(), &at_key(owner), &slot.to_le_bytes())?;
+        Ok(slot)
+    }
+
+    /// Everything sealed for an owner becomes unreadable with the commit of this write.
+    pub(super) fn forget_owner(&mut self, owner: At) -> heed::Result<()> {
+        let Some(slot) = self.store.db.slots.get(self, &at_key(owner))?.map(<[u8]>::to_vec) else {
+            return Ok(());
+        };
+        self.store.db.wipes.put(self.txn(), &slot, &[])?;
+        self.store.db.slots.delete(self.txn(), &at_key(owner))?;
+        Ok(())
+    }
+
+    /// What is sealed for an owner from now on has another key; what was before is unreadable.
+    pub(crate) fn renew_key(&mut self, owner: At) -> heed::Result<()> {
+        self.forget_owner(owner)
+    }
+
+    /// New keys are on the disk before the commit that uses them. Returns whether any are to be
+    /// wiped after it.
+    pub(super) fn save_keys(&mut self) -> heed::Result<bool> {
+        let slots = self.store.keys.save().map_err(broken)?;
+        if self.meta::<Slot>("slots")?.unwrap_or_default() != slots {
+            self.set_meta("slots", &slots)?;
+        }
+        Ok(!self.store.db.wipes.is_empty(self)?)
     }
 }

@@ -1,9 +1,8 @@
 //! Tables with their rows, and figures: they come and go with their document.
 use halma_core::Layer;
-use heed::RwTxn;
 
 use super::documents::{DocumentDraft, at};
-use super::{FigureRecord, Id, Row, RowRecord, Rows, Store, TableRecord, hash};
+use super::{FigureRecord, Id, Row, RowRecord, Rows, TableRecord, Writer, hash};
 use crate::cut::TableDraft;
 
 /// Where a document's own rows begin in their layers.
@@ -18,21 +17,20 @@ fn number(index: usize) -> Row {
     Row::try_from(index).unwrap_or(Row::MAX)
 }
 
-impl Store {
+impl Writer<'_> {
     /// Puts in the tables and figures of a document; returns their rows.
     pub(super) fn put_tables_and_figures(
-        &self,
-        txn: &mut RwTxn<'_>,
+        &mut self,
         draft: &DocumentDraft<'_>,
         begins: Begins,
     ) -> heed::Result<(Rows, Rows)> {
         let outline = draft.outline;
-        let tables = self.take_rows(txn, Layer::Table, outline.tables.len())?;
+        let tables = self.take_rows(Layer::Table, outline.tables.len())?;
         for (i, table) in outline.tables.iter().enumerate() {
             let parts = [&draft.id.to_be_bytes(), &at(table.place)[..], &number(i).to_be_bytes()];
-            self.put_table(txn, (tables + number(i), hash(&parts)), table, begins)?;
+            self.put_table((tables + number(i), hash(&parts)), table, begins)?;
         }
-        let figures = self.take_rows(txn, Layer::Figure, outline.figures.len())?;
+        let figures = self.take_rows(Layer::Figure, outline.figures.len())?;
         for (i, figure) in outline.figures.iter().enumerate() {
             let caption = figure.caption.as_deref().unwrap_or("");
             let place = at(figure.place);
@@ -47,20 +45,19 @@ impl Store {
                 description: None,
                 page: figure.page,
             };
-            self.put_node(txn, figures + number(i), &record)?;
+            self.put_node(figures + number(i), &record)?;
         }
         let tables = (tables, tables + number(outline.tables.len()));
         Ok((tables, (figures, figures + number(outline.figures.len()))))
     }
 
     fn put_table(
-        &self,
-        txn: &mut RwTxn<'_>,
+        &mut self,
         (table, id): (Row, Id),
         draft: &TableDraft,
         begins: Begins,
     ) -> heed::Result<()> {
-        let first = self.take_rows(txn, Layer::Row, draft.rows.len())?;
+        let first = self.take_rows(Layer::Row, draft.rows.len())?;
         for (i, row) in draft.rows.iter().enumerate() {
             let number = number(i);
             let record = RowRecord {
@@ -71,7 +68,7 @@ impl Store {
                 place: row.place,
                 cells: row.cells.clone(),
             };
-            self.put_node(txn, first + number, &record)?;
+            self.put_node(first + number, &record)?;
         }
         let record = TableRecord {
             id,
@@ -85,6 +82,6 @@ impl Store {
             merged: draft.merged.clone(),
             relation: None,
         };
-        self.put_node(txn, table, &record)
+        self.put_node(table, &record)
     }
 }

@@ -1,12 +1,11 @@
 //! The ledger of the distilled forms: what a model was asked for, what it said or why not. What is
 //! not here is still to do.
 use halma_core::Layer;
-use heed::RwTxn;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::schema::{byte, decode, encode};
-use super::{At, Id, Reading, Row, Store};
+use super::{At, Id, Reading, Row, Store, Writer};
 
 /// Whose key seals what belongs to no single node; no node ever has this row.
 pub(super) const SHARED: At = (Layer::Community, Row::MAX);
@@ -176,7 +175,7 @@ impl Store {
     }
 
     /// A unit of a node is sealed as that is; the others share a key (see [`Store::reseal_shared`]).
-    fn put_unit_of(&self, txn: &mut RwTxn<'_>, key: UnitKey, unit: &Unit) -> heed::Result<()> {
+    fn put_unit_of(&self, txn: &mut Writer<'_>, key: UnitKey, unit: &Unit) -> heed::Result<()> {
         let slot = match key.layer {
             Layer::Document | Layer::Section | Layer::Chunk => {
                 self.slot_of_node(txn, (key.layer, key.row()))?
@@ -189,7 +188,7 @@ impl Store {
 
     /// Gives what shares a key (units of no single node, merges) another one, so that what was
     /// taken out of it cannot be read any more.
-    pub(crate) fn reseal_shared(&self, txn: &mut RwTxn<'_>) -> heed::Result<()> {
+    pub(crate) fn reseal_shared(&self, txn: &mut Writer<'_>) -> heed::Result<()> {
         let mut units = vec![];
         for entry in self.db.units.iter(txn)? {
             let (key, stored) = entry?;
@@ -220,7 +219,7 @@ impl Store {
 
     pub(crate) fn put_done<T: Serialize>(
         &self,
-        txn: &mut RwTxn<'_>,
+        txn: &mut Writer<'_>,
         key: UnitKey,
         input: Id,
         reply: &T,
@@ -232,7 +231,7 @@ impl Store {
     /// Notes a failure. What an earlier input gave is kept no longer: it is out of date.
     pub(crate) fn put_failed(
         &self,
-        txn: &mut RwTxn<'_>,
+        txn: &mut Writer<'_>,
         key: UnitKey,
         input: Id,
         reason: &str,
@@ -245,8 +244,8 @@ impl Store {
         self.put_unit_of(txn, key, &unit)
     }
 
-    pub(crate) fn forget_unit(&self, txn: &mut RwTxn<'_>, key: UnitKey) -> heed::Result<()> {
-        self.db.units.delete(txn, &key.bytes()).map(|_| ())
+    pub(crate) fn forget_unit(&self, txn: &mut Writer<'_>, key: UnitKey) -> heed::Result<()> {
+        self.db.units.delete(txn.txn(), &key.bytes()).map(|_| ())
     }
 
     /// Calls `each` with every done unit of a task, in the order of keys.
@@ -304,7 +303,7 @@ impl Store {
     /// Hangs the units of one node on another: its text went there.
     pub(crate) fn move_units(
         &self,
-        txn: &mut RwTxn<'_>,
+        txn: &mut Writer<'_>,
         from: (Layer, Row),
         to: (Layer, Row),
     ) -> heed::Result<()> {
@@ -345,7 +344,7 @@ impl Store {
 
     pub(crate) fn set_distilled<T: Serialize>(
         &self,
-        txn: &mut RwTxn<'_>,
+        txn: &mut Writer<'_>,
         name: &str,
         value: &T,
     ) -> heed::Result<()> {

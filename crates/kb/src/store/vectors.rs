@@ -1,228 +1,93 @@
 //! Vectors of the searched layers, apart for each embedder.
 use halma_core::{Layer, Vector};
-use heed::RwTxn;
 
 use super::schema::{row_key, row_of, row_prefix};
 use super::waiting::Work;
-use super::{EmbedderRecord, Reading, Row, Store};
+use super::{EmbedderRecord, Reader, Row, Writer};
 
-impl Store {
+impl Reader<'_> {
     /// The embedders the base has known, in the order of their numbers.
-    pub(crate) fn embedders(&self, txn: &Reading<'_>) -> heed::Result<Vec<EmbedderRecord>> {
-        Ok(self.meta(txn, "embedders")?.unwrap_or_default())
+    pub(crate) fn embedders(&self) -> heed::Result<Vec<EmbedderRecord>> {
+        Ok(self.meta("embedders")?.unwrap_or_default())
     }
 
     /// The number of an embedder.
-    pub(crate) fn embedder(
-        &self,
-        txn: &Reading<'_>,
-        model: &str,
-    ) -> heed::Result<Option<(u8, EmbedderRecord)>> {
-        let known = self.embedders(txn)?;
+    pub(crate) fn embedder(&self, model: &str) -> heed::Result<Option<(u8, EmbedderRecord)>> {
+        let known = self.embedders()?;
         let at = known.iter().position(|record| record.model == model);
         Ok(at.and_then(|at| Some((u8::try_from(at).ok()?, known[at].clone()))))
     }
 
     /// The embedder whose vectors are searched, with its number.
-    pub(crate) fn active_embedder(
-        &self,
-        txn: &Reading<'_>,
-    ) -> heed::Result<Option<(u8, EmbedderRecord)>> {
-        let Some(number) = self.meta::<u8>(txn, "active")? else { return Ok(None) };
-        let record = self.embedders(txn)?.into_iter().nth(usize::from(number));
+    pub(crate) fn active_embedder(&self) -> heed::Result<Option<(u8, EmbedderRecord)>> {
+        let Some(number) = self.meta::<u8>("active")? else { return Ok(None) };
+        let record = self.embedders()?.into_iter().nth(usize::from(number));
         Ok(record.map(|record| (number, record)))
     }
 
     /// The embedder that texts get vectors of, by name.
-    pub(crate) fn aim(&self, txn: &Reading<'_>) -> heed::Result<Option<String>> {
-        self.meta(txn, "aim")
-    }
-
-    /// Texts get vectors of this embedder from now on. What another one had begun and never
-    /// finished is thrown away.
-    pub(crate) fn aim_at(&self, txn: &mut RwTxn<'_>, model: &str) -> heed::Result<()> {
-        if self.aim(txn)?.as_deref() == Some(model) {
-            return Ok(());
-        }
-        self.set_meta(txn, "aim", &model)?;
-        let number = self.embedder(txn, model)?.map(|(number, _)| number);
-        self.forget_others(txn, number)?;
-        self.await_vectors(txn, number)
-    }
-
-    /// The number of the embedder that is aimed at, which gets one when it has none. Vectors of
-    /// other dimensions under the same name are thrown away: they are of another space.
-    pub(crate) fn register_embedder(
-        &self,
-        txn: &mut RwTxn<'_>,
-        model: &str,
-        dimensions: usize,
-    ) -> heed::Result<u8> {
-        let dimensions = u32::try_from(dimensions).unwrap_or(u32::MAX);
-        let mut known = self.embedders(txn)?;
-        let at = known.iter().position(|record| record.model == model).unwrap_or(known.len());
-        let number = u8::try_from(at)
-            .map_err(|_| heed::Error::Encoding("a base knows at most 256 embedders".into()))?;
-        match known.get_mut(at) {
-            Some(record) if record.dimensions == dimensions => return Ok(number),
-            Some(record) => record.dimensions = dimensions,
-            None => known.push(EmbedderRecord {
-                model: model.to_owned(),
-                dimensions,
-                origin: String::new(),
-            }),
-        }
-        self.set_meta(txn, "embedders", &known)?;
-        self.forget_vectors(txn, number)?;
-        self.await_vectors(txn, Some(number))?;
-        self.publish(txn)?;
-        // The first one is searched from its first vector on: there is nothing else to search.
-        if self.active_embedder(txn)?.is_none() {
-            self.set_meta(txn, "active", &number)?;
-        }
-        Ok(number)
-    }
-
-    /// Notes how an embedder is opened.
-    pub(crate) fn set_origin(
-        &self,
-        txn: &mut RwTxn<'_>,
-        number: u8,
-        origin: &str,
-    ) -> heed::Result<()> {
-        let mut known = self.embedders(txn)?;
-        match known.get_mut(usize::from(number)) {
-            Some(record) if record.origin != origin => {
-                origin.clone_into(&mut record.origin);
-                self.set_meta(txn, "embedders", &known)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Lets searches use the vectors of the embedder that is aimed at, if every text has one.
-    /// Returns whether they were not used before.
-    pub(crate) fn switch_when_complete(&self, txn: &mut RwTxn<'_>) -> heed::Result<bool> {
-        let Some(model) = self.aim(txn)? else { return Ok(false) };
-        let Some((number, _)) = self.embedder(txn, &model)? else { return Ok(false) };
-        let active = self.active_embedder(txn)?.map(|(active, _)| active);
-        if active == Some(number) || self.any_awaits_vector(txn)? {
-            return Ok(false);
-        }
-        self.set_meta(txn, "active", &number)?;
-        self.publish(txn)?;
-        Ok(true)
-    }
-
-    /// Throws away the vectors of every embedder that is neither searched nor `kept`.
-    pub(crate) fn forget_others(&self, txn: &mut RwTxn<'_>, kept: Option<u8>) -> heed::Result<()> {
-        let active = self.active_embedder(txn)?.map(|(active, _)| active);
-        for number in (0..=u8::MAX).take(self.embedders(txn)?.len()) {
-            if Some(number) != active && Some(number) != kept {
-                self.forget_vectors(txn, number)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Stores what came for a text that waits for a vector of the embedder that is aimed at.
-    pub(crate) fn embedded(
-        &self,
-        txn: &mut RwTxn<'_>,
-        embedder: u8,
-        text: (Layer, Row),
-        vector: &[f32],
-    ) -> heed::Result<()> {
-        self.db.unembedded.delete(txn, &row_key(0, text.0, text.1))?;
-        self.done_with(txn, Work::Vector, text)?;
-        self.put_vector(txn, embedder, text, vector)
-    }
-
-    /// Stores the vector of a node; nothing happens when that is gone.
-    pub(crate) fn put_vector(
-        &self,
-        txn: &mut RwTxn<'_>,
-        embedder: u8,
-        (layer, row): (Layer, Row),
-        vector: &[f32],
-    ) -> heed::Result<()> {
-        let Some(slot) = self.slot_of_node(txn, (layer, row))? else { return Ok(()) };
-        let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
-        let key = row_key(embedder, layer, row);
-        self.put_sealed(txn, (self.db.vectors, &key), slot, &bytes)
+    pub(crate) fn aim(&self) -> heed::Result<Option<String>> {
+        self.meta("aim")
     }
 
     pub(crate) fn vector(
         &self,
-        txn: &Reading<'_>,
         embedder: u8,
         layer: Layer,
         row: Row,
     ) -> heed::Result<Option<Vector>> {
-        let Some(stored) = self.db.vectors.get(txn, &row_key(embedder, layer, row))? else {
+        let Some(stored) = self.store.db.vectors.get(self, &row_key(embedder, layer, row))? else {
             return Ok(None);
         };
-        Ok(self.unsealed(stored)?.map(|bytes| floats(&bytes)))
+        Ok(self.store.unsealed(stored)?.map(|bytes| floats(&bytes)))
     }
 
     /// Calls `each` with every row's vector of a layer, in the order of rows.
     pub(crate) fn each_vector(
         &self,
-        txn: &Reading<'_>,
         embedder: u8,
         layer: Layer,
         mut each: impl FnMut(Row, &[f32]),
     ) -> heed::Result<()> {
-        for entry in self.db.vectors.prefix_iter(txn, &row_prefix(embedder, layer))? {
+        for entry in self.store.db.vectors.prefix_iter(self, &row_prefix(embedder, layer))? {
             let (key, stored) = entry?;
-            if let Some(bytes) = self.unsealed(stored)? {
+            if let Some(bytes) = self.store.unsealed(stored)? {
                 each(row_of(key), &floats(&bytes));
             }
         }
         Ok(())
     }
 
-    pub(crate) fn count_vectors(
-        &self,
-        txn: &Reading<'_>,
-        embedder: u8,
-        layer: Layer,
-    ) -> heed::Result<u64> {
+    pub(crate) fn count_vectors(&self, embedder: u8, layer: Layer) -> heed::Result<u64> {
         // All but those that wait for one; looking at every vector would take a while.
-        let aim = self.aim(txn)?;
-        let aimed = self.embedders(txn)?.into_iter().nth(usize::from(embedder));
+        let aim = self.aim()?;
+        let aimed = self.embedders()?.into_iter().nth(usize::from(embedder));
         if aim.is_some() && aim == aimed.map(|record| record.model) {
-            let waiting = self.waiting(txn, Work::Vector, layer)?.len() as u64;
-            return Ok(self.count(txn, layer)?.saturating_sub(waiting));
+            let waiting = self.store.waiting(self, Work::Vector, layer)?.len() as u64;
+            return Ok(self.count(layer)?.saturating_sub(waiting));
         }
         let mut count = 0;
-        for entry in self.db.vectors.prefix_iter(txn, &row_prefix(embedder, layer))? {
+        for entry in self.store.db.vectors.prefix_iter(self, &row_prefix(embedder, layer))? {
             entry?;
             count += 1;
         }
         Ok(count)
     }
 
-    pub(crate) fn has_vectors(
-        &self,
-        txn: &Reading<'_>,
-        embedder: u8,
-        layer: Layer,
-    ) -> heed::Result<bool> {
-        let mut found = self.db.vectors.prefix_iter(txn, &row_prefix(embedder, layer))?;
+    pub(crate) fn has_vectors(&self, embedder: u8, layer: Layer) -> heed::Result<bool> {
+        let mut found = self.store.db.vectors.prefix_iter(self, &row_prefix(embedder, layer))?;
         Ok(found.next().transpose()?.is_some())
     }
 
     /// Rows of a layer that have no vector of this embedder, in order.
     pub(crate) fn without_vector(
         &self,
-        txn: &Reading<'_>,
         embedder: Option<u8>,
         layer: Layer,
     ) -> heed::Result<Vec<Row>> {
-        let mut rows = self.rows(txn, layer, 0, usize::MAX)?;
+        let mut rows = self.rows(layer, 0, usize::MAX)?;
         let Some(embedder) = embedder else { return Ok(rows) };
-        let mut have = self.db.vectors.prefix_iter(txn, &row_prefix(embedder, layer))?;
+        let mut have = self.store.db.vectors.prefix_iter(self, &row_prefix(embedder, layer))?;
         let mut at = have.next().transpose()?.map(|(key, _)| row_of(key));
         let mut missing = vec![];
         for row in rows.drain(..) {
@@ -235,13 +100,117 @@ impl Store {
         }
         Ok(missing)
     }
+}
+
+impl Writer<'_> {
+    /// Texts get vectors of this embedder from now on. What another one had begun and never
+    /// finished is thrown away.
+    pub(crate) fn aim_at(&mut self, model: &str) -> heed::Result<()> {
+        if self.aim()?.as_deref() == Some(model) {
+            return Ok(());
+        }
+        self.set_meta("aim", &model)?;
+        let number = self.embedder(model)?.map(|(number, _)| number);
+        self.forget_others(number)?;
+        self.store.await_vectors(self, number)
+    }
+
+    /// The number of the embedder that is aimed at, which gets one when it has none. Vectors of
+    /// other dimensions under the same name are thrown away: they are of another space.
+    pub(crate) fn register_embedder(&mut self, model: &str, dimensions: usize) -> heed::Result<u8> {
+        let dimensions = u32::try_from(dimensions).unwrap_or(u32::MAX);
+        let mut known = self.embedders()?;
+        let at = known.iter().position(|record| record.model == model).unwrap_or(known.len());
+        let number = u8::try_from(at)
+            .map_err(|_| heed::Error::Encoding("a base knows at most 256 embedders".into()))?;
+        match known.get_mut(at) {
+            Some(record) if record.dimensions == dimensions => return Ok(number),
+            Some(record) => record.dimensions = dimensions,
+            None => known.push(EmbedderRecord {
+                model: model.to_owned(),
+                dimensions,
+                origin: String::new(),
+            }),
+        }
+        self.set_meta("embedders", &known)?;
+        self.forget_vectors(number)?;
+        self.store.await_vectors(self, Some(number))?;
+        self.publish()?;
+        // The first one is searched from its first vector on: there is nothing else to search.
+        if self.active_embedder()?.is_none() {
+            self.set_meta("active", &number)?;
+        }
+        Ok(number)
+    }
+
+    /// Notes how an embedder is opened.
+    pub(crate) fn set_origin(&mut self, number: u8, origin: &str) -> heed::Result<()> {
+        let mut known = self.embedders()?;
+        match known.get_mut(usize::from(number)) {
+            Some(record) if record.origin != origin => {
+                origin.clone_into(&mut record.origin);
+                self.set_meta("embedders", &known)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets searches use the vectors of the embedder that is aimed at, if every text has one.
+    /// Returns whether they were not used before.
+    pub(crate) fn switch_when_complete(&mut self) -> heed::Result<bool> {
+        let Some(model) = self.aim()? else { return Ok(false) };
+        let Some((number, _)) = self.embedder(&model)? else { return Ok(false) };
+        let active = self.active_embedder()?.map(|(active, _)| active);
+        if active == Some(number) || self.store.any_awaits_vector(self)? {
+            return Ok(false);
+        }
+        self.set_meta("active", &number)?;
+        self.publish()?;
+        Ok(true)
+    }
+
+    /// Throws away the vectors of every embedder that is neither searched nor `kept`.
+    pub(crate) fn forget_others(&mut self, kept: Option<u8>) -> heed::Result<()> {
+        let active = self.active_embedder()?.map(|(active, _)| active);
+        for number in (0..=u8::MAX).take(self.embedders()?.len()) {
+            if Some(number) != active && Some(number) != kept {
+                self.forget_vectors(number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores what came for a text that waits for a vector of the embedder that is aimed at.
+    pub(crate) fn embedded(
+        &mut self,
+        embedder: u8,
+        text: (Layer, Row),
+        vector: &[f32],
+    ) -> heed::Result<()> {
+        self.store.db.unembedded.delete(self.txn(), &row_key(0, text.0, text.1))?;
+        self.store.done_with(self, Work::Vector, text)?;
+        self.put_vector(embedder, text, vector)
+    }
+
+    /// Stores the vector of a node; nothing happens when that is gone.
+    pub(crate) fn put_vector(
+        &mut self,
+        embedder: u8,
+        (layer, row): (Layer, Row),
+        vector: &[f32],
+    ) -> heed::Result<()> {
+        let Some(slot) = self.slot_of_node((layer, row))? else { return Ok(()) };
+        let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let key = row_key(embedder, layer, row);
+        self.put_sealed((self.store.db.vectors, &key), slot, &bytes)
+    }
 
     /// Throws away the vectors of one embedder.
-    fn forget_vectors(&self, txn: &mut RwTxn<'_>, embedder: u8) -> heed::Result<()> {
+    fn forget_vectors(&mut self, embedder: u8) -> heed::Result<()> {
         let end = [embedder, u8::MAX];
         let range =
             (std::ops::Bound::Included(&[embedder][..]), std::ops::Bound::Excluded(&end[..]));
-        self.db.vectors.delete_range(txn, &range).map(|_| ())
+        self.store.db.vectors.delete_range(self.txn(), &range).map(|_| ())
     }
 }
 

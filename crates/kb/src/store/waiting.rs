@@ -1,11 +1,10 @@
 //! What waits for a stage of the build: lists of rows, kept with every change, so that a run finds
 //! its work without looking at all that is done.
 use halma_core::Layer;
-use heed::RwTxn;
 
 use super::nodes::searched;
 use super::schema::{row_key, row_of, row_prefix};
-use super::{Reading, Row, Store};
+use super::{Reading, Row, Store, Writer};
 
 /// A stage that rows wait for. The numbers are those of the format and are only ever added to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,20 +20,20 @@ pub(crate) enum Work {
 impl Store {
     pub(crate) fn wait_for(
         &self,
-        txn: &mut RwTxn<'_>,
+        txn: &mut Writer<'_>,
         work: Work,
         (layer, row): (Layer, Row),
     ) -> heed::Result<()> {
-        self.db.waiting.put(txn, &row_key(work as u8, layer, row), &[])
+        self.db.waiting.put(txn.txn(), &row_key(work as u8, layer, row), &[])
     }
 
     pub(crate) fn done_with(
         &self,
-        txn: &mut RwTxn<'_>,
+        txn: &mut Writer<'_>,
         work: Work,
         (layer, row): (Layer, Row),
     ) -> heed::Result<()> {
-        self.db.waiting.delete(txn, &row_key(work as u8, layer, row)).map(|_| ())
+        self.db.waiting.delete(txn.txn(), &row_key(work as u8, layer, row)).map(|_| ())
     }
 
     /// The rows of a layer that wait, in order.
@@ -69,7 +68,7 @@ impl Store {
 
     pub(super) fn forget_waiting(
         &self,
-        txn: &mut RwTxn<'_>,
+        txn: &mut Writer<'_>,
         work: Work,
         layer: Layer,
     ) -> heed::Result<()> {
@@ -83,10 +82,10 @@ impl Store {
     /// base has no vectors of.
     pub(super) fn await_vectors(
         &self,
-        txn: &mut RwTxn<'_>,
+        txn: &mut Writer<'_>,
         embedder: Option<u8>,
     ) -> heed::Result<()> {
-        self.db.unembedded.clear(txn)?;
+        self.db.unembedded.clear(txn.txn())?;
         for layer in Layer::ALL.into_iter().filter(|layer| searched(*layer)) {
             self.forget_waiting(txn, Work::Vector, layer)?;
             for row in self.without_vector(txn, embedder, layer)? {

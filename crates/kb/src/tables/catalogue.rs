@@ -7,7 +7,7 @@ use super::names::{self, Called, common};
 use super::values::unit_of;
 use crate::KbError;
 use crate::store::{
-    ColumnKind, DocumentRecord, Reading, Row, RowRecord, Rows, Store, TableRecord, node_id,
+    ColumnKind, DocumentRecord, Reader, Row, RowRecord, Rows, Store, TableRecord, node_id,
 };
 
 /// `SQLite` takes no table of more columns.
@@ -22,7 +22,7 @@ pub(super) const LIST: &str = "tables";
 #[derive(Debug, Clone, Default)]
 pub(super) struct Catalogue {
     pub(super) generation: u64,
-    pub(super) tables: Vec<Known>,
+    pub(super) tables: Vec<TableEntry>,
     by_name: HashMap<String, usize>,
     /// Captions, names of documents and longer names, in small letters.
     other_names: HashMap<String, usize>,
@@ -30,7 +30,7 @@ pub(super) struct Catalogue {
 
 /// A table under the name that it has in SQL.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct TableEntry {
     pub(super) name: String,
     pub(super) id: NodeId,
     pub(super) caption: Option<String>,
@@ -56,7 +56,7 @@ pub(super) struct Field {
     empty: bool,
 }
 
-impl Known {
+impl TableEntry {
     pub(super) fn count(&self) -> usize {
         (self.rows.1 - self.rows.0) as usize
     }
@@ -73,22 +73,22 @@ struct Stored {
 impl Catalogue {
     /// Reads what tables there are.
     pub(super) fn load(store: &Store) -> Result<Self, KbError> {
-        let (generation, mut stored) = store.read(|txn| {
+        let (generation, mut stored) = store.read(|reader| {
             let mut stored = vec![];
-            for at in store.rows(txn, Layer::Table, 0, usize::MAX)? {
-                let record: TableRecord = store.linked(txn, at)?;
+            for at in reader.rows(Layer::Table, 0, usize::MAX)? {
+                let record: TableRecord = reader.linked(at)?;
                 let document = match record.document {
                     Some(document) => {
-                        let document: DocumentRecord = store.linked(txn, document)?;
+                        let document: DocumentRecord = reader.linked(document)?;
                         let number = at.saturating_sub(document.tables.0) as usize + 1;
                         Some((document.names.into_iter().next().unwrap_or_default(), number))
                     }
                     None => None,
                 };
-                let fields = fields(store, txn, &record)?;
+                let fields = fields(reader, &record)?;
                 stored.push(Stored { record, document, fields });
             }
-            Ok((store.generation(txn)?, stored))
+            Ok((reader.generation()?, stored))
         })?;
         // The order of rows in the store is that of indexing.
         stored.sort_by(|a, b| (&a.document, a.record.id).cmp(&(&b.document, b.record.id)));
@@ -150,7 +150,7 @@ impl Catalogue {
             }
             let rows: usize = united.iter().map(|i| self.tables[*i].count()).sum();
             let first = &self.tables[united[0]];
-            self.tables.push(Known {
+            self.tables.push(TableEntry {
                 name,
                 id: first.id.clone(),
                 caption: first.caption.clone().filter(|caption| {
@@ -180,7 +180,7 @@ impl Stored {
         Called { caption, document }
     }
 
-    fn known(self, name: String) -> Known {
+    fn known(self, name: String) -> TableEntry {
         let Self { record, document, fields } = self;
         let refused = match fields.len() {
             0 => Some("it has no columns".to_owned()),
@@ -189,7 +189,7 @@ impl Stored {
             }
             _ => None,
         };
-        Known {
+        TableEntry {
             name,
             id: node_id(Layer::Table, record.id),
             caption: record.caption.or(record.relation),
@@ -227,10 +227,10 @@ impl Field {
     }
 }
 
-fn fields(store: &Store, txn: &Reading<'_>, record: &TableRecord) -> heed::Result<Vec<Field>> {
+fn fields(reader: &Reader<'_>, record: &TableRecord) -> heed::Result<Vec<Field>> {
     let mut sample: Vec<RowRecord> = vec![];
     for row in record.rows.0..record.rows.1.min(record.rows.0.saturating_add(SAMPLE)) {
-        sample.extend(store.node::<RowRecord>(txn, row)?);
+        sample.extend(reader.node::<RowRecord>(row)?);
     }
     let names = names::columns(record.columns.iter().map(|column| column.name.as_str()));
     let field = |(i, (column, name)): (usize, (&crate::store::Column, String))| {

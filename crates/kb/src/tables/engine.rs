@@ -252,7 +252,7 @@ fn open(gate: &Arc<Mutex<Gate>>, origins: &Arc<RwLock<Origins>>) -> rusqlite::Re
     Ok(connection)
 }
 
-/// What can be asked of a row beside its columns.
+/// What can be read of a row in addition to its columns.
 fn ask_rows(connection: &Connection, origins: &Arc<RwLock<Origins>>) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     let add = |name: &str, answer: fn(&Origins, Row) -> Option<rusqlite::types::Value>| {

@@ -7,7 +7,7 @@ use halma_core::Layer;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, params_from_iter};
 
-use super::catalogue::{Catalogue, Field, Known, LIST};
+use super::catalogue::{Catalogue, Field, LIST, TableEntry};
 use super::query::quoted;
 use super::values::{Reading, Value};
 use crate::KbError;
@@ -47,7 +47,7 @@ impl Origins {
     }
 
     /// The documents of all rows of a table.
-    pub(super) fn documents(&self, table: &Known) -> impl Iterator<Item = &Arc<str>> {
+    pub(super) fn documents(&self, table: &TableEntry) -> impl Iterator<Item = &Arc<str>> {
         self.0.get(&table.rows.0).into_iter().flat_map(|origin| &origin.documents)
     }
 }
@@ -90,7 +90,7 @@ pub(super) fn table(
     let columns = columns.join(", ");
     let create = format!("CREATE TABLE {}({columns})", quoted(&table.name));
     connection.execute_batch(&create).map_err(KbError::tables)?;
-    let parts: Vec<&Known> = match &table.united[..] {
+    let parts: Vec<&TableEntry> = match &table.united[..] {
         [] => vec![table],
         united => united.iter().map(|at| &catalogue.tables[*at]).collect(),
     };
@@ -115,21 +115,25 @@ fn column(field: &Field) -> String {
 }
 
 /// The rows of a table that is still there; they come and go with it.
-fn rows(store: &Store, table: &Known) -> Result<Option<Vec<(Row, RowRecord)>>, KbError> {
-    store.read(|txn| {
+fn rows(store: &Store, table: &TableEntry) -> Result<Option<Vec<(Row, RowRecord)>>, KbError> {
+    store.read(|reader| {
         let Some((layer, id)) = parse_id(&table.id) else { return Ok(None) };
-        if store.find(txn, layer, id)?.is_none() {
+        if reader.find(layer, id)?.is_none() {
             return Ok(None);
         }
         let mut rows = Vec::with_capacity(table.count());
         for row in table.rows.0..table.rows.1 {
-            rows.extend(store.node::<RowRecord>(txn, row)?.map(|record| (row, record)));
+            rows.extend(reader.node::<RowRecord>(row)?.map(|record| (row, record)));
         }
         Ok(Some(rows))
     })
 }
 
-fn fill(connection: &Connection, table: &Known, rows: &[(Row, RowRecord)]) -> rusqlite::Result<()> {
+fn fill(
+    connection: &Connection,
+    table: &TableEntry,
+    rows: &[(Row, RowRecord)],
+) -> rusqlite::Result<()> {
     let readings: Vec<Reading> = (0..table.fields.len())
         .map(|i| {
             Reading::of(&rows.iter().filter_map(|(_, row)| row.cells.get(i).map(String::as_str)))
@@ -171,18 +175,18 @@ fn value(field: &Field, reading: &Reading, cell: &str) -> Sql {
 }
 
 /// Where each row of a table comes from; a row of facts comes from its chunk.
-fn origin(store: &Store, table: &Known, rows: &[(Row, RowRecord)]) -> Result<Origin, KbError> {
+fn origin(store: &Store, table: &TableEntry, rows: &[(Row, RowRecord)]) -> Result<Origin, KbError> {
     let mut origin = Origin { rows: vec![], documents: vec![], page: table.page };
     if let Some(document) = &table.document {
         origin.documents.push(document.as_str().into());
         origin.rows.extend(rows.iter().map(|(row, record)| (*row, record.id, 0)));
         return Ok(origin);
     }
-    store.read(|txn| {
+    store.read(|reader| {
         for (row, record) in rows {
-            let chunk = store.node::<ChunkRecord>(txn, record.chunk)?;
+            let chunk = reader.node::<ChunkRecord>(record.chunk)?;
             let document = match chunk {
-                Some(chunk) => store.node::<DocumentRecord>(txn, chunk.document)?,
+                Some(chunk) => reader.node::<DocumentRecord>(chunk.document)?,
                 None => None,
             };
             let name = document.and_then(|document| document.names.into_iter().next());

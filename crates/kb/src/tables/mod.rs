@@ -27,7 +27,7 @@ use serde::Serialize;
 use self::catalogue::{Catalogue, Field};
 use self::engine::Engine;
 pub(crate) use self::values::kind_of;
-use crate::error::beside;
+use crate::error::run_blocking;
 use crate::store::{ColumnKind, Store};
 use crate::{Base, KbError};
 
@@ -78,11 +78,11 @@ pub struct ColumnLine {
     pub unit: Option<String>,
 }
 
-/// The database of a base, made when it is first asked for and kept until the base changes.
+/// The SQL database of a base, made when it is first needed and cached until the base changes.
 #[derive(Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<Option<Engine>>>);
+pub(crate) struct SqlCache(Arc<Mutex<Option<Engine>>>);
 
-impl Kept {
+impl SqlCache {
     fn run(&self, store: &Store, sql: &str, limits: SqlLimits) -> Result<SqlResult, KbError> {
         let mut kept = self.current(store)?;
         loop {
@@ -106,7 +106,7 @@ impl Kept {
     /// The engine of what the base holds now.
     fn current(&self, store: &Store) -> Result<MutexGuard<'_, Option<Engine>>, KbError> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let generation = store.read(|txn| store.generation(txn))?;
+        let generation = store.read(|reader| reader.generation())?;
         if kept.as_ref().is_none_or(|engine| engine.catalogue.generation != generation) {
             // The old one goes first: both may not fit.
             *kept = None;
@@ -127,14 +127,14 @@ impl Base {
         self.tables.run(&self.store, sql, limits)
     }
 
-    /// [`Base::sql`] beside the runtime.
-    pub(crate) async fn compute_beside(
+    /// [`Base::sql`] on a thread of its own.
+    pub(crate) async fn run_sql_blocking(
         &self,
         sql: &str,
         limits: SqlLimits,
     ) -> Result<SqlResult, KbError> {
         let (kept, store, sql) = (self.tables.clone(), self.store.clone(), sql.to_owned());
-        beside("computing", move || kept.run(&store, &sql, limits)).await
+        run_blocking("computing", move || kept.run(&store, &sql, limits)).await
     }
 
     /// The tables of the base under the names that they have in SQL.
@@ -142,7 +142,7 @@ impl Base {
         let kept = self.tables.current(&self.store)?;
         let Some(engine) = kept.as_ref() else { return Ok(vec![]) };
         let all = &engine.catalogue.tables;
-        let line = |table: &catalogue::Known| TableLine {
+        let line = |table: &catalogue::TableEntry| TableLine {
             name: table.name.clone(),
             id: table.id.clone(),
             caption: table.caption.clone(),
@@ -157,9 +157,9 @@ impl Base {
     }
 
     /// How much of each layer there is, and the tables that can be read in SQL.
-    pub(crate) fn held(&self) -> Result<Catalog, KbError> {
-        let mut counts = self.store.read(|txn| {
-            let count = |layer: Layer| Ok((layer, self.store.count(txn, layer)?));
+    pub(crate) fn table_catalog(&self) -> Result<Catalog, KbError> {
+        let mut counts = self.store.read(|reader| {
+            let count = |layer: Layer| Ok((layer, reader.count(layer)?));
             Layer::ALL.into_iter().map(count).collect::<Result<BTreeMap<_, _>, heed::Error>>()
         })?;
         counts.retain(|_, count| *count > 0);
@@ -169,14 +169,14 @@ impl Base {
             caption: table.caption.unwrap_or_default(),
             document: table.document.unwrap_or_default(),
             rows: table.rows,
-            columns: table.columns.into_iter().map(ColumnLine::held).collect(),
+            columns: table.columns.into_iter().map(ColumnLine::schema).collect(),
         });
         Ok(Catalog { counts, tables: tables.collect() })
     }
 }
 
 impl ColumnLine {
-    fn held(self) -> ColumnSchema {
+    fn schema(self) -> ColumnSchema {
         let Self { name, kind, unit, .. } = self;
         ColumnSchema { name, kind: kind.to_owned(), unit: unit.unwrap_or_default() }
     }
@@ -185,25 +185,15 @@ impl ColumnLine {
         Self {
             name: field.name.clone(),
             written: field.written.clone(),
-            kind: kind_name(field.kind),
+            kind: field.kind.name(),
             unit: field.unit.clone(),
         }
     }
 }
 
-fn kind_name(kind: ColumnKind) -> &'static str {
-    match kind {
-        ColumnKind::Text => "text",
-        ColumnKind::Integer => "integer",
-        ColumnKind::Number => "number",
-        ColumnKind::Date => "date",
-        ColumnKind::Truth => "truth",
-    }
-}
-
 impl fmt::Display for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.name, kind_name(self.kind))?;
+        write!(f, "{} {}", self.name, self.kind.name())?;
         match (self.kind, &self.unit) {
             (ColumnKind::Truth, _) => f.write_str(" (1 or 0)"),
             (_, Some(unit)) => write!(f, " ({unit})"),

@@ -6,7 +6,7 @@ use crate::KbError;
 /// Longer queries are not read.
 const LONGEST: usize = 100_000;
 
-/// What can be asked of a row of a table beside its columns, and the function that answers.
+/// What can be read of a row of a table in addition to its columns, and the function that answers.
 const HIDDEN: [(&str, &str); 3] =
     [("_row", "halma_row"), ("_document", "halma_document"), ("_page", "halma_page")];
 
@@ -163,7 +163,7 @@ impl<'a> Query<'a> {
     }
 
     /// The query in the names that `SQLite` knows: tables by their own names, columns as written
-    /// by theirs, and what is asked beside the columns by functions of the row.
+    /// by theirs, and what is read in addition to the columns by functions of the row.
     pub(super) fn in_own_names(&self, catalogue: &Catalogue) -> String {
         let places = self.table_places();
         let (_, given) = self.given();
@@ -216,7 +216,7 @@ impl<'a> Query<'a> {
         Some(format!("{}{call}", quoted(&table.name)))
     }
 
-    /// What is asked beside the columns, under its own name where it is an item of a list of its
+    /// What is read in addition to the columns, under its own name where it is an item of a list of its
     /// own.
     fn hidden(&self, (first, last): (usize, usize), hidden: &str, function: &str) -> String {
         let qualifier = if first == last {

@@ -1,5 +1,5 @@
 //! Which rows a result comes from: the query is run once more with the numbers of the rows that it
-//! read beside its columns, where that is sure not to change what it means.
+//! read in addition to its columns, where that is sure not to change what it means.
 use super::query::{Query, quoted};
 use super::tokens::{Kind, Token};
 
@@ -23,7 +23,7 @@ const AGGREGATES: &[&str] = &[
     "total",
 ];
 
-/// A query that gives the rows of each result beside it.
+/// A query that gives the rows of each result with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Traced {
     pub(super) sql: String,
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_stand_beside_what_they_give() {
+    fn rows_come_with_what_they_give() {
         for (sql, traced) in [
             ("SELECT a FROM t", "SELECT a , \"t\"._rowid_ FROM t"),
             (

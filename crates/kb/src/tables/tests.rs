@@ -37,9 +37,9 @@ impl Library {
         };
         let store = &self.base.store;
         store
-            .write(|txn| {
-                store.put_document(txn, &draft, Atoms::None)?;
-                store.publish(txn)
+            .write(|writer| {
+                writer.put_document(&draft, Atoms::None)?;
+                writer.publish()
             })
             .unwrap();
         self
@@ -52,10 +52,10 @@ impl Library {
     fn remove(&self, name: &str) {
         let store = &self.base.store;
         store
-            .write(|txn| {
-                let row = store.named(txn, name)?.unwrap();
-                store.remove_document(txn, row)?;
-                store.publish(txn)
+            .write(|writer| {
+                let row = writer.named(name)?.unwrap();
+                writer.remove_document(row)?;
+                writer.publish()
             })
             .unwrap();
     }
@@ -83,9 +83,9 @@ impl Library {
             let (layer, id) = crate::store::parse_id(id).unwrap();
             assert_eq!(layer, Layer::Row);
             store
-                .read(|txn| {
-                    let row = store.find(txn, layer, id)?.unwrap();
-                    Ok(store.linked::<RowRecord>(txn, row)?.cells)
+                .read(|reader| {
+                    let row = reader.find(layer, id)?.unwrap();
+                    Ok(reader.linked::<RowRecord>(row)?.cells)
                 })
                 .unwrap()
         };
@@ -203,9 +203,9 @@ fn a_table_that_was_replaced_and_not_yet_published_is_read_anew() {
     assert_eq!(library.values("SELECT count(*) FROM other"), [[json!(1)]]);
     let store = &library.base.store;
     store
-        .write(|txn| {
-            let row = store.named(txn, "pharma/biosimilars.csv")?.unwrap();
-            store.remove_document(txn, row)
+        .write(|writer| {
+            let row = writer.named("pharma/biosimilars.csv")?.unwrap();
+            writer.remove_document(row)
         })
         .unwrap();
     let said = library.said("SELECT count(*) FROM biosimilars");
@@ -232,7 +232,7 @@ fn where_rows_are_not_known_the_tables_are_named() {
 }
 
 #[test]
-fn what_stands_beside_the_columns_can_be_asked() {
+fn more_than_the_columns_can_be_read() {
     let library = drugs();
     let rows = library.sql("SELECT _row, _document, _page FROM biosimilars WHERE maker = 'Amgen'");
     assert_eq!(rows.columns, ["_row", "_document", "_page"]);
@@ -280,8 +280,7 @@ fn a_removed_document_takes_its_tables_along() {
     library.remove("pharma/biosimilars.csv");
     assert!(library.said("SELECT count(*) FROM biosimilars").contains("`other`"));
     let store = &library.base.store;
-    let left =
-        store.read(|txn| Ok((store.count(txn, Layer::Table)?, store.count(txn, Layer::Row)?)));
+    let left = store.read(|reader| Ok((reader.count(Layer::Table)?, reader.count(Layer::Row)?)));
     assert_eq!(left.unwrap(), (1, 1));
 }
 
@@ -291,11 +290,11 @@ fn a_table_made_from_facts_is_computed_as_well() {
     library.add("notes.md", &markdown("Sandoz was founded by Kern.\n"));
     let store = &library.base.store;
     store
-        .write(|txn| {
-            let chunk = store.next_row(txn, Layer::Chunk)? - 1;
-            assert!(store.node::<ChunkRecord>(txn, chunk)?.is_some());
-            let table = store.take_rows(txn, Layer::Table, 1)?;
-            let row = store.take_rows(txn, Layer::Row, 1)?;
+        .write(|writer| {
+            let chunk = writer.next_row(Layer::Chunk)? - 1;
+            assert!(writer.node::<ChunkRecord>(chunk)?.is_some());
+            let table = writer.take_rows(Layer::Table, 1)?;
+            let row = writer.take_rows(Layer::Row, 1)?;
             let text = |name: &str| Column { name: name.into(), kind: ColumnKind::Text };
             let record = TableRecord {
                 id: hash(&[b"founder of"]),
@@ -309,12 +308,12 @@ fn a_table_made_from_facts_is_computed_as_well() {
                 merged: vec![],
                 relation: Some("founder of".into()),
             };
-            store.put_node(txn, table, &record)?;
+            writer.put_node(table, &record)?;
             let cells = vec!["Kern".into(), "Sandoz".into()];
             let id = hash(&[b"row"]);
             let record = RowRecord { id, table, chunk, number: 1, place: Place::default(), cells };
-            store.put_node(txn, row, &record)?;
-            store.publish(txn)
+            writer.put_node(row, &record)?;
+            writer.publish()
         })
         .unwrap();
     let found = library.sql(
@@ -346,8 +345,7 @@ fn a_markdown_table_of_a_document_is_typed_and_stays_in_its_chunk() {
     );
     let found = library.sql("SELECT city FROM report WHERE people > 100");
     assert_eq!(found.rows[0].values, [json!("Basel")]);
-    let chunks =
-        library.base.store.read(|txn| library.base.store.count(txn, Layer::Chunk)).unwrap();
+    let chunks = library.base.store.read(|reader| reader.count(Layer::Chunk)).unwrap();
     assert_eq!(chunks, 1);
     assert_eq!(library.cells(&found.rows[0].sources), [["Basel", "1,200"]]);
 }

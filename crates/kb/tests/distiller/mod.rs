@@ -191,7 +191,7 @@ pub(crate) async fn chunk(base: &Base, word: &str) -> Hit {
 
 /// Nodes at the other end of a node's edges, by title and text.
 pub(crate) fn others(base: &Base, id: &NodeId, edge: Edge, layer: Layer) -> Vec<(String, String)> {
-    let seen = base.edges_of(id, Some(edge)).unwrap().into_iter();
+    let seen = base.inspector().edges_of(id, Some(edge)).unwrap().into_iter();
     let of_layer = seen.filter(|seen| seen.node.layer == layer);
     let mut found: Vec<(String, String)> =
         of_layer.map(|seen| (seen.node.title, seen.node.text)).collect();
@@ -209,6 +209,6 @@ pub(crate) async fn entities(base: &Base, word: &str) -> Vec<String> {
 /// The node of an entity that the chunk of a word mentions.
 pub(crate) async fn entity(base: &Base, word: &str, name: &str) -> Hit {
     let chunk = chunk(base, word).await;
-    let seen = base.edges_of(&chunk.id, Some(Edge::Mentions)).unwrap();
+    let seen = base.inspector().edges_of(&chunk.id, Some(Edge::Mentions)).unwrap();
     seen.into_iter().map(|seen| seen.node).find(|node| node.title == name).unwrap()
 }

@@ -162,7 +162,7 @@ async fn search(caller: &Caller, asked: SearchArguments) -> Result<Given, Proble
 async fn read_document(caller: Caller, asked: ReadArguments) -> Result<Given, Problem> {
     beside(move || {
         let engine = caller.workspace.engine();
-        let node = engine.base().show(&document_id(&engine, &asked.document)?)?.node;
+        let node = engine.base().inspector().show(&document_id(&engine, &asked.document)?)?.node;
         let length = node.span.end;
         let start = asked.start.unwrap_or(0).min(length);
         let end = asked.end.unwrap_or(length).clamp(start, length).min(start + LONGEST);

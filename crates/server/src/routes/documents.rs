@@ -87,7 +87,7 @@ pub(crate) async fn get(
 ) -> Result<Json<WholeDocument>, Problem> {
     beside(move || {
         let engine = caller.workspace.engine();
-        let shown = engine.base().show(&document_id(&engine, &id)?)?;
+        let shown = engine.base().inspector().show(&document_id(&engine, &id)?)?;
         let Details::Document {
             names, format, url, date, author, language, warnings, parts, ..
         } = shown.details
@@ -131,7 +131,7 @@ fn listed(
 ) -> Result<Vec<Listed>, Problem> {
     // A name may hold a `*`, which stands for anything here: what belongs to others is left out.
     let query = ListQuery { layer, document: Some(document.to_owned()), after, limit };
-    let mut found = engine.base().list(&query)?;
+    let mut found = engine.base().inspector().list(&query)?;
     found.retain(|listed| listed.document.is_empty() || listed.document == document);
     Ok(found)
 }
@@ -179,7 +179,7 @@ pub(crate) async fn text(
 ) -> Result<Json<Text>, Problem> {
     beside(move || {
         let engine = caller.workspace.engine();
-        let shown = engine.base().show(&document_id(&engine, &id)?)?;
+        let shown = engine.base().inspector().show(&document_id(&engine, &id)?)?;
         let Details::Document { pages, .. } = shown.details else {
             return Err(Problem::not_found("such document"));
         };
@@ -220,7 +220,7 @@ pub(crate) async fn nodes(
 ) -> Result<Json<Items<Hit>>, Problem> {
     beside(move || {
         let engine = caller.workspace.engine();
-        let document = engine.base().show(&document_id(&engine, &id)?)?.node.document;
+        let document = engine.base().inspector().show(&document_id(&engine, &id)?)?.node.document;
         let (layer, limit) = (wanted.layer.unwrap_or(Layer::Chunk), limit(wanted.limit));
         let after = wanted.after.as_deref().map(NodeId::from);
         let found = listed(&engine, layer, &document, (after, limit + 1))?;
@@ -259,7 +259,7 @@ pub(crate) async fn delete(
             return Ok(Json(Removed { removed: BTreeMap::new() }));
         }
         // By id, so that no name is taken for a pattern.
-        let id = engine.base().show(&document_id(&engine, &id)?)?.node.id;
+        let id = engine.base().inspector().show(&document_id(&engine, &id)?)?.node.id;
         let deleted = engine.delete(&[id.0])?;
         Ok(Json(Removed { removed: deleted.nodes }))
     })

@@ -34,7 +34,7 @@ pub(crate) async fn file(
         let engine = caller.workspace.engine();
         let name = match upload_of(&engine, &id) {
             Some(upload) => upload.name,
-            None => engine.base().show(&document_id(&engine, &id)?)?.node.document,
+            None => engine.base().inspector().show(&document_id(&engine, &id)?)?.node.document,
         };
         let path = engine.originals().find(&name);
         let path = path.ok_or_else(|| {

@@ -1,7 +1,7 @@
 //! Nodes of the base, and what is around one.
 use axum::Json;
 use halma_core::{Edge, Hit, NodeId};
-use halma_engine::Seen;
+use halma_engine::EdgeEnd;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -21,7 +21,7 @@ pub(crate) async fn get(
 ) -> Result<Json<Hit>, Problem> {
     beside(move || {
         let engine = caller.workspace.engine();
-        Ok(Json(engine.base().show(&NodeId(id))?.node))
+        Ok(Json(engine.base().inspector().show(&NodeId(id))?.node))
     })
     .await
 }
@@ -72,8 +72,8 @@ pub(crate) async fn neighbours(
 ) -> Result<Json<Neighbourhood>, Problem> {
     beside(move || {
         let engine = caller.workspace.engine();
-        let center = engine.base().show(&NodeId(id))?.node;
-        let mut seen = engine.base().edges_of(&center.id, around.edge)?;
+        let center = engine.base().inspector().show(&NodeId(id))?.node;
+        let mut seen = engine.base().inspector().edges_of(&center.id, around.edge)?;
         let limit = limit(around.limit);
         let cut = seen.len() > limit;
         seen.truncate(limit);
@@ -87,10 +87,10 @@ pub(crate) async fn neighbours(
     .await
 }
 
-fn line(center: &NodeId, seen: &Seen) -> EdgeLine {
-    let (from, to) = if seen.outgoing { (center, &seen.node.id) } else { (&seen.node.id, center) };
+fn line(center: &NodeId, end: &EdgeEnd) -> EdgeLine {
+    let (from, to) = if end.outgoing { (center, &end.node.id) } else { (&end.node.id, center) };
     let (from, to) = (from.0.clone(), to.0.clone());
-    EdgeLine { from, to, edge: seen.edge.name(), weight: seen.weight }
+    EdgeLine { from, to, edge: end.edge.name(), weight: end.weight }
 }
 
 fn shortened(mut node: Hit) -> Hit {

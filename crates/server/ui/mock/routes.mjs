@@ -33,7 +33,7 @@ const hits = (text, layer, limit) => {
   const words = text.toLowerCase().split(/\W+/).filter((w) => w.length > 2);
   const held = world.nodes.filter((n) => !layer || n.layer === layer);
   const score = (n) => words.filter((w) => n.text.toLowerCase().includes(w)).length / (words.length || 1);
-  return held.map((n) => ({ ...n, score: score(n), parts: [{ name: "words", score: score(n), through: words[0] }] })).filter((n) => n.score > 0).sort((a, b) => b.score - a.score).slice(0, limit ?? 20);
+  return held.map((n) => ({ ...n, score: score(n), parts: [{ name: "bm25", score: score(n), through: words[0] }] })).filter((n) => n.score > 0).sort((a, b) => b.score - a.score).slice(0, limit ?? 20);
 };
 
 async function body(request) {

@@ -42,7 +42,7 @@ fn wording(engine: &Engine, asked: Option<WordingArg>) -> Wording {
 
 fn passages(engine: &Engine) -> anyhow::Result<Vec<Hit>> {
     let query = ListQuery { layer: Layer::Chunk, document: None, after: None, limit: usize::MAX };
-    Ok(engine.base().list(&query)?.into_iter().map(hit).collect())
+    Ok(engine.base().inspector().list(&query)?.into_iter().map(hit).collect())
 }
 
 fn hit(listed: Listed) -> Hit {

@@ -17,12 +17,12 @@ pub(super) fn run(args: &KbExport, common: &Common) -> anyhow::Result<()> {
     };
     let Some(path) = &args.file else {
         let mut out = BufWriter::new(std::io::stdout().lock());
-        engine.base().export(format, &mut out)?;
+        engine.base().inspector().export(format, &mut out)?;
         return Ok(out.flush()?);
     };
     let cannot = || format!("cannot write `{}`; check the folder and its rights", path.display());
     let mut out = BufWriter::new(File::create(path).with_context(cannot)?);
-    engine.base().export(format, &mut out)?;
+    engine.base().inspector().export(format, &mut out)?;
     out.flush().with_context(cannot)?;
     view::note(&format!("Written to {}.", path.display()));
     Ok(())

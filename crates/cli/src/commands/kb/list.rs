@@ -17,7 +17,7 @@ pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
         after: args.after.clone().map(NodeId),
         limit: args.top as usize,
     };
-    let listed = engine.base().list(&query)?;
+    let listed = engine.base().inspector().list(&query)?;
     if args.json {
         return view::say_json(&listed);
     }

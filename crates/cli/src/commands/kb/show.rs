@@ -9,7 +9,7 @@ use crate::view::{self, shorten, table::table};
 
 pub(super) fn run(args: &KbShow, common: &Common) -> anyhow::Result<()> {
     let engine = opened(&args.kb.kb, common)?;
-    let shown = engine.base().show(&node(&engine, &args.node)?)?;
+    let shown = engine.base().inspector().show(&node(&engine, &args.node)?)?;
     if args.json {
         return view::say_json(&shown);
     }
@@ -18,7 +18,7 @@ pub(super) fn run(args: &KbShow, common: &Common) -> anyhow::Result<()> {
 
 /// A document may be named by its name.
 fn node(engine: &Engine, name: &str) -> anyhow::Result<NodeId> {
-    let named = engine.base().find_document(name)?;
+    let named = engine.base().inspector().find_document(name)?;
     Ok(named.unwrap_or_else(|| NodeId(name.to_owned())))
 }
 

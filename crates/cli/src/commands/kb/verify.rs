@@ -4,16 +4,16 @@ use crate::args::{Common, KbVerify};
 use crate::view::{self, plural};
 
 pub(super) fn run(args: &KbVerify, common: &Common) -> anyhow::Result<()> {
-    let verified = opened(&args.kb.kb, common)?.base().verify()?;
+    let verified = opened(&args.kb.kb, common)?.base().inspector().verify()?;
     if args.json {
         view::say_json(&verified)?;
     } else {
         view::say(&format!(
-            "Checked {}, {}, {} and {} of the word index.",
+            "Checked {}, {}, {} and {} of the lexical index.",
             plural(verified.nodes, "node", "nodes"),
             plural(verified.edges, "edge", "edges"),
             plural(verified.vectors, "vector", "vectors"),
-            plural(verified.words, "entry", "entries"),
+            plural(verified.index_entries, "entry", "entries"),
         ))?;
         for problem in &verified.problems {
             let document = problem.document.as_ref().map(|name| format!(" in {name}"));

@@ -38,7 +38,7 @@ fn node((store, txn): (&Store, &Reading<'_>), (layer, row): At) -> heed::Result<
     Ok(match layer {
         Layer::Document => {
             let DocumentRecord { id, names, title, cut_with, .. } = store.linked(txn, row)?;
-            let text = store.slice(txn, row, (0, store.text_bytes(txn, row)?))?;
+            let text = txn.slice(row, (0, txn.text_bytes(row)?))?;
             assert_eq!(store.find(txn, layer, id)?, Some(row));
             for name in &names {
                 assert_eq!(store.named(txn, name)?, Some(row));
@@ -83,8 +83,8 @@ fn vector(
 ) -> heed::Result<Vec<String>> {
     let id = id(store, txn, (layer, row))?;
     let mut lines = vec![];
-    for (number, embedder) in (0..).zip(store.embedders(txn)?) {
-        let Some(vector) = store.vector(txn, number, layer, row)? else { continue };
+    for (number, embedder) in (0..).zip(txn.embedders()?) {
+        let Some(vector) = txn.vector(number, layer, row)? else { continue };
         let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
         let hash = blake3::hash(&bytes).to_hex();
         lines.push(format!("vector {id:016x} {} {hash}", embedder.model));

@@ -17,7 +17,7 @@ fn folders_are_walked_in_order_without_hidden_files_and_loops() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     fs::create_dir_all(at("sub/.git")).unwrap();
-    fs::create_dir_all(at("base/truth")).unwrap();
+    fs::create_dir_all(at("base/store")).unwrap();
     for name in ["b.txt", "a.txt", ".hidden", "sub/c.md", "sub/.git/x", "base/y.txt"] {
         fs::write(at(name), "text").unwrap();
     }

@@ -1,10 +1,10 @@
-//! Word search: how a text becomes terms, and a BM25 index for each layer.
+//! Lexical search: how a text becomes terms, and a BM25 index for each layer.
 mod index;
-mod joins;
+mod merging;
 mod read_only;
 mod top;
 
-pub(crate) use index::WordIndex;
+pub(crate) use index::LexicalIndex;
 
 use std::str::CharIndices;
 

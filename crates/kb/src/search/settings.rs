@@ -1,5 +1,22 @@
-//! The weights of graph search.
+//! Settings of searching: the constant of hybrid search and the weights of graph search.
 use serde::{Deserialize, Serialize};
+
+/// The `[kb.search]` table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SearchSettings {
+    /// The constant K of reciprocal rank fusion, in hybrid search: how slowly ranks lose weight. A
+    /// list adds 1 / (K + rank) to the score of a node, ranks from 1.
+    pub rrf_k: u16,
+}
+
+impl Default for SearchSettings {
+    /// Cormack et al. (2009) use 60 for long lists; for the few passages of an answer the first
+    /// ranks must count for more (measured: docs/concepts/scores.md).
+    fn default() -> Self {
+        Self { rrf_k: 5 }
+    }
+}
 
 /// The `[kb.graph]` table: what each part of a chunk's score weighs, and how far activation
 /// spreads. A weight of 0 turns its part off. The defaults were chosen on the training files of
@@ -10,21 +27,21 @@ pub struct GraphSettings {
     /// Cosine of the chunk, from 0 for the farthest chunk of the base to 1 for the nearest.
     pub dense: f32,
     /// BM25 of the chunk, as a share of the best.
-    pub words: f32,
+    pub bm25: f32,
     /// Names in the chunk that the question leads to.
     pub entities: f32,
     /// Such names that are the title or heading of the chunk.
     pub titles: f32,
     /// A name of the question that no entity has just so stands for the most similar one, if they
     /// share at least this part of their letters; above 1 only equal names count.
-    pub likeness: f32,
+    pub similarity: f32,
     /// How often activation spreads from names through sentences to other names.
     pub rounds: usize,
-    /// Through so many of each name's sentences, those nearest to the question.
+    /// Through this many of each name's sentences, those nearest to the question.
     pub sentences: usize,
     /// Names below this activation spread nothing.
     pub least: f32,
-    /// So many of the best chunks are chosen from hop by hop; 0 leaves them as they are.
+    /// Number of the best chunks that are reordered hop by hop; 0 leaves them as they are.
     pub hops: usize,
     /// Hop by hop: the share of the question's words that a chunk covers and those chosen before
     /// it do not.
@@ -39,10 +56,10 @@ impl Default for GraphSettings {
     fn default() -> Self {
         Self {
             dense: 1.0,
-            words: 0.5,
+            bm25: 0.5,
             entities: 0.4,
             titles: 1.5,
-            likeness: 0.5,
+            similarity: 0.5,
             rounds: 3,
             sentences: 2,
             least: 0.1,

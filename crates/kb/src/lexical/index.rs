@@ -1,4 +1,4 @@
-//! The BM25 index of one layer. It is made from the truth and can be thrown away.
+//! The BM25 index of one layer. It is made from the primary store and can be thrown away.
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use tantivy::schema::{
 };
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
-use super::{analyzer, joins, query_terms, read_only, top};
+use super::{analyzer, merging, query_terms, read_only, top};
 use crate::KbError;
-use crate::filter::Rows;
+use crate::search::filter::Rows;
 use crate::store::{Row, Store};
 
 /// Changes whenever words are cut differently, so that older indexes are built again.
-const WORDS_VERSION: u32 = 1;
+const LEXICAL_VERSION: u32 = 1;
 
 const TOKENIZER: &str = "halma";
 
 /// Bytes that one writer collects before it writes a segment.
 const WRITER_HEAP: usize = 50_000_000;
 
-/// Nodes read from the truth at a time.
+/// Nodes read from the store at a time.
 const STEP: usize = 4096;
 
 fn schema() -> (Schema, Field, Field) {
@@ -37,7 +37,7 @@ fn schema() -> (Schema, Field, Field) {
     (schema.build(), row, text)
 }
 
-pub(crate) struct WordIndex {
+pub(crate) struct LexicalIndex {
     layer: Layer,
     dir: PathBuf,
     index: Index,
@@ -46,15 +46,15 @@ pub(crate) struct WordIndex {
     text: Field,
 }
 
-impl WordIndex {
+impl LexicalIndex {
     /// Opens the index of a layer.
     pub(crate) fn open(dir: &Path, layer: Layer) -> Result<Self, KbError> {
-        Self::try_open(dir, layer).map_err(|source| KbError::of_words(dir, source))
+        Self::try_open(dir, layer).map_err(|source| KbError::of_lexical(dir, source))
     }
 
     /// Opens the index of a layer; one that is missing or damaged is made empty, and
-    /// [`WordIndex::catch_up`] fills it. The caller holds the base's lock.
-    pub(crate) fn open_or_mend(dir: &Path, layer: Layer) -> Result<Self, KbError> {
+    /// [`LexicalIndex::catch_up`] fills it. The caller holds the base's lock.
+    pub(crate) fn open_or_rebuild(dir: &Path, layer: Layer) -> Result<Self, KbError> {
         match Self::open(dir, layer) {
             Ok(index) => Ok(index),
             Err(reason) => {
@@ -78,7 +78,7 @@ impl WordIndex {
         let (schema, row, text) = schema();
         let open = |index: Index| {
             if index.schema() != schema {
-                return Err(TantivyError::SchemaError("the schema is another one".into()));
+                return Err(TantivyError::SchemaError("the schema differs".into()));
             }
             index.tokenizers().register(TOKENIZER, analyzer());
             let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
@@ -100,7 +100,7 @@ impl WordIndex {
         texts: impl Iterator<Item = (Row, String)>,
     ) -> Result<Self, KbError> {
         let dir = PathBuf::from(layer.name());
-        let fail = |source| KbError::Words { dir: dir.clone(), source };
+        let fail = |source| KbError::Lexical { dir: dir.clone(), source };
         let (schema, row, text) = schema();
         let index = Index::create_in_ram(schema);
         index.tokenizers().register(TOKENIZER, analyzer());
@@ -120,33 +120,33 @@ impl WordIndex {
     }
 
     fn failed(&self) -> impl Fn(TantivyError) -> KbError + '_ {
-        |source| KbError::of_words(&self.dir, source)
+        |source| KbError::of_lexical(&self.dir, source)
     }
 
     /// The first row that this index has not seen; `None` when it is of another base or version.
     fn seen(&self, uid: u64) -> Result<Option<Row>, KbError> {
         let payload = self.index.load_metas().map_err(self.failed())?.payload;
         let Some(payload) = payload else { return Ok(None) };
-        let seen = payload.strip_prefix(&format!("{uid:016x} {WORDS_VERSION} "));
+        let seen = payload.strip_prefix(&format!("{uid:016x} {LEXICAL_VERSION} "));
         Ok(seen.and_then(|row| row.parse().ok()))
     }
 
-    /// Whether the truth holds what this index has not seen.
+    /// Whether the store holds what this index has not seen.
     pub(crate) fn is_behind(&self, store: &Store) -> Result<bool, KbError> {
-        let (uid, next, dead) = store.read(|txn| {
-            let dead = store.tombstones(txn, self.layer)?;
-            Ok((store.uid(txn)?, store.next_row(txn, self.layer)?, dead))
+        let (uid, next, dead) = store.read(|reader| {
+            let dead = reader.tombstones(self.layer)?;
+            Ok((reader.uid()?, reader.next_row(self.layer)?, dead))
         })?;
         Ok(self.seen(uid)?.map_or(next > 0, |seen| seen != next) || !dead.is_empty())
     }
 
-    /// Brings the index up to the truth: forgets what was removed, enters what is new. One writer
-    /// at a time; the caller holds the base's lock. `told` hears how many nodes are entered.
-    pub(crate) fn catch_up(&self, store: &Store, told: &dyn Fn(usize)) -> Result<(), KbError> {
+    /// Brings the index up to date with the store: forgets what was removed, adds what is new. One writer
+    /// at a time; the caller holds the base's lock. `progress` is called with how many nodes are added.
+    pub(crate) fn catch_up(&self, store: &Store, progress: &dyn Fn(usize)) -> Result<(), KbError> {
         let fail = self.failed();
-        let (uid, next, dead) = store.read(|txn| {
-            let dead = store.tombstones(txn, self.layer)?;
-            Ok((store.uid(txn)?, store.next_row(txn, self.layer)?, dead))
+        let (uid, next, dead) = store.read(|reader| {
+            let dead = reader.tombstones(self.layer)?;
+            Ok((reader.uid()?, reader.next_row(self.layer)?, dead))
         })?;
         let seen = self.seen(uid)?.filter(|seen| *seen <= next);
         if seen == Some(next) && dead.is_empty() {
@@ -162,9 +162,9 @@ impl WordIndex {
         let mut from = seen.unwrap_or(0);
         let (mut entered, mut open) = (0, 0);
         while from < next {
-            let texts = store.read(|txn| {
-                let rows = store.rows(txn, self.layer, from, STEP)?;
-                let text = |row: Row| Ok((row, store.searched_text(txn, self.layer, row)?));
+            let texts = store.read(|reader| {
+                let rows = reader.rows(self.layer, from, STEP)?;
+                let text = |row: Row| Ok((row, reader.searched_text(self.layer, row)?));
                 rows.into_iter().map(text).collect::<heed::Result<Vec<_>>>()
             })?;
             let Some((last, _)) = texts.last() else { break };
@@ -178,8 +178,8 @@ impl WordIndex {
                 document.add_text(self.text, text);
                 writer.add_document(document).map_err(&fail)?;
             }
-            told(entered);
-            if open + STEP > joins::LARGEST && from < next {
+            progress(entered);
+            if open + STEP > merging::LARGEST && from < next {
                 self.commit(&mut writer, uid, from)?;
                 open = 0;
             }
@@ -189,7 +189,7 @@ impl WordIndex {
             self.purge(&mut writer)?;
         }
         writer.wait_merging_threads().map_err(&fail)?;
-        store.write(|txn| store.clear_tombstones(txn, self.layer, &dead))?;
+        store.write(|writer| writer.clear_tombstones(self.layer, &dead))?;
         self.reload()
     }
 
@@ -203,7 +203,7 @@ impl WordIndex {
     /// Commits; `next` is the first row that the index has not seen.
     fn commit(&self, writer: &mut IndexWriter, uid: u64, next: Row) -> Result<(), KbError> {
         let mut commit = writer.prepare_commit().map_err(self.failed())?;
-        commit.set_payload(&format!("{uid:016x} {WORDS_VERSION} {next}"));
+        commit.set_payload(&format!("{uid:016x} {LEXICAL_VERSION} {next}"));
         commit.commit().map(|_| ()).map_err(self.failed())
     }
 
@@ -215,12 +215,12 @@ impl WordIndex {
                 writer.merge(&[segment.id()]).wait().map_err(&fail)?;
             }
         }
-        // Whoever searches meanwhile keeps what it has mapped; the names are gone.
+        // Searches that are running keep what they have mapped; the names are gone.
         self.reload()?;
         writer.garbage_collect_files().wait().map(|_| ()).map_err(&fail)
     }
 
-    /// Joins the segments that many commits leave, as `joins.rs` says. The caller holds the base's
+    /// Merges the segments that many commits leave, as `merging.rs` says. The caller holds the base's
     /// lock.
     pub(crate) fn merge(&self) -> Result<(), KbError> {
         let fail = self.failed();
@@ -228,7 +228,7 @@ impl WordIndex {
         loop {
             let segments = self.index.searchable_segment_metas().map_err(&fail)?;
             let sizes: Vec<u32> = segments.iter().map(tantivy::SegmentMeta::num_docs).collect();
-            let Some(join) = joins::next(&sizes) else { break };
+            let Some(join) = merging::next(&sizes) else { break };
             let ids: Vec<_> = join.into_iter().map(|at| segments[at].id()).collect();
             let writer: &mut IndexWriter = match &mut writer {
                 Some(writer) => writer,

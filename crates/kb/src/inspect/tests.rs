@@ -9,7 +9,7 @@ use crate::{Base, Details, ExportFormat, KbError, ListQuery, sample};
 
 fn exported(base: &Base, format: ExportFormat) -> String {
     let mut out = vec![];
-    base.export(format, &mut out).unwrap();
+    base.inspector().export(format, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -21,13 +21,13 @@ fn all(layer: Layer) -> ListQuery {
 fn every_node_is_listed_and_shown_with_its_edges() {
     let dir = tempdir().unwrap();
     let base = sample::base(dir.path(), "mark");
-    let counts = base.stats().unwrap().figures;
+    let counts = base.inspector().stats().unwrap().figures;
     let mut out = 0;
     for layer in Layer::ALL {
-        let listed = base.list(&all(layer)).unwrap();
+        let listed = base.inspector().list(&all(layer)).unwrap();
         assert_eq!(listed.len() as u64, counts.layers[&layer], "{layer:?}");
         for node in listed {
-            let shown = base.show(&node.id).unwrap();
+            let shown = base.inspector().show(&node.id).unwrap();
             assert_eq!((shown.node.layer, &shown.node.title), (layer, &node.title));
             assert!(shown.node.text.starts_with(&node.text));
             out += shown.edges.iter().filter(|edge| edge.outgoing).count() as u64;
@@ -40,27 +40,35 @@ fn every_node_is_listed_and_shown_with_its_edges() {
 fn details_say_what_a_node_is() {
     let dir = tempdir().unwrap();
     let base = sample::base(dir.path(), "mark");
-    let document = base.show(&base.find_document("one again").unwrap().unwrap()).unwrap();
+    let document = base
+        .inspector()
+        .show(&base.inspector().find_document("one again").unwrap().unwrap())
+        .unwrap();
     let Details::Document { names, format, parts, .. } = &document.details else { panic!() };
     assert_eq!((names.len(), format.as_str()), (2, "text"));
     assert_eq!((parts[&Layer::Atom], parts[&Layer::Fact], parts[&Layer::Row]), (2, 2, 4));
-    let chunks = base.list(&all(Layer::Chunk)).unwrap();
-    let first = base.show(&chunks[0].id).unwrap();
+    let chunks = base.inspector().list(&all(Layer::Chunk)).unwrap();
+    let first = base.inspector().show(&chunks[0].id).unwrap();
     assert_eq!(first.vectors, ["numbers"]);
-    let last = base.show(&chunks[1].id).unwrap();
+    let last = base.inspector().show(&chunks[1].id).unwrap();
     let states: Vec<_> = last.units.iter().map(|unit| (unit.task, unit.state)).collect();
     assert_eq!(states, [("atoms", "done"), ("embed", "failed")]);
-    let table = base.show(&base.list(&all(Layer::Table)).unwrap()[0].id).unwrap();
+    let table =
+        base.inspector().show(&base.inspector().list(&all(Layer::Table)).unwrap()[0].id).unwrap();
     let Details::Table { columns, rows: 2, .. } = &table.details else { panic!("{table:?}") };
     assert_eq!(columns[0].values, "text");
-    let facts = base.list(&all(Layer::Fact)).unwrap();
-    let Details::Fact { head: Some(head), .. } = base.show(&facts[0].id).unwrap().details else {
+    let facts = base.inspector().list(&all(Layer::Fact)).unwrap();
+    let Details::Fact { head: Some(head), .. } =
+        base.inspector().show(&facts[0].id).unwrap().details
+    else {
         panic!()
     };
-    let Details::Entity { mentions, .. } = base.show(&head).unwrap().details else { panic!() };
+    let Details::Entity { mentions, .. } = base.inspector().show(&head).unwrap().details else {
+        panic!()
+    };
     assert_eq!(mentions, 2);
     let nowhere = NodeId("c-0000000000000000".into());
-    assert!(matches!(base.show(&nowhere), Err(KbError::NoNode { .. })));
+    assert!(matches!(base.inspector().show(&nowhere), Err(KbError::NoNode { .. })));
 }
 
 #[test]
@@ -68,10 +76,10 @@ fn pages_of_a_list_follow_each_other_and_patterns_choose_documents() {
     let dir = tempdir().unwrap();
     let base = sample::base(dir.path(), "mark");
     for layer in Layer::ALL {
-        let whole = base.list(&all(layer)).unwrap();
+        let whole = base.inspector().list(&all(layer)).unwrap();
         let (mut pages, mut after) = (vec![], None);
         loop {
-            let page = base.list(&ListQuery { after, limit: 1, ..all(layer) }).unwrap();
+            let page = base.inspector().list(&ListQuery { after, limit: 1, ..all(layer) }).unwrap();
             let Some(last) = page.last() else { break };
             after = Some(last.id.clone());
             pages.extend(page);
@@ -81,14 +89,14 @@ fn pages_of_a_list_follow_each_other_and_patterns_choose_documents() {
     let of = |layer, pattern: &str| {
         let query = ListQuery { document: Some(pattern.into()), ..all(layer) };
         let mut titles: Vec<String> =
-            base.list(&query).unwrap().into_iter().map(|node| node.title).collect();
+            base.inspector().list(&query).unwrap().into_iter().map(|node| node.title).collect();
         titles.sort();
         titles
     };
     assert_eq!((of(Layer::Chunk, "one*").len(), of(Layer::Chunk, "*").len()), (2, 4));
     assert_eq!(of(Layer::Entity, "two"), ["Other", "Shared"]);
     assert_eq!((of(Layer::Community, "two").len(), of(Layer::Community, "none").len()), (3, 0));
-    let about = base.list(&all(Layer::Document)).unwrap()[0].about.clone().unwrap();
+    let about = base.inspector().list(&all(Layer::Document)).unwrap()[0].about.clone().unwrap();
     assert_eq!((about.format.as_str(), about.units["done"]), ("text", 2));
 }
 
@@ -98,7 +106,7 @@ fn an_export_names_every_node_and_edge_once_and_is_the_same_for_the_same_content
     let [one, other] = dirs.each_ref().map(|dir| sample::base(dir.path(), "mark"));
     // Rows and keys differ, and what was there in between leaves no trace.
     let extra = sample::add(&other.store, "three", &mut sample::Marks::new("extra"));
-    other.store.write(|txn| other.store.remove_document(txn, extra)).unwrap();
+    other.store.write(|writer| writer.remove_document(extra)).unwrap();
     let lines = exported(&one, ExportFormat::Jsonl);
     assert_eq!(lines, exported(&other, ExportFormat::Jsonl));
     let (mut nodes, mut edges) = (BTreeSet::new(), BTreeSet::new());
@@ -113,7 +121,7 @@ fn an_export_names_every_node_and_edge_once_and_is_the_same_for_the_same_content
             assert!(edges.insert(edge), "{line}");
         }
     }
-    let stats = one.stats().unwrap().figures;
+    let stats = one.inspector().stats().unwrap().figures;
     assert_eq!(nodes.len() as u64, stats.layers.values().sum::<u64>());
     assert_eq!(edges.len() as u64, stats.edges.values().sum::<u64>());
     let changed = tempdir().unwrap();
@@ -126,7 +134,7 @@ fn graphml_has_an_element_for_every_node_and_edge() {
     let dir = tempdir().unwrap();
     let base = sample::base(dir.path(), "<&\u{1}\">");
     let graph = exported(&base, ExportFormat::Graphml);
-    let stats = base.stats().unwrap().figures;
+    let stats = base.inspector().stats().unwrap().figures;
     let count = |what: &str| graph.matches(what).count() as u64;
     assert_eq!(count("<node "), stats.layers.values().sum::<u64>());
     assert_eq!(count("<edge "), stats.edges.values().sum::<u64>());

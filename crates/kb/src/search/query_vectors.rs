@@ -1,4 +1,4 @@
-//! The vectors of what was searched for lately. A run searches the same words several times (its
+//! The vectors of recent queries. A run searches the same words several times (its
 //! question before each fall-back, in every layer, once more by the next strategy), and a local
 //! embedder takes ten times as long for a text as the search itself.
 use std::num::NonZeroUsize;
@@ -9,19 +9,19 @@ use lru::LruCache;
 
 use crate::KbError;
 
-/// So many texts are kept: some 2 MB with vectors of 384 numbers.
-const KEPT: NonZeroUsize = NonZeroUsize::new(1_024).expect("it is above 0");
+/// Number of texts that are cached: some 2 MB with vectors of 384 numbers.
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(1_024).expect("it is above 0");
 
 /// Vectors by embedder and text, the latest.
-pub(crate) struct Asked(Mutex<LruCache<(String, String), Vector>>);
+pub(crate) struct QueryVectorCache(Mutex<LruCache<(String, String), Vector>>);
 
-impl Default for Asked {
+impl Default for QueryVectorCache {
     fn default() -> Self {
-        Self(Mutex::new(LruCache::new(KEPT)))
+        Self(Mutex::new(LruCache::new(CAPACITY)))
     }
 }
 
-impl Asked {
+impl QueryVectorCache {
     /// One vector for each text that has words; what is not known yet is embedded in one call.
     pub(crate) async fn vectors(
         &self,
@@ -30,11 +30,11 @@ impl Asked {
         texts: &[String],
     ) -> Result<Vec<Option<Vector>>, KbError> {
         let model = embedder.model();
-        let mut vectors = self.known(model, texts);
+        let mut vectors = self.cached(model, texts);
         let mut unknown: Vec<&str> = vec![];
         for (text, vector) in texts.iter().zip(&vectors) {
-            let asked = vector.is_none() && !text.trim().is_empty();
-            if asked && !unknown.contains(&text.as_str()) {
+            let needed = vector.is_none() && !text.trim().is_empty();
+            if needed && !unknown.contains(&text.as_str()) {
                 unknown.push(text);
             }
         }
@@ -48,23 +48,23 @@ impl Asked {
             let (asked, got) = (unknown.len(), found.len());
             return Err(KbError::BadVectors { model: model.to_owned(), asked, got });
         }
-        let mut kept = self.kept();
+        let mut cache = self.lock();
         for (text, vector) in unknown.into_iter().zip(found) {
             for (place, _) in vectors.iter_mut().zip(texts).filter(|(_, other)| *other == text) {
                 *place = Some(vector.clone());
             }
-            kept.put((model.to_owned(), text.to_owned()), vector);
+            cache.put((model.to_owned(), text.to_owned()), vector);
         }
         Ok(vectors)
     }
 
-    fn known(&self, model: &str, texts: &[String]) -> Vec<Option<Vector>> {
-        let mut kept = self.kept();
-        let known = |text: &String| kept.get(&(model.to_owned(), text.clone())).cloned();
-        texts.iter().map(known).collect()
+    fn cached(&self, model: &str, texts: &[String]) -> Vec<Option<Vector>> {
+        let mut cache = self.lock();
+        let vector = |text: &String| cache.get(&(model.to_owned(), text.clone())).cloned();
+        texts.iter().map(vector).collect()
     }
 
-    fn kept(&self) -> MutexGuard<'_, LruCache<(String, String), Vector>> {
+    fn lock(&self) -> MutexGuard<'_, LruCache<(String, String), Vector>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -78,7 +78,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives a text's length, and says what it was asked.
+    /// Gives a text's length, and records what it was asked.
     #[derive(Default)]
     struct Lengths(Mutex<Vec<Vec<String>>>);
 
@@ -102,12 +102,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_text_is_embedded_once() {
-        let (asked, embedder) = (Asked::default(), Lengths::default());
+        let (cache, embedder) = (QueryVectorCache::default(), Lengths::default());
         let all = texts(&["reef", " ", "tide", "reef"]);
-        let vectors = asked.vectors(&embedder, 1, &all).await.unwrap();
+        let vectors = cache.vectors(&embedder, 1, &all).await.unwrap();
         assert_eq!(vectors, [Some(vec![4.0]), None, Some(vec![4.0]), Some(vec![4.0])]);
         let again = texts(&["tide", "storm"]);
-        let vectors = asked.vectors(&embedder, 1, &again).await.unwrap();
+        let vectors = cache.vectors(&embedder, 1, &again).await.unwrap();
         assert_eq!(vectors, [Some(vec![4.0]), Some(vec![5.0])]);
         let asked = embedder.0.lock().unwrap();
         assert_eq!(*asked, [texts(&["reef", "tide"]), texts(&["storm"])]);
@@ -115,9 +115,9 @@ mod tests {
 
     #[tokio::test]
     async fn vectors_that_do_not_fit_are_refused_and_not_kept() {
-        let (asked, embedder) = (Asked::default(), Lengths::default());
-        assert!(asked.vectors(&embedder, 2, &texts(&["reef"])).await.is_err());
-        assert!(asked.vectors(&embedder, 1, &texts(&["reef"])).await.is_ok());
+        let (cache, embedder) = (QueryVectorCache::default(), Lengths::default());
+        assert!(cache.vectors(&embedder, 2, &texts(&["reef"])).await.is_err());
+        assert!(cache.vectors(&embedder, 1, &texts(&["reef"])).await.is_ok());
         assert_eq!(embedder.0.lock().unwrap().len(), 2);
     }
 }

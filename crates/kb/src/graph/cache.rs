@@ -1,5 +1,5 @@
 //! Entities with the chunks that name them, and chunks with the entities in each of their atoms,
-//! read from the truth when a search first comes by and kept until the base changes. So opening
+//! read from the store when a search first needs them and kept until the base changes. So opening
 //! costs nothing, whatever the size of the base, and a question pays for what it touches.
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,12 +8,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use halma_core::text::normalise_name;
 use halma_core::{Edge, Layer};
 
+use crate::lexical::term_hashes;
 use crate::store::{
-    At, AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, Reading, Row, SectionRecord, Store,
+    At, AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, Reader, Row, SectionRecord,
 };
-use crate::words::term_hashes;
 
-/// Entries of one kind that are kept; beyond it the memory starts anew.
+/// Entries of one kind that are kept; beyond it the cache starts over.
 const MOST: usize = 200_000;
 
 /// An entity with where it is named.
@@ -24,7 +24,7 @@ pub(crate) struct Entity {
     pub(crate) chunks: Vec<(Row, f32)>,
     /// Rows of chunks under a title or heading that is its name, ascending.
     pub(crate) titles: Vec<Row>,
-    /// i(e): 1 for what one chunk knows of, less for what many name.
+    /// i(e): 1 for what one chunk names, less for what many name.
     pub(crate) importance: f32,
 }
 
@@ -44,17 +44,17 @@ pub(crate) struct Chunk {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
-    entities: Kept<Arc<Entity>>,
-    keys: Kept<Arc<str>>,
-    chunks: Kept<Arc<Chunk>>,
-    words: Kept<Arc<[u32]>>,
+pub(crate) struct GraphCache {
+    entities: Cached<Arc<Entity>>,
+    keys: Cached<Arc<str>>,
+    chunks: Cached<Arc<Chunk>>,
+    terms: Cached<Arc<[u32]>>,
 }
 
-type Kept<T> = RwLock<HashMap<Row, T>>;
+type Cached<T> = RwLock<HashMap<Row, T>>;
 
-/// What is kept under `key`, made when it is missing.
-fn kept<K: Eq + Hash + Copy, T: Clone>(
+/// What is cached under `key`, computed when it is missing.
+fn cached<K: Eq + Hash + Copy, T: Clone>(
     map: &RwLock<HashMap<K, T>>,
     key: K,
     make: impl FnOnce() -> heed::Result<T>,
@@ -71,29 +71,25 @@ fn kept<K: Eq + Hash + Copy, T: Clone>(
     Ok(value)
 }
 
-impl Memory {
-    pub(crate) fn entity(
-        &self,
-        (store, txn): (&Store, &Reading<'_>),
-        row: Row,
-    ) -> heed::Result<Arc<Entity>> {
-        kept(&self.entities, row, || {
-            let name = store.node::<EntityRecord>(txn, row)?.map(|record| record.name);
+impl GraphCache {
+    pub(crate) fn entity(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Arc<Entity>> {
+        cached(&self.entities, row, || {
+            let name = reader.node::<EntityRecord>(row)?.map(|record| record.name);
             let mut entity = Entity {
                 name: name.unwrap_or_default(),
                 chunks: vec![],
                 titles: vec![],
                 importance: 0.0,
             };
-            for link in store.edges_to(txn, (Layer::Entity, row), Some(Edge::Mentions))? {
+            for link in reader.edges_to((Layer::Entity, row), Some(Edge::Mentions))? {
                 match link.from {
                     (Layer::Chunk, chunk) => entity.chunks.push((chunk, link.weight)),
                     (Layer::Document, document) => {
-                        let record: DocumentRecord = store.linked(txn, document)?;
+                        let record: DocumentRecord = reader.linked(document)?;
                         entity.titles.extend(record.chunks.0..record.chunks.1);
                     }
                     (Layer::Section, section) => {
-                        let record: SectionRecord = store.linked(txn, section)?;
+                        let record: SectionRecord = reader.linked(section)?;
                         entity.titles.extend(record.chunks.0..record.chunks.1);
                     }
                     _ => {}
@@ -107,18 +103,14 @@ impl Memory {
         })
     }
 
-    pub(crate) fn chunk(
-        &self,
-        (store, txn): (&Store, &Reading<'_>),
-        row: Row,
-    ) -> heed::Result<Arc<Chunk>> {
-        kept(&self.chunks, row, || {
+    pub(crate) fn chunk(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Arc<Chunk>> {
+        cached(&self.chunks, row, || {
             let mut chunk = Chunk { units: vec![], titles: vec![], names: vec![] };
-            let Some(record) = store.node::<ChunkRecord>(txn, row)? else {
+            let Some(record) = reader.node::<ChunkRecord>(row)? else {
                 return Ok(Arc::new(chunk));
             };
             let named = |at: At| -> heed::Result<Vec<Row>> {
-                let links = store.edges_from(txn, at, Some(Edge::Mentions))?;
+                let links = reader.edges_from(at, Some(Edge::Mentions))?;
                 Ok(links.into_iter().map(|link| link.to.1).collect())
             };
             chunk.names = named((Layer::Chunk, row))?;
@@ -127,12 +119,12 @@ impl Memory {
             let mut all: Vec<(Row, String)> = vec![];
             for entity in chunk.names.iter().chain(&chunk.titles) {
                 if !all.iter().any(|(known, _)| known == entity) {
-                    let key = self.key((store, txn), *entity)?;
+                    let key = self.key(reader, *entity)?;
                     all.push((*entity, format!(" {key} ")));
                 }
             }
-            for atom in store.atoms_of(txn, row)? {
-                let Some(record) = store.node::<AtomRecord>(txn, atom)? else { continue };
+            for atom in reader.atoms_of(row)? {
+                let Some(record) = reader.node::<AtomRecord>(atom)? else { continue };
                 let text = format!(" {} ", normalise_name(&record.text));
                 let held = all.iter().filter(|(entity, key)| {
                     chunk.titles.contains(entity) || text.contains(key.as_str())
@@ -149,25 +141,17 @@ impl Memory {
     }
 
     /// Hashes of the terms of a chunk as it is searched, ascending.
-    pub(crate) fn words(
-        &self,
-        (store, txn): (&Store, &Reading<'_>),
-        row: Row,
-    ) -> heed::Result<Arc<[u32]>> {
-        kept(&self.words, row, || {
-            let text = store.searched_text(txn, Layer::Chunk, row)?.unwrap_or_default();
+    pub(crate) fn terms(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Arc<[u32]>> {
+        cached(&self.terms, row, || {
+            let text = reader.searched_text(Layer::Chunk, row)?.unwrap_or_default();
             Ok(term_hashes(&text).into())
         })
     }
 
     /// The normalised name of an entity.
-    pub(crate) fn key(
-        &self,
-        (store, txn): (&Store, &Reading<'_>),
-        row: Row,
-    ) -> heed::Result<Arc<str>> {
-        kept(&self.keys, row, || {
-            let record = store.node::<EntityRecord>(txn, row)?;
+    pub(crate) fn key(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Arc<str>> {
+        cached(&self.keys, row, || {
+            let record = reader.node::<EntityRecord>(row)?;
             Ok(record.map(|record| normalise_name(&record.name)).unwrap_or_default().into())
         })
     }

@@ -4,10 +4,8 @@ use std::collections::HashSet;
 
 use halma_core::{Edge, Filter, Layer};
 
-use crate::store::{
-    At, DocumentRecord, FactRecord, FigureRecord, Reading, Row, RowRecord, SectionRecord, Store,
-    SummaryRecord, TableRecord, TagRecord,
-};
+use crate::names::fits;
+use crate::store::{At, DocumentRecord, Reader, Row, SectionRecord, TagRecord};
 
 /// A set of rows, one bit each.
 #[derive(Debug, Default, Clone)]
@@ -42,36 +40,18 @@ impl Admitted {
     }
 }
 
-/// Whether `text` is what the pattern says, in which `*` stands for any characters.
-pub(crate) fn fits(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
-        return false;
-    };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, inner)) = parts.split_last() else { return rest.is_empty() };
-    for part in inner {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
-}
-
 /// The rows of a layer that a filter lets in.
 pub(crate) fn allowed(
-    store: &Store,
-    txn: &Reading<'_>,
+    reader: &Reader<'_>,
     (filter, layer): (&Filter, Layer),
 ) -> heed::Result<Rows> {
     let mut corpus =
         Corpus { documents: Rows::default(), sections: Rows::default(), chunks: Rows::default() };
-    let tagged = tagged(store, txn, &filter.tags)?;
-    for row in store.rows(txn, Layer::Document, 0, usize::MAX)? {
-        let document: DocumentRecord = store.linked(txn, row)?;
+    let tagged = tagged(reader, &filter.tags)?;
+    for row in reader.rows(Layer::Document, 0, usize::MAX)? {
+        let document: DocumentRecord = reader.linked(row)?;
         if is_document(filter, &document) {
-            corpus.take(store, txn, (row, &document), (filter, tagged.as_ref()))?;
+            corpus.take(reader, (row, &document), (filter, tagged.as_ref()))?;
         }
     }
     match layer {
@@ -80,14 +60,14 @@ pub(crate) fn allowed(
         Layer::Chunk => Ok(corpus.chunks),
         Layer::Atom => {
             let mut atoms = Rows::default();
-            for chunk in store.rows(txn, Layer::Chunk, 0, usize::MAX)? {
+            for chunk in reader.rows(Layer::Chunk, 0, usize::MAX)? {
                 if corpus.chunks.contains(chunk) {
-                    store.atoms_of(txn, chunk)?.for_each(|atom| atoms.insert(atom));
+                    reader.atoms_of(chunk)?.for_each(|atom| atoms.insert(atom));
                 }
             }
             Ok(atoms)
         }
-        other => corpus.above(store, txn, other),
+        other => corpus.above(reader, other),
     }
 }
 
@@ -129,15 +109,15 @@ fn is_within(filter: &Filter, date: Option<&str>) -> bool {
 }
 
 /// The chunks with one of the tags; `None` where none is asked for.
-fn tagged(store: &Store, txn: &Reading<'_>, tags: &[String]) -> heed::Result<Option<Rows>> {
+fn tagged(reader: &Reader<'_>, tags: &[String]) -> heed::Result<Option<Rows>> {
     if tags.is_empty() {
         return Ok(None);
     }
     let mut chunks = Rows::default();
-    for row in store.rows(txn, Layer::Tag, 0, usize::MAX)? {
-        let tag: TagRecord = store.linked(txn, row)?;
+    for row in reader.rows(Layer::Tag, 0, usize::MAX)? {
+        let tag: TagRecord = reader.linked(row)?;
         if tags.iter().any(|name| tag.name.to_lowercase() == name.to_lowercase()) {
-            for link in store.edges_to(txn, (Layer::Tag, row), Some(Edge::Tagged))? {
+            for link in reader.edges_to((Layer::Tag, row), Some(Edge::Tagged))? {
                 if link.from.0 == Layer::Chunk {
                     chunks.insert(link.from.1);
                 }
@@ -166,8 +146,7 @@ impl Corpus {
     /// Takes what of a document fits.
     fn take(
         &mut self,
-        store: &Store,
-        txn: &Reading<'_>,
+        reader: &Reader<'_>,
         (row, document): (Row, &DocumentRecord),
         (filter, tagged): (&Filter, Option<&Rows>),
     ) -> heed::Result<()> {
@@ -178,7 +157,7 @@ impl Corpus {
             return Ok(());
         }
         for section in document.sections.0..document.sections.1 {
-            let Some(record) = store.node::<SectionRecord>(txn, section)? else { continue };
+            let Some(record) = reader.node::<SectionRecord>(section)? else { continue };
             if !is_section(filter, record.name.as_deref()) {
                 continue;
             }
@@ -194,62 +173,19 @@ impl Corpus {
     }
 
     /// The rows of another layer that hang on this part of the corpus.
-    fn above(&self, store: &Store, txn: &Reading<'_>, layer: Layer) -> heed::Result<Rows> {
+    fn above(&self, reader: &Reader<'_>, layer: Layer) -> heed::Result<Rows> {
         let mut rows = Rows::default();
-        for row in store.rows(txn, layer, 0, usize::MAX)? {
-            if self.bears(store, txn, (layer, row))? {
+        for row in reader.rows(layer, 0, usize::MAX)? {
+            if self.bears(reader, (layer, row))? {
                 rows.insert(row);
             }
         }
         Ok(rows)
     }
 
-    fn bears(&self, store: &Store, txn: &Reading<'_>, at: At) -> heed::Result<bool> {
-        let (layer, row) = at;
-        Ok(match layer {
-            Layer::Table => {
-                let table = store.node::<TableRecord>(txn, row)?;
-                table.and_then(|table| table.section).is_some_and(|row| self.sections.contains(row))
-            }
-            Layer::Figure => store
-                .node::<FigureRecord>(txn, row)?
-                .is_some_and(|figure| self.sections.contains(figure.section)),
-            Layer::Row => store
-                .node::<RowRecord>(txn, row)?
-                .is_some_and(|record| self.chunks.contains(record.chunk)),
-            Layer::Fact => store
-                .node::<FactRecord>(txn, row)?
-                .is_some_and(|fact| self.chunks.contains(fact.chunk)),
-            Layer::Summary => {
-                // Of a document, or of a section of it: what it was made of says which.
-                let made_of = store.edges_from(txn, at, Some(Edge::DerivedFrom))?;
-                let summary = store.node::<SummaryRecord>(txn, row)?;
-                made_of.iter().any(|link| self.holds(link.to))
-                    || made_of.is_empty()
-                        && summary.is_some_and(|record| self.documents.contains(record.document))
-            }
-            Layer::Entity => self.led_from(store, txn, (at, Edge::Mentions))?,
-            Layer::Tag => self.led_from(store, txn, (at, Edge::Tagged))?,
-            Layer::Community => {
-                let members = store.edges_to(txn, at, Some(Edge::MemberOf))?;
-                let mut held = false;
-                for link in members.iter().filter(|link| link.from.0 == Layer::Entity) {
-                    held = held || self.led_from(store, txn, (link.from, Edge::Mentions))?;
-                }
-                held
-            }
-            Layer::Document | Layer::Section | Layer::Chunk | Layer::Atom => self.holds(at),
-        })
-    }
-
-    fn led_from(
-        &self,
-        store: &Store,
-        txn: &Reading<'_>,
-        (at, edge): (At, Edge),
-    ) -> heed::Result<bool> {
-        let links = store.edges_to(txn, at, Some(edge))?;
-        Ok(links.iter().any(|link| self.holds(link.from)))
+    fn bears(&self, reader: &Reader<'_>, at: At) -> heed::Result<bool> {
+        let Some(record) = reader.record(at)? else { return Ok(false) };
+        Ok(record.sources(reader, at.1)?.into_iter().any(|source| self.holds(source)))
     }
 
     fn holds(&self, (layer, row): At) -> bool {

@@ -1,5 +1,5 @@
-//! The best documents of all segments. tantivy's own collector begins anew in each segment; here
-//! the worst score that still counts goes on from one to the next, so that a base in several
+//! The best documents of all segments. tantivy's own collector starts over in each segment; here
+//! the worst score that still counts is carried from one to the next, so that a base in several
 //! segments is searched almost as fast as in one.
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -9,20 +9,20 @@ use tantivy::{DocAddress, Score, Searcher};
 
 /// A document by its score; of equal ones the first is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Found {
+struct ScoredDoc {
     score: Score,
     address: DocAddress,
 }
 
-impl Eq for Found {}
+impl Eq for ScoredDoc {}
 
-impl Ord for Found {
+impl Ord for ScoredDoc {
     fn cmp(&self, other: &Self) -> Ordering {
         self.score.total_cmp(&other.score).then(other.address.cmp(&self.address))
     }
 }
 
-impl PartialOrd for Found {
+impl PartialOrd for ScoredDoc {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -35,7 +35,7 @@ pub(super) fn search(
     limit: usize,
 ) -> tantivy::Result<Vec<(Score, DocAddress)>> {
     let weight = query.weight(EnableScoring::enabled_from_searcher(searcher))?;
-    let mut best: BinaryHeap<Reverse<Found>> = BinaryHeap::new();
+    let mut best: BinaryHeap<Reverse<ScoredDoc>> = BinaryHeap::new();
     let mut worst = Score::MIN;
     for (segment, reader) in (0..).zip(searcher.segment_readers()) {
         let alive = reader.alive_bitset();
@@ -44,7 +44,7 @@ pub(super) fn search(
             if score <= worst || alive.is_some_and(|alive| alive.is_deleted(doc)) {
                 return worst;
             }
-            best.push(Reverse(Found { score, address: DocAddress::new(segment, doc) }));
+            best.push(Reverse(ScoredDoc { score, address: DocAddress::new(segment, doc) }));
             if best.len() > limit {
                 best.pop();
             }

@@ -1,7 +1,7 @@
-//! Which segments of the word index are joined. Few are searched faster than many; but a segment
-//! that a deleted row is in is written anew before `delete` returns, so none may be large.
+//! Which segments of the lexical index are merged. Few are searched faster than many; but a segment
+//! that holds a deleted row is rewritten before `delete` returns, so none may be large.
 
-/// Rows of the largest segment that is made: writing one anew takes about a quarter of a second
+/// Rows of the largest segment that is made: rewriting one takes about a quarter of a second
 /// (docs/performance.md).
 pub(super) const LARGEST: usize = 25_000;
 

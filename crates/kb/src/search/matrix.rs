@@ -1,14 +1,14 @@
 //! Exact vector search of one layer: all rows as i8 in memory, the best rescored with the f32
-//! vectors of the truth.
+//! vectors of the store.
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use halma_core::{Layer, Vector};
 use simsimd::SpatialSimilarity;
 
+use super::filter::Admitted;
 use crate::KbError;
-use crate::filter::Admitted;
-use crate::store::{Reading, Row, Store};
+use crate::store::{Reader, Row, Store};
 
 /// Rows scanned for all queries before the next ones are touched; 384 dimensions of them stay in
 /// the second-level cache.
@@ -35,8 +35,8 @@ impl Matrix {
     pub(crate) fn load(store: &Store, embedder: u8, layer: Layer) -> Result<Self, KbError> {
         let mut matrix =
             Self { embedder, layer, dimensions: 0, rows: vec![], values: vec![], scales: vec![] };
-        store.read(|txn| {
-            store.each_vector(txn, embedder, layer, |row, vector| matrix.push(row, vector))
+        store.read(|reader| {
+            reader.each_vector(embedder, layer, |row, vector| matrix.push(row, vector))
         })?;
         Ok(matrix)
     }
@@ -62,7 +62,7 @@ impl Matrix {
     /// The rows nearest to each query by cosine, best first, ties by row.
     pub(crate) fn search(
         &self,
-        (store, txn): (&Store, &Reading<'_>),
+        reader: &Reader<'_>,
         queries: &[&Vector],
         limit: usize,
         admitted: &Admitted,
@@ -72,7 +72,7 @@ impl Matrix {
         for (query, heap) in queries.iter().zip(self.scan(queries, most, admitted)) {
             let mut best = vec![];
             for candidate in heap {
-                let vector = store.vector(txn, self.embedder, self.layer, candidate.0.row)?;
+                let vector = reader.vector(self.embedder, self.layer, candidate.0.row)?;
                 best.extend(vector.map(|vector| (candidate.0.row, cosine(query, &vector))));
             }
             best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -129,7 +129,7 @@ impl<'m> Probe<'m> {
         Self { matrix, values, scale }
     }
 
-    pub(crate) fn of(&self, row: Row) -> Option<f32> {
+    pub(crate) fn cosine(&self, row: Row) -> Option<f32> {
         let matrix = self.matrix;
         // Rows are stored in their order, mostly without gaps.
         let guess = matrix.rows.first().and_then(|first| row.checked_sub(*first))? as usize;

@@ -1,5 +1,5 @@
 //! A folder of tantivy's files that cannot be written to. tantivy takes a lock file even to read,
-//! so that nobody removes files meanwhile; where nobody can write, nobody does.
+//! so that no files are removed meanwhile; where no one can write, none are.
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tantivy::{Directory, Index, TantivyError};
 #[derive(Debug, Clone)]
 struct ReadOnly(MmapDirectory);
 
-/// Opens the index in `dir` for searching alone.
+/// Opens the index in `dir` for searching only.
 pub(super) fn open(dir: &Path) -> Result<Index, TantivyError> {
     Index::open(ReadOnly(MmapDirectory::open(dir)?))
 }
@@ -27,7 +27,7 @@ pub(super) fn is_denied(e: &TantivyError) -> bool {
 }
 
 fn refused() -> io::Error {
-    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the index is open for searching alone")
+    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the index is open for searching only")
 }
 
 impl Directory for ReadOnly {

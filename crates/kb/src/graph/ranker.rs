@@ -1,0 +1,173 @@
+//! Graph search of chunks and atoms: what BM25 and vectors find first, then the propagation.
+use std::collections::HashMap;
+
+use halma_core::{Layer, ScorePart, Vector};
+
+use super::{ChunkScore, FirstStage, GraphContext, QueryTerms, Similarity};
+use crate::KbError;
+use crate::search::matrix::Probe;
+use crate::search::{Ranked, Ranker, Search, depth};
+use crate::store::{Reader, Row};
+
+/// Chunks by BM25 that get a score for it; of the others the score would hardly count.
+const LEXICAL_DEPTH: usize = 1000;
+
+/// Chunks by BM25 and by cosine that are candidates whatever the graph says.
+const NEAR: usize = 200;
+
+/// Atoms by BM25, where there are no vectors.
+const ATOM_DEPTH: usize = 2000;
+
+/// Chunks whose atoms are candidates when atoms are searched.
+const ATOM_CHUNKS: usize = 20;
+
+/// How many times the chunks wanted are ranked, because some may be below the threshold.
+const SPARE: usize = 2;
+
+pub(crate) struct GraphRanker;
+
+impl Ranker for GraphRanker {
+    fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError> {
+        // All texts in one pass over the vectors.
+        let near = search.nearest(Layer::Chunk, NEAR)?;
+        let vectors: Vec<&Vector> = search.vectors.iter().flatten().collect();
+        let ranges = search.matrices.get(&Layer::Chunk).map(|matrix| matrix.ranges(&vectors));
+        let mut ranges = ranges.unwrap_or_default().into_iter();
+        let mut lists = vec![];
+        for ((text, vector), dense) in search.query.texts.iter().zip(&search.vectors).zip(near) {
+            let vector = vector.as_ref();
+            let range = vector.and_then(|_| ranges.next()).unwrap_or_default();
+            let index = search.index(Layer::Chunk)?;
+            let query = GraphQuery {
+                search,
+                text,
+                vector,
+                lexical: search.bm25(Layer::Chunk, text, LEXICAL_DEPTH)?,
+                atoms: lexical_atoms(search, text, vector)?,
+                terms: QueryTerms::new(text, index)?,
+                dense,
+                range,
+            };
+            lists.push(search.store.read(|reader| query.rank(reader))?);
+        }
+        Ok(lists)
+    }
+}
+
+/// Atoms by BM25 as a share of the best, where there are no vectors of them.
+fn lexical_atoms(
+    search: &Search<'_>,
+    text: &str,
+    vector: Option<&Vector>,
+) -> Result<HashMap<Row, f32>, KbError> {
+    if vector.is_some() && search.matrices.contains_key(&Layer::Atom) {
+        return Ok(HashMap::new());
+    }
+    let found = search.index(Layer::Atom)?.search(text, ATOM_DEPTH, None)?;
+    let most = found.first().map_or(1.0, |(_, score)| *score);
+    Ok(found.into_iter().map(|(row, score)| (row, score / most)).collect())
+}
+
+/// One text of the query with what the indexes find for it.
+struct GraphQuery<'a> {
+    search: &'a Search<'a>,
+    text: &'a str,
+    vector: Option<&'a Vector>,
+    /// Chunks by BM25.
+    lexical: Vec<(Row, f32)>,
+    /// Atoms by BM25, as a share of the best.
+    atoms: HashMap<Row, f32>,
+    terms: QueryTerms,
+    /// Chunks by cosine, and the least and greatest cosine of any chunk.
+    dense: Vec<(Row, f32)>,
+    range: (f32, f32),
+}
+
+impl GraphQuery<'_> {
+    fn rank(&self, reader: &Reader<'_>) -> heed::Result<Vec<Ranked>> {
+        let search = self.search;
+        let (cache, settings) = (search.graph_cache.as_ref(), &search.graph);
+        let context = GraphContext { reader, cache, settings };
+        let probe = |layer: Layer| {
+            let matrix = search.matrices.get(&layer)?;
+            Some(Probe::new(matrix, self.vector?))
+        };
+        let lexical = self.lexical.iter().take(NEAR);
+        let similarity = Similarity {
+            atoms: probe(Layer::Atom),
+            chunks: probe(Layer::Chunk),
+            lexical: &self.atoms,
+            near: lexical.chain(&self.dense).map(|(row, _)| *row).collect(),
+        };
+        let first = FirstStage {
+            question: self.text,
+            lexical: &self.lexical,
+            dense: &self.dense,
+            range: self.range,
+            similarity,
+        };
+        let of_atoms = search.query.layer == Layer::Atom;
+        let wanted = if of_atoms { ATOM_CHUNKS } else { search.query.limit };
+        let deep = wanted.saturating_mul(SPARE);
+        let admitted = search.admitted(Layer::Chunk);
+        let most = deep.max(settings.hops);
+        let scored = context.chunks(&first, most, &|row| admitted.admits(row))?;
+        let mut chunks = context.hop_by_hop(&self.terms, scored.chunks, wanted)?;
+        chunks.truncate(if of_atoms { wanted } else { deep });
+        if of_atoms {
+            return self.atoms(&context, &first.similarity, &chunks);
+        }
+        let ranked = |chunk: ChunkScore| {
+            let parts = context.explained(&chunk, &scored.active)?;
+            let led_to = chunk.is_led_to();
+            Ok(Ranked { row: chunk.row, score: chunk.score, led_to, parts })
+        };
+        chunks.into_iter().map(ranked).collect()
+    }
+
+    /// The atoms of the best chunks and those nearest by themselves: similarity of the atom plus
+    /// the chunk's score as a share of the best.
+    fn atoms(
+        &self,
+        context: &GraphContext<'_>,
+        similarity: &Similarity<'_>,
+        chunks: &[ChunkScore],
+    ) -> heed::Result<Vec<Ranked>> {
+        let search = self.search;
+        let admitted = search.admitted(Layer::Atom);
+        let near = match (search.matrices.get(&Layer::Atom), self.vector) {
+            (Some(matrix), Some(vector)) => {
+                let deep = depth(search.query.limit);
+                matrix.search(context.reader, &[vector], deep, &admitted)?.concat()
+            }
+            _ => self.atoms.iter().map(|(row, score)| (*row, *score)).collect(),
+        };
+        let mut rows: HashMap<Row, (f32, bool)> = HashMap::new();
+        for (row, _) in near.iter().filter(|(row, _)| admitted.admits(*row)) {
+            rows.entry(*row).or_insert((0.0, false));
+        }
+        let most = chunks.first().map_or(1.0, |chunk| chunk.score.max(f32::EPSILON));
+        for chunk in chunks {
+            let led_to = chunk.is_led_to();
+            for atom in context.reader.atoms_of(chunk.row)? {
+                if admitted.admits(atom) {
+                    rows.insert(atom, (chunk.score / most, led_to));
+                }
+            }
+        }
+        let rank = |(row, (share, led_to)): (Row, (f32, bool))| {
+            let dense = similarity.cosine((Layer::Atom, row));
+            let parts = [("dense", dense), ("chunk", share * search.graph.atoms)];
+            let score = parts.iter().map(|(_, score)| score).sum();
+            let part = |(name, score): (&str, f32)| ScorePart {
+                name: name.to_owned(),
+                score,
+                through: String::new(),
+            };
+            Ranked { row, score, led_to, parts: parts.map(part).into() }
+        };
+        let mut ranked: Vec<Ranked> = rows.into_iter().map(rank).collect();
+        ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
+        Ok(ranked)
+    }
+}

@@ -1,0 +1,140 @@
+//! Statistics of a base: counts of everything it holds, sizes, times.
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use halma_core::{Edge, Layer};
+use serde::Serialize;
+
+use super::Inspector;
+use super::show::name;
+use crate::KbError;
+use crate::base::store_dir;
+use crate::store::{DocumentRecord, EmbedderRecord, FORMAT, Reader, TableRecord};
+
+/// Counts of everything a base holds; what is zero is left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Figures {
+    /// Nodes.
+    pub layers: BTreeMap<Layer, u64>,
+    /// Those that are stored and those that follow from the records.
+    pub edges: BTreeMap<Edge, u64>,
+    /// Units of work by task and state (`done`, `pending`, `failed`).
+    pub units: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
+    /// Documents by format; the key is empty where the format is not known.
+    pub formats: BTreeMap<String, u64>,
+}
+
+/// Statistics of a base.
+#[derive(Debug, Clone, Serialize)]
+pub struct Stats {
+    pub format: u32,
+    pub documents: u64,
+    pub sections: u64,
+    pub chunks: u64,
+    pub atoms: u64,
+    pub vectors: Vec<VectorStats>,
+    pub failed_units: u64,
+    pub pending_units: u64,
+    #[serde(flatten)]
+    pub figures: Figures,
+    pub bytes_on_disk: u64,
+    /// Hash over the ids of the documents: equal content, equal fingerprint.
+    pub fingerprint: String,
+    /// Seconds since 1970.
+    pub created: u64,
+    pub updated: u64,
+}
+
+/// How many nodes of each layer have a vector of one embedder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct VectorStats {
+    pub embedder: String,
+    pub dimensions: u32,
+    pub chunks: u64,
+    pub atoms: u64,
+}
+
+impl Inspector<'_> {
+    /// Statistics of what the base holds.
+    pub fn stats(&self) -> Result<Stats, KbError> {
+        let (base, store) = (self.base, &self.base.store);
+        let bytes_on_disk = size_of(&store_dir(&base.dir)) + size_of(&base.dir.join("bm25"));
+        store.read(|reader| {
+            let (created, updated) = reader.times()?;
+            let ledger = reader.ledger_counts()?;
+            let mut vectors = vec![];
+            for (number, record) in (0u8..).zip(reader.embedders()?) {
+                let EmbedderRecord { model, dimensions, .. } = record;
+                let chunks = reader.count_vectors(number, Layer::Chunk)?;
+                let atoms = reader.count_vectors(number, Layer::Atom)?;
+                if chunks + atoms > 0 {
+                    vectors.push(VectorStats { embedder: model, dimensions, chunks, atoms });
+                }
+            }
+            let mut hasher = blake3::Hasher::new();
+            for id in reader.ids(Layer::Document)? {
+                hasher.update(&id.to_be_bytes());
+            }
+            Ok(Stats {
+                format: FORMAT,
+                documents: reader.count(Layer::Document)?,
+                sections: reader.count(Layer::Section)?,
+                chunks: reader.count(Layer::Chunk)?,
+                atoms: reader.count(Layer::Atom)?,
+                vectors,
+                failed_units: ledger.failed,
+                pending_units: ledger.pending,
+                figures: figures(reader)?,
+                bytes_on_disk,
+                fingerprint: hasher.finalize().to_hex()[..16].to_owned(),
+                created,
+                updated,
+            })
+        })
+    }
+}
+
+fn figures(reader: &Reader<'_>) -> heed::Result<Figures> {
+    let mut figures = Figures::default();
+    for layer in Layer::ALL {
+        figures.layers.insert(layer, reader.count(layer)?);
+    }
+    reader.each_edge(|link| *figures.edges.entry(link.edge).or_default() += 1)?;
+    let mut next = 0;
+    for row in reader.rows(Layer::Document, 0, usize::MAX)? {
+        let record: DocumentRecord = reader.linked(row)?;
+        next += u64::from((record.chunks.1 - record.chunks.0).saturating_sub(1));
+        *figures.formats.entry(record.format).or_default() += 1;
+    }
+    let mut placed = 0;
+    for row in reader.rows(Layer::Table, 0, usize::MAX)? {
+        let table = reader.node::<TableRecord>(row)?;
+        placed += u64::from(table.is_some_and(|table| table.section.is_some()));
+    }
+    let count = |layer: Layer| figures.layers[&layer];
+    let (sections, chunks, rows) = (count(Layer::Section), count(Layer::Chunk), count(Layer::Row));
+    let contains = sections + chunks + placed + count(Layer::Figure) + rows;
+    let derived = count(Layer::Atom) + count(Layer::Fact) + rows;
+    for (edge, implied) in
+        [(Edge::Contains, contains), (Edge::Next, next), (Edge::DerivedFrom, derived)]
+    {
+        *figures.edges.entry(edge).or_default() += implied;
+    }
+    reader.each_unit(|task, state| {
+        *figures.units.entry(task).or_default().entry(name(state)).or_default() += 1;
+    })?;
+    figures.layers.retain(|_, count| *count > 0);
+    figures.edges.retain(|_, count| *count > 0);
+    Ok(figures)
+}
+
+/// Bytes that a folder takes up.
+fn size_of(dir: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(dir) else { return 0 };
+    let size = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(about) if about.is_dir() => size_of(&entry.path()),
+        Ok(about) => about.len(),
+        Err(_) => 0,
+    };
+    entries.filter_map(Result::ok).map(size).sum()
+}

@@ -1,0 +1,240 @@
+//! Searching: what a query needs is loaded, a [`ranker`] orders the rows, the best become hits.
+mod bm25;
+mod dense;
+pub(crate) mod filter;
+mod hybrid;
+pub(crate) mod matrix;
+pub(crate) mod query_vectors;
+mod ranker;
+mod settings;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use halma_core::{
+    BoxError, Catalog, Edge, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
+    SqlResult, Vector,
+};
+
+use self::filter::Admitted;
+use self::matrix::cosine;
+use crate::store::{Reader, Row, parse_id};
+use crate::{Base, KbError, Thresholds};
+
+pub(crate) use hybrid::depth;
+pub(crate) use ranker::{Ranked, Ranker, Search};
+pub use settings::{GraphSettings, SearchSettings};
+
+#[async_trait]
+impl Knowledge for Base {
+    async fn search(&self, query: &Query) -> Result<Vec<Vec<Hit>>, BoxError> {
+        Ok(self.find(query).await?)
+    }
+
+    async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {
+        let found = self.store.read(|reader| {
+            let Some((layer, id)) = parse_id(id) else { return Ok(None) };
+            match reader.find(layer, id)? {
+                Some(row) => reader.hit((layer, row)),
+                None => Ok(None),
+            }
+        })?;
+        found.ok_or_else(|| KbError::NoNode { id: id.0.clone() }.into())
+    }
+
+    async fn neighbours(
+        &self,
+        id: &NodeId,
+        edge: Option<Edge>,
+    ) -> Result<Vec<(Edge, Hit)>, BoxError> {
+        let ends = self.inspector().edges_of(id, edge)?;
+        Ok(ends.into_iter().map(|end| (end.edge, end.node)).collect())
+    }
+
+    async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError> {
+        Ok(self.run_sql_blocking(sql, crate::SqlLimits::default()).await?)
+    }
+
+    async fn catalog(&self) -> Result<Catalog, BoxError> {
+        Ok(self.table_catalog()?)
+    }
+}
+
+/// The vector space that a layer is compared in.
+struct Space<'a> {
+    /// The embedder's number.
+    number: u8,
+    dimensions: u32,
+    embedder: &'a Arc<dyn Embedder>,
+    thresholds: Thresholds,
+}
+
+impl Space<'_> {
+    /// The least cosine that a query asks for.
+    fn min_cosine(&self, query: &Query) -> Option<f32> {
+        match query.min_score {
+            MinScore::Any => None,
+            MinScore::At(least) => Some(least),
+            MinScore::Usual if query.layer == Layer::Atom => Some(self.thresholds.atom),
+            MinScore::Usual => Some(self.thresholds.chunk),
+        }
+    }
+}
+
+/// How cosines of the hits are computed and judged.
+#[derive(Default)]
+struct Judgement {
+    /// The embedder's number.
+    embedder: u8,
+    /// The least cosine, where one is asked for.
+    min_cosine: Option<f32>,
+}
+
+impl Base {
+    async fn find(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
+        // A build may switch to another embedder meanwhile and remove the vectors of this one.
+        loop {
+            let before = self.active()?;
+            let lists = self.find_once(query).await?;
+            if self.active()? == before {
+                return Ok(lists);
+            }
+        }
+    }
+
+    fn active(&self) -> Result<Option<u8>, KbError> {
+        self.store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
+    }
+
+    async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
+        self.refresh()?;
+        let mode = match query.mode {
+            Mode::Graph if !matches!(query.layer, Layer::Chunk | Layer::Atom) => Mode::Hybrid,
+            mode => mode,
+        };
+        let layers = match mode {
+            Mode::Graph => &[Layer::Chunk, Layer::Atom][..],
+            _ => std::slice::from_ref(&query.layer),
+        };
+        let mut search = Search {
+            store: &self.store,
+            query,
+            settings: self.search,
+            graph: self.graph,
+            graph_cache: self.graph_cache(),
+            vectors: vec![None; query.texts.len()],
+            matrices: HashMap::new(),
+            indexes: HashMap::new(),
+            admitted: self.admitted(query, mode)?,
+        };
+        let mut judgement = Judgement::default();
+        for layer in layers {
+            search.indexes.insert(*layer, self.lexical(*layer).await?);
+            let Some(space) = self.space(*layer)? else { continue };
+            judgement.embedder = space.number;
+            let min_cosine = space.min_cosine(query);
+            if *layer == query.layer {
+                judgement.min_cosine = min_cosine;
+            }
+            let compares = mode != Mode::Bm25;
+            if (compares || min_cosine.is_some()) && search.vectors.iter().all(Option::is_none) {
+                let (embedder, dimensions) = (space.embedder.as_ref(), space.dimensions);
+                let cache = &self.query_vectors;
+                search.vectors = cache.vectors(embedder, dimensions, &query.texts).await?;
+            }
+            if compares {
+                search.matrices.insert(*layer, self.matrix(space.number, *layer).await?);
+            }
+        }
+        let has_vectors = search.matrices.contains_key(&query.layer);
+        if mode != Mode::Bm25 && !has_vectors {
+            self.warn_lexical_only(query.layer)?;
+        }
+        let lists = ranker::for_mode(mode, has_vectors).rank(&search)?;
+        self.store.read(|reader| {
+            let vectors = search.vectors.iter().map(Option::as_ref);
+            let mut all = vec![];
+            for (list, vector) in lists.into_iter().zip(vectors) {
+                all.push(hits(reader, query, list, vector.map(|vector| (vector, &judgement)))?);
+            }
+            Ok(all)
+        })
+    }
+
+    /// What a query admits of its layer and, in a graph search, of the chunks.
+    fn admitted(&self, query: &Query, mode: Mode) -> Result<HashMap<Layer, Admitted>, KbError> {
+        let chunks = (mode == Mode::Graph).then_some(Layer::Chunk);
+        self.store.read(|reader| {
+            let admit = |layer: Layer| {
+                let excluded = excluded(reader, &query.exclude, layer)?;
+                let allowed = self.allowed(reader, (&query.filter, layer))?;
+                Ok((layer, Admitted { excluded, allowed }))
+            };
+            let layers: HashSet<Layer> = chunks.into_iter().chain([query.layer]).collect();
+            layers.into_iter().map(admit).collect()
+        })
+    }
+
+    /// The embedder whose vectors are searched, if it is open and the layer has any.
+    fn space(&self, layer: Layer) -> Result<Option<Space<'_>>, KbError> {
+        self.store.read(|reader| {
+            let Some((number, record)) = reader.active_embedder()? else { return Ok(None) };
+            let Some((embedder, thresholds)) = self.opened(&record.model) else { return Ok(None) };
+            let held = reader.has_vectors(number, layer)?;
+            let dimensions = record.dimensions;
+            Ok(held.then_some(Space { number, dimensions, embedder, thresholds }))
+        })
+    }
+}
+
+/// The best of a ranked list that are near enough, as hits.
+fn hits(
+    reader: &Reader<'_>,
+    query: &Query,
+    ranked: Vec<Ranked>,
+    compared: Option<(&Vector, &Judgement)>,
+) -> heed::Result<Vec<Hit>> {
+    let mut hits = vec![];
+    for Ranked { row, score, led_to, parts } in ranked {
+        if hits.len() >= query.limit {
+            break;
+        }
+        let (mut near, mut far) = (None, false);
+        if let Some((vector, judgement)) = compared {
+            let node = reader.vector(judgement.embedder, query.layer, row)?;
+            near = node.map(|node| cosine(vector, &node));
+            far = near.zip(judgement.min_cosine).is_some_and(|(near, least)| near < least);
+        }
+        // What has no vector cannot be judged by one, and what a name leads to need not be
+        // similar to the question.
+        if far && !led_to {
+            continue;
+        }
+        // A row that was replaced since the list was made is no hit.
+        if let Some(hit) = reader.hit((query.layer, row))? {
+            hits.push(Hit { score, cosine: near, parts, ..hit });
+        }
+    }
+    Ok(hits)
+}
+
+/// The rows of a layer that the excluded nodes are or hold.
+fn excluded(reader: &Reader<'_>, exclude: &[NodeId], layer: Layer) -> heed::Result<HashSet<Row>> {
+    let mut rows = HashSet::new();
+    for (of, id) in exclude.iter().filter_map(parse_id) {
+        let Some(row) = reader.find(of, id)? else { continue };
+        rows.extend((of == layer).then_some(row));
+        let held = reader.record((of, row))?.map_or(0..0, |record| record.chunks(row));
+        match layer {
+            Layer::Chunk => rows.extend(held),
+            Layer::Atom => {
+                for chunk in held {
+                    rows.extend(reader.atoms_of(chunk)?);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(rows)
+}

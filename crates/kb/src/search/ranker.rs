@@ -1,0 +1,118 @@
+//! A search mode is one [`Ranker`]; [`for_mode`] lists them all.
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use halma_core::{Layer, Mode, Query, ScorePart, Vector};
+
+use super::bm25::Bm25;
+use super::dense::Dense;
+use super::filter::Admitted;
+use super::hybrid::Hybrid;
+use super::matrix::Matrix;
+use super::settings::{GraphSettings, SearchSettings};
+use crate::KbError;
+use crate::graph::{GraphCache, GraphRanker};
+use crate::lexical::LexicalIndex;
+use crate::store::{Row, Store};
+
+/// A way of ordering the nodes of a layer.
+pub(crate) trait Ranker {
+    /// For each text of the query the rows of the layer searched that are admitted, best first. At
+    /// least as many as the limit where there are as many.
+    fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError>;
+}
+
+/// The ranker of a mode. Without vectors of the layer searched only BM25 is left; graph search
+/// compares sentences by BM25 then.
+pub(super) fn for_mode(mode: Mode, has_vectors: bool) -> &'static dyn Ranker {
+    match mode {
+        Mode::Graph => &GraphRanker,
+        _ if !has_vectors => &Bm25,
+        Mode::Bm25 => &Bm25,
+        Mode::Dense => &Dense,
+        Mode::Hybrid => &Hybrid,
+    }
+}
+
+/// A row in the order of a list.
+pub(crate) struct Ranked {
+    pub(crate) row: Row,
+    pub(crate) score: f32,
+    /// Whether a name leads to it, so that no threshold is applied.
+    pub(crate) led_to: bool,
+    pub(crate) parts: Vec<ScorePart>,
+}
+
+impl Ranked {
+    /// By a score that has no parts.
+    pub(super) fn plain((row, score): (Row, f32)) -> Self {
+        Self { row, score, led_to: false, parts: vec![] }
+    }
+}
+
+/// A search with everything that rankers need, loaded.
+pub(crate) struct Search<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) query: &'a Query,
+    pub(crate) settings: SearchSettings,
+    pub(crate) graph: GraphSettings,
+    pub(crate) graph_cache: Arc<GraphCache>,
+    /// The vector of each text of the query, where one is needed.
+    pub(crate) vectors: Vec<Option<Vector>>,
+    /// Of the layers that the mode compares vectors of.
+    pub(crate) matrices: HashMap<Layer, Arc<Matrix>>,
+    /// Of the layers that the mode searches.
+    pub(crate) indexes: HashMap<Layer, Arc<LexicalIndex>>,
+    /// What may be returned; everything of a layer that is missing here.
+    pub(crate) admitted: HashMap<Layer, Admitted>,
+}
+
+impl Search<'_> {
+    /// What may be returned of a layer.
+    pub(crate) fn admitted(&self, layer: Layer) -> Admitted {
+        self.admitted.get(&layer).cloned().unwrap_or_default()
+    }
+
+    /// The lexical index of a layer that the mode searches.
+    pub(crate) fn index(&self, layer: Layer) -> Result<&LexicalIndex, KbError> {
+        let index = self.indexes.get(&layer).map(Arc::as_ref);
+        index.ok_or(KbError::NotSearched { layer: layer.name() })
+    }
+
+    /// The admitted rows of a layer by BM25, at most `limit`, best first.
+    pub(crate) fn bm25(
+        &self,
+        layer: Layer,
+        text: &str,
+        limit: usize,
+    ) -> Result<Vec<(Row, f32)>, KbError> {
+        let Admitted { excluded, allowed } = self.admitted(layer);
+        let deeper = limit.saturating_add(excluded.len());
+        let mut found = self.index(layer)?.search(text, deeper, allowed.as_ref())?;
+        found.retain(|(row, _)| !excluded.contains(row));
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    /// For each text the admitted rows of a layer by cosine, at most `limit`, best first; none for
+    /// a text without a vector.
+    pub(crate) fn nearest(
+        &self,
+        layer: Layer,
+        limit: usize,
+    ) -> Result<Vec<Vec<(Row, f32)>>, KbError> {
+        let found = match self.matrices.get(&layer) {
+            Some(matrix) => {
+                let vectors: Vec<&Vector> = self.vectors.iter().flatten().collect();
+                let admitted = self.admitted(layer);
+                self.store.read(|reader| matrix.search(reader, &vectors, limit, &admitted))?
+            }
+            None => vec![],
+        };
+        let mut found = found.into_iter();
+        let list = |vector: &Option<Vector>| {
+            vector.as_ref().and_then(|_| found.next()).unwrap_or_default()
+        };
+        Ok(self.vectors.iter().map(list).collect())
+    }
+}

@@ -1,0 +1,113 @@
+//! The databases of the LMDB environment, each stated once.
+use heed::types::Bytes;
+use heed::{CommitOrAbort, Database, Env, WithoutTls};
+
+use super::schema;
+
+pub(super) type Db = Database<'static, Bytes, Bytes>;
+
+/// Values marked with * are sealed (`sealed.rs`): whatever holds words of a document or of a model
+/// must be.
+#[derive(Clone, Copy)]
+pub(super) struct Databases<D = Db> {
+    pub(super) meta: D,
+    /// Row → record*, one for each layer, in the order of [`schema::number`].
+    pub(super) nodes: [D; schema::LAYERS],
+    /// Id → row.
+    pub(super) ids: D,
+    /// Hash of a document's name → its row.
+    pub(super) names: D,
+    /// Document row → text*.
+    pub(super) texts: D,
+    /// Chunk row → `AtomUnit`*.
+    pub(super) atomizing: D,
+    /// (layer, row) → why it could not be embedded*.
+    pub(super) unembedded: D,
+    /// (embedder, layer, row) → f32 little-endian*.
+    pub(super) vectors: D,
+    /// (layer, row) of what the lexical index must still forget.
+    pub(super) tombstones: D,
+    /// (work, layer, row) of what waits for a stage of the build.
+    pub(super) waiting: D,
+    /// Hash of the path of a file → `FileRecord`.
+    pub(super) files: D,
+    /// (from, edge, to) → weight.
+    pub(super) edges: D,
+    /// (to, edge, from), so that an edge is found from its other end.
+    pub(super) backlinks: D,
+    /// (layer, row) of an owner → the slot of its key.
+    pub(super) slots: D,
+    /// Slots whose keys are to be wiped.
+    pub(super) wipes: D,
+    /// (chunk or document, node): facts, rows and summaries by what they are deleted with.
+    pub(super) owned: D,
+    /// (task, layer, row and part, or id) → `Unit`*.
+    pub(super) units: D,
+    /// Id → how two entities became one*.
+    pub(super) merges: D,
+}
+
+/// The database of values about the base as a whole.
+const META: &str = "meta";
+
+impl<D> Databases<D> {
+    fn each(mut open: impl FnMut(&str) -> heed::Result<D>) -> heed::Result<Self> {
+        let nodes =
+            schema::DATABASES.iter().map(|name| open(name)).collect::<heed::Result<Vec<D>>>()?;
+        let miscounted = |_| heed::Error::Decoding("one database for each layer".into());
+        Ok(Self {
+            meta: open(META)?,
+            nodes: nodes.try_into().map_err(miscounted)?,
+            ids: open("ids")?,
+            names: open("names")?,
+            texts: open("texts")?,
+            atomizing: open("atomizing")?,
+            unembedded: open("unembedded")?,
+            vectors: open("vectors")?,
+            tombstones: open("tombstones")?,
+            waiting: open("waiting")?,
+            files: open("files")?,
+            edges: open("edges")?,
+            backlinks: open("backlinks")?,
+            slots: open("slots")?,
+            wipes: open("wipes")?,
+            owned: open("owned")?,
+            units: open("units")?,
+            merges: open("merges")?,
+        })
+    }
+}
+
+impl Databases {
+    /// Opens all databases and creates those that are missing.
+    pub(super) fn create(env: &Env<WithoutTls>) -> heed::Result<Self> {
+        env.create_databases_and_commit(env.write_txn()?, |opener, txn| {
+            let mut create = |name: &str| opener.create_database::<Bytes, Bytes>(txn, Some(name));
+            Databases::each(|name| create(name).map(|_| ()))?;
+            Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(()))
+        })?;
+        Self::open(env)
+    }
+
+    /// Opens all databases where none can be created.
+    pub(super) fn open(env: &Env<WithoutTls>) -> heed::Result<Self> {
+        let missing =
+            |name: &str| heed::Error::Decoding(format!("the database `{name}` is missing").into());
+        Self::each(|name| open_one(env, name)?.ok_or_else(|| missing(name)))
+    }
+}
+
+fn open_one(env: &Env<WithoutTls>, name: &str) -> heed::Result<Option<Db>> {
+    let opened = env.open_databases_and_commit(env.read_txn()?, |opener, txn| {
+        let found = opener.open_database::<Bytes, Bytes>(txn, Some(name))?;
+        Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(found))
+    })?;
+    Ok(opened.commit().flatten())
+}
+
+/// The format of what is in an environment, read before anything in it is changed.
+pub(super) fn format(env: &Env<WithoutTls>) -> heed::Result<Option<u32>> {
+    let Some(meta) = open_one(env, META)? else { return Ok(None) };
+    let txn = env.read_txn()?;
+    meta.get(&txn, b"format")?.map(schema::decode).transpose()
+}

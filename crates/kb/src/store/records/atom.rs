@@ -1,0 +1,67 @@
+//! An atomic piece of a chunk: a question that it answers, or a sentence.
+use halma_core::{Edge, Hit, Layer, Span};
+use serde::{Deserialize, Serialize};
+
+use super::details::Details;
+use super::hit;
+use super::{ChunkRecord, Node, Owner, Record};
+use crate::store::{At, Id, Link, Reader, Row};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AtomRecord {
+    pub(crate) id: Id,
+    pub(crate) chunk: Row,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) text: String,
+}
+
+impl Node for AtomRecord {
+    const LAYER: Layer = Layer::Atom;
+}
+
+impl Record for AtomRecord {
+    fn id(&self) -> Id {
+        self.id
+    }
+
+    fn owner(&self) -> Owner {
+        Owner::Chunk(self.chunk)
+    }
+
+    fn document(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Option<Row>> {
+        Ok(reader.node::<ChunkRecord>(self.chunk)?.map(|chunk| chunk.document))
+    }
+
+    fn hit(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+        let span = Span { start: self.start, end: self.end };
+        Ok(Hit { text: self.text.clone(), span, ..hit::in_chunk(self, reader, self.chunk)? })
+    }
+
+    fn searched_text(&self, reader: &Reader<'_>, _: Row) -> heed::Result<String> {
+        let chunk: ChunkRecord = reader.linked(self.chunk)?;
+        Ok(under_title(&hit::title(reader, chunk.document)?, self.text.clone()))
+    }
+
+    fn edges(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+        let chunk = (Layer::Chunk, self.chunk);
+        Ok(vec![Link::new((Self::LAYER, row), Edge::DerivedFrom, chunk)])
+    }
+
+    fn details(&self, _: &Reader<'_>, _: Row) -> heed::Result<Details> {
+        Ok(Details::Atom)
+    }
+
+    fn sources(&self, _: &Reader<'_>, _: Row) -> heed::Result<Vec<At>> {
+        Ok(vec![(Layer::Chunk, self.chunk)])
+    }
+}
+
+/// An atom as it is searched: under its document's title, unless it names that itself. A sentence
+/// alone often leaves open what it is about (measured on `HotpotQA`: docs/results.md).
+fn under_title(title: &str, atom: String) -> String {
+    if title.is_empty() || atom.to_lowercase().contains(&title.to_lowercase()) {
+        return atom;
+    }
+    format!("{title}: {atom}")
+}

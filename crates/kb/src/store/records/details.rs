@@ -1,0 +1,85 @@
+//! What a node is beyond its text, layer by layer, as a user looks at it.
+use std::collections::BTreeMap;
+
+use halma_core::{Layer, NodeId};
+use serde::Serialize;
+
+/// What a node is beyond its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Details {
+    Document {
+        /// The first is the one shown; the others hold the same text.
+        names: Vec<String>,
+        source: String,
+        format: String,
+        url: Option<String>,
+        date: Option<String>,
+        author: Option<String>,
+        language: Option<String>,
+        /// Page numbers with the character at which each begins.
+        pages: Vec<(u32, usize)>,
+        /// Hyperlinks: from where in the text (characters) to what.
+        links: Vec<((usize, usize), String)>,
+        warnings: Vec<String>,
+        /// What it is made of, by layer.
+        parts: BTreeMap<Layer, u64>,
+    },
+    Section {
+        level: u8,
+        chunks: u64,
+    },
+    Chunk {
+        /// By the model that cut it.
+        summary: Option<String>,
+        /// Whether its text is the document's at its span, or made of it (rows of a table).
+        verbatim: bool,
+    },
+    Atom,
+    Table {
+        columns: Vec<ColumnDetails>,
+        rows: u64,
+        caption: Option<String>,
+        /// Row, column, rows, columns.
+        merged: Vec<(u32, u32, u32, u32)>,
+        /// For a table made from facts: of which relation.
+        relation: Option<String>,
+    },
+    Row {
+        table: Option<NodeId>,
+        number: u32,
+        /// By column, in order.
+        cells: Vec<(String, String)>,
+    },
+    Figure {
+        caption: Option<String>,
+        description: Option<String>,
+    },
+    Summary,
+    Tag {
+        class: String,
+    },
+    Entity {
+        of_kind: String,
+        key: String,
+        aliases: Vec<String>,
+        /// Chunks and atoms that name it.
+        mentions: u64,
+    },
+    Fact {
+        head: Option<NodeId>,
+        relation: String,
+        tail: Option<NodeId>,
+    },
+    Community {
+        level: u8,
+        members: u64,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ColumnDetails {
+    pub name: String,
+    /// `text`, `integer`, `number`, `date` or `truth`.
+    pub values: &'static str,
+}

@@ -1,0 +1,180 @@
+//! A source file or record as a whole.
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use halma_core::{Edge, Hit, Layer, Span};
+use serde::{Deserialize, Serialize};
+
+use super::details::Details;
+use super::hit::{self, BEGINNING, joined};
+use super::{Node, Owner, Record, SectionRecord};
+use crate::store::{At, Id, Link, Reader, Row, Rows};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DocumentRecord {
+    pub(crate) id: Id,
+    /// The first is the one shown; the others hold the same text and title.
+    pub(crate) names: Vec<String>,
+    /// The input file it came from, as named in the report.
+    pub(crate) source: String,
+    pub(crate) title: String,
+    pub(crate) url: Option<String>,
+    pub(crate) date: Option<String>,
+    pub(crate) sections: Rows,
+    pub(crate) chunks: Rows,
+    pub(crate) tables: Rows,
+    pub(crate) figures: Rows,
+    /// Hash of the settings it was cut with: another hash means that it is cut again.
+    pub(crate) cut_with: Id,
+    /// `pdf`, `docx`, `markdown` …
+    pub(crate) format: String,
+    pub(crate) author: Option<String>,
+    /// ISO 639-1, as in `en`.
+    pub(crate) language: Option<String>,
+    /// Page numbers with the character at which each begins.
+    pub(crate) pages: Vec<(u32, usize)>,
+    /// Hyperlinks: where they stand (in characters), and where they lead.
+    pub(crate) links: Vec<((usize, usize), String)>,
+    /// What of it could not be read, with what to do.
+    pub(crate) warnings: Vec<String>,
+    /// For each of its names the file it came from, so that a file that is gone is recognised.
+    pub(crate) origins: Vec<String>,
+}
+
+impl Node for DocumentRecord {
+    const LAYER: Layer = Layer::Document;
+}
+
+impl Record for DocumentRecord {
+    fn id(&self) -> Id {
+        self.id
+    }
+
+    fn owner(&self) -> Owner {
+        Owner::Itself
+    }
+
+    fn document(&self, _: &Reader<'_>, row: Row) -> heed::Result<Option<Row>> {
+        Ok(Some(row))
+    }
+
+    fn chunks(&self, _: Row) -> Range<Row> {
+        self.chunks.0..self.chunks.1
+    }
+
+    fn hit(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Hit> {
+        let text = reader.slice(row, (0, reader.text_bytes(row)?))?;
+        let span = Span { start: 0, end: text.chars().count() };
+        Ok(Hit { text, ..hit::in_document(self, Self::LAYER, self.id, span) })
+    }
+
+    fn searched_text(&self, reader: &Reader<'_>, row: Row) -> heed::Result<String> {
+        let mut parts = vec![self.title.clone(), self.names.join(" ")];
+        for section in self.sections.0..self.sections.1 {
+            let section = reader.node::<SectionRecord>(section)?;
+            parts.extend(section.and_then(|section| section.name));
+        }
+        parts.push(reader.beginning(row, (0, reader.text_bytes(row)?), BEGINNING)?);
+        Ok(joined(parts))
+    }
+
+    fn edges(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+        let sections = self.sections.0..self.sections.1;
+        let contains =
+            |section| Link::new((Self::LAYER, row), Edge::Contains, (Layer::Section, section));
+        Ok(sections.map(contains).collect())
+    }
+
+    fn details(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Details> {
+        Ok(Details::Document {
+            names: self.names.clone(),
+            source: self.source.clone(),
+            format: self.format.clone(),
+            url: self.url.clone(),
+            date: self.date.clone(),
+            author: self.author.clone(),
+            language: self.language.clone(),
+            pages: self.pages.clone(),
+            links: self.links.clone(),
+            warnings: self.warnings.clone(),
+            parts: self.part_counts(reader, row)?,
+        })
+    }
+
+    fn sources(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<At>> {
+        Ok(vec![(Self::LAYER, row)])
+    }
+}
+
+impl DocumentRecord {
+    /// As a hit with the first bytes of its text only, and so without a span.
+    pub(crate) fn head(&self, reader: &Reader<'_>, row: Row, most: usize) -> heed::Result<Hit> {
+        let text = reader.beginning(row, (0, reader.text_bytes(row)?), most)?;
+        Ok(Hit { text, ..hit::in_document(self, Self::LAYER, self.id, Span::default()) })
+    }
+
+    /// What it is made of, by layer.
+    pub(crate) fn part_counts(
+        &self,
+        reader: &Reader<'_>,
+        row: Row,
+    ) -> heed::Result<BTreeMap<Layer, u64>> {
+        let mut parts = BTreeMap::new();
+        for (layer, rows) in [
+            (Layer::Section, self.sections),
+            (Layer::Chunk, self.chunks),
+            (Layer::Table, self.tables),
+            (Layer::Figure, self.figures),
+        ] {
+            parts.insert(layer, u64::from(rows.1 - rows.0));
+        }
+        let mut listed = reader.listed_under((Layer::Document, row))?;
+        for chunk in self.chunks.0..self.chunks.1 {
+            listed.extend(reader.listed_under((Layer::Chunk, chunk))?);
+            let atoms = reader.atoms_of(chunk)?;
+            *parts.entry(Layer::Atom).or_default() += u64::from(atoms.end - atoms.start);
+        }
+        for (layer, _) in listed {
+            *parts.entry(layer).or_default() += 1;
+        }
+        parts.retain(|_, count| *count > 0);
+        Ok(parts)
+    }
+
+    /// The rows of its parts of one layer, in the order of their places; none of a layer whose
+    /// nodes belong to several documents.
+    pub(crate) fn parts(
+        &self,
+        reader: &Reader<'_>,
+        row: Row,
+        layer: Layer,
+    ) -> heed::Result<Vec<Row>> {
+        let range = match layer {
+            Layer::Document => (row, row + 1),
+            Layer::Section => self.sections,
+            Layer::Chunk => self.chunks,
+            Layer::Table => self.tables,
+            Layer::Figure => self.figures,
+            _ => (0, 0),
+        };
+        let mut rows: Vec<Row> = (range.0..range.1).collect();
+        if layer == Layer::Summary {
+            rows.extend(listed(reader, (Layer::Document, row), layer)?);
+        }
+        for chunk in self.chunks.0..self.chunks.1 {
+            match layer {
+                Layer::Atom => rows.extend(reader.atoms_of(chunk)?),
+                Layer::Row | Layer::Fact => {
+                    rows.extend(listed(reader, (Layer::Chunk, chunk), layer)?);
+                }
+                _ => break,
+            }
+        }
+        Ok(rows)
+    }
+}
+
+fn listed(reader: &Reader<'_>, owner: At, layer: Layer) -> heed::Result<Vec<Row>> {
+    let listed = reader.listed_under(owner)?;
+    Ok(listed.into_iter().filter(|at| at.0 == layer).map(|at| at.1).collect())
+}

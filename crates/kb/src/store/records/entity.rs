@@ -1,0 +1,62 @@
+//! Something with a name.
+use halma_core::{Edge, Hit, Layer};
+use serde::{Deserialize, Serialize};
+
+use super::details::Details;
+use super::hit::{self, joined};
+use super::{Node, Owner, Record};
+use crate::store::{At, Id, Reader, Row};
+
+/// Which chunks and atoms name it is in their `mentions` edges; an entity that nothing mentions any
+/// more is removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EntityRecord {
+    /// Hash of its key, so that the same name is the same entity.
+    pub(crate) id: Id,
+    /// The normalised name, and what distinguishes it from others of the same name.
+    pub(crate) key: String,
+    /// As it is shown.
+    pub(crate) name: String,
+    /// `person`, `place` …; empty where it is not known.
+    pub(crate) kind: String,
+    pub(crate) description: String,
+    /// Other names it goes by, normalised.
+    pub(crate) aliases: Vec<String>,
+}
+
+impl Node for EntityRecord {
+    const LAYER: Layer = Layer::Entity;
+}
+
+impl Record for EntityRecord {
+    fn id(&self) -> Id {
+        self.id
+    }
+
+    fn owner(&self) -> Owner {
+        Owner::Itself
+    }
+
+    fn hit(&self, _: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+        Ok(hit::shared(Self::LAYER, self.id, &self.name, self.description.clone()))
+    }
+
+    fn searched_text(&self, _: &Reader<'_>, _: Row) -> heed::Result<String> {
+        let (name, kind, description) = (&self.name, &self.kind, &self.description);
+        Ok(joined([name.clone(), self.aliases.join("; "), kind.clone(), description.clone()]))
+    }
+
+    fn details(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Details> {
+        Ok(Details::Entity {
+            of_kind: self.kind.clone(),
+            key: self.key.clone(),
+            aliases: self.aliases.clone(),
+            mentions: reader.edges_to((Self::LAYER, row), Some(Edge::Mentions))?.len() as u64,
+        })
+    }
+
+    fn sources(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Vec<At>> {
+        let links = reader.edges_to((Self::LAYER, row), Some(Edge::Mentions))?;
+        Ok(links.into_iter().map(|link| link.from).collect())
+    }
+}

@@ -1,0 +1,74 @@
+//! Entity – relation – entity, stated by one chunk.
+use halma_core::{Edge, Hit, Layer, NodeId};
+use serde::{Deserialize, Serialize};
+
+use super::details::Details;
+use super::hit;
+use super::{ChunkRecord, Node, Owner, Record};
+use crate::store::{At, Id, Link, Reader, Row, node_id};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FactRecord {
+    pub(crate) id: Id,
+    pub(crate) chunk: Row,
+    pub(crate) head: Row,
+    pub(crate) relation: String,
+    pub(crate) tail: Row,
+    /// The fact as a sentence.
+    pub(crate) text: String,
+}
+
+impl Node for FactRecord {
+    const LAYER: Layer = Layer::Fact;
+}
+
+impl Record for FactRecord {
+    fn id(&self) -> Id {
+        self.id
+    }
+
+    fn owner(&self) -> Owner {
+        Owner::Chunk(self.chunk)
+    }
+
+    fn document(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Option<Row>> {
+        Ok(reader.node::<ChunkRecord>(self.chunk)?.map(|chunk| chunk.document))
+    }
+
+    fn hit(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+        Ok(Hit { text: self.text.clone(), ..hit::in_chunk(self, reader, self.chunk)? })
+    }
+
+    fn searched_text(&self, _: &Reader<'_>, _: Row) -> heed::Result<String> {
+        Ok(self.text.clone())
+    }
+
+    fn edges(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+        let chunk = (Layer::Chunk, self.chunk);
+        Ok(vec![Link::new((Self::LAYER, row), Edge::DerivedFrom, chunk)])
+    }
+
+    fn details(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Details> {
+        let entity = |row: Row| -> heed::Result<Option<NodeId>> {
+            Ok(reader.id_of((Layer::Entity, row))?.map(|id| node_id(Layer::Entity, id)))
+        };
+        let (head, tail) = (entity(self.head)?, entity(self.tail)?);
+        Ok(Details::Fact { head, relation: self.relation.clone(), tail })
+    }
+
+    fn sources(&self, _: &Reader<'_>, _: Row) -> heed::Result<Vec<At>> {
+        Ok(vec![(Layer::Chunk, self.chunk)])
+    }
+}
+
+impl Reader<'_> {
+    /// All facts with their rows, in the order of their ids.
+    pub(crate) fn all_facts(&self) -> heed::Result<Vec<(Row, FactRecord)>> {
+        let mut facts = vec![];
+        for row in self.rows(Layer::Fact, 0, usize::MAX)? {
+            facts.extend(self.node::<FactRecord>(row)?.map(|fact| (row, fact)));
+        }
+        facts.sort_by_key(|(_, fact)| fact.id);
+        Ok(facts)
+    }
+}

@@ -1,0 +1,69 @@
+//! A figure of a document.
+use halma_core::{Edge, Hit, Layer};
+use serde::{Deserialize, Serialize};
+
+use super::details::Details;
+use super::hit::{self, joined};
+use super::{DocumentRecord, Node, Owner, Record, SectionRecord};
+use crate::store::{At, Id, Link, Place, Reader, Row, node_id};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FigureRecord {
+    pub(crate) id: Id,
+    pub(crate) document: Row,
+    pub(crate) section: Row,
+    pub(crate) place: Place,
+    pub(crate) caption: Option<String>,
+    /// By a vision model, where one is configured.
+    pub(crate) description: Option<String>,
+    pub(crate) page: Option<u32>,
+}
+
+impl Node for FigureRecord {
+    const LAYER: Layer = Layer::Figure;
+}
+
+impl Record for FigureRecord {
+    fn id(&self) -> Id {
+        self.id
+    }
+
+    fn owner(&self) -> Owner {
+        Owner::Document(self.document)
+    }
+
+    fn document(&self, _: &Reader<'_>, _: Row) -> heed::Result<Option<Row>> {
+        Ok(Some(self.document))
+    }
+
+    fn hit(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+        let document: DocumentRecord = reader.linked(self.document)?;
+        let section: SectionRecord = reader.linked(self.section)?;
+        let hit = hit::in_document(&document, Self::LAYER, self.id, self.place.span());
+        let parent = Some(node_id(Layer::Section, section.id));
+        let text: Vec<&str> =
+            self.caption.iter().chain(&self.description).map(String::as_str).collect();
+        let title = self.caption.clone().unwrap_or(hit.title);
+        Ok(Hit { parent, text: text.join("\n"), title, section: section.name, ..hit })
+    }
+
+    fn searched_text(&self, reader: &Reader<'_>, _: Row) -> heed::Result<String> {
+        let mut parts = vec![hit::title(reader, self.document)?];
+        parts.extend(self.caption.iter().chain(&self.description).cloned());
+        Ok(joined(parts))
+    }
+
+    fn edges(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+        let section = (Layer::Section, self.section);
+        Ok(vec![Link::new(section, Edge::Contains, (Self::LAYER, row))])
+    }
+
+    fn details(&self, _: &Reader<'_>, _: Row) -> heed::Result<Details> {
+        let (caption, description) = (self.caption.clone(), self.description.clone());
+        Ok(Details::Figure { caption, description })
+    }
+
+    fn sources(&self, _: &Reader<'_>, _: Row) -> heed::Result<Vec<At>> {
+        Ok(vec![(Layer::Section, self.section)])
+    }
+}

@@ -1,0 +1,60 @@
+//! Hits without scores, and the texts that are searched.
+use halma_core::{Hit, Layer, NodeId, Span};
+
+use super::{ChunkRecord, DocumentRecord, Node, SectionRecord};
+use crate::store::{Id, Reader, Row, node_id};
+
+/// Of a document or section its beginning is searched: what it is about stands there, and the rest
+/// is found in its chunks. In bytes.
+pub(super) const BEGINNING: usize = 4000;
+
+/// A node that belongs to no single document.
+pub(super) fn shared(layer: Layer, id: Id, title: &str, text: String) -> Hit {
+    Hit {
+        id: node_id(layer, id),
+        layer,
+        parent: None,
+        title: title.to_owned(),
+        document: String::new(),
+        section: None,
+        page: None,
+        text,
+        score: 0.0,
+        cosine: None,
+        parts: vec![],
+        span: Span::default(),
+    }
+}
+
+/// What a hit takes from its document.
+pub(super) fn in_document(record: &DocumentRecord, layer: Layer, id: Id, span: Span) -> Hit {
+    let name = record.names.first().cloned().unwrap_or_default();
+    let page = record.pages.iter().rev().find(|(_, start)| *start <= span.start);
+    Hit {
+        title: if record.title.is_empty() { name.clone() } else { record.title.clone() },
+        document: name,
+        page: page.map(|(number, _)| *number).filter(|_| layer != Layer::Document),
+        span,
+        ..shared(layer, id, "", String::new())
+    }
+}
+
+/// What a hit takes from the chunk it stands in: everything but its text.
+pub(super) fn in_chunk<N: Node>(node: &N, reader: &Reader<'_>, chunk: Row) -> heed::Result<Hit> {
+    let chunk: ChunkRecord = reader.linked(chunk)?;
+    let document: DocumentRecord = reader.linked(chunk.document)?;
+    let section: SectionRecord = reader.linked(chunk.section)?;
+    let parent: NodeId = node_id(Layer::Chunk, chunk.id);
+    let hit = in_document(&document, N::LAYER, node.id(), chunk.place.span());
+    Ok(Hit { parent: Some(parent), section: section.name, ..hit })
+}
+
+/// The title of a document.
+pub(super) fn title(reader: &Reader<'_>, document: Row) -> heed::Result<String> {
+    Ok(reader.linked::<DocumentRecord>(document)?.title)
+}
+
+/// The parts of a searched text, empty ones left out.
+pub(super) fn joined(parts: impl IntoIterator<Item = String>) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,87 @@
+//! A row of a table.
+use halma_core::{Edge, Hit, Layer};
+use serde::{Deserialize, Serialize};
+
+use super::details::Details;
+use super::hit::{self, joined};
+use super::{ChunkRecord, Node, Owner, Record, TableRecord};
+use crate::store::{At, Id, Link, Place, Reader, Row, node_id};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RowRecord {
+    pub(crate) id: Id,
+    pub(crate) table: Row,
+    /// The chunk that holds it.
+    pub(crate) chunk: Row,
+    /// Counted from 1, as in the document.
+    pub(crate) number: u32,
+    pub(crate) place: Place,
+    /// As written, one for each column.
+    pub(crate) cells: Vec<String>,
+}
+
+impl Node for RowRecord {
+    const LAYER: Layer = Layer::Row;
+}
+
+impl Record for RowRecord {
+    fn id(&self) -> Id {
+        self.id
+    }
+
+    fn owner(&self) -> Owner {
+        Owner::Chunk(self.chunk)
+    }
+
+    fn document(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Option<Row>> {
+        Ok(reader.node::<ChunkRecord>(self.chunk)?.map(|chunk| chunk.document))
+    }
+
+    fn hit(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+        let table: TableRecord = reader.linked(self.table)?;
+        let (text, span) = (self.text(&table), self.place.span());
+        Ok(Hit { text, span, ..hit::in_chunk(self, reader, self.chunk)? })
+    }
+
+    fn searched_text(&self, reader: &Reader<'_>, _: Row) -> heed::Result<String> {
+        let table: TableRecord = reader.linked(self.table)?;
+        let text = self.text(&table);
+        Ok(joined([table.caption.unwrap_or_default(), text]))
+    }
+
+    fn edges(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+        let node = (Self::LAYER, row);
+        Ok(vec![
+            Link::new(node, Edge::DerivedFrom, (Layer::Chunk, self.chunk)),
+            Link::new((Layer::Table, self.table), Edge::Contains, node),
+        ])
+    }
+
+    fn details(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Details> {
+        let table = reader.node::<TableRecord>(self.table)?;
+        let id = table.as_ref().map(|table| node_id(Layer::Table, table.id));
+        let columns = table.map(|table| table.columns).unwrap_or_default();
+        let name = |at: usize| columns.get(at).map_or_else(String::new, |c| c.name.clone());
+        let cells = self.cells.iter().enumerate().map(|(at, cell)| (name(at), cell.clone()));
+        Ok(Details::Row { table: id, number: self.number, cells: cells.collect() })
+    }
+
+    fn sources(&self, _: &Reader<'_>, _: Row) -> heed::Result<Vec<At>> {
+        Ok(vec![(Layer::Chunk, self.chunk)])
+    }
+}
+
+impl RowRecord {
+    /// Its cells with the names of their columns; empty values are left out.
+    fn text(&self, table: &TableRecord) -> String {
+        let named = |(i, value): (usize, &String)| {
+            let name = table.columns.get(i).map_or("", |column| column.name.trim());
+            match (name, value.trim()) {
+                (_, "") => None,
+                ("", value) => Some(format!("column {}: {value}", i + 1)),
+                (name, value) => Some(format!("{name}: {value}")),
+            }
+        };
+        self.cells.iter().enumerate().filter_map(named).collect::<Vec<_>>().join("; ")
+    }
+}

@@ -1,0 +1,58 @@
+//! A summary of a section or document, or of a table.
+use halma_core::{Edge, Hit, Layer, Span};
+use serde::{Deserialize, Serialize};
+
+use super::details::Details;
+use super::hit::{self, joined};
+use super::{DocumentRecord, Node, Owner, Record};
+use crate::store::{At, Id, Reader, Row, node_id};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SummaryRecord {
+    pub(crate) id: Id,
+    pub(crate) document: Row,
+    /// What it summarizes is where its `derived_from` edge leads.
+    pub(crate) text: String,
+}
+
+impl Node for SummaryRecord {
+    const LAYER: Layer = Layer::Summary;
+}
+
+impl Record for SummaryRecord {
+    fn id(&self) -> Id {
+        self.id
+    }
+
+    fn owner(&self) -> Owner {
+        Owner::Document(self.document)
+    }
+
+    fn document(&self, _: &Reader<'_>, _: Row) -> heed::Result<Option<Row>> {
+        Ok(Some(self.document))
+    }
+
+    fn hit(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+        let document: DocumentRecord = reader.linked(self.document)?;
+        let parent = Some(node_id(Layer::Document, document.id));
+        let hit = hit::in_document(&document, Self::LAYER, self.id, Span::default());
+        Ok(Hit { parent, text: self.text.clone(), ..hit })
+    }
+
+    fn searched_text(&self, reader: &Reader<'_>, _: Row) -> heed::Result<String> {
+        Ok(joined([hit::title(reader, self.document)?, self.text.clone()]))
+    }
+
+    fn details(&self, _: &Reader<'_>, _: Row) -> heed::Result<Details> {
+        Ok(Details::Summary)
+    }
+
+    /// What it was made of; the document where that is not known.
+    fn sources(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Vec<At>> {
+        let made_of = reader.edges_from((Self::LAYER, row), Some(Edge::DerivedFrom))?;
+        if made_of.is_empty() {
+            return Ok(vec![(Layer::Document, self.document)]);
+        }
+        Ok(made_of.into_iter().map(|link| link.to).collect())
+    }
+}

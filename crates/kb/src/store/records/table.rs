@@ -1,0 +1,128 @@
+//! A table of a document, or one made from facts.
+use halma_core::{Edge, Hit, Layer};
+use serde::{Deserialize, Serialize};
+
+use super::details::{ColumnDetails, Details};
+use super::hit::{self, joined};
+use super::{DocumentRecord, Node, Owner, Record, SectionRecord};
+use crate::store::{At, Id, Link, Place, Reader, Row, Rows, node_id};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TableRecord {
+    pub(crate) id: Id,
+    /// `None` for a table made from facts.
+    pub(crate) document: Option<Row>,
+    pub(crate) section: Option<Row>,
+    pub(crate) place: Place,
+    pub(crate) caption: Option<String>,
+    pub(crate) columns: Vec<Column>,
+    /// Its rows in the row layer.
+    pub(crate) rows: Rows,
+    pub(crate) page: Option<u32>,
+    /// Cells of the body that cover several places: row, column, rows, columns.
+    pub(crate) merged: Vec<(u32, u32, u32, u32)>,
+    /// For a table made from facts: the relation it was made of.
+    pub(crate) relation: Option<String>,
+}
+
+/// A column of a table: its name as written, and what all its values are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: ColumnKind,
+}
+
+/// What all values of a column are, empty ones aside.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ColumnKind {
+    #[default]
+    Text,
+    Integer,
+    Number,
+    /// Stored as `2023-01-31`.
+    Date,
+    /// Yes or no.
+    Truth,
+}
+
+impl ColumnKind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Date => "date",
+            Self::Truth => "truth",
+        }
+    }
+}
+
+impl Node for TableRecord {
+    const LAYER: Layer = Layer::Table;
+}
+
+impl Record for TableRecord {
+    fn id(&self) -> Id {
+        self.id
+    }
+
+    fn owner(&self) -> Owner {
+        self.document.map_or(Owner::Itself, Owner::Document)
+    }
+
+    fn document(&self, _: &Reader<'_>, _: Row) -> heed::Result<Option<Row>> {
+        Ok(self.document)
+    }
+
+    fn hit(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+        let Some((document, section)) = self.document.zip(self.section) else {
+            let title = self.relation.as_deref().or(self.caption.as_deref()).unwrap_or_default();
+            let names: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
+            return Ok(hit::shared(Self::LAYER, self.id, title, names.join("; ")));
+        };
+        let text = reader.slice(document, self.place.bytes)?;
+        let document: DocumentRecord = reader.linked(document)?;
+        let section: SectionRecord = reader.linked(section)?;
+        let hit = hit::in_document(&document, Self::LAYER, self.id, self.place.span());
+        let parent = Some(node_id(Layer::Section, section.id));
+        let title = self.caption.clone().unwrap_or(hit.title);
+        Ok(Hit { parent, text, title, section: section.name, ..hit })
+    }
+
+    fn searched_text(&self, reader: &Reader<'_>, _: Row) -> heed::Result<String> {
+        let mut parts = vec![];
+        if let Some(document) = self.document {
+            parts.push(hit::title(reader, document)?);
+        }
+        parts.extend(self.caption.iter().chain(&self.relation).cloned());
+        parts.extend(self.columns.iter().map(|column| column.name.clone()));
+        Ok(joined(parts))
+    }
+
+    fn edges(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+        let node = (Self::LAYER, row);
+        let rows = (self.rows.0..self.rows.1).map(|row| (Layer::Row, row));
+        let mut links: Vec<Link> = rows.map(|row| Link::new(node, Edge::Contains, row)).collect();
+        let section = self.section.map(|section| (Layer::Section, section));
+        links.extend(section.map(|section| Link::new(section, Edge::Contains, node)));
+        Ok(links)
+    }
+
+    fn details(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Details> {
+        let held = reader.rows(Layer::Row, self.rows.0, usize::MAX)?;
+        let columns = self.columns.iter();
+        let columns = columns
+            .map(|column| ColumnDetails { name: column.name.clone(), values: column.kind.name() });
+        Ok(Details::Table {
+            columns: columns.collect(),
+            rows: held.iter().take_while(|row| **row < self.rows.1).count() as u64,
+            caption: self.caption.clone(),
+            merged: self.merged.clone(),
+            relation: self.relation.clone(),
+        })
+    }
+
+    fn sources(&self, _: &Reader<'_>, _: Row) -> heed::Result<Vec<At>> {
+        Ok(self.section.map(|section| (Layer::Section, section)).into_iter().collect())
+    }
+}

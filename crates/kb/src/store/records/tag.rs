@@ -1,0 +1,46 @@
+//! A tag of chunks.
+use halma_core::{Edge, Hit, Layer};
+use serde::{Deserialize, Serialize};
+
+use super::details::Details;
+use super::hit::{self, joined};
+use super::{Node, Owner, Record};
+use crate::store::{At, Id, Reader, Row};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TagRecord {
+    pub(crate) id: Id,
+    pub(crate) class: String,
+    pub(crate) name: String,
+}
+
+impl Node for TagRecord {
+    const LAYER: Layer = Layer::Tag;
+}
+
+impl Record for TagRecord {
+    fn id(&self) -> Id {
+        self.id
+    }
+
+    fn owner(&self) -> Owner {
+        Owner::Itself
+    }
+
+    fn hit(&self, _: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+        Ok(hit::shared(Self::LAYER, self.id, &self.class, self.name.clone()))
+    }
+
+    fn searched_text(&self, _: &Reader<'_>, _: Row) -> heed::Result<String> {
+        Ok(joined([self.class.clone(), self.name.clone()]))
+    }
+
+    fn details(&self, _: &Reader<'_>, _: Row) -> heed::Result<Details> {
+        Ok(Details::Tag { class: self.class.clone() })
+    }
+
+    fn sources(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Vec<At>> {
+        let links = reader.edges_to((Self::LAYER, row), Some(Edge::Tagged))?;
+        Ok(links.into_iter().map(|link| link.from).collect())
+    }
+}

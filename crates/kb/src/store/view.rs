@@ -1,0 +1,103 @@
+//! The store through one transaction: [`Reader`] for reading, [`Writer`] for both.
+use std::ops::Deref;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use heed::{RoTxn, RwTxn, WithoutTls};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::schema::{decode, encode};
+use super::{Id, Store};
+
+/// One consistent view of the store.
+pub(crate) struct Reader<'t> {
+    pub(super) store: &'t Store,
+    txn: Txn<'t>,
+}
+
+enum Txn<'t> {
+    Read(RoTxn<'t, WithoutTls>),
+    Write(RwTxn<'t>),
+}
+
+/// A view of the store that changes it; everything that reads takes it as a [`Reader`].
+pub(crate) struct Writer<'t>(Reader<'t>);
+
+impl<'t> Deref for Reader<'t> {
+    type Target = RoTxn<'t, WithoutTls>;
+
+    fn deref(&self) -> &Self::Target {
+        match &self.txn {
+            Txn::Read(txn) => txn,
+            Txn::Write(txn) => txn,
+        }
+    }
+}
+
+impl<'t> Deref for Writer<'t> {
+    type Target = Reader<'t>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<'t> Reader<'t> {
+    pub(super) fn new(store: &'t Store, txn: RoTxn<'t, WithoutTls>) -> Self {
+        Self { store, txn: Txn::Read(txn) }
+    }
+
+    /// A value of the base as a whole.
+    pub(super) fn meta<T: DeserializeOwned>(&self, key: &str) -> heed::Result<Option<T>> {
+        self.store.db.meta.get(self, key.as_bytes())?.map(decode).transpose()
+    }
+
+    /// Tells this base from one that another run made in the same folder.
+    pub(crate) fn uid(&self) -> heed::Result<Id> {
+        Ok(self.meta("uid")?.unwrap_or_default())
+    }
+
+    /// Grows whenever what searches see has changed.
+    pub(crate) fn generation(&self) -> heed::Result<u64> {
+        Ok(self.meta("generation")?.unwrap_or_default())
+    }
+
+    /// Seconds since 1970 at which the base was made and last changed.
+    pub(crate) fn times(&self) -> heed::Result<(u64, u64)> {
+        let created = self.meta("created")?.unwrap_or_default();
+        Ok((created, self.meta("updated")?.unwrap_or(created)))
+    }
+}
+
+impl<'t> Writer<'t> {
+    pub(super) fn new(store: &'t Store, txn: RwTxn<'t>) -> Self {
+        Self(Reader { store, txn: Txn::Write(txn) })
+    }
+
+    /// The transaction, for LMDB's own writes.
+    pub(super) fn txn(&mut self) -> &mut RwTxn<'t> {
+        match &mut self.0.txn {
+            Txn::Write(txn) => txn,
+            Txn::Read(_) => unreachable!("a writer is made with a transaction that writes"),
+        }
+    }
+
+    pub(super) fn commit(self) -> heed::Result<()> {
+        match self.0.txn {
+            Txn::Write(txn) => txn.commit(),
+            Txn::Read(_) => unreachable!("a writer is made with a transaction that writes"),
+        }
+    }
+
+    pub(super) fn set_meta<T: Serialize>(&mut self, key: &str, value: &T) -> heed::Result<()> {
+        self.store.db.meta.put(self.txn(), key.as_bytes(), &encode(value)?)
+    }
+
+    /// Lets searches see what was stored, in this process and in others.
+    pub(crate) fn publish(&mut self) -> heed::Result<()> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.set_meta("updated", &now.as_secs())?;
+        let generation = self.generation()? + 1;
+        self.set_meta("generation", &generation)
+    }
+}

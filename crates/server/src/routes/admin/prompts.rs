@@ -1,4 +1,4 @@
-//! Prompts: read by whoever asks, changed by whoever may do everything.
+//! Prompts: read with the scope `ask`, changed with the scope `admin`.
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::access::{MayAdmin, MayAsk};
 use crate::app::{App, Shared};
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::json::{Body, Part};
 use crate::listing::Items;
 use crate::problem::Problem;
@@ -23,9 +23,9 @@ pub(crate) struct PromptLine {
     task: String,
     role: String,
     variables: Vec<String>,
-    /// Whether a file replaces the shipped words.
+    /// Whether a file replaces the shipped text.
     changed: bool,
-    /// Of the words in use; traces name it.
+    /// Hash of the text in use, as recorded in traces.
     hash: String,
 }
 
@@ -37,15 +37,15 @@ impl From<PromptInfo> for PromptLine {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct WholePrompt {
+pub(crate) struct PromptDetail {
     #[serde(flatten)]
     line: PromptLine,
     text: String,
-    /// The words that Halma comes with.
+    /// The text that is shipped with Halma.
     shipped_text: &'static str,
 }
 
-/// All prompts.
+/// List the prompts.
 #[utoipa::path(get, path = "/api/v1/prompts", tag = "prompts",
     responses((status = 200, body = Items<PromptLine>), (status = 401, body = Problem)))]
 pub(crate) async fn list(MayAsk(caller): MayAsk) -> Json<Items<PromptLine>> {
@@ -59,7 +59,7 @@ fn shipped(name: &str) -> Option<&'static str> {
     files.find(|file| file.name == name).map(|file| file.text)
 }
 
-fn whole(engine: &Engine, name: &str) -> Result<WholePrompt, Problem> {
+fn detail(engine: &Engine, name: &str) -> Result<PromptDetail, Problem> {
     let info = engine.prompts().list().into_iter().find(|info| info.name == name);
     let missing = || Problem::not_found("such prompt");
     let (info, shipped_text) = (info.ok_or_else(missing)?, shipped(name).ok_or_else(missing)?);
@@ -68,82 +68,82 @@ fn whole(engine: &Engine, name: &str) -> Result<WholePrompt, Problem> {
     } else {
         shipped_text.to_owned()
     };
-    Ok(WholePrompt { line: info.into(), text, shipped_text })
+    Ok(PromptDetail { line: info.into(), text, shipped_text })
 }
 
-/// A prompt with its words and the shipped ones.
+/// Read a prompt: the text in use and the shipped one.
 #[utoipa::path(get, path = "/api/v1/prompts/{*name}", tag = "prompts",
     params(("name" = String, Path, description = "As in `kar3/select`")),
-    responses((status = 200, body = WholePrompt), (status = 404, body = Problem)))]
+    responses((status = 200, body = PromptDetail), (status = 404, body = Problem)))]
 pub(crate) async fn get(
     MayAsk(caller): MayAsk,
     Part(name): Part<String>,
-) -> Result<Json<WholePrompt>, Problem> {
-    beside(move || whole(&caller.workspace.engine(), &name).map(Json)).await
+) -> Result<Json<PromptDetail>, Problem> {
+    run_blocking(move || detail(&caller.workspace.engine(), &name).map(Json)).await
 }
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Words {
+pub(crate) struct PromptText {
     text: String,
 }
 
-/// Replaces a prompt's words, in all workspaces. Words that do not fit are refused.
-#[utoipa::path(put, path = "/api/v1/prompts/{*name}", tag = "prompts", request_body = Words,
+/// Replace a prompt's text in all workspaces. A text that is not a valid template is refused.
+#[utoipa::path(put, path = "/api/v1/prompts/{*name}", tag = "prompts", request_body = PromptText,
     params(("name" = String, Path)),
-    responses((status = 200, body = WholePrompt), (status = 422, body = Problem)))]
+    responses((status = 200, body = PromptDetail), (status = 422, body = Problem)))]
 pub(crate) async fn put(
     State(app): State<Shared>,
     MayAdmin(caller): MayAdmin,
     Part(name): Part<String>,
-    Body(words): Body<Words>,
-) -> Result<Json<WholePrompt>, Problem> {
-    beside(move || {
+    Body(new): Body<PromptText>,
+) -> Result<Json<PromptDetail>, Problem> {
+    run_blocking(move || {
         let path = path(&app, &name)?;
         let before = std::fs::read(&path).ok();
-        write(&path, words.text.as_bytes())?;
+        write(&path, new.text.as_bytes())?;
         let config = config(&app);
         if let Err(error) = list_prompts(&config) {
-            // Back to what was there.
+            // Restore the previous text.
             match before {
                 Some(before) => write(&path, &before)?,
                 None => std::fs::remove_file(&path).map_err(|e| Problem::internal(&e))?,
             }
             return Err(error.into());
         }
-        app.workspaces.put_prompts(&config)?;
-        whole(&caller.workspace.engine(), &name).map(Json)
+        app.workspaces.reload_prompts(&config)?;
+        detail(&caller.workspace.engine(), &name).map(Json)
     })
     .await
 }
 
-/// Goes back to the shipped words.
+/// Restore the shipped text of a prompt.
 #[utoipa::path(delete, path = "/api/v1/prompts/{*name}", tag = "prompts",
     params(("name" = String, Path)),
-    responses((status = 200, body = WholePrompt), (status = 404, body = Problem)))]
+    responses((status = 200, body = PromptDetail), (status = 404, body = Problem)))]
 pub(crate) async fn delete(
     State(app): State<Shared>,
     MayAdmin(caller): MayAdmin,
     Part(name): Part<String>,
-) -> Result<Json<WholePrompt>, Problem> {
-    beside(move || {
+) -> Result<Json<PromptDetail>, Problem> {
+    run_blocking(move || {
         let path = path(&app, &name)?;
         if path.exists() {
             std::fs::remove_file(&path).map_err(|e| Problem::internal(&e))?;
-            app.workspaces.put_prompts(&config(&app))?;
+            app.workspaces.reload_prompts(&config(&app))?;
         }
-        whole(&caller.workspace.engine(), &name).map(Json)
+        detail(&caller.workspace.engine(), &name).map(Json)
     })
     .await
 }
 
-/// The file of a prompt that there is; no other name becomes a path.
+/// The file of an existing prompt; no other name is made a path.
 fn path(app: &App, name: &str) -> Result<PathBuf, Problem> {
     shipped(name).ok_or_else(|| Problem::not_found("such prompt"))?;
     Ok(app.prompts_dir.join(format!("{name}.md")))
 }
 
-/// The configuration in which the folder of changed prompts stands.
+/// The configuration with the folder of changed prompts.
 fn config(app: &App) -> Config {
     let mut config = app.workspaces.root().engine().config().clone();
     config.prompts_dir = app.prompts_dir.is_dir().then(|| app.prompts_dir.clone());

@@ -1,8 +1,9 @@
-//! Models, their roles, and whether one answers.
+//! Models, their roles, and a test call.
 use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::http::StatusCode;
+use halma_core::Price;
 use halma_engine::{OFFLINE, ROLES};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -14,7 +15,7 @@ use crate::problem::Problem;
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Models {
     models: Vec<ModelLine>,
-    /// Which model plays which role.
+    /// The model of each role.
     roles: BTreeMap<&'static str, String>,
 }
 
@@ -24,17 +25,10 @@ pub(crate) struct ModelLine {
     /// Empty for the built-in offline model.
     url: String,
     model: String,
-    price: ModelPrice,
+    price: Price,
 }
 
-/// US dollars for a million tokens.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct ModelPrice {
-    prompt: f64,
-    completion: f64,
-}
-
-/// The models that are configured, and the one that is always there.
+/// List the configured models and the built-in one.
 #[utoipa::path(get, path = "/api/v1/models", tag = "models",
     responses((status = 200, body = Models), (status = 401, body = Problem)))]
 pub(crate) async fn list(MayAsk(caller): MayAsk) -> Json<Models> {
@@ -44,21 +38,21 @@ pub(crate) async fn list(MayAsk(caller): MayAsk) -> Json<Models> {
         name: OFFLINE.into(),
         url: String::new(),
         model: OFFLINE.into(),
-        price: ModelPrice { prompt: 0.0, completion: 0.0 },
+        price: Price::default(),
     };
     let line = |(name, model): (&String, &halma_engine::ModelConfig)| ModelLine {
         name: name.clone(),
-        url: host(&model.url),
+        url: without_credentials(&model.url),
         model: model.model.clone(),
-        price: ModelPrice { prompt: model.price.prompt, completion: model.price.completion },
+        price: model.price,
     };
     let models = config.models.iter().map(line).chain([offline]).collect();
     let roles = ROLES.iter().map(|role| (*role, config.model_of(role).to_owned())).collect();
     Json(Models { models, roles })
 }
 
-/// An address without a name and password in it.
-fn host(url: &str) -> String {
+/// An address without user name and password.
+fn without_credentials(url: &str) -> String {
     match url.split_once("://") {
         Some((scheme, rest)) => {
             let end = rest.find('/').unwrap_or(rest.len());
@@ -70,37 +64,37 @@ fn host(url: &str) -> String {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Tested {
+pub(crate) struct ModelTest {
     ok: bool,
     ms: f64,
     message: String,
 }
 
-/// Asks a configured model for a word. Only what the configuration names is called.
+/// Test a configured model with a short call.
 #[utoipa::path(post, path = "/api/v1/models/{name}/test", tag = "models",
     params(("name" = String, Path)),
-    responses((status = 200, body = Tested), (status = 404, body = Problem)))]
+    responses((status = 200, body = ModelTest), (status = 404, body = Problem)))]
 pub(crate) async fn test(
     MayAdmin(caller): MayAdmin,
     Part(name): Part<String>,
-) -> Result<Json<Tested>, Problem> {
+) -> Result<Json<ModelTest>, Problem> {
     let engine = caller.workspace.engine();
     if name == OFFLINE {
-        let message = "it is built in".into();
-        return Ok(Json(Tested { ok: true, ms: 0.0, message }));
+        let message = "built in".into();
+        return Ok(Json(ModelTest { ok: true, ms: 0.0, message }));
     }
     if !engine.config().models.contains_key(&name) {
         return Err(Problem::new(StatusCode::NOT_FOUND, "there is no such model"));
     }
-    let tested = match engine.try_model(&name).await {
-        Ok(ms) => Tested { ok: true, ms, message: "it answers".into() },
+    let result = match engine.try_model(&name).await {
+        Ok(ms) => ModelTest { ok: true, ms, message: "the model replied".into() },
         Err(error) => {
             let problem = Problem::from(error);
             let hint = problem.hint.unwrap_or_default();
-            Tested { ok: false, ms: 0.0, message: format!("{}; {hint}", problem.detail) }
+            ModelTest { ok: false, ms: 0.0, message: format!("{}; {hint}", problem.detail) }
         }
     };
-    Ok(Json(tested))
+    Ok(Json(result))
 }
 
 #[cfg(test)]
@@ -108,8 +102,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_shown_without_its_password() {
-        assert_eq!(host("https://a:b@x.example/v1"), "https://x.example/v1");
-        assert_eq!(host("https://x.example/v1/@a"), "https://x.example/v1/@a");
+    fn an_address_is_listed_without_its_password() {
+        assert_eq!(without_credentials("https://a:b@x.example/v1"), "https://x.example/v1");
+        assert_eq!(without_credentials("https://x.example/v1/@a"), "https://x.example/v1/@a");
     }
 }

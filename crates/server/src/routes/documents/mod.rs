@@ -1,50 +1,52 @@
-//! Documents: lists, one with its parts, its text, what was made of it, its end.
+//! Documents: listed, read with their parts and text, deleted.
+pub(super) mod file;
+pub(super) mod uploads;
+
 use std::collections::BTreeMap;
 
 use axum::Json;
 use halma_core::{Hit, Layer, NodeId};
-use halma_engine::{Details, ListQuery, Listed};
+use halma_engine::{Details, Engine, ListQuery, Listed};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::{MayAsk, MayWrite};
-use crate::beside::beside;
-use crate::documents::{self, DocumentLine, DocumentState, document_id, upload_of};
+use crate::blocking::run_blocking;
+use crate::documents::{self, DocumentLine, DocumentState, document_id, find_upload};
 use crate::json::{Params, Part};
 use crate::listing::{Items, limit};
 use crate::problem::Problem;
-use crate::schema;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Wanted {
+pub(crate) struct DocumentQuery {
     /// Part of a name.
     query: Option<String>,
     state: Option<DocumentState>,
-    /// At most so many; 50 by default, 500 at most.
+    /// Maximum number of items: 50 by default, at most 500.
     limit: Option<usize>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     after: Option<String>,
 }
 
-/// Documents by name; what waits to be built comes first.
-#[utoipa::path(get, path = "/api/v1/documents", tag = "documents", params(Wanted),
+/// List documents by name; uploads that are not built yet come first.
+#[utoipa::path(get, path = "/api/v1/documents", tag = "documents", params(DocumentQuery),
     responses((status = 200, body = Items<DocumentLine>), (status = 401, body = Problem)))]
 pub(crate) async fn list(
     MayAsk(caller): MayAsk,
-    Params(wanted): Params<Wanted>,
+    Params(query): Params<DocumentQuery>,
 ) -> Result<Json<Items<DocumentLine>>, Problem> {
-    let Wanted { query, state, after, .. } = wanted;
-    let wanted = documents::Wanted { query, state, limit: limit(wanted.limit), after };
-    beside(move || documents::list(&caller.workspace, &wanted).map(Json)).await
+    let DocumentQuery { query, state, after, limit: requested } = query;
+    let query = documents::DocumentQuery { query, state, limit: limit(requested), after };
+    run_blocking(move || documents::list(&caller.workspace, &query).map(Json)).await
 }
 
-/// A document with what it is made of.
+/// A document with its parts.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct WholeDocument {
+pub(crate) struct DocumentDetail {
     id: String,
-    /// The first is the one shown; the others hold the same text.
+    /// The first one is displayed; the others are copies with the same text.
     names: Vec<String>,
     title: String,
     format: String,
@@ -57,17 +59,16 @@ pub(crate) struct WholeDocument {
     author: Option<String>,
     language: Option<String>,
     warnings: Vec<String>,
-    /// Nodes of each layer.
-    #[schema(value_type = std::collections::HashMap<String, u64>)]
+    /// Number of nodes of each layer.
     counts: BTreeMap<Layer, u64>,
     sections: Vec<SectionLine>,
-    /// Whether the original can be had.
+    /// Whether the original file can be downloaded.
     original: bool,
 }
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SectionLine {
-    id: String,
+    id: NodeId,
     name: Option<String>,
     page: Option<u32>,
     /// Characters of the document's text.
@@ -75,17 +76,17 @@ pub(crate) struct SectionLine {
     end: usize,
 }
 
-const SECTIONS: usize = 2_000;
+const MAX_SECTIONS: usize = 2_000;
 
-/// A document with what it is made of.
+/// Read a document's description, counts and sections.
 #[utoipa::path(get, path = "/api/v1/documents/{id}", tag = "documents",
-    params(("id" = String, Path, description = "An id, or a name")),
-    responses((status = 200, body = WholeDocument), (status = 404, body = Problem)))]
+    params(("id" = String, Path, description = "An id or a name")),
+    responses((status = 200, body = DocumentDetail), (status = 404, body = Problem)))]
 pub(crate) async fn get(
     MayAsk(caller): MayAsk,
     Part(id): Part<String>,
-) -> Result<Json<WholeDocument>, Problem> {
-    beside(move || {
+) -> Result<Json<DocumentDetail>, Problem> {
+    run_blocking(move || {
         let engine = caller.workspace.engine();
         let shown = engine.base().show(&document_id(&engine, &id)?)?;
         let Details::Document {
@@ -95,8 +96,14 @@ pub(crate) async fn get(
             return Err(Problem::not_found("such document"));
         };
         let file = engine.originals().get(&shown.node.document);
-        let sections = listed(&engine, Layer::Section, &shown.node.document, (None, SECTIONS))?;
-        Ok(Json(WholeDocument {
+        let query = ListQuery {
+            layer: Layer::Section,
+            document: Some(shown.node.document),
+            after: None,
+            limit: MAX_SECTIONS,
+        };
+        let sections = list_nodes(&engine, &query)?;
+        Ok(Json(DocumentDetail {
             id: shown.node.id.0,
             names,
             title: shown.node.title,
@@ -119,41 +126,35 @@ pub(crate) async fn get(
 impl From<Listed> for SectionLine {
     fn from(listed: Listed) -> Self {
         let Listed { id, section: name, page, span, .. } = listed;
-        Self { id: id.0, name, page, start: span.start, end: span.end }
+        Self { id, name, page, start: span.start, end: span.end }
     }
 }
 
-fn listed(
-    engine: &halma_engine::Engine,
-    layer: Layer,
-    document: &str,
-    (after, limit): (Option<NodeId>, usize),
-) -> Result<Vec<Listed>, Problem> {
-    // A name may hold a `*`, which stands for anything here: what belongs to others is left out.
-    let query = ListQuery { layer, document: Some(document.to_owned()), after, limit };
-    let mut found = engine.base().list(&query)?;
-    found.retain(|listed| listed.document.is_empty() || listed.document == document);
-    Ok(found)
+/// Nodes of the one document that the query names. In the query `*` stands for any characters, and
+/// a document's name may contain one, so nodes of other documents are dropped.
+fn list_nodes(engine: &Engine, query: &ListQuery) -> Result<Vec<Listed>, Problem> {
+    let mut nodes = engine.base().list(query)?;
+    nodes.retain(|node| node.document.is_empty() || Some(&node.document) == query.document.as_ref());
+    Ok(nodes)
 }
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Range {
+pub(crate) struct TextRange {
     /// The first character.
     start: Option<usize>,
-    /// The character behind the last one.
+    /// The character after the last one.
     end: Option<usize>,
 }
 
 #[derive(Serialize, ToSchema)]
-#[expect(clippy::struct_field_names, reason = "the interface's words")]
-pub(crate) struct Text {
+pub(crate) struct DocumentText {
     text: String,
-    /// Characters of the whole text.
+    /// Characters of the document's text.
     start: usize,
     end: usize,
-    /// Of the whole text.
+    /// Characters of the document's whole text.
     length: usize,
     pages: Vec<PageRange>,
 }
@@ -165,19 +166,19 @@ pub(crate) struct PageRange {
     end: usize,
 }
 
-/// Of a text so many characters are given at a time, at most.
-const LONGEST: usize = 1_000_000;
+/// Characters of one response at most.
+const MAX_CHARACTERS: usize = 1_000_000;
 
-/// A document's text, whole or in part, as citations count its characters.
+/// Read a document's text or a range of its characters, counted as citations count them.
 #[utoipa::path(get, path = "/api/v1/documents/{id}/text", tag = "documents",
-    params(("id" = String, Path, description = "An id, or a name"), Range),
-    responses((status = 200, body = Text), (status = 404, body = Problem)))]
+    params(("id" = String, Path, description = "An id or a name"), TextRange),
+    responses((status = 200, body = DocumentText), (status = 404, body = Problem)))]
 pub(crate) async fn text(
     MayAsk(caller): MayAsk,
     Part(id): Part<String>,
-    Params(range): Params<Range>,
-) -> Result<Json<Text>, Problem> {
-    beside(move || {
+    Params(range): Params<TextRange>,
+) -> Result<Json<DocumentText>, Problem> {
+    run_blocking(move || {
         let engine = caller.workspace.engine();
         let shown = engine.base().show(&document_id(&engine, &id)?)?;
         let Details::Document { pages, .. } = shown.details else {
@@ -186,12 +187,12 @@ pub(crate) async fn text(
         let length = shown.node.span.end;
         let end = range.end.unwrap_or(length).min(length);
         let start = range.start.unwrap_or(0).min(end);
-        let end = end.min(start + LONGEST);
+        let end = end.min(start + MAX_CHARACTERS);
         let text = shown.node.text.chars().skip(start).take(end - start).collect();
         let ends = pages.iter().skip(1).map(|(_, at)| *at).chain([length]);
         let pages = pages.iter().zip(ends);
         let pages = pages.map(|((page, start), end)| PageRange { page: *page, start: *start, end });
-        Ok(Json(Text { text, start, end, length, pages: pages.collect() }))
+        Ok(Json(DocumentText { text, start, end, length, pages: pages.collect() }))
     })
     .await
 }
@@ -199,69 +200,71 @@ pub(crate) async fn text(
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct OfLayer {
-    /// `chunk` where none is named.
-    #[param(value_type = Option<String>)]
+pub(crate) struct NodeQuery {
+    /// `chunk` by default.
     layer: Option<Layer>,
-    /// At most so many; 50 by default, 500 at most.
+    /// Maximum number of items: 50 by default, at most 500.
     limit: Option<usize>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     after: Option<String>,
 }
 
-/// What was made of a document, by layer, in the order of the text.
+/// List the nodes that a document was turned into, in the order of its text.
 #[utoipa::path(get, path = "/api/v1/documents/{id}/nodes", tag = "documents",
-    params(("id" = String, Path, description = "An id, or a name"), OfLayer),
-    responses((status = 200, body = Items<schema::Hit>), (status = 404, body = Problem)))]
+    params(("id" = String, Path, description = "An id or a name"), NodeQuery),
+    responses((status = 200, body = Items<Hit>), (status = 404, body = Problem)))]
 pub(crate) async fn nodes(
     MayAsk(caller): MayAsk,
     Part(id): Part<String>,
-    Params(wanted): Params<OfLayer>,
+    Params(query): Params<NodeQuery>,
 ) -> Result<Json<Items<Hit>>, Problem> {
-    beside(move || {
+    run_blocking(move || {
         let engine = caller.workspace.engine();
         let document = engine.base().show(&document_id(&engine, &id)?)?.node.document;
-        let (layer, limit) = (wanted.layer.unwrap_or(Layer::Chunk), limit(wanted.limit));
-        let after = wanted.after.as_deref().map(NodeId::from);
-        let found = listed(&engine, layer, &document, (after, limit + 1))?;
-        let hits = found.into_iter().map(as_hit).collect();
+        let limit = limit(query.limit);
+        let query = ListQuery {
+            layer: query.layer.unwrap_or(Layer::Chunk),
+            document: Some(document),
+            after: query.after.as_deref().map(NodeId::from),
+            limit: limit + 1,
+        };
+        let hits = list_nodes(&engine, &query)?.into_iter().map(into_hit).collect();
         Ok(Json(Items::cut(hits, limit, |hit: &Hit| hit.id.0.clone())))
     })
     .await
 }
 
-fn as_hit(listed: Listed) -> Hit {
+fn into_hit(listed: Listed) -> Hit {
     let Listed { id, layer, title, text, document, section, page, span, .. } = listed;
     let (parent, score, cosine, parts) = (None, 0.0, None, vec![]);
     Hit { id, layer, parent, document, title, section, page, text, score, cosine, parts, span }
 }
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Removed {
-    /// Nodes that went, by layer.
-    #[schema(value_type = std::collections::HashMap<String, u64>)]
+pub(crate) struct DeletedDocument {
+    /// Number of removed nodes of each layer.
     removed: BTreeMap<Layer, u64>,
 }
 
-/// Deletes a document with everything made of it: nodes, vectors, kept replies, traces that quote
-/// it, and the original. Of an upload that is not built yet, the file.
+/// Delete a document and everything derived from it: nodes, vectors, cached replies, traces that
+/// quote it, and the original file. For an upload that is not built yet, delete the file.
 #[utoipa::path(delete, path = "/api/v1/documents/{id}", tag = "documents",
     params(("id" = String, Path)),
-    responses((status = 200, body = Removed), (status = 404, body = Problem)))]
+    responses((status = 200, body = DeletedDocument), (status = 404, body = Problem)))]
 pub(crate) async fn delete(
     MayWrite(caller): MayWrite,
     Part(id): Part<String>,
-) -> Result<Json<Removed>, Problem> {
-    beside(move || {
+) -> Result<Json<DeletedDocument>, Problem> {
+    run_blocking(move || {
         let engine = caller.workspace.engine();
-        if let Some(upload) = upload_of(&engine, &id) {
+        if let Some(upload) = find_upload(&engine, &id) {
             engine.originals().remove(&[upload.name]).map_err(|e| Problem::internal(&e))?;
-            return Ok(Json(Removed { removed: BTreeMap::new() }));
+            return Ok(Json(DeletedDocument { removed: BTreeMap::new() }));
         }
         // By id, so that no name is taken for a pattern.
         let id = engine.base().show(&document_id(&engine, &id)?)?.node.id;
         let deleted = engine.delete(&[id.0])?;
-        Ok(Json(Removed { removed: deleted.nodes }))
+        Ok(Json(DeletedDocument { removed: deleted.nodes }))
     })
     .await
 }

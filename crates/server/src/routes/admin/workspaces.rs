@@ -1,4 +1,4 @@
-//! Workspaces: listed, made, removed.
+//! Workspaces: listed, created, removed.
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::access::MayAdmin;
 use crate::app::Shared;
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::json::{Body, Part};
 use crate::listing::Items;
 use crate::problem::Problem;
@@ -30,7 +30,7 @@ fn line(workspace: &Workspace) -> Result<WorkspaceLine, Problem> {
     Ok(WorkspaceLine { name: workspace.name.clone(), documents: stats.documents, created })
 }
 
-/// All workspaces.
+/// List the workspaces.
 #[utoipa::path(get, path = "/api/v1/workspaces", tag = "workspaces",
     responses((status = 200, body = Items<WorkspaceLine>), (status = 403, body = Problem)))]
 pub(crate) async fn list(
@@ -40,7 +40,7 @@ pub(crate) async fn list(
     let mut lines = vec![];
     for name in app.workspaces.names() {
         let workspace = app.workspaces.get(&name).await?;
-        lines.push(beside(move || line(&workspace)).await?);
+        lines.push(run_blocking(move || line(&workspace)).await?);
     }
     Ok(Json(Items::whole(lines)))
 }
@@ -48,11 +48,11 @@ pub(crate) async fn list(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewWorkspace {
-    /// a-z, 0-9, - and _, at most 64 of them.
+    /// At most 64 characters: a-z, 0-9, - and _.
     name: String,
 }
 
-/// Makes a workspace.
+/// Create a workspace.
 #[utoipa::path(post, path = "/api/v1/workspaces", tag = "workspaces", request_body = NewWorkspace,
     responses((status = 201, body = WorkspaceLine), (status = 409, body = Problem),
         (status = 422, body = Problem)))]
@@ -62,11 +62,11 @@ pub(crate) async fn create(
     Body(new): Body<NewWorkspace>,
 ) -> Result<(StatusCode, Json<WorkspaceLine>), Problem> {
     let workspace = app.workspaces.create(&new.name).await?;
-    let line = beside(move || line(&workspace)).await?;
+    let line = run_blocking(move || line(&workspace)).await?;
     Ok((StatusCode::CREATED, Json(line)))
 }
 
-/// Removes a workspace with everything in it, for good.
+/// Remove a workspace and everything in it permanently.
 #[utoipa::path(delete, path = "/api/v1/workspaces/{name}", tag = "workspaces",
     params(("name" = String, Path)),
     responses((status = 204), (status = 404, body = Problem), (status = 422, body = Problem)))]

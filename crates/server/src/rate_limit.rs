@@ -1,4 +1,4 @@
-//! How often a key may call.
+//! How many requests a key may send in a minute.
 use std::num::NonZeroU32;
 
 use axum::http::StatusCode;
@@ -7,23 +7,23 @@ use governor::{DefaultKeyedRateLimiter, Quota};
 
 use crate::problem::Problem;
 
-pub(crate) struct Limits {
+pub(crate) struct RateLimit {
     per_key: Option<DefaultKeyedRateLimiter<String>>,
 }
 
-impl Limits {
+impl RateLimit {
     /// With 0 there is no limit.
     pub(crate) fn new(requests_per_minute: u32) -> Self {
         let quota = NonZeroU32::new(requests_per_minute).map(Quota::per_minute);
         Self { per_key: quota.map(DefaultKeyedRateLimiter::keyed) }
     }
 
-    /// Counts a request of a key.
-    pub(crate) fn take(&self, key: &str) -> Result<(), Problem> {
+    /// Counts a request of the key with this id.
+    pub(crate) fn check(&self, key: &str) -> Result<(), Problem> {
         let Some(limiter) = &self.per_key else { return Ok(()) };
         limiter.check_key(&key.to_owned()).map_err(|not_until| {
             let wait = not_until.wait_time_from(DefaultClock::default().now()).as_secs() + 1;
-            Problem::new(StatusCode::TOO_MANY_REQUESTS, "this key calls too often")
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "this key has sent too many requests")
                 .hint(format!("try again in {wait} s; `serve.requests_per_minute` is the limit"))
         })
     }
@@ -34,12 +34,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_key_has_a_limit_of_its_own() {
-        let limits = Limits::new(2);
-        assert!(limits.take("a").is_ok() && limits.take("a").is_ok());
-        assert_eq!(limits.take("a").unwrap_err().status, 429);
-        assert!(limits.take("b").is_ok());
-        let open = Limits::new(0);
-        assert!((0..1000).all(|_| open.take("a").is_ok()));
+    fn each_key_has_its_own_limit() {
+        let limits = RateLimit::new(2);
+        assert!(limits.check("a").is_ok() && limits.check("a").is_ok());
+        assert_eq!(limits.check("a").unwrap_err().status, 429);
+        assert!(limits.check("b").is_ok());
+        let unlimited = RateLimit::new(0);
+        assert!((0..1000).all(|_| unlimited.check("a").is_ok()));
     }
 }

@@ -1,4 +1,4 @@
-//! Keys: listed, made, revoked.
+//! API keys: listed, created, revoked.
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -7,54 +7,53 @@ use utoipa::ToSchema;
 
 use crate::access::MayAdmin;
 use crate::app::Shared;
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::json::{Body, Part};
 use crate::keys::{Key, KeysError, NewKey};
 use crate::listing::Items;
 use crate::problem::Problem;
 
-/// A new key; its text is told this once.
+/// A new key; this response is the only one that contains its secret.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct MadeKey {
+pub(crate) struct CreatedKey {
     #[serde(flatten)]
-    about: Key,
+    info: Key,
     /// What a client sends: `halma_<id>_<secret>`.
     key: String,
 }
 
-/// All keys, without their secrets.
+/// List the keys, without their secrets.
 #[utoipa::path(get, path = "/api/v1/keys", tag = "keys",
     responses((status = 200, body = Items<Key>), (status = 403, body = Problem)))]
 pub(crate) async fn list(
     State(app): State<Shared>,
     MayAdmin(_caller): MayAdmin,
 ) -> Result<Json<Items<Key>>, Problem> {
-    beside(move || Ok(Json(Items::whole(app.keys.file().list()?)))).await
+    run_blocking(move || Ok(Json(Items::whole(app.keys.file().list()?)))).await
 }
 
-/// Makes a key. The first one closes a server that was open until then.
+/// Create a key. From the first key on, every request requires one.
 #[utoipa::path(post, path = "/api/v1/keys", tag = "keys", request_body = NewKey,
-    responses((status = 201, body = MadeKey), (status = 422, body = Problem)))]
+    responses((status = 201, body = CreatedKey), (status = 422, body = Problem)))]
 pub(crate) async fn create(
     State(app): State<Shared>,
     MayAdmin(_caller): MayAdmin,
     Body(new): Body<NewKey>,
-) -> Result<(StatusCode, Json<MadeKey>), Problem> {
-    beside(move || {
-        let known = app.workspaces.names();
+) -> Result<(StatusCode, Json<CreatedKey>), Problem> {
+    run_blocking(move || {
         let workspace = new.workspace.as_deref().unwrap_or(crate::workspace::DEFAULT);
-        if !known.iter().any(|name| name == workspace) {
+        if !app.workspaces.names().iter().any(|name| name == workspace) {
             return Err(Problem::unfit(format!("there is no workspace `{workspace}`"))
-                .hint("make it first"));
+                .hint("create it first"));
         }
-        let (about, key) = app.keys.file().create(new)?;
-        app.keys.look();
-        Ok((StatusCode::CREATED, Json(MadeKey { about, key })))
+        let (info, key) = app.keys.file().create(new)?;
+        app.keys.reload();
+        Ok((StatusCode::CREATED, Json(CreatedKey { info, key })))
     })
     .await
 }
 
-/// Revokes a key for good; what it is streaming ends.
+/// Revoke a key permanently and close its open streams.
 #[utoipa::path(delete, path = "/api/v1/keys/{id}", tag = "keys", params(("id" = String, Path)),
     responses((status = 204), (status = 404, body = Problem)))]
 pub(crate) async fn revoke(
@@ -62,9 +61,9 @@ pub(crate) async fn revoke(
     MayAdmin(_caller): MayAdmin,
     Part(id): Part<String>,
 ) -> Result<StatusCode, Problem> {
-    beside(move || {
+    run_blocking(move || {
         app.keys.file().revoke(&id)?;
-        app.keys.look();
+        app.keys.reload();
         Ok(StatusCode::NO_CONTENT)
     })
     .await
@@ -74,7 +73,7 @@ impl From<KeysError> for Problem {
     fn from(error: KeysError) -> Self {
         match error {
             KeysError::Unknown(_) => Self::not_found("such key"),
-            KeysError::Unfit(said) => Self::unfit(said),
+            KeysError::Invalid(reason) => Self::unfit(reason),
             KeysError::File { .. } | KeysError::Broken { .. } | KeysError::Random(_) => {
                 Self::internal(&error)
             }

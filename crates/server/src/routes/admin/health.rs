@@ -1,10 +1,11 @@
-//! Whether the server is there, who calls it, what it is configured with.
+//! Health of the server, the caller's permissions, the configuration.
 use axum::Json;
 use axum::extract::State;
+use halma_engine::ShownValue;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::access::{Known, MayAdmin};
+use crate::access::{AnyKey, MayAdmin};
 use crate::app::Shared;
 use crate::keys::Scope;
 use crate::problem::Problem;
@@ -16,7 +17,7 @@ pub(crate) struct Health {
     version: &'static str,
 }
 
-/// Whether the server is there; needs no key.
+/// Check that the server is running; no key is required.
 #[utoipa::path(get, path = "/api/v1/health", tag = "server", security(()),
     responses((status = 200, body = Health)))]
 pub(crate) async fn health() -> Json<Health> {
@@ -27,19 +28,19 @@ pub(crate) async fn health() -> Json<Health> {
 pub(crate) struct Me {
     workspace: String,
     scopes: Vec<Scope>,
-    /// Whether requests need a key.
+    /// Whether requests require a key.
     keys_required: bool,
     /// The key's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    /// Whether this is the demo's library.
+    /// Whether this is the demo library.
     demo: bool,
 }
 
-/// Who calls, and what they may do.
+/// Read the caller's workspace and scopes.
 #[utoipa::path(get, path = "/api/v1/me", tag = "server",
     responses((status = 200, body = Me), (status = 401, body = Problem)))]
-pub(crate) async fn me(State(app): State<Shared>, Known(caller): Known) -> Json<Me> {
+pub(crate) async fn me(State(app): State<Shared>, AnyKey(caller): AnyKey) -> Json<Me> {
     Json(Me {
         workspace: caller.workspace.name.clone(),
         scopes: caller.scopes(),
@@ -49,39 +50,27 @@ pub(crate) async fn me(State(app): State<Shared>, Known(caller): Known) -> Json<
     })
 }
 
-/// A value of the configuration and where it came from.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct ConfigValue {
-    /// Dotted, as in `strategy.kar3.n`.
-    key: String,
-    value: serde_json::Value,
-    /// `default`, a file, or a flag.
-    origin: String,
-}
-
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ConfigValues {
-    values: Vec<ConfigValue>,
+    values: Vec<ShownValue>,
 }
 
-/// The configuration as resolved. Keys of models are not among it: it names the variables that
-/// hold them.
+/// Read the resolved configuration. It never contains API keys of models, only the names of the
+/// environment variables that hold them.
 #[utoipa::path(get, path = "/api/v1/config", tag = "server",
     responses((status = 200, body = ConfigValues), (status = 403, body = Problem)))]
 pub(crate) async fn config(
     State(app): State<Shared>,
     MayAdmin(_caller): MayAdmin,
 ) -> Result<Json<ConfigValues>, Problem> {
-    let shown = halma_engine::show(&app.loaded)?.into_iter();
-    let values = shown.map(|shown| ConfigValue {
-        key: shown.key,
-        value: without_password(shown.value),
-        origin: shown.origin,
-    });
-    Ok(Json(ConfigValues { values: values.collect() }))
+    let mut values = halma_engine::show(&app.loaded)?;
+    for shown in &mut values {
+        shown.value = without_password(std::mem::take(&mut shown.value));
+    }
+    Ok(Json(ConfigValues { values }))
 }
 
-/// An address may carry a name and a password.
+/// Removes user name and password from an address.
 fn without_password(value: serde_json::Value) -> serde_json::Value {
     let Some((scheme, rest)) = value.as_str().and_then(|text| text.split_once("://")) else {
         return value;
@@ -98,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_in_an_address_is_not_shown() {
+    fn a_password_in_an_address_is_removed() {
         assert_eq!(without_password("http://a:b@host/v1".into()), "http://…@host/v1");
         assert_eq!(without_password("http://host/v1@x".into()), "http://host/v1@x");
         assert_eq!(without_password(3.into()), 3);

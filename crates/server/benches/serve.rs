@@ -64,7 +64,10 @@ async fn main() {
         }
     };
     let ask = |n: usize, strategy: &str, stream: bool| {
-        post("/api/v1/ask", json!({"question": question(n), "strategy": strategy, "stream": stream}))
+        post(
+            "/api/v1/ask",
+            json!({"question": question(n), "strategy": strategy, "stream": stream}),
+        )
     };
     let over_http = latencies(500, |n| {
         let asking = ask(n, "direct", false);

@@ -84,7 +84,8 @@ fn key(app: &App, headers: &HeaderMap) -> Result<Arc<Key>, Problem> {
         kind.eq_ignore_ascii_case("bearer").then_some(rest.trim())
     });
     // An unknown, a revoked and an expired key must look the same from outside.
-    text.and_then(|text| app.keys.authenticate(text)).ok_or_else(|| refused("this key is not valid"))
+    text.and_then(|text| app.keys.authenticate(text))
+        .ok_or_else(|| refused("this key is not valid"))
 }
 
 /// A caller with any key.

@@ -6,8 +6,8 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 use halma_core::{
-    Answer, AnswerKind, Budget, Cx, Error, Meter, Outcome, Question, Strategy, Trace,
-    UsageTotal, Watcher,
+    Answer, AnswerKind, Budget, Cx, Error, Meter, Outcome, Question, Strategy, Trace, UsageTotal,
+    Watcher,
 };
 use halma_engine::{Engine, Exchange, KeptTrace, TraceBody, TraceHead, Traces};
 use serde::{Deserialize, Serialize};

@@ -182,7 +182,8 @@ fn document_line(listed: Listed, engine: &Engine, builds: &[Build]) -> DocumentL
         chunks: part(Layer::Chunk),
         atoms: part(Layer::Atom),
         updated: file.and_then(|file| file.modified).map(|at: SystemTime| at.into()),
-        error: (failed > 0).then(|| format!("{failed} units of work failed; build again to retry them")),
+        error: (failed > 0)
+            .then(|| format!("{failed} units of work failed; build again to retry them")),
     }
 }
 

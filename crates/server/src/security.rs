@@ -68,7 +68,12 @@ fn request_id(headers: &HeaderMap) -> String {
 }
 
 /// Refuses requests that a web page of another site makes the browser of its visitor send.
-fn cross_site_problem(app: &App, method: &Method, headers: &HeaderMap, uri: &Uri) -> Option<Problem> {
+fn cross_site_problem(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    uri: &Uri,
+) -> Option<Problem> {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let host = text(HOST).or_else(|| uri.authority().map(axum::http::uri::Authority::as_str));
     let host = host.unwrap_or_default();

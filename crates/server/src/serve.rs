@@ -158,8 +158,7 @@ impl Connection {
             .max_buf_size(MAX_HEAD)
             .max_headers(MAX_HEADERS);
         let service = TowerToHyperService::new(service);
-        let mut serving =
-            std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
+        let mut serving = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
         let ended = tokio::select! {
             ended = serving.as_mut() => ended,
             () = app.stopping(Stop::Soon) => {

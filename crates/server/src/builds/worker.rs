@@ -65,8 +65,9 @@ async fn run(workspace: &Workspace, mut build: Build, allowance: &Allowance) {
     let key = build.key.as_deref();
     let meter = key.and_then(|key| allowance.meter_of_id(key, &workspace.usage));
     let meter = meter.unwrap_or_else(|| Arc::new(Meter::unlimited()));
-    let done =
-        engine.index_within(&inputs(workspace), &options(build.uploads.as_deref()), progress, meter).await;
+    let done = engine
+        .index_within(&inputs(workspace), &options(build.uploads.as_deref()), progress, meter)
+        .await;
     if let Ok(report) = &done {
         let usage_key = UsageKey::today(build.key.as_deref().unwrap_or_default(), "index");
         workspace.usage.add(usage_key, UsageCounts::from_total(report.usage, 0));

@@ -78,7 +78,9 @@ impl KeyFile {
             return Err(KeysError::Invalid("a key needs at least one scope: ask, write or admin"));
         }
         if !is_name(&workspace) {
-            return Err(KeysError::Invalid("the name of a workspace consists of a-z, 0-9, - and _"));
+            return Err(KeysError::Invalid(
+                "the name of a workspace consists of a-z, 0-9, - and _",
+            ));
         }
         if new.name.trim().is_empty() || new.name.chars().count() > 100 {
             return Err(KeysError::Invalid("a key needs a name of 1 to 100 characters"));

@@ -97,9 +97,8 @@ impl Keys {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         loaded.required |= stamp.is_some();
         loaded.stamp = stamp;
-        let entry = |(key, hash): (Key, _)| {
-            (key.id.clone(), LoadedKey { key: Arc::new(key), hash })
-        };
+        let entry =
+            |(key, hash): (Key, _)| (key.id.clone(), LoadedKey { key: Arc::new(key), hash });
         loaded.keys = hashed.into_iter().map(entry).collect();
         drop(loaded);
         self.reloads.send_modify(|reloads| *reloads += 1);

@@ -55,7 +55,9 @@ pub async fn serve_stdio(options: ServeOptions) -> Result<(), ServeError> {
     let app = Arc::new(App::new(setup)?);
     let workspace = Arc::clone(app.workspaces.root());
     let tools = Tools::for_caller(app, Caller { key: None, workspace });
-    let failed = |e: &dyn std::fmt::Display| ServeError::Start(format!("the connection to the agent failed: {e}"));
+    let failed = |e: &dyn std::fmt::Display| {
+        ServeError::Start(format!("the connection to the agent failed: {e}"))
+    };
     let running = tools.serve(rmcp::transport::stdio()).await.map_err(|e| failed(&e))?;
     running.waiting().await.map_err(|e| failed(&e)).map(drop)
 }

@@ -61,7 +61,8 @@ impl Tools {
 
     /// Over HTTP, the caller that the request was authorized for.
     fn caller(&self, context: &Context) -> Result<Caller, ErrorData> {
-        let from_request = || context.extensions.get::<Parts>()?.extensions.get::<Caller>().cloned();
+        let from_request =
+            || context.extensions.get::<Parts>()?.extensions.get::<Caller>().cloned();
         let caller = self.caller.clone().or_else(from_request);
         caller.ok_or_else(|| ErrorData::internal_error("the request has no caller", None))
     }
@@ -166,7 +167,8 @@ async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutpu
     let lines: Vec<String> = hits
         .iter()
         .map(|hit| {
-            let location = format!("{}, characters {}–{}", hit.document, hit.span.start, hit.span.end);
+            let location =
+                format!("{}, characters {}–{}", hit.document, hit.span.start, hit.span.end);
             format!("{} ({location}):\n{}", hit.title, hit.text)
         })
         .collect();
@@ -174,10 +176,7 @@ async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutpu
     Ok(ToolOutput { text, data: json!({"hits": hits}) })
 }
 
-async fn read_document(
-    caller: Caller,
-    arguments: ReadArguments,
-) -> Result<ToolOutput, Problem> {
+async fn read_document(caller: Caller, arguments: ReadArguments) -> Result<ToolOutput, Problem> {
     run_blocking(move || {
         let engine = caller.workspace.engine();
         let node = engine.base().show(&document_id(&engine, &arguments.document)?)?.node;
@@ -192,10 +191,7 @@ async fn read_document(
     .await
 }
 
-async fn list_documents(
-    caller: Caller,
-    arguments: ListArguments,
-) -> Result<ToolOutput, Problem> {
+async fn list_documents(caller: Caller, arguments: ListArguments) -> Result<ToolOutput, Problem> {
     run_blocking(move || {
         let query = documents::DocumentQuery {
             query: arguments.query,

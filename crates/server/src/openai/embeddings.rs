@@ -55,8 +55,13 @@ pub(crate) async fn embeddings(
         Input::One(text) => vec![text],
         Input::Many(texts) => texts,
     };
-    if texts.is_empty() || texts.len() > MAX_TEXTS || texts.iter().any(|text| text.trim().is_empty()) {
-        return Err(Problem::unfit(format!("`input` must be 1 to {MAX_TEXTS} texts, none of them empty")));
+    if texts.is_empty()
+        || texts.len() > MAX_TEXTS
+        || texts.iter().any(|text| text.trim().is_empty())
+    {
+        return Err(Problem::unfit(format!(
+            "`input` must be 1 to {MAX_TEXTS} texts, none of them empty"
+        )));
     }
     let base64 = match request.encoding_format.as_deref() {
         None | Some("float") => false,

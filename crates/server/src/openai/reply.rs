@@ -135,7 +135,8 @@ mod tests {
 
     #[test]
     fn an_abstention_says_why() {
-        let answer = Answer { abstained: true, reason: "no near passage".into(), ..Answer::default() };
+        let answer =
+            Answer { abstained: true, reason: "no near passage".into(), ..Answer::default() };
         assert_eq!(render(&answer).text, "I cannot answer that: no near passage");
     }
 }

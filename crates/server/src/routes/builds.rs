@@ -92,8 +92,9 @@ async fn check(caller: &Caller, request: BuildRequest) -> Result<Option<Vec<Stri
         let existing: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
         let uploads = request.uploads.filter(|uploads| !uploads.is_empty());
         if existing.is_empty() {
-            return Err(Problem::unfit("no documents have been uploaded")
-                .hint("upload documents first"));
+            return Err(
+                Problem::unfit("no documents have been uploaded").hint("upload documents first")
+            );
         }
         match uploads.iter().flatten().find(|upload| !existing.contains(upload.as_str())) {
             Some(upload) => Err(Problem::unfit(format!("there is no upload `{upload}`"))),
@@ -149,7 +150,7 @@ async fn follow(app: &Shared, caller: &Caller, id: &str, sender: &EventSender) {
             return;
         }
         tokio::select! {
-            changed = changes.changed() => if changed.is_err() { return },
+            more = changes.changed() => if more.is_err() { return },
             () = caller.revoked(app) => return,
             () = app.stopping(Stop::Soon) => return,
         }

@@ -1,4 +1,4 @@
-//! All routes, with their OpenAPI description.
+//! All routes, with their `OpenAPI` description.
 mod admin;
 mod ask;
 mod builds;

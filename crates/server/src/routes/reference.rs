@@ -1,4 +1,4 @@
-//! The OpenAPI description, and a page that shows it.
+//! The `OpenAPI` description, and a page that shows it.
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse as _;

@@ -139,7 +139,10 @@ async fn an_interrupted_upload_leaves_nothing() {
     });
     cut.await.unwrap();
     let uploads = world.dir.path().join("uploads");
-    until("the removal of the incomplete file", || std::fs::read_dir(&uploads).unwrap().next().is_none()).await;
+    until("the removal of the incomplete file", || {
+        std::fs::read_dir(&uploads).unwrap().next().is_none()
+    })
+    .await;
     assert_eq!(names(&world.get_json("/api/v1/documents?state=queued").await).len(), 0);
     // What a crash leaves is removed at the next start.
     let dir = world.stop().await;

@@ -111,7 +111,8 @@ async fn no_tenant_gets_data_of_another() {
     let mut tenants = vec![];
     for (name, word) in [("left", "Quillon"), ("right", "Zephrane")] {
         let body = json!({"name": name});
-        let created = world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&ops).json(&body);
+        let created =
+            world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&ops).json(&body);
         assert_eq!(created.send().await.unwrap().status(), 201);
         let key = world.key(&[Scope::Ask, Scope::Write], name);
         tenants.push(Tenant { key, word, foreign: vec![] });

@@ -51,7 +51,8 @@ fn every_form_of_schema_has_a_type() {
 }
 
 fn typescript(openapi: &Value) -> String {
-    let mut out = format!("// Generated from the OpenAPI description; do not edit.\n// {COMMAND}\n");
+    let mut out =
+        format!("// Generated from the OpenAPI description; do not edit.\n// {COMMAND}\n");
     for (name, schema) in openapi["components"]["schemas"].as_object().unwrap() {
         out.push('\n');
         comment(&mut out, schema, "");

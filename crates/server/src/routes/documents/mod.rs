@@ -134,7 +134,8 @@ impl From<Listed> for SectionLine {
 /// a document's name may contain one, so nodes of other documents are dropped.
 fn list_nodes(engine: &Engine, query: &ListQuery) -> Result<Vec<Listed>, Problem> {
     let mut nodes = engine.base().list(query)?;
-    nodes.retain(|node| node.document.is_empty() || Some(&node.document) == query.document.as_ref());
+    nodes
+        .retain(|node| node.document.is_empty() || Some(&node.document) == query.document.as_ref());
     Ok(nodes)
 }
 

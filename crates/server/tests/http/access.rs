@@ -61,7 +61,7 @@ const ROUTES: &[(&str, &str, Option<Scope>)] = &[
     ("post", "/v1/embeddings", Some(Scope::Ask)),
 ];
 
-/// Routes that require no key, and the one that OpenAPI does not describe.
+/// Routes that require no key, and the one that `OpenAPI` does not describe.
 const OPEN: &[&str] = &["get /api/v1/health"];
 const MCP: (&str, &str, Option<Scope>) = ("post", "/mcp", Some(Scope::Ask));
 

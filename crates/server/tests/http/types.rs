@@ -1,4 +1,4 @@
-//! The web UI's types, generated from the OpenAPI description, so that they cannot differ from it.
+//! The web UI's types, generated from the `OpenAPI` description, so that they cannot differ from it.
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -128,9 +128,11 @@ fn object(schema: &Value, indent: &str) -> String {
     let values = &schema["additionalProperties"];
     let Some(properties) = schema["properties"].as_object() else {
         let values = if values.is_object() { type_of(values, indent) } else { "unknown".into() };
-        return match schema["propertyNames"]["$ref"].is_string() {
-            true => format!("Partial<Record<{}, {values}>>", type_of(&schema["propertyNames"], "")),
-            false => format!("Record<string, {values}>"),
+        let keys = &schema["propertyNames"];
+        return if keys["$ref"].is_string() {
+            format!("Partial<Record<{}, {values}>>", type_of(keys, ""))
+        } else {
+            format!("Record<string, {values}>")
         };
     };
     let deeper = format!("{indent}  ");

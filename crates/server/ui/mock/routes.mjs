@@ -86,24 +86,24 @@ async function upload(request) {
   return { accepted, refused: refused.map((name) => ({ name, reason: "it is a program, not a document", hint: "Halma reads PDF, DOCX, PPTX, XLSX, CSV, HTML, Markdown, text, e-mail and EPUB." })) };
 }
 
-function build(uploads) {
-  const made = { id: `b${state.next++}`, state: "running", stage: "reading", done: 0, total: 60, rate_per_s: 6, seconds_left: 10, started: new Date().toISOString() };
-  state.builds.unshift(made);
-  const taken = state.uploads.filter((u) => !uploads?.length || uploads.includes(u.upload));
-  state.uploads = state.uploads.filter((u) => !taken.includes(u));
-  for (const { name, bytes } of taken) state.documents.unshift({ id: `n${state.next++}`, name, bytes, format: name.split(".").pop(), state: "building", chunks: 0, atoms: 0, updated: made.started, text: "New text." });
+function startBuild(uploads) {
+  const build = { id: `b${state.next++}`, state: "running", stage: "reading", done: 0, total: 60, rate_per_s: 6, seconds_left: 10, started: new Date().toISOString() };
+  state.builds.unshift(build);
+  const chosen = state.uploads.filter((u) => !uploads?.length || uploads.includes(u.upload));
+  state.uploads = state.uploads.filter((u) => !chosen.includes(u));
+  for (const { name, bytes } of chosen) state.documents.unshift({ id: `n${state.next++}`, name, bytes, format: name.split(".").pop(), state: "building", chunks: 0, atoms: 0, updated: build.started, text: "New text." });
   const clock = setInterval(() => {
-    if (made.state === "paused") return;
-    if (made.state === "running") made.done = Math.min(made.total, made.done + 2);
-    made.stage = ["reading", "chunking", "atomizing", "embedding"][Math.floor((made.done / made.total) * 3.99)];
-    made.seconds_left = (made.total - made.done) / 6;
-    if (made.done < made.total && made.state === "running") return;
-    if (made.state === "running") made.state = "done";
-    made.finished = new Date().toISOString();
+    if (build.state === "paused") return;
+    if (build.state === "running") build.done = Math.min(build.total, build.done + 2);
+    build.stage = ["reading", "chunking", "atomizing", "embedding"][Math.floor((build.done / build.total) * 3.99)];
+    build.seconds_left = (build.total - build.done) / 6;
+    if (build.done < build.total && build.state === "running") return;
+    if (build.state === "running") build.state = "done";
+    build.finished = new Date().toISOString();
     for (const d of state.documents.filter((one) => one.state === "building")) Object.assign(d, { state: "indexed", chunks: 4, atoms: 9 });
     clearInterval(clock);
   }, 100);
-  return made;
+  return build;
 }
 
 async function watch(response, id) {
@@ -111,11 +111,11 @@ async function watch(response, id) {
   let left = false;
   response.on("close", () => (left = true));
   for (;;) {
-    const made = state.builds.find((b) => b.id === id);
-    if (left || !made) break;
-    const over = made.finished !== undefined;
-    send(over ? "done" : "progress", made);
-    if (over) break;
+    const build = state.builds.find((b) => b.id === id);
+    if (left || !build) break;
+    const ended = build.finished !== undefined;
+    send(ended ? "done" : "progress", build);
+    if (ended) break;
     await sleep(150);
   }
   response.end();
@@ -140,7 +140,7 @@ const ROUTES = [
   }],
   ["GET", /^\/documents\/([^/]+)\/nodes$/, ([id], q) => ({ items: world.nodes.filter((n) => n.document === doc(id)?.name && n.layer === q.get("layer")) })],
   ["POST", /^\/builds\/estimate$/, () => ({ documents: state.uploads.length, chunks: 6 * state.uploads.length, calls: 7 * state.uploads.length, tokens: 4100 * state.uploads.length, usd: 0.0031 * state.uploads.length, seconds: 14, stages: [{ task: "atomize", model: "small", units: 6, calls: 7, prompt_tokens: 3900, completion_tokens: 200, usd: 0.0031, seconds: 14, measured: false }] })],
-  ["POST", /^\/builds$/, async (_, __, request) => build(JSON.parse(await body(request)).uploads)],
+  ["POST", /^\/builds$/, async (_, __, request) => startBuild(JSON.parse(await body(request)).uploads)],
   ["GET", /^\/builds$/, () => ({ items: state.builds })],
   ["GET", /^\/builds\/([^/]+)$/, ([id]) => state.builds.find((b) => b.id === id)],
   ["POST", /^\/builds\/([^/]+)\/(pause|resume|cancel)$/, ([id, what]) => Object.assign(state.builds.find((b) => b.id === id), { state: { pause: "paused", resume: "running", cancel: "cancelled" }[what] })],
@@ -182,9 +182,9 @@ const ROUTES = [
   }],
   ["GET", /^\/keys$/, () => ({ items: state.keys })],
   ["POST", /^\/keys$/, async (_, __, request) => {
-    const made = { id: `k${state.next++}`, created: new Date().toISOString(), ...JSON.parse(await body(request)) };
-    state.keys.push(made);
-    return { ...made, key: "halma_4kq0_made0up0for0looking" };
+    const key = { id: `k${state.next++}`, created: new Date().toISOString(), ...JSON.parse(await body(request)) };
+    state.keys.push(key);
+    return { ...key, key: "halma_4kq0_made0up0for0looking" };
   }],
   ["DELETE", /^\/keys\/([^/]+)$/, ([id]) => ((state.keys = state.keys.filter((k) => k.id !== id)), {})],
   ["GET", /^\/workspaces$/, () => ({ items: [{ name: "default", documents: state.documents.length, created: "2026-01-02T10:00:00Z" }] })],
@@ -204,10 +204,10 @@ export async function answer(request, response, url) {
     for (const [method, pattern, reply] of ROUTES) {
       const match = method === request.method && pattern.exec(path);
       if (!match) continue;
-      const made = await reply(match.slice(1).map(part), url.searchParams, request);
-      if (made === undefined) break;
+      const result = await reply(match.slice(1).map(part), url.searchParams, request);
+      if (result === undefined) break;
       response.writeHead(200, { "content-type": "application/json" });
-      return response.end(JSON.stringify(made));
+      return response.end(JSON.stringify(result));
     }
     problem(response, 404, "Not Found", `there is no such path: ${path}`, "See /api/docs.");
   } catch (error) {

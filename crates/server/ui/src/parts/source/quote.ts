@@ -17,13 +17,13 @@ interface Letters {
 
 function letters(items: readonly string[]): Letters {
   const result: Letters = { text: "", item: [], at: [] };
-  const made: string[] = [];
+  const characters: string[] = [];
   items.forEach((item, i) => {
     let at = 0;
     for (const character of item) {
       for (const plain of character.normalize("NFKD").toLowerCase()) {
         if (!/[\p{L}\p{N}]/u.test(plain)) continue;
-        made.push(plain);
+        characters.push(plain);
         for (let unit = 0; unit < plain.length; unit += 1) {
           result.item.push(i);
           result.at.push(at);
@@ -32,7 +32,7 @@ function letters(items: readonly string[]): Letters {
       at += character.length;
     }
   });
-  result.text = made.join("");
+  result.text = characters.join("");
   return result;
 }
 
@@ -60,7 +60,7 @@ export function findQuote(items: readonly string[], quote: string): Range[] {
     const at = page.text.indexOf(target.slice(target.length - ends));
     found.push(...ranges(page, items, at, at + ends));
   }
-  return joined(found);
+  return merge(found);
 }
 
 /** The largest n for which the monotonic condition `holds`. */
@@ -87,13 +87,13 @@ function ranges(page: Letters, items: readonly string[], from: number, to: numbe
   return found;
 }
 
-function joined(all: Range[]): Range[] {
+function merge(all: Range[]): Range[] {
   const sorted = [...all].sort((a, b) => a.item - b.item || a.start - b.start);
-  const made: Range[] = [];
+  const merged: Range[] = [];
   for (const range of sorted) {
-    const last = made.at(-1);
+    const last = merged.at(-1);
     if (last && last.item === range.item && range.start <= last.end) last.end = Math.max(last.end, range.end);
-    else made.push({ ...range });
+    else merged.push({ ...range });
   }
-  return made;
+  return merged;
 }

@@ -14,10 +14,12 @@ const FOLDER: &str = "traces";
 
 /// What a list shows of a question.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TraceHead {
     pub id: String,
     pub question: String,
     pub strategy: String,
+    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub at: DateTime<Utc>,
     /// The answer's text; empty for an abstention.
     pub answer: Option<String>,

@@ -1,4 +1,4 @@
-//! One question over the wire: taken in, run, kept. HTTP, OpenAI's shape and MCP all ask here.
+//! Answers one question for a client and stores its trace; used by HTTP, OpenAI's API and MCP.
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -6,8 +6,8 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 use halma_core::{
-    Answer, AnswerKind, Budget, Cx, Error, Event, Meter, Outcome, Question, Strategy, Trace,
-    UsageTotal, Watcher,
+    Answer, AnswerKind, Budget, Cx, Error, Meter, Outcome, Question, Strategy, Trace, UsageTotal,
+    Watcher,
 };
 use halma_engine::{Engine, Exchange, KeptTrace, TraceBody, TraceHead, Traces};
 use serde::{Deserialize, Serialize};
@@ -18,41 +18,37 @@ use crate::access::Caller;
 use crate::allowance;
 use crate::app::{Shared, Stop};
 use crate::problem::Problem;
-use crate::schema;
-use crate::usage::{Group, Used};
+use crate::usage::{UsageCounts, UsageKey};
 
-/// A question as it is sent.
+/// A question and how to answer it.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Ask {
+pub(crate) struct AskRequest {
     pub(crate) question: String,
-    /// The way of answering; the configured one where none is named.
+    /// The strategy; the configured one by default.
     #[serde(default)]
     pub(crate) strategy: Option<String>,
-    /// Settings of the strategy, for this question.
+    /// Settings of the strategy for this question.
     #[serde(default)]
-    #[schema(value_type = std::collections::HashMap<String, Object>)]
     pub(crate) settings: BTreeMap<String, serde_json::Value>,
-    /// What was said before, oldest first; the question may refer to it.
+    /// The conversation so far, oldest turn first; the question may refer to it.
     #[serde(default)]
     pub(crate) history: Vec<Turn>,
     /// The choices of a multiple-choice question.
     #[serde(default)]
     pub(crate) options: Vec<String>,
-    /// `short` (default), `yes_no`, `option`, `number`, `long` or `verdict`.
+    /// `short` by default.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
     pub(crate) answer_kind: Option<AnswerKind>,
-    /// Whether events are streamed; so they are with `accept: text/event-stream`.
+    /// Stream events; so does the header `accept: text/event-stream`.
     #[serde(default)]
     pub(crate) stream: bool,
-    /// Limits, inside those of the server.
+    /// Limits, within those of the server.
     #[serde(default)]
-    #[schema(value_type = Option<schema::Budget>)]
     pub(crate) budget: Option<Budget>,
 }
 
-/// Something said in a conversation.
+/// A message of a conversation.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Turn {
@@ -61,24 +57,22 @@ pub(crate) struct Turn {
     pub(crate) text: String,
 }
 
-/// What came of a question.
+/// An answer, with the trace that explains it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub(crate) struct Answered {
-    /// Of the trace, by which it can be read again.
+pub(crate) struct AskResponse {
+    /// The id of the trace.
     pub(crate) id: String,
-    /// As it was understood, which may not be as it was asked.
+    /// The question as resolved with the conversation; may differ from the question sent.
     pub(crate) question: String,
-    #[schema(value_type = schema::Answer)]
     pub(crate) answer: Answer,
     pub(crate) strategy: String,
-    #[schema(value_type = schema::UsageTotal)]
     pub(crate) usage: UsageTotal,
     pub(crate) hops: usize,
     pub(crate) elapsed_ms: f64,
 }
 
-/// A question that is being answered. When it is dropped before its end, what it has used is
-/// counted and what happened is kept all the same.
+/// A question that is being answered. When it is dropped before its end, its usage is still counted
+/// and its trace is still stored.
 pub(crate) struct Asking {
     pub(crate) id: String,
     app: Shared,
@@ -99,7 +93,7 @@ impl Asking {
     pub(crate) fn begin(
         app: &Shared,
         caller: &Caller,
-        ask: Ask,
+        ask: AskRequest,
         watcher: Option<Watcher>,
     ) -> Result<Self, Problem> {
         let engine = caller.workspace.engine();
@@ -109,7 +103,7 @@ impl Asking {
         let settings = ask.settings.iter().map(|(key, value)| (key.clone(), written(value)));
         let strategy = engine.strategy_with(&name, &settings.collect())?;
         let whole =
-            caller.key.as_ref().and_then(|key| app.allowance.of(key, &caller.workspace.usage));
+            caller.key.as_ref().and_then(|key| app.allowance.meter(key, &caller.workspace.usage));
         if let Some(whole) = &whole {
             allowance::check(whole)?;
         }
@@ -150,7 +144,7 @@ impl Asking {
     }
 
     /// Runs to the end, or until the key is revoked or the server must stop.
-    pub(crate) async fn run(mut self) -> Result<Answered, Problem> {
+    pub(crate) async fn run(mut self) -> Result<AskResponse, Problem> {
         let asked = self.question.text.clone();
         let (engine, cx) = (Arc::clone(&self.engine), self.cx.clone());
         let (strategy, mut question) = (Arc::clone(&self.strategy), self.question.clone());
@@ -164,9 +158,9 @@ impl Asking {
         let caller = self.caller.clone();
         let done = tokio::select! {
             done = work => done,
-            () = caller.gone(&app) => {
+            () = caller.revoked(&app) => {
                 self.keep(None, Some("the key was revoked".into()));
-                return Err(Problem::new(StatusCode::UNAUTHORIZED, "this key is not valid any more"));
+                return Err(Problem::new(StatusCode::UNAUTHORIZED, "this key is no longer valid"));
             }
             () = app.stopping(Stop::Now) => {
                 self.keep(None, Some("the server was stopped".into()));
@@ -177,7 +171,7 @@ impl Asking {
         match done {
             Ok((question, answer)) => {
                 let (trace, elapsed_ms) = self.keep(Some(&answer), None);
-                Ok(Answered {
+                Ok(AskResponse {
                     id: self.id.clone(),
                     question,
                     answer,
@@ -199,8 +193,8 @@ impl Asking {
         self.kept = true;
         let (trace, elapsed_ms) = (self.cx.trace(), self.began.elapsed().as_secs_f64() * 1e3);
         let key = self.caller.key_id();
-        let group = Group::today(key.unwrap_or_default(), self.strategy.name());
-        let used = Used::of(trace.usage(), 1);
+        let group = UsageKey::today(key.unwrap_or_default(), self.strategy.name());
+        let used = UsageCounts::from_total(trace.usage(), 1);
         let mut documents = self.cx.about();
         let cited = answer.iter().flat_map(|answer| &answer.citations);
         documents.extend(cited.map(|citation| citation.document.clone()));
@@ -275,22 +269,6 @@ pub(crate) fn exchanges(history: &[Turn]) -> Vec<Exchange> {
         }
     }
     said
-}
-
-/// What a person is told of an event, hop by hop; `None` for what is no step of its own.
-pub(crate) fn told(event: &Event) -> Option<String> {
-    match event {
-        Event::SpanStarted { name, .. } => Some(name.clone()),
-        Event::Searched { query, hits, .. } => {
-            let best = hits.first().map_or("nothing near", |hit| hit.title.as_str());
-            Some(format!("searched “{query}” → {best}"))
-        }
-        Event::SourceQueried { source, query, .. } => {
-            Some(format!("looked up “{query}” in {source}"))
-        }
-        Event::Note { note, .. } => Some(note.clone()),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

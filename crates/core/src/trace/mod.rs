@@ -17,6 +17,7 @@ const TEXT: &str = "text";
 
 /// One thing that happened. The union is closed: a new kind is a new variant here.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = TraceEvent))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// A part of the work began; later events carry its number.
@@ -24,8 +25,10 @@ pub enum Event {
     /// A model was asked and replied.
     ModelCalled {
         span: u32,
+        #[cfg_attr(feature = "schema", schema(value_type = String))]
         prompt: Arc<str>,
         /// Hash of the prompt file's text, so that runs with other words cannot be mistaken.
+        #[cfg_attr(feature = "schema", schema(value_type = String))]
         hash: Arc<str>,
         role: String,
         model: String,
@@ -41,7 +44,14 @@ pub enum Event {
         elapsed_ms: f64,
     },
     /// A model was asked and did not reply.
-    ModelCallFailed { span: u32, prompt: Arc<str>, model: String, reason: String, elapsed_ms: f64 },
+    ModelCallFailed {
+        span: u32,
+        #[cfg_attr(feature = "schema", schema(value_type = String))]
+        prompt: Arc<str>,
+        model: String,
+        reason: String,
+        elapsed_ms: f64,
+    },
     /// The base was searched for one text.
     Searched {
         span: u32,
@@ -69,6 +79,7 @@ pub enum Event {
 
 /// What became of a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyStatus {
     Valid,
@@ -78,6 +89,7 @@ pub enum ReplyStatus {
 
 /// A hit as the trace keeps it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct HitLine {
     pub id: NodeId,
     pub title: String,
@@ -87,6 +99,7 @@ pub struct HitLine {
 
 /// Usage and cost of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct UsageTotal {
     /// Calls that reached a model.
     pub llm_calls: u64,
@@ -109,6 +122,7 @@ impl UsageTotal {
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct Trace(pub Vec<Event>);
 

@@ -82,7 +82,7 @@ pub(crate) async fn neighbours(
     .await
 }
 
-fn edge_line(center: &NodeId, link: &Seen) -> EdgeLine {
+fn edge_line(center: &NodeId, link: &EdgeEnd) -> EdgeLine {
     let (center, other) = (center.clone(), link.node.id.clone());
     let (from, to) = if link.outgoing { (center, other) } else { (other, center) };
     EdgeLine { from, to, edge: link.edge, weight: link.weight }

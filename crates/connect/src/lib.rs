@@ -9,6 +9,7 @@ pub mod kg;
 pub mod llm;
 mod onnx;
 mod outside;
+mod tls;
 pub mod rerank;
 pub mod tag;
 pub mod web;

@@ -9,6 +9,7 @@ pub mod http;
 mod limits;
 mod policy;
 mod retry;
+mod tls;
 
 pub use endpoint::{Endpoint, JsonMode};
 pub use limits::Limits;

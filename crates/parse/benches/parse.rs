@@ -26,9 +26,15 @@ fn page(sections: usize) -> String {
     page
 }
 
-/// A document of one of our fixtures, or of the sample documents where they are.
+/// A document of the demo, or one of the sample documents in the folder that `HALMA_DATA` names.
 fn sample(path: &str) -> Option<Vec<u8>> {
-    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).ok()
+    let data = std::env::var_os("HALMA_DATA");
+    let folder = match (path.starts_with("demo/"), data) {
+        (true, _) => Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."),
+        (false, Some(data)) => Path::new(&data).join("documents"),
+        (false, None) => return None,
+    };
+    std::fs::read(folder.join(path)).ok()
 }
 
 fn benches(criterion: &mut Criterion) {
@@ -40,7 +46,7 @@ fn benches(criterion: &mut Criterion) {
         bencher.iter(|| read("a.html", black_box(html.as_bytes())));
     });
     if let Some(html) =
-        sample("../shared/data/documents/kreuzberg/web/international_emergency_medicine.html")
+        sample("kreuzberg/web/international_emergency_medicine.html")
     {
         group.throughput(Throughput::Bytes(html.len() as u64));
         group.bench_function("html, a page of Wikipedia", |b| {
@@ -63,20 +69,20 @@ fn benches(criterion: &mut Criterion) {
     group.sample_size(10);
     for (name, path, pages) in [
         ("pdf, the demo's note", "demo/library/law/patent-dance.pdf", 2),
-        ("pdf, a contract", "../shared/data/documents/kreuzberg/pdfs/sample_contract.pdf", 10),
+        ("pdf, a contract", "kreuzberg/pdfs/sample_contract.pdf", 10),
         (
             "pdf, an article in one column",
-            "../shared/data/documents/kreuzberg/pdfs/the_hideous_name_1985_pike85hideous.pdf",
+            "kreuzberg/pdfs/the_hideous_name_1985_pike85hideous.pdf",
             8,
         ),
         (
             "pdf, an article with tables",
-            "../shared/data/documents/kreuzberg/pdfs_with_tables/medium.pdf",
+            "kreuzberg/pdfs_with_tables/medium.pdf",
             7,
         ),
         (
             "pdf, an article in two columns",
-            "../shared/data/documents/unstructured/pdf/multi-column-2p.pdf",
+            "unstructured/pdf/multi-column-2p.pdf",
             2,
         ),
     ] {

@@ -22,7 +22,10 @@ pub(crate) type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 pub(crate) fn open(bytes: &[u8]) -> Result<Archive<'_>, Refusal> {
     ZipArchive::new(Cursor::new(bytes)).map_err(|error| {
         let error = error.to_string().to_lowercase();
-        refusal(&format!("it is a broken or cut off archive: {error}"), "get the file once more")
+        refusal(
+            &format!("it is a broken or cut off archive: {error}"),
+            "download or copy the file again",
+        )
     })
 }
 
@@ -75,13 +78,16 @@ pub(crate) fn compound(bytes: &[u8]) -> Result<Format, Refusal> {
         return Ok(Format::Msg);
     }
     if has("WordDocument") {
-        return Ok(Format::Doc);
+        return Err(refusal("it is a Word document from before 2007", "save it as .docx"));
     }
     if has("Workbook") || has("Book") {
         return Ok(Format::Xls);
     }
     if has("PowerPoint Document") {
-        return Ok(Format::Ppt);
+        return Err(refusal(
+            "it is a PowerPoint presentation from before 2007",
+            "save it as .pptx",
+        ));
     }
     let hint = "save it in a newer format, such as DOCX or PDF";
     Err(refusal("it is an Office file of an unknown kind", hint))
@@ -114,7 +120,7 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<(), Refusal> {
             Inflated::TooMuch => bomb(limit, bytes.len()),
             Inflated::TooDeep => {
                 let reason = format!("`{name}` inside nests more than {DEEPEST} elements");
-                refusal(&reason, "it is damaged or made to do harm; save it anew")
+                refusal(&reason, "the file is corrupt or unsafe: save it again")
             }
             Inflated::Broken(error) => broken(&format!("`{name}`: {error}")),
         })?;
@@ -214,13 +220,16 @@ pub(crate) fn locked() -> Refusal {
 }
 
 fn broken(error: &str) -> Refusal {
-    refusal(&format!("it is a broken or cut off archive: {error}"), "get the file once more")
+    refusal(
+        &format!("it is a broken or cut off archive: {error}"),
+        "download or copy the file again",
+    )
 }
 
 fn bomb(size: u64, packed: usize) -> Refusal {
     let (from, to) = (packed / 1_000, size / 1_000_000);
     let reason = format!("its {from} kB unpack to {to} MB or more, as no document does");
-    refusal(&reason, "it is damaged or made to do harm; save it anew, or split it")
+    refusal(&reason, "the file is corrupt or unsafe: save it again, or split it")
 }
 
 #[cfg(test)]

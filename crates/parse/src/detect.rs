@@ -1,4 +1,4 @@
-//! What a file is, by its content. The name only tells kinds of text apart.
+//! What a file is, by its content. Its name only decides between kinds of text.
 use crate::container;
 use crate::parsed::Refusal;
 
@@ -13,8 +13,6 @@ pub(crate) enum Format {
     Ods,
     Odt,
     Odp,
-    Doc,
-    Ppt,
     Msg,
     Rtf,
     Epub,
@@ -27,37 +25,64 @@ pub(crate) enum Format {
     Text,
 }
 
+/// What is known of a format.
+pub(crate) struct FormatInfo {
+    format: Format,
+    /// As in [`crate::Parsed::format`].
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    is_archive: bool,
+}
+
+const fn file(format: Format, name: &'static str, description: &'static str) -> FormatInfo {
+    FormatInfo { format, name, description, is_archive: false }
+}
+
+/// A format that is a zip archive.
+const fn archive(format: Format, name: &'static str, description: &'static str) -> FormatInfo {
+    FormatInfo { format, name, description, is_archive: true }
+}
+
+/// All formats that are read.
+pub(crate) static FORMATS: &[FormatInfo] = &[
+    file(Format::Pdf, "pdf", "PDF; scanned pages with tesseract"),
+    archive(Format::Docx, "docx", "Word"),
+    archive(Format::Odt, "odt", "OpenDocument text"),
+    file(Format::Rtf, "rtf", "Rich Text Format"),
+    archive(Format::Pptx, "pptx", "PowerPoint"),
+    archive(Format::Odp, "odp", "OpenDocument presentation"),
+    archive(Format::Xlsx, "xlsx", "Excel"),
+    archive(Format::Xlsb, "xlsb", "Excel, binary"),
+    file(Format::Xls, "xls", "Excel before 2007"),
+    archive(Format::Ods, "ods", "OpenDocument spreadsheet"),
+    file(Format::Delimited, "csv", "values separated by commas, semicolons, tabs or bars"),
+    file(Format::Html, "html", "web pages"),
+    archive(Format::Epub, "epub", "books"),
+    file(Format::Eml, "eml", "mail"),
+    file(Format::Msg, "msg", "mail of Outlook"),
+    file(Format::Markdown, "markdown", "Markdown"),
+    file(Format::Text, "text", "any other text, in any usual encoding"),
+    file(
+        Format::Image(""),
+        "image",
+        "PNG, JPEG, TIFF, WebP, GIF and BMP; their text with tesseract",
+    ),
+];
+
 impl Format {
+    fn info(self) -> Option<&'static FormatInfo> {
+        let kind = std::mem::discriminant(&self);
+        FORMATS.iter().find(|info| std::mem::discriminant(&info.format) == kind)
+    }
+
     /// As in [`crate::formats`].
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Pdf => "pdf",
-            Self::Docx => "docx",
-            Self::Pptx => "pptx",
-            Self::Xlsx => "xlsx",
-            Self::Xlsb => "xlsb",
-            Self::Xls => "xls",
-            Self::Ods => "ods",
-            Self::Odt => "odt",
-            Self::Odp => "odp",
-            Self::Doc => "doc",
-            Self::Ppt => "ppt",
-            Self::Msg => "msg",
-            Self::Rtf => "rtf",
-            Self::Epub => "epub",
-            Self::Eml => "eml",
-            Self::Html => "html",
-            Self::Image(_) => "image",
-            Self::Markdown => "markdown",
-            Self::Delimited => "csv",
-            Self::Text => "text",
-        }
+        self.info().map_or("text", |info| info.name)
     }
 
     /// Whether it is a zip archive.
     pub(crate) fn is_archive(self) -> bool {
-        use Format::{Docx, Epub, Odp, Ods, Odt, Pptx, Xlsb, Xlsx};
-        matches!(self, Docx | Pptx | Xlsx | Xlsb | Ods | Odt | Odp | Epub)
+        self.info().is_some_and(|info| info.is_archive)
     }
 }
 

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use quick_xml::events::Event;
 
-use crate::about::iso_date;
 use crate::container::{Archive, member, member_text, open, refusal};
 use crate::html;
-use crate::office::{attribute, entity};
+use crate::metadata::iso_date;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
+use crate::xml_events::{attribute, entity};
 
 /// Bytes of pictures that are kept of one book.
 const MOST_PICTURES: usize = 50_000_000;

@@ -1,27 +1,26 @@
 //! From files to documents: every format that Halma reads becomes one text with its headings,
 //! tables, figures, links and pages ([`Parsed`]). What cannot be read is refused with a reason.
-mod about;
 #[cfg(test)]
 mod check;
 mod container;
 mod decode;
-mod delimited;
 mod detect;
 mod epub;
-mod grid;
+mod headings;
 mod html;
-mod inline;
-mod library;
-mod markdown;
-mod nodes;
+mod inflate;
+mod mail;
+mod metadata;
+mod ocr;
 mod office;
 mod parsed;
+mod pdf;
 mod picture;
-mod plain;
-mod scan;
 mod sheets;
+mod text;
 mod worker;
 mod writer;
+mod xml_events;
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +28,8 @@ pub use parsed::{Block, BlockKind, Figure, Link, Merged, Page, Parsed, Refusal, 
 
 use container::refusal;
 use detect::Format;
-use scan::Scans;
+use ocr::Ocr;
+use text::{delimited, markdown, plain};
 
 /// What a document may cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,16 +61,24 @@ pub fn parse(name: &str, bytes: &[u8], options: &ParseOptions) -> Result<Parsed,
         let reason = format!("it has {is} MB; at most {most} MB are read");
         return Err(refusal(&reason, "split it into smaller files"));
     }
-    let stop = xberg::cancellation::CancellationToken::new();
-    let scans = Scans {
-        wanted: options.ocr,
-        languages: options.ocr_languages.clone(),
-        // The rest is for writing down what was read.
-        until: Instant::now() + Duration::from_millis(options.seconds * 800),
+    let start = Instant::now();
+    let limits = ReadLimits {
+        ocr: Ocr {
+            wanted: options.ocr,
+            languages: options.ocr_languages.clone(),
+            // The rest is for writing down what was read.
+            until: start + Duration::from_millis(options.seconds * 800),
+        },
+        until: start + Duration::from_secs(options.seconds.max(1)),
     };
-    let (name, bytes, token) = (name.to_owned(), bytes.to_vec(), stop.clone());
-    let work = move || read(&name, bytes, &scans, &token);
-    worker::guarded(options.seconds, move || stop.cancel(), work)
+    let (name, bytes) = (name.to_owned(), bytes.to_vec());
+    worker::guarded(options.seconds, move || read(&name, bytes, &limits))
+}
+
+/// What reading one document may use.
+struct ReadLimits {
+    ocr: Ocr,
+    until: Instant,
 }
 
 /// What a file is, by its content, as [`Parsed::format`] will name it. Told without reading the
@@ -86,23 +94,22 @@ pub fn recognise(name: &str, bytes: &[u8]) -> Result<&'static str, Refusal> {
     Ok(format.name())
 }
 
-fn read(
-    name: &str,
-    bytes: Vec<u8>,
-    scans: &Scans,
-    stop: &xberg::cancellation::CancellationToken,
-) -> Result<Parsed, Refusal> {
+fn read(name: &str, bytes: Vec<u8>, limits: &ReadLimits) -> Result<Parsed, Refusal> {
     let format = detect::detect(name, &bytes)?;
     if format.is_archive() {
         container::inspect(&bytes)?;
     }
     let mut parsed = match format {
+        Format::Pdf => pdf::read(bytes, &limits.ocr, limits.until)?,
+        Format::Docx | Format::Pptx | Format::Odt | Format::Odp | Format::Rtf => {
+            office::read(format, &bytes)?
+        }
+        Format::Eml | Format::Msg => mail::read(format, &bytes)?,
         Format::Html => html::read(&bytes)?,
         Format::Epub => epub::read(&bytes)?,
         Format::Xlsx | Format::Xlsb | Format::Xls | Format::Ods => sheets::read(format, &bytes)?,
-        Format::Image(media) => picture::read(name, bytes, media, scans),
+        Format::Image(media) => picture::read(name, bytes, media, &limits.ocr),
         Format::Markdown | Format::Delimited | Format::Text => text(name, format, &bytes)?,
-        _ => library::read(format, &bytes, scans, stop)?,
     };
     if parsed.blocks.is_empty() {
         return Err(refusal("it has no text", "remove it or fill it"));
@@ -145,7 +152,7 @@ fn finish(parsed: &mut Parsed) {
     if parsed.title.is_none() && !["xlsx", "xlsb", "xls", "ods"].contains(&parsed.format) {
         parsed.title = parsed.first_heading();
     }
-    about::set_language(parsed);
+    metadata::set_language(parsed);
 }
 
 /// Reads a text that is known to be Markdown.
@@ -170,27 +177,6 @@ pub fn delimited(text: String, delimiter: u8) -> Parsed {
 }
 
 /// The names of the formats that are read, as in [`Parsed::format`], each with a description.
-pub fn formats() -> &'static [(&'static str, &'static str)] {
-    &[
-        ("pdf", "PDF; scanned pages with tesseract"),
-        ("docx", "Word"),
-        ("doc", "Word before 2007"),
-        ("odt", "OpenDocument text"),
-        ("rtf", "Rich Text Format"),
-        ("pptx", "PowerPoint"),
-        ("ppt", "PowerPoint before 2007"),
-        ("odp", "OpenDocument presentation"),
-        ("xlsx", "Excel"),
-        ("xlsb", "Excel, binary"),
-        ("xls", "Excel before 2007"),
-        ("ods", "OpenDocument spreadsheet"),
-        ("csv", "values parted by commas, semicolons, tabs or bars"),
-        ("html", "web pages"),
-        ("epub", "books"),
-        ("eml", "mail"),
-        ("msg", "mail of Outlook"),
-        ("markdown", "Markdown"),
-        ("text", "any other text, in any usual encoding"),
-        ("image", "PNG, JPEG, TIFF, WebP, GIF and BMP; their text with tesseract"),
-    ]
+pub fn formats() -> impl Iterator<Item = (&'static str, &'static str)> {
+    detect::FORMATS.iter().map(|info| (info.name, info.description))
 }

@@ -138,6 +138,7 @@ impl Outside {
         let named: Arc<BTreeSet<String>> =
             Arc::new(bounds.named.iter().map(|host| plain(host)).collect());
         let guarded = Guarded { lookup, named: Arc::clone(&named) };
+        crate::tls::install_provider();
         let builder = |certificates: bool| {
             let builder = Client::builder()
                 .user_agent(concat!("halma/", env!("CARGO_PKG_VERSION")))

@@ -8,8 +8,8 @@ mod words;
 
 pub(crate) use table::tables_in;
 
-use crate::about::iso_date;
 use crate::decode::decode;
+use crate::metadata::iso_date;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
 use tree::{ROOT, Tree};

@@ -3,8 +3,8 @@ use std::ops::Range;
 
 use super::tree::{Id, ROOT, Tree};
 use super::words::gather;
-use crate::grid::{Cell, Grid};
 use crate::parsed::{BlockKind, Parsed, Table, TableRow};
+use crate::writer::grid::{Cell, Grid};
 
 /// Whether it is there to arrange a page, not to hold data: it says so, it has a single place, or
 /// it holds tables and names no columns.

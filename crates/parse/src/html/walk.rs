@@ -2,8 +2,8 @@
 use super::table::{grid, inner, is_layout};
 use super::tree::{Id, ROOT, Tree};
 use super::words::{gather, is_block, is_silent};
-use crate::inline::Inline;
 use crate::writer::Writer;
+use crate::writer::inline::Inline;
 
 /// Gives the picture at an address with its media type, where it is at hand.
 pub(crate) type Pictures<'a> = dyn Fn(&str) -> Option<(String, Vec<u8>)> + 'a;

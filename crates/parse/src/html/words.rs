@@ -1,6 +1,6 @@
 //! The words of an element on their own, as in a heading or a cell.
 use super::tree::{Id, Tree};
-use crate::inline::Inline;
+use crate::writer::inline::Inline;
 
 /// What is not for reading.
 #[rustfmt::skip]

@@ -22,20 +22,20 @@ fn names<R: Reader<Cursor<Vec<u8>>>>(book: &R) -> Vec<String> {
     kept.map(|sheet| sheet.name.clone()).collect()
 }
 
+fn fail(error: impl std::fmt::Display) -> Refusal {
+    unreadable(&error.to_string())
+}
+
 fn xlsx(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
-    let fail = |error: calamine::XlsxError| unreadable(&error.to_string());
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes.to_vec())).map_err(fail)?;
+    let mut cells = Cells { room: MOST_CELLS };
     let mut sheets = vec![];
-    let mut room = MOST_CELLS;
     for name in names(&book) {
-        let mut sheet = Sheet { name, ..Sheet::default() };
-        let mut cells = book.worksheet_cells_reader(&sheet.name).map_err(fail)?;
-        while let Some(cell) = cells.next_cell().map_err(fail)? {
-            if !push(&mut sheet, cell.get_position(), cell.get_value(), &mut room) {
-                break;
-            }
-        }
-        drop(cells);
+        let mut reader = book.worksheet_cells_reader(&name).map_err(fail)?;
+        let mut sheet = cells.read(name, || {
+            Ok(reader.next_cell().map_err(fail)?.map(|c| (c.get_position(), c.get_value().clone())))
+        })?;
+        drop(reader);
         // A sheet without merged cells or links may say so by an error.
         let merged = book.merge_cells_by_sheet_name(&sheet.name).unwrap_or_default();
         sheet.merged = merged.iter().map(span).collect();
@@ -51,44 +51,62 @@ fn xlsx(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
 }
 
 fn xlsb(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
-    let fail = |error: calamine::XlsbError| unreadable(&error.to_string());
     let mut book: Xlsb<_> = Xlsb::new(Cursor::new(bytes.to_vec())).map_err(fail)?;
+    let mut cells = Cells { room: MOST_CELLS };
     let mut sheets = vec![];
-    let mut room = MOST_CELLS;
     for name in names(&book) {
-        let mut sheet = Sheet { name, ..Sheet::default() };
-        let mut cells = book.worksheet_cells_reader(&sheet.name).map_err(fail)?;
-        while let Some(cell) = cells.next_cell().map_err(fail)? {
-            if !push(&mut sheet, cell.get_position(), cell.get_value(), &mut room) {
-                break;
-            }
-        }
-        sheets.push(sheet);
+        let mut reader = book.worksheet_cells_reader(&name).map_err(fail)?;
+        sheets.push(cells.read(name, || {
+            Ok(reader.next_cell().map_err(fail)?.map(|c| (c.get_position(), c.get_value().clone())))
+        })?);
     }
     Ok(sheets)
 }
 
 /// A sheet of this old format has 16 million places at most, so it may be read whole.
 fn xls(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
-    let fail = |error: calamine::XlsError| unreadable(&error.to_string());
     let mut book: Xls<_> = Xls::new(Cursor::new(bytes.to_vec())).map_err(fail)?;
+    let mut cells = Cells { room: MOST_CELLS };
     let mut sheets = vec![];
-    let mut room = MOST_CELLS;
     for name in names(&book) {
         let range = book.worksheet_range(&name).map_err(fail)?;
         let merged = book.merge_cells_by_sheet_name(&name).unwrap_or_default();
-        let mut sheet =
-            Sheet { merged: merged.iter().map(span).collect(), name, ..Sheet::default() };
         let (top, left) = range.start().unwrap_or_default();
-        for (row, column, value) in range.used_cells() {
-            let at = |start: u32, by: usize| start + u32::try_from(by).unwrap_or(u32::MAX - start);
-            if !push(&mut sheet, (at(top, row), at(left, column)), &borrowed(value), &mut room) {
-                break;
-            }
-        }
+        let at = |start: u32, by: usize| start + u32::try_from(by).unwrap_or(u32::MAX - start);
+        let place = |(row, column, value)| ((at(top, row), at(left, column)), borrowed(value));
+        let mut used = range.used_cells().map(place);
+        let mut sheet = cells.read(name, || Ok(used.next()))?;
+        sheet.merged = merged.iter().map(span).collect();
         sheets.push(sheet);
     }
     Ok(sheets)
+}
+
+/// Counts the cells of a file.
+struct Cells {
+    /// How many more are read.
+    room: usize,
+}
+
+impl Cells {
+    /// The cells that have a value, as `next` gives them: row and column, value.
+    fn read<'a>(
+        &mut self,
+        name: String,
+        mut next: impl FnMut() -> Result<Option<((u32, u32), DataRef<'a>)>, Refusal>,
+    ) -> Result<Sheet, Refusal> {
+        let mut sheet = Sheet { name, ..Sheet::default() };
+        while let Some(((row, column), value)) = next()? {
+            let Some(text) = shown(&value) else { continue };
+            if self.room == 0 {
+                sheet.cut = true;
+                break;
+            }
+            self.room -= 1;
+            sheet.cells.push((row, column, text));
+        }
+        Ok(sheet)
+    }
 }
 
 fn borrowed(value: &Data) -> DataRef<'_> {
@@ -103,23 +121,6 @@ fn borrowed(value: &Data) -> DataRef<'_> {
         Data::Error(error) => DataRef::Error(error.clone()),
         Data::Empty => DataRef::Empty,
     }
-}
-
-/// Adds a cell; `false` when there is no more room.
-fn push(
-    sheet: &mut Sheet,
-    (row, column): (u32, u32),
-    value: &DataRef<'_>,
-    room: &mut usize,
-) -> bool {
-    let Some(text) = shown(value) else { return true };
-    sheet.cut |= *room == 0;
-    if sheet.cut {
-        return false;
-    }
-    *room -= 1;
-    sheet.cells.push((row, column, text));
-    true
 }
 
 fn span(dimensions: &Dimensions) -> [u32; 4] {

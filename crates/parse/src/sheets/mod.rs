@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use crate::container::{locked, refusal};
 use crate::detect::Format;
-use crate::inline::Inline;
 use crate::parsed::{Merged, Parsed, Refusal};
+use crate::writer::inline::Inline;
 use crate::writer::{Sheet as Written, Writer};
 
 /// Cells with a value that are read of one file; the rest is left out with a warning.
@@ -137,13 +137,14 @@ fn header_rows(table: &Written) -> usize {
             }
         }
         // The names below one span may repeat below the next.
-        let named = both.iter().all(|name| !name.is_empty() && !crate::grid::is_number(name));
+        let named =
+            both.iter().all(|name| !name.is_empty() && !crate::writer::grid::is_number(name));
         if named {
             return 2;
         }
     }
     let rows: Vec<Vec<&str>> = table.rows.iter().take(4).map(|row| words(row)).collect();
-    crate::grid::header_rows(&rows)
+    crate::writer::grid::header_rows(&rows)
 }
 
 fn words(row: &[String]) -> Vec<&str> {

@@ -24,7 +24,7 @@ pub(super) fn sheets(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
             Event::End(tag) => state.close(tag.local_name().as_ref()),
             Event::Text(text) => state.words(&text),
             Event::GeneralRef(name) => {
-                state.words(&crate::office::entity(&name));
+                state.words(&crate::xml_events::entity(&name));
             }
             Event::CData(text) => state.words(&text),
             Event::Eof => return Ok(state.sheets),
@@ -145,5 +145,5 @@ impl State {
 }
 
 fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
-    crate::office::attribute(tag, name)
+    crate::xml_events::attribute(tag, name)
 }

@@ -100,6 +100,8 @@ impl World {
         let url = format!("http://{}", server.addr());
         let (stop, stopped) = oneshot::channel::<()>();
         let running = tokio::spawn(server.run(async { drop(stopped.await) }));
+        // Without a server that speaks https nobody else installs one.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         Self { dir, url, client, stop: Some(stop), running }
     }

@@ -11,9 +11,9 @@ const RESOLUTION: &str = "200";
 /// Pages that lie on their side or stand on their head are turned first.
 const TURNED: &str = "1";
 
-/// What is at hand for reading scans, and until when.
+/// What is at hand for reading ocr, and until when.
 #[derive(Debug, Clone)]
-pub(crate) struct Scans {
+pub(crate) struct Ocr {
     /// Whether the user wants it at all.
     pub(crate) wanted: bool,
     /// Of tesseract, as in `eng+deu`.
@@ -21,7 +21,7 @@ pub(crate) struct Scans {
     pub(crate) until: Instant,
 }
 
-impl Scans {
+impl Ocr {
     /// The text of a page of a PDF (from 1), or why there is none, as a warning.
     pub(crate) fn page(
         &self,
@@ -145,9 +145,9 @@ mod tests {
 
     #[test]
     fn without_leave_nothing_is_read() {
-        let scans = Scans { wanted: false, languages: "eng".into(), until: soon() };
+        let ocr = Ocr { wanted: false, languages: "eng".into(), until: soon() };
         assert_eq!(
-            scans.page(b"", 3, None).unwrap_err(),
+            ocr.page(b"", 3, None).unwrap_err(),
             "page 3 is a scan; allow OCR to have it read"
         );
     }

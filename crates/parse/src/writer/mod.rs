@@ -1,9 +1,12 @@
 //! Writes one text out of headings, paragraphs, tables and figures, and notes what stands where.
+pub(crate) mod grid;
+pub(crate) mod inline;
+
 use std::collections::HashMap;
 
-use crate::grid::Grid;
-use crate::inline::{Inline, moved};
 use crate::parsed::{Block, BlockKind, Figure, Link, Merged, Page, Parsed, Table, TableRow};
+use grid::Grid;
+use inline::{Inline, moved};
 
 /// The table of a spreadsheet, which has plain cells and many of them. A merged cell has its value
 /// in its first place; rows are counted from the header on.

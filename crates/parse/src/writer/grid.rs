@@ -1,6 +1,6 @@
 //! Tables as they stand in a file, cells with their spans, and what they come to: a header, and
 //! rows in which every place has its value.
-use crate::inline::Inline;
+use super::inline::Inline;
 use crate::parsed::Merged;
 
 /// More places than this are no table for reading; the rest is left out with a warning.

@@ -74,6 +74,32 @@ fn joined(year: u32, month: Option<u32>, day: Option<u32>) -> Option<String> {
     })
 }
 
+/// A line of text with single spaces; `None` if nothing is left.
+pub(crate) fn line(text: &str) -> Option<String> {
+    let text = text.replace('\0', "");
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(line).filter(|line| !line.is_empty())
+}
+
+/// A title that the file states, unless it is the name of a file or says nothing.
+pub(crate) fn title(text: &str) -> Option<String> {
+    line(text).filter(|title| !is_file_name(title))
+}
+
+/// Programs put the name of the file, or a word that says nothing, where the title belongs.
+fn is_file_name(title: &str) -> bool {
+    const EMPTY: &[&str] =
+        &["untitled", "document", "title", "presentation", "powerpoint presentation"];
+    const EXTENSIONS: &[&str] = &[
+        ".doc", ".docx", ".odt", ".pdf", ".ppt", ".pptx", ".png", ".jpg", ".tex", ".dvi", ".indd",
+    ];
+    let lower = title.to_lowercase();
+    EMPTY.contains(&lower.as_str())
+        || lower.starts_with("microsoft word - ")
+        || lower.starts_with("microsoft powerpoint - ")
+        || EXTENSIONS.iter().any(|extension| lower.ends_with(extension))
+}
+
 /// Sets the language of a document that does not say it, when its words are clear about it.
 pub(crate) fn set_language(parsed: &mut Parsed) {
     if let Some(language) = parsed.language.take() {
@@ -146,6 +172,13 @@ mod tests {
         for text in ["", "soon", "0000-00-00", "12", "D:"] {
             assert_eq!(iso_date(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn names_of_files_are_no_titles() {
+        assert_eq!(title("Microsoft Word - Contract"), None);
+        assert_eq!(title(" report.docx "), None);
+        assert_eq!(title("A\0 report\n").as_deref(), Some("A report"));
     }
 
     #[test]

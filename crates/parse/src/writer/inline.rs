@@ -48,6 +48,14 @@ impl Inline {
         self.clamp();
     }
 
+    /// Adds another text on a line of its own.
+    pub(crate) fn append(&mut self, line: &Self) {
+        self.break_line();
+        let by = self.text.len();
+        self.text.push_str(&line.text);
+        self.links.extend(line.links.iter().map(|link| moved(link, by)));
+    }
+
     /// Makes a link of everything from `start` on, if there are words.
     pub(crate) fn link_from(&mut self, start: usize, target: &str) {
         let start = start.min(self.text.len());
@@ -83,6 +91,15 @@ impl Inline {
     /// On one line; every byte keeps its place.
     pub(crate) fn on_one_line(&self) -> Self {
         Self { text: self.text.replace('\n', " "), links: self.links.clone() }
+    }
+
+    /// Cuts off the first bytes; links that begin there go with them.
+    pub(crate) fn cut_front(&mut self, bytes: usize) {
+        self.text.drain(..bytes);
+        self.links.retain(|link| link.range.start >= bytes);
+        for link in &mut self.links {
+            link.range = link.range.start - bytes..link.range.end - bytes;
+        }
     }
 
     fn clamp(&mut self) {

@@ -1,0 +1,91 @@
+//! Mail: the headers that readers look at, then the body. What is attached is not read.
+mod eml;
+mod msg;
+
+use crate::container::refusal;
+use crate::detect::Format;
+use crate::html;
+use crate::metadata::{iso_date, line};
+use crate::parsed::{Parsed, Refusal};
+use crate::writer::Writer;
+use crate::writer::inline::Inline;
+
+/// A message as its format states it.
+#[derive(Debug, Default)]
+struct Message {
+    subject: Option<String>,
+    /// Name and address of the sender.
+    sender: Person,
+    to: Vec<Person>,
+    copies: Vec<Person>,
+    date: Option<String>,
+    bodies: Vec<Body>,
+    /// Names of attached files.
+    attachments: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Body {
+    Plain(String),
+    Html(String),
+}
+
+#[derive(Debug, Default)]
+struct Person {
+    name: Option<String>,
+    address: Option<String>,
+}
+
+impl Person {
+    /// As in `Ann <ann@a.example>`; empty when nothing is known.
+    fn shown(&self) -> String {
+        match (&self.name, &self.address) {
+            (Some(name), Some(address)) if name != address => format!("{name} <{address}>"),
+            (name, address) => name.clone().or_else(|| address.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+/// Reads a message of one of the formats of this folder.
+pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
+    let message = if format == Format::Msg { msg::read(bytes)? } else { eml::read(bytes)? };
+    let mut writer = Writer::new(format.name());
+    writer.paragraph(&headers(&message));
+    for body in &message.bodies {
+        match body {
+            Body::Plain(text) => {
+                let text = text.replace("\r\n", "\n");
+                text.split("\n\n").for_each(|part| writer.paragraph(&Inline::lines(part)));
+            }
+            Body::Html(page) => {
+                html::page(page, &mut writer, &|_| None);
+            }
+        }
+    }
+    for name in &message.attachments {
+        writer.warn(format!("the attached file `{name}` is not read; give it by itself"));
+    }
+    if writer.is_empty() {
+        return Err(refusal("it has no text", "remove it or fill it"));
+    }
+    let mut parsed = writer.finish();
+    parsed.title = message.subject.as_deref().and_then(line);
+    let Person { name, address } = message.sender;
+    parsed.author = name.or(address).as_deref().and_then(line);
+    parsed.date = message.date.as_deref().and_then(iso_date);
+    Ok(parsed)
+}
+
+fn headers(message: &Message) -> Inline {
+    let people =
+        |people: &[Person]| people.iter().map(Person::shown).collect::<Vec<_>>().join(", ");
+    let lines = [
+        ("Subject", message.subject.clone().unwrap_or_default()),
+        ("From", message.sender.shown()),
+        ("To", people(&message.to)),
+        ("CC", people(&message.copies)),
+        ("Date", message.date.clone().unwrap_or_default()),
+    ];
+    let lines = lines.into_iter().filter(|(_, value)| !value.is_empty());
+    Inline::lines(&lines.map(|(name, value)| format!("{name}: {value}\n")).collect::<String>())
+}

@@ -1,0 +1,33 @@
+//! Documents of word processors and presentation programs.
+mod docx;
+mod math;
+mod odf;
+mod package;
+mod pptx;
+mod rtf;
+mod table;
+mod xml;
+
+use crate::container::{open, refusal};
+use crate::detect::Format;
+use crate::parsed::{Parsed, Refusal};
+
+/// Reads a document of one of the formats of this folder.
+pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
+    let parsed = match format {
+        Format::Rtf => rtf::read(bytes),
+        Format::Docx => docx::read(&mut open(bytes)?)?,
+        Format::Pptx => pptx::read(&mut open(bytes)?)?,
+        _ => odf::read(format.name(), &mut open(bytes)?)?,
+    };
+    if parsed.blocks.is_empty() {
+        return Err(refusal("it has no text", "remove it or fill it"));
+    }
+    Ok(parsed)
+}
+
+/// Sets title and author as the file states them, unless they say nothing.
+fn describe(parsed: &mut Parsed, title: Option<String>, author: Option<String>) {
+    parsed.title = title.and_then(|title| crate::metadata::title(&title));
+    parsed.author = author.and_then(|author| crate::metadata::line(&author));
+}

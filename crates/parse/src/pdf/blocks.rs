@@ -1,0 +1,399 @@
+//! From lines to blocks: paragraphs, headings by the size of their letters, and items of lists.
+use std::collections::HashMap;
+
+use super::layout::{Segment, by};
+use super::page::{Ink, Word};
+use super::tables;
+use crate::writer::Writer;
+use crate::writer::grid::Grid;
+use crate::writer::inline::Inline;
+
+/// Letters from here on (in sizes of the running text) are those of headings.
+const HEADING_SIZE: f64 = 1.14;
+/// Letters that cover this many times as much as those of the running text are bold.
+const BOLD: f64 = 1.25;
+const BOLD_CAPITALS: f64 = 1.6;
+const MAX_HEADING_LETTERS: usize = 200;
+const MAX_BOLD_HEADING_WORDS: usize = 14;
+/// Lines at the edge of pages that are the same on this share of the pages are running heads.
+const RUNNING_SHARE: f64 = 0.4;
+const MIN_RUNNING_PAGES: usize = 3;
+
+/// Segments that share a base line, from left to right.
+pub(super) type Line = Vec<Segment>;
+
+/// A page in reading order.
+#[derive(Default)]
+pub(super) struct PageText {
+    /// Lines in groups that are read one after the other.
+    pub(super) groups: Vec<Vec<Line>>,
+    /// The tables that stand in the place of segments.
+    pub(super) tables: Vec<Grid>,
+    /// The targets of its links.
+    pub(super) links: Vec<String>,
+    pub(super) letter_sizes: LetterSizes,
+}
+
+/// By size in half points: how many letters, and how much they cover.
+#[derive(Default)]
+pub(super) struct LetterSizes(HashMap<u32, (usize, Ink)>);
+
+impl LetterSizes {
+    pub(super) fn add(&mut self, word: &Word) {
+        let (letters, ink) = self.0.entry(half_points(word.size)).or_default();
+        *letters += word.text.chars().count();
+        ink.add(word.ink);
+    }
+}
+
+impl PageText {
+    pub(super) fn letters(&self) -> usize {
+        let segments = self.groups.iter().flatten().flatten();
+        let cells = self.tables.iter().flat_map(|table| table.rows.iter().flatten());
+        segments.map(Segment::letters).sum::<usize>()
+            + cells.map(|cell| cell.content.text.len()).sum::<usize>()
+    }
+
+    /// The uppermost and lowest lines of the page, with numbers made alike.
+    fn edges(&self) -> Vec<String> {
+        let mut lines: Vec<&Line> = self
+            .groups
+            .iter()
+            .flatten()
+            .filter(|line| line[0].words.first().is_some_and(|w| w.turned == 0))
+            .collect();
+        lines.sort_by(|a, b| by(a[0].y, b[0].y));
+        let ends = lines.iter().take(2).chain(lines.iter().rev().take(2));
+        let mut edges: Vec<String> = ends.map(|line| pattern(line)).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+
+    fn drop_lines(&mut self, running: &HashMap<String, usize>) {
+        let edges: Vec<String> =
+            self.edges().into_iter().filter(|edge| running.contains_key(edge)).collect();
+        for group in &mut self.groups {
+            group.retain(|line| line[0].block.is_some() || !edges.contains(&pattern(line)));
+        }
+    }
+}
+
+fn pattern(line: &Line) -> String {
+    let mut out = String::new();
+    for c in line.iter().flat_map(|segment| &segment.words).flat_map(|word| word.text.chars()) {
+        if !c.is_ascii_digit() {
+            out.push(c);
+        } else if !out.ends_with('#') {
+            out.push('#');
+        }
+    }
+    out
+}
+
+/// Leaves out the running heads and page numbers of a document.
+pub(super) fn drop_running_heads(pages: &mut [PageText]) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for edge in pages.iter().flat_map(PageText::edges) {
+        *counts.entry(edge).or_default() += 1;
+    }
+    let count = u32::try_from(pages.len()).unwrap_or(u32::MAX);
+    counts.retain(|_, on| {
+        let on = u32::try_from(*on).unwrap_or(u32::MAX);
+        on as usize >= MIN_RUNNING_PAGES && f64::from(on) >= f64::from(count) * RUNNING_SHARE
+    });
+    pages.iter_mut().for_each(|page| page.drop_lines(&counts));
+}
+
+/// What letters look like in a document.
+pub(super) struct Sizes {
+    /// Of the running text, in points.
+    body: f64,
+    /// How dense the letters of the running text are.
+    density: f64,
+    /// The sizes of headings in half points, the largest first.
+    headings: Vec<u32>,
+}
+
+fn half_points(size: f64) -> u32 {
+    // Sizes are between 0.5 and 2,000 points.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "small and positive"
+    )]
+    let rounded = (size * 2.0).round() as u32;
+    rounded
+}
+
+impl Sizes {
+    pub(super) fn of(pages: &[PageText]) -> Self {
+        let mut letters: HashMap<u32, (usize, Ink)> = HashMap::new();
+        let lines = || pages.iter().flat_map(|page| page.groups.iter().flatten());
+        for (size, (more, covered)) in pages.iter().flat_map(|page| &page.letter_sizes.0) {
+            let (count, ink) = letters.entry(*size).or_default();
+            *count += more;
+            ink.add(*covered);
+        }
+        let body = letters.iter().max_by_key(|(size, (letters, _))| (*letters, **size));
+        let (size, ink) = body.map_or((20, Ink::default()), |(size, (_, ink))| (*size, *ink));
+        let mut sizes = Self {
+            body: f64::from(size) / 2.0,
+            density: ink.density().unwrap_or(f64::MAX),
+            headings: vec![],
+        };
+        let headings = lines().filter(|line| sizes.is_heading(line));
+        let mut headings: Vec<u32> = headings.map(|line| half_points(line_size(line))).collect();
+        headings.sort_unstable_by(|a, b| b.cmp(a));
+        headings.dedup();
+        sizes.headings = headings;
+        sizes
+    }
+
+    /// The level of a heading by the size of its letters.
+    fn level(&self, line: &Line) -> Option<u8> {
+        let size = half_points(line_size(line));
+        let at =
+            self.headings.iter().position(|own| *own == size).filter(|_| self.is_heading(line))?;
+        Some(u8::try_from(at + 1).unwrap_or(6).min(6))
+    }
+
+    /// Whether a line is in large letters, or short and in bold ones.
+    fn is_heading(&self, line: &Line) -> bool {
+        let text = text(line);
+        let alphabetic = text.chars().filter(|c| c.is_alphabetic()).count();
+        let is_level = line[0].words.first().is_some_and(|word| word.turned == 0);
+        if !is_level || alphabetic < 2 || text.chars().count() > MAX_HEADING_LETTERS {
+            return false;
+        }
+        let size = line_size(line);
+        if size >= self.body * HEADING_SIZE {
+            return true;
+        }
+        let ends = text.ends_with(['.', ',', ';', ':']);
+        let is_short = text.split(' ').count() <= MAX_BOLD_HEADING_WORDS && line.len() == 1;
+        is_short && !ends && size >= self.body * 0.95 && self.is_bold(line, &text)
+    }
+
+    fn is_bold(&self, line: &Line, text: &str) -> bool {
+        let mut ink = Ink::default();
+        line.iter().flat_map(|segment| &segment.words).for_each(|word| ink.add(word.ink));
+        // Capitals cover more than small letters do.
+        let capitals = !text.chars().any(char::is_lowercase);
+        let least = if capitals { BOLD_CAPITALS } else { BOLD };
+        ink.density().is_some_and(|density| density >= self.density * least)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Heading(u8),
+    Paragraph,
+    Item(String),
+}
+
+/// Lines that are being joined.
+struct Open<'a> {
+    kind: Kind,
+    lines: Vec<&'a Line>,
+}
+
+/// Writes a page in reading order.
+pub(super) fn write(page: &PageText, sizes: &Sizes, writer: &mut Writer) {
+    for group in &page.groups {
+        let edges = Edges::of(group);
+        let mut open: Option<Open<'_>> = None;
+        let mut at = 0;
+        while let Some(line) = group.get(at) {
+            if let Some(table) = line[0].block.and_then(|block| page.tables.get(block)) {
+                close(open.take(), page, writer);
+                writer.table(table);
+                at += 1;
+                continue;
+            }
+            if let Some((lines, table)) = tables::aligned(&group[at..]) {
+                close(open.take(), page, writer);
+                writer.table(&table);
+                at += lines;
+                continue;
+            }
+            let kind = kind(line, sizes);
+            match &mut open {
+                Some(open) if continues(open, line, &kind, &edges) => open.lines.push(line),
+                _ => {
+                    close(open.take(), page, writer);
+                    open = Some(Open { kind, lines: vec![line] });
+                }
+            }
+            at += 1;
+        }
+        close(open, page, writer);
+    }
+}
+
+/// Where the lines of a group end, and how far they are from each other.
+struct Edges {
+    left: f64,
+    right: f64,
+    spacing: f64,
+}
+
+impl Edges {
+    fn of(group: &[Line]) -> Self {
+        let right = group.iter().flatten().map(|segment| segment.x1).fold(f64::MIN, f64::max);
+        let left = group.iter().flatten().map(|segment| segment.x0).fold(f64::MAX, f64::min);
+        let mut gaps: Vec<f64> = group.windows(2).map(|pair| pair[1][0].y - pair[0][0].y).collect();
+        gaps.retain(|gap| *gap > 1.0);
+        gaps.sort_by(|a, b| by(*a, *b));
+        let spacing = gaps.get(gaps.len() / 3).copied().unwrap_or(0.0);
+        Self { left, right, spacing }
+    }
+}
+
+fn line_size(line: &Line) -> f64 {
+    let largest = line.iter().max_by_key(|segment| segment.letters());
+    largest.map_or(0.0, |segment| segment.size)
+}
+
+fn text(line: &Line) -> String {
+    let words: Vec<&str> =
+        line.iter().flat_map(|s| &s.words).map(|word| word.text.as_str()).collect();
+    words.join(" ")
+}
+
+fn kind(line: &Line, sizes: &Sizes) -> Kind {
+    let text = text(line);
+    if let Some(level) = sizes.level(line) {
+        return Kind::Heading(level);
+    }
+    let mut words = text.split(' ');
+    let first = words.next().unwrap_or_default();
+    if words.next().is_some() && is_marker(first) {
+        let number = first.chars().any(char::is_alphanumeric);
+        return Kind::Item(if number { first.to_owned() } else { "-".to_owned() });
+    }
+    Kind::Paragraph
+}
+
+/// Whether a word marks an item of a list, as in `•`, `3.` or `(a)`.
+pub(super) fn is_marker(word: &str) -> bool {
+    if matches!(
+        word,
+        "•" | "‣"
+            | "▪"
+            | "◦"
+            | "●"
+            | "○"
+            | "■"
+            | "□"
+            | "➢"
+            | "✓"
+            | "–"
+            | "-"
+            | "*"
+            | "·"
+            | "☐"
+            | "☑"
+            | "☒"
+    ) {
+        return true;
+    }
+    let inner = word.trim_start_matches('(');
+    let Some(inner) = inner.strip_suffix([')', '.']).filter(|inner| !inner.is_empty()) else {
+        return false;
+    };
+    let number = inner.len() <= 3 && inner.bytes().all(|byte| byte.is_ascii_digit());
+    let letter = inner.len() == 1 && inner.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let roman = inner.len() <= 4 && inner.bytes().all(|byte| b"ivx".contains(&byte));
+    number || letter || roman
+}
+
+/// Whether a line goes on with what is open.
+fn continues(open: &Open<'_>, line: &Line, kind: &Kind, edges: &Edges) -> bool {
+    let Some(last) = open.lines.last() else { return false };
+    let (above, below) = (line_size(last), line_size(line));
+    let gap = line[0].y - last[0].y;
+    let spacing = edges.spacing.clamp(1.25 * below, 2.4 * below) * 1.25;
+    let turned = |line: &Line| line[0].words.first().map(|word| word.turned);
+    if (above - below).abs() > 0.12 * above.max(below)
+        || !(0.0..=spacing).contains(&gap)
+        || turned(last) != turned(line)
+    {
+        return false;
+    }
+    match (&open.kind, kind) {
+        (Kind::Heading(own), Kind::Heading(level)) => own == level,
+        (Kind::Item(_), Kind::Paragraph) => {
+            // The text of an item stands at the right of its mark.
+            line[0].x0 > open.lines[0][0].x0 + 2.0 || open.lines.len() > 1
+        }
+        (Kind::Paragraph, Kind::Paragraph) => {
+            let ends = text(last).ends_with(['.', ':', '!', '?', '”', '"']);
+            let short = last[last.len() - 1].x1 < edges.right - 0.2 * (edges.right - edges.left);
+            let indented =
+                line[0].x0 - last[0].x0 > 0.8 * below && line[0].x0 - edges.left < 5.0 * below;
+            !(ends && (short || indented))
+        }
+        _ => false,
+    }
+}
+
+fn close(open: Option<Open<'_>>, page: &PageText, writer: &mut Writer) {
+    let Some(Open { kind, lines }) = open else { return };
+    let mut inline = Inline::default();
+    for line in lines {
+        add(line, page, &mut inline);
+    }
+    let mut inline = inline.trimmed();
+    match kind {
+        Kind::Heading(level) => writer.heading(level, &inline),
+        Kind::Paragraph => writer.paragraph(&inline),
+        Kind::Item(marker) => {
+            let mark = inline.text.find(' ').map_or(0, |at| at + 1);
+            inline.cut_front(mark);
+            writer.item(0, &marker, &inline);
+        }
+    }
+}
+
+/// Adds a line. A word that is broken at the end of the line above is joined.
+fn add(line: &Line, page: &PageText, inline: &mut Inline) {
+    let first = line.iter().flat_map(|s| &s.words).next().and_then(|word| word.text.chars().next());
+    let mut letters = inline.text.chars().rev();
+    let is_broken = letters.next() == Some('-') && letters.next().is_some_and(char::is_alphabetic);
+    if is_broken && first.is_some_and(char::is_lowercase) {
+        inline.text.pop();
+    } else {
+        inline.push(" ");
+    }
+    let mut open: Option<(usize, usize)> = None;
+    for word in line.iter().flat_map(|segment| &segment.words) {
+        if let Some((link, start)) = open.filter(|(link, _)| word.link != Some(*link)) {
+            inline.link_from(start, &page.links[link]);
+            open = None;
+        }
+        if !inline.text.is_empty() && first_of(line, word) {
+            inline.push(" ");
+        }
+        if let (None, Some(link)) = (open, word.link) {
+            open = Some((link, inline.text.len()));
+        }
+        inline.push(&word.text);
+    }
+    if let Some((link, start)) = open {
+        inline.link_from(start, &page.links[link]);
+    }
+}
+
+/// Whether a space stands before a word: it is not the first of the line, and not the part of a
+/// word at which a link ends.
+fn first_of(line: &Line, word: &Word) -> bool {
+    let mut before = None;
+    for other in line.iter().flat_map(|segment| &segment.words) {
+        if std::ptr::eq(other, word) {
+            break;
+        }
+        before = Some(other);
+    }
+    before.is_some_and(|before| word.x0 - before.x1 > 0.05 * word.size || before.link == word.link)
+}

@@ -6,7 +6,7 @@ use quick_xml::events::Event;
 
 use crate::container::{Archive, member, member_text, open, refusal};
 use crate::html;
-use crate::metadata::iso_date;
+use halma_text::dates::normalise_stamp;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
 use crate::xml_events::{attribute, entity};
@@ -62,7 +62,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
     let mut parsed = writer.finish();
     parsed.title = book.titles.into_iter().find(|title| !title.is_empty());
     parsed.author = Some(book.authors.join(", ")).filter(|authors| !authors.is_empty());
-    parsed.date = book.dates.iter().find_map(|date| iso_date(date));
+    parsed.date = book.dates.iter().find_map(|date| normalise_stamp(date));
     parsed.language = book.languages.into_iter().next();
     Ok(parsed)
 }

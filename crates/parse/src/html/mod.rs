@@ -9,7 +9,7 @@ mod words;
 pub(crate) use table::tables_in;
 
 use crate::decode::decode;
-use crate::metadata::iso_date;
+use halma_text::dates::normalise_stamp;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
 use tree::{ROOT, Tree};
@@ -83,7 +83,7 @@ fn meta(about: &mut About, key: &str, content: Option<&str>) {
         "author" | "dc.creator" | "article:author" => &mut about.author,
         "og:url" => &mut about.url,
         "date" | "dc.date" | "dcterms.date" | "dcterms.created" | "article:published_time" => {
-            let date = content.and_then(iso_date);
+            let date = content.and_then(normalise_stamp);
             about.date = about.date.take().or(date);
             return;
         }

@@ -5,7 +5,9 @@ mod msg;
 use crate::container::refusal;
 use crate::detect::Format;
 use crate::html;
-use crate::metadata::{iso_date, line};
+use halma_text::dates::normalise_stamp;
+
+use crate::metadata::line;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
 use crate::writer::inline::Inline;
@@ -72,7 +74,7 @@ pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
     parsed.title = message.subject.as_deref().and_then(line);
     let Person { name, address } = message.sender;
     parsed.author = name.or(address).as_deref().and_then(line);
-    parsed.date = message.date.as_deref().and_then(iso_date);
+    parsed.date = message.date.as_deref().and_then(normalise_stamp);
     Ok(parsed)
 }
 

@@ -7,7 +7,7 @@ use super::package::{Pictures, resolve};
 use super::table::{CellKind, TableBuilder, TableCell};
 use super::xml::{self, Node};
 use crate::container::{Archive, member_text};
-use crate::metadata::iso_date;
+use halma_text::dates::normalise_stamp;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
 use crate::writer::inline::Inline;
@@ -318,7 +318,7 @@ fn properties(archive: &mut Archive<'_>, parsed: &mut Parsed) {
         Some(xml::text(node)).filter(|text| !text.trim().is_empty())
     };
     describe(parsed, of("title"), of("initial-creator").or_else(|| of("creator")));
-    let date = of("date").and_then(|date| iso_date(&date));
-    parsed.date = date.or_else(|| of("creation-date").and_then(|date| iso_date(&date)));
+    let date = of("date").and_then(|date| normalise_stamp(&date));
+    parsed.date = date.or_else(|| of("creation-date").and_then(|date| normalise_stamp(&date)));
     parsed.language = of("language");
 }

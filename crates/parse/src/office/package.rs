@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::xml::{self, Node};
 use crate::container::{Archive, member, member_text};
-use crate::metadata::iso_date;
+use halma_text::dates::normalise_stamp;
 use crate::parsed::Parsed;
 use crate::writer::Writer;
 
@@ -143,7 +143,7 @@ pub(super) fn properties(archive: &mut Archive<'_>, parsed: &mut Parsed) {
     };
     super::describe(parsed, of("title"), of("creator").or_else(|| of("lastModifiedBy")));
     // Documents are made from templates, whose date of creation they keep.
-    let date = of("modified").and_then(|date| iso_date(&date));
-    parsed.date = date.or_else(|| of("created").and_then(|date| iso_date(&date)));
+    let date = of("modified").and_then(|date| normalise_stamp(&date));
+    parsed.date = date.or_else(|| of("created").and_then(|date| normalise_stamp(&date)));
     parsed.language = of("language").map(|language| language.trim().to_owned());
 }

@@ -25,7 +25,7 @@ pub(super) fn read(bytes: &[u8]) -> Parsed {
     let information = reader.information;
     let mut parsed = reader.writer.finish();
     describe(&mut parsed, Some(information.title), Some(information.author));
-    parsed.date = crate::metadata::iso_date(&information.date);
+    parsed.date = halma_text::dates::normalise_stamp(&information.date);
     parsed
 }
 

@@ -221,5 +221,5 @@ fn describe(parsed: &mut Parsed, about: &Metadata) {
     parsed.author = text(&about.author).and_then(|author| crate::metadata::line(&author));
     let day = |date: DateTime| format!("{:04}-{:02}-{:02}", date.year, date.month, date.day);
     let date = about.creation_date.or(about.modification_date);
-    parsed.date = date.and_then(|date| crate::metadata::iso_date(&day(date)));
+    parsed.date = date.and_then(|date| halma_text::dates::normalise_stamp(&day(date)));
 }

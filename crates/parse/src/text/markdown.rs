@@ -73,7 +73,7 @@ fn about(parsed: &mut Parsed, front: &str) {
     }
     if let Some(date) = &parsed.date {
         // A date in words is kept as it is.
-        parsed.date = crate::metadata::iso_date(date).or_else(|| Some(date.clone()));
+        parsed.date = halma_text::dates::normalise_stamp(date).or_else(|| Some(date.clone()));
     }
 }
 

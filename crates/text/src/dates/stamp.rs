@@ -64,3 +64,27 @@ fn join(year: u32, month: Option<u32>, day: Option<u32>) -> Option<String> {
         _ => format!("{year:04}"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_take_one_form() {
+        for (text, date) in [
+            ("D:20230131120000+01'00'", "2023-01-31"),
+            ("D:2023", "2023"),
+            ("2023-01-31T12:00:00Z", "2023-01-31"),
+            ("2023/1/5", "2023-01-05"),
+            ("2023-01", "2023-01"),
+            ("Tue, 31 Jan 2023 12:00:00 +0000", "2023-01-31"),
+            ("20 June 1975", "1975-06-20"),
+            ("June 2, 1975", "1975-06-02"),
+        ] {
+            assert_eq!(normalise_stamp(text).as_deref(), Some(date), "{text}");
+        }
+        for text in ["", "soon", "0000-00-00", "12", "D:"] {
+            assert_eq!(normalise_stamp(text), None, "{text}");
+        }
+    }
+}

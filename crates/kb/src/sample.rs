@@ -25,7 +25,7 @@ pub(crate) fn base(dir: &Path, mark: &str) -> Arc<Base> {
     let two = add(&base.store, "two", &mut Marks::new("other"));
     share(&base.store, &mut marks, one, two);
     drop(base);
-    // The word index is brought up to the truth.
+    // The lexical index is brought up to date.
     Base::open(dir, BaseOptions::default()).unwrap()
 }
 
@@ -207,7 +207,7 @@ fn share(store: &Store, marks: &mut Marks, one: Row, two: Row) {
                 edge(writer, mine, Edge::Tagged, (Layer::Tag, row))?;
             }
             edge(writer, theirs, Edge::Tagged, (Layer::Tag, tags + 1))?;
-            // The first community tells of what the first document says, the last does not.
+            // The first community describes what the first document says, the last does not.
             let communities = writer.take_rows(Layer::Community, 3)?;
             for at in 0..3 {
                 let title = if at < 2 { marks.next() } else { "other".into() };

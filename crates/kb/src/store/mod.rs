@@ -1,24 +1,20 @@
-//! The truth: everything a base holds, in one LMDB environment. Indexes are made from it.
+//! The primary store: everything a base holds, in one LMDB environment. Indexes are made from it.
 #[cfg(test)]
 mod broken;
-mod carry;
 mod check;
 mod databases;
 mod documents;
 mod edges;
 mod env;
-mod files;
 mod forward;
 mod history;
 mod ledger;
 mod linked;
 mod merges;
 mod nodes;
-mod owned;
 mod records;
 mod schema;
 mod sealed;
-mod tables;
 mod units;
 mod vectors;
 mod view;
@@ -34,16 +30,13 @@ use heed::{Env, WithoutTls};
 
 #[cfg(test)]
 pub(crate) use broken::Damage;
-pub(crate) use carry::sameness;
 pub(crate) use check::Checked;
 use databases::{Databases, Db};
-pub(crate) use documents::DocumentDraft;
+pub(crate) use documents::{DocumentDraft, FileKey, FileRecord, Gone, sameness};
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
-pub(crate) use files::{FileKey, FileRecord};
 pub(crate) use history::{Expected, History, Past};
 pub(crate) use nodes::searched;
-pub(crate) use owned::Gone;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
     FactRecord, FigureRecord, Node, Owner, RowRecord, SectionRecord, SummaryRecord, TableRecord,

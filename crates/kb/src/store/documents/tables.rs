@@ -1,16 +1,16 @@
 //! Tables with their rows, and figures: they come and go with their document.
 use halma_core::Layer;
 
-use super::documents::{DocumentDraft, at};
-use super::{FigureRecord, Id, Row, RowRecord, Rows, TableRecord, Writer, hash};
+use super::{DocumentDraft, at};
 use crate::cut::TableDraft;
+use crate::store::{FigureRecord, Id, Row, RowRecord, Rows, TableRecord, Writer, hash};
 
 /// Where a document's own rows begin in their layers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Begins {
-    pub(super) document: Row,
-    pub(super) section: Row,
-    pub(super) chunk: Row,
+pub(in crate::store) struct Begins {
+    pub(in crate::store) document: Row,
+    pub(in crate::store) section: Row,
+    pub(in crate::store) chunk: Row,
 }
 
 fn number(index: usize) -> Row {
@@ -19,7 +19,7 @@ fn number(index: usize) -> Row {
 
 impl Writer<'_> {
     /// Puts in the tables and figures of a document; returns their rows.
-    pub(super) fn put_tables_and_figures(
+    pub(in crate::store) fn put_tables_and_figures(
         &mut self,
         draft: &DocumentDraft<'_>,
         begins: Begins,

@@ -1,14 +1,14 @@
-//! What is deleted with what: a document takes along everything made of it, and then whatever
-//! rested on that alone.
+//! What is deleted with what: a document takes along everything made of it, and then everything
+//! that rested on that alone.
 use std::collections::{BTreeMap, BTreeSet};
 
 use halma_core::{Edge, Layer};
 use halma_seal::Slot;
 
-use super::edges::Link;
-use super::schema::at_key;
-use super::sealed::at_of_key;
-use super::{
+use crate::store::edges::Link;
+use crate::store::schema::at_key;
+use crate::store::sealed::at_of_key;
+use crate::store::{
     At, DocumentRecord, FactRecord, Node, Owner, Reader, Row, RowRecord, TableRecord, Writer,
 };
 
@@ -76,7 +76,7 @@ impl Reader<'_> {
 
 impl Writer<'_> {
     /// Notes whose a node is that is put into `row`; returns the slot to seal it with.
-    pub(super) fn own<N: Node>(&mut self, row: Row, node: &N) -> heed::Result<Slot> {
+    pub(in crate::store) fn own<N: Node>(&mut self, row: Row, node: &N) -> heed::Result<Slot> {
         let (at, owner) = ((N::LAYER, row), node.owner());
         if is_listed(N::LAYER) {
             let former = self.node::<N>(row)?.map(|former| former.owner());
@@ -98,7 +98,7 @@ impl Writer<'_> {
     }
 
     /// The reverse of [`Writer::own`].
-    pub(super) fn disown(&mut self, at: At, owner: Owner) -> heed::Result<()> {
+    pub(in crate::store) fn disown(&mut self, at: At, owner: Owner) -> heed::Result<()> {
         if let Some(list) = list_of(owner).filter(|_| is_listed(at.0)) {
             self.store.db.owned.delete(self.txn(), &owned_key(list, at))?;
         }
@@ -110,7 +110,7 @@ impl Writer<'_> {
 
     /// Takes out a document with all its names and everything made of it, and what rested on it
     /// alone: entities and tags that nothing names any more, tables without rows, and communities
-    /// of the entities it named, whose summaries may tell of it.
+    /// of the entities it named, whose summaries may describe it.
     pub(crate) fn remove_document(&mut self, row: Row) -> heed::Result<Gone> {
         let before = self.counts()?;
         crate::distil::forget_document(self.store, self, row)?;

@@ -4,14 +4,14 @@ use std::collections::{HashMap, VecDeque};
 
 use halma_core::{Edge, Layer};
 
-use super::schema::{At, hash, id_key};
-use super::waiting::Work;
-use super::{
+use crate::store::schema::{At, hash, id_key};
+use crate::store::waiting::Work;
+use crate::store::{
     AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Id, Link, Node, Place,
     Reader, Row, SectionRecord, State, SummaryRecord, Writer,
 };
 
-/// What tells whether two chunks are made into the same: what is searched of them, and their own
+/// Two chunks are made into the same when these are equal: what is searched of them, and their own
 /// text with the white space before it, which places are counted from.
 pub(crate) fn sameness(searched: &str, chunk: &str, verbatim: bool) -> Id {
     hash(&[searched.as_bytes(), chunk.trim_end().as_bytes(), &[u8::from(verbatim)]])
@@ -47,7 +47,7 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
-    /// Moves everything that hangs on the chunks and sections of `old` to the same ones of `new`,
+    /// Moves everything that was made of the chunks and sections of `old` to the same ones of `new`,
     /// which has just been put in. Returns how many chunks there were.
     pub(crate) fn carry(&mut self, old: Row, new: Row) -> heed::Result<usize> {
         let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
@@ -119,7 +119,7 @@ impl Writer<'_> {
         self.renew(row, before, &FactRecord { id, chunk, ..fact })
     }
 
-    /// Sections of the same name and text keep what hangs on them: summaries, say.
+    /// Sections of the same name and text keep what was made of them, such as summaries.
     fn carry_sections(&mut self, old: Row, new: Row) -> heed::Result<()> {
         let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
         for (sameness, row) in self.sections_of(old)? {

@@ -2,8 +2,8 @@
 //! name or text is in here, only hashes of them.
 use serde::{Deserialize, Serialize};
 
-use super::schema::{decode, encode, hash};
-use super::{Id, Reader, Writer};
+use crate::store::schema::{decode, encode, hash};
+use crate::store::{Id, Reader, Writer};
 
 /// Hash of where a file lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

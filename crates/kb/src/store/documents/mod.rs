@@ -1,13 +1,22 @@
 //! Documents come and go as a whole: sections, chunks and what was made of them with them.
+mod carry;
+mod files;
+mod owned;
+mod tables;
+
 use halma_core::Layer;
 use halma_parse::Parsed;
 
-use super::schema::row_of;
-use super::tables::Begins;
-use super::{
+use self::tables::Begins;
+use crate::store::schema::row_of;
+use crate::store::{
     AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reader, Row, SectionRecord, State, Writer,
     hash,
 };
+pub(crate) use carry::sameness;
+pub(crate) use files::{FileKey, FileRecord};
+pub(crate) use owned::Gone;
+
 use crate::cut::{Outline, Places};
 
 /// A document to put into the store.
@@ -30,11 +39,22 @@ pub(crate) struct Put {
     pub(crate) chunks: usize,
 }
 
-pub(super) fn name_key(name: &str) -> [u8; 8] {
+pub(in crate::store) fn name_key(name: &str) -> [u8; 8] {
     hash(&[name.as_bytes()]).to_be_bytes()
 }
 
 impl Reader<'_> {
+    /// Every name of every document with the document's row, in order.
+    pub(crate) fn document_names(&self) -> heed::Result<Vec<(String, Row)>> {
+        let mut names = vec![];
+        for row in self.rows(Layer::Document, 0, usize::MAX)? {
+            let record: DocumentRecord = self.linked(row)?;
+            names.extend(record.names.into_iter().map(|name| (name, row)));
+        }
+        names.sort();
+        Ok(names)
+    }
+
     /// The document of a name.
     pub(crate) fn named(&self, name: &str) -> heed::Result<Option<Row>> {
         Ok(self.store.db.names.get(self, &name_key(name))?.map(row_of))
@@ -166,7 +186,7 @@ impl Writer<'_> {
     }
 
     /// Forgets a name, unless another document has it by now.
-    pub(super) fn free_name(&mut self, row: Row, name: &str) -> heed::Result<()> {
+    pub(in crate::store) fn free_name(&mut self, row: Row, name: &str) -> heed::Result<()> {
         if self.named(name)? == Some(row) {
             self.store.db.names.delete(self.txn(), &name_key(name))?;
         }
@@ -175,7 +195,7 @@ impl Writer<'_> {
 }
 
 /// A place as a part of an id.
-pub(super) fn at(place: Place) -> [u8; 16] {
+pub(in crate::store) fn at(place: Place) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&(place.chars.0 as u64).to_le_bytes());
     bytes[8..].copy_from_slice(&(place.chars.1 as u64).to_le_bytes());

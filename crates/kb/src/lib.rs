@@ -9,8 +9,8 @@ mod base;
 mod build;
 mod cut;
 mod delete;
-mod distil;
 mod error;
+mod extract;
 mod filter;
 mod fuse;
 mod graph;
@@ -25,6 +25,7 @@ mod sample;
 mod search;
 mod searched;
 mod settings;
+mod stages;
 mod store;
 mod tables;
 mod vectors;
@@ -37,18 +38,15 @@ pub use build::{
     Changed, EmbeddedBy, Estimate, IndexOptions, Migration, StageEstimate, Watch, estimate, index,
 };
 pub use delete::Deleted;
-pub use distil::{
-    Distilled, Expansion, Learned, LeftOut, Merge, MergeRule, MergeSide, QueryTag, TagOrigin,
-    TagSample, TaskUnits, learn_tags,
-};
 pub use error::KbError;
+pub use extract::{Extracted, LeftOut, Merge, MergeRule, MergeSide, TaskUnits};
 pub use graph::GraphSettings;
 pub use inspect::{
     ColumnDetails, Details, EntityLine, ExportFormat, FactLine, Figures, ListQuery, Listed,
     ListedDocument, Problem, Seen, Shown, ToldFacts, Unit, Verified,
 };
 pub use read::recognise;
-pub use report::{IndexReport, Progress, Refused, Stage, Stats, Step, VectorStats};
+pub use report::{IndexReport, Phase, Progress, Refused, Stats, Step, VectorStats};
 pub use settings::{
     Atoms, BaseOptions, Chunks, Entities, Former, InputFormat, KbSettings, Thresholds,
 };

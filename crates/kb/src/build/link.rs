@@ -13,7 +13,7 @@ use crate::store::{
     At, ChunkRecord, DocumentRecord, EntityRecord, Id, Link, Reading, Row, SectionRecord, Store,
     hash,
 };
-use crate::{Base, Entities, KbError, KbSettings, Progress, Stage, Step};
+use crate::{Base, Entities, KbError, KbSettings, Phase, Progress, Step};
 
 /// Changes whenever names are found otherwise, so that older bases are linked again.
 const VERSION: u32 = 1;
@@ -67,7 +67,7 @@ fn link_all(store: &Store, progress: &Progress) -> Result<(), KbError> {
             }
             store.set_linked_to(txn, VERSION, from)
         })?;
-        progress(Step { stage: Stage::Link, done, total: total.max(done) });
+        progress(Step { stage: Phase::Link, done, total: total.max(done) });
     }
     Ok(())
 }

@@ -88,7 +88,7 @@ impl Base {
                 for atom in store.atoms_of(txn, row)? {
                     links.push(one((Layer::Atom, atom), Edge::DerivedFrom, node));
                 }
-                for fact in crate::distil::facts_of(store, txn, row)? {
+                for fact in crate::extract::facts_of(store, txn, row)? {
                     links.push(one((Layer::Fact, fact), Edge::DerivedFrom, node));
                 }
             }

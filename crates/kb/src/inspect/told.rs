@@ -52,7 +52,7 @@ impl Base {
             if known == Some(generation) {
                 return Ok(None);
             }
-            let records = crate::distil::all_facts(store, txn)?;
+            let records = crate::extract::all_facts(store, txn)?;
             let rows: BTreeSet<Row> =
                 records.iter().flat_map(|(_, fact)| [fact.head, fact.tail]).collect();
             let mut entities = vec![];

@@ -18,6 +18,11 @@ pub(crate) fn sameness(searched: &str, chunk: &str, verbatim: bool) -> Id {
     hash(&[searched.as_bytes(), chunk.trim_end().as_bytes(), &[u8::from(verbatim)]])
 }
 
+/// What tells whether what was made of a section is made of another as well.
+pub(crate) fn section_sameness(title: &str, name: &str, text: &str) -> Id {
+    hash(&[title.as_bytes(), name.as_bytes(), text.trim_end().as_bytes()])
+}
+
 impl Store {
     /// [`sameness`] of the chunks of a document that is stored, in order.
     pub(crate) fn samenesses(
@@ -123,10 +128,10 @@ impl Store {
     /// Sections of the same name and text keep what hangs on them: summaries, say.
     fn carry_sections(&self, txn: &mut RwTxn<'_>, old: Row, new: Row) -> heed::Result<()> {
         let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
-        for (sameness, row) in self.sections_of(txn, old)? {
+        for (sameness, row) in self.section_samenesses(txn, old)? {
             left.entry(sameness).or_default().push_back(row);
         }
-        for (sameness, to) in self.sections_of(txn, new)? {
+        for (sameness, to) in self.section_samenesses(txn, new)? {
             let Some(from) = left.get_mut(&sameness).and_then(VecDeque::pop_front) else {
                 continue;
             };
@@ -142,16 +147,19 @@ impl Store {
         Ok(())
     }
 
-    fn sections_of(&self, txn: &Reading<'_>, document: Row) -> heed::Result<Vec<(Id, Row)>> {
+    /// [`section_sameness`] of the sections of a document that is stored, in order.
+    pub(crate) fn section_samenesses(
+        &self,
+        txn: &Reading<'_>,
+        document: Row,
+    ) -> heed::Result<Vec<(Id, Row)>> {
         let record: DocumentRecord = self.linked(txn, document)?;
         let mut found = vec![];
         for row in record.sections.0..record.sections.1 {
             let section: SectionRecord = self.linked(txn, row)?;
             let name = section.name.unwrap_or_default();
             let text = self.slice(txn, document, section.place.bytes)?;
-            let text = text.trim_end().as_bytes();
-            let parts = [record.title.as_bytes(), name.as_bytes(), text];
-            found.push((hash(&parts), row));
+            found.push((section_sameness(&record.title, &name, &text), row));
         }
         Ok(found)
     }

@@ -33,13 +33,13 @@ use serde::de::DeserializeOwned;
 
 #[cfg(test)]
 pub(crate) use broken::Damage;
-pub(crate) use carry::sameness;
+pub(crate) use carry::{sameness, section_sameness};
 pub(crate) use check::Checked;
 pub(crate) use documents::DocumentDraft;
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use files::{FileKey, FileRecord};
-pub(crate) use history::{Expected, History, Past};
+pub(crate) use history::{History, Past};
 pub(crate) use nodes::{Node, searched, under_headings};
 pub(crate) use owned::{Gone, Owner};
 pub(crate) use schema::{

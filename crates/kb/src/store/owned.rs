@@ -128,7 +128,7 @@ impl Store {
     /// of the entities it named, whose summaries may tell of it.
     pub(crate) fn remove_document(&self, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<Gone> {
         let before = self.counts(txn)?;
-        crate::distil::forget_document(self, txn, row)?;
+        crate::extract::forget_document(self, txn, row)?;
         let record: DocumentRecord = self.linked(txn, row)?;
         let mut gone = Gone::default();
         for name in &record.names {

@@ -1,5 +1,5 @@
-//! The ledger of the distilled forms: what a model was asked for, what it said or why not. What is
-//! not here is still to do.
+//! The ledger of extracted knowledge: what a model was asked for, what it replied or why it failed.
+//! What is not here is still to do.
 use halma_core::Layer;
 use heed::RwTxn;
 use serde::de::DeserializeOwned;
@@ -26,8 +26,6 @@ pub(crate) enum Task {
     TagClasses,
     /// Tags of a chunk.
     Tag,
-    /// Tags of a sample question.
-    QuestionTags,
     /// A summary of a section, a document, or a part of one.
     Summarise,
     /// Title and summary of a community.
@@ -35,14 +33,13 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Facts,
         Self::Graph,
         Self::SameEntity,
         Self::Near,
         Self::TagClasses,
         Self::Tag,
-        Self::QuestionTags,
         Self::Summarise,
         Self::Community,
     ];
@@ -55,7 +52,6 @@ impl Task {
             Self::Near => "near",
             Self::TagClasses => "tag_classes",
             Self::Tag => "tag",
-            Self::QuestionTags => "question_tags",
             Self::Summarise => "summarise",
             Self::Community => "community",
         }
@@ -69,7 +65,6 @@ impl Task {
             Self::Near => b'n',
             Self::TagClasses => b'k',
             Self::Tag => b't',
-            Self::QuestionTags => b'q',
             Self::Summarise => b'u',
             Self::Community => b'm',
         }
@@ -334,8 +329,8 @@ impl Store {
         Ok(counts.into_iter().filter(|(_, count)| *count != UnitCounts::default()).collect())
     }
 
-    /// A value of the distilled layer as a whole.
-    pub(crate) fn distilled<T: DeserializeOwned>(
+    /// A value that is about the base as a whole.
+    pub(crate) fn meta_value<T: DeserializeOwned>(
         &self,
         txn: &Reading<'_>,
         name: &str,
@@ -343,7 +338,7 @@ impl Store {
         self.meta(txn, name)
     }
 
-    pub(crate) fn set_distilled<T: Serialize>(
+    pub(crate) fn set_meta_value<T: Serialize>(
         &self,
         txn: &mut RwTxn<'_>,
         name: &str,

@@ -34,7 +34,7 @@ pub use halma_connect::{
 };
 pub use halma_kb::{
     Base, Deleted, Details, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat,
-    ListQuery, Listed, Merge, MergeSide, Progress, Refused, EdgeEnd, Shown, SqlLimits, Stage,
+    ListQuery, Listed, Merge, MergeSide, Phase, Progress, Refused, EdgeEnd, Shown, SqlLimits,
     StageEstimate, Stats, Step, TableLine, Unit, Verified, Watch, recognise,
 };
 pub use halma_kb::{KbError, ListedDocument};

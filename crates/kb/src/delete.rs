@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::lock::WriterLock;
 use crate::names::{fits, near};
-use crate::store::{DocumentRecord, Gone, Reader, Row, Writer, parse_id, searched};
+use crate::store::{DocumentRecord, Gone, Reader, Row, parse_id, searched};
 use crate::{Base, KbError};
 
 /// What a deletion did.
@@ -70,7 +70,7 @@ impl Base {
             writer.publish()
         })?;
         self.update_indexes()?;
-        self.store.write(Writer::publish)?;
+        self.store.publish()?;
         self.refresh()?;
         deleted.names.sort();
         deleted.kept.sort();

@@ -92,7 +92,7 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
             let chars = text.chars().count();
             for (chunk, span) in [(first, (0, 3)), (last, (chars - 2, chars))] {
                 let atom = AtomDraft { text: marks.next(), span };
-                store.put_atoms(writer, chunk, Atoms::Sentences, &[atom])?;
+                writer.put_atoms(chunk, Atoms::Sentences, &[atom])?;
             }
             let table = writer.take_rows(Layer::Table, 1)?;
             let section = record.sections.0;
@@ -142,7 +142,7 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
             writer.put_node(row, &record)?;
             let number = writer.register_embedder("numbers", 3)?;
             writer.put_vector(number, (Layer::Chunk, first), &[0.6, 0.8, 0.0])?;
-            store.embedding_failed(writer, &[(Layer::Chunk, last)], &marks.next())?;
+            writer.embedding_failed(&[(Layer::Chunk, last)], &marks.next())?;
             Ok(row)
         })
         .unwrap()

@@ -114,7 +114,7 @@ impl Writer<'_> {
     /// Puts a record into a row, new or not.
     pub(crate) fn put_node<N: Node>(&mut self, row: Row, node: &N) -> heed::Result<()> {
         if searched(N::LAYER) && !self.holds((N::LAYER, row))? {
-            self.store.wait_for(self, Work::Vector, (N::LAYER, row))?;
+            self.wait_for(Work::Vector, (N::LAYER, row))?;
         }
         let slot = self.own(row, node)?;
         let record = encode(node)?;
@@ -143,8 +143,8 @@ impl Writer<'_> {
             self.remove_vectors(at)?;
             self.store.db.unembedded.delete(self.txn(), &row_key(0, layer, row))?;
             self.store.db.tombstones.put(self.txn(), &row_key(0, layer, row), &[])?;
-            self.store.done_with(self, Work::Vector, at)?;
-            self.store.done_with(self, Work::Atoms, at)?;
+            self.done_with(Work::Vector, at)?;
+            self.done_with(Work::Atoms, at)?;
         }
         Ok(Some(ends))
     }

@@ -2,7 +2,7 @@
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
-use halma_engine::{Stage, Step};
+use halma_engine::{Phase, Step};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -130,7 +130,7 @@ impl Build {
         let at = self.at.filter(|_| self.state == BuildState::Running);
         let (done, total) = at.map_or((0, 0), |at| (at.step.done, at.step.total));
         let stage = match (self.state, at) {
-            (BuildState::Queued, _) => Stage::Wait.name(),
+            (BuildState::Queued, _) => Phase::Wait.name(),
             (BuildState::Running, Some(at)) => at.step.stage.name(),
             (BuildState::Running, None) => "starting",
             (state, _) => state.name(),

@@ -17,6 +17,11 @@ pub(crate) fn sameness(searched: &str, chunk: &str, verbatim: bool) -> Id {
     hash(&[searched.as_bytes(), chunk.trim_end().as_bytes(), &[u8::from(verbatim)]])
 }
 
+/// Two sections are made into the same when these are equal: title, headings and text.
+pub(crate) fn section_sameness(title: &str, name: &str, text: &str) -> Id {
+    hash(&[title.as_bytes(), name.as_bytes(), text.trim_end().as_bytes()])
+}
+
 impl Reader<'_> {
     /// [`sameness`] of the chunks of a document that is stored, in order.
     pub(crate) fn samenesses(&self, document: Row) -> heed::Result<Vec<(Id, Row)>> {
@@ -31,16 +36,15 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    fn sections_of(&self, document: Row) -> heed::Result<Vec<(Id, Row)>> {
+    /// [`section_sameness`] of the sections of a document that is stored, in order.
+    pub(crate) fn section_samenesses(&self, document: Row) -> heed::Result<Vec<(Id, Row)>> {
         let record: DocumentRecord = self.linked(document)?;
         let mut found = vec![];
         for row in record.sections.0..record.sections.1 {
             let section: SectionRecord = self.linked(row)?;
             let name = section.name.unwrap_or_default();
             let text = self.slice(document, section.place.bytes)?;
-            let text = text.trim_end().as_bytes();
-            let parts = [record.title.as_bytes(), name.as_bytes(), text];
-            found.push((hash(&parts), row));
+            found.push((section_sameness(&record.title, &name, &text), row));
         }
         Ok(found)
     }
@@ -67,18 +71,18 @@ impl Writer<'_> {
 
     fn carry_chunk(&mut self, from: Row, to: Row) -> heed::Result<()> {
         let (old, new): (ChunkRecord, ChunkRecord) = (self.linked(from)?, self.linked(to)?);
-        if let Some(unit) = self.store.unit(self, from)? {
+        if let Some(unit) = self.unit(from)? {
             if let State::Done((first, end)) = unit.state {
                 for atom in first..end {
                     self.carry_atom(atom, &old, (to, &new))?;
                 }
             }
             // The old chunk lets go of its atoms, so that they are not removed with it.
-            self.store.forget_atomizing(self, from)?;
-            self.store.put_unit(self, to, &unit)?;
+            self.forget_atomizing(from)?;
+            self.put_unit(to, &unit)?;
         }
         self.carry_facts(from, (to, &new))?;
-        self.store.move_units(self, (Layer::Chunk, from), (Layer::Chunk, to))?;
+        self.move_units((Layer::Chunk, from), (Layer::Chunk, to))?;
         self.carry_vectors((Layer::Chunk, from), to)?;
         self.carry_edges((Layer::Chunk, from), (Layer::Chunk, to))
     }
@@ -122,15 +126,15 @@ impl Writer<'_> {
     /// Sections of the same name and text keep what was made of them, such as summaries.
     fn carry_sections(&mut self, old: Row, new: Row) -> heed::Result<()> {
         let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
-        for (sameness, row) in self.sections_of(old)? {
+        for (sameness, row) in self.section_samenesses(old)? {
             left.entry(sameness).or_default().push_back(row);
         }
-        for (sameness, to) in self.sections_of(new)? {
+        for (sameness, to) in self.section_samenesses(new)? {
             let Some(from) = left.get_mut(&sameness).and_then(VecDeque::pop_front) else {
                 continue;
             };
             let from = (Layer::Section, from);
-            self.store.move_units(self, from, (Layer::Section, to))?;
+            self.move_units(from, (Layer::Section, to))?;
             for link in self.edges_to(from, Some(Edge::DerivedFrom))? {
                 let (Layer::Summary, row) = link.from else { continue };
                 let summary: SummaryRecord = self.linked(row)?;
@@ -158,10 +162,10 @@ impl Writer<'_> {
             let Some(vector) = self.vector(number, layer, from)? else { continue };
             self.put_vector(number, (layer, to), &vector)?;
             if Some(number) == aim {
-                self.store.done_with(self, Work::Vector, (layer, to))?;
+                self.done_with(Work::Vector, (layer, to))?;
             }
         }
-        self.store.move_unembedded(self, (layer, from), to)
+        self.move_unembedded((layer, from), to)
     }
 
     /// Edges at one node lead to and from another instead.

@@ -13,7 +13,7 @@ use crate::store::{
     AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reader, Row, SectionRecord, State, Writer,
     hash,
 };
-pub(crate) use carry::sameness;
+pub(crate) use carry::{sameness, section_sameness};
 pub(crate) use files::{FileKey, FileRecord};
 pub(crate) use owned::Gone;
 
@@ -87,7 +87,7 @@ impl Writer<'_> {
                 let summary = piece.summary.clone();
                 let record = ChunkRecord { id, document, section, place, text, summary };
                 self.put_node(chunk, &record)?;
-                self.store.put_unit(self, chunk, &AtomUnit { atoms, state: State::Pending })?;
+                self.put_unit(chunk, &AtomUnit { atoms, state: State::Pending })?;
                 chunk += 1;
             }
             let name = drafted.name.clone();

@@ -113,7 +113,7 @@ impl Writer<'_> {
     /// of the entities it named, whose summaries may describe it.
     pub(crate) fn remove_document(&mut self, row: Row) -> heed::Result<Gone> {
         let before = self.counts()?;
-        crate::distil::forget_document(self.store, self, row)?;
+        crate::extract::forget_document(self, row)?;
         let record: DocumentRecord = self.linked(row)?;
         let mut gone = Gone::default();
         for name in &record.names {
@@ -146,13 +146,13 @@ impl Writer<'_> {
     }
 
     fn remove_chunk(&mut self, row: Row, gone: &mut Gone) -> heed::Result<()> {
-        for atom in self.store.atoms_of(self, row)? {
+        for atom in self.atoms_of(row)? {
             self.remove((Layer::Atom, atom), gone)?;
         }
         for node in self.listed_under((Layer::Chunk, row))? {
             self.remove(node, gone)?;
         }
-        self.store.forget_atomizing(self, row)?;
+        self.forget_atomizing(row)?;
         self.remove((Layer::Chunk, row), gone)
     }
 

@@ -9,10 +9,9 @@ use halma_parse::{Block, BlockKind, Parsed};
 use heed::RwTxn;
 use minijinja::{Value, context};
 
-use super::{BuildContext, Cost, Pace, SourceDocument, Stage, StageError};
+use super::{BuildContext, Cost, Pace, Stage, StageError};
 use crate::Phase;
 use crate::read::Draft;
-use crate::store::Reading;
 
 const DESCRIBE: Prompt<String> = Prompt::text("kb/describe");
 
@@ -115,11 +114,6 @@ impl Stage for Describe {
 
     fn pace(&self) -> Pace {
         Pace { may_be_unable: false, ..Pace::of_models(&self.context.settings) }
-    }
-
-    /// Stored documents have their descriptions in their text.
-    fn units(&self, _: &Reading<'_>, _: &SourceDocument) -> heed::Result<Vec<FigureRequest>> {
-        Ok(vec![])
     }
 
     fn forecast(&self, unit: &FigureRequest) -> Cost {

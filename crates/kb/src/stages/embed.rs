@@ -8,9 +8,9 @@ use halma_core::{Cx, EmbedRole, Embedder, Layer, LlmError, Vector};
 use heed::RwTxn;
 use tokio::sync::mpsc;
 
-use super::{BuildContext, Cost, Driver, Pace, SourceDocument, StageError, StageReport};
+use super::{BuildContext, Cost, Driver, Pace, StageError, StageReport};
 use crate::error::beside;
-use crate::store::{History, Reading, Row};
+use crate::store::{History, Row};
 use crate::{Base, KbError, Phase};
 
 /// Texts sent in one call.
@@ -197,11 +197,6 @@ impl super::Stage for Embed {
     fn pace(&self) -> Pace {
         let (in_flight, queued) = (IN_FLIGHT, IN_FLIGHT * 2);
         Pace { in_flight, queued, give_up_after: GIVE_UP_AFTER, may_be_unable: false }
-    }
-
-    /// What waits for a vector is in a list of its own.
-    fn units(&self, _: &Reading<'_>, _: &SourceDocument) -> heed::Result<Vec<Vec<Searched>>> {
-        Ok(vec![])
     }
 
     fn forecast(&self, unit: &Vec<Searched>) -> Cost {

@@ -2,6 +2,7 @@
 //! knowledge. A stage says what its units of work are, what one is expected to cost, how it is done
 //! and how its result is stored; [`Driver`] does everything else for all of them, and an estimate
 //! is the sum of their forecasts over the same units.
+mod ask;
 mod atomize;
 mod chunk;
 mod communities;
@@ -19,8 +20,8 @@ use std::sync::Arc;
 
 use halma_core::{Cx, Error, Limit, Llm, Meter, Setup};
 use heed::RwTxn;
-use serde::Serialize;
 
+pub(crate) use ask::{AskStage, LedgerUnit};
 pub(crate) use atomize::Atomize;
 pub(crate) use chunk::{Chunk, Uncut};
 pub(crate) use communities::{Communities, CommunityRequest, CommunityText};
@@ -34,7 +35,7 @@ pub(crate) use source::{Passage, SourceChunk, SourceDocument, SourceSection, pro
 pub(crate) use summaries::{Summarize, forget_summaries, summarize};
 pub(crate) use tags::{Tag, TagClasses};
 
-use crate::store::{History, Id, Reading, Row, Store, UnitKey};
+use crate::store::{History, Reading, Row, Store};
 use crate::{Base, KbError, KbSettings, Phase, Progress};
 
 /// What the stages of one build share.
@@ -96,8 +97,14 @@ pub(crate) trait Stage: Send + Sync + Sized + 'static {
     }
 
     /// The units of a document that are left to do. Units that are known only when an earlier stage
-    /// is done are made of what is expected of that.
-    fn units(&self, txn: &Reading<'_>, document: &SourceDocument) -> heed::Result<Vec<Self::Unit>>;
+    /// is done are made of what is expected of that. By default no unit is of a stored document.
+    fn units(
+        &self,
+        _txn: &Reading<'_>,
+        _document: &SourceDocument,
+    ) -> heed::Result<Vec<Self::Unit>> {
+        Ok(vec![])
+    }
 
     /// The documents of the base that have units left. By default all are looked at.
     fn backlog(&self, txn: &Reading<'_>) -> heed::Result<Backlog> {
@@ -193,33 +200,5 @@ impl From<Error> for StageError {
             Error::Spent(limit) => Self::Spent(limit),
             error => Self::Model(error),
         }
-    }
-}
-
-/// A unit whose result is kept in the ledger as it is.
-pub(crate) struct LedgerUnit<T> {
-    pub(crate) key: UnitKey,
-    /// Hash of the prompt and of everything it is given.
-    pub(crate) input: Id,
-    pub(crate) request: T,
-}
-
-impl<T> LedgerUnit<T> {
-    /// Keeps the result, or the reason for which there is none.
-    pub(crate) fn record<R: Serialize>(
-        &self,
-        store: &Store,
-        txn: &mut RwTxn<'_>,
-        result: Result<R, String>,
-    ) -> heed::Result<()> {
-        match result {
-            Ok(result) => store.put_done(txn, self.key, self.input, &result),
-            Err(reason) => store.put_failed(txn, self.key, self.input, &reason),
-        }
-    }
-
-    /// Whether it is done already.
-    pub(crate) fn is_done(&self, store: &Store, txn: &Reading<'_>) -> heed::Result<bool> {
-        store.is_done(txn, self.key, self.input)
     }
 }

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use halma_core::{Cx, Error};
 
-use super::{BuildContext, Cost, Pace, SourceDocument, Stage, StageError};
+use super::{BuildContext, Cost, Pace, Stage, StageError};
 use crate::cut::{CUT, Cut, CutModels, CutSettings, EMBED_BATCH, cut, expected_cut};
 use crate::read::Draft;
-use crate::store::{Id, Reader, Writer};
+use crate::store::{Id, Writer};
 use crate::{Chunks, KbError, Phase};
 
 /// Tokens of a reply: where the passage ends, its summary and what is known so far.
@@ -64,11 +64,6 @@ impl Stage for Chunk {
 
     fn pace(&self) -> Pace {
         Pace { may_be_unable: false, ..Pace::of_models(&self.context.settings) }
-    }
-
-    /// Stored documents are chunked.
-    fn units(&self, _: &Reader<'_>, _: &SourceDocument) -> heed::Result<Vec<Uncut>> {
-        Ok(vec![])
     }
 
     /// What is asked if every chunk is as long as it may be.

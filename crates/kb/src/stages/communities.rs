@@ -1,25 +1,18 @@
 //! Writing the title and summary of every community of entities.
 use std::sync::Arc;
 
-use halma_core::{Cx, Layer, Prompt};
+use halma_core::{Layer, Prompt};
 use minijinja::{Value, context};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    BuildContext, Corpus, Cost, LedgerUnit, SourceDocument, Stage, StageError, prompt_hash,
-};
+use super::{AskStage, BuildContext, Corpus, LedgerUnit, StageError, prompt_hash};
 use crate::Phase;
 use crate::extract::communities_exist;
-use crate::store::{Id, Reader, Task, UnitKey, Writer, hash};
-
-const COMMUNITY: Prompt<CommunityText> = Prompt::json("kb/community");
+use crate::store::{Id, Reader, Task, UnitKey, hash};
 
 /// Communities of all levels for two chunks: 2,680 for 1,669 chunks and 4,549 for 3,197 in Edge et
 /// al., "From Local to Global" (2024), Table 3.
 const COMMUNITIES_PER_TWO_CHUNKS: u64 = 3;
-
-/// Tokens of a reply: a title and some six sentences.
-const REPLY_TOKENS: u64 = 160;
 
 /// Entities and facts of a community, as expected, and the characters of each.
 const EXPECTED_MEMBERS: usize = 8;
@@ -46,7 +39,7 @@ pub(crate) struct Communities {
 
 impl Communities {
     pub(crate) fn new(context: &Arc<BuildContext>) -> Self {
-        let prompt = prompt_hash(&context.setup, COMMUNITY.name);
+        let prompt = prompt_hash(&context.setup, Self::PROMPT.name);
         Self { context: Arc::clone(context), prompt }
     }
 
@@ -62,34 +55,22 @@ impl Communities {
     }
 }
 
-impl Stage for Communities {
-    type Unit = LedgerUnit<CommunityRequest>;
-    type Output = CommunityText;
+impl AskStage for Communities {
+    type Request = CommunityRequest;
+    type Reply = CommunityText;
+    type Kept = CommunityText;
 
     const PHASE: Phase = Phase::Communities;
+    const TASK: &'static str = "community";
+    const PROMPT: Prompt<CommunityText> = Prompt::json("kb/community");
+    /// A title and some six sentences.
+    const REPLY_TOKENS: u64 = 160;
 
-    fn name(&self) -> &'static str {
-        "community"
-    }
-
-    fn prompt(&self) -> Option<&'static str> {
-        Some(COMMUNITY.name)
-    }
-
-    fn context(&self) -> &Arc<BuildContext> {
+    fn build(&self) -> &Arc<BuildContext> {
         &self.context
     }
 
-    /// Which communities there are is known when the entities are.
-    fn units(
-        &self,
-        _: &Reader<'_>,
-        _: &SourceDocument,
-    ) -> heed::Result<Vec<LedgerUnit<CommunityRequest>>> {
-        Ok(vec![])
-    }
-
-    fn expect(
+    fn expectation(
         &self,
         reader: &Reader<'_>,
         corpus: &Corpus,
@@ -106,32 +87,24 @@ impl Stage for Communities {
         Ok(Some(((fresh * COMMUNITIES_PER_TWO_CHUNKS).div_ceil(2), unit)))
     }
 
-    fn forecast(&self, unit: &LedgerUnit<CommunityRequest>) -> Cost {
-        let setup = &self.context.setup;
-        Cost::of_call(setup, COMMUNITY.name, &unit.request.variables, REPLY_TOKENS)
+    fn variables(&self, request: &CommunityRequest) -> Value {
+        request.variables.clone()
     }
 
-    async fn run(
-        &self,
-        cx: &Cx,
-        unit: &LedgerUnit<CommunityRequest>,
-    ) -> Result<Option<CommunityText>, StageError> {
-        for document in &unit.request.documents {
-            cx.quote(document);
-        }
-        let check = |reply: &CommunityText| {
-            let empty = reply.title.trim().is_empty() || reply.summary.trim().is_empty();
-            if empty { Err("`title` or `summary` is empty".to_owned()) } else { Ok(()) }
-        };
-        Ok(Some(cx.ask_checked(&COMMUNITY, unit.request.variables.clone(), check).await?))
+    fn documents<'a>(&self, request: &'a CommunityRequest) -> Vec<&'a str> {
+        request.documents.iter().map(String::as_str).collect()
     }
 
-    fn store(
+    fn complaint(&self, _: &CommunityRequest, reply: &CommunityText, _: bool) -> Option<String> {
+        let empty = reply.title.trim().is_empty() || reply.summary.trim().is_empty();
+        empty.then(|| "`title` or `summary` is empty".to_owned())
+    }
+
+    fn accept(
         &self,
-        writer: &mut Writer<'_>,
-        unit: &LedgerUnit<CommunityRequest>,
-        result: Result<CommunityText, String>,
-    ) -> heed::Result<()> {
-        unit.record(writer, result)
+        _: &CommunityRequest,
+        reply: CommunityText,
+    ) -> Result<CommunityText, StageError> {
+        Ok(reply)
     }
 }

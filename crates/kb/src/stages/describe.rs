@@ -1,5 +1,6 @@
 //! Figures in words: a vision model's description is put below each figure before the document is
 //! chunked, so that it is searched, chunked and cited like any other text.
+use crate::store::Writer;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
@@ -8,10 +9,9 @@ use halma_core::{Cx, Prompt};
 use halma_parse::{Block, BlockKind, Parsed};
 use minijinja::{Value, context};
 
-use super::{BuildContext, Cost, Pace, SourceDocument, Stage, StageError};
+use super::{BuildContext, Cost, Pace, Stage, StageError};
 use crate::Phase;
 use crate::read::Draft;
-use crate::store::{Reader, Writer};
 
 const DESCRIBE: Prompt<String> = Prompt::text("kb/describe");
 
@@ -114,11 +114,6 @@ impl Stage for Describe {
 
     fn pace(&self) -> Pace {
         Pace { may_be_unable: false, ..Pace::of_models(&self.context.settings) }
-    }
-
-    /// Stored documents have their descriptions in their text.
-    fn units(&self, _: &Reader<'_>, _: &SourceDocument) -> heed::Result<Vec<FigureRequest>> {
-        Ok(vec![])
     }
 
     fn forecast(&self, unit: &FigureRequest) -> Cost {

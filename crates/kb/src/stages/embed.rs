@@ -7,9 +7,9 @@ use futures::{Stream, StreamExt};
 use halma_core::{Cx, EmbedRole, Embedder, Layer, LlmError, Vector};
 use tokio::sync::mpsc;
 
-use super::{BuildContext, Cost, Driver, Pace, SourceDocument, StageError, StageReport};
+use super::{BuildContext, Cost, Driver, Pace, StageError, StageReport};
 use crate::error::run_blocking;
-use crate::store::{History, Reader, Row, Writer};
+use crate::store::{History, Row, Writer};
 use crate::{Base, KbError, Phase};
 
 /// Texts sent in one call.
@@ -195,11 +195,6 @@ impl super::Stage for Embed {
     fn pace(&self) -> Pace {
         let (in_flight, queued) = (IN_FLIGHT, IN_FLIGHT * 2);
         Pace { in_flight, queued, give_up_after: GIVE_UP_AFTER, may_be_unable: false }
-    }
-
-    /// What waits for a vector is in a list of its own.
-    fn units(&self, _: &Reader<'_>, _: &SourceDocument) -> heed::Result<Vec<Vec<Searched>>> {
-        Ok(vec![])
     }
 
     fn forecast(&self, unit: &Vec<Searched>) -> Cost {

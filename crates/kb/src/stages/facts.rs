@@ -1,24 +1,16 @@
 //! Extracting the entities and facts of every chunk.
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use halma_core::{Cx, Prompt};
+use halma_core::Prompt;
 use minijinja::{Value, context};
 
-use super::{
-    BuildContext, Cost, LedgerUnit, Passage, SourceDocument, Stage, StageError, prompt_hash,
-};
+use super::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError, prompt_hash};
 use crate::Phase;
 use crate::extract::names::form;
 use crate::extract::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
-use crate::store::{Id, Reader, Task, UnitKey, Writer};
+use crate::store::{Id, Reader, Task, UnitKey};
 
-const FACTS: Prompt<FactsReply> = Prompt::json("kb/facts");
-
-/// Tokens of a reply for each token of text: nine entities and nine facts in 110 tokens, as
-/// recorded for 1,890 passages of encyclopaedias, with descriptions and sentences.
 const REPLY_PER_TOKEN: u64 = 5;
-const SHORTEST_REPLY: u64 = 40;
 
 pub(crate) struct Facts {
     context: Arc<BuildContext>,
@@ -27,42 +19,27 @@ pub(crate) struct Facts {
 
 impl Facts {
     pub(crate) fn new(context: &Arc<BuildContext>) -> Self {
-        let prompt = prompt_hash(&context.setup, FACTS.name);
+        let prompt = prompt_hash(&context.setup, Self::PROMPT.name);
         Self { context: Arc::clone(context), prompt }
     }
 }
 
-fn variables(passage: &Passage) -> Value {
-    context! {
-        chunk => context! {
-            title => &passage.title,
-            section => &passage.section,
-            text => &passage.text,
-        },
-        most_entities => MOST_ENTITIES,
-        most_facts => MOST_FACTS,
-    }
-}
-
-impl Stage for Facts {
-    type Unit = LedgerUnit<Passage>;
-    type Output = Extraction;
+impl AskStage for Facts {
+    type Request = Passage;
+    type Reply = FactsReply;
+    type Kept = Extraction;
 
     const PHASE: Phase = Phase::Facts;
+    const TASK: &'static str = "facts";
+    const PROMPT: Prompt<FactsReply> = Prompt::json("kb/facts");
+    /// At least.
+    const REPLY_TOKENS: u64 = 40;
 
-    fn name(&self) -> &'static str {
-        "facts"
-    }
-
-    fn prompt(&self) -> Option<&'static str> {
-        Some(FACTS.name)
-    }
-
-    fn context(&self) -> &Arc<BuildContext> {
+    fn build(&self) -> &Arc<BuildContext> {
         &self.context
     }
 
-    fn units(
+    fn open(
         &self,
         reader: &Reader<'_>,
         document: &SourceDocument,
@@ -70,38 +47,36 @@ impl Stage for Facts {
         document.open_passages(reader, (Task::Facts, self.prompt))
     }
 
-    fn forecast(&self, unit: &LedgerUnit<Passage>) -> Cost {
-        let tokens = unit.request.text.len() as u64 / 4;
-        let reply = (tokens * REPLY_PER_TOKEN).max(SHORTEST_REPLY);
-        Cost::of_call(&self.context.setup, FACTS.name, &variables(&unit.request), reply)
+    fn variables(&self, passage: &Passage) -> Value {
+        context! {
+            chunk => context! {
+                title => &passage.title,
+                section => &passage.section,
+                text => &passage.text,
+            },
+            most_entities => MOST_ENTITIES,
+            most_facts => MOST_FACTS,
+        }
+    }
+
+    /// As many for each token of text: nine entities and nine facts in 110 tokens, as recorded for
+    /// 1,890 passages of encyclopaedias, with descriptions and sentences.
+    fn reply_tokens(&self, passage: &Passage) -> u64 {
+        (passage.text.len() as u64 / 4 * REPLY_PER_TOKEN).max(Self::REPLY_TOKENS)
+    }
+
+    fn documents<'a>(&self, passage: &'a Passage) -> Vec<&'a str> {
+        vec![&passage.document]
     }
 
     /// Names that do not occur in the text and ends of facts that are not among the entities are
     /// asked for again once; what is still wrong then is left out and counted.
-    async fn run(
-        &self,
-        cx: &Cx,
-        unit: &LedgerUnit<Passage>,
-    ) -> Result<Option<Extraction>, StageError> {
-        let passage = &unit.request;
-        cx.quote(&passage.document);
-        let text = form(&passage.whole());
-        let tries = AtomicUsize::new(0);
-        let check = |reply: &FactsReply| match reply.complaint(&text) {
-            Some(complaint) if tries.fetch_add(1, Ordering::Relaxed) == 0 => Err(complaint),
-            _ => Ok(()),
-        };
-        let reply = cx.ask_checked(&FACTS, variables(passage), check).await?;
-        Ok(Some(reply.accept(&passage.whole())))
+    fn complaint(&self, passage: &Passage, reply: &FactsReply, first: bool) -> Option<String> {
+        if first { reply.complaint(&form(&passage.whole())) } else { None }
     }
 
-    fn store(
-        &self,
-        writer: &mut Writer<'_>,
-        unit: &LedgerUnit<Passage>,
-        result: Result<Extraction, String>,
-    ) -> heed::Result<()> {
-        unit.record(writer, result)
+    fn accept(&self, passage: &Passage, reply: FactsReply) -> Result<Extraction, StageError> {
+        Ok(reply.accept(&passage.whole()))
     }
 }
 

@@ -2,6 +2,7 @@
 //! knowledge. A stage says what its units of work are, what one is expected to cost, how it is done
 //! and how its result is stored; [`Driver`] does everything else for all of them, and an estimate
 //! is the sum of their forecasts over the same units.
+mod ask;
 mod atomize;
 mod chunk;
 mod communities;
@@ -18,8 +19,8 @@ mod tags;
 use std::sync::Arc;
 
 use halma_core::{Cx, Error, Limit, Llm, Meter, Setup};
-use serde::Serialize;
 
+pub(crate) use ask::{AskStage, LedgerUnit};
 pub(crate) use atomize::Atomize;
 pub(crate) use chunk::{Chunk, Uncut};
 pub(crate) use communities::{Communities, CommunityRequest, CommunityText};
@@ -33,7 +34,7 @@ pub(crate) use source::{Passage, SourceChunk, SourceDocument, SourceSection, pro
 pub(crate) use summaries::{Summarize, forget_summaries, summarize};
 pub(crate) use tags::{Tag, TagClasses};
 
-use crate::store::{History, Id, Reader, Row, Store, UnitKey, Writer};
+use crate::store::{History, Reader, Row, Store, Writer};
 use crate::{Base, KbError, KbSettings, Phase, Progress};
 
 /// What the stages of one build share.
@@ -95,12 +96,14 @@ pub(crate) trait Stage: Send + Sync + Sized + 'static {
     }
 
     /// The units of a document that are left to do. Units that are known only when an earlier stage
-    /// is done are made of what is expected of that.
+    /// is done are made of what is expected of that. By default no unit is of a stored document.
     fn units(
         &self,
-        reader: &Reader<'_>,
-        document: &SourceDocument,
-    ) -> heed::Result<Vec<Self::Unit>>;
+        _txn: &Reader<'_>,
+        _document: &SourceDocument,
+    ) -> heed::Result<Vec<Self::Unit>> {
+        Ok(vec![])
+    }
 
     /// The documents of the base that have units left. By default all are looked at.
     fn backlog(&self, reader: &Reader<'_>) -> heed::Result<Backlog> {
@@ -196,32 +199,5 @@ impl From<Error> for StageError {
             Error::Spent(limit) => Self::Spent(limit),
             error => Self::Model(error),
         }
-    }
-}
-
-/// A unit whose result is kept in the ledger as it is.
-pub(crate) struct LedgerUnit<T> {
-    pub(crate) key: UnitKey,
-    /// Hash of the prompt and of everything it is given.
-    pub(crate) input: Id,
-    pub(crate) request: T,
-}
-
-impl<T> LedgerUnit<T> {
-    /// Keeps the result, or the reason for which there is none.
-    pub(crate) fn record<R: Serialize>(
-        &self,
-        writer: &mut Writer<'_>,
-        result: Result<R, String>,
-    ) -> heed::Result<()> {
-        match result {
-            Ok(result) => writer.put_done(self.key, self.input, &result),
-            Err(reason) => writer.put_failed(self.key, self.input, &reason),
-        }
-    }
-
-    /// Whether it is done already.
-    pub(crate) fn is_done(&self, reader: &Reader<'_>) -> heed::Result<bool> {
-        reader.is_done(self.key, self.input)
     }
 }

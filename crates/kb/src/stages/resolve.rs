@@ -1,28 +1,21 @@
 //! Asking the model whether two entities are one, where the rules do not tell.
 use std::sync::Arc;
 
-use halma_core::{Cx, Layer, Prompt};
+use halma_core::{Layer, Prompt};
 use minijinja::{Value, context};
 use serde::Deserialize;
 
-use super::{
-    BuildContext, Corpus, Cost, LedgerUnit, SourceDocument, Stage, StageError, prompt_hash,
-};
+use super::{AskStage, BuildContext, Corpus, LedgerUnit, StageError, prompt_hash};
 use crate::Phase;
 use crate::extract::Verdict;
-use crate::store::{Id, Reader, Task, UnitKey, Writer, hash};
-
-const SAME: Prompt<SameReply> = Prompt::json("kb/same");
+use crate::store::{Id, Reader, Task, UnitKey, hash};
 
 /// Chunks for each pair of entities that is in question. An expectation without a source: it
 /// depends on how many namesakes a corpus has. What the base has seen replaces it.
 const CHUNKS_PER_PAIR: u64 = 20;
 
-/// Tokens of a reply: a sentence of reasons and the verdict.
-const REPLY_TOKENS: u64 = 40;
-
 #[derive(Debug, Clone, Deserialize)]
-struct SameReply {
+pub(crate) struct SameReply {
     #[serde(default)]
     reason: Option<String>,
     same: bool,
@@ -70,10 +63,6 @@ impl ComparisonSide {
     }
 }
 
-fn variables(comparison: &Comparison) -> Value {
-    context! { first => comparison.one.variables(), second => comparison.two.variables() }
-}
-
 pub(crate) struct SameEntity {
     context: Arc<BuildContext>,
     prompt: Id,
@@ -81,7 +70,7 @@ pub(crate) struct SameEntity {
 
 impl SameEntity {
     pub(crate) fn new(context: &Arc<BuildContext>) -> Self {
-        let prompt = prompt_hash(&context.setup, SAME.name);
+        let prompt = prompt_hash(&context.setup, Self::PROMPT.name);
         Self { context: Arc::clone(context), prompt }
     }
 
@@ -94,34 +83,22 @@ impl SameEntity {
     }
 }
 
-impl Stage for SameEntity {
-    type Unit = LedgerUnit<Comparison>;
-    type Output = Verdict;
+impl AskStage for SameEntity {
+    type Request = Comparison;
+    type Reply = SameReply;
+    type Kept = Verdict;
 
     const PHASE: Phase = Phase::Resolve;
+    const TASK: &'static str = "same_entity";
+    const PROMPT: Prompt<SameReply> = Prompt::json("kb/same");
+    /// A sentence of reasons and the verdict.
+    const REPLY_TOKENS: u64 = 40;
 
-    fn name(&self) -> &'static str {
-        "same_entity"
-    }
-
-    fn prompt(&self) -> Option<&'static str> {
-        Some(SAME.name)
-    }
-
-    fn context(&self) -> &Arc<BuildContext> {
+    fn build(&self) -> &Arc<BuildContext> {
         &self.context
     }
 
-    /// Which entities may be one is known when the facts are.
-    fn units(
-        &self,
-        _: &Reader<'_>,
-        _: &SourceDocument,
-    ) -> heed::Result<Vec<LedgerUnit<Comparison>>> {
-        Ok(vec![])
-    }
-
-    fn expect(
+    fn expectation(
         &self,
         _: &Reader<'_>,
         corpus: &Corpus,
@@ -131,36 +108,19 @@ impl Stage for SameEntity {
         Ok(Some((corpus.fresh.div_ceil(CHUNKS_PER_PAIR), unit)))
     }
 
-    fn forecast(&self, unit: &LedgerUnit<Comparison>) -> Cost {
-        let variables = variables(&unit.request);
-        Cost::of_call(&self.context.setup, SAME.name, &variables, REPLY_TOKENS)
+    fn variables(&self, comparison: &Comparison) -> Value {
+        context! { first => comparison.one.variables(), second => comparison.two.variables() }
     }
 
-    async fn run(
-        &self,
-        cx: &Cx,
-        unit: &LedgerUnit<Comparison>,
-    ) -> Result<Option<Verdict>, StageError> {
-        let comparison = &unit.request;
-        for document in comparison.one.documents.iter().chain(&comparison.two.documents) {
-            cx.quote(document);
-        }
-        let reply = cx.ask(&SAME, variables(comparison)).await?;
-        Ok(Some(Verdict {
-            one: comparison.prints.0,
-            two: comparison.prints.1,
-            same: reply.same,
-            reason: reply.reason.unwrap_or_default().trim().to_owned(),
-            documents: comparison.documents.clone(),
-        }))
+    fn documents<'a>(&self, comparison: &'a Comparison) -> Vec<&'a str> {
+        let documents = comparison.one.documents.iter().chain(&comparison.two.documents);
+        documents.map(String::as_str).collect()
     }
 
-    fn store(
-        &self,
-        writer: &mut Writer<'_>,
-        unit: &LedgerUnit<Comparison>,
-        result: Result<Verdict, String>,
-    ) -> heed::Result<()> {
-        unit.record(writer, result)
+    fn accept(&self, comparison: &Comparison, reply: SameReply) -> Result<Verdict, StageError> {
+        let (one, two) = comparison.prints;
+        let reason = reply.reason.unwrap_or_default().trim().to_owned();
+        let documents = comparison.documents.clone();
+        Ok(Verdict { one, two, same: reply.same, reason, documents })
     }
 }

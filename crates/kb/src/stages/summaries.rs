@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use halma_core::{Cx, Edge, Layer, Prompt};
+use halma_core::{Edge, Layer, Prompt};
 use minijinja::{Value, context};
 
 use super::{
-    BuildContext, Cost, Driver, LedgerUnit, SourceChunk, SourceDocument, Stage, StageError,
+    AskStage, BuildContext, Driver, LedgerUnit, SourceChunk, SourceDocument, StageError,
     StageReport, prompt_hash,
 };
 use crate::error::run_blocking;
 use crate::store::{At, Id, Link, Reader, Row, Store, SummaryRecord, Task, UnitKey, Writer, hash};
 use crate::{KbError, Phase};
-
-const SUMMARIZE: Prompt<String> = Prompt::text("kb/summarise");
 
 /// Characters of text that one call summarizes: some 6,000 tokens, which small local models take.
 const WINDOW: usize = 24_000;
@@ -58,10 +56,6 @@ impl Window {
         let mut parts: Vec<&[u8]> = vec![&prompt, self.title.as_bytes(), self.part.as_bytes()];
         parts.extend(self.texts.iter().map(String::as_bytes));
         hash(&parts)
-    }
-
-    fn variables(&self) -> Value {
-        context! { title => &self.title, part => self.part, texts => &self.texts }
     }
 }
 
@@ -224,7 +218,7 @@ fn take_up(
 
 impl Summarize {
     pub(crate) fn new(context: &Arc<BuildContext>) -> Self {
-        let prompt = prompt_hash(&context.setup, SUMMARIZE.name);
+        let prompt = prompt_hash(&context.setup, Self::PROMPT.name);
         Self { context: Arc::clone(context), prompt }
     }
 
@@ -276,25 +270,21 @@ fn expected_summary() -> String {
     "x".repeat(usize::try_from(SUMMARY_TOKENS * 4).unwrap_or(0))
 }
 
-impl Stage for Summarize {
-    type Unit = LedgerUnit<Window>;
-    type Output = String;
+impl AskStage for Summarize {
+    type Request = Window;
+    type Reply = String;
+    type Kept = String;
 
     const PHASE: Phase = Phase::Summarize;
+    const TASK: &'static str = "summarise";
+    const PROMPT: Prompt<String> = Prompt::text("kb/summarise");
+    const REPLY_TOKENS: u64 = SUMMARY_TOKENS;
 
-    fn name(&self) -> &'static str {
-        "summarise"
-    }
-
-    fn prompt(&self) -> Option<&'static str> {
-        Some(SUMMARIZE.name)
-    }
-
-    fn context(&self) -> &Arc<BuildContext> {
+    fn build(&self) -> &Arc<BuildContext> {
         &self.context
     }
 
-    fn units(
+    fn open(
         &self,
         reader: &Reader<'_>,
         document: &SourceDocument,
@@ -315,23 +305,16 @@ impl Stage for Summarize {
         Ok(units)
     }
 
-    fn forecast(&self, unit: &LedgerUnit<Window>) -> Cost {
-        let variables = unit.request.variables();
-        Cost::of_call(&self.context.setup, SUMMARIZE.name, &variables, SUMMARY_TOKENS)
+    fn variables(&self, window: &Window) -> Value {
+        context! { title => &window.title, part => window.part, texts => &window.texts }
     }
 
-    async fn run(&self, cx: &Cx, unit: &LedgerUnit<Window>) -> Result<Option<String>, StageError> {
-        cx.quote(&unit.request.document);
-        Ok(Some(cx.ask(&SUMMARIZE, unit.request.variables()).await?))
+    fn documents<'a>(&self, window: &'a Window) -> Vec<&'a str> {
+        vec![&window.document]
     }
 
-    fn store(
-        &self,
-        writer: &mut Writer<'_>,
-        unit: &LedgerUnit<Window>,
-        result: Result<String, String>,
-    ) -> heed::Result<()> {
-        unit.record(writer, result)
+    fn accept(&self, _: &Window, reply: String) -> Result<String, StageError> {
+        Ok(reply)
     }
 }
 

@@ -2,22 +2,18 @@
 //! chunk with tags of those classes.
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use halma_core::{Cx, Layer, Prompt};
+use halma_core::{Layer, Prompt};
 use minijinja::{Value, context};
 use serde::Deserialize;
 
 use super::{
-    BuildContext, Corpus, Cost, LedgerUnit, Passage, SourceDocument, Stage, StageError, prompt_hash,
+    AskStage, BuildContext, Corpus, LedgerUnit, Passage, SourceDocument, StageError, prompt_hash,
 };
 use crate::Phase;
 use crate::extract::names::form;
 use crate::extract::{CLASSES_KEY, TagClass, TagVocabulary, Tags};
-use crate::store::{Id, Reader, Task, Writer, hash};
-
-const CLASSES: Prompt<ClassesReply> = Prompt::json("kb/tag_classes");
-const TAG: Prompt<TagReply> = Prompt::json("kb/tag");
+use crate::store::{Id, Reader, Task, hash};
 
 /// Passages that the classes are found in, and how much is shown of each.
 const SAMPLE: usize = 24;
@@ -29,9 +25,6 @@ const LONGEST_TAG: usize = 80;
 
 /// Expected of a corpus that has no classes yet.
 const EXPECTED_CLASSES: usize = 8;
-/// Tokens of replies, as expected: a name and a sentence for each class; eight tags.
-const CLASSES_TOKENS: u64 = 200;
-const TAGS_TOKENS: u64 = 110;
 
 /// The classes are found again when the base has grown to this many times what they were found in:
 /// often enough to fit, seldom enough that tagging everything again costs no more than once more.
@@ -43,7 +36,7 @@ pub(crate) struct ClassesReply {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-struct TagReply {
+pub(crate) struct TagReply {
     tags: Vec<ClassedTag>,
 }
 
@@ -61,7 +54,7 @@ pub(crate) struct TagClasses {
 
 impl TagClasses {
     pub(crate) fn new(context: &Arc<BuildContext>) -> Self {
-        let prompt = prompt_hash(&context.setup, CLASSES.name);
+        let prompt = prompt_hash(&context.setup, Self::PROMPT.name);
         Self { context: Arc::clone(context), prompt }
     }
 
@@ -106,40 +99,23 @@ fn sample(reader: &Reader<'_>) -> heed::Result<Vec<Passage>> {
     Ok(sample)
 }
 
-fn sample_variables(sample: &[Passage]) -> Value {
-    let chunk = |p: &Passage| context! { title => &p.title, text => &p.text };
-    let chunks: Vec<Value> = sample.iter().map(chunk).collect();
-    context! { chunks, most => MOST_CLASSES }
-}
-
-impl Stage for TagClasses {
-    type Unit = LedgerUnit<Vec<Passage>>;
-    type Output = TagVocabulary;
+impl AskStage for TagClasses {
+    type Request = Vec<Passage>;
+    type Reply = ClassesReply;
+    type Kept = TagVocabulary;
 
     const PHASE: Phase = Phase::Tag;
+    const TASK: &'static str = "tag_classes";
+    const PROMPT: Prompt<ClassesReply> = Prompt::json("kb/tag_classes");
+    /// A name and a sentence for each class.
+    const REPLY_TOKENS: u64 = 200;
 
-    fn name(&self) -> &'static str {
-        "tag_classes"
-    }
-
-    fn prompt(&self) -> Option<&'static str> {
-        Some(CLASSES.name)
-    }
-
-    fn context(&self) -> &Arc<BuildContext> {
+    fn build(&self) -> &Arc<BuildContext> {
         &self.context
     }
 
-    /// The classes are those of all documents together.
-    fn units(
-        &self,
-        _: &Reader<'_>,
-        _: &SourceDocument,
-    ) -> heed::Result<Vec<LedgerUnit<Vec<Passage>>>> {
-        Ok(vec![])
-    }
-
-    fn expect(
+    /// Expected once where the corpus has no classes or outgrows them.
+    fn expectation(
         &self,
         reader: &Reader<'_>,
         corpus: &Corpus,
@@ -159,26 +135,23 @@ impl Stage for TagClasses {
         Ok(Some((1, LedgerUnit { key: CLASSES_KEY, input: self.prompt, request })))
     }
 
-    fn forecast(&self, unit: &LedgerUnit<Vec<Passage>>) -> Cost {
-        let variables = sample_variables(&unit.request);
-        Cost::of_call(&self.context.setup, CLASSES.name, &variables, CLASSES_TOKENS)
+    fn variables(&self, sample: &Vec<Passage>) -> Value {
+        let chunk = |p: &Passage| context! { title => &p.title, text => &p.text };
+        let chunks: Vec<Value> = sample.iter().map(chunk).collect();
+        context! { chunks, most => MOST_CLASSES }
     }
 
-    async fn run(
-        &self,
-        cx: &Cx,
-        unit: &LedgerUnit<Vec<Passage>>,
-    ) -> Result<Option<TagVocabulary>, StageError> {
-        for passage in &unit.request {
-            cx.quote(&passage.document);
-        }
-        let check = |reply: &ClassesReply| {
-            let named = reply.classes.iter().filter(|class| !form(&class.name).is_empty()).count();
-            if named == 0 { Err("there is no class with a name".to_owned()) } else { Ok(()) }
-        };
-        let variables = sample_variables(&unit.request);
-        let mut classes = cx.ask_checked(&CLASSES, variables, check).await?.classes;
-        let mut names = BTreeSet::new();
+    fn documents<'a>(&self, sample: &'a Vec<Passage>) -> Vec<&'a str> {
+        sample.iter().map(|passage| passage.document.as_str()).collect()
+    }
+
+    fn complaint(&self, _: &Vec<Passage>, reply: &ClassesReply, _: bool) -> Option<String> {
+        let unnamed = reply.classes.iter().all(|class| form(&class.name).is_empty());
+        unnamed.then(|| "there is no class with a name".to_owned())
+    }
+
+    fn accept(&self, _: &Vec<Passage>, reply: ClassesReply) -> Result<TagVocabulary, StageError> {
+        let (mut classes, mut names) = (reply.classes, BTreeSet::new());
         for class in &mut classes {
             class.name = class.name.trim().to_lowercase();
         }
@@ -190,16 +163,7 @@ impl Stage for TagClasses {
         }
         let chunks = self.context.store().read(|reader| reader.count(Layer::Chunk));
         let chunks = chunks.map_err(StageError::Base)?;
-        Ok(Some(TagVocabulary { version: hash(&parts), classes, chunks }))
-    }
-
-    fn store(
-        &self,
-        writer: &mut Writer<'_>,
-        unit: &LedgerUnit<Vec<Passage>>,
-        result: Result<TagVocabulary, String>,
-    ) -> heed::Result<()> {
-        unit.record(writer, result)
+        Ok(TagVocabulary { version: hash(&parts), classes, chunks })
     }
 }
 
@@ -213,7 +177,7 @@ pub(crate) struct Tag {
 
 impl Tag {
     pub(crate) fn new(context: &Arc<BuildContext>, vocabulary: TagVocabulary) -> Self {
-        let prompt = prompt_hash(&context.setup, TAG.name);
+        let prompt = prompt_hash(&context.setup, Self::PROMPT.name);
         let asked_with = hash(&[&prompt.to_be_bytes(), &vocabulary.version.to_be_bytes()]);
         Self { context: Arc::clone(context), classes: vocabulary.classes, asked_with }
     }
@@ -226,38 +190,28 @@ impl Tag {
         Self::new(context, TagVocabulary { version: 0, classes, chunks: 0 })
     }
 
-    fn variables(&self, passage: &Passage) -> Value {
-        let class = |class: &TagClass| {
-            context! {
-                name => &class.name,
-                description => &class.description,
-            }
-        };
-        let classes: Vec<Value> = self.classes.iter().map(class).collect();
-        let Passage { title, text, .. } = passage;
-        context! { text, title, classes, most => MOST_TAGS }
+    /// The classes by the forms of their names.
+    fn named(&self) -> HashMap<String, &str> {
+        self.classes.iter().map(|class| (form(&class.name), class.name.as_str())).collect()
     }
 }
 
-impl Stage for Tag {
-    type Unit = LedgerUnit<Passage>;
-    type Output = Tags;
+impl AskStage for Tag {
+    type Request = Passage;
+    type Reply = TagReply;
+    type Kept = Tags;
 
     const PHASE: Phase = Phase::Tag;
+    const TASK: &'static str = "tag";
+    const PROMPT: Prompt<TagReply> = Prompt::json("kb/tag");
+    /// Eight tags.
+    const REPLY_TOKENS: u64 = 110;
 
-    fn name(&self) -> &'static str {
-        "tag"
-    }
-
-    fn prompt(&self) -> Option<&'static str> {
-        Some(TAG.name)
-    }
-
-    fn context(&self) -> &Arc<BuildContext> {
+    fn build(&self) -> &Arc<BuildContext> {
         &self.context
     }
 
-    fn units(
+    fn open(
         &self,
         reader: &Reader<'_>,
         document: &SourceDocument,
@@ -265,28 +219,27 @@ impl Stage for Tag {
         document.open_passages(reader, (Task::Tag, self.asked_with))
     }
 
-    fn forecast(&self, unit: &LedgerUnit<Passage>) -> Cost {
-        let variables = self.variables(&unit.request);
-        Cost::of_call(&self.context.setup, TAG.name, &variables, TAGS_TOKENS)
+    fn variables(&self, passage: &Passage) -> Value {
+        let class = |class: &TagClass| {
+            context! { name => &class.name, description => &class.description }
+        };
+        let classes: Vec<Value> = self.classes.iter().map(class).collect();
+        context! { text => &passage.text, title => &passage.title, classes, most => MOST_TAGS }
+    }
+
+    fn documents<'a>(&self, passage: &'a Passage) -> Vec<&'a str> {
+        vec![&passage.document]
     }
 
     /// A class that does not exist is asked for again once, then left out.
-    async fn run(&self, cx: &Cx, unit: &LedgerUnit<Passage>) -> Result<Option<Tags>, StageError> {
-        cx.quote(&unit.request.document);
-        let known: HashMap<String, &str> =
-            self.classes.iter().map(|class| (form(&class.name), class.name.as_str())).collect();
-        let tries = AtomicUsize::new(0);
-        let check = |reply: &TagReply| {
-            let unknown = reply.tags.iter().find(|tag| !known.contains_key(&form(&tag.class)));
-            match unknown {
-                Some(tag) if tries.fetch_add(1, Ordering::Relaxed) == 0 => {
-                    Err(format!("there is no class `{}`", tag.class))
-                }
-                _ => Ok(()),
-            }
-        };
-        let reply = cx.ask_checked(&TAG, self.variables(&unit.request), check).await?;
-        let mut tags: Tags = vec![];
+    fn complaint(&self, _: &Passage, reply: &TagReply, first: bool) -> Option<String> {
+        let known = self.named();
+        let unknown = reply.tags.iter().find(|tag| !known.contains_key(&form(&tag.class)));
+        unknown.filter(|_| first).map(|tag| format!("there is no class `{}`", tag.class))
+    }
+
+    fn accept(&self, _: &Passage, reply: TagReply) -> Result<Tags, StageError> {
+        let (known, mut tags) = (self.named(), Tags::new());
         for ClassedTag { class, tag } in reply.tags {
             let Some(class) = known.get(&form(&class)) else { continue };
             let tag = tag.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -296,15 +249,6 @@ impl Stage for Tag {
                 tags.push(pair);
             }
         }
-        Ok(Some(tags))
-    }
-
-    fn store(
-        &self,
-        writer: &mut Writer<'_>,
-        unit: &LedgerUnit<Passage>,
-        result: Result<Tags, String>,
-    ) -> heed::Result<()> {
-        unit.record(writer, result)
+        Ok(tags)
     }
 }

@@ -26,8 +26,8 @@ pub use doctor::{Finding, Health, examine};
 pub use engine::{Asked, Engine, SearchQuery, list_prompts};
 pub use error::EngineError;
 pub use halma_kb::{
-    Base, Deleted, Details, EdgeEnd, Estimate, ExportFormat, IndexOptions, IndexReport,
-    InputFormat, ListQuery, Listed, Merge, MergeSide, Progress, Refused, Shown, SqlLimits, Stage,
+    Base, Deleted, Details, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat,
+    ListQuery, Listed, Merge, MergeSide, Phase, Progress, Refused, EdgeEnd, Shown, SqlLimits,
     StageEstimate, Stats, Step, TableLine, Unit, Verified, Watch, recognise,
 };
 pub use halma_kb::{KbError, ListedDocument};

@@ -1,5 +1,5 @@
 //! Deleting and adding one document in a base of 100,000 passages, with what the size of segments
-//! of the word index costs, and loading the vectors of as many.
+//! of the lexical index costs, and loading the vectors of as many.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may stop")]
 mod common;
 
@@ -15,20 +15,20 @@ const PASSAGES: usize = 100_000;
 fn main() {
     let runtime = Runtime::new().unwrap();
     let vectors = build(&runtime, PASSAGES, true, Atoms::None);
-    told("384 dimensions, no atoms", &vectors);
+    print_size("384 dimensions, no atoms", &vectors);
     let began = Instant::now();
     runtime.block_on(vectors.base.search(&query("what", Mode::Dense))).unwrap();
     println!("loading the vectors: {:.2?}", began.elapsed());
     deleting(&vectors);
     drop(vectors);
     let atoms = build(&runtime, PASSAGES, false, Atoms::Sentences);
-    told("no vectors, sentences as atoms", &atoms);
+    print_size("no vectors, sentences as atoms", &atoms);
     looking(&atoms);
     searching(&runtime, &atoms);
     deleting(&atoms);
 }
 
-fn told(what: &str, built: &Built) {
+fn print_size(what: &str, built: &Built) {
     let stats = built.base.inspector().stats().unwrap();
     println!(
         "{what}: {} chunks and {} atoms indexed in {:.1} s, {} MB",

@@ -82,7 +82,7 @@ fn every_vector() -> Vec<Vector> {
     (0..100_000).map(|i| vector(&format!("t{i}\n{}", random.passage(100).trim()))).collect()
 }
 
-/// Writes so many passages into a file.
+/// Writes this many passages into a file.
 type Write = fn(&Path, usize);
 
 fn index(_: &mut Criterion) {

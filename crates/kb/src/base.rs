@@ -103,7 +103,7 @@ impl Base {
             let up = |layer| caught_up(&lexical(layer), layer, &store);
             (up(Layer::Chunk)?, up(Layer::Atom)?)
         };
-        let generation = store.read(|reader| reader.generation())?;
+        let generation = store.generation()?;
         Ok(Arc::new(Self {
             dir: dir.to_owned(),
             store,
@@ -162,7 +162,7 @@ impl Base {
 
     /// Sees what was published since the last search.
     pub(crate) fn refresh(&self) -> Result<(), KbError> {
-        let generation = self.store.read(|reader| reader.generation())?;
+        let generation = self.store.generation()?;
         let mut caches = self.caches();
         if caches.generation != generation {
             self.chunks.reload()?;
@@ -206,7 +206,8 @@ impl Base {
     pub(crate) fn allowed(
         &self,
         reader: &Reader<'_>,
-        (filter, layer): (&Filter, Layer),
+        filter: &Filter,
+        layer: Layer,
     ) -> heed::Result<Option<Arc<Rows>>> {
         if filter.is_empty() {
             return Ok(None);
@@ -215,7 +216,7 @@ impl Base {
         if let Some(known) = self.caches().filters.get(&key) {
             return Ok(Some(Arc::clone(known)));
         }
-        let rows = Arc::new(allowed(reader, (filter, layer))?);
+        let rows = Arc::new(allowed(reader, filter, layer)?);
         let mut caches = self.caches();
         if caches.filters.len() >= FILTERS {
             caches.filters.clear();
@@ -235,9 +236,9 @@ impl Base {
             return Ok(());
         }
         let layer = layer.name();
-        let active = self.store.read(|reader| reader.active_embedder())?;
-        if let Some((_, record)) = active.filter(|(_, record)| self.opened(&record.model).is_none())
-        {
+        let active =
+            self.store.read(|reader| Ok(reader.active_embedder()?.map(|(_, record)| record)))?;
+        if let Some(record) = active.filter(|record| self.opened(&record.model).is_none()) {
             tracing::warn!(
                 "the base's vectors are of `{}`, which is not open: only BM25 is searched until \
                  `halma index` has embedded the base again",
@@ -284,7 +285,7 @@ fn caught_up(dir: &Path, layer: Layer, store: &Store) -> Result<LexicalIndex, Kb
         }
         done => done?,
     }
-    store.write(|writer| writer.publish())?;
+    store.publish()?;
     Ok(index)
 }
 

@@ -70,7 +70,7 @@ impl Base {
             writer.publish()
         })?;
         self.update_indexes()?;
-        self.store.write(|writer| writer.publish())?;
+        self.store.publish()?;
         self.refresh()?;
         deleted.names.sort();
         deleted.kept.sort();
@@ -100,12 +100,12 @@ impl Base {
         self.store.read(|reader| {
             let mut names = None;
             for asked in documents {
-                if self.choose_one(reader, asked, &mut chosen)? {
+                if choose_one(reader, asked, &mut chosen)? {
                     continue;
                 }
                 let names = match &mut names {
                     Some(names) => names,
-                    none => none.insert(self.names(reader)?),
+                    none => none.insert(reader.document_names()?),
                 };
                 let mut found = false;
                 for (name, row) in names.iter().filter(|(name, _)| fits(asked, name)) {
@@ -121,38 +121,22 @@ impl Base {
         })?;
         if unknown.is_empty() { Ok(chosen) } else { Err(KbError::no_document(&unknown)) }
     }
+}
 
-    /// By node id or exact name.
-    fn choose_one(
-        &self,
-        reader: &Reader<'_>,
-        asked: &str,
-        chosen: &mut Chosen,
-    ) -> heed::Result<bool> {
-        if let Some(row) = reader.named(asked)? {
-            chosen.name(row, asked);
-            return Ok(true);
-        }
-        let Some((Layer::Document, id)) = parse_id(&NodeId(asked.to_owned())) else {
-            return Ok(false);
-        };
-        let found = reader.find(Layer::Document, id)?;
-        if let Some(row) = found {
-            chosen.0.insert(row, BTreeSet::new());
-        }
-        Ok(found.is_some())
+/// By node id or exact name; whether there is one.
+fn choose_one(reader: &Reader<'_>, asked: &str, chosen: &mut Chosen) -> heed::Result<bool> {
+    if let Some(row) = reader.named(asked)? {
+        chosen.name(row, asked);
+        return Ok(true);
     }
-
-    /// Every name of every document, in order.
-    pub(crate) fn names(&self, reader: &Reader<'_>) -> heed::Result<Vec<(String, Row)>> {
-        let mut names = vec![];
-        for row in reader.rows(Layer::Document, 0, usize::MAX)? {
-            let record: DocumentRecord = reader.linked(row)?;
-            names.extend(record.names.into_iter().map(|name| (name, row)));
-        }
-        names.sort();
-        Ok(names)
+    let Some((Layer::Document, id)) = parse_id(&NodeId(asked.to_owned())) else {
+        return Ok(false);
+    };
+    let found = reader.find(Layer::Document, id)?;
+    if let Some(row) = found {
+        chosen.0.insert(row, BTreeSet::new());
     }
+    Ok(found.is_some())
 }
 
 #[cfg(test)]

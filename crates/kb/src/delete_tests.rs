@@ -109,7 +109,7 @@ fn what_was_sealed_cannot_be_read_once_the_document_is_gone() {
     let before = base.store.every_sealed_value().len();
     let deleted = base.delete(&["one".into(), "one again".into()]).unwrap();
     let left = base.store.every_sealed_value().len();
-    // Readers of an older view go on in this process, and in no other.
+    // Readers of an older view continue in this process, and in no other.
     assert_eq!(readable(&base), stored.len());
     drop(base);
     let base = Base::open(dir.path(), BaseOptions::default()).unwrap();

@@ -74,12 +74,6 @@ pub enum KbError {
          merges again"
     )]
     NoMerge { id: String },
-    #[error("`{path}`, line {line}: {reason}; a sample is {{\"question\": …, \"answer\": …}}")]
-    BadSample { path: PathBuf, line: usize, reason: String },
-    #[error("the base has no tags; set `tags = true` under [kb] and run `halma index` first")]
-    NoTags,
-    #[error("searching the base: {reason}")]
-    Search { reason: String },
     #[error("the {layer} layer cannot be searched; search `chunk` or `atom`")]
     NotSearched { layer: &'static str },
     #[error("cutting by `semantic` needs an embedder; configure one, or set `chunks`")]

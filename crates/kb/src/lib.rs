@@ -8,8 +8,8 @@ mod base;
 mod build;
 mod cut;
 mod delete;
-mod distil;
 mod error;
+mod extract;
 mod graph;
 mod inspect;
 mod lexical;
@@ -21,6 +21,7 @@ mod report;
 mod sample;
 mod search;
 mod settings;
+mod stages;
 mod store;
 mod tables;
 
@@ -31,17 +32,14 @@ pub use build::{
     Changed, EmbeddedBy, Estimate, IndexOptions, Migration, StageEstimate, Watch, estimate, index,
 };
 pub use delete::Deleted;
-pub use distil::{
-    Distilled, Expansion, Learned, LeftOut, Merge, MergeRule, MergeSide, QueryTag, TagOrigin,
-    TagSample, TaskUnits, learn_tags,
-};
 pub use error::KbError;
+pub use extract::{Extracted, LeftOut, Merge, MergeRule, MergeSide, TaskUnits};
 pub use inspect::{
     EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
     Listed, ListedDocument, Problem, Shown, Stats, Unit, VectorStats, Verified,
 };
 pub use read::recognise;
-pub use report::{IndexReport, Progress, Refused, Stage, Step};
+pub use report::{IndexReport, Phase, Progress, Refused, Step};
 pub use search::{GraphSettings, SearchSettings};
 pub use settings::{
     Atoms, BaseOptions, Chunks, Entities, Former, InputFormat, KbSettings, Thresholds,

@@ -23,7 +23,7 @@ fn file(dir: &Path) -> Result<File, KbError> {
 }
 
 impl WriterLock {
-    /// The lock, unless somebody else holds it.
+    /// The lock, unless another process holds it.
     pub(crate) fn try_take(dir: &Path) -> Result<Option<Self>, KbError> {
         let file = file(dir)?;
         match file.try_lock() {

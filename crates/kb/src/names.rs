@@ -1,6 +1,6 @@
 //! Names of documents as a user gives them: patterns, and what was probably meant.
 
-/// At most so many names are proposed for one that is unknown.
+/// At most this many names are proposed for one that is unknown.
 const PROPOSED: usize = 3;
 
 /// The least share of letter pairs that a proposed name has in common with the one asked for.
@@ -24,10 +24,10 @@ pub(crate) fn near<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Vec
     let (wanted, asked) = (pairs(asked), asked.to_lowercase());
     let alike = |name: &str| {
         let holds = name.to_lowercase().contains(&asked);
-        if holds { 1.0 } else { likeness(&wanted, &pairs(name)) }
+        if holds { 1.0 } else { similarity(&wanted, &pairs(name)) }
     };
     let mut alike: Vec<(f64, &str)> = names.map(|name| (alike(name), name)).collect();
-    alike.retain(|(likeness, _)| *likeness >= ALIKE);
+    alike.retain(|(similarity, _)| *similarity >= ALIKE);
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     alike.truncate(PROPOSED);
     alike.into_iter().map(|(_, name)| name.to_owned()).collect()
@@ -43,7 +43,7 @@ fn pairs(name: &str) -> Vec<(char, char)> {
 
 /// Dice's coefficient of two sorted lists.
 #[expect(clippy::cast_precision_loss, reason = "names are short")]
-fn likeness(a: &[(char, char)], b: &[(char, char)]) -> f64 {
+fn similarity(a: &[(char, char)], b: &[(char, char)]) -> f64 {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
         match a[i].cmp(&b[j]) {

@@ -1,42 +1,47 @@
-//! What building tells: steps while it runs, a report at its end, figures about the base.
-use std::path::PathBuf;
+//! What a build reports: steps while it runs, a report at its end, statistics of the base.
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use halma_core::{Limit, UsageTotal};
+use halma_parse::Refusal;
 use serde::Serialize;
 
-use crate::Distilled;
+use crate::Extracted;
 
-/// Told after each step of the build; must return at once.
+/// Called after each step of the build; must return at once.
 pub type Progress = Arc<dyn Fn(Step) + Send + Sync>;
 
 /// How far a stage is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Step {
-    pub stage: Stage,
+    pub stage: Phase,
     pub done: usize,
     pub total: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// Another `index` holds the base; this one goes on when that one is done.
+pub enum Phase {
+    /// Another `index` holds the base; this one resumes when that one is done.
     Wait,
     /// Counts bytes of the input files.
     Read,
+    /// Counts figures that are described.
+    Describe,
+    /// Counts documents that a model or the embedder chunks.
+    Chunk,
     /// Counts chunks.
     Atomize,
     /// Counts texts (chunks and atoms).
     Embed,
-    /// Counts chunks that facts are taken from.
+    /// Counts chunks that facts are extracted from.
     Facts,
     /// Counts pairs of entities that may be one.
     Resolve,
     /// Counts chunks that are tagged.
     Tag,
     /// Counts sections and documents, and parts of long ones.
-    Summarise,
+    Summarize,
     /// Counts communities.
     Communities,
     /// Counts chunks whose names are linked.
@@ -47,21 +52,23 @@ pub enum Stage {
     Prune,
 }
 
-impl Stage {
+impl Phase {
     /// What is done, as a person reads it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Wait => "waiting",
             Self::Read => "reading",
+            Self::Describe => "describing figures",
+            Self::Chunk => "chunking",
             Self::Atomize => "atomizing",
             Self::Embed => "embedding",
             Self::Link => "linking names",
-            Self::Facts => "taking facts",
+            Self::Facts => "extracting facts",
             Self::Resolve => "resolving entities",
             Self::Tag => "tagging",
-            Self::Summarise => "summing up",
+            Self::Summarize => "summarizing",
             Self::Communities => "describing communities",
-            Self::Store => "storing",
+            Self::Store => "indexing text",
             Self::Prune => "removing",
         }
     }
@@ -106,15 +113,22 @@ pub struct IndexReport {
     pub spent: Option<Limit>,
     pub usage: UsageTotal,
     /// Entities, facts, tags, summaries, communities.
-    pub distilled: Distilled,
+    pub extracted: Extracted,
     pub elapsed_ms: f64,
+}
+
+impl Refused {
+    pub(crate) fn new(file: &Path, line: Option<usize>, refusal: Refusal) -> Self {
+        let Refusal { reason, hint } = refusal;
+        Self { file: file.to_owned(), line, reason, hint }
+    }
 }
 
 impl IndexReport {
     /// Whether the base was already what this run would have made of the input.
     pub fn nothing_new(&self) -> bool {
         let made = self.documents_new + self.documents_replaced + self.atoms + self.embedded;
-        made + self.distilled.units == 0 && self.documents_removed.is_empty()
+        made + self.extracted.units == 0 && self.documents_removed.is_empty()
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn base(dir: &Path, mark: &str) -> Arc<Base> {
     let two = add(&base.store, "two", &mut Marks::new("other"));
     share(&base.store, &mut marks, one, two);
     drop(base);
-    // The word index is brought up to the truth.
+    // The lexical index is brought up to date.
     Base::open(dir, BaseOptions::default()).unwrap()
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
             let chars = text.chars().count();
             for (chunk, span) in [(first, (0, 3)), (last, (chars - 2, chars))] {
                 let atom = AtomDraft { text: marks.next(), span };
-                store.put_atoms(writer, chunk, Atoms::Sentences, &[atom])?;
+                writer.put_atoms(chunk, Atoms::Sentences, &[atom])?;
             }
             let table = writer.take_rows(Layer::Table, 1)?;
             let section = record.sections.0;
@@ -142,7 +142,7 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
             writer.put_node(row, &record)?;
             let number = writer.register_embedder("numbers", 3)?;
             writer.put_vector(number, (Layer::Chunk, first), &[0.6, 0.8, 0.0])?;
-            store.embedding_failed(writer, &[(Layer::Chunk, last)], &marks.next())?;
+            writer.embedding_failed(&[(Layer::Chunk, last)], &marks.next())?;
             Ok(row)
         })
         .unwrap()
@@ -207,7 +207,7 @@ fn share(store: &Store, marks: &mut Marks, one: Row, two: Row) {
                 edge(writer, mine, Edge::Tagged, (Layer::Tag, row))?;
             }
             edge(writer, theirs, Edge::Tagged, (Layer::Tag, tags + 1))?;
-            // The first community tells of what the first document says, the last does not.
+            // The first community describes what the first document says, the last does not.
             let communities = writer.take_rows(Layer::Community, 3)?;
             for at in 0..3 {
                 let title = if at < 2 { marks.next() } else { "other".into() };

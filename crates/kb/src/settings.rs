@@ -18,12 +18,12 @@ pub struct KbSettings {
     /// A chunk holds at most this many characters (with `sentences`: each of its sentences; not
     /// with `fixed`). A table that is longer is cut into its rows.
     pub chunk_chars: usize,
-    /// For `chunks = "fixed"`: at most so many tokens a chunk, and so many of them shared with the
+    /// For `chunks = "fixed"`: the most tokens of a chunk, and how many of them it shares with the
     /// chunk before, at most half. A token is a word, a number or a mark; what is longer than 16
     /// letters counts once for every 16, and a Chinese or Japanese character is one.
     pub chunk_tokens: usize,
     pub chunk_overlap: usize,
-    /// For `chunks = "sentences"`: so many sentences a chunk, and so many of them shared with the
+    /// For `chunks = "sentences"`: sentences of a chunk, and how many of them it shares with the
     /// chunk before, at most half.
     pub sentences: usize,
     pub sentence_overlap: usize,

@@ -3,7 +3,7 @@
 //! attack is known on more than seven.
 //!
 //! The nonce is a keyed hash of the value. So the same value under the same key gives the same
-//! bytes, two values never share a key stream, and a damaged value can be told from a whole one.
+//! bytes, two values never share a key stream, and a damaged value is recognised.
 use std::ops::Range;
 
 use chacha20::ChaCha12;

@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 
-/// What values are sealed with; zeros are no key.
+/// What values are sealed with; zeros are not a key.
 pub type Key = [u8; 16];
 
 /// The number of a key.
@@ -36,10 +36,10 @@ pub struct Keys {
 
 struct Held {
     file: File,
-    /// Keys by slot, as far as they were read. Wiped ones stay while the process lives: somebody
+    /// Keys by slot, as far as they were read. Wiped ones stay while the process lives: a reader
     /// may still read a view of the store from before.
     keys: Vec<Key>,
-    /// So many of them are in the file.
+    /// How many of them are in the file.
     saved: usize,
 }
 
@@ -71,7 +71,7 @@ impl Keys {
             let mut begun = NO_KEY;
             held.read_at(0, &mut begun)?;
             if begun != *HEAD {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "this is no file of keys"));
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "this is not a key file"));
             }
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Keys must be there when the store says so, and gone for good when they are wiped.
+//! Keys must be there when the store says so, and permanently gone when they are wiped.
 use tempfile::{TempDir, tempdir};
 
 use super::*;
@@ -35,7 +35,7 @@ fn a_wiped_key_is_gone_from_the_file_and_its_slot_is_not_given_again() {
     for (slot, key) in (0..).zip(&given) {
         let kept = bytes.windows(16).any(|window| window == key);
         assert_eq!(kept, slot == 0 || slot == 4, "{slot}");
-        // A reader of an older view goes on.
+        // A reader of an older view continues.
         assert_eq!(keys.key(slot).unwrap(), Some(*key));
         assert_eq!(Keys::open(&path).unwrap().key(slot).unwrap().is_some(), kept, "{slot}");
     }
@@ -102,6 +102,6 @@ fn a_file_of_something_else_is_not_written_to() {
     let path = dir.path().join("keys");
     std::fs::write(&path, "this is a letter to my aunt").unwrap();
     let said = Keys::open(&path).err().unwrap().to_string();
-    assert!(said.contains("no file of keys"), "{said}");
+    assert!(said.contains("not a key file"), "{said}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "this is a letter to my aunt");
 }

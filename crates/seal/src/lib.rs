@@ -1,4 +1,4 @@
-//! Values that can be destroyed: each is stored enciphered, its key lies in a small file beside
+//! Values that can be destroyed: each is stored enciphered, its key is in a small file next to
 //! the store, and wiping the key's sixteen bytes destroys every copy that the store ever made of
 //! the value (docs/adr/0010-sealed-records.md).
 mod cipher;

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use halma_core::{Event, Watcher};
-use halma_engine::{Progress, Stage, Step};
+use halma_engine::{Phase, Progress, Step};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::shorten;
@@ -57,7 +57,7 @@ pub(crate) fn of_question() -> (ProgressBar, Watcher) {
 
 /// Shows the stages of an index run, one bar at a time.
 pub(crate) fn of_index() -> Progress {
-    let shown: Mutex<Option<(Stage, ProgressBar)>> = Mutex::new(None);
+    let shown: Mutex<Option<(Phase, ProgressBar)>> = Mutex::new(None);
     Arc::new(move |step: Step| {
         let Ok(mut shown) = shown.lock() else { return };
         let (done, total) = (step.done as u64, step.total as u64);

@@ -57,7 +57,7 @@ impl Random {
     }
 }
 
-/// Vectors around 2,000 centres, told apart by the text.
+/// Vectors around 2,000 centres, distinguished by the text.
 pub(crate) struct Centres;
 
 pub(crate) fn vector(text: &str) -> Vector {

@@ -1,18 +1,16 @@
-//! What a run of `index` would cost, before anything is spent or written: the inputs are read and
-//! cut, and every call that a stage would make is counted.
+//! What a run of `index` would cost, before anything is spent or written: the sum of the stages'
+//! forecasts over the units that the run would do.
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use halma_core::{Setup, Usage};
+use halma_core::{Llm, Meter, Setup, Usage};
 use serde::Serialize;
 
-use super::embed;
-use super::forecast::Forecast;
-use super::plan::{Plan, Planner};
+use super::preview::{Preview, Previewer};
 use crate::error::run_blocking;
-use crate::report::Refused;
+use crate::stages::{BuildContext, EMBED_BATCH, Forecast};
 use crate::store::{History, Past};
-use crate::{Base, IndexOptions, KbError, KbSettings};
+use crate::{Base, IndexOptions, KbError, KbSettings, Refused};
 
 /// Without a history: time until a model begins to reply, and for each token of the reply.
 const SECONDS_A_CALL: f64 = 0.5;
@@ -32,8 +30,8 @@ pub struct Estimate {
     pub chunks: usize,
     pub chunks_kept: usize,
     pub stages: Vec<StageEstimate>,
-    /// Sums over the stages. Texts are embedded while models are asked, so the time is that of
-    /// whichever takes longer.
+    /// Sums over the stages; calls are those of language models. Texts are embedded while models are
+    /// asked, so the time is the longer of the two.
     pub calls: u64,
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
@@ -45,13 +43,14 @@ pub struct Estimate {
 }
 
 /// What one stage would cost.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct StageEstimate {
     /// What is asked for, as in the prompt's file; `embed` for vectors.
     pub task: String,
     pub model: String,
-    /// Chunks, or texts to embed.
+    /// Figures, documents, chunks, pairs of entities, windows of text, communities, or texts to
+    /// embed.
     pub units: u64,
     pub calls: u64,
     pub prompt_tokens: u64,
@@ -71,94 +70,115 @@ pub async fn estimate(
     settings: &KbSettings,
     setup: &Arc<Setup>,
 ) -> Result<Estimate, KbError> {
-    let (base, inputs, setup) = (Arc::clone(base), inputs.to_owned(), Arc::clone(setup));
-    let (options, settings) = (options.clone(), settings.clone());
+    let (inputs, options) = (inputs.to_owned(), options.clone());
+    let context = Arc::new(BuildContext {
+        base: Arc::clone(base),
+        settings: settings.clone(),
+        setup: Arc::clone(setup),
+        meter: Arc::new(Meter::unlimited()),
+        progress: Arc::new(|_| ()),
+    });
     run_blocking("estimating", move || {
-        let plan = Planner::new(&base, &settings, &options, &setup).run(&inputs)?;
-        let history = base.store.read(|txn| base.store.history(txn))?;
-        Ok(priced(plan, &history, (&base, &settings, &setup)))
+        let preview = Previewer::new(&context)?.run(&inputs, &options)?;
+        let history = context.store().history()?;
+        Ok(price(preview, &history, &context))
     })
     .await
 }
 
-fn priced(
-    plan: Plan,
-    history: &History,
-    (base, settings, setup): (&Base, &KbSettings, &Setup),
-) -> Estimate {
-    let mut estimate = plan.estimate;
-    let (mut texts, mut characters) = (plan.texts, plan.characters);
-    for forecast in plan.forecasts {
-        let model = setup.models.for_role(&forecast.role);
-        let past = history.of(forecast.prompt, model.model()).filter(|past| past.calls > 0);
-        let stage = asked(&forecast, past, settings.concurrency);
-        texts += scaled(forecast.texts, past.map_or(1.0, |past| share(past.made, past.foreseen)));
-        characters += stage.completion_tokens * 4;
-        let (prompt_tokens, completion_tokens) = (stage.prompt_tokens, stage.completion_tokens);
-        let usd = model.price().cost(Usage { prompt_tokens, completion_tokens });
+/// The forecasts as the past corrects them, with their prices.
+fn price(preview: Preview, history: &History, context: &BuildContext) -> Estimate {
+    let mut estimate = preview.estimate;
+    let (mut texts, mut characters) = (preview.texts, preview.characters);
+    for forecast in &preview.forecasts {
+        let Some(prompt) = forecast.prompt else {
+            texts += forecast.cost.texts;
+            characters += forecast.cost.characters;
+            estimate.stages.extend(chunked(forecast, context));
+            continue;
+        };
+        let model = context.model_of(prompt);
+        let past = history.of_prompt(prompt, model.model());
+        let by = past.map_or(1.0, |past| past.units.ratio() * past.texts.ratio());
+        texts += scaled(forecast.cost.texts, by);
+        characters += scaled(forecast.cost.characters, by);
+        let stage = asked(forecast, model.as_ref(), past, context.settings.concurrency);
         estimate.calls += stage.calls;
-        estimate.prompt_tokens += prompt_tokens;
-        estimate.completion_tokens += completion_tokens;
-        estimate.usd += usd;
+        estimate.prompt_tokens += stage.prompt_tokens;
+        estimate.completion_tokens += stage.completion_tokens;
+        estimate.usd += stage.usd;
         estimate.seconds += stage.seconds;
-        estimate.stages.push(StageEstimate { model: model.model().to_owned(), usd, ..stage });
+        estimate.stages.push(stage);
     }
-    if let Some(stage) = embedded(base, history, (texts, characters)) {
+    if let Some(stage) = embedded(context, history, texts, characters) {
         estimate.seconds = estimate.seconds.max(stage.seconds);
         estimate.stages.push(stage);
     }
     estimate
 }
 
-/// What it takes to embed so many texts of so many characters.
+/// A stage that asks a model.
+fn asked(
+    forecast: &Forecast,
+    model: &dyn Llm,
+    past: Option<&Past>,
+    concurrency: usize,
+) -> StageEstimate {
+    let Forecast { stage, cost, .. } = forecast;
+    let found = past.map_or(1.0, |past| past.units.ratio());
+    let by = |ratio: fn(&Past) -> f64| found * past.map_or(1.0, ratio);
+    let calls = scaled(cost.calls, by(|past| past.calls.ratio()));
+    let prompt_tokens = scaled(cost.prompt_tokens, by(|past| past.prompt_tokens.ratio()));
+    let completion_tokens =
+        scaled(cost.completion_tokens, by(|past| past.completion_tokens.ratio()));
+    let measured = past.and_then(Past::seconds_a_call);
+    let each = measured.unwrap_or_else(|| {
+        SECONDS_A_CALL + SECONDS_A_TOKEN * float(completion_tokens) / float(calls.max(1))
+    });
+    StageEstimate {
+        task: (*stage).to_owned(),
+        model: model.model().to_owned(),
+        units: scaled(forecast.units, found),
+        calls,
+        prompt_tokens,
+        completion_tokens,
+        usd: model.price().cost(Usage { prompt_tokens, completion_tokens }),
+        seconds: each * float(calls) / float((concurrency as u64).clamp(1, calls.max(1))),
+        measured: measured.is_some(),
+    }
+}
+
+/// Chunking by the embedder. Other stages without a model cost nothing.
+fn chunked(forecast: &Forecast, context: &BuildContext) -> Option<StageEstimate> {
+    let embedder = context.base.embedder.as_ref().filter(|_| forecast.cost.calls > 0)?;
+    Some(StageEstimate {
+        task: forecast.stage.to_owned(),
+        model: embedder.model().to_owned(),
+        units: forecast.units,
+        calls: forecast.cost.calls,
+        ..StageEstimate::default()
+    })
+}
+
+/// What it takes to embed this many texts of this many characters.
 fn embedded(
-    base: &Base,
+    context: &BuildContext,
     history: &History,
-    (texts, characters): (u64, u64),
+    texts: u64,
+    characters: u64,
 ) -> Option<StageEstimate> {
-    let embedder = base.embedder.as_ref().filter(|_| texts > 0)?;
-    let past = history.embedding(embedder.model()).filter(|past| past.seconds > 0.0);
-    let speed = past.map_or(CHARACTERS_A_SECOND, |past| float(past.estimated) / past.seconds);
+    let embedder = context.base.embedder.as_ref().filter(|_| texts > 0)?;
+    let past = history.of_embedder(embedder.model());
+    let measured = past.and_then(Past::characters_a_second);
     Some(StageEstimate {
         task: "embed".into(),
         model: embedder.model().to_owned(),
         units: texts,
-        calls: texts.div_ceil(embed::BATCH as u64),
-        prompt_tokens: 0,
-        completion_tokens: 0,
-        usd: 0.0,
-        seconds: float(characters) / speed.max(1.0),
-        measured: past.is_some(),
+        calls: texts.div_ceil(EMBED_BATCH as u64),
+        seconds: float(characters) / measured.unwrap_or(CHARACTERS_A_SECOND).max(1.0),
+        measured: measured.is_some(),
+        ..StageEstimate::default()
     })
-}
-
-/// A forecast as the past corrects it.
-fn asked(forecast: &Forecast, past: Option<&Past>, concurrency: usize) -> StageEstimate {
-    let again = past.map_or(1.0, |past| share(past.calls, past.units));
-    let counted = past.map_or(1.0, |past| share(past.counted, past.estimated));
-    let completed = past.map_or(1.0, |past| share(past.completed, past.expected));
-    let calls = scaled(forecast.calls, again);
-    let completion_tokens = scaled(forecast.completion_tokens, completed * again);
-    let each = match past {
-        Some(past) => past.seconds / float(past.calls).max(1.0),
-        None => SECONDS_A_CALL + SECONDS_A_TOKEN * share(completion_tokens, calls),
-    };
-    StageEstimate {
-        task: forecast.task.to_owned(),
-        model: String::new(),
-        units: forecast.units,
-        calls,
-        prompt_tokens: scaled(forecast.prompt_tokens, counted * again),
-        completion_tokens,
-        usd: 0.0,
-        seconds: each * float(calls) / float((concurrency as u64).clamp(1, calls.max(1))),
-        measured: past.is_some(),
-    }
-}
-
-/// 1 where there is nothing to divide by.
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 1.0 } else { float(part) / float(whole) }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]

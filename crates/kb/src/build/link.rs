@@ -4,16 +4,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::store::Writer as RwTxn;
 use halma_core::text::{NameKind, is_stop_word, names, normalise_name};
 use halma_core::{Edge, Layer};
 
 use crate::error::run_blocking;
 use crate::store::{
-    At, ChunkRecord, DocumentRecord, EntityRecord, Id, Link, Reading, Row, SectionRecord, Store,
-    hash,
+    At, ChunkRecord, DocumentRecord, EntityRecord, Id, Link, Reader, Row, SectionRecord, Store,
+    Writer, hash,
 };
-use crate::{Base, Entities, KbError, KbSettings, Progress, Stage, Step};
+use crate::{Base, Entities, KbError, KbSettings, Phase, Progress, Step};
 
 /// Changes whenever names are found otherwise, so that older bases are linked again.
 const VERSION: u32 = 1;
@@ -49,34 +48,34 @@ pub(super) async fn run(
 }
 
 fn link_all(store: &Store, progress: &Progress) -> Result<(), KbError> {
-    let (mut from, next) = store
-        .read(|txn| Ok((store.linked_to(txn, VERSION)?, store.next_row(txn, Layer::Chunk)?)))?;
+    let (mut from, next) =
+        store.read(|reader| Ok((reader.linked_to(VERSION)?, reader.next_row(Layer::Chunk)?)))?;
     let (total, mut known) = (next.saturating_sub(from) as usize, HashMap::new());
     let mut done = 0;
     while from < next {
-        let (found, rows) = store.read(|txn| {
-            let rows = store.rows(txn, Layer::Chunk, from, BATCH)?;
-            let found = rows.iter().map(|row| found_in(store, txn, *row));
+        let (found, rows) = store.read(|reader| {
+            let rows = reader.rows(Layer::Chunk, from, BATCH)?;
+            let found = rows.iter().map(|row| found_in(reader, *row));
             Ok((found.collect::<heed::Result<Vec<_>>>()?.concat(), rows))
         })?;
         from = rows.last().map_or(next, |last| last + 1);
         done += rows.len();
-        store.write(|txn| {
+        store.write(|writer| {
             for (at, named) in &found {
-                write(store, txn, (*at, named), &mut known)?;
+                write(writer, (*at, named), &mut known)?;
             }
-            store.set_linked_to(txn, VERSION, from)
+            writer.set_linked_to(VERSION, from)
         })?;
-        progress(Step { stage: Stage::Link, done, total: total.max(done) });
+        progress(Step { stage: Phase::Link, done, total: total.max(done) });
     }
     Ok(())
 }
 
 /// The names in a chunk; with the first chunk of a document or section the one in its title.
-fn found_in(store: &Store, txn: &Reading<'_>, row: Row) -> heed::Result<Found> {
-    let Some(chunk) = store.node::<ChunkRecord>(txn, row)? else { return Ok(vec![]) };
-    let document: DocumentRecord = store.linked(txn, chunk.document)?;
-    let section: SectionRecord = store.linked(txn, chunk.section)?;
+fn found_in(reader: &Reader<'_>, row: Row) -> heed::Result<Found> {
+    let Some(chunk) = reader.node::<ChunkRecord>(row)? else { return Ok(vec![]) };
+    let document: DocumentRecord = reader.linked(chunk.document)?;
+    let section: SectionRecord = reader.linked(chunk.section)?;
     let mut found = vec![];
     let title = title_key(&document.title);
     if document.chunks.0 == row {
@@ -86,7 +85,7 @@ fn found_in(store: &Store, txn: &Reading<'_>, row: Row) -> heed::Result<Found> {
     if section.chunks.0 == row {
         found.extend(heading.clone().map(|heading| ((Layer::Section, chunk.section), heading)));
     }
-    let text = store.chunk_text(txn, &chunk)?;
+    let text = reader.chunk_text(&chunk)?;
     let titles = [title, heading];
     let named = named_in(&text, titles.iter().flatten().flatten());
     if !named.is_empty() {
@@ -147,8 +146,7 @@ fn named_in<'a>(
 
 /// Ties a node to what it names; entities that are new are put in.
 fn write(
-    store: &Store,
-    txn: &mut RwTxn<'_>,
+    writer: &mut Writer<'_>,
     (from, named): (At, &Named),
     known: &mut HashMap<Id, Row>,
 ) -> heed::Result<()> {
@@ -159,24 +157,20 @@ fn write(
         let id = hash(&[key.as_bytes()]);
         let row = match known.get(&id) {
             Some(row) => *row,
-            None => entity(store, txn, (id, key, written))?,
+            None => entity(writer, (id, key, written))?,
         };
         known.insert(id, row);
         let to = (Layer::Entity, row);
-        store.put_edge(txn, Link { from, edge: Edge::Mentions, to, weight: *weight })?;
+        writer.put_edge(Link { from, edge: Edge::Mentions, to, weight: *weight })?;
     }
     Ok(())
 }
 
-fn entity(
-    store: &Store,
-    txn: &mut RwTxn<'_>,
-    (id, key, written): (Id, &str, &str),
-) -> heed::Result<Row> {
-    if let Some(row) = store.find(txn, Layer::Entity, id)? {
+fn entity(writer: &mut Writer<'_>, (id, key, written): (Id, &str, &str)) -> heed::Result<Row> {
+    if let Some(row) = writer.find(Layer::Entity, id)? {
         return Ok(row);
     }
-    let row = store.take_rows(txn, Layer::Entity, 1)?;
+    let row = writer.take_rows(Layer::Entity, 1)?;
     let name = written.split_whitespace().collect::<Vec<_>>().join(" ");
     let record = EntityRecord {
         id,
@@ -186,16 +180,16 @@ fn entity(
         description: String::new(),
         aliases: vec![],
     };
-    store.put_node(txn, row, &record)?;
+    writer.put_node(row, &record)?;
     Ok(row)
 }
 
 /// Takes out entities that nothing mentions.
 fn sweep(store: &Store) -> Result<(), KbError> {
-    let idle = store.read(|txn| {
+    let idle = store.read(|reader| {
         let mut idle = vec![];
-        for row in store.rows(txn, Layer::Entity, 0, usize::MAX)? {
-            if !store.is_led_to(txn, (Layer::Entity, row), Edge::Mentions)? {
+        for row in reader.rows(Layer::Entity, 0, usize::MAX)? {
+            if !reader.is_led_to((Layer::Entity, row), Edge::Mentions)? {
                 idle.push(row);
             }
         }
@@ -204,5 +198,5 @@ fn sweep(store: &Store) -> Result<(), KbError> {
     if idle.is_empty() {
         return Ok(());
     }
-    store.write(|txn| idle.iter().try_for_each(|row| store.remove_node::<EntityRecord>(txn, *row)))
+    store.write(|writer| idle.iter().try_for_each(|row| writer.remove_node::<EntityRecord>(*row)))
 }

@@ -32,11 +32,11 @@ impl Base {
     /// How far the base is on its way to another embedder; `None` when it is on no such way.
     pub fn migration(&self) -> Result<Option<Migration>, KbError> {
         let store = &self.store;
-        store.read(|txn| {
-            let Some((_, from)) = store.active_embedder(txn)? else { return Ok(None) };
-            let Some(to) = store.aim(txn)?.filter(|to| *to != from.model) else { return Ok(None) };
-            let total = store.count(txn, Layer::Chunk)? + store.count(txn, Layer::Atom)?;
-            let done = total.saturating_sub(store.awaiting_vector(txn)?.len() as u64);
+        store.read(|reader| {
+            let Some((_, from)) = reader.active_embedder()? else { return Ok(None) };
+            let Some(to) = reader.aim()?.filter(|to| *to != from.model) else { return Ok(None) };
+            let total = reader.count(Layer::Chunk)? + reader.count(Layer::Atom)?;
+            let done = total.saturating_sub(reader.awaiting_vector()?.len() as u64);
             Ok(Some(Migration { from: from.model, to, done, total }))
         })
     }
@@ -49,7 +49,7 @@ impl Base {
             return Ok(None);
         }
         let store = Store::open(&truth)?;
-        let active = store.read(|txn| store.active_embedder(txn))?;
+        let active = store.read(|reader| reader.active_embedder())?;
         Ok(active.map(|(_, record)| EmbeddedBy { model: record.model, origin: record.origin }))
     }
 }

@@ -1,21 +1,16 @@
-//! Building: read → cut → store → atomize → embed → index. Every step is kept in the ledger, so a
-//! run that is killed or runs out of budget is continued by the next one.
-mod atomize;
-mod cutting;
-mod describe;
-mod desk;
-mod embed;
-mod enter;
+//! Building: read → describe → chunk → store → atomize → embed → index → extract. Every step is kept
+//! in the ledger, so a run that is killed or runs out of budget is continued by the next one.
 mod estimate;
-mod forecast;
-mod inputs;
+mod ingest;
 mod intake;
 mod link;
 mod migrate;
 mod options;
-mod plan;
+mod preview;
 mod prune;
+mod reader;
 mod refer;
+mod resolver;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -33,17 +28,14 @@ pub use options::IndexOptions;
 pub(crate) use options::Selection;
 pub use watch::{Changed, Watch};
 
-use crate::distil::{self, Distilled, Distiller};
 use crate::error::run_blocking;
+use crate::extract::extract_knowledge;
 use crate::lock::WriterLock;
-use crate::store::Row;
-use crate::{Base, IndexReport, KbError, KbSettings, Progress, Stage, Step};
-
-/// What is to be embedded.
-type Unembedded = (Layer, Row);
+use crate::stages::{Atomize, BuildContext, Driver, Embed};
+use crate::{Base, IndexReport, KbError, KbSettings, Phase, Progress, Step};
 
 /// Brings the base up to what the inputs hold. Documents it has already are left alone, changed
-/// ones are replaced, work that is unfinished is taken up again. Failures of single files and
+/// ones are replaced, unfinished work is resumed. Failures of single files and
 /// units are in the report; an error means that the run as a whole could not go on.
 pub async fn index(
     base: &Arc<Base>,
@@ -55,50 +47,41 @@ pub async fn index(
     progress: Progress,
 ) -> Result<IndexReport, KbError> {
     let began = Instant::now();
-    // Blocking work holds the lock as well: it goes on when this future is dropped.
-    let lock = Arc::new(lock(base, &progress).await?);
-    let mut report = {
-        let work = intake::Intake::new(base, settings, options, (setup, meter), &progress);
-        let (inputs, lock, base) = (inputs.to_owned(), Arc::clone(&lock), Arc::clone(base));
-        let atoms = settings.atoms;
-        run_blocking("reading", move || {
-            let _lock = lock;
-            aim(&base, atoms)?;
-            work.run(&inputs)
-        })
-        .await?
-    };
+    let context = Arc::new(BuildContext {
+        base: Arc::clone(base),
+        settings: settings.clone(),
+        setup: Arc::clone(setup),
+        meter: Arc::clone(meter),
+        progress,
+    });
+    // Blocking work holds the lock as well: it runs on when this future is dropped.
+    let lock = Arc::new(lock(&context).await?);
+    let (own, held) = (Arc::clone(&context), Arc::clone(&lock));
+    run_blocking("storing", move || set_build_target(&own, &held)).await?;
+    let mut report = intake::Intake::new(&context, &lock, options)?.run(inputs).await?;
     let swept = report.documents_replaced > 0 || !report.documents_removed.is_empty();
-    let words = async {
-        enter_words(base, Layer::Chunk, (&lock, &progress)).await?;
-        publish(base, &lock).await
-    };
-    let (work, words, linked) = tokio::join!(
-        distil(base, settings, (setup, meter), &progress),
-        words,
-        link::run(base, settings, swept, &progress)
+    let (atoms, indexed, linked) = tokio::join!(
+        atomize_and_embed(&context, &mut report),
+        index_chunks(&context, &lock),
+        link::run(base, settings, swept, &context.progress)
     );
     // What was made is searched even when the run then fails.
-    enter_words(base, Layer::Atom, (&lock, &progress)).await?;
-    words?;
+    index_text(&context, &lock, Layer::Atom).await?;
+    indexed?;
     linked?;
     refer::run(base).await?;
-    let (atomized, embedded) = work?;
-    let distilled = distil_further(base, settings, (setup, meter), &progress).await;
-    publish(base, &lock).await?;
-    let distilled = distilled?;
-    report.atoms = atomized.atoms;
-    report.atoms_cut = atomized.cut;
-    report.spent = report.spent.or(atomized.spent).or(distilled.spent);
-    report.usage.add(atomized.usage);
-    report.usage.add(distilled.usage);
-    report.embedded = embedded.done;
-    let failure = report.failure.take().or(atomized.failure).or(embedded.failure);
-    report.failure = failure.or(distilled.failure.clone());
-    let ledger = base.store.read(|txn| base.store.ledger_counts(txn))?;
-    report.failed_units = count(ledger.failed) + distilled.failed;
-    report.pending_units += count(ledger.pending) + embedded.pending + distilled.pending;
-    report.distilled = distilled;
+    atoms?;
+    let new_chunks = report.chunks.saturating_sub(report.chunks_kept);
+    let extracted = extract_knowledge(&context, new_chunks).await;
+    publish_now(&context, &lock).await?;
+    let extracted = extracted?;
+    report.spent = report.spent.or(extracted.spent);
+    report.usage.add(extracted.usage);
+    report.failure = report.failure.take().or(extracted.failure.clone());
+    let ledger = base.store.read(|reader| reader.ledger_counts())?;
+    report.failed_units = count(ledger.failed) + extracted.failed;
+    report.pending_units += count(ledger.pending) + extracted.pending;
+    report.extracted = extracted;
     report.elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
     Ok(report)
 }
@@ -108,93 +91,99 @@ fn count(number: u64) -> usize {
 }
 
 /// The base's lock; when another run holds it this one says so and waits.
-async fn lock(base: &Arc<Base>, progress: &Progress) -> Result<WriterLock, KbError> {
-    if let Some(lock) = WriterLock::try_take(&base.dir)? {
+async fn lock(context: &BuildContext) -> Result<WriterLock, KbError> {
+    let dir = context.base.dir.clone();
+    if let Some(lock) = WriterLock::try_take(&dir)? {
         return Ok(lock);
     }
-    tracing::warn!("another `index` runs on `{}`; waiting for it", base.dir.display());
-    progress(Step { stage: Stage::Wait, done: 0, total: 0 });
-    let dir = base.dir.clone();
+    tracing::warn!("another `index` runs on `{}`; waiting for it", dir.display());
+    (context.progress)(Step { stage: Phase::Wait, done: 0, total: 0 });
     run_blocking("waiting for the lock", move || WriterLock::take(&dir)).await
 }
 
-/// Says what the lists of waiting work are about: this kind of atoms, vectors of this embedder.
-fn aim(base: &Base, atoms: crate::Atoms) -> Result<(), KbError> {
-    let store = &base.store;
-    store.write(|txn| {
-        store.want_atoms(txn, atoms)?;
+/// Notes what the lists of waiting work are about: this kind of atoms, vectors of this embedder.
+fn set_build_target(context: &BuildContext, _lock: &WriterLock) -> Result<(), KbError> {
+    let (base, store) = (&context.base, context.store());
+    store.write(|writer| {
+        writer.want_atoms(context.settings.atoms)?;
         let Some(embedder) = &base.embedder else { return Ok(()) };
-        store.aim_at(txn, embedder.model())?;
-        match store.embedder(txn, embedder.model())? {
-            Some((number, _)) => store.set_origin(txn, number, &base.origin),
+        writer.aim_at(embedder.model())?;
+        match writer.embedder(embedder.model())? {
+            Some((number, _)) => writer.set_origin(number, &base.origin),
             None => Ok(()),
         }
     })
 }
 
-/// Atomizes and embeds side by side: atoms are embedded as they come.
-async fn distil(
-    base: &Arc<Base>,
-    settings: &KbSettings,
-    (setup, meter): (&Arc<Setup>, &Arc<Meter>),
-    progress: &Progress,
-) -> Result<(atomize::Atomized, embed::Embedded), KbError> {
-    let (queue, queued) = mpsc::unbounded_channel::<Unembedded>();
-    let waiting = embed::waiting(base)?;
+/// Atomizes and embeds concurrently: atoms are embedded as they come.
+async fn atomize_and_embed(
+    context: &Arc<BuildContext>,
+    report: &mut IndexReport,
+) -> Result<(), KbError> {
+    let (queue, queued) = mpsc::unbounded_channel();
+    let waiting = Embed::backlog_of(&context.base)?;
     for text in &waiting {
         // The receiver is alive: it is in this function.
         let _ = queue.send(*text);
     }
-    let atomizer = atomize::Atomizer {
-        base: Arc::clone(base),
-        settings: settings.clone(),
-        setup: Arc::clone(setup),
-        meter: Arc::clone(meter),
-        progress: Arc::clone(progress),
+    let atomize = async {
+        // The queue is closed when the driver goes.
+        let driver = Driver::new(Atomize::new(context, Some(queue)));
+        let done = driver.run_backlog().await?;
+        Ok::<_, KbError>((done, driver.stage().counts()))
     };
-    let (atoms, vectors) =
-        tokio::join!(atomizer.run(queue), embed::run(base, queued, waiting.len(), progress));
-    Ok((atoms?, vectors?))
+    let (atoms, vectors) = tokio::join!(atomize, Embed::run_queue(context, queued, waiting.len()));
+    let (atomized, (atoms, left_out)) = atoms?;
+    let vectors = vectors?;
+    (report.atoms, report.atoms_cut) = (atoms, left_out);
+    report.spent = report.spent.or(atomized.spent);
+    report.usage.add(atomized.usage);
+    report.embedded = vectors.done;
+    report.pending_units += vectors.pending;
+    report.failure = report.failure.take().or(atomized.failure).or(vectors.failure);
+    Ok(())
 }
 
-/// Entities, tags, summaries and the like, once all chunks are there.
-async fn distil_further(
-    base: &Arc<Base>,
-    settings: &KbSettings,
-    (setup, meter): (&Arc<Setup>, &Arc<Meter>),
-    progress: &Progress,
-) -> Result<Distilled, KbError> {
-    distil::run(Distiller {
-        base: Arc::clone(base),
-        settings: settings.clone(),
-        setup: Arc::clone(setup),
-        meter: Arc::clone(meter),
-        progress: Arc::clone(progress),
-    })
-    .await
+/// Indexes the text of the chunks, which can be searched then.
+async fn index_chunks(context: &Arc<BuildContext>, lock: &Arc<WriterLock>) -> Result<(), KbError> {
+    index_text(context, lock, Layer::Chunk).await?;
+    publish_now(context, lock).await
 }
 
-/// Brings the word index of a layer up to the truth.
-async fn enter_words(
-    base: &Arc<Base>,
+/// Brings the lexical index of a layer up to the primary store.
+async fn index_text(
+    context: &Arc<BuildContext>,
+    lock: &Arc<WriterLock>,
     layer: Layer,
-    (lock, progress): (&Arc<WriterLock>, &Progress),
 ) -> Result<(), KbError> {
-    let (base, lock, progress) = (Arc::clone(base), Arc::clone(lock), Arc::clone(progress));
-    run_blocking("entering words", move || {
+    let (context, lock) = (Arc::clone(context), Arc::clone(lock));
+    run_blocking("indexing text", move || {
         let _lock = lock;
-        enter::words(&base, layer, &progress)?;
-        base.lexical_on_disk(layer)?.merge()
+        update_lexical(&context.base, layer, &context.progress)?;
+        context.base.lexical_on_disk(layer)?.merge()
     })
     .await
 }
 
-/// Lets searches see what was stored, if anything was.
-async fn publish(base: &Arc<Base>, lock: &Arc<WriterLock>) -> Result<(), KbError> {
-    let (base, lock) = (Arc::clone(base), Arc::clone(lock));
+/// Brings the lexical index of a layer up to the primary store. The caller holds the lock.
+fn update_lexical(base: &Base, layer: Layer, progress: &Progress) -> Result<(), KbError> {
+    let count = base.store.read(|reader| reader.count(layer))?;
+    let total = usize::try_from(count).unwrap_or(usize::MAX);
+    let step = |done| progress(Step { stage: Phase::Store, done, total });
+    base.lexical_on_disk(layer)?.catch_up(&base.store, &step)
+}
+
+/// Lets searches see what was stored. The caller holds the lock.
+fn publish(base: &Base) -> Result<(), KbError> {
+    base.store.publish()
+}
+
+/// [`publish`] from where nothing may block.
+async fn publish_now(context: &Arc<BuildContext>, lock: &Arc<WriterLock>) -> Result<(), KbError> {
+    let (context, lock) = (Arc::clone(context), Arc::clone(lock));
     run_blocking("storing", move || {
         let _lock = lock;
-        base.store.write(|txn| base.store.publish(txn))
+        publish(&context.base)
     })
     .await
 }

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::store::Writer as RwTxn;
 use halma_core::{Edge, Layer};
 
 use crate::error::run_blocking;
-use crate::store::{At, DocumentRecord, Link, Reading, Row, Store, Work};
+use crate::store::{At, DocumentRecord, Link, Reader, Row, Work, Writer};
 use crate::{Base, KbError};
 
 /// Documents whose edges are written in one transaction.
@@ -22,29 +21,29 @@ pub(super) async fn run(base: &Arc<Base>) -> Result<(), KbError> {
     let base = Arc::clone(base);
     run_blocking("linking documents", move || {
         let store = &base.store;
-        let (mut from, next) = store
-            .read(|txn| Ok((store.referred_to(txn)?, store.next_row(txn, Layer::Document)?)))?;
+        let (mut from, next) =
+            store.read(|reader| Ok((reader.referred_to()?, reader.next_row(Layer::Document)?)))?;
         if from == next {
             return Ok(());
         }
         while from < next {
-            let rows = store.read(|txn| store.rows(txn, Layer::Document, from, BATCH))?;
+            let rows = store.read(|reader| reader.rows(Layer::Document, from, BATCH))?;
             from = rows.last().map_or(next, |last| last + 1);
-            store.write(|txn| {
+            store.write(|writer| {
                 for row in &rows {
-                    name_each_other(store, txn, *row)?;
-                    let record: DocumentRecord = store.linked(txn, *row)?;
+                    name_each_other(writer, *row)?;
+                    let record: DocumentRecord = writer.linked(*row)?;
                     if record.links.iter().any(|(_, target)| path_of(target).is_some()) {
-                        store.wait_for(txn, Work::Links, (Layer::Document, *row))?;
+                        writer.wait_for(Work::Links, (Layer::Document, *row))?;
                     }
                 }
-                store.set_referred_to(txn, from)
+                writer.set_referred_to(from)
             })?;
         }
         // A link may lead to a document that has come only now.
-        let linking = store.read(|txn| store.waiting(txn, Work::Links, Layer::Document))?;
+        let linking = store.read(|reader| reader.waiting(Work::Links, Layer::Document))?;
         for rows in linking.chunks(BATCH) {
-            store.write(|txn| rows.iter().try_for_each(|row| link(store, txn, *row)))?;
+            store.write(|writer| rows.iter().try_for_each(|row| link(writer, *row)))?;
         }
         Ok(())
     })
@@ -52,20 +51,20 @@ pub(super) async fn run(base: &Arc<Base>) -> Result<(), KbError> {
 }
 
 /// Edges between a new document and those whose titles it names, and those that name its title.
-fn name_each_other(store: &Store, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
+fn name_each_other(writer: &mut Writer<'_>, row: Row) -> heed::Result<()> {
     let mut found: BTreeMap<(Row, Row), f32> = BTreeMap::new();
-    let record: DocumentRecord = store.linked(txn, row)?;
+    let record: DocumentRecord = writer.linked(row)?;
     for chunk in record.chunks.0..record.chunks.1 {
-        for named in store.edges_from(txn, (Layer::Chunk, chunk), Some(Edge::Mentions))? {
-            for titled in titled(store, txn, named.to)? {
+        for named in writer.edges_from((Layer::Chunk, chunk), Some(Edge::Mentions))? {
+            for titled in titled(writer, named.to)? {
                 if titled != row {
                     *found.entry((row, titled)).or_default() += named.weight;
                 }
             }
         }
     }
-    for title in store.edges_from(txn, (Layer::Document, row), Some(Edge::Mentions))? {
-        let naming = store.first_edges_to(txn, title.to, Edge::Mentions, COMMON)?;
+    for title in writer.edges_from((Layer::Document, row), Some(Edge::Mentions))? {
+        let naming = writer.first_edges_to(title.to, Edge::Mentions, COMMON)?;
         if naming.len() >= COMMON {
             continue;
         }
@@ -73,7 +72,7 @@ fn name_each_other(store: &Store, txn: &mut RwTxn<'_>, row: Row) -> heed::Result
             if layer != Layer::Chunk {
                 continue;
             }
-            let of: crate::store::ChunkRecord = store.linked(txn, chunk)?;
+            let of: crate::store::ChunkRecord = writer.linked(chunk)?;
             // Those that are new themselves are counted from their own side.
             if of.document < row {
                 *found.entry((of.document, row)).or_default() += 1.0;
@@ -82,14 +81,14 @@ fn name_each_other(store: &Store, txn: &mut RwTxn<'_>, row: Row) -> heed::Result
     }
     for ((from, to), weight) in found {
         let (from, to) = ((Layer::Document, from), (Layer::Document, to));
-        store.put_edge(txn, Link { from, edge: Edge::RefersTo, to, weight })?;
+        writer.put_edge(Link { from, edge: Edge::RefersTo, to, weight })?;
     }
     Ok(())
 }
 
 /// The documents that have this entity as their title.
-fn titled(store: &Store, txn: &Reading<'_>, entity: At) -> heed::Result<Vec<Row>> {
-    let naming = store.first_edges_to(txn, entity, Edge::Mentions, COMMON)?;
+fn titled(reader: &Reader<'_>, entity: At) -> heed::Result<Vec<Row>> {
+    let naming = reader.first_edges_to(entity, Edge::Mentions, COMMON)?;
     if naming.len() >= COMMON {
         return Ok(vec![]);
     }
@@ -97,16 +96,16 @@ fn titled(store: &Store, txn: &Reading<'_>, entity: At) -> heed::Result<Vec<Row>
 }
 
 /// Edges along the hyperlinks of a document that lead to documents of the base.
-fn link(store: &Store, txn: &mut RwTxn<'_>, row: Row) -> heed::Result<()> {
-    let Some(record) = store.node::<DocumentRecord>(txn, row)? else {
-        return store.done_with(txn, Work::Links, (Layer::Document, row));
+fn link(writer: &mut Writer<'_>, row: Row) -> heed::Result<()> {
+    let Some(record) = writer.node::<DocumentRecord>(row)? else {
+        return writer.done_with(Work::Links, (Layer::Document, row));
     };
     for (_, target) in &record.links {
         for name in &record.names {
             let Some(path) = path_of(target).map(|path| below(name, path)) else { continue };
-            let Some(to) = store.named(txn, &path)?.filter(|to| *to != row) else { continue };
+            let Some(to) = writer.named(&path)?.filter(|to| *to != row) else { continue };
             let (from, to) = ((Layer::Document, row), (Layer::Document, to));
-            store.put_edge(txn, Link { from, edge: Edge::LinksTo, to, weight: 1.0 })?;
+            writer.put_edge(Link { from, edge: Edge::LinksTo, to, weight: 1.0 })?;
         }
     }
     Ok(())

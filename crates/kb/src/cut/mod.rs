@@ -18,15 +18,16 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use halma_core::{Embedder, Meter, Setup, UsageTotal};
+use halma_core::{Cx, Embedder};
 use halma_parse::Parsed;
 
+pub(crate) use self::model::CUT;
 use self::pieces::{Grain, Piece, units};
 pub(crate) use self::places::Places;
 use self::plan::{Plan, Segment};
+pub(crate) use self::semantic::BATCH as EMBED_BATCH;
 use crate::store::{Column, Id, Place, hash};
 use crate::{Chunks, KbError, KbSettings};
 
@@ -105,8 +106,8 @@ pub(crate) struct CutSettings {
     pub(crate) sentence_overlap: usize,
 }
 
-impl CutSettings {
-    pub(crate) fn of(settings: &KbSettings) -> Self {
+impl From<&KbSettings> for CutSettings {
+    fn from(settings: &KbSettings) -> Self {
         Self {
             chunks: settings.chunks,
             chunk_chars: settings.chunk_chars.max(1),
@@ -116,7 +117,9 @@ impl CutSettings {
             sentence_overlap: settings.sentence_overlap,
         }
     }
+}
 
+impl CutSettings {
     /// Names what a document is cut with; another name means that it is cut again.
     pub(crate) fn fingerprint(&self) -> Id {
         let (kind, sizes) = match self.chunks {
@@ -137,22 +140,13 @@ pub(crate) struct Cut {
     pub(crate) outline: Outline,
     /// Ends of chunks that the model did not give and the structure had to.
     pub(crate) fell_back: usize,
-    pub(crate) usage: UsageTotal,
 }
 
-/// Who is asked where to cut, and about which document.
+/// What is asked where to cut.
 pub(crate) struct CutModels<'a> {
+    pub(crate) cx: &'a Cx,
     pub(crate) embedder: Option<&'a Arc<dyn Embedder>>,
-    pub(crate) setup: &'a Arc<Setup>,
-    pub(crate) meter: &'a Arc<Meter>,
-    pub(crate) memory: &'a CutMemory,
-    /// Its name, so that kept replies can be forgotten with it.
-    pub(crate) document: &'a str,
 }
-
-/// What the model was asked to cut in this run, so that nothing is asked twice.
-#[derive(Default)]
-pub(crate) struct CutMemory(Mutex<HashMap<(Id, Id), Arc<Cut>>>);
 
 /// Cuts a document by settings that need no model; `None` for those that do.
 pub(crate) fn cut_now(parsed: &Parsed, title: &str, settings: &CutSettings) -> Option<Cut> {
@@ -184,7 +178,7 @@ pub(crate) fn cut_now(parsed: &Parsed, title: &str, settings: &CutSettings) -> O
     Some(Cut { outline: plan.outline(pieces), ..Cut::default() })
 }
 
-/// Cuts a document. The same document is not cut by a model twice with the same memory.
+/// Cuts a document.
 ///
 /// # Errors
 /// When an embedder that is needed is missing or fails, when the model fails, or when the budget is
@@ -198,14 +192,9 @@ pub(crate) async fn cut(
     if let Some(cut) = cut_now(parsed, title, settings) {
         return Ok(cut);
     }
-    let key = (hash(&[title.as_bytes(), parsed.text.as_bytes()]), settings.fingerprint());
-    let known = with.memory.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-    if let Some(known) = known {
-        return Ok(Cut { outline: known.outline.clone(), ..Cut::default() });
-    }
     let plan = Plan::new(parsed, title, settings);
     let limit = settings.chunk_chars;
-    let mut cutter = model::Cutter::new(&parsed.text, title, limit, with);
+    let mut cutter = model::Cutter::new(&parsed.text, title, limit, with.cx);
     let mut pieces = vec![];
     for segment in plan.segments() {
         match segment {
@@ -221,28 +210,47 @@ pub(crate) async fn cut(
             }
         }
     }
-    let (fell_back, usage) = (cutter.fell_back, cutter.usage());
-    let cut = Cut { outline: plan.outline(pieces), fell_back, usage };
-    let mut memory = with.memory.0.lock().unwrap_or_else(PoisonError::into_inner);
-    memory.insert(key, Arc::new(cut.clone()));
-    Ok(cut)
+    let fell_back = cutter.fell_back;
+    Ok(Cut { outline: plan.outline(pieces), fell_back })
 }
 
-/// The variables of the calls that cutting a document by the model is expected to take.
-#[cfg_attr(not(test), expect(dead_code, reason = "for the estimate before a build"))]
-pub(crate) fn expected(
-    parsed: &Parsed,
-    title: &str,
-    settings: &CutSettings,
-) -> Vec<minijinja::Value> {
-    let mut asked = vec![];
-    if settings.chunks == Chunks::Model {
-        let plan = Plan::new(parsed, title, settings);
-        for segment in plan.segments() {
-            let Segment::Flow(range) = segment else { continue };
-            let pieces = plan.model_pieces(&range);
-            model::expected(&parsed.text, title, (&pieces, settings.chunk_chars), &mut asked);
+/// How a document is expected to be cut, and what is asked for that.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ExpectedCut {
+    pub(crate) outline: Outline,
+    /// The variables of the calls of [`CUT`].
+    pub(crate) requests: Vec<minijinja::Value>,
+    /// Texts that are embedded to find where the subject changes.
+    pub(crate) embedded: usize,
+}
+
+/// What is expected of cutting a document, without asking anything: a model is expected to fill its
+/// chunks, and the embedder to cut where the structure does.
+pub(crate) fn expected_cut(parsed: &Parsed, title: &str, settings: &CutSettings) -> ExpectedCut {
+    if let Some(Cut { outline, .. }) = cut_now(parsed, title, settings) {
+        return ExpectedCut { outline, ..ExpectedCut::default() };
+    }
+    let limit = settings.chunk_chars;
+    let plan = Plan::new(parsed, title, settings);
+    let (mut expected, mut pieces) = (ExpectedCut::default(), vec![]);
+    for segment in plan.segments() {
+        match segment {
+            Segment::Rows(table, range) => pieces.extend(plan.rows(table, &range)),
+            Segment::Flow(range) if settings.chunks == Chunks::Semantic => {
+                expected.embedded += units(parsed, &range, limit, Grain::Sentence).len();
+            }
+            Segment::Flow(range) => {
+                let shown = plan.model_pieces(&range);
+                let cutter = model::Expected { text: &parsed.text, title, limit };
+                pieces.extend(cutter.chunks(&shown, &mut expected.requests));
+            }
         }
     }
-    asked
+    expected.outline = if settings.chunks == Chunks::Semantic {
+        let structure = CutSettings { chunks: Chunks::Structure, ..*settings };
+        cut_now(parsed, title, &structure).unwrap_or_default().outline
+    } else {
+        plan.outline(pieces)
+    };
+    expected
 }

@@ -11,17 +11,17 @@
 //! A chunk is never longer than the limit. Where the model names no piece that is there, the chunk
 //! ends where cutting by structure would end it.
 use std::ops::Range;
-use std::sync::Arc;
 
-use halma_core::{Cx, Error, Prompt, UsageTotal};
+use halma_core::{Cx, Error, Prompt};
 use minijinja::{Value, context};
 use serde::Deserialize;
 
-use super::CutModels;
 use super::pieces::Piece;
 use crate::KbError;
 
-const CUT: Prompt<Reply> = Prompt::json("kb/cut");
+/// The prompt that is asked for the end of a chunk.
+pub(crate) const CUT: &str = "kb/cut";
+const CUT_PROMPT: Prompt<Reply> = Prompt::json(CUT);
 
 /// What is shown beyond the largest chunk, so that the model sees where its subject ends: half as
 /// much again.
@@ -32,6 +32,9 @@ pub(super) const PIECES: usize = 4;
 
 /// Characters of a summary: it is searched and carried along, so it must not outgrow its chunk.
 const LONGEST_SUMMARY: usize = 2000;
+
+/// Characters of what is carried along, as expected: three sentences.
+const EXPECTED_SUMMARY: usize = 240;
 
 #[derive(Deserialize)]
 struct Reply {
@@ -50,19 +53,13 @@ pub(super) struct Cutter<'a> {
     limit: usize,
     /// What the text so far is about.
     forward: String,
-    cx: Cx,
+    cx: &'a Cx,
     pub(super) fell_back: usize,
 }
 
 impl<'a> Cutter<'a> {
-    pub(super) fn new(text: &'a str, title: &'a str, limit: usize, with: &CutModels<'_>) -> Self {
-        let cx = Cx::new(Arc::clone(with.setup), Arc::clone(with.meter), None);
-        cx.quote(with.document);
+    pub(super) fn new(text: &'a str, title: &'a str, limit: usize, cx: &'a Cx) -> Self {
         Self { text, title, limit, forward: String::new(), cx, fell_back: 0 }
-    }
-
-    pub(super) fn usage(&self) -> UsageTotal {
-        self.cx.trace().usage()
     }
 
     /// Joins pieces into chunks, each with its summary.
@@ -87,7 +84,7 @@ impl<'a> Cutter<'a> {
     ) -> Result<(usize, Option<String>), KbError> {
         let variables = variables(self.text, self.title, (shown, most), &self.forward);
         let check = |reply: &Reply| check(reply, most);
-        match self.cx.ask_checked(&CUT, variables, check).await {
+        match self.cx.ask_checked(&CUT_PROMPT, variables, check).await {
             Ok(reply) => {
                 reply.forward.trim().clone_into(&mut self.forward);
                 Ok((reply.end, Some(reply.summary.trim().to_owned())))
@@ -143,19 +140,27 @@ fn variables(
     context! { title, forward, pieces, last => most }
 }
 
-/// What the model would be asked if it cut where cutting by structure does.
-pub(super) fn expected(
-    text: &str,
-    title: &str,
-    (pieces, limit): (&[Range<usize>], usize),
-    asked: &mut Vec<Value>,
-) {
-    let mut from = 0;
-    while from < pieces.len() {
-        let (most, shown) = window(text, &pieces[from..], limit);
-        // A summary of the usual length is carried along.
-        let forward = if from == 0 { String::new() } else { "x".repeat(limit / 4) };
-        asked.push(variables(text, title, (&pieces[from..from + shown], most), &forward));
-        from += most;
+/// Cuts as a model is expected to: every chunk has as many pieces as it may.
+pub(super) struct Expected<'a> {
+    pub(super) text: &'a str,
+    pub(super) title: &'a str,
+    pub(super) limit: usize,
+}
+
+impl Expected<'_> {
+    /// The chunks; the variables of the calls that it takes are added to `requests`.
+    pub(super) fn chunks(&self, pieces: &[Range<usize>], requests: &mut Vec<Value>) -> Vec<Piece> {
+        let (mut chunks, mut from) = (vec![], 0);
+        while from < pieces.len() {
+            let (most, shown) = window(self.text, &pieces[from..], self.limit);
+            // A summary of the usual length is carried along.
+            let first = requests.is_empty();
+            let forward = if first { String::new() } else { "x".repeat(EXPECTED_SUMMARY) };
+            let shown = (&pieces[from..from + shown], most);
+            requests.push(variables(self.text, self.title, shown, &forward));
+            chunks.push(Piece::plain(pieces[from].start..pieces[from + most - 1].end));
+            from += most;
+        }
+        chunks
     }
 }

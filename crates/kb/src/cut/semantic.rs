@@ -12,7 +12,7 @@ use crate::KbError;
 const SIDE: usize = 3;
 
 /// Texts for one call of the embedder.
-const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
 
 /// A chunk has at least a fifth of the characters it may have, as far as its surroundings allow.
 const LEAST_SHARE: usize = 5;

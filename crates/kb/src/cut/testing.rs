@@ -18,7 +18,7 @@ pub(crate) fn delimited(text: &str, delimiter: u8) -> Parsed {
 
 pub(crate) fn settings(chunks: Chunks, limit: usize) -> CutSettings {
     let settings = KbSettings { chunks, chunk_chars: limit, ..KbSettings::default() };
-    CutSettings::of(&settings)
+    CutSettings::from(&settings)
 }
 
 /// The own parts of the chunks.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Budget, ChatReply, ChatRequest, EmbedRole, Embedder, Error, Llm, LlmError, Meter, Models,
+    Budget, ChatReply, ChatRequest, Cx, EmbedRole, Embedder, Error, Llm, LlmError, Meter, Models,
     Prompts, Setup, Vector,
 };
 use halma_parse::Parsed;
@@ -11,7 +11,7 @@ use halma_testkit::{Script, Toy};
 use proptest::prelude::*;
 
 use super::testing::{delimited, markdown, owns, plain, settings};
-use super::{Cut, CutMemory, CutModels, CutSettings, cut, cut_now, expected};
+use super::{Cut, CutModels, CutSettings, cut, cut_now, expected_cut};
 use crate::{Chunks, KbError, PROMPTS};
 
 /// A vector that says only which of two subjects a text has more of.
@@ -56,7 +56,6 @@ async fn cut_with(
     parsed: &Parsed,
     settings: &CutSettings,
     model: Arc<dyn Llm>,
-    memory: &CutMemory,
 ) -> Result<Cut, KbError> {
     let setup = Arc::new(Setup::new(
         Models::new(model),
@@ -65,21 +64,15 @@ async fn cut_with(
     ));
     let embedder: Arc<dyn Embedder> = Arc::new(Subjects);
     let meter = Arc::new(Meter::new(Budget::default()));
-    let with = CutModels {
-        embedder: Some(&embedder),
-        setup: &setup,
-        meter: &meter,
-        memory,
-        document: "d",
-    };
+    let cx = Cx::new(setup, meter, None);
+    let with = CutModels { cx: &cx, embedder: Some(&embedder) };
     cut(parsed, "Title", settings, &with).await
 }
 
 fn cut_anyhow(parsed: &Parsed, settings: &CutSettings) -> Cut {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let memory = CutMemory::default();
     let model = Arc::new(Wild(std::sync::atomic::AtomicUsize::new(parsed.text.len())));
-    runtime.block_on(cut_with(parsed, settings, model, &memory)).unwrap()
+    runtime.block_on(cut_with(parsed, settings, model)).unwrap()
 }
 
 fn shown<'a>(parsed: &'a Parsed, cut: &'a Cut) -> Vec<&'a str> {
@@ -194,20 +187,16 @@ async fn the_model_says_where_a_chunk_ends_and_what_it_is_about() {
     let parsed = markdown(RULES);
     let (first, second) = (reply(2), reply(1));
     let script = Script::new([("kb/cut", first.as_str()), ("kb/cut", second.as_str())]);
-    let memory = CutMemory::default();
     let settings = settings(Chunks::Model, 200);
-    let model = Arc::clone(&script) as Arc<dyn Llm>;
-    let cut = cut_with(&parsed, &settings, Arc::clone(&model), &memory).await.unwrap();
+    // The script asserts that it is asked twice and no more.
+    let cut = cut_with(&parsed, &settings, script).await.unwrap();
     let texts = shown(&parsed, &cut);
     assert_eq!(texts.len(), 2);
     assert!(texts[0].ends_with("Sundays.\n\n"));
     let summaries: Vec<_> =
         cut.outline.sections[0].chunks.iter().map(|chunk| chunk.summary.as_deref()).collect();
     assert_eq!(summaries, [Some("about 2"), Some("about 1")]);
-    assert_eq!((cut.fell_back, cut.usage.llm_calls), (0, 2));
-    // The script is at its end: the same document is not asked for again.
-    let again = cut_with(&parsed, &settings, model, &memory).await.unwrap();
-    assert_eq!((again.outline, again.usage.llm_calls), (cut.outline, 0));
+    assert_eq!(cut.fell_back, 0);
 }
 
 #[tokio::test]
@@ -220,9 +209,8 @@ async fn an_end_that_is_not_there_falls_back_to_the_structure() {
         ("kb/cut", "I would cut it in the middle."),
         ("kb/cut", right.as_str()),
     ]);
-    let memory = CutMemory::default();
     let settings = settings(Chunks::Model, 75);
-    let cut = cut_with(&parsed, &settings, script, &memory).await.unwrap();
+    let cut = cut_with(&parsed, &settings, script).await.unwrap();
     assert_eq!(cut.fell_back, 1);
     let texts = shown(&parsed, &cut);
     assert!(texts[0].ends_with("Sundays.\n\n"), "as many pieces as fit: {texts:?}");
@@ -246,19 +234,21 @@ async fn a_model_that_fails_leaves_the_document_uncut() {
             Err(LlmError::refused("down"))
         }
     }
-    let memory = CutMemory::default();
     let settings = settings(Chunks::Model, 75);
-    let failed = cut_with(&markdown(RULES), &settings, Arc::new(Down), &memory).await;
+    let failed = cut_with(&markdown(RULES), &settings, Arc::new(Down)).await;
     assert!(matches!(failed, Err(KbError::Cut { source: Error::Llm { .. }, .. })));
 }
 
 #[test]
 fn what_the_model_will_be_asked_is_known_before() {
     let parsed = markdown(RULES);
-    assert_eq!(expected(&parsed, "", &settings(Chunks::Model, 75)).len(), 2);
-    assert_eq!(expected(&parsed, "", &settings(Chunks::Structure, 75)).len(), 0);
+    let expected = expected_cut(&parsed, "", &settings(Chunks::Model, 75));
+    assert_eq!(expected.requests.len(), 2);
+    assert_eq!(expected.outline.sections.iter().map(|s| s.chunks.len()).sum::<usize>(), 2);
+    let without = expected_cut(&parsed, "", &settings(Chunks::Structure, 75));
+    assert_eq!(without.requests.len(), 0);
     let prompts = Prompts::shipped(&[PROMPTS]).unwrap();
-    for variables in expected(&parsed, "", &settings(Chunks::Model, 75)) {
+    for variables in expected.requests {
         let rendered = prompts.render("kb/cut", &variables).unwrap();
         assert!(rendered.messages[1].text.contains("[1]\n"), "{:?}", rendered.messages);
     }

@@ -75,7 +75,7 @@ impl Inspector<'_> {
         reader: &Reader<'_>,
         each: &mut dyn FnMut(NodeLine) -> Result<(), Failed>,
     ) -> Result<(), Failed> {
-        for (id, at) in self.nodes_by_id(reader)? {
+        for (id, at) in Self::nodes_by_id(reader)? {
             let (layer, row) = at;
             let (Some(hit), Some(details)) = (reader.hit((layer, row))?, reader.details(at)?)
             else {
@@ -107,7 +107,7 @@ impl Inspector<'_> {
         Ok(())
     }
 
-    fn nodes_by_id(&self, reader: &Reader<'_>) -> heed::Result<Vec<(Id, At)>> {
+    fn nodes_by_id(reader: &Reader<'_>) -> heed::Result<Vec<(Id, At)>> {
         let mut nodes = vec![];
         reader.each_id(|id, at| {
             nodes.push((id, at));
@@ -122,7 +122,7 @@ impl Inspector<'_> {
         reader: &Reader<'_>,
         each: &mut dyn FnMut(EdgeLine) -> Result<(), Failed>,
     ) -> Result<(), Failed> {
-        for (id, at) in self.nodes_by_id(reader)? {
+        for (id, at) in Self::nodes_by_id(reader)? {
             let mut links = reader.implied_edges(at)?;
             links.retain(|link| link.from == at);
             links.extend(reader.edges_from(at, None)?);

@@ -51,6 +51,13 @@ pub struct ListedDocument {
     pub units: BTreeMap<&'static str, u64>,
 }
 
+/// A document under the name by which it is listed.
+struct NamedDocument {
+    name: String,
+    row: Row,
+    record: DocumentRecord,
+}
+
 impl Inspector<'_> {
     /// Nodes of a layer by the name of their document and their place in it; what belongs to no
     /// single document by title and id. [`KbError::NoNode`] when `after` is gone.
@@ -64,7 +71,7 @@ impl Inspector<'_> {
             None => None,
         };
         let listed = self.base.store.read(|reader| {
-            let mut rows = self.in_order(reader, query)?;
+            let mut rows = Self::in_order(reader, query)?;
             if let Some((id, key)) = after {
                 let row = reader.find(query.layer, key)?;
                 let Some(at) = rows.iter().position(|known| Some(*known) == row) else {
@@ -74,15 +81,15 @@ impl Inspector<'_> {
             }
             let mut listed = vec![];
             for row in rows.into_iter().take(query.limit) {
-                listed.extend(self.listed(reader, (query.layer, row))?);
+                listed.extend(Self::listed(reader, (query.layer, row))?);
             }
             Ok(Ok(listed))
         })?;
         listed.map_err(missing)
     }
 
-    fn in_order(&self, reader: &Reader<'_>, query: &ListQuery) -> heed::Result<Vec<Row>> {
-        let mut documents: Vec<(String, Row, DocumentRecord)> = vec![];
+    fn in_order(reader: &Reader<'_>, query: &ListQuery) -> heed::Result<Vec<Row>> {
+        let mut documents: Vec<NamedDocument> = vec![];
         for row in reader.rows(Layer::Document, 0, usize::MAX)? {
             let record: DocumentRecord = reader.linked(row)?;
             let fitting = match &query.document {
@@ -90,30 +97,25 @@ impl Inspector<'_> {
                 None => record.names.first(),
             };
             if let Some(name) = fitting {
-                documents.push((name.clone(), row, record));
+                documents.push(NamedDocument { name: name.clone(), row, record });
             }
         }
-        documents.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+        documents.sort_by(|a, b| (&a.name, a.row).cmp(&(&b.name, b.row)));
         if matches!(query.layer, Layer::Tag | Layer::Entity | Layer::Community) {
-            return self.shared_rows(reader, query, &documents);
+            return Self::shared_rows(reader, query, &documents);
         }
         let mut rows = vec![];
-        for (_, row, record) in &documents {
+        for NamedDocument { row, record, .. } in &documents {
             rows.extend(record.parts(reader, *row, query.layer)?);
         }
         if query.document.is_none() {
-            self.fact_tables(reader, query.layer, &mut rows)?;
+            Self::fact_tables(reader, query.layer, &mut rows)?;
         }
         Ok(rows)
     }
 
     /// Tables made from facts, after those of documents.
-    fn fact_tables(
-        &self,
-        reader: &Reader<'_>,
-        layer: Layer,
-        rows: &mut Vec<Row>,
-    ) -> heed::Result<()> {
+    fn fact_tables(reader: &Reader<'_>, layer: Layer, rows: &mut Vec<Row>) -> heed::Result<()> {
         if layer != Layer::Table {
             return Ok(());
         }
@@ -131,14 +133,13 @@ impl Inspector<'_> {
 
     /// Entities, tags and communities by title and id.
     fn shared_rows(
-        &self,
         reader: &Reader<'_>,
         query: &ListQuery,
-        documents: &[(String, Row, DocumentRecord)],
+        documents: &[NamedDocument],
     ) -> heed::Result<Vec<Row>> {
         let layer = query.layer;
         let rows: BTreeSet<Row> = if query.document.is_some() {
-            self.named_by(reader, layer, documents)?
+            Self::named_by(reader, layer, documents)?
         } else {
             reader.rows(layer, 0, usize::MAX)?.into_iter().collect()
         };
@@ -154,13 +155,12 @@ impl Inspector<'_> {
 
     /// What the chunks and atoms of documents lead to; of communities, those of its entities.
     fn named_by(
-        &self,
         reader: &Reader<'_>,
         layer: Layer,
-        documents: &[(String, Row, DocumentRecord)],
+        documents: &[NamedDocument],
     ) -> heed::Result<BTreeSet<Row>> {
         let mut open: Vec<At> = vec![];
-        for (_, _, record) in documents {
+        for NamedDocument { record, .. } in documents {
             for chunk in record.chunks.0..record.chunks.1 {
                 open.push((Layer::Chunk, chunk));
                 open.extend(reader.atoms_of(chunk)?.map(|atom| (Layer::Atom, atom)));
@@ -182,7 +182,7 @@ impl Inspector<'_> {
         Ok(found)
     }
 
-    fn listed(&self, reader: &Reader<'_>, (layer, row): At) -> heed::Result<Option<Listed>> {
+    fn listed(reader: &Reader<'_>, (layer, row): At) -> heed::Result<Option<Listed>> {
         let document = match layer {
             Layer::Document => reader.node::<DocumentRecord>(row)?,
             _ => None,

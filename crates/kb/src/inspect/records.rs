@@ -42,6 +42,18 @@ fn begun(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count()
 }
 
+/// A document with its text.
+struct Holder {
+    row: Row,
+    text: Text,
+}
+
+/// Where a part says that it stands.
+struct Part {
+    document: Row,
+    place: Place,
+}
+
 pub(super) struct Records<'a> {
     reader: &'a Reader<'a>,
     report: &'a mut dyn FnMut(Option<At>, String),
@@ -113,28 +125,32 @@ impl<'a> Records<'a> {
             self.add((Layer::Document, row), "its text cannot be read");
             return Ok(());
         };
-        let text = Text::new(text);
+        let holder = Holder { row, text: Text::new(text) };
         for section in self.each::<SectionRecord>(row, record.sections)? {
             let at = (Layer::Section, section.0);
-            self.inside(at, (section.1.document, row), (&text, section.1.place));
+            let part = Part { document: section.1.document, place: section.1.place };
+            self.inside(at, &part, &holder);
             let (begin, end) = section.1.chunks;
             if begin < record.chunks.0.min(end) || end > record.chunks.1.max(begin) {
                 self.add(at, "its chunks are not those of its document");
             }
         }
         for (at, chunk) in self.each::<ChunkRecord>(row, record.chunks)? {
-            self.inside((Layer::Chunk, at), (chunk.document, row), (&text, chunk.place));
+            let part = Part { document: chunk.document, place: chunk.place };
+            self.inside((Layer::Chunk, at), &part, &holder);
             self.chunk(at, &chunk)?;
         }
         for (at, table) in self.each::<TableRecord>(row, record.tables)? {
-            let of = table.document.unwrap_or(Row::MAX);
-            self.inside((Layer::Table, at), (of, row), (&text, table.place));
+            let document = table.document.unwrap_or(Row::MAX);
+            self.inside((Layer::Table, at), &Part { document, place: table.place }, &holder);
             for (at, record) in self.each::<RowRecord>(row, table.rows)? {
-                self.inside((Layer::Row, at), (row, row), (&text, record.place));
+                let part = Part { document: row, place: record.place };
+                self.inside((Layer::Row, at), &part, &holder);
             }
         }
         for (at, figure) in self.each::<FigureRecord>(row, record.figures)? {
-            self.inside((Layer::Figure, at), (figure.document, row), (&text, figure.place));
+            let part = Part { document: figure.document, place: figure.place };
+            self.inside((Layer::Figure, at), &part, &holder);
         }
         Ok(())
     }
@@ -153,12 +169,13 @@ impl<'a> Records<'a> {
         Ok(found)
     }
 
-    fn inside(&mut self, at: At, (of, document): (Row, Row), (text, place): (&Text, Place)) {
-        if of != document {
+    /// A part is of the document that holds it, and inside its text.
+    fn inside(&mut self, at: At, part: &Part, holder: &Holder) {
+        if part.document != holder.row {
             self.add(at, "it belongs to another document than the one that holds it");
         }
-        if !text.holds(place) {
-            self.add(at, format!("its span {:?} does not fit its document", place.chars));
+        if !holder.text.holds(part.place) {
+            self.add(at, format!("its span {:?} does not fit its document", part.place.chars));
         }
     }
 

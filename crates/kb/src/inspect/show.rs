@@ -73,14 +73,14 @@ impl Inspector<'_> {
             else {
                 return Ok(None);
             };
-            let units = self.units(reader, (layer, row))?;
-            let vectors = self.vector_of(reader, (layer, row))?;
+            let units = Self::units(reader, (layer, row))?;
+            let vectors = Self::vector_of(reader, (layer, row))?;
             Ok(Some(Shown { node, details, units, vectors, edges }))
         })?;
         shown.ok_or_else(missing)
     }
 
-    fn units(&self, reader: &Reader<'_>, (layer, row): At) -> heed::Result<Vec<Unit>> {
+    fn units(reader: &Reader<'_>, (layer, row): At) -> heed::Result<Vec<Unit>> {
         let mut units = vec![];
         if layer == Layer::Chunk
             && let Some(unit) = reader.unit(row)?
@@ -92,7 +92,7 @@ impl Inspector<'_> {
         Ok(units)
     }
 
-    fn vector_of(&self, reader: &Reader<'_>, (layer, row): At) -> heed::Result<Vec<String>> {
+    fn vector_of(reader: &Reader<'_>, (layer, row): At) -> heed::Result<Vec<String>> {
         let mut models = vec![];
         for (number, record) in (0u8..).zip(reader.embedders()?) {
             if reader.vector(number, layer, row)?.is_some() {

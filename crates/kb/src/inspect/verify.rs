@@ -74,7 +74,7 @@ impl Inspector<'_> {
             Records::new(reader, &mut report).check()?;
             (verified.nodes, verified.edges, verified.vectors) = (nodes, edges, vectors);
             for (at, what) in found {
-                verified.add(self.problem(reader, at, what, INDEX_AGAIN));
+                verified.add(Self::problem(reader, at, what, INDEX_AGAIN));
             }
             Ok(())
         })?;
@@ -95,32 +95,26 @@ impl Inspector<'_> {
             let rows: BTreeSet<Row> = reader.rows(layer, 0, usize::MAX)?.into_iter().collect();
             for row in rows.difference(&unique) {
                 let what = "the lexical index does not hold it".to_owned();
-                verified.add(self.problem(reader, Some((layer, *row)), what, REBUILD));
+                verified.add(Self::problem(reader, Some((layer, *row)), what, REBUILD));
             }
             for row in unique.difference(&rows) {
                 let what = "the lexical index holds it, and the node is missing".to_owned();
-                verified.add(self.problem(reader, Some((layer, *row)), what, REBUILD));
+                verified.add(Self::problem(reader, Some((layer, *row)), what, REBUILD));
             }
             if held.len() > unique.len() {
                 let twice = held.len() - unique.len();
                 let what = format!("the lexical index of {layer:?} holds {twice} nodes twice");
-                verified.add(self.problem(reader, None, what, REBUILD));
+                verified.add(Self::problem(reader, None, what, REBUILD));
             }
             for row in reader.tombstones(layer)? {
                 let what = "the lexical index still has to forget it".to_owned();
-                verified.add(self.problem(reader, Some((layer, row)), what, REINDEX));
+                verified.add(Self::problem(reader, Some((layer, row)), what, REINDEX));
             }
             Ok(())
         })
     }
 
-    fn problem(
-        &self,
-        reader: &Reader<'_>,
-        at: Option<At>,
-        what: String,
-        hint: &'static str,
-    ) -> Problem {
+    fn problem(reader: &Reader<'_>, at: Option<At>, what: String, hint: &'static str) -> Problem {
         let Some((layer, row)) = at else {
             return Problem { id: String::new(), document: None, what, hint: REINDEX };
         };

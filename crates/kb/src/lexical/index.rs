@@ -193,7 +193,7 @@ impl LexicalIndex {
         self.reload()
     }
 
-    /// A writer that merges segments only when it is told to.
+    /// A writer that merges segments only on request.
     fn writer(&self) -> Result<IndexWriter, KbError> {
         let writer = self.index.writer_with_num_threads(1, WRITER_HEAP).map_err(self.failed())?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
@@ -261,7 +261,7 @@ impl LexicalIndex {
         Ok(held)
     }
 
-    /// For tests: forgets a row without being told.
+    /// For tests: forgets a row that the store still holds.
     #[cfg(test)]
     pub(crate) fn lose(&self, row: Row) -> Result<(), KbError> {
         let fail = self.failed();
@@ -273,7 +273,7 @@ impl LexicalIndex {
         commit.commit().map(|_| ()).map_err(&fail)
     }
 
-    /// How much a term tells: BM25's idf.
+    /// How specific a term is: BM25's idf.
     pub(crate) fn idf(&self, term: &str) -> Result<f32, KbError> {
         let searcher = self.reader.searcher();
         let term = Term::from_field_text(self.text, term);

@@ -14,10 +14,10 @@ use tantivy::tokenizer::{
     Tokenizer,
 };
 
-/// A query uses at most this many different terms: a megabyte of text is no better a question.
+/// A query uses at most this many different terms: a megabyte of text is not a better query.
 const QUERY_TERMS: usize = 64;
 
-/// A longer run of letters is cut: it is no word.
+/// A longer run of letters is cut: it is not a word.
 const LONGEST: usize = 64;
 
 /// Lower case, no accents, English stems; every CJK character is a term of its own.

@@ -63,7 +63,7 @@ impl Directory for ReadOnly {
         Ok(DirectoryLock::from(Box::new(())))
     }
 
-    fn watch(&self, told: WatchCallback) -> tantivy::Result<WatchHandle> {
-        self.0.watch(told)
+    fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        self.0.watch(callback)
     }
 }

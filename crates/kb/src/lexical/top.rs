@@ -40,7 +40,7 @@ pub(super) fn search(
     for (segment, reader) in (0..).zip(searcher.segment_readers()) {
         let alive = reader.alive_bitset();
         weight.for_each_pruning(worst, reader, &mut |doc, score| {
-            // A score that is not above the worst is not told, except in the first segment.
+            // A score that is not above the worst is not passed on, except in the first segment.
             if score <= worst || alive.is_some_and(|alive| alive.is_deleted(doc)) {
                 return worst;
             }

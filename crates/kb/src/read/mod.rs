@@ -1,12 +1,12 @@
 //! From files to documents. What cannot be read is refused by name, with a reason and a hint, and
-//! the rest goes on.
+//! the rest is read.
 mod contexts;
 mod records;
 mod walk;
 
 use std::path::Path;
 
-use halma_parse::{ParseOptions, Parsed};
+use halma_parse::{ParseOptions, Parsed, Refusal};
 pub(crate) use walk::{InputFile, Walked, walk};
 
 use crate::report::Refused;
@@ -26,6 +26,13 @@ pub(crate) struct Draft {
     pub(crate) parsed: Parsed,
 }
 
+impl Draft {
+    /// Its title without white space around it; empty where it has none.
+    pub(crate) fn shown_title(&self) -> &str {
+        self.title.as_deref().unwrap_or("").trim()
+    }
+}
+
 /// What a name says about a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Naming {
@@ -38,32 +45,13 @@ pub(crate) enum Naming {
 /// Takes documents one by one.
 pub(crate) type Sink<'a> = dyn FnMut(Draft) -> Result<(), KbError> + 'a;
 
-/// Why a file or a line of it is not indexed.
-pub(crate) struct Refusal {
-    line: Option<usize>,
-    reason: String,
-    hint: String,
+fn refusal(reason: impl Into<String>, hint: impl Into<String>) -> Refusal {
+    Refusal { reason: reason.into(), hint: hint.into() }
 }
 
-impl Refusal {
-    fn new(reason: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { line: None, reason: reason.into(), hint: hint.into() }
-    }
-
-    fn at(self, line: usize) -> Self {
-        Self { line: Some(line), ..self }
-    }
-
-    pub(crate) fn of(self, file: &Path) -> Refused {
-        let file = file.to_owned();
-        Refused { file, line: self.line, reason: self.reason, hint: self.hint }
-    }
-}
-
-/// What a file is, by its content, or why it would be refused; said before it is read as a whole.
+/// What a file is, by its content, or why it would be refused; known before it is read as a whole.
 pub fn recognise(name: &str, bytes: &[u8]) -> Result<&'static str, Refused> {
-    let refused = |reason, hint| Refused { file: name.into(), line: None, reason, hint };
-    halma_parse::recognise(name, bytes).map_err(|refusal| refused(refusal.reason, refusal.hint))
+    halma_parse::recognise(name, bytes).map_err(|r| Refused::new(Path::new(name), None, r))
 }
 
 /// Reads one file, whose bytes are given, into `sink`; returns what of it was refused.
@@ -73,17 +61,18 @@ pub(crate) fn read(
     format: InputFormat,
     sink: &mut Sink<'_>,
 ) -> Result<Vec<Refused>, KbError> {
+    let refused = |line, refusal| Refused::new(&file.path, line, refusal);
     let extension = extension(&file.name);
     let of_records = matches!(extension.as_str(), "jsonl" | "ndjson" | "json");
     if format == InputFormat::Auto && !of_records {
         return match document(file, &bytes) {
             Ok(draft) => sink(draft).map(|()| vec![]),
-            Err(refusal) => Ok(vec![refusal.of(&file.path)]),
+            Err(refusal) => Ok(vec![refused(None, refusal)]),
         };
     }
     let text = match text_of(bytes) {
         Ok(text) => text,
-        Err(refusal) => return Ok(vec![refusal.of(&file.path)]),
+        Err(refusal) => return Ok(vec![refused(None, refusal)]),
     };
     let mut refusals = vec![];
     match (format, extension.as_str()) {
@@ -93,14 +82,14 @@ pub(crate) fn read(
                 records::lines(&text, &file.name, format, sink, &mut refusals)?;
             }
             records::Json::Other => sink(of_file(file, halma_parse::plain(text)))?,
-            records::Json::Broken(refusal) => refusals.push(refusal),
+            records::Json::Broken(refusal) => refusals.push((None, refusal)),
         },
         (InputFormat::Auto, _) => {
             records::lines(&text, &file.name, format, sink, &mut refusals)?;
         }
         _ => records::contexts(&text, &file.name, format, sink, &mut refusals)?,
     }
-    Ok(refusals.into_iter().map(|refusal| refusal.of(&file.path)).collect())
+    Ok(refusals.into_iter().map(|(line, refusal)| refused(line, refusal)).collect())
 }
 
 fn extension(name: &str) -> String {
@@ -111,9 +100,7 @@ fn extension(name: &str) -> String {
 /// A file that is one document, of whatever format.
 fn document(file: &InputFile, bytes: &[u8]) -> Result<Draft, Refusal> {
     let options = ParseOptions { max_bytes: LARGEST, ..ParseOptions::default() };
-    let parsed = halma_parse::parse(&file.name, bytes, &options)
-        .map_err(|refusal| Refusal::new(refusal.reason, refusal.hint))?;
-    Ok(of_file(file, parsed))
+    Ok(of_file(file, halma_parse::parse(&file.name, bytes, &options)?))
 }
 
 fn of_file(file: &InputFile, parsed: Parsed) -> Draft {
@@ -130,24 +117,24 @@ fn of_file(file: &InputFile, parsed: Parsed) -> Draft {
 /// The text of a file of records, without a byte order mark.
 fn text_of(bytes: Vec<u8>) -> Result<String, Refusal> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        return Err(Refusal::new("it is UTF-16 text", "save it as UTF-8"));
+        return Err(refusal("it is UTF-16 text", "save it as UTF-8"));
     }
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
-        return Err(Refusal::new(
+        return Err(refusal(
             format!("it is binary: byte {at} is NUL"),
             "records are lines of JSON; give other files a name of their own kind",
         ));
     }
     let text = String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
-        Refusal::new(format!("it is not UTF-8: byte {at} fits no character"), "save it as UTF-8")
+        refusal(format!("it is not UTF-8: byte {at} fits no character"), "save it as UTF-8")
     })?;
     let text = match text.strip_prefix('\u{feff}') {
         Some(text) => text.to_owned(),
         None => text,
     };
     if text.trim().is_empty() {
-        return Err(Refusal::new("it is empty", "remove it or fill it"));
+        return Err(refusal("it is empty", "remove it or fill it"));
     }
     Ok(text)
 }

@@ -5,8 +5,11 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use super::contexts::Record;
-use super::{Draft, Naming, Refusal, Sink};
+use super::{Draft, Naming, Refusal, Sink, refusal};
 use crate::{InputFormat, KbError};
+
+/// A refusal with the line of the file, counted from 1, where one line is refused.
+pub(super) type LocatedRefusal = (Option<usize>, Refusal);
 
 /// A record that is a document.
 #[derive(Deserialize)]
@@ -99,9 +102,9 @@ pub(super) fn json(text: &str, source: &str, sink: &mut Sink<'_>) -> Result<Json
 fn complaint(e: &serde_json::Error) -> Refusal {
     let at = format!("line {}, column {}", e.line(), e.column());
     if e.classify() == Category::Eof {
-        Refusal::new(format!("it is half-written: the JSON ends at {at}"), "write it again")
+        refusal(format!("it is half-written: the JSON ends at {at}"), "write it again")
     } else {
-        Refusal::new(format!("it does not fit: {e}"), format!("correct it at {at}"))
+        refusal(format!("it does not fit: {e}"), format!("correct it at {at}"))
     }
 }
 
@@ -111,12 +114,12 @@ pub(super) fn lines(
     source: &str,
     format: InputFormat,
     sink: &mut Sink<'_>,
-    refusals: &mut Vec<Refusal>,
+    refusals: &mut Vec<LocatedRefusal>,
 ) -> Result<(), KbError> {
     for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match documents(line, source, i + 1, format) {
             Ok(drafts) => drafts.into_iter().try_for_each(&mut *sink)?,
-            Err(refusal) => refusals.push(refusal.at(i + 1)),
+            Err(refusal) => refusals.push((Some(i + 1), refusal)),
         }
     }
     Ok(())
@@ -130,9 +133,9 @@ fn documents(
     format: InputFormat,
 ) -> Result<Vec<Draft>, Refusal> {
     let value: Value = serde_json::from_str(line)
-        .map_err(|e| Refusal::new(format!("broken JSON: {e}"), "correct the line"))?;
+        .map_err(|e| refusal(format!("broken JSON: {e}"), "correct the line"))?;
     let shape = |e: serde_json::Error| {
-        Refusal::new(
+        refusal(
             format!("the record does not fit: {e}"),
             "a record needs a string `text`; `title`, `id`, `url` and `date` are optional",
         )
@@ -144,14 +147,14 @@ fn documents(
     }
     let record: TextRecord = serde_json::from_value(value).map_err(shape)?;
     if record.text.trim().is_empty() {
-        return Err(Refusal::new("its `text` is empty", "remove the record or fill it"));
+        return Err(refusal("its `text` is empty", "remove the record or fill it"));
     }
     Ok(vec![record.draft(source, number)])
 }
 
 fn no_contexts(format: InputFormat) -> Refusal {
     let key = if format == InputFormat::Musique { "paragraphs" } else { "context" };
-    Refusal::new(format!("there is no `{key}`"), "give the official file, or leave out the format")
+    refusal(format!("there is no `{key}`"), "give the official file, or leave out the format")
 }
 
 /// Reads an official file whose format is told.
@@ -160,7 +163,7 @@ pub(super) fn contexts(
     source: &str,
     format: InputFormat,
     sink: &mut Sink<'_>,
-    refusals: &mut Vec<Refusal>,
+    refusals: &mut Vec<LocatedRefusal>,
 ) -> Result<(), KbError> {
     if !text.trim_start().starts_with('[') {
         return lines(text, source, format, sink, refusals);
@@ -174,10 +177,10 @@ pub(super) fn contexts(
                 }
                 let mut refusal = no_contexts(format);
                 refusal.reason = format!("record {}: {}", i + 1, refusal.reason);
-                refusals.push(refusal);
+                refusals.push((None, refusal));
             }
         }
-        Err(e) => refusals.push(complaint(&e)),
+        Err(e) => refusals.push((None, complaint(&e))),
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ fn read_path(format: InputFormat, path: &Path) -> (Vec<Draft>, Vec<Refused>) {
     let mut drafts = vec![];
     let bytes = match file.load() {
         Ok(bytes) => bytes,
-        Err(refusal) => return (drafts, vec![refusal.of(path)]),
+        Err(refusal) => return (drafts, vec![Refused::new(path, None, refusal)]),
     };
     let refused = read(&file, bytes, format, &mut |draft| {
         drafts.push(draft);

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{LARGEST, Refusal};
+use super::{LARGEST, Refusal, refusal};
 use crate::KbError;
 use crate::build::Selection;
 use crate::report::Refused;
@@ -89,12 +89,10 @@ impl Walk<'_> {
             Ok((true, entries)) => entries,
             Ok((false, _)) => return,
             Err(e) => {
-                let refusal = Refusal::new(
-                    format!("the folder cannot be read: {e}"),
-                    "check that it may be read",
-                );
+                let refusal =
+                    refusal(format!("the folder cannot be read: {e}"), "check that it may be read");
                 self.walked.closed.push(format!("{origin}{prefix}"));
-                return self.walked.refused.push(refusal.of(folder));
+                return self.walked.refused.push(Refused::new(folder, None, refusal));
             }
         };
         let mut names: Vec<_> = entries.into_iter().map(|entry| entry.file_name()).collect();
@@ -159,7 +157,7 @@ impl InputFile {
             let before = self.state()?;
             if before.bytes >= LARGEST {
                 let (megabytes, most) = (before.bytes / 1_000_000, LARGEST / 1_000_000);
-                return Err(Refusal::new(
+                return Err(refusal(
                     format!("it has {megabytes} MB; at most {most} MB are read"),
                     "split it into smaller files",
                 ));
@@ -170,20 +168,20 @@ impl InputFile {
                 return Ok(bytes);
             }
         }
-        Err(Refusal::new("it changes while it is read", "index again when it is finished"))
+        Err(refusal("it changes while it is read", "index again when it is finished"))
     }
 
     fn state(&self) -> Result<FileState, Refusal> {
         let about = std::fs::metadata(&self.path).map_err(|e| unreadable(&e))?;
         if !about.is_file() {
-            return Err(Refusal::new("it is no regular file", "give files and folders only"));
+            return Err(refusal("it is not a regular file", "give files and folders only"));
         }
         Ok(FileState { bytes: about.len(), changed: about.modified().ok() })
     }
 }
 
 fn unreadable(e: &std::io::Error) -> Refusal {
-    Refusal::new(format!("it cannot be read: {e}"), "check that it exists and may be read")
+    refusal(format!("it cannot be read: {e}"), "check that it exists and may be read")
 }
 
 /// What is different when a file has changed.

@@ -41,17 +41,14 @@ impl Admitted {
 }
 
 /// The rows of a layer that a filter lets in.
-pub(crate) fn allowed(
-    reader: &Reader<'_>,
-    (filter, layer): (&Filter, Layer),
-) -> heed::Result<Rows> {
+pub(crate) fn allowed(reader: &Reader<'_>, filter: &Filter, layer: Layer) -> heed::Result<Rows> {
     let mut corpus =
         Corpus { documents: Rows::default(), sections: Rows::default(), chunks: Rows::default() };
-    let tagged = tagged(reader, &filter.tags)?;
+    let selection = Selection { filter, tagged: tagged(reader, &filter.tags)? };
     for row in reader.rows(Layer::Document, 0, usize::MAX)? {
         let document: DocumentRecord = reader.linked(row)?;
         if is_document(filter, &document) {
-            corpus.take(reader, (row, &document), (filter, tagged.as_ref()))?;
+            corpus.add(reader, row, &document, &selection)?;
         }
     }
     match layer {
@@ -67,7 +64,7 @@ pub(crate) fn allowed(
             }
             Ok(atoms)
         }
-        other => corpus.above(reader, other),
+        other => corpus.resting_on(reader, other),
     }
 }
 
@@ -135,7 +132,14 @@ fn is_section(filter: &Filter, name: Option<&str>) -> bool {
     filter.sections.is_empty() || name.is_some() && filter.sections.iter().any(fits_one)
 }
 
-/// The part of the corpus that a filter lets in.
+/// Which sections and chunks of a document are selected.
+struct Selection<'a> {
+    filter: &'a Filter,
+    /// The chunks with one of the tags asked for; `None` where none is.
+    tagged: Option<Rows>,
+}
+
+/// The part of the corpus that a filter admits.
 struct Corpus {
     documents: Rows,
     sections: Rows,
@@ -143,13 +147,15 @@ struct Corpus {
 }
 
 impl Corpus {
-    /// Takes what of a document fits.
-    fn take(
+    /// Adds what of a document is selected.
+    fn add(
         &mut self,
         reader: &Reader<'_>,
-        (row, document): (Row, &DocumentRecord),
-        (filter, tagged): (&Filter, Option<&Rows>),
+        row: Row,
+        document: &DocumentRecord,
+        selection: &Selection<'_>,
     ) -> heed::Result<()> {
+        let Selection { filter, tagged } = selection;
         if filter.sections.is_empty() && tagged.is_none() {
             self.documents.insert(row);
             (document.sections.0..document.sections.1).for_each(|row| self.sections.insert(row));
@@ -162,7 +168,7 @@ impl Corpus {
                 continue;
             }
             for chunk in record.chunks.0..record.chunks.1 {
-                if tagged.is_none_or(|tagged| tagged.contains(chunk)) {
+                if tagged.as_ref().is_none_or(|tagged| tagged.contains(chunk)) {
                     self.documents.insert(row);
                     self.sections.insert(section);
                     self.chunks.insert(chunk);
@@ -172,18 +178,18 @@ impl Corpus {
         Ok(())
     }
 
-    /// The rows of another layer that hang on this part of the corpus.
-    fn above(&self, reader: &Reader<'_>, layer: Layer) -> heed::Result<Rows> {
+    /// The rows of another layer that rest on this part of the corpus.
+    fn resting_on(&self, reader: &Reader<'_>, layer: Layer) -> heed::Result<Rows> {
         let mut rows = Rows::default();
         for row in reader.rows(layer, 0, usize::MAX)? {
-            if self.bears(reader, (layer, row))? {
+            if self.supports(reader, (layer, row))? {
                 rows.insert(row);
             }
         }
         Ok(rows)
     }
 
-    fn bears(&self, reader: &Reader<'_>, at: At) -> heed::Result<bool> {
+    fn supports(&self, reader: &Reader<'_>, at: At) -> heed::Result<bool> {
         let Some(record) = reader.record(at)? else { return Ok(false) };
         Ok(record.sources(reader, at.1)?.into_iter().any(|source| self.holds(source)))
     }

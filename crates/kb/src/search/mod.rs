@@ -168,7 +168,7 @@ impl Base {
         self.store.read(|reader| {
             let admit = |layer: Layer| {
                 let excluded = excluded(reader, &query.exclude, layer)?;
-                let allowed = self.allowed(reader, (&query.filter, layer))?;
+                let allowed = self.allowed(reader, &query.filter, layer)?;
                 Ok((layer, Admitted { excluded, allowed }))
             };
             let layers: HashSet<Layer> = chunks.into_iter().chain([query.layer]).collect();

@@ -68,10 +68,10 @@ impl Reader<'_> {
         let of_chunk = |key: &[u8]| Some((Layer::Chunk, row_of(key)));
         let of_document = |key: &[u8]| Some((Layer::Document, row_of(key)));
         let of_any = |key: &[u8]| of_row_key(key).map(|(_, layer, row)| (layer, row));
-        self.check_sealed((self.store.db.texts, "text"), &of_document, report)?;
-        self.check_sealed((self.store.db.atomizing, "ledger entry"), &of_chunk, report)?;
-        self.check_sealed((self.store.db.unembedded, "failure"), &of_any, report)?;
-        checked.vectors = self.check_sealed((self.store.db.vectors, "vector"), &of_any, report)?;
+        self.check_sealed(self.store.db.texts, "text", &of_document, report)?;
+        self.check_sealed(self.store.db.atomizing, "ledger entry", &of_chunk, report)?;
+        self.check_sealed(self.store.db.unembedded, "failure", &of_any, report)?;
+        checked.vectors = self.check_sealed(self.store.db.vectors, "vector", &of_any, report)?;
         self.check_dimensions(report)?;
         self.check_names(report)?;
         checked.edges = self.check_edges(report)?;
@@ -125,7 +125,8 @@ impl Reader<'_> {
     /// Values that can be read, of nodes that are there. Returns how many there are.
     fn check_sealed(
         &self,
-        (db, what): (Db, &str),
+        db: Db,
+        what: &str,
         of: &dyn Fn(&[u8]) -> Option<At>,
         report: &mut Report<'_>,
     ) -> heed::Result<u64> {

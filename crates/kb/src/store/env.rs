@@ -14,7 +14,7 @@ pub(crate) enum Access {
     Write,
     /// For folders that cannot be written to.
     Read,
-    /// With a map of so many bytes, which is all that the file may grow to.
+    /// With a map of this many bytes, which is all that the file may grow to.
     #[cfg(test)]
     Small(usize),
 }
@@ -37,8 +37,8 @@ pub(super) fn open(dir: &Path, access: Access) -> heed::Result<Env<WithoutTls>> 
             Err(Error::Io(e)) if e.kind() == ErrorKind::OutOfMemory && size > least => {
                 size = (size / 2).max(least);
             }
-            // The lock file cannot be opened either. Nobody who may not write to the folder can
-            // be told of a writer, so a base that is being written to must not be read like this.
+            // The lock file cannot be opened either. A process that may not write to the folder
+            // cannot detect a writer, so a base that is being written to must not be read like this.
             Err(Error::Io(e))
                 if e.kind() == ErrorKind::PermissionDenied && flags == EnvFlags::READ_ONLY =>
             {
@@ -52,7 +52,7 @@ pub(super) fn open(dir: &Path, access: Access) -> heed::Result<Env<WithoutTls>> 
 fn open_with(dir: &Path, size: usize, flags: EnvFlags) -> heed::Result<Env<WithoutTls>> {
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
     options.map_size(size).max_dbs(64).max_readers(510);
-    // SAFETY: the folder is ours, LMDB's own lock file keeps processes apart, and nobody
+    // SAFETY: the folder is ours, LMDB's own lock file keeps processes apart, and no one
     // truncates `data.mdb` while it is mapped. `NO_META_SYNC` keeps the file consistent: a
     // power failure may undo the last commit, which `index` then repeats. `NO_LOCK` goes with
     // `READ_ONLY` and only where the lock file cannot be opened.

@@ -1,54 +1,80 @@
 //! What building this base has cost so far, in sums: what an estimate of the next run rests on.
 use std::collections::BTreeMap;
 
-use halma_core::{Event, Trace, estimate_tokens};
+use halma_core::{Event, Trace};
 use serde::{Deserialize, Serialize};
 
 use super::{Reader, Writer};
+use crate::stages::Cost;
 
-/// Sums over the calls of one prompt to one model.
+/// A sum as it was expected, and as it turned out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Compared {
+    expected: u64,
+    actual: u64,
+}
+
+impl Compared {
+    fn add(&mut self, expected: u64, actual: u64) {
+        self.expected += expected;
+        self.actual += actual;
+    }
+
+    /// How many times as large as expected it was; 1 where nothing was expected.
+    pub(crate) fn ratio(self) -> f64 {
+        if self.expected == 0 { 1.0 } else { float(self.actual) / float(self.expected) }
+    }
+}
+
+/// Sums over the units of one prompt with one model, or over the texts of an embedder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Past {
-    /// Units of work that were asked about.
-    pub(crate) units: u64,
+    /// Units of stages whose units are made by earlier stages.
+    pub(crate) units: Compared,
     /// Calls that reached the model, those about malformed replies included.
-    pub(crate) calls: u64,
-    /// Prompt tokens as estimated before the call, and as the model counted them.
-    pub(crate) estimated: u64,
-    pub(crate) counted: u64,
-    /// Completion tokens as the stage expected them, and as the model counted them.
-    pub(crate) expected: u64,
-    pub(crate) completed: u64,
-    /// Texts to embed that were expected of the replies, and that came of them.
-    pub(crate) foreseen: u64,
-    pub(crate) made: u64,
+    pub(crate) calls: Compared,
+    pub(crate) prompt_tokens: Compared,
+    pub(crate) completion_tokens: Compared,
+    /// Texts that were embedded next.
+    pub(crate) texts: Compared,
+    /// Characters that were embedded.
+    pub(crate) characters: u64,
     pub(crate) seconds: f64,
 }
 
 impl Past {
     fn add(&mut self, other: &Self) {
-        self.units += other.units;
-        self.calls += other.calls;
-        self.estimated += other.estimated;
-        self.counted += other.counted;
-        self.expected += other.expected;
-        self.completed += other.completed;
-        self.foreseen += other.foreseen;
-        self.made += other.made;
+        let pairs = [
+            (&mut self.units, other.units),
+            (&mut self.calls, other.calls),
+            (&mut self.prompt_tokens, other.prompt_tokens),
+            (&mut self.completion_tokens, other.completion_tokens),
+            (&mut self.texts, other.texts),
+        ];
+        for (sum, Compared { expected, actual }) in pairs {
+            sum.add(expected, actual);
+        }
+        self.characters += other.characters;
         self.seconds += other.seconds;
+    }
+
+    /// Seconds that a call took.
+    pub(crate) fn seconds_a_call(&self) -> Option<f64> {
+        (self.calls.actual > 0).then(|| self.seconds / float(self.calls.actual))
+    }
+
+    /// Characters embedded in a second.
+    pub(crate) fn characters_a_second(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| float(self.characters) / self.seconds)
     }
 }
 
-/// What a stage expected of one unit, and the texts that it made of it.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Expected {
-    /// Completion tokens of each call.
-    pub(crate) completion: u64,
-    pub(crate) texts: u64,
-    pub(crate) made: u64,
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
+fn float(count: u64) -> f64 {
+    count as f64
 }
 
-/// The past of every prompt and model; embedders are under [`History::embedding`].
+/// The past of every prompt and model; embedders are under [`History::of_embedder`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct History(BTreeMap<String, Past>);
 
@@ -58,54 +84,52 @@ fn key(prompt: &str, model: &str) -> String {
 
 impl History {
     /// The past of a prompt with a model.
-    pub(crate) fn of(&self, prompt: &str, model: &str) -> Option<&Past> {
+    pub(crate) fn of_prompt(&self, prompt: &str, model: &str) -> Option<&Past> {
         self.0.get(&key(prompt, model))
     }
 
-    /// Texts embedded by a model: `units` texts of `estimated` characters in `seconds`.
-    pub(crate) fn embedding(&self, model: &str) -> Option<&Past> {
-        self.of("", model)
+    /// Texts embedded by a model.
+    pub(crate) fn of_embedder(&self, model: &str) -> Option<&Past> {
+        self.of_prompt("", model)
     }
 
-    /// Adds one unit of work: what its calls used and came to. Replies from the cache say nothing
-    /// about the model and are left out.
-    pub(crate) fn saw(&mut self, trace: &Trace, expected: Expected) {
-        for (i, event) in trace.0.iter().enumerate() {
-            let Event::ModelCalled {
-                prompt,
-                model,
-                messages,
-                usage,
-                cached: false,
-                elapsed_ms,
-                ..
-            } = event
-            else {
+    /// Adds a unit of work: what it was expected to cost, and what its calls came to. One with
+    /// replies from the cache says nothing about the model and is left out.
+    pub(crate) fn add_unit(&mut self, prompt: &str, trace: &Trace, expected: &Cost, texts: u64) {
+        let mut past = Past::default();
+        let mut by = None;
+        for event in &trace.0 {
+            let Event::ModelCalled { model, usage, cached, elapsed_ms, .. } = event else {
                 continue;
             };
-            let past = self.0.entry(key(prompt, model)).or_default();
-            let asked_before = trace.0[..i].iter().any(
-                |event| matches!(event, Event::ModelCalled { prompt: other, .. } if other == prompt),
-            );
-            let first = u64::from(!asked_before);
-            past.add(&Past {
-                units: first,
-                calls: 1,
-                estimated: estimate_tokens(messages),
-                counted: usage.prompt_tokens,
-                expected: expected.completion,
-                completed: usage.completion_tokens,
-                foreseen: first * expected.texts,
-                made: first * expected.made,
-                seconds: elapsed_ms / 1e3,
-            });
+            if *cached {
+                return;
+            }
+            by = Some(model);
+            past.calls.actual += 1;
+            past.prompt_tokens.actual += usage.prompt_tokens;
+            past.completion_tokens.actual += usage.completion_tokens;
+            past.seconds += elapsed_ms / 1e3;
         }
+        let Some(model) = by else { return };
+        past.calls.expected = expected.calls;
+        past.prompt_tokens.expected = expected.prompt_tokens;
+        past.completion_tokens.expected = expected.completion_tokens;
+        past.texts = Compared { expected: expected.texts, actual: texts };
+        self.0.entry(key(prompt, model)).or_default().add(&past);
+    }
+
+    /// Adds the number of units of a stage that only an earlier stage could tell.
+    pub(crate) fn add_units(&mut self, (prompt, model): (&str, &str), expected: u64, actual: u64) {
+        let units = Compared { expected, actual };
+        let past = Past { units, ..Past::default() };
+        self.0.entry(key(prompt, model)).or_default().add(&past);
     }
 
     /// Adds texts that were embedded.
-    pub(crate) fn embedded(&mut self, model: &str, texts: u64, characters: u64, seconds: f64) {
-        let past = self.0.entry(key("", model)).or_default();
-        past.add(&Past { units: texts, estimated: characters, seconds, ..Past::default() });
+    pub(crate) fn add_embedded(&mut self, model: &str, characters: u64, seconds: f64) {
+        let past = Past { characters, seconds, ..Past::default() };
+        self.0.entry(key("", model)).or_default().add(&past);
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
@@ -121,7 +145,7 @@ impl History {
 
 impl Reader<'_> {
     pub(crate) fn history(&self) -> heed::Result<History> {
-        Ok(self.meta("history")?.unwrap_or_default())
+        Ok(self.meta("costs")?.unwrap_or_default())
     }
 }
 
@@ -132,6 +156,6 @@ impl Writer<'_> {
         }
         let mut history = self.history()?;
         history.add(seen);
-        self.set_meta("history", &history)
+        self.set_meta("costs", &history)
     }
 }

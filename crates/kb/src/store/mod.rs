@@ -1,24 +1,19 @@
-//! The truth: everything a base holds, in one LMDB environment. Indexes are made from it.
+//! The primary store: everything a base holds, in one LMDB environment. Indexes are made from it.
 #[cfg(test)]
 mod broken;
-mod carry;
 mod check;
 mod databases;
 mod documents;
 mod edges;
 mod env;
-mod files;
-mod forward;
 mod history;
 mod ledger;
 mod linked;
 mod merges;
 mod nodes;
-mod owned;
 mod records;
 mod schema;
 mod sealed;
-mod tables;
 mod units;
 mod vectors;
 mod view;
@@ -34,16 +29,13 @@ use heed::{Env, WithoutTls};
 
 #[cfg(test)]
 pub(crate) use broken::Damage;
-pub(crate) use carry::sameness;
 pub(crate) use check::Checked;
 use databases::{Databases, Db};
-pub(crate) use documents::DocumentDraft;
+pub(crate) use documents::{DocumentDraft, FileKey, FileRecord, Gone, sameness, section_sameness};
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
-pub(crate) use files::{FileKey, FileRecord};
-pub(crate) use history::{Expected, History, Past};
+pub(crate) use history::{History, Past};
 pub(crate) use nodes::searched;
-pub(crate) use owned::Gone;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
     FactRecord, FigureRecord, Node, Owner, RowRecord, SectionRecord, SummaryRecord, TableRecord,
@@ -56,9 +48,6 @@ pub(crate) use schema::{
 pub(crate) use units::{Task, UnitCounts, UnitKey};
 pub(crate) use view::{Reader, Writer};
 pub(crate) use waiting::Work;
-
-/// For the stages of a build, which take store and transaction.
-pub(crate) type Reading<'a> = Reader<'a>;
 
 use crate::KbError;
 use crate::error::no_space;
@@ -161,6 +150,21 @@ impl Store {
                 Err(self.failed(e))
             }
         }
+    }
+
+    /// [`Reader::generation`] of a view of its own.
+    pub(crate) fn generation(&self) -> Result<u64, KbError> {
+        self.read(|reader| reader.generation())
+    }
+
+    /// [`Writer::publish`] in a write of its own.
+    pub(crate) fn publish(&self) -> Result<(), KbError> {
+        self.write(|writer| writer.publish())
+    }
+
+    /// [`Reader::history`] of a view of its own.
+    pub(crate) fn history(&self) -> Result<History, KbError> {
+        self.read(|reader| reader.history())
     }
 
     /// A write that ends when it is committed or dropped.

@@ -72,7 +72,7 @@ impl Reader<'_> {
         String::from_utf8(slice).map_err(|e| heed::Error::Decoding(e.into()))
     }
 
-    /// The first bytes, at most so many, of a place in a document, cut between characters.
+    /// The first bytes, at most `most`, of a place in a document, cut between characters.
     pub(crate) fn beginning(
         &self,
         document: Row,
@@ -100,7 +100,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Rows of a layer that the word index must forget.
+    /// Rows of a layer that the lexical index must forget.
     pub(crate) fn tombstones(&self, layer: Layer) -> heed::Result<Vec<Row>> {
         let mut rows = vec![];
         for entry in self.store.db.tombstones.prefix_iter(self, &row_prefix(0, layer))? {
@@ -114,7 +114,7 @@ impl Writer<'_> {
     /// Puts a record into a row, new or not.
     pub(crate) fn put_node<N: Node>(&mut self, row: Row, node: &N) -> heed::Result<()> {
         if searched(N::LAYER) && !self.holds((N::LAYER, row))? {
-            self.store.wait_for(self, Work::Vector, (N::LAYER, row))?;
+            self.wait_for(Work::Vector, (N::LAYER, row))?;
         }
         let slot = self.own(row, node)?;
         let record = encode(node)?;
@@ -143,8 +143,8 @@ impl Writer<'_> {
             self.remove_vectors(at)?;
             self.store.db.unembedded.delete(self.txn(), &row_key(0, layer, row))?;
             self.store.db.tombstones.put(self.txn(), &row_key(0, layer, row), &[])?;
-            self.store.done_with(self, Work::Vector, at)?;
-            self.store.done_with(self, Work::Atoms, at)?;
+            self.done_with(Work::Vector, at)?;
+            self.done_with(Work::Atoms, at)?;
         }
         Ok(Some(ends))
     }
@@ -168,7 +168,7 @@ impl Writer<'_> {
     }
 }
 
-/// Layers with a word index and vectors.
+/// Layers with a lexical index and vectors.
 pub(crate) fn searched(layer: Layer) -> bool {
     matches!(layer, Layer::Chunk | Layer::Atom)
 }

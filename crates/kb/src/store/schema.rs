@@ -33,7 +33,7 @@ impl Place {
 pub(crate) struct EmbedderRecord {
     pub(crate) model: String,
     pub(crate) dimensions: u32,
-    /// How to open it again, in the words of whoever opened it; empty when nobody said.
+    /// How to open it again, as the caller described it; empty when it did not.
     pub(crate) origin: String,
 }
 

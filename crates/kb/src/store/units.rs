@@ -1,11 +1,11 @@
-//! The ledger of the distilled forms: what a model was asked for, what it said or why not. What is
-//! not here is still to do.
+//! The ledger of extracted knowledge: what a model was asked for, what it replied or why it failed.
+//! What is not here is still to do.
 use halma_core::Layer;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::schema::{byte, decode, encode};
-use super::{At, Id, Reading, Row, Store, Writer};
+use super::{At, Id, Reader, Row, Writer};
 
 /// Whose key seals what belongs to no single node; no node ever has this row.
 pub(super) const SHARED: At = (Layer::Community, Row::MAX);
@@ -25,8 +25,6 @@ pub(crate) enum Task {
     TagClasses,
     /// Tags of a chunk.
     Tag,
-    /// Tags of a sample question.
-    QuestionTags,
     /// A summary of a section, a document, or a part of one.
     Summarise,
     /// Title and summary of a community.
@@ -34,14 +32,13 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Facts,
         Self::Graph,
         Self::SameEntity,
         Self::Near,
         Self::TagClasses,
         Self::Tag,
-        Self::QuestionTags,
         Self::Summarise,
         Self::Community,
     ];
@@ -54,7 +51,6 @@ impl Task {
             Self::Near => "near",
             Self::TagClasses => "tag_classes",
             Self::Tag => "tag",
-            Self::QuestionTags => "question_tags",
             Self::Summarise => "summarise",
             Self::Community => "community",
         }
@@ -68,7 +64,6 @@ impl Task {
             Self::Near => b'n',
             Self::TagClasses => b'k',
             Self::Tag => b't',
-            Self::QuestionTags => b'q',
             Self::Summarise => b'u',
             Self::Community => b'm',
         }
@@ -137,14 +132,13 @@ pub(crate) struct UnitCounts {
     pub(crate) failed: u64,
 }
 
-impl Store {
+impl Reader<'_> {
     /// What is kept of a unit, whatever it was asked with.
     pub(crate) fn unit_of<T: DeserializeOwned>(
         &self,
-        txn: &Reading<'_>,
         key: UnitKey,
     ) -> heed::Result<Option<(Id, T)>> {
-        match self.raw_unit(txn, key)? {
+        match self.raw_unit(key)? {
             Some(Unit { input, state: UnitState::Done(kept) }) => Ok(Some((input, decode(&kept)?))),
             _ => Ok(None),
         }
@@ -153,111 +147,35 @@ impl Store {
     /// What came of a unit when it was asked with this input.
     pub(crate) fn done<T: DeserializeOwned>(
         &self,
-        txn: &Reading<'_>,
         key: UnitKey,
         input: Id,
     ) -> heed::Result<Option<T>> {
-        let kept = self.unit_of(txn, key)?;
+        let kept = self.unit_of(key)?;
         Ok(kept.filter(|(with, _)| *with == input).map(|(_, kept)| kept))
     }
 
     /// Whether a unit has been done with this input.
-    pub(crate) fn is_done(&self, txn: &Reading<'_>, key: UnitKey, input: Id) -> heed::Result<bool> {
-        let unit = self.raw_unit(txn, key)?;
+    pub(crate) fn is_done(&self, key: UnitKey, input: Id) -> heed::Result<bool> {
+        let unit = self.raw_unit(key)?;
         Ok(unit.is_some_and(|unit| unit.input == input && matches!(unit.state, UnitState::Done(_))))
     }
 
-    fn raw_unit(&self, txn: &Reading<'_>, key: UnitKey) -> heed::Result<Option<Unit>> {
-        match self.db.units.get(txn, &key.bytes())? {
-            Some(stored) => self.decode_sealed(stored),
+    fn raw_unit(&self, key: UnitKey) -> heed::Result<Option<Unit>> {
+        match self.store.db.units.get(self, &key.bytes())? {
+            Some(stored) => self.store.decode_sealed(stored),
             None => Ok(None),
         }
-    }
-
-    /// A unit of a node is sealed as that is; the others share a key (see [`Store::reseal_shared`]).
-    fn put_unit_of(&self, txn: &mut Writer<'_>, key: UnitKey, unit: &Unit) -> heed::Result<()> {
-        let slot = match key.layer {
-            Layer::Document | Layer::Section | Layer::Chunk => {
-                self.slot_of_node(txn, (key.layer, key.row()))?
-            }
-            _ => Some(self.slot_of(txn, SHARED)?),
-        };
-        let Some(slot) = slot else { return Ok(()) };
-        self.put_sealed(txn, (self.db.units, &key.bytes()), slot, &encode(unit)?)
-    }
-
-    /// Gives what shares a key (units of no single node, merges) another one, so that what was
-    /// taken out of it cannot be read any more.
-    pub(crate) fn reseal_shared(&self, txn: &mut Writer<'_>) -> heed::Result<()> {
-        let mut units = vec![];
-        for entry in self.db.units.iter(txn)? {
-            let (key, stored) = entry?;
-            let of_a_node = |layer: &u8| {
-                [Layer::Document, Layer::Section, Layer::Chunk].iter().any(|l| byte(*l) == *layer)
-            };
-            if key.get(1).is_some_and(|layer| !of_a_node(layer)) {
-                units.extend(self.unsealed(stored)?.map(|value| (key.to_vec(), value)));
-            }
-        }
-        let mut merges = vec![];
-        for entry in self.db.merges.iter(txn)? {
-            let (key, stored) = entry?;
-            merges.extend(self.unsealed(stored)?.map(|value| (key.to_vec(), value)));
-        }
-        self.forget_owner(txn, SHARED)?;
-        if units.is_empty() && merges.is_empty() {
-            return Ok(());
-        }
-        let slot = self.slot_of(txn, SHARED)?;
-        for (db, values) in [(self.db.units, units), (self.db.merges, merges)] {
-            for (key, value) in values {
-                self.put_sealed(txn, (db, &key), slot, &value)?;
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn put_done<T: Serialize>(
-        &self,
-        txn: &mut Writer<'_>,
-        key: UnitKey,
-        input: Id,
-        reply: &T,
-    ) -> heed::Result<()> {
-        let unit = Unit { input, state: UnitState::Done(encode(reply)?) };
-        self.put_unit_of(txn, key, &unit)
-    }
-
-    /// Notes a failure. What an earlier input gave is kept no longer: it is out of date.
-    pub(crate) fn put_failed(
-        &self,
-        txn: &mut Writer<'_>,
-        key: UnitKey,
-        input: Id,
-        reason: &str,
-    ) -> heed::Result<()> {
-        let attempts = match self.raw_unit(txn, key)? {
-            Some(Unit { state: UnitState::Failed { attempts, .. }, .. }) => attempts + 1,
-            _ => 1,
-        };
-        let unit = Unit { input, state: UnitState::Failed { reason: reason.to_owned(), attempts } };
-        self.put_unit_of(txn, key, &unit)
-    }
-
-    pub(crate) fn forget_unit(&self, txn: &mut Writer<'_>, key: UnitKey) -> heed::Result<()> {
-        self.db.units.delete(txn.txn(), &key.bytes()).map(|_| ())
     }
 
     /// Calls `each` with every done unit of a task, in the order of keys.
     pub(crate) fn each_done<T: DeserializeOwned>(
         &self,
-        txn: &Reading<'_>,
         (task, layer): (Task, Layer),
         mut each: impl FnMut(UnitKey, Id, T) -> heed::Result<()>,
     ) -> heed::Result<()> {
-        for entry in self.db.units.prefix_iter(txn, &[task.letter(), byte(layer)])? {
+        for entry in self.store.db.units.prefix_iter(self, &[task.letter(), byte(layer)])? {
             let (key, unit) = entry?;
-            let Some(unit) = self.decode_sealed::<Unit>(unit)? else { continue };
+            let Some(unit) = self.store.decode_sealed::<Unit>(unit)? else { continue };
             let at = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
             if let UnitState::Done(kept) = unit.state {
                 each(UnitKey { task, layer, at }, unit.input, decode(&kept)?)?;
@@ -269,13 +187,12 @@ impl Store {
     /// Calls `each` with the key and input of every unit of a task, and whether it is done.
     pub(crate) fn each_asked(
         &self,
-        txn: &Reading<'_>,
         (task, layer): (Task, Layer),
         mut each: impl FnMut(UnitKey, Id, bool),
     ) -> heed::Result<()> {
-        for entry in self.db.units.prefix_iter(txn, &[task.letter(), byte(layer)])? {
+        for entry in self.store.db.units.prefix_iter(self, &[task.letter(), byte(layer)])? {
             let (key, unit) = entry?;
-            let Some(unit) = self.decode_sealed::<Unit>(unit)? else { continue };
+            let Some(unit) = self.store.decode_sealed::<Unit>(unit)? else { continue };
             let at = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
             each(UnitKey { task, layer, at }, unit.input, matches!(unit.state, UnitState::Done(_)));
         }
@@ -283,16 +200,12 @@ impl Store {
     }
 
     /// Every unit of a node, of all tasks.
-    pub(crate) fn units_of(
-        &self,
-        txn: &Reading<'_>,
-        (layer, row): (Layer, Row),
-    ) -> heed::Result<Vec<UnitKey>> {
+    pub(crate) fn units_of(&self, (layer, row): (Layer, Row)) -> heed::Result<Vec<UnitKey>> {
         let mut keys = vec![];
         for task in Task::ALL {
             let first = UnitKey::of(task, (layer, row)).bytes();
             // The part of a unit is the rest of its key.
-            for entry in self.db.units.prefix_iter(txn, &first[..6])? {
+            for entry in self.store.db.units.prefix_iter(self, &first[..6])? {
                 let at = entry?.0.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
                 keys.push(UnitKey { task, layer, at });
             }
@@ -300,30 +213,12 @@ impl Store {
         Ok(keys)
     }
 
-    /// Hangs the units of one node on another: its text went there.
-    pub(crate) fn move_units(
-        &self,
-        txn: &mut Writer<'_>,
-        from: (Layer, Row),
-        to: (Layer, Row),
-    ) -> heed::Result<()> {
-        for key in self.units_of(txn, from)? {
-            let part = u32::try_from(key.at & u64::from(u32::MAX)).unwrap_or_default();
-            if let Some(unit) = self.raw_unit(txn, key)? {
-                let new = UnitKey::part(key.task, to, part);
-                self.put_unit_of(txn, new, &unit)?;
-                self.forget_unit(txn, key)?;
-            }
-        }
-        Ok(())
-    }
-
     /// How many units of each task are done, and how many failed.
-    pub(crate) fn unit_counts(&self, txn: &Reading<'_>) -> heed::Result<Vec<(Task, UnitCounts)>> {
+    pub(crate) fn unit_counts(&self) -> heed::Result<Vec<(Task, UnitCounts)>> {
         let mut counts = Task::ALL.map(|task| (task, UnitCounts::default()));
         for (task, count) in &mut counts {
-            for entry in self.db.units.prefix_iter(txn, &[task.letter()])? {
-                match self.decode_sealed::<Unit>(entry?.1)?.map(|unit| unit.state) {
+            for entry in self.store.db.units.prefix_iter(self, &[task.letter()])? {
+                match self.store.decode_sealed::<Unit>(entry?.1)?.map(|unit| unit.state) {
                     Some(UnitState::Done(_)) => count.done += 1,
                     Some(UnitState::Failed { .. }) => count.failed += 1,
                     None => {}
@@ -333,40 +228,118 @@ impl Store {
         Ok(counts.into_iter().filter(|(_, count)| *count != UnitCounts::default()).collect())
     }
 
-    /// A value of the distilled layer as a whole.
-    pub(crate) fn distilled<T: DeserializeOwned>(
-        &self,
-        txn: &Reading<'_>,
-        name: &str,
-    ) -> heed::Result<Option<T>> {
-        self.meta(txn, name)
+    /// A value that is about the base as a whole.
+    pub(crate) fn meta_value<T: DeserializeOwned>(&self, name: &str) -> heed::Result<Option<T>> {
+        self.meta(name)
+    }
+}
+
+impl Writer<'_> {
+    /// A unit of a node is sealed as that is; the others share a key (see [`Store::reseal_shared`]).
+    fn put_unit_of(&mut self, key: UnitKey, unit: &Unit) -> heed::Result<()> {
+        let slot = match key.layer {
+            Layer::Document | Layer::Section | Layer::Chunk => {
+                self.slot_of_node((key.layer, key.row()))?
+            }
+            _ => Some(self.slot_of(SHARED)?),
+        };
+        let Some(slot) = slot else { return Ok(()) };
+        self.put_sealed((self.store.db.units, &key.bytes()), slot, &encode(unit)?)
     }
 
-    pub(crate) fn set_distilled<T: Serialize>(
-        &self,
-        txn: &mut Writer<'_>,
+    /// Gives what shares a key (units of no single node, merges) another one, so that what was
+    /// taken out of it cannot be read any more.
+    pub(crate) fn reseal_shared(&mut self) -> heed::Result<()> {
+        let mut units = vec![];
+        for entry in self.store.db.units.iter(self)? {
+            let (key, stored) = entry?;
+            let of_a_node = |layer: &u8| {
+                [Layer::Document, Layer::Section, Layer::Chunk].iter().any(|l| byte(*l) == *layer)
+            };
+            if key.get(1).is_some_and(|layer| !of_a_node(layer)) {
+                units.extend(self.store.unsealed(stored)?.map(|value| (key.to_vec(), value)));
+            }
+        }
+        let mut merges = vec![];
+        for entry in self.store.db.merges.iter(self)? {
+            let (key, stored) = entry?;
+            merges.extend(self.store.unsealed(stored)?.map(|value| (key.to_vec(), value)));
+        }
+        self.forget_owner(SHARED)?;
+        if units.is_empty() && merges.is_empty() {
+            return Ok(());
+        }
+        let slot = self.slot_of(SHARED)?;
+        for (db, values) in [(self.store.db.units, units), (self.store.db.merges, merges)] {
+            for (key, value) in values {
+                self.put_sealed((db, &key), slot, &value)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn put_done<T: Serialize>(
+        &mut self,
+        key: UnitKey,
+        input: Id,
+        reply: &T,
+    ) -> heed::Result<()> {
+        let unit = Unit { input, state: UnitState::Done(encode(reply)?) };
+        self.put_unit_of(key, &unit)
+    }
+
+    /// Notes a failure. What an earlier input gave is kept no longer: it is out of date.
+    pub(crate) fn put_failed(&mut self, key: UnitKey, input: Id, reason: &str) -> heed::Result<()> {
+        let attempts = match self.raw_unit(key)? {
+            Some(Unit { state: UnitState::Failed { attempts, .. }, .. }) => attempts + 1,
+            _ => 1,
+        };
+        let unit = Unit { input, state: UnitState::Failed { reason: reason.to_owned(), attempts } };
+        self.put_unit_of(key, &unit)
+    }
+
+    pub(crate) fn forget_unit(&mut self, key: UnitKey) -> heed::Result<()> {
+        self.store.db.units.delete(self.txn(), &key.bytes()).map(|_| ())
+    }
+
+    /// Hangs the units of one node on another: its text went there.
+    pub(crate) fn move_units(&mut self, from: (Layer, Row), to: (Layer, Row)) -> heed::Result<()> {
+        for key in self.units_of(from)? {
+            let part = u32::try_from(key.at & u64::from(u32::MAX)).unwrap_or_default();
+            if let Some(unit) = self.raw_unit(key)? {
+                let new = UnitKey::part(key.task, to, part);
+                self.put_unit_of(new, &unit)?;
+                self.forget_unit(key)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn set_meta_value<T: Serialize>(
+        &mut self,
         name: &str,
         value: &T,
     ) -> heed::Result<()> {
-        self.set_meta(txn, name, value)
+        self.set_meta(name, value)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Store;
 
     #[test]
     fn a_unit_is_done_only_with_the_input_it_was_done_with() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
         let key = UnitKey::of(Task::Tag, (Layer::Tag, 3));
-        store.write(|txn| store.put_failed(txn, key, 7, "down")).unwrap();
-        store.write(|txn| store.put_failed(txn, key, 7, "down again")).unwrap();
-        let failed = store.read(|txn| store.raw_unit(txn, key)).unwrap().unwrap();
+        store.write(|writer| writer.put_failed(key, 7, "down")).unwrap();
+        store.write(|writer| writer.put_failed(key, 7, "down again")).unwrap();
+        let failed = store.read(|reader| reader.raw_unit(key)).unwrap().unwrap();
         assert_eq!(failed.state, UnitState::Failed { reason: "down again".into(), attempts: 2 });
-        store.write(|txn| store.put_done(txn, key, 7, &vec!["tag"])).unwrap();
-        let done = |input| store.read(|txn| store.done::<Vec<String>>(txn, key, input)).unwrap();
+        store.write(|writer| writer.put_done(key, 7, &vec!["tag"])).unwrap();
+        let done = |input| store.read(|reader| reader.done::<Vec<String>>(key, input)).unwrap();
         assert_eq!(done(7), Some(vec!["tag".to_owned()]));
         assert_eq!(done(8), None);
     }
@@ -377,17 +350,17 @@ mod tests {
         let store = Store::open(dir.path()).unwrap();
         let at = |row| (Layer::Tag, row);
         store
-            .write(|txn| {
-                store.put_done(txn, UnitKey::of(Task::Tag, at(1)), 5, &1_u8)?;
-                store.put_done(txn, UnitKey::part(Task::Summarise, at(1), 9), 5, &2_u8)?;
-                store.put_done(txn, UnitKey::of(Task::Tag, at(256)), 5, &3_u8)?;
-                store.move_units(txn, at(1), at(70_000))
+            .write(|writer| {
+                writer.put_done(UnitKey::of(Task::Tag, at(1)), 5, &1_u8)?;
+                writer.put_done(UnitKey::part(Task::Summarise, at(1), 9), 5, &2_u8)?;
+                writer.put_done(UnitKey::of(Task::Tag, at(256)), 5, &3_u8)?;
+                writer.move_units(at(1), at(70_000))
             })
             .unwrap();
-        let keys = |row| store.read(|txn| store.units_of(txn, at(row))).unwrap();
+        let keys = |row| store.read(|reader| reader.units_of(at(row))).unwrap();
         assert_eq!((keys(1).len(), keys(256).len(), keys(70_000).len()), (0, 1, 2));
         assert!(keys(70_000).iter().all(|key| key.row() == 70_000));
-        let counts = store.read(|txn| store.unit_counts(txn)).unwrap();
+        let counts = store.read(|reader| reader.unit_counts()).unwrap();
         assert_eq!(counts.iter().map(|(_, count)| count.done).sum::<u64>(), 3);
     }
 }

@@ -63,7 +63,7 @@ impl Reader<'_> {
         let aim = self.aim()?;
         let aimed = self.embedders()?.into_iter().nth(usize::from(embedder));
         if aim.is_some() && aim == aimed.map(|record| record.model) {
-            let waiting = self.store.waiting(self, Work::Vector, layer)?.len() as u64;
+            let waiting = self.waiting(Work::Vector, layer)?.len() as u64;
             return Ok(self.count(layer)?.saturating_sub(waiting));
         }
         let mut count = 0;
@@ -112,7 +112,7 @@ impl Writer<'_> {
         self.set_meta("aim", &model)?;
         let number = self.embedder(model)?.map(|(number, _)| number);
         self.forget_others(number)?;
-        self.store.await_vectors(self, number)
+        self.await_vectors(number)
     }
 
     /// The number of the embedder that is aimed at, which gets one when it has none. Vectors of
@@ -134,7 +134,7 @@ impl Writer<'_> {
         }
         self.set_meta("embedders", &known)?;
         self.forget_vectors(number)?;
-        self.store.await_vectors(self, Some(number))?;
+        self.await_vectors(Some(number))?;
         self.publish()?;
         // The first one is searched from its first vector on: there is nothing else to search.
         if self.active_embedder()?.is_none() {
@@ -161,7 +161,7 @@ impl Writer<'_> {
         let Some(model) = self.aim()? else { return Ok(false) };
         let Some((number, _)) = self.embedder(&model)? else { return Ok(false) };
         let active = self.active_embedder()?.map(|(active, _)| active);
-        if active == Some(number) || self.store.any_awaits_vector(self)? {
+        if active == Some(number) || self.any_awaits_vector()? {
             return Ok(false);
         }
         self.set_meta("active", &number)?;
@@ -188,7 +188,7 @@ impl Writer<'_> {
         vector: &[f32],
     ) -> heed::Result<()> {
         self.store.db.unembedded.delete(self.txn(), &row_key(0, text.0, text.1))?;
-        self.store.done_with(self, Work::Vector, text)?;
+        self.done_with(Work::Vector, text)?;
         self.put_vector(embedder, text, vector)
     }
 

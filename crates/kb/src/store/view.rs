@@ -52,7 +52,7 @@ impl<'t> Reader<'t> {
         self.store.db.meta.get(self, key.as_bytes())?.map(decode).transpose()
     }
 
-    /// Tells this base from one that another run made in the same folder.
+    /// Distinguishes this base from one that another run made in the same folder.
     pub(crate) fn uid(&self) -> heed::Result<Id> {
         Ok(self.meta("uid")?.unwrap_or_default())
     }

@@ -4,7 +4,7 @@ use halma_core::Layer;
 
 use super::nodes::searched;
 use super::schema::{row_key, row_of, row_prefix};
-use super::{Reading, Row, Store, Writer};
+use super::{Reader, Row, Writer};
 
 /// A stage that rows wait for. The numbers are those of the format and are only ever added to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,79 +17,57 @@ pub(crate) enum Work {
     Links = 2,
 }
 
-impl Store {
-    pub(crate) fn wait_for(
-        &self,
-        txn: &mut Writer<'_>,
-        work: Work,
-        (layer, row): (Layer, Row),
-    ) -> heed::Result<()> {
-        self.db.waiting.put(txn.txn(), &row_key(work as u8, layer, row), &[])
-    }
-
-    pub(crate) fn done_with(
-        &self,
-        txn: &mut Writer<'_>,
-        work: Work,
-        (layer, row): (Layer, Row),
-    ) -> heed::Result<()> {
-        self.db.waiting.delete(txn.txn(), &row_key(work as u8, layer, row)).map(|_| ())
-    }
-
+impl Reader<'_> {
     /// The rows of a layer that wait, in order.
-    pub(crate) fn waiting(
-        &self,
-        txn: &Reading<'_>,
-        work: Work,
-        layer: Layer,
-    ) -> heed::Result<Vec<Row>> {
+    pub(crate) fn waiting(&self, work: Work, layer: Layer) -> heed::Result<Vec<Row>> {
         let mut rows = vec![];
-        for entry in self.db.waiting.prefix_iter(txn, &row_prefix(work as u8, layer))? {
+        for entry in self.store.db.waiting.prefix_iter(self, &row_prefix(work as u8, layer))? {
             rows.push(row_of(entry?.0));
         }
         Ok(rows)
     }
 
     /// Everything that waits for a vector: layer and row.
-    pub(crate) fn awaiting_vector(&self, txn: &Reading<'_>) -> heed::Result<Vec<(Layer, Row)>> {
+    pub(crate) fn awaiting_vector(&self) -> heed::Result<Vec<(Layer, Row)>> {
         let mut texts = vec![];
         for layer in Layer::ALL.into_iter().filter(|layer| searched(*layer)) {
-            let rows = self.waiting(txn, Work::Vector, layer)?;
+            let rows = self.waiting(Work::Vector, layer)?;
             texts.extend(rows.into_iter().map(|row| (layer, row)));
         }
         Ok(texts)
     }
 
     /// Whether anything waits for a vector.
-    pub(super) fn any_awaits_vector(&self, txn: &Reading<'_>) -> heed::Result<bool> {
-        let mut found = self.db.waiting.prefix_iter(txn, &[Work::Vector as u8])?;
+    pub(super) fn any_awaits_vector(&self) -> heed::Result<bool> {
+        let mut found = self.store.db.waiting.prefix_iter(self, &[Work::Vector as u8])?;
         Ok(found.next().transpose()?.is_some())
     }
+}
 
-    pub(super) fn forget_waiting(
-        &self,
-        txn: &mut Writer<'_>,
-        work: Work,
-        layer: Layer,
-    ) -> heed::Result<()> {
-        for row in self.waiting(txn, work, layer)? {
-            self.done_with(txn, work, (layer, row))?;
+impl Writer<'_> {
+    pub(crate) fn wait_for(&mut self, work: Work, (layer, row): (Layer, Row)) -> heed::Result<()> {
+        self.store.db.waiting.put(self.txn(), &row_key(work as u8, layer, row), &[])
+    }
+
+    pub(crate) fn done_with(&mut self, work: Work, (layer, row): (Layer, Row)) -> heed::Result<()> {
+        self.store.db.waiting.delete(self.txn(), &row_key(work as u8, layer, row)).map(|_| ())
+    }
+
+    pub(super) fn forget_waiting(&mut self, work: Work, layer: Layer) -> heed::Result<()> {
+        for row in self.waiting(work, layer)? {
+            self.done_with(work, (layer, row))?;
         }
         Ok(())
     }
 
     /// Makes the list of what waits for a vector one about this embedder; `None` is one that the
     /// base has no vectors of.
-    pub(super) fn await_vectors(
-        &self,
-        txn: &mut Writer<'_>,
-        embedder: Option<u8>,
-    ) -> heed::Result<()> {
-        self.db.unembedded.clear(txn.txn())?;
+    pub(super) fn await_vectors(&mut self, embedder: Option<u8>) -> heed::Result<()> {
+        self.store.db.unembedded.clear(self.txn())?;
         for layer in Layer::ALL.into_iter().filter(|layer| searched(*layer)) {
-            self.forget_waiting(txn, Work::Vector, layer)?;
-            for row in self.without_vector(txn, embedder, layer)? {
-                self.wait_for(txn, Work::Vector, (layer, row))?;
+            self.forget_waiting(Work::Vector, layer)?;
+            for row in self.without_vector(embedder, layer)? {
+                self.wait_for(Work::Vector, (layer, row))?;
             }
         }
         Ok(())

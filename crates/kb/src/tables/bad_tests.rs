@@ -17,7 +17,7 @@ fn wrong_names_are_told_with_near_ones() {
     let said = library.said("SELECT name FROM biosimilar");
     assert!(said.contains("tables: `biosimilars`"), "{said}");
     let said = library.said("SELECT name FROM biosimilars WHERE maker = \"Sandoz\"");
-    assert!(said.contains("single quotes"), "a text in double quotes is no name: {said}");
+    assert!(said.contains("single quotes"), "a text in double quotes is not a name: {said}");
     assert!(library.said("SELECT FROM").contains("syntax error"));
     assert!(library.said(" -- nothing").contains("empty"));
     assert!(library.said("SELECT '\0'").contains("NUL"));

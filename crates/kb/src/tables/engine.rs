@@ -129,14 +129,15 @@ impl Engine {
             if let Some(reason) = &table.refused {
                 return Err(KbError::Sql {
                     reason: format!("`{}` cannot be read: {reason}", table.name),
-                    hint: "its rows are in the base all the same; search for them".into(),
+                    hint: "its rows are in the base anyway; search for them".into(),
                 });
             }
             if self.loaded.contains(&at) {
                 continue;
             }
             let mut origins = self.origins.write().unwrap_or_else(PoisonError::into_inner);
-            if !load::table(&self.connection, (store, &self.catalogue), at, &mut origins)? {
+            let table = load::TableAt { catalogue: &self.catalogue, at };
+            if !load::table(&self.connection, store, table, &mut origins)? {
                 return Ok(false);
             }
             self.loaded.insert(at);
@@ -235,11 +236,11 @@ impl Engine {
 
 fn open(gate: &Arc<Mutex<Gate>>, origins: &Arc<RwLock<Origins>>) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
-    // A word in double quotes that is no name is an error, not a text.
+    // A word in double quotes that is not a name is an error, not a text.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LARGEST_VALUE)?;
-    // Nothing of the base is written to files that nobody deletes with it.
+    // Nothing of the base is written to files that are not deleted with it.
     connection.execute_batch("PRAGMA temp_store = MEMORY; PRAGMA journal_mode = OFF;")?;
     connection.query_row(&format!("PRAGMA hard_heap_limit = {MEMORY}"), [], |_| Ok(()))?;
     ask_rows(&connection, origins)?;

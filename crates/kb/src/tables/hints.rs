@@ -1,4 +1,4 @@
-//! What to tell about a query that cannot be run: what is wrong, and which names are near.
+//! What to report about a query that cannot be run: what is wrong, and which names are near.
 use rusqlite::ErrorCode;
 
 use super::SqlLimits;
@@ -6,7 +6,7 @@ use super::catalogue::{Catalogue, LIST};
 use super::query::Query;
 use crate::KbError;
 
-/// At most so many names are told.
+/// At most this many names are listed.
 const NAMES: usize = 12;
 
 pub(super) fn explained(
@@ -80,9 +80,9 @@ fn nearest<'a>(names: impl Iterator<Item = &'a str>, wanted: &str) -> String {
     let mut names: Vec<&str> = names.collect();
     names.sort_by_cached_key(|name| (distance(name, wanted), (*name).to_owned()));
     let more = names.len().saturating_sub(NAMES);
-    let told: Vec<String> = names.iter().take(NAMES).map(|name| format!("`{name}`")).collect();
+    let listed: Vec<String> = names.iter().take(NAMES).map(|name| format!("`{name}`")).collect();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", told.join(", "))
+    format!("{}{more}", listed.join(", "))
 }
 
 /// How many letters must be changed; a name inside the other is near.

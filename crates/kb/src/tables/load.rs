@@ -77,14 +77,21 @@ fn whole(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
+/// A table of the catalogue, by its place.
+pub(super) struct TableAt<'a> {
+    pub(super) catalogue: &'a Catalogue,
+    pub(super) at: usize,
+}
+
 /// Makes a table and puts in its rows, or those of the tables that it unites. False when one of
 /// them has been replaced since the catalogue was made.
 pub(super) fn table(
     connection: &Connection,
-    (store, catalogue): (&Store, &Catalogue),
-    at: usize,
+    store: &Store,
+    tables: TableAt<'_>,
     origins: &mut Origins,
 ) -> Result<bool, KbError> {
+    let TableAt { catalogue, at } = tables;
     let table = &catalogue.tables[at];
     let columns: Vec<String> = table.fields.iter().map(column).collect();
     let columns = columns.join(", ");

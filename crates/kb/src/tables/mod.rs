@@ -108,7 +108,7 @@ impl SqlCache {
     /// The engine of what the base holds now.
     fn current(&self, store: &Store) -> Result<MutexGuard<'_, Option<Engine>>, KbError> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let generation = store.read(|reader| reader.generation())?;
+        let generation = store.generation()?;
         if kept.as_ref().is_none_or(|engine| engine.catalogue.generation != generation) {
             // The old one goes first: both may not fit.
             *kept = None;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 /// Longer names are cut.
 const LONGEST: usize = 60;
 
-/// `SQLite`'s keywords that are no names without quotes.
+/// `SQLite`'s keywords that are not names without quotes.
 const RESERVED: &[&str] = &[
     "add",
     "all",
@@ -140,7 +140,7 @@ impl Called<'_> {
 }
 
 /// A name of its own for each table: its caption, or its document's name, or both, as far as
-/// needed to tell it from the others. A name that several share is left to what unites them.
+/// needed to distinguish it from the others. A name that several share is left to what unites them.
 pub(super) fn tables(
     called: &[Called<'_>],
     taken: &mut HashSet<String>,

@@ -25,7 +25,7 @@ const AFTER_FROM: &[&str] = &[
     "values",
 ];
 
-/// Words that may follow a table and are no name for it.
+/// Words that may follow a table and are not an alias of it.
 const AFTER_TABLE: &[&str] = &[
     "on", "using", "join", "inner", "left", "right", "full", "cross", "natural", "outer", "not",
     "indexed",

@@ -55,7 +55,7 @@ pub(super) fn traced(
     };
     let alone = |table: &str| format!("{table}._rowid_");
     let all = |table: &str| format!("group_concat({table}._rowid_)");
-    // Beside a single `min` or `max` SQLite gives the row that holds it.
+    // Next to a single `min` or `max` SQLite gives the row that holds it.
     let extreme = matches!(&aggregates[..], [one] if query.is_any(*one, &["min", "max"]));
     let grouped = clauses.group.is_some() || !aggregates.is_empty();
     if clauses.distinct && grouped {

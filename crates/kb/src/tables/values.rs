@@ -106,7 +106,7 @@ pub(super) fn unit_of<'a>(mut cells: impl Iterator<Item = &'a str>) -> Option<&'
     cells.find_map(|cell| amount(cell.trim())?.1)
 }
 
-/// What comes first in a column of dates; `None` where they are none, and where nothing tells.
+/// What comes first in a column of dates; `None` where they are none, and where nothing decides.
 fn order_of<'a>(cells: impl Iterator<Item = &'a str>) -> Option<DateOrder> {
     let (mut day_first, mut month_first, mut clear) = (true, true, true);
     for cell in cells {
@@ -321,7 +321,7 @@ mod tests {
             of(&["31/01/2023", "02/03/2023"]).read("02/03/2023"),
             Value::Date("2023-03-02".into())
         );
-        assert_eq!(kind(&["01/02/2023", "03/04/2023"]), ColumnKind::Text, "nobody can tell");
+        assert_eq!(kind(&["01/02/2023", "03/04/2023"]), ColumnKind::Text, "ambiguous");
         assert_eq!(kind(&["2023-02-30"]), ColumnKind::Text);
         assert_eq!(kind(&["2023", "2024"]), ColumnKind::Integer);
         assert_eq!(of(&["Yes", "no", ""]).read("Yes"), Value::Truth(true));

@@ -12,7 +12,7 @@ use halma_testkit::Toy;
 
 use super::common::{Asker, Bench, Words};
 use super::dump;
-use crate::{Base, BaseOptions, IndexOptions, IndexReport, KbSettings, PROMPTS, Stage};
+use crate::{Base, BaseOptions, IndexOptions, IndexReport, KbSettings, PROMPTS, Phase};
 
 /// The folder that a child builds in; without it the test `child` does nothing.
 const FOLDER: &str = "HALMA_TEST_FOLDER";
@@ -223,7 +223,7 @@ async fn a_build_waits_for_one_in_another_process() {
     let progress = {
         let waits = Arc::clone(&waits);
         Arc::new(move |step: crate::Step| {
-            if step.stage == Stage::Wait {
+            if step.stage == Phase::Wait {
                 *waits.lock().unwrap() = true;
                 let _ = release.lock().unwrap().take().unwrap().write_all(b"go on\n");
             }

@@ -27,8 +27,8 @@ fn ten(changed: &[usize]) -> String {
 fn mention(base: &Base) -> Row {
     let store = &base.store;
     store
-        .write(|txn| {
-            let entity = store.take_rows(txn, Layer::Entity, 1)?;
+        .write(|writer| {
+            let entity = writer.take_rows(Layer::Entity, 1)?;
             let record = EntityRecord {
                 id: hash(&[b"zoo"]),
                 key: "zoo".into(),
@@ -37,11 +37,11 @@ fn mention(base: &Base) -> Row {
                 description: String::new(),
                 aliases: vec![],
             };
-            store.put_node(txn, entity, &record)?;
+            writer.put_node(entity, &record)?;
             for layer in [Layer::Chunk, Layer::Atom] {
-                for row in store.rows(txn, layer, 0, usize::MAX)? {
+                for row in writer.rows(layer, 0, usize::MAX)? {
                     let (from, to) = ((layer, row), (Layer::Entity, entity));
-                    store.put_edge(txn, Link { from, edge: Edge::Mentions, to, weight: 2.0 })?;
+                    writer.put_edge(Link { from, edge: Edge::Mentions, to, weight: 2.0 })?;
                 }
             }
             Ok(entity)
@@ -51,7 +51,7 @@ fn mention(base: &Base) -> Row {
 
 fn mentions(base: &Base, entity: Row) -> (usize, usize) {
     let store = &base.store;
-    let links = store.read(|txn| store.edges_to(txn, (Layer::Entity, entity), None)).unwrap();
+    let links = store.read(|reader| reader.edges_to((Layer::Entity, entity), None)).unwrap();
     let of = |layer| links.iter().filter(|link| link.from.0 == layer).count();
     (of(Layer::Chunk), of(Layer::Atom))
 }
@@ -133,7 +133,7 @@ async fn an_unchanged_file_is_known_by_its_bytes_whatever_its_name() {
     bench.write("a.md", one).write("b.md", two);
     let base = bench.open(None);
     bench.index(&base).await;
-    let files = |base: &Base| base.store.read(|txn| base.store.file_count(txn)).unwrap();
+    let files = |base: &Base| base.store.read(|reader| reader.file_count()).unwrap();
     assert_eq!(files(&base), 2);
     let before = dump(&base);
     bench.write("a.md", one);

@@ -36,7 +36,7 @@ fn folders_are_walked_in_order_without_hidden_files_and_loops() {
     assert!(walked.roots[0].found);
     assert!(walked.files[0].origin.ends_with("/a.txt") && walked.files[0].origin.starts_with('/'));
     if cfg!(unix) {
-        let refused = walked.files[2].load().err().unwrap().of(&walked.files[2].path);
+        let refused = walked.files[2].load().unwrap_err();
         assert!(refused.reason.contains("cannot be read"), "a link to itself: {}", refused.reason);
     }
 }
@@ -102,6 +102,6 @@ fn a_file_that_changes_while_it_is_read_is_read_again_and_then_refused() {
         grown.push('!');
         fs::write(&path, &grown).unwrap();
     });
-    let refused = always.err().unwrap().of(&path);
+    let refused = always.unwrap_err();
     assert!(refused.reason.contains("changes while it is read"), "{}", refused.reason);
 }

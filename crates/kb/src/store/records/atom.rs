@@ -1,20 +1,11 @@
 //! An atomic piece of a chunk: a question that it answers, or a sentence.
 use halma_core::{Edge, Hit, Layer, Span};
-use serde::{Deserialize, Serialize};
 
 use super::details::Details;
 use super::hit;
-use super::{ChunkRecord, Node, Owner, Record};
+use super::record::{Node, Owner, Record};
+use super::types::{AtomRecord, ChunkRecord};
 use crate::store::{At, Id, Link, Reader, Row};
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct AtomRecord {
-    pub(crate) id: Id,
-    pub(crate) chunk: Row,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) text: String,
-}
 
 impl Node for AtomRecord {
     const LAYER: Layer = Layer::Atom;

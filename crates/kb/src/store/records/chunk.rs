@@ -2,24 +2,12 @@
 use std::ops::Range;
 
 use halma_core::{Edge, Hit, Layer};
-use serde::{Deserialize, Serialize};
 
 use super::details::Details;
 use super::hit;
-use super::{DocumentRecord, Node, Owner, Record, SectionRecord};
-use crate::store::{At, Id, Link, Place, Reader, Row, node_id};
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ChunkRecord {
-    pub(crate) id: Id,
-    pub(crate) document: Row,
-    pub(crate) section: Row,
-    pub(crate) place: Place,
-    /// Its text where that is not the document's text at `place` (table rows).
-    pub(crate) text: Option<String>,
-    /// What the cutting model said it is about (PIKE-RAG, Figure 5); searched with the text.
-    pub(crate) summary: Option<String>,
-}
+use super::record::{Node, Owner, Record};
+use super::types::{ChunkRecord, DocumentRecord, SectionRecord};
+use crate::store::{At, Id, Link, Reader, Row, node_id};
 
 impl Node for ChunkRecord {
     const LAYER: Layer = Layer::Chunk;

@@ -1,20 +1,11 @@
 //! A group of entities that belong together.
 use halma_core::{Edge, Hit, Layer};
-use serde::{Deserialize, Serialize};
 
 use super::details::Details;
 use super::hit::{self, joined};
-use super::{Node, Owner, Record};
+use super::record::{Node, Owner, Record};
+use super::types::CommunityRecord;
 use crate::store::{At, Id, Reader, Row};
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct CommunityRecord {
-    pub(crate) id: Id,
-    /// 0 for the smallest.
-    pub(crate) level: u8,
-    pub(crate) title: String,
-    pub(crate) summary: String,
-}
 
 impl Node for CommunityRecord {
     const LAYER: Layer = Layer::Community;

@@ -3,43 +3,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use halma_core::{Edge, Hit, Layer, Span};
-use serde::{Deserialize, Serialize};
 
 use super::details::Details;
 use super::hit::{self, BEGINNING, joined};
-use super::{Node, Owner, Record, SectionRecord};
-use crate::store::{At, Id, Link, Reader, Row, Rows};
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct DocumentRecord {
-    pub(crate) id: Id,
-    /// The first is the one shown; the others hold the same text and title.
-    pub(crate) names: Vec<String>,
-    /// The input file it came from, as named in the report.
-    pub(crate) source: String,
-    pub(crate) title: String,
-    pub(crate) url: Option<String>,
-    pub(crate) date: Option<String>,
-    pub(crate) sections: Rows,
-    pub(crate) chunks: Rows,
-    pub(crate) tables: Rows,
-    pub(crate) figures: Rows,
-    /// Hash of the settings it was cut with: another hash means that it is cut again.
-    pub(crate) cut_with: Id,
-    /// `pdf`, `docx`, `markdown` …
-    pub(crate) format: String,
-    pub(crate) author: Option<String>,
-    /// ISO 639-1, as in `en`.
-    pub(crate) language: Option<String>,
-    /// Page numbers with the character at which each begins.
-    pub(crate) pages: Vec<(u32, usize)>,
-    /// Hyperlinks: where they stand (in characters), and where they lead.
-    pub(crate) links: Vec<((usize, usize), String)>,
-    /// What of it could not be read, with what to do.
-    pub(crate) warnings: Vec<String>,
-    /// For each of its names the file it came from, so that a file that is gone is recognised.
-    pub(crate) origins: Vec<String>,
-}
+use super::record::{Node, Owner, Record};
+use super::types::{DocumentRecord, SectionRecord};
+use crate::store::{At, Id, Link, Reader, Row};
 
 impl Node for DocumentRecord {
     const LAYER: Layer = Layer::Document;

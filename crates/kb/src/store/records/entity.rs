@@ -1,28 +1,11 @@
 //! Something with a name.
 use halma_core::{Edge, Hit, Layer};
-use serde::{Deserialize, Serialize};
 
 use super::details::Details;
 use super::hit::{self, joined};
-use super::{Node, Owner, Record};
+use super::record::{Node, Owner, Record};
+use super::types::EntityRecord;
 use crate::store::{At, Id, Reader, Row};
-
-/// Which chunks and atoms name it is in their `mentions` edges; an entity that nothing mentions any
-/// more is removed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct EntityRecord {
-    /// Hash of its key, so that the same name is the same entity.
-    pub(crate) id: Id,
-    /// The normalised name, and what distinguishes it from others of the same name.
-    pub(crate) key: String,
-    /// As it is shown.
-    pub(crate) name: String,
-    /// `person`, `place` …; empty where it is not known.
-    pub(crate) kind: String,
-    pub(crate) description: String,
-    /// Other names it goes by, normalised.
-    pub(crate) aliases: Vec<String>,
-}
 
 impl Node for EntityRecord {
     const LAYER: Layer = Layer::Entity;

@@ -1,22 +1,11 @@
 //! Entity – relation – entity, stated by one chunk.
 use halma_core::{Edge, Hit, Layer, NodeId};
-use serde::{Deserialize, Serialize};
 
 use super::details::Details;
 use super::hit;
-use super::{ChunkRecord, Node, Owner, Record};
+use super::record::{Node, Owner, Record};
+use super::types::{ChunkRecord, FactRecord};
 use crate::store::{At, Id, Link, Reader, Row, node_id};
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct FactRecord {
-    pub(crate) id: Id,
-    pub(crate) chunk: Row,
-    pub(crate) head: Row,
-    pub(crate) relation: String,
-    pub(crate) tail: Row,
-    /// The fact as a sentence.
-    pub(crate) text: String,
-}
 
 impl Node for FactRecord {
     const LAYER: Layer = Layer::Fact;

@@ -1,23 +1,11 @@
 //! A figure of a document.
 use halma_core::{Edge, Hit, Layer};
-use serde::{Deserialize, Serialize};
 
 use super::details::Details;
 use super::hit::{self, joined};
-use super::{DocumentRecord, Node, Owner, Record, SectionRecord};
-use crate::store::{At, Id, Link, Place, Reader, Row, node_id};
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct FigureRecord {
-    pub(crate) id: Id,
-    pub(crate) document: Row,
-    pub(crate) section: Row,
-    pub(crate) place: Place,
-    pub(crate) caption: Option<String>,
-    /// By a vision model, where one is configured.
-    pub(crate) description: Option<String>,
-    pub(crate) page: Option<u32>,
-}
+use super::record::{Node, Owner, Record};
+use super::types::{DocumentRecord, FigureRecord, SectionRecord};
+use crate::store::{At, Id, Link, Reader, Row, node_id};
 
 impl Node for FigureRecord {
     const LAYER: Layer = Layer::Figure;

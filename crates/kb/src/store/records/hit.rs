@@ -1,7 +1,8 @@
 //! Hits without scores, and the texts that are searched.
 use halma_core::{Hit, Layer, NodeId, Span};
 
-use super::{ChunkRecord, DocumentRecord, Node, SectionRecord};
+use super::record::Node;
+use super::types::{ChunkRecord, DocumentRecord, SectionRecord};
 use crate::store::{Id, Reader, Row, node_id};
 
 /// Of a document or section its beginning is searched: what it is about stands there, and the rest

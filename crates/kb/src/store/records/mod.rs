@@ -1,4 +1,5 @@
-//! The records of all layers, one file each: what is stored of a node, and what it says of it.
+//! The records of all layers: what is stored of a node (`types.rs`) and, in one file for each
+//! layer, what it says of it.
 mod atom;
 mod chunk;
 mod community;
@@ -14,25 +15,19 @@ mod section;
 mod summary;
 mod table;
 mod tag;
+mod types;
 
 use halma_core::{Hit, Layer};
 
 use super::{At, Link, Reader, Row};
 
-pub(crate) use atom::AtomRecord;
-pub(crate) use chunk::{ChunkRecord, under_headings};
-pub(crate) use community::CommunityRecord;
+pub(crate) use chunk::under_headings;
 pub use details::{ColumnDetails, Details};
-pub(crate) use document::DocumentRecord;
-pub(crate) use entity::EntityRecord;
-pub(crate) use fact::FactRecord;
-pub(crate) use figure::FigureRecord;
 pub(crate) use record::{Node, Owner, Record};
-pub(crate) use row::RowRecord;
-pub(crate) use section::SectionRecord;
-pub(crate) use summary::SummaryRecord;
-pub(crate) use table::{Column, ColumnKind, TableRecord};
-pub(crate) use tag::TagRecord;
+pub(crate) use types::{
+    AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
+    FactRecord, FigureRecord, RowRecord, SectionRecord, SummaryRecord, TableRecord, TagRecord,
+};
 
 impl Reader<'_> {
     /// The record of a node of any layer; `None` when it was removed.

@@ -1,4 +1,4 @@
-//! What every record says of its node. A layer is one file beside this one.
+//! What every record says of its node. A layer is one file in this folder.
 use std::ops::Range;
 
 use halma_core::{Hit, Layer};

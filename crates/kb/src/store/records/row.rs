@@ -1,24 +1,11 @@
 //! A row of a table.
 use halma_core::{Edge, Hit, Layer};
-use serde::{Deserialize, Serialize};
 
 use super::details::Details;
 use super::hit::{self, joined};
-use super::{ChunkRecord, Node, Owner, Record, TableRecord};
-use crate::store::{At, Id, Link, Place, Reader, Row, node_id};
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RowRecord {
-    pub(crate) id: Id,
-    pub(crate) table: Row,
-    /// The chunk that holds it.
-    pub(crate) chunk: Row,
-    /// Counted from 1, as in the document.
-    pub(crate) number: u32,
-    pub(crate) place: Place,
-    /// As written, one for each column.
-    pub(crate) cells: Vec<String>,
-}
+use super::record::{Node, Owner, Record};
+use super::types::{ChunkRecord, RowRecord, TableRecord};
+use crate::store::{At, Id, Link, Reader, Row, node_id};
 
 impl Node for RowRecord {
     const LAYER: Layer = Layer::Row;

@@ -2,26 +2,12 @@
 use std::ops::Range;
 
 use halma_core::{Edge, Hit, Layer};
-use serde::{Deserialize, Serialize};
 
 use super::details::Details;
 use super::hit::{self, BEGINNING, joined};
-use super::{DocumentRecord, FigureRecord, Node, Owner, Record, TableRecord};
-use crate::store::{At, Id, Link, Place, Reader, Row, Rows, node_id};
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SectionRecord {
-    pub(crate) id: Id,
-    pub(crate) document: Row,
-    /// The headings above it, joined; `None` for text above the first heading.
-    pub(crate) name: Option<String>,
-    /// Whether the name says something about the content, so that it is indexed with it.
-    pub(crate) indexed: bool,
-    pub(crate) place: Place,
-    pub(crate) chunks: Rows,
-    /// Of its heading, counted from 1; 0 for text above the first heading.
-    pub(crate) level: u8,
-}
+use super::record::{Node, Owner, Record};
+use super::types::{DocumentRecord, FigureRecord, SectionRecord, TableRecord};
+use crate::store::{At, Id, Link, Reader, Row, node_id};
 
 impl Node for SectionRecord {
     const LAYER: Layer = Layer::Section;

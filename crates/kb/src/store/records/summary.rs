@@ -1,19 +1,11 @@
 //! A summary of a section or document, or of a table.
 use halma_core::{Edge, Hit, Layer, Span};
-use serde::{Deserialize, Serialize};
 
 use super::details::Details;
 use super::hit::{self, joined};
-use super::{DocumentRecord, Node, Owner, Record};
+use super::record::{Node, Owner, Record};
+use super::types::{DocumentRecord, SummaryRecord};
 use crate::store::{At, Id, Reader, Row, node_id};
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SummaryRecord {
-    pub(crate) id: Id,
-    pub(crate) document: Row,
-    /// What it summarizes is where its `derived_from` edge leads.
-    pub(crate) text: String,
-}
 
 impl Node for SummaryRecord {
     const LAYER: Layer = Layer::Summary;

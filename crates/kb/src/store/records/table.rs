@@ -1,49 +1,11 @@
 //! A table of a document, or one made from facts.
 use halma_core::{Edge, Hit, Layer};
-use serde::{Deserialize, Serialize};
 
 use super::details::{ColumnDetails, Details};
 use super::hit::{self, joined};
-use super::{DocumentRecord, Node, Owner, Record, SectionRecord};
-use crate::store::{At, Id, Link, Place, Reader, Row, Rows, node_id};
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TableRecord {
-    pub(crate) id: Id,
-    /// `None` for a table made from facts.
-    pub(crate) document: Option<Row>,
-    pub(crate) section: Option<Row>,
-    pub(crate) place: Place,
-    pub(crate) caption: Option<String>,
-    pub(crate) columns: Vec<Column>,
-    /// Its rows in the row layer.
-    pub(crate) rows: Rows,
-    pub(crate) page: Option<u32>,
-    /// Cells of the body that cover several places: row, column, rows, columns.
-    pub(crate) merged: Vec<(u32, u32, u32, u32)>,
-    /// For a table made from facts: the relation it was made of.
-    pub(crate) relation: Option<String>,
-}
-
-/// A column of a table: its name as written, and what all its values are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    pub(crate) kind: ColumnKind,
-}
-
-/// What all values of a column are, empty ones aside.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum ColumnKind {
-    #[default]
-    Text,
-    Integer,
-    Number,
-    /// Stored as `2023-01-31`.
-    Date,
-    /// Yes or no.
-    Truth,
-}
+use super::record::{Node, Owner, Record};
+use super::types::{ColumnKind, DocumentRecord, SectionRecord, TableRecord};
+use crate::store::{At, Id, Link, Reader, Row, node_id};
 
 impl ColumnKind {
     pub(crate) fn name(self) -> &'static str {

@@ -1,18 +1,11 @@
 //! A tag of chunks.
 use halma_core::{Edge, Hit, Layer};
-use serde::{Deserialize, Serialize};
 
 use super::details::Details;
 use super::hit::{self, joined};
-use super::{Node, Owner, Record};
+use super::record::{Node, Owner, Record};
+use super::types::TagRecord;
 use crate::store::{At, Id, Reader, Row};
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TagRecord {
-    pub(crate) id: Id,
-    pub(crate) class: String,
-    pub(crate) name: String,
-}
 
 impl Node for TagRecord {
     const LAYER: Layer = Layer::Tag;

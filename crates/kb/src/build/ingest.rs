@@ -1,0 +1,271 @@
+//! Documents into the store, a batch at a time: new ones are put in, changed ones replaced, known
+//! ones left alone.
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use halma_core::Layer;
+
+use super::resolver::{DocumentResolver, Incoming, IngestAction};
+use super::update_lexical;
+use crate::cut::{Cut, CutSettings, cut_now};
+use crate::read::{Draft, InputFile};
+use crate::stages::{BuildContext, Uncut};
+use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, Writer};
+use crate::{Atoms, Base, IndexReport, KbError, Progress};
+
+/// New documents can be searched after this many of them, before the build ends. Changed ones are
+/// waited for: until the new text can be searched, the document cannot be found at all.
+const VISIBLE_AFTER: usize = 20_000;
+const CHANGES_VISIBLE_AFTER: usize = 2_000;
+
+/// Something that waits to be inserted.
+pub(super) enum Item {
+    Document(ReadyDocument),
+    /// The file has not changed since it became this document.
+    Unchanged(Id, Arc<InputFile>),
+}
+
+/// A document with its figures described.
+pub(super) struct ReadyDocument {
+    pub(super) id: Id,
+    pub(super) draft: Arc<Draft>,
+    pub(super) file: Arc<InputFile>,
+    /// How the file is known from now on, if the document is all that came of it.
+    pub(super) record: Option<FileRecord>,
+}
+
+impl ReadyDocument {
+    fn incoming(&self) -> Incoming<'_> {
+        Incoming::of_draft(self.id, &self.draft, &self.file)
+    }
+}
+
+/// The documents of a batch that a model was asked to chunk.
+#[derive(Default)]
+pub(super) struct Cuts {
+    pub(super) done: HashMap<Id, Cut>,
+    pub(super) failed: HashSet<Id>,
+}
+
+/// Inserts documents.
+pub(super) struct Ingest {
+    base: Arc<Base>,
+    atoms: Atoms,
+    cut_settings: CutSettings,
+    progress: Progress,
+    pub(super) resolver: DocumentResolver,
+    pub(super) report: IndexReport,
+    /// New and changed documents that searches do not see yet.
+    invisible: (usize, usize),
+    /// Documents that are in the batch, and those that have lost their last name to one of them
+    /// and may get another.
+    pending_ids: HashSet<Id>,
+    orphaned: Vec<Row>,
+    /// Files that were not read because their document was known, and then it was replaced.
+    pub(super) retry: Vec<Arc<InputFile>>,
+}
+
+impl Ingest {
+    pub(super) fn new(context: &BuildContext) -> Self {
+        let cut_settings = CutSettings::from(&context.settings);
+        Self {
+            base: Arc::clone(&context.base),
+            atoms: context.settings.atoms,
+            cut_settings,
+            progress: Arc::clone(&context.progress),
+            resolver: DocumentResolver::new(cut_settings.fingerprint()),
+            report: IndexReport::default(),
+            invisible: (0, 0),
+            pending_ids: HashSet::new(),
+            orphaned: vec![],
+            retry: vec![],
+        }
+    }
+
+    /// The documents of a batch that are new or chunked with other settings, each once.
+    pub(super) fn uncut(&self, batch: &[Item]) -> Result<Vec<Uncut>, KbError> {
+        let store = &self.base.store;
+        store.read(|reader| {
+            let (mut uncut, mut ids) = (vec![], HashSet::new());
+            for item in batch {
+                let Item::Document(ReadyDocument { id, draft, .. }) = item else { continue };
+                let known = match reader.find(Layer::Document, *id)? {
+                    Some(row) => !self.resolver.is_cut_otherwise(reader, row)?,
+                    None => false,
+                };
+                if !known && ids.insert(*id) {
+                    uncut.push(Uncut { id: *id, draft: Arc::clone(draft) });
+                }
+            }
+            Ok(uncut)
+        })
+    }
+
+    /// Inserts a batch.
+    pub(super) fn insert_all(&mut self, batch: &[Item], mut cuts: Cuts) -> Result<(), KbError> {
+        let base = Arc::clone(&self.base);
+        self.pending_ids = batch
+            .iter()
+            .map(|item| match item {
+                Item::Document(document) => document.id,
+                Item::Unchanged(id, _) => *id,
+            })
+            .collect();
+        let before = (self.report.documents_new, self.report.documents_replaced);
+        base.store.write(|writer| {
+            batch.iter().try_for_each(|item| self.insert(writer, item, &mut cuts))?;
+            for row in std::mem::take(&mut self.orphaned) {
+                let record: Option<DocumentRecord> = writer.node(row)?;
+                if record.is_some_and(|record| record.names.is_empty()) {
+                    writer.remove_document(row)?;
+                }
+            }
+            Ok(())
+        })?;
+        self.pending_ids.clear();
+        self.invisible.0 += self.report.documents_new - before.0;
+        self.invisible.1 += self.report.documents_replaced - before.1;
+        if self.invisible.0 >= VISIBLE_AFTER || self.invisible.1 >= CHANGES_VISIBLE_AFTER {
+            self.invisible = (0, 0);
+            update_lexical(&base, Layer::Chunk, &self.progress)?;
+            super::publish(&base)?;
+        }
+        Ok(())
+    }
+
+    fn insert(
+        &mut self,
+        writer: &mut Writer<'_>,
+        item: &Item,
+        cuts: &mut Cuts,
+    ) -> heed::Result<()> {
+        match item {
+            Item::Document(document) => {
+                let key = FileKey::of(&document.file.origin);
+                if cuts.failed.contains(&document.id) {
+                    return writer.forget_file(key);
+                }
+                self.insert_document(writer, document, cuts)?;
+                match &document.record {
+                    Some(record) => writer.put_file(key, record),
+                    None => writer.forget_file(key),
+                }
+            }
+            Item::Unchanged(id, file) => {
+                if writer.find(Layer::Document, *id)?.is_none() {
+                    self.retry.push(Arc::clone(file));
+                    return Ok(());
+                }
+                let action = self.resolver.resolve(writer, Incoming::of_file(*id, file))?;
+                self.keep(writer, action, &file.origin)
+            }
+        }
+    }
+
+    /// One document under the name it gets.
+    fn insert_document(
+        &mut self,
+        writer: &mut Writer<'_>,
+        document: &ReadyDocument,
+        cuts: &mut Cuts,
+    ) -> heed::Result<()> {
+        let origin = document.file.origin.as_str();
+        match self.resolver.resolve(writer, document.incoming())? {
+            IngestAction::Rechunk { row, name } => {
+                let record: DocumentRecord = writer.linked(row)?;
+                let new = self.put(writer, document, &name, cuts)?;
+                self.report.chunks_kept += writer.carry(row, new)?;
+                writer.remove_document(row)?;
+                let origins = record.origins.iter().map(String::as_str);
+                let others = record.names.iter().zip(origins.chain(std::iter::repeat("")));
+                for other in others.filter(|(other, _)| **other != name) {
+                    writer.add_name(new, (other.0, other.1), false)?;
+                }
+                self.report.documents_replaced += 1;
+            }
+            IngestAction::Add { name, replaces } => {
+                let new = self.put(writer, document, &name, cuts)?;
+                if let Some(old) = replaces {
+                    let record: DocumentRecord = writer.linked(old)?;
+                    let goes =
+                        record.names == [name.as_str()] && !self.pending_ids.contains(&record.id);
+                    if goes {
+                        self.report.chunks_kept += writer.carry(old, new)?;
+                    }
+                    self.take_name(writer, old, &name)?;
+                    self.report.documents_replaced += 1;
+                } else {
+                    self.report.documents_new += 1;
+                }
+            }
+            known @ IngestAction::Keep { .. } => self.keep(writer, known, origin)?,
+        }
+        Ok(())
+    }
+
+    /// A document that the base has: its file may have been renamed, so it is shown under the
+    /// name it has now.
+    fn keep(
+        &mut self,
+        writer: &mut Writer<'_>,
+        action: IngestAction,
+        origin: &str,
+    ) -> heed::Result<()> {
+        let IngestAction::Keep { row, first, name } = action else { return Ok(()) };
+        if let Some((name, gives_up)) = name {
+            if let Some(old) = gives_up {
+                self.take_name(writer, old, &name)?;
+            }
+            writer.add_name(row, (&name, origin), first)?;
+        }
+        if first {
+            self.report.documents_unchanged += 1;
+        } else {
+            self.report.duplicates += 1;
+        }
+        Ok(())
+    }
+
+    /// Takes a name from a document, which goes with its last unless it comes again under another:
+    /// files that change places cost nothing.
+    fn take_name(&mut self, writer: &mut Writer<'_>, row: Row, name: &str) -> heed::Result<()> {
+        if !writer.take_name(row, name)? {
+            return Ok(());
+        }
+        let record: DocumentRecord = writer.linked(row)?;
+        if self.pending_ids.contains(&record.id) {
+            self.orphaned.push(row);
+            return Ok(());
+        }
+        writer.remove_document(row).map(|_| ())
+    }
+
+    fn put(
+        &mut self,
+        writer: &mut Writer<'_>,
+        document: &ReadyDocument,
+        name: &str,
+        cuts: &mut Cuts,
+    ) -> heed::Result<Row> {
+        let ReadyDocument { id, draft, file, .. } = document;
+        let (title, parsed) = (draft.shown_title(), &draft.parsed);
+        let cut = cuts.done.remove(id).or_else(|| cut_now(parsed, title, &self.cut_settings));
+        let missing = || heed::Error::Encoding(format!("`{name}` was not chunked").into());
+        let document = DocumentDraft {
+            id: *id,
+            name,
+            source: &draft.source,
+            origin: &file.origin,
+            title,
+            parsed,
+            outline: &cut.ok_or_else(missing)?.outline,
+            cut_with: self.resolver.cut_with,
+        };
+        let put = writer.put_document(&document, self.atoms)?;
+        self.report.sections += put.sections;
+        self.report.chunks += put.chunks;
+        writer.find(Layer::Document, *id)?.ok_or_else(|| {
+            heed::Error::Decoding(format!("`{name}` was put in and is not there").into())
+        })
+    }
+}

@@ -1,0 +1,163 @@
+//! The inputs as both a build and its estimate read them: which files there are, which of them the
+//! base knows, and the documents in the others.
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use halma_core::Layer;
+
+use super::options::Selection;
+use crate::cut::CutSettings;
+use crate::read::{Draft, InputFile, Naming, Walked, read, walk};
+use crate::store::{DocumentRecord, FileKey, FileRecord, Id, Row, hash};
+use crate::{Base, IndexOptions, KbError, KbSettings, Refused};
+
+/// Something that was read.
+pub(super) enum Input {
+    Document(Box<InputDocument>),
+    /// The file has not changed since it became this document.
+    Unchanged(Id, Arc<InputFile>),
+    Refused(Vec<Refused>),
+    /// A file is done; it has this many bytes.
+    FileDone(usize),
+}
+
+/// A document as it was read.
+pub(super) struct InputDocument {
+    pub(super) draft: Draft,
+    pub(super) file: Arc<InputFile>,
+    /// Hash of the file, if the document is all that came of it.
+    pub(super) content: Option<[u8; 32]>,
+}
+
+/// Takes what is read, one by one; an error ends the reading.
+pub(super) type InputSink<'a> = dyn FnMut(Input) -> Result<(), KbError> + 'a;
+
+/// Reads input files.
+pub(super) struct Reader {
+    base: Arc<Base>,
+    options: IndexOptions,
+    pub(super) selection: Selection,
+    /// Names the settings that documents are chunked with.
+    pub(super) cut_with: Id,
+}
+
+impl Reader {
+    pub(super) fn new(
+        base: &Arc<Base>,
+        options: &IndexOptions,
+        settings: &KbSettings,
+    ) -> Result<Self, KbError> {
+        Ok(Self {
+            base: Arc::clone(base),
+            options: options.clone(),
+            selection: Selection::new(options)?,
+            cut_with: CutSettings::from(settings).fingerprint(),
+        })
+    }
+
+    /// The files of the inputs. An empty folder is no reason to remove everything that was in it.
+    pub(super) fn walk(&self, inputs: &[PathBuf]) -> Result<Walked, KbError> {
+        let walked = walk(inputs, &self.base.dir, &self.selection)?;
+        let empty = walked.roots.iter().find(|root| !root.found);
+        match empty.filter(|_| self.options.prune) {
+            Some(root) => Err(KbError::NothingFound { path: root.path.clone() }),
+            None => Ok(walked),
+        }
+    }
+
+    /// Reads files in order; those that the base knows only if they have changed.
+    pub(super) fn read_all(
+        &self,
+        files: &[Arc<InputFile>],
+        may_be_known: bool,
+        sink: &mut InputSink<'_>,
+    ) -> Result<(), KbError> {
+        for file in files {
+            self.read_file(file, may_be_known, sink)?;
+            sink(Input::FileDone(usize::try_from(file.bytes).unwrap_or(usize::MAX)))?;
+        }
+        Ok(())
+    }
+
+    fn read_file(
+        &self,
+        file: &Arc<InputFile>,
+        may_be_known: bool,
+        sink: &mut InputSink<'_>,
+    ) -> Result<(), KbError> {
+        let bytes = match file.load() {
+            Ok(bytes) => bytes,
+            Err(refusal) => {
+                return sink(Input::Refused(vec![Refused::new(&file.path, None, refusal)]));
+            }
+        };
+        match self.unchanged(file, &bytes)?.filter(|_| may_be_known) {
+            Some(id) => sink(Input::Unchanged(id, Arc::clone(file))),
+            None => self.read_documents(file, bytes, sink),
+        }
+    }
+
+    /// Reads a file's bytes into documents.
+    fn read_documents(
+        &self,
+        file: &Arc<InputFile>,
+        bytes: Vec<u8>,
+        sink: &mut InputSink<'_>,
+    ) -> Result<(), KbError> {
+        let content = *blake3::hash(&bytes).as_bytes();
+        let document = |draft, content| {
+            Input::Document(Box::new(InputDocument { draft, file: Arc::clone(file), content }))
+        };
+        let mut last: Option<Draft> = None;
+        let mut several = false;
+        let refused = read(file, bytes, self.options.format, &mut |draft| {
+            let Some(before) = last.replace(draft) else { return Ok(()) };
+            several = true;
+            sink(document(before, None))
+        })?;
+        if let Some(last) = last {
+            let document_of_file = last.naming == Naming::Own && last.name == file.name;
+            let alone = !several && refused.is_empty() && document_of_file;
+            sink(document(last, alone.then_some(content)))?;
+        }
+        if refused.is_empty() { Ok(()) } else { sink(Input::Refused(refused)) }
+    }
+
+    /// The document that a file became, if neither has changed since.
+    fn unchanged(&self, file: &InputFile, bytes: &[u8]) -> Result<Option<Id>, KbError> {
+        let store = &self.base.store;
+        store.read(|reader| {
+            let Some(record) = reader.file(FileKey::of(&file.origin))? else {
+                return Ok(None);
+            };
+            let same = record.read_with == self.read_with()
+                && record.content == *blake3::hash(bytes).as_bytes();
+            let row = if same { reader.find(Layer::Document, record.document)? } else { None };
+            let Some(row) = row else { return Ok(None) };
+            let stays = !is_cut_otherwise(reader, row, self.cut_with)?;
+            Ok(stays.then_some(record.document))
+        })
+    }
+
+    /// How a file is known from now on that became this document alone.
+    pub(super) fn record(&self, content: [u8; 32], document: Id) -> FileRecord {
+        FileRecord { content, read_with: self.read_with(), document }
+    }
+
+    /// Names how files are read: another version may read more of them.
+    fn read_with(&self) -> Id {
+        let format = format!("{:?}", self.options.format);
+        let version = env!("CARGO_PKG_VERSION");
+        hash(&[format.as_bytes(), version.as_bytes(), &self.cut_with.to_be_bytes()])
+    }
+}
+
+/// Whether a document is chunked with other settings than these.
+pub(super) fn is_cut_otherwise(
+    reader: &crate::store::Reader<'_>,
+    row: Row,
+    cut_with: Id,
+) -> heed::Result<bool> {
+    let record: DocumentRecord = reader.linked(row)?;
+    Ok(record.cut_with != cut_with)
+}

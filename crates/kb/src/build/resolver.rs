@@ -1,0 +1,153 @@
+//! Resolving a document that comes in: it is known, new, or takes the place of another. Nothing is
+//! written here, so that an estimate resolves in the same way.
+use std::collections::{HashMap, HashSet};
+
+use halma_core::Layer;
+
+use super::reader::is_cut_otherwise;
+use crate::read::{Draft, InputFile, Naming};
+use crate::store::{DocumentRecord, Id, Reader, Row, hash};
+
+/// A document as it is distinguished from others.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Incoming<'a> {
+    pub(super) id: Id,
+    pub(super) name: &'a str,
+    pub(super) naming: Naming,
+    pub(super) source: &'a str,
+    /// The file it comes from.
+    pub(super) origin: &'a str,
+}
+
+impl<'a> Incoming<'a> {
+    pub(super) fn of_draft(id: Id, draft: &'a Draft, file: &'a InputFile) -> Self {
+        let Draft { name, naming, source, .. } = draft;
+        Self { id, name, naming: *naming, source, origin: &file.origin }
+    }
+
+    /// The document that a file became when it was last read.
+    pub(super) fn of_file(id: Id, file: &'a InputFile) -> Self {
+        let (name, origin) = (file.name.as_str(), file.origin.as_str());
+        Self { id, name, naming: Naming::Own, source: name, origin }
+    }
+}
+
+/// What is to be done with a document that comes in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum IngestAction {
+    /// The base holds it in this row.
+    Keep {
+        row: Row,
+        /// Whether this run meets it for the first time.
+        first: bool,
+        /// The name it gets, and the document that has to give it up; `None`: it keeps its names.
+        name: Option<(String, Option<Row>)>,
+    },
+    /// The base has it, but chunked with other settings.
+    Rechunk { row: Row, name: String },
+    /// The base does not have it; `replaces` is the document that had its name.
+    Add { name: String, replaces: Option<Row> },
+}
+
+/// Resolves the documents of one run of `index`.
+pub(super) struct DocumentResolver {
+    /// Names the settings that documents are chunked with.
+    pub(super) cut_with: Id,
+    met: HashSet<Id>,
+    /// Names given in this run, with how often they were asked for.
+    asked: HashMap<String, usize>,
+    given: HashMap<String, Id>,
+}
+
+impl DocumentResolver {
+    pub(super) fn new(cut_with: Id) -> Self {
+        let (met, asked, given) = (HashSet::new(), HashMap::new(), HashMap::new());
+        Self { cut_with, met, asked, given }
+    }
+
+    pub(super) fn resolve(
+        &mut self,
+        reader: &Reader<'_>,
+        incoming: Incoming<'_>,
+    ) -> heed::Result<IngestAction> {
+        let held = reader.find(Layer::Document, incoming.id)?;
+        let first = self.met.insert(incoming.id);
+        let recut = match held {
+            Some(row) if first => is_cut_otherwise(reader, row, self.cut_with)?,
+            _ => false,
+        };
+        if let (Some(row), Naming::Pooled, false) = (held, incoming.naming, recut) {
+            return Ok(IngestAction::Keep { row, first, name: None });
+        }
+        let (name, named) = self.name(reader, incoming)?;
+        Ok(match held {
+            Some(row) if recut => IngestAction::Rechunk { row, name },
+            Some(row) => {
+                let gives_up = named.filter(|other| *other != row);
+                IngestAction::Keep { row, first, name: Some((name, gives_up)) }
+            }
+            None => IngestAction::Add { name, replaces: named },
+        })
+    }
+
+    /// Whether a document is chunked with other settings than in this run.
+    pub(super) fn is_cut_otherwise(&self, reader: &Reader<'_>, row: Row) -> heed::Result<bool> {
+        is_cut_otherwise(reader, row, self.cut_with)
+    }
+
+    /// Whether this run has met a document.
+    pub(super) fn has_met(&self, id: Id) -> bool {
+        self.met.contains(&id)
+    }
+
+    /// Whether this run has given a name.
+    pub(super) fn has_given(&self, name: &str) -> bool {
+        self.given.contains_key(name)
+    }
+
+    /// The name a document gets, and the document that has it now: the document itself, or the
+    /// one it replaces. A name of another document gets a number.
+    fn name(
+        &mut self,
+        reader: &Reader<'_>,
+        incoming: Incoming<'_>,
+    ) -> heed::Result<(String, Option<Row>)> {
+        let Incoming { id, naming, source, origin, .. } = incoming;
+        // By its path below the folder that is given, which may have moved, or by where it lies,
+        // since it may have been renamed.
+        let of_file = |holder: &DocumentRecord, name: &str| {
+            let at = holder.names.iter().position(|held| held == name);
+            let lies = at.and_then(|at| holder.origins.get(at));
+            holder.source == source || lies.is_some_and(|lies| lies == origin)
+        };
+        let asked = self.asked.get(incoming.name).copied().unwrap_or(0);
+        for number in std::iter::once(1).chain(asked.max(1) + 1..) {
+            let name = match number {
+                1 => incoming.name.to_owned(),
+                number => format!("{} ({number})", incoming.name),
+            };
+            let row = reader.named(&name)?;
+            let holder = row.map(|row| reader.linked::<DocumentRecord>(row)).transpose()?;
+            let given = self.given.get(&name);
+            let fits = match (given, &holder) {
+                (Some(given), _) => *given == id,
+                (None, None) => true,
+                (None, Some(holder)) if holder.id == id => true,
+                (None, Some(holder)) => naming == Naming::Own && of_file(holder, &name),
+            };
+            if fits {
+                let count = self.asked.entry(incoming.name.to_owned()).or_default();
+                *count = number.max(*count);
+                self.given.insert(name.clone(), id);
+                return Ok((name, row));
+            }
+        }
+        let none = format!("there is no name left for `{}`", incoming.name);
+        Err(heed::Error::Encoding(none.into()))
+    }
+}
+
+/// The id of a document of this title and text.
+pub(super) fn document_id(title: &str, text: &str) -> Id {
+    hash(&[title.as_bytes(), text.as_bytes()])
+}

@@ -1,0 +1,14 @@
+//! Tests of the build that look inside the base.
+#[path = "../../../tests/common/mod.rs"]
+mod common;
+// Each says that it is for tests only, which is how `xtask tidy` knows.
+#[cfg(test)]
+mod crash;
+#[cfg(test)]
+mod dump;
+#[cfg(test)]
+mod scale;
+#[cfg(test)]
+mod update;
+
+use dump::dump;

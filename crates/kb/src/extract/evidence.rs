@@ -1,0 +1,235 @@
+//! Resolving entities with all that is known about them: what the chunks say, the model's verdicts,
+//! the embedder's similarities, and what a user has undone.
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use halma_core::{EmbedRole, Layer, Vector};
+
+use super::community_store;
+use super::extraction::extracted_chunks;
+use super::graph::{self, Written};
+use super::resolve::{Local, Question, ResolutionEvidence, Resolved, Undone, Verdict, resolve};
+use crate::error::run_blocking;
+use crate::stages::{
+    BuildContext, Comparison, ComparisonSide, Corpus, Driver, SameEntity, StageReport, embed_texts,
+    remember_units,
+};
+use crate::store::{DocumentRecord, Id, Reader, Task, UnitKey, hash};
+use crate::{Base, KbError};
+
+/// A verdict may show that another pair is in question; the model is asked in this many rounds.
+const ROUNDS: usize = 3;
+
+/// Names and descriptions that are shown of each side of a question.
+const SHOWN: usize = 4;
+
+/// The name under which undone merges are kept.
+const UNDONE: &str = "undone";
+
+/// The name under which it is kept what everything was settled from.
+const SETTLED: &str = "settled";
+
+/// Resolves what was extracted and writes the graph. The model is asked where rules do not decide.
+/// Nothing is done when nothing has changed since everything was settled. `fresh` is the number of
+/// chunks that this build has extracted from.
+pub(super) async fn resolve_all(
+    context: &Arc<BuildContext>,
+    fresh: usize,
+) -> Result<(StageReport, Written), KbError> {
+    let mut report = StageReport::default();
+    let base = Arc::clone(&context.base);
+    let settled = run_blocking("reading the ledger", move || settled(&base)).await?;
+    if let Some(written) = settled {
+        return Ok((report, written));
+    }
+    let mut stopped = false;
+    for _ in 0..ROUNDS {
+        let questions = open_questions(&context.base).await?;
+        if questions.is_empty() || stopped {
+            break;
+        }
+        let unmeasured = measure(&context.base, questions).await?;
+        // A new driver for each round: what failed in one is tried in the next.
+        let driver = Driver::new(SameEntity::new(context));
+        let units = unmeasured.into_iter().map(|asking| driver.stage().unit(asking)).collect();
+        let asked = driver.run_all(units).await?;
+        stopped = asked.done == 0;
+        // A unit that fails in every round failed once.
+        report.failed = 0;
+        report.pending = 0;
+        report.add(asked);
+    }
+    let (own, complete, pairs) = (Arc::clone(context), report.is_complete(), report.done);
+    let written = run_blocking("storing entities", move || {
+        let written = settle(&own.base)?;
+        if complete {
+            let store = own.store();
+            let print = store.read(|reader| print(reader))?;
+            store.write(|writer| {
+                let corpus = Corpus { fresh: fresh as u64, ..Corpus::default() };
+                remember_units(&SameEntity::new(&own), writer, &corpus, pairs)?;
+                writer.set_meta_value(SETTLED, &(print, written))
+            })?;
+        }
+        Ok(written)
+    })
+    .await?;
+    Ok((report, written))
+}
+
+/// What was written when everything was settled, if nothing has changed since.
+fn settled(base: &Base) -> Result<Option<Written>, KbError> {
+    let store = &base.store;
+    store.read(|reader| {
+        let held: Option<(Id, Written)> = reader.meta_value(SETTLED)?;
+        let print = print(reader)?;
+        Ok(held.filter(|(known, _)| *known == print).map(|(_, written)| written))
+    })
+}
+
+/// Hash of all that the graph is made of.
+fn print(reader: &Reader<'_>) -> heed::Result<Id> {
+    let mut hasher = blake3::Hasher::new();
+    let parts =
+        [(Task::Facts, Layer::Chunk), (Task::Graph, Layer::Chunk), (Task::Near, Layer::Entity)];
+    for of in parts.into_iter().chain([(Task::SameEntity, Layer::Entity)]) {
+        reader.each_asked(of, |key, input, done| {
+            hasher.update(&key.at.to_be_bytes());
+            hasher.update(&input.to_be_bytes());
+            hasher.update(&[u8::from(done)]);
+        })?;
+    }
+    let undone: Vec<Undone> = reader.meta_value(UNDONE)?.unwrap_or_default();
+    for print in undone.iter().flat_map(|undone| undone.one.iter().chain(&undone.two)) {
+        hasher.update(&print.to_be_bytes());
+    }
+    Ok(hash(&[hasher.finalize().as_bytes()]))
+}
+
+/// Resolves with what is known, asks nobody, and writes the graph.
+pub(super) fn settle(base: &Base) -> Result<Written, KbError> {
+    let store = &base.store;
+    let (reads, known) = store.read(|reader| Ok((extracted_chunks(reader)?, evidence(reader)?)))?;
+    let resolved = resolve(&reads, &known);
+    let written = graph::write(store, &reads, &resolved)?;
+    if written.changed {
+        store.write(|writer| community_store::mark_stale(writer))?;
+    }
+    Ok(written)
+}
+
+fn evidence(reader: &Reader<'_>) -> heed::Result<ResolutionEvidence> {
+    let mut known = ResolutionEvidence {
+        undone: reader.meta_value::<Vec<Undone>>(UNDONE)?.unwrap_or_default(),
+        ..ResolutionEvidence::default()
+    };
+    reader.each_done((Task::SameEntity, Layer::Entity), |_, _, verdict: Verdict| {
+        known.verdicts.push(verdict);
+        Ok(())
+    })?;
+    reader.each_done((Task::Near, Layer::Entity), |_, _, (one, two, near): (Id, Id, f32)| {
+        known.near.insert((one, two), near);
+        Ok(())
+    })?;
+    Ok(known)
+}
+
+/// Keeps the two sides of a merge apart from now on.
+pub(super) fn undo(base: &Base, undone: Undone) -> Result<Written, KbError> {
+    let store = &base.store;
+    store.write(|writer| {
+        let mut all: Vec<Undone> = writer.meta_value(UNDONE)?.unwrap_or_default();
+        if !all.contains(&undone) {
+            all.push(undone);
+        }
+        writer.set_meta_value(UNDONE, &all)
+    })?;
+    settle(base)
+}
+
+async fn open_questions(base: &Arc<Base>) -> Result<Vec<Comparison>, KbError> {
+    let base = Arc::clone(base);
+    run_blocking("resolving entities", move || {
+        let store = &base.store;
+        let (reads, known) =
+            store.read(|reader| Ok((extracted_chunks(reader)?, evidence(reader)?)))?;
+        let Resolved { locals, questions, .. } = resolve(&reads, &known);
+        let mut names: HashMap<Id, String> = HashMap::new();
+        store.read(|reader| {
+            for read in &reads {
+                if let Entry::Vacant(name) = names.entry(read.document_id) {
+                    let record: DocumentRecord = reader.linked(read.document)?;
+                    name.insert(record.names.into_iter().next().unwrap_or_default());
+                }
+            }
+            Ok(())
+        })?;
+        Ok(questions.iter().map(|question| comparison(question, &locals, &names)).collect())
+    })
+    .await
+}
+
+fn comparison(question: &Question, locals: &[Local], names: &HashMap<Id, String>) -> Comparison {
+    let mut documents = BTreeSet::new();
+    let mut side = |of: &[usize]| {
+        let of: Vec<&Local> = of.iter().take(SHOWN).map(|at| &locals[*at]).collect();
+        let shown: BTreeSet<&String> = of.iter().flat_map(|local| local.names()).collect();
+        let described: Vec<&String> = of.iter().flat_map(|local| &local.descriptions).collect();
+        let from: BTreeSet<Id> = of.iter().map(|local| local.document).collect();
+        documents.extend(from.iter().copied());
+        ComparisonSide {
+            names: shown.into_iter().take(SHOWN).cloned().collect(),
+            kind: of.iter().find_map(|local| local.kind_word()).unwrap_or_default(),
+            descriptions: described.into_iter().take(SHOWN).cloned().collect(),
+            documents: from.iter().filter_map(|id| names.get(id).cloned()).collect(),
+        }
+    };
+    let (one, two) = (side(&question.one), side(&question.two));
+    Comparison { one, two, prints: question.prints, documents: documents.into_iter().collect() }
+}
+
+/// Measures how near descriptions are, where there is an embedder; what that decides needs no
+/// model. Returns the questions that are left.
+async fn measure(base: &Arc<Base>, questions: Vec<Comparison>) -> Result<Vec<Comparison>, KbError> {
+    let Some(embedder) = base.embedder.clone() else { return Ok(questions) };
+    let input = hash(&[embedder.model().as_bytes()]);
+    let key = |asking: &Comparison| near_key(asking.prints);
+    let open = base.store.read(|reader| {
+        let mut open = vec![];
+        for asking in &questions {
+            let described = [&asking.one, &asking.two].map(|side| side.descriptions.join(" "));
+            if described.iter().all(|text| !text.is_empty())
+                && !reader.is_done(key(asking), input)?
+            {
+                open.push((asking.prints, described));
+            }
+        }
+        Ok(open)
+    })?;
+    let texts: Vec<&str> =
+        open.iter().flat_map(|(_, sides)| sides.iter().map(String::as_str)).collect();
+    // Without vectors the model decides alone: an embedder that is down loses nothing.
+    let vectors = embed_texts(embedder.as_ref(), &texts, EmbedRole::Passage).await;
+    let vectors = vectors.unwrap_or_default();
+    let cosine = |[one, two]: &[Vector; 2]| one.iter().zip(two).map(|(a, b)| a * b).sum();
+    let pairs = open.iter().zip(vectors.as_chunks::<2>().0);
+    let near: HashMap<(Id, Id), f32> =
+        pairs.map(|((prints, _), pair)| (*prints, cosine(pair))).collect();
+    base.store.write(|writer| {
+        for ((one, two), near) in &near {
+            writer.put_done(near_key((*one, *two)), input, &(one, two, near))?;
+        }
+        Ok(())
+    })?;
+    if near.is_empty() {
+        return Ok(questions);
+    }
+    // Some are settled now; the others are the same.
+    open_questions(base).await
+}
+
+fn near_key((one, two): (Id, Id)) -> UnitKey {
+    let id = hash(&[&one.to_be_bytes(), &two.to_be_bytes()]);
+    UnitKey::with_id(Task::Near, Layer::Entity, id)
+}

@@ -1,0 +1,160 @@
+//! Knowledge extracted from the chunks: entities and facts, tables of relations, tags, summaries,
+//! communities. Each is on or off, each is asked for unit by unit and never twice, and each goes
+//! with the documents it came from. The [stages](crate::stages) ask the models; what is made of the
+//! replies is here.
+mod community_graph;
+mod community_store;
+mod evidence;
+mod extraction;
+mod forget;
+#[cfg(test)]
+mod forget_tests;
+mod graph;
+mod louvain;
+#[cfg(test)]
+mod measure;
+mod merges;
+mod relation_tables;
+mod resolve;
+mod tag_collection;
+
+use std::sync::Arc;
+
+use halma_core::{Layer, Limit, UsageTotal};
+use serde::Serialize;
+
+pub(crate) use community_store::communities_exist;
+pub use extraction::LeftOut;
+pub(crate) use extraction::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
+pub(crate) use forget::forget_document;
+pub use merges::{Merge, MergeSide};
+pub use resolve::MergeRule;
+pub(crate) use resolve::{Verdict, names};
+pub(crate) use tag_collection::{CLASSES_KEY, TagClass, TagVocabulary, Tags};
+
+use crate::error::run_blocking;
+use crate::stages::{BuildContext, Driver, Facts, StageReport, summarize};
+use crate::store::Task;
+use crate::{Entities, KbError};
+
+/// What one run extracted. Counts of things are those of the whole base.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Extracted {
+    /// Units that the model did in this run.
+    pub units: usize,
+    pub entities: usize,
+    pub facts: usize,
+    pub merges: usize,
+    /// Rows of tables made of facts.
+    pub rows: usize,
+    pub tags: usize,
+    pub summaries: usize,
+    pub communities: usize,
+    /// What of the replies about this base's chunks was not kept.
+    pub left_out: LeftOut,
+    /// Units that failed and are tried again by the next run.
+    pub failed: usize,
+    /// Units that were not tried.
+    pub pending: usize,
+    pub usage: UsageTotal,
+    pub spent: Option<Limit>,
+    /// The last reason for which a unit failed.
+    pub failure: Option<String>,
+}
+
+impl Extracted {
+    fn add(&mut self, report: StageReport) {
+        self.units += report.done;
+        self.failed += report.failed;
+        self.pending += report.pending;
+        self.usage.add(report.usage);
+        self.spent = self.spent.or(report.spent);
+        self.failure = report.failure.or(self.failure.take());
+    }
+}
+
+/// Runs every stage that the settings ask for. What is done is left alone. `new_chunks` are those
+/// that this run has added to the base.
+pub(crate) async fn extract_knowledge(
+    context: &Arc<BuildContext>,
+    new_chunks: usize,
+) -> Result<Extracted, KbError> {
+    let mut fresh = new_chunks;
+    let settings = &context.settings;
+    let mut extracted = Extracted::default();
+    if settings.entities == Entities::Model {
+        let report = Driver::new(Facts::new(context)).run_backlog().await?;
+        fresh = report.done;
+        extracted.add(report);
+        let (report, written) = evidence::resolve_all(context, fresh).await?;
+        extracted.add(report);
+        (extracted.entities, extracted.facts) = (written.entities, written.facts);
+        extracted.merges = written.merges;
+        extracted.left_out = left_out(context).await?;
+    }
+    extracted.rows = relation_tables::update_all(context).await?;
+    if settings.tags {
+        let (report, tags) = tag_collection::tag_all(context).await?;
+        extracted.add(report);
+        extracted.tags = tags;
+    }
+    if settings.summaries {
+        let (report, summaries) = summarize(context).await?;
+        extracted.add(report);
+        extracted.summaries = summaries;
+    }
+    if settings.communities {
+        let (report, communities) = community_store::update_all(context, fresh).await?;
+        extracted.add(report);
+        extracted.communities = communities;
+    }
+    Ok(extracted)
+}
+
+/// Units of one task in the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TaskUnits {
+    pub task: &'static str,
+    pub done: u64,
+    /// Tried again by the next run.
+    pub failed: u64,
+}
+
+impl crate::Base {
+    /// What has been extracted, task by task, and what failed. Tasks that were never begun are
+    /// left out.
+    pub fn extracted_units(&self) -> Result<Vec<TaskUnits>, KbError> {
+        let counts = self.store.read(|reader| reader.unit_counts())?;
+        let line = |(task, counts): (Task, crate::store::UnitCounts)| TaskUnits {
+            task: task.name(),
+            done: counts.done,
+            failed: counts.failed,
+        };
+        Ok(counts.into_iter().map(line).collect())
+    }
+}
+
+/// What was left out of all replies that the base holds.
+async fn left_out(context: &Arc<BuildContext>) -> Result<LeftOut, KbError> {
+    let base = Arc::clone(&context.base);
+    let left_out = run_blocking("reading the ledger", move || {
+        base.store.read(|reader| {
+            let mut sum = LeftOut::default();
+            reader.each_done((Task::Facts, Layer::Chunk), |_, _, extraction: Extraction| {
+                sum.add(extraction.left_out);
+                Ok(())
+            })?;
+            Ok(sum)
+        })
+    })
+    .await?;
+    if left_out.beyond_limit > 0 {
+        tracing::warn!(
+            "{} entities and facts were more than {} and {} of one chunk and are left out",
+            left_out.beyond_limit,
+            MOST_ENTITIES,
+            MOST_FACTS
+        );
+    }
+    Ok(left_out)
+}

@@ -1,0 +1,327 @@
+//! Tables of a named relation, made of facts: who founded what, with the sentence that says so.
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use halma_core::{EmbedRole, Layer};
+
+use crate::error::run_blocking;
+use crate::lexical::query_terms;
+use crate::stages::{BuildContext, embed_texts};
+use crate::store::{
+    ChunkRecord, Column, ColumnKind, EntityRecord, FactRecord, Id, Place, Reader, Row, RowRecord,
+    TableRecord, Writer, hash,
+};
+use crate::{Base, KbError};
+
+/// Relations whose vectors are so near are the same.
+const NEAR: f32 = 0.8;
+
+/// The name under which the relations that have a table are kept.
+const RELATIONS: &str = "relations";
+
+/// Which side of a relation the doer stands on: the founder, the author, the capital.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doer {
+    Head,
+    Tail,
+}
+
+/// A relation by its words, so that `founder of`, `founded` and `was founded by` are one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Relation {
+    stems: BTreeSet<String>,
+    doer: Doer,
+}
+
+impl Relation {
+    fn new(words: &str) -> Self {
+        let lower = words.to_lowercase();
+        let said: Vec<&str> = lower.split_whitespace().collect();
+        let carries = |word: &&&str| !EMPTY.contains(*word);
+        let kept: Vec<&str> = said.iter().filter(carries).copied().collect();
+        let stems = query_terms(&kept.join(" ")).iter().map(|stem| root(stem)).collect();
+        let last = said.last().copied().unwrap_or("");
+        let noun = kept.last().is_some_and(|word| !is_verb(word));
+        let doer = if last == "by"
+            || (noun && last != "of" && !said.iter().any(|w| PLACING.contains(w)))
+        {
+            Doer::Tail
+        } else {
+            Doer::Head
+        };
+        Self { stems, doer }
+    }
+}
+
+/// Words of a relation that say nothing about which it is.
+const EMPTY: &[&str] = &[
+    "is", "was", "are", "were", "be", "been", "has", "have", "had", "by", "of", "the", "a", "an",
+    "its", "their",
+];
+
+/// After these a relation reads from the thing to its place.
+const PLACING: &[&str] = &["in", "at", "on", "to", "from", "for", "with", "into"];
+
+fn is_verb(word: &str) -> bool {
+    word.ends_with("ed")
+        || word.ends_with("es")
+        || (word.ends_with('s') && !word.ends_with("ss"))
+        || ["wrote", "made", "won", "led", "born", "sold", "built", "held", "ran", "sang"]
+            .contains(&word)
+}
+
+/// What `founder`, `founded` and `founding` have in common, beyond their stem.
+fn root(stem: &str) -> String {
+    let written = [("wrote", "writ"), ("written", "writ"), ("won", "win"), ("led", "lead")];
+    if let Some((_, root)) = written.iter().find(|(word, _)| *word == stem) {
+        return (*root).to_owned();
+    }
+    for ending in ["er", "or", "ion", "e"] {
+        if let Some(root) = stem.strip_suffix(ending).filter(|root| root.chars().count() > 3) {
+            return root.to_owned();
+        }
+    }
+    stem.to_owned()
+}
+
+/// The facts of one relation, as rows.
+struct Made {
+    relation: String,
+    columns: Vec<Column>,
+    rows: Vec<Line>,
+}
+
+struct Line {
+    fact: Id,
+    chunk: Row,
+    place: Place,
+    cells: Vec<String>,
+}
+
+/// Makes or renews the tables that the settings name, and removes those they name no more.
+/// Returns how many rows there are.
+pub(super) async fn update_all(context: &Arc<BuildContext>) -> Result<usize, KbError> {
+    let wanted = context.settings.tables_of.clone();
+    let base = &context.base;
+    if wanted.is_empty() && base.store.read(|reader| made_of(reader))?.is_empty() {
+        return Ok(0);
+    }
+    let near = nearness(&context.base, &wanted).await?;
+    let base = Arc::clone(&context.base);
+    run_blocking("making tables", move || {
+        let store = &base.store;
+        let tables = store.read(|reader| {
+            if wanted.is_empty() {
+                return Ok(vec![]);
+            }
+            let facts = reader.all_facts()?;
+            wanted.iter().map(|relation| collect(reader, relation, (&facts, &near))).collect()
+        })?;
+        store.write(|writer| write(writer, &tables))?;
+        Ok(tables.iter().map(|table| table.rows.len()).sum())
+    })
+    .await
+}
+
+/// Cosines of wanted relations and those of the base.
+type Nearness = HashMap<(String, String), f32>;
+
+/// How near every relation of the base is to those that are wanted, where there is an embedder.
+async fn nearness(base: &Arc<Base>, wanted: &[String]) -> Result<Nearness, KbError> {
+    let mut near = HashMap::new();
+    let Some(embedder) = base.embedder.as_ref().filter(|_| !wanted.is_empty()) else {
+        return Ok(near);
+    };
+    let facts = base.store.read(|reader| Ok(reader.all_facts()?))?;
+    let said: BTreeSet<String> = facts.into_iter().map(|(_, fact)| fact.relation).collect();
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    let asked: Vec<&str> = wanted.iter().map(String::as_str).collect();
+    // Without vectors relations are matched by their words alone.
+    let embedder = embedder.as_ref();
+    let Ok(ours) = embed_texts(embedder, &asked, EmbedRole::Query).await else { return Ok(near) };
+    let theirs = embed_texts(embedder, &said, EmbedRole::Passage).await;
+    for (relation, vector) in said.iter().zip(theirs.unwrap_or_default()) {
+        for (name, own) in asked.iter().zip(&ours) {
+            let cosine = own.iter().zip(&vector).map(|(a, b)| a * b).sum();
+            near.insert(((*name).to_owned(), (*relation).to_owned()), cosine);
+        }
+    }
+    Ok(near)
+}
+
+fn collect(
+    reader: &Reader<'_>,
+    name: &str,
+    (facts, near): (&[(Row, FactRecord)], &Nearness),
+) -> heed::Result<Made> {
+    let wanted = Relation::new(name);
+    let mut rows = vec![];
+    let (mut heads, mut tails): (BTreeMap<String, usize>, BTreeMap<String, usize>) =
+        Default::default();
+    for (_, fact) in facts {
+        let said = Relation::new(&fact.relation);
+        let cosine = near.get(&(name.to_owned(), fact.relation.clone()));
+        let same = !wanted.stems.is_empty() && said.stems == wanted.stems;
+        if !same && cosine.is_none_or(|cosine| *cosine < NEAR) {
+            continue;
+        }
+        let (first, second) =
+            if said.doer == wanted.doer { (fact.head, fact.tail) } else { (fact.tail, fact.head) };
+        let head: EntityRecord = reader.linked(first)?;
+        let tail: EntityRecord = reader.linked(second)?;
+        let chunk: ChunkRecord = reader.linked(fact.chunk)?;
+        *heads.entry(head.kind).or_default() += 1;
+        *tails.entry(tail.kind).or_default() += 1;
+        let cells = vec![head.name, tail.name, fact.text.clone()];
+        rows.push(Line { fact: fact.id, chunk: fact.chunk, place: chunk.place, cells });
+    }
+    rows.sort_by(|a, b| (&a.cells, a.fact).cmp(&(&b.cells, b.fact)));
+    let columns = vec![
+        column(most(&heads).unwrap_or_else(|| "subject".to_owned())),
+        column(match most(&tails) {
+            Some(kind) => format!("{name} ({kind})"),
+            None => name.to_owned(),
+        }),
+        column("evidence".to_owned()),
+    ];
+    Ok(Made { relation: name.to_owned(), columns, rows })
+}
+
+fn column(name: String) -> Column {
+    Column { name, kind: ColumnKind::Text }
+}
+
+/// The most frequent word, if there is one.
+fn most(counts: &BTreeMap<String, usize>) -> Option<String> {
+    let best = counts.iter().max_by_key(|(word, count)| (**count, std::cmp::Reverse(*word)));
+    best.map(|(word, _)| word.clone()).filter(|word| !word.is_empty())
+}
+
+fn write(writer: &mut Writer<'_>, tables: &[Made]) -> heed::Result<()> {
+    let mut kept = vec![];
+    for made in tables.iter().filter(|made| !made.rows.is_empty()) {
+        put(writer, made)?;
+        kept.push(made.relation.clone());
+    }
+    for relation in made_of(writer)?.iter().filter(|name| !kept.contains(name)) {
+        if let Some(row) = writer.find(Layer::Table, table_id(relation))? {
+            let table: TableRecord = writer.linked(row)?;
+            remove_rows(writer, &table)?;
+            writer.remove_node::<TableRecord>(row)?;
+        }
+    }
+    writer.set_meta_value(RELATIONS, &kept)
+}
+
+/// The relations that have a table.
+fn made_of(reader: &Reader<'_>) -> heed::Result<Vec<String>> {
+    Ok(reader.meta_value(RELATIONS)?.unwrap_or_default())
+}
+
+fn table_id(relation: &str) -> Id {
+    hash(&[b"relation", relation.as_bytes()])
+}
+
+/// Puts in a table unless it is there as it should be.
+fn put(writer: &mut Writer<'_>, made: &Made) -> heed::Result<()> {
+    let id = table_id(&made.relation);
+    let held = writer.find(Layer::Table, id)?;
+    let table = match held {
+        Some(row) => row,
+        None => writer.take_rows(Layer::Table, 1)?,
+    };
+    let record = |rows| TableRecord {
+        id,
+        document: None,
+        section: None,
+        place: Place::default(),
+        caption: Some(made.relation.clone()),
+        columns: made.columns.clone(),
+        rows,
+        page: None,
+        merged: vec![],
+        relation: Some(made.relation.clone()),
+    };
+    let line = |(number, line): (u32, &Line)| RowRecord {
+        id: hash(&[&id.to_be_bytes(), &line.fact.to_be_bytes()]),
+        table,
+        chunk: line.chunk,
+        number,
+        place: line.place,
+        cells: line.cells.clone(),
+    };
+    let rows: Vec<RowRecord> = (1_u32..).zip(&made.rows).map(line).collect();
+    if let Some(known) = writer.node::<TableRecord>(table)? {
+        let mut held = vec![];
+        for row in known.rows.0..known.rows.1 {
+            held.extend(writer.node::<RowRecord>(row)?);
+        }
+        if held == rows && known == record(known.rows) {
+            return Ok(());
+        }
+        remove_rows(writer, &known)?;
+    }
+    let first = writer.take_rows(Layer::Row, rows.len())?;
+    let mut row = first;
+    for line in &rows {
+        writer.put_node(row, line)?;
+        row += 1;
+    }
+    writer.put_node(table, &record((first, row)))
+}
+
+fn remove_rows(writer: &mut Writer<'_>, table: &TableRecord) -> heed::Result<()> {
+    for row in table.rows.0..table.rows.1 {
+        writer.remove_node::<RowRecord>(row)?;
+    }
+    Ok(())
+}
+
+/// Takes the rows out that rest on one of these chunks, and tables that have none left.
+pub(super) fn forget_rows(
+    writer: &mut Writer<'_>,
+    chunks: std::ops::Range<Row>,
+) -> heed::Result<()> {
+    for relation in made_of(writer)? {
+        let Some(at) = writer.find(Layer::Table, table_id(&relation))? else { continue };
+        let table: TableRecord = writer.linked(at)?;
+        let mut left = 0;
+        for row in table.rows.0..table.rows.1 {
+            match writer.node::<RowRecord>(row)? {
+                Some(line) if chunks.contains(&line.chunk) => {
+                    writer.remove_node::<RowRecord>(row)?;
+                }
+                Some(_) => left += 1,
+                None => {}
+            }
+        }
+        if left == 0 {
+            writer.remove_node::<TableRecord>(at)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relations_are_one_whatever_their_voice() {
+        let wanted = Relation::new("founder of");
+        for (words, doer) in [
+            ("founded", Doer::Head),
+            ("is the founder of", Doer::Head),
+            ("was founded by", Doer::Tail),
+            ("founder", Doer::Tail),
+            ("has founder", Doer::Tail),
+        ] {
+            let said = Relation::new(words);
+            assert_eq!((&said.stems, said.doer), (&wanted.stems, doer), "{words}");
+        }
+        assert_ne!(Relation::new("funded").stems, wanted.stems);
+        assert_eq!(Relation::new("wrote").stems, Relation::new("written by").stems);
+        assert_eq!(Relation::new("directed").stems, Relation::new("director").stems);
+        assert_eq!(Relation::new("located in").doer, Doer::Head);
+    }
+}

@@ -1,0 +1,149 @@
+//! Stages that ask a model once for each unit and keep what they accept of the reply in the ledger:
+//! all that extract knowledge.
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use halma_core::{Cx, Prompt};
+use minijinja::Value;
+use serde::Serialize;
+
+use super::{BuildContext, Corpus, Cost, SourceDocument, Stage, StageError};
+use crate::Phase;
+use crate::store::{Id, Reader, UnitKey, Writer};
+
+/// A unit whose result is kept in the ledger as it is.
+pub(crate) struct LedgerUnit<T> {
+    pub(crate) key: UnitKey,
+    /// Hash of the prompt and of everything it is given.
+    pub(crate) input: Id,
+    pub(crate) request: T,
+}
+
+impl<T> LedgerUnit<T> {
+    /// Whether it is done already.
+    pub(crate) fn is_done(&self, reader: &Reader<'_>) -> heed::Result<bool> {
+        reader.is_done(self.key, self.input)
+    }
+}
+
+/// What differs between stages that ask a model; everything else of [`Stage`] follows from it.
+pub(crate) trait AskStage: Send + Sync + Sized + 'static {
+    type Request: Send + Sync + 'static;
+    /// What the model replies, and what is kept of it.
+    type Reply: Send + Sync + 'static;
+    type Kept: Serialize + Send + 'static;
+
+    const PHASE: Phase;
+    /// As in the prompt's file.
+    const TASK: &'static str;
+    const PROMPT: Prompt<Self::Reply>;
+    /// Tokens of a reply, as expected.
+    const REPLY_TOKENS: u64;
+
+    fn build(&self) -> &Arc<BuildContext>;
+
+    /// See [`Stage::units`].
+    fn open(
+        &self,
+        _txn: &Reader<'_>,
+        _document: &SourceDocument,
+    ) -> heed::Result<Vec<LedgerUnit<Self::Request>>> {
+        Ok(vec![])
+    }
+
+    /// See [`Stage::expect`].
+    fn expectation(
+        &self,
+        _txn: &Reader<'_>,
+        _corpus: &Corpus,
+    ) -> heed::Result<Option<(u64, LedgerUnit<Self::Request>)>> {
+        Ok(None)
+    }
+
+    /// The variables of the prompt.
+    fn variables(&self, request: &Self::Request) -> Value;
+
+    /// Tokens of the reply to this request.
+    fn reply_tokens(&self, _request: &Self::Request) -> u64 {
+        Self::REPLY_TOKENS
+    }
+
+    /// Names of the documents whose words the model is shown.
+    fn documents<'a>(&self, request: &'a Self::Request) -> Vec<&'a str>;
+
+    /// What the model has to correct, if anything. What is wrong for the first time only is left
+    /// out when it is wrong again.
+    fn complaint(&self, _: &Self::Request, _: &Self::Reply, _first: bool) -> Option<String> {
+        None
+    }
+
+    /// What is kept of a reply.
+    fn accept(&self, request: &Self::Request, reply: Self::Reply)
+    -> Result<Self::Kept, StageError>;
+}
+
+impl<S: AskStage> Stage for S {
+    type Unit = LedgerUnit<S::Request>;
+    type Output = S::Kept;
+
+    const PHASE: Phase = <S as AskStage>::PHASE;
+
+    fn name(&self) -> &'static str {
+        S::TASK
+    }
+
+    fn prompt(&self) -> Option<&'static str> {
+        Some(S::PROMPT.name)
+    }
+
+    fn context(&self) -> &Arc<BuildContext> {
+        self.build()
+    }
+
+    fn units(
+        &self,
+        reader: &Reader<'_>,
+        document: &SourceDocument,
+    ) -> heed::Result<Vec<Self::Unit>> {
+        self.open(reader, document)
+    }
+
+    fn expect(
+        &self,
+        reader: &Reader<'_>,
+        corpus: &Corpus,
+    ) -> heed::Result<Option<(u64, Self::Unit)>> {
+        self.expectation(reader, corpus)
+    }
+
+    fn forecast(&self, unit: &Self::Unit) -> Cost {
+        let (variables, reply) = (self.variables(&unit.request), self.reply_tokens(&unit.request));
+        Cost::of_call(&self.build().setup, S::PROMPT.name, &variables, reply)
+    }
+
+    async fn run(&self, cx: &Cx, unit: &Self::Unit) -> Result<Option<S::Kept>, StageError> {
+        let request = &unit.request;
+        for document in self.documents(request) {
+            cx.quote(document);
+        }
+        let tries = AtomicUsize::new(0);
+        let check = |reply: &S::Reply| {
+            let first = tries.fetch_add(1, Ordering::Relaxed) == 0;
+            self.complaint(request, reply, first).map_or(Ok(()), Err)
+        };
+        let reply = cx.ask_checked(&S::PROMPT, self.variables(request), check).await?;
+        self.accept(request, reply).map(Some)
+    }
+
+    fn store(
+        &self,
+        writer: &mut Writer<'_>,
+        unit: &Self::Unit,
+        result: Result<S::Kept, String>,
+    ) -> heed::Result<()> {
+        match result {
+            Ok(kept) => writer.put_done(unit.key, unit.input, &kept),
+            Err(reason) => writer.put_failed(unit.key, unit.input, &reason),
+        }
+    }
+}

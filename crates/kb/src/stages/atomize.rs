@@ -1,0 +1,218 @@
+//! Chunks into atoms: a model's questions, or the chunk's own sentences.
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use halma_core::{Cx, Layer, Prompt};
+use minijinja::{Value, context};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::{Backlog, BuildContext, Cost, Pace, Searched, SourceDocument, Stage, StageError};
+use crate::atom::{AtomDraft, Source};
+use crate::store::{ChunkRecord, Reader, Row, State, Writer};
+use crate::{Atoms, Phase};
+
+/// The prompt that makes atoms.
+const ATOMIZE: Prompt<Vec<String>> = Prompt::lines("kb/atomize");
+
+/// Tokens of a question.
+const QUESTION_TOKENS: u64 = 13;
+
+/// Sentences are made by one thread; the chunks of which they may wait to be written.
+const SENTENCES_QUEUED: usize = 4096;
+
+/// A chunk that has no atoms of the kind that is wanted.
+pub(crate) struct Unatomized {
+    /// Where it is stored; `None` in an estimate.
+    row: Option<Row>,
+    source: Source,
+    /// Names of its document.
+    names: Vec<String>,
+}
+
+/// What was made of a chunk.
+pub(crate) struct Atomized {
+    atoms: Vec<AtomDraft>,
+    /// Atoms that were left out: more than are kept of one chunk.
+    left_out: usize,
+}
+
+pub(crate) struct Atomize {
+    context: Arc<BuildContext>,
+    /// Where new atoms go to be embedded.
+    queue: Option<UnboundedSender<Searched>>,
+    /// Rows of atoms that are not committed yet.
+    uncommitted: Mutex<Vec<Row>>,
+    atoms: AtomicUsize,
+    left_out: AtomicUsize,
+}
+
+impl Atomize {
+    pub(crate) fn new(
+        context: &Arc<BuildContext>,
+        queue: Option<UnboundedSender<Searched>>,
+    ) -> Self {
+        Self {
+            context: Arc::clone(context),
+            queue,
+            uncommitted: Mutex::default(),
+            atoms: AtomicUsize::new(0),
+            left_out: AtomicUsize::new(0),
+        }
+    }
+
+    /// Atoms that were stored, and those that were left out.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let left_out = self.left_out.load(Ordering::Relaxed);
+        if left_out > 0 {
+            let most = self.context.settings.max_atoms;
+            tracing::warn!("{left_out} atoms were left out: at most {most} are kept of one chunk");
+        }
+        (self.atoms.load(Ordering::Relaxed), left_out)
+    }
+
+    fn kind(&self) -> Atoms {
+        self.context.settings.atoms
+    }
+
+    fn most(&self) -> usize {
+        self.context.settings.max_atoms
+    }
+
+    /// Atoms that no model is asked for.
+    fn sentences(&self, source: &Source) -> Vec<AtomDraft> {
+        match self.kind() {
+            Atoms::Sentences => source.sentence_atoms(self.most()),
+            Atoms::Questions | Atoms::None => vec![],
+        }
+    }
+}
+
+fn variables(source: &Source) -> Value {
+    context! { chunk => context! { title => &source.title, text => &source.text } }
+}
+
+impl Stage for Atomize {
+    type Unit = Unatomized;
+    type Output = Atomized;
+
+    const PHASE: Phase = Phase::Atomize;
+
+    fn name(&self) -> &'static str {
+        "questions"
+    }
+
+    fn prompt(&self) -> Option<&'static str> {
+        (self.kind() == Atoms::Questions).then_some(ATOMIZE.name)
+    }
+
+    fn context(&self) -> &Arc<BuildContext> {
+        &self.context
+    }
+
+    fn pace(&self) -> Pace {
+        let asking = Pace { may_be_unable: false, ..Pace::of_models(&self.context.settings) };
+        match self.kind() {
+            Atoms::Questions => asking,
+            // In order, so that the same input hands out the same rows.
+            Atoms::Sentences | Atoms::None => {
+                Pace { in_flight: 1, queued: SENTENCES_QUEUED, ..asking }
+            }
+        }
+    }
+
+    fn units(
+        &self,
+        reader: &Reader<'_>,
+        document: &SourceDocument,
+    ) -> heed::Result<Vec<Unatomized>> {
+        let mut units = vec![];
+        for (_, chunk) in document.chunks() {
+            let known = match chunk.row {
+                Some(row) => reader.unit(row)?,
+                None => None,
+            };
+            let open = match known {
+                Some(unit) => unit.atoms != self.kind() || !matches!(unit.state, State::Done(_)),
+                None => document.row.is_none(),
+            };
+            if open {
+                let source = chunk.atom_source(&document.title);
+                units.push(Unatomized { row: chunk.row, source, names: document.names.clone() });
+            }
+        }
+        Ok(units)
+    }
+
+    fn backlog(&self, reader: &Reader<'_>) -> heed::Result<Backlog> {
+        let rows = reader.unatomized(self.kind())?;
+        let mut backlog = Backlog { documents: vec![], units: rows.len() };
+        for row in rows {
+            let chunk: ChunkRecord = reader.linked(row)?;
+            backlog.documents.push(chunk.document);
+        }
+        backlog.documents.sort_unstable();
+        backlog.documents.dedup();
+        Ok(backlog)
+    }
+
+    /// As many tokens as the chunk has: 1.02 for each of the chunk's in KAR³'s Table 12 (129, 122
+    /// and 123 of them for paragraphs of 139, 102 and 124 tokens, title included).
+    fn forecast(&self, unit: &Unatomized) -> Cost {
+        let Unatomized { source, .. } = unit;
+        if self.kind() != Atoms::Questions {
+            let atoms = self.sentences(source);
+            let length = |atom: &AtomDraft| (atom.text.len() + source.title.len()) as u64;
+            let characters = atoms.iter().map(length).sum();
+            return Cost { texts: atoms.len() as u64, characters, ..Cost::default() };
+        }
+        let reply = (source.text.len() as u64 / 4).max(8);
+        let asked = Cost::of_call(&self.context.setup, ATOMIZE.name, &variables(source), reply);
+        let texts = asked.completion_tokens / QUESTION_TOKENS;
+        let texts = texts.clamp(1, self.most().max(1) as u64);
+        Cost { texts, characters: asked.completion_tokens * 4, ..asked }
+    }
+
+    async fn run(&self, cx: &Cx, unit: &Unatomized) -> Result<Option<Atomized>, StageError> {
+        let Unatomized { source, names, .. } = unit;
+        if self.kind() != Atoms::Questions {
+            return Ok(Some(Atomized { atoms: self.sentences(source), left_out: 0 }));
+        }
+        for name in names {
+            cx.quote(name);
+        }
+        let questions = cx.ask(&ATOMIZE, variables(source)).await?;
+        let left_out = questions.len().saturating_sub(self.most());
+        Ok(Some(Atomized { atoms: source.question_atoms(questions, self.most()), left_out }))
+    }
+
+    fn store(
+        &self,
+        writer: &mut Writer<'_>,
+        unit: &Unatomized,
+        result: Result<Atomized, String>,
+    ) -> heed::Result<()> {
+        let Some(row) = unit.row else { return Ok(()) };
+        match result {
+            Ok(Atomized { atoms, left_out }) => {
+                let rows = writer.put_atoms(row, self.kind(), &atoms)?;
+                self.left_out.fetch_add(left_out, Ordering::Relaxed);
+                self.atoms.fetch_add(rows.len(), Ordering::Relaxed);
+                self.uncommitted.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
+                Ok(())
+            }
+            Err(reason) => writer.atomizing_failed(row, self.kind(), &reason),
+        }
+    }
+
+    fn committed(&self) {
+        let mut rows = self.uncommitted.lock().unwrap_or_else(PoisonError::into_inner);
+        for row in rows.drain(..) {
+            // Nobody listens where there is no embedder.
+            let _ = self.queue.as_ref().map(|queue| queue.send((Layer::Atom, row)));
+        }
+    }
+
+    fn texts(&self, output: &Atomized) -> u64 {
+        output.atoms.len() as u64
+    }
+}

@@ -1,0 +1,295 @@
+//! Texts into vectors, in batches, several in flight; what fails stays searchable by its words and
+//! is tried again by the next run.
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::{Stream, StreamExt};
+use halma_core::{Cx, EmbedRole, Embedder, Layer, LlmError, Vector};
+use tokio::sync::mpsc;
+
+use super::{BuildContext, Cost, Driver, Pace, StageError, StageReport};
+use crate::error::run_blocking;
+use crate::store::{History, Row, Writer};
+use crate::{Base, KbError, Phase};
+
+/// Texts sent in one call.
+pub(crate) const BATCH: usize = 128;
+
+/// Calls in flight.
+const IN_FLIGHT: usize = 8;
+
+/// Failed calls in a row after which the rest is left for another run: each has many texts.
+const GIVE_UP_AFTER: usize = 3;
+
+/// A node whose text is searched: layer and row.
+pub(crate) type Searched = (Layer, Row);
+
+/// What came of embedding.
+#[derive(Debug, Default)]
+pub(crate) struct Embedded {
+    pub(crate) done: usize,
+    /// Texts that were not tried.
+    pub(crate) pending: usize,
+    pub(crate) failure: Option<String>,
+}
+
+/// A batch of texts as it was sent: whole, or in parts where it was too long.
+pub(crate) struct Call {
+    texts: Vec<Searched>,
+    characters: u64,
+    vectors: Result<Vec<Vector>, KbError>,
+}
+
+/// How long any call was in flight: calls run concurrently, so their times cannot be added up.
+#[derive(Default)]
+struct Busy {
+    calls: usize,
+    since: Option<Instant>,
+    passed: Duration,
+}
+
+impl Busy {
+    fn begin(&mut self) {
+        self.calls += 1;
+        self.since.get_or_insert_with(Instant::now);
+    }
+
+    fn end(&mut self) {
+        self.calls = self.calls.saturating_sub(1);
+        if self.calls == 0 {
+            self.passed += self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
+        }
+    }
+
+    /// The time since this was last called.
+    fn take(&mut self) -> Duration {
+        if let Some(since) = self.since.as_mut() {
+            self.passed += since.elapsed();
+            *since = Instant::now();
+        }
+        std::mem::take(&mut self.passed)
+    }
+}
+
+pub(crate) struct Embed {
+    context: Arc<BuildContext>,
+    embedder: Arc<dyn Embedder>,
+    busy: Mutex<Busy>,
+    result: Mutex<Embedded>,
+}
+
+impl Embed {
+    /// Everything that has no vector of the embedder in use.
+    pub(crate) fn backlog_of(base: &Base) -> Result<Vec<Searched>, KbError> {
+        if base.embedder.is_none() {
+            return Ok(vec![]);
+        }
+        base.store.read(|reader| reader.awaiting_vector())
+    }
+
+    /// Embeds what comes out of `queue` until that is closed.
+    pub(crate) async fn run_queue(
+        context: &Arc<BuildContext>,
+        queue: mpsc::UnboundedReceiver<Searched>,
+        total: usize,
+    ) -> Result<Embedded, KbError> {
+        let Some(embedder) = context.base.embedder.clone() else {
+            return Ok(Embedded::default());
+        };
+        let driver = Driver::new(Self {
+            context: Arc::clone(context),
+            embedder,
+            busy: Mutex::default(),
+            result: Mutex::default(),
+        });
+        let StageReport { pending, failure, .. } = driver.run(batches(queue), total).await?;
+        let base = Arc::clone(&context.base);
+        let left = run_blocking("storing vectors", move || finish(&base)).await?;
+        let result = std::mem::take(&mut *driver.stage().result());
+        let failure = result.failure.or(failure);
+        Ok(Embedded { pending: if pending > 0 { left } else { 0 }, failure, ..result })
+    }
+
+    fn busy(&self) -> std::sync::MutexGuard<'_, Busy> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn result(&self) -> std::sync::MutexGuard<'_, Embedded> {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn texts_of(&self, unit: &[Searched]) -> Result<Vec<(Searched, String)>, KbError> {
+        let store = self.context.store();
+        store.read(|reader| {
+            let mut texts = vec![];
+            for (layer, row) in unit {
+                // What was replaced meanwhile needs no vector.
+                let text = reader.searched_text(*layer, *row)?;
+                texts.extend(text.map(|text| ((*layer, *row), text)));
+            }
+            Ok(texts)
+        })
+    }
+
+    fn store_call(&self, writer: &mut Writer<'_>, call: Call) -> heed::Result<()> {
+        let Call { texts, characters, vectors } = call;
+        let vectors = match vectors {
+            Ok(vectors) => vectors,
+            Err(reason) => {
+                let reason = reason.to_string();
+                writer.embedding_failed(&texts, &reason)?;
+                self.result().failure = Some(reason);
+                return Ok(());
+            }
+        };
+        let model = self.embedder.model();
+        let dimensions = vectors.first().map_or(0, Vec::len);
+        let number = writer.register_embedder(model, dimensions)?;
+        writer.set_origin(number, &self.context.base.origin)?;
+        for (text, vector) in texts.iter().zip(&vectors) {
+            // What was replaced meanwhile needs no vector.
+            if writer.holds(*text)? {
+                writer.embedded(number, *text, vector)?;
+            }
+        }
+        self.result().done += vectors.len();
+        let mut history = History::default();
+        history.add_embedded(model, characters, self.busy().take().as_secs_f64());
+        writer.add_history(&history)
+    }
+}
+
+/// Full batches of what comes, and a last one.
+fn batches(queue: mpsc::UnboundedReceiver<Searched>) -> impl Stream<Item = Vec<Searched>> {
+    futures::stream::unfold(queue, |mut queue| async {
+        let mut batch = Vec::with_capacity(BATCH);
+        while batch.len() < BATCH {
+            let room = BATCH - batch.len();
+            if queue.recv_many(&mut batch, room).await == 0 {
+                break;
+            }
+        }
+        (!batch.is_empty()).then_some((batch, queue))
+    })
+    .boxed()
+}
+
+impl super::Stage for Embed {
+    type Unit = Vec<Searched>;
+    type Output = Vec<Call>;
+
+    const PHASE: Phase = Phase::Embed;
+
+    fn name(&self) -> &'static str {
+        "embed"
+    }
+
+    fn prompt(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn context(&self) -> &Arc<BuildContext> {
+        &self.context
+    }
+
+    fn pace(&self) -> Pace {
+        let (in_flight, queued) = (IN_FLIGHT, IN_FLIGHT * 2);
+        Pace { in_flight, queued, give_up_after: GIVE_UP_AFTER, may_be_unable: false }
+    }
+
+    fn forecast(&self, unit: &Vec<Searched>) -> Cost {
+        Cost { calls: 1, texts: unit.len() as u64, ..Cost::default() }
+    }
+
+    fn weight(&self, unit: &Vec<Searched>) -> usize {
+        unit.len()
+    }
+
+    /// One call, or several where the texts are too long together.
+    async fn run(&self, _: &Cx, unit: &Vec<Searched>) -> Result<Option<Vec<Call>>, StageError> {
+        let mut open = vec![self.texts_of(unit).map_err(StageError::Base)?];
+        let mut calls: Vec<Call> = vec![];
+        while let Some(mut batch) = open.pop().filter(|batch| !batch.is_empty()) {
+            let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
+            self.busy().begin();
+            let vectors = embed_once(self.embedder.as_ref(), &texts, EmbedRole::Passage).await;
+            self.busy().end();
+            if let Err(KbError::Embed { source: LlmError::TooLong { .. }, .. }) = vectors
+                && batch.len() > 1
+            {
+                let rest = batch.split_off(batch.len() / 2);
+                open.extend([rest, batch]);
+                continue;
+            }
+            let characters = texts.iter().map(|text| text.chars().count() as u64).sum();
+            let texts = batch.into_iter().map(|(text, _)| text).collect();
+            calls.push(Call { texts, characters, vectors });
+        }
+        // A batch of which every part failed says that the embedder is down.
+        if calls.iter().all(|call| call.vectors.is_err())
+            && let Some(Err(reason)) = calls.pop().map(|call| call.vectors)
+        {
+            return Err(StageError::Failed(reason));
+        }
+        Ok(Some(calls))
+    }
+
+    fn store(
+        &self,
+        writer: &mut Writer<'_>,
+        unit: &Vec<Searched>,
+        result: Result<Vec<Call>, String>,
+    ) -> heed::Result<()> {
+        match result {
+            Ok(calls) => calls.into_iter().try_for_each(|call| self.store_call(writer, call))?,
+            Err(reason) => writer.embedding_failed(unit, &reason)?,
+        }
+        writer.switch_when_complete().map(|_| ())
+    }
+}
+
+/// When nothing is missing any more, vectors of former embedders go. Returns what is missing and
+/// was not tried.
+fn finish(base: &Base) -> Result<usize, KbError> {
+    let store = &base.store;
+    let Some(embedder) = &base.embedder else { return Ok(0) };
+    let number = store.write(|writer| {
+        // What was the last to be missing may have been removed instead of embedded.
+        writer.switch_when_complete()?;
+        Ok(writer.embedder(embedder.model())?.map(|(number, _)| number))
+    })?;
+    store.write(|writer| writer.forget_others(number))?;
+    let missing = Embed::backlog_of(base)?.len();
+    let failed = store.read(|reader| reader.count_unembedded())?;
+    Ok(missing.saturating_sub(failed))
+}
+
+/// The vectors of texts that go into one call; each has the same length and finite numbers.
+async fn embed_once(
+    embedder: &dyn Embedder,
+    texts: &[&str],
+    role: EmbedRole,
+) -> Result<Vec<Vector>, KbError> {
+    let model = || embedder.model().to_owned();
+    let vectors = embedder.embed(texts, role).await;
+    let vectors = vectors.map_err(|source| KbError::Embed { model: model(), source })?;
+    let length = vectors.first().map_or(0, Vec::len);
+    let sound = |v: &Vector| v.len() == length && v.iter().all(|x| x.is_finite());
+    if vectors.len() == texts.len() && length > 0 && vectors.iter().all(sound) {
+        return Ok(vectors);
+    }
+    Err(KbError::BadVectors { model: model(), asked: texts.len(), got: vectors.len() })
+}
+
+/// The vectors of any number of texts, in order.
+pub(crate) async fn embed_texts(
+    embedder: &dyn Embedder,
+    texts: &[&str],
+    role: EmbedRole,
+) -> Result<Vec<Vector>, KbError> {
+    let mut vectors = Vec::with_capacity(texts.len());
+    for batch in texts.chunks(BATCH) {
+        vectors.extend(embed_once(embedder, batch, role).await?);
+    }
+    Ok(vectors)
+}

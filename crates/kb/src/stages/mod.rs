@@ -1,0 +1,203 @@
+//! The stages of a build: describing figures, chunking, atomizing, embedding, and extracting
+//! knowledge. A stage says what its units of work are, what one is expected to cost, how it is done
+//! and how its result is stored; [`Driver`] does everything else for all of them, and an estimate
+//! is the sum of their forecasts over the same units.
+mod ask;
+mod atomize;
+mod chunk;
+mod communities;
+mod describe;
+mod driver;
+mod embed;
+mod facts;
+mod forecast;
+mod resolve;
+mod source;
+mod summaries;
+mod tags;
+
+use std::sync::Arc;
+
+use halma_core::{Cx, Error, Limit, Llm, Meter, Setup};
+
+pub(crate) use ask::{AskStage, LedgerUnit};
+pub(crate) use atomize::Atomize;
+pub(crate) use chunk::{Chunk, Uncut};
+pub(crate) use communities::{Communities, CommunityRequest, CommunityText};
+pub(crate) use describe::{Describe, FigureRequest, insert_description};
+pub(crate) use driver::{Driver, StageReport};
+pub(crate) use embed::{BATCH as EMBED_BATCH, Embed, Searched, embed_texts};
+pub(crate) use facts::Facts;
+pub(crate) use forecast::{Corpus, Cost, Forecast, Forecaster, Tally};
+pub(crate) use resolve::{Comparison, ComparisonSide, SameEntity};
+pub(crate) use source::{Passage, SourceChunk, SourceDocument, SourceSection, prompt_hash};
+pub(crate) use summaries::{Summarize, forget_summaries, summarize};
+pub(crate) use tags::{Tag, TagClasses};
+
+use crate::store::{History, Reader, Row, Store, Writer};
+use crate::{Base, KbError, KbSettings, Phase, Progress};
+
+/// What the stages of one build share.
+pub(crate) struct BuildContext {
+    pub(crate) base: Arc<Base>,
+    pub(crate) settings: KbSettings,
+    pub(crate) setup: Arc<Setup>,
+    pub(crate) meter: Arc<Meter>,
+    pub(crate) progress: Progress,
+}
+
+impl BuildContext {
+    pub(crate) fn store(&self) -> &Store {
+        &self.base.store
+    }
+
+    /// The model that a prompt goes to.
+    pub(crate) fn model_of(&self, prompt: &str) -> &Arc<dyn Llm> {
+        let info = self.setup.prompts.list().into_iter().find(|info| info.name == prompt);
+        self.setup.models.for_role(info.as_ref().map_or("", |info| info.role.as_str()))
+    }
+}
+
+/// Notes how many units there were of a stage whose units only an earlier stage could tell, for the
+/// next estimate.
+pub(crate) fn remember_units<S: Stage>(
+    stage: &S,
+    writer: &mut Writer<'_>,
+    corpus: &Corpus,
+    actual: usize,
+) -> heed::Result<()> {
+    let expected = stage.expect(writer, corpus)?.map_or(0, |(count, _)| count);
+    let Some(prompt) = stage.prompt() else { return Ok(()) };
+    let mut history = History::default();
+    let model = stage.context().model_of(prompt).model().to_owned();
+    history.add_units((prompt, &model), expected, actual as u64);
+    writer.add_history(&history)
+}
+
+/// One kind of work of a build.
+pub(crate) trait Stage: Send + Sync + Sized + 'static {
+    /// Everything that doing the unit takes.
+    type Unit: Send + Sync + 'static;
+    type Output: Send + 'static;
+
+    /// As it is shown while it runs.
+    const PHASE: Phase;
+
+    /// As it is named in an estimate: the task in its prompt's file.
+    fn name(&self) -> &'static str;
+
+    /// The prompt that a model is asked with; `None` where no model is asked.
+    fn prompt(&self) -> Option<&'static str>;
+
+    fn context(&self) -> &Arc<BuildContext>;
+
+    fn pace(&self) -> Pace {
+        Pace::of_models(&self.context().settings)
+    }
+
+    /// The units of a document that are left to do. Units that are known only when an earlier stage
+    /// is done are made of what is expected of that. By default no unit is of a stored document.
+    fn units(
+        &self,
+        _txn: &Reader<'_>,
+        _document: &SourceDocument,
+    ) -> heed::Result<Vec<Self::Unit>> {
+        Ok(vec![])
+    }
+
+    /// The documents of the base that have units left. By default all are looked at.
+    fn backlog(&self, reader: &Reader<'_>) -> heed::Result<Backlog> {
+        driver::scan(self, reader)
+    }
+
+    /// For units that belong to no single document: how many are expected, all like this one.
+    fn expect(
+        &self,
+        _txn: &Reader<'_>,
+        _corpus: &Corpus,
+    ) -> heed::Result<Option<(u64, Self::Unit)>> {
+        Ok(None)
+    }
+
+    /// What a unit is expected to cost, before anything is known about the model.
+    fn forecast(&self, unit: &Self::Unit) -> Cost;
+
+    /// Does a unit. `None`: what it is about is gone.
+    fn run(
+        &self,
+        cx: &Cx,
+        unit: &Self::Unit,
+    ) -> impl Future<Output = Result<Option<Self::Output>, StageError>> + Send;
+
+    /// Stores the result of a unit, or the reason for which it failed.
+    fn store(
+        &self,
+        writer: &mut Writer<'_>,
+        unit: &Self::Unit,
+        result: Result<Self::Output, String>,
+    ) -> heed::Result<()>;
+
+    /// Called after what was stored has been committed.
+    fn committed(&self) {}
+
+    /// How much of the progress a unit is.
+    fn weight(&self, _unit: &Self::Unit) -> usize {
+        1
+    }
+
+    /// Texts in a result that are embedded next.
+    fn texts(&self, _output: &Self::Output) -> u64 {
+        0
+    }
+}
+
+/// How a stage is driven.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    /// Units done at the same time.
+    pub(crate) in_flight: usize,
+    /// Results that may wait to be written.
+    pub(crate) queued: usize,
+    /// After this many failures in a row the rest is left for another run: the endpoint is down or
+    /// refuses the key, and every further call would only cost time.
+    pub(crate) give_up_after: usize,
+    /// Whether a model that refuses the first units cannot do the task at all, as an offline model.
+    /// Units are done one at a time until one is answered.
+    pub(crate) may_be_unable: bool,
+}
+
+impl Pace {
+    /// The pace of a stage that asks models.
+    pub(crate) fn of_models(settings: &KbSettings) -> Self {
+        let in_flight = settings.concurrency.max(1);
+        Self { in_flight, queued: in_flight, give_up_after: 16, may_be_unable: true }
+    }
+}
+
+/// Documents of the base with units left, and how many units these are.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Backlog {
+    pub(crate) documents: Vec<Row>,
+    pub(crate) units: usize,
+}
+
+/// Why a unit has no result.
+pub(crate) enum StageError {
+    /// The budget is spent: the unit was not tried.
+    Spent(Limit),
+    /// The model failed, or its reply did not fit.
+    Model(Error),
+    /// Something else that may work in the next run.
+    Failed(KbError),
+    /// The base cannot be read or written: the run ends.
+    Base(KbError),
+}
+
+impl From<Error> for StageError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Spent(limit) => Self::Spent(limit),
+            error => Self::Model(error),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Tags (PIKE-RAG, Figure 7): finding classes of tags in a sample of the corpus, and tagging every
+//! chunk with tags of those classes.
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use halma_core::{Layer, Prompt};
+use minijinja::{Value, context};
+use serde::Deserialize;
+
+use super::{
+    AskStage, BuildContext, Corpus, LedgerUnit, Passage, SourceDocument, StageError, prompt_hash,
+};
+use crate::Phase;
+use crate::extract::names::form;
+use crate::extract::{CLASSES_KEY, TagClass, TagVocabulary, Tags};
+use crate::store::{Id, Reader, Task, hash};
+
+/// Passages that the classes are found in, and how much is shown of each.
+const SAMPLE: usize = 24;
+const SAMPLE_CHARS: usize = 600;
+const MOST_CLASSES: usize = 12;
+const MOST_TAGS: usize = 16;
+/// A longer tag is a sentence, in characters.
+const LONGEST_TAG: usize = 80;
+
+/// Expected of a corpus that has no classes yet.
+const EXPECTED_CLASSES: usize = 8;
+
+/// The classes are found again when the base has grown to this many times what they were found in:
+/// often enough to fit, seldom enough that tagging everything again costs no more than once more.
+const GROWN: u64 = 2;
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct ClassesReply {
+    classes: Vec<TagClass>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct TagReply {
+    tags: Vec<ClassedTag>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct ClassedTag {
+    class: String,
+    tag: String,
+}
+
+/// Finds the classes of tags of the corpus.
+pub(crate) struct TagClasses {
+    context: Arc<BuildContext>,
+    prompt: Id,
+}
+
+impl TagClasses {
+    pub(crate) fn new(context: &Arc<BuildContext>) -> Self {
+        let prompt = prompt_hash(&context.setup, Self::PROMPT.name);
+        Self { context: Arc::clone(context), prompt }
+    }
+
+    /// The classes, unless there are none or a corpus of this many chunks has outgrown them.
+    pub(crate) fn current(
+        &self,
+        reader: &Reader<'_>,
+        chunks: u64,
+    ) -> heed::Result<Option<TagVocabulary>> {
+        let held: Option<TagVocabulary> = reader.done(CLASSES_KEY, self.prompt)?;
+        let fits = |held: &TagVocabulary| {
+            chunks <= held.chunks.saturating_mul(GROWN) && !held.classes.is_empty()
+        };
+        Ok(held.filter(fits))
+    }
+
+    /// The unit that finds them in the chunks that there are; `None` where there are none.
+    pub(crate) fn unit(
+        &self,
+        reader: &Reader<'_>,
+    ) -> heed::Result<Option<LedgerUnit<Vec<Passage>>>> {
+        let sample = sample(reader)?;
+        let unit = LedgerUnit { key: CLASSES_KEY, input: self.prompt, request: sample };
+        Ok(Some(unit).filter(|unit| !unit.request.is_empty()))
+    }
+}
+
+/// The chunks with the smallest ids: a sample that is the same however they came in.
+fn sample(reader: &Reader<'_>) -> heed::Result<Vec<Passage>> {
+    let mut sample = vec![];
+    for id in reader.ids(Layer::Chunk)? {
+        if sample.len() >= SAMPLE {
+            break;
+        }
+        let Some(row) = reader.find(Layer::Chunk, id)? else { continue };
+        if let Some(mut passage) = Passage::load(reader, row)? {
+            passage.text = passage.text.chars().take(SAMPLE_CHARS).collect();
+            sample.push(passage);
+        }
+    }
+    sample.sort_by(|a, b| (&a.title, &a.text).cmp(&(&b.title, &b.text)));
+    Ok(sample)
+}
+
+impl AskStage for TagClasses {
+    type Request = Vec<Passage>;
+    type Reply = ClassesReply;
+    type Kept = TagVocabulary;
+
+    const PHASE: Phase = Phase::Tag;
+    const TASK: &'static str = "tag_classes";
+    const PROMPT: Prompt<ClassesReply> = Prompt::json("kb/tag_classes");
+    /// A name and a sentence for each class.
+    const REPLY_TOKENS: u64 = 200;
+
+    fn build(&self) -> &Arc<BuildContext> {
+        &self.context
+    }
+
+    /// Expected once where the corpus has no classes or outgrows them.
+    fn expectation(
+        &self,
+        reader: &Reader<'_>,
+        corpus: &Corpus,
+    ) -> heed::Result<Option<(u64, LedgerUnit<Vec<Passage>>)>> {
+        if corpus.chunks == 0 || self.current(reader, corpus.chunks)?.is_some() {
+            return Ok(None);
+        }
+        let characters = usize::try_from(corpus.characters / corpus.chunks).unwrap_or(usize::MAX);
+        let passage = Passage {
+            document: String::new(),
+            title: "x".repeat(20),
+            section: None,
+            text: "x".repeat(characters.min(SAMPLE_CHARS)),
+        };
+        let count = usize::try_from(corpus.chunks).unwrap_or(SAMPLE).min(SAMPLE);
+        let request = vec![passage; count];
+        Ok(Some((1, LedgerUnit { key: CLASSES_KEY, input: self.prompt, request })))
+    }
+
+    fn variables(&self, sample: &Vec<Passage>) -> Value {
+        let chunk = |p: &Passage| context! { title => &p.title, text => &p.text };
+        let chunks: Vec<Value> = sample.iter().map(chunk).collect();
+        context! { chunks, most => MOST_CLASSES }
+    }
+
+    fn documents<'a>(&self, sample: &'a Vec<Passage>) -> Vec<&'a str> {
+        sample.iter().map(|passage| passage.document.as_str()).collect()
+    }
+
+    fn complaint(&self, _: &Vec<Passage>, reply: &ClassesReply, _: bool) -> Option<String> {
+        let unnamed = reply.classes.iter().all(|class| form(&class.name).is_empty());
+        unnamed.then(|| "there is no class with a name".to_owned())
+    }
+
+    fn accept(&self, _: &Vec<Passage>, reply: ClassesReply) -> Result<TagVocabulary, StageError> {
+        let (mut classes, mut names) = (reply.classes, BTreeSet::new());
+        for class in &mut classes {
+            class.name = class.name.trim().to_lowercase();
+        }
+        classes.retain(|class| !form(&class.name).is_empty() && names.insert(form(&class.name)));
+        classes.truncate(MOST_CLASSES);
+        let mut parts: Vec<&[u8]> = vec![];
+        for class in &classes {
+            parts.extend([class.name.as_bytes(), class.description.as_bytes()]);
+        }
+        let chunks = self.context.store().read(|reader| reader.count(Layer::Chunk));
+        let chunks = chunks.map_err(StageError::Base)?;
+        Ok(TagVocabulary { version: hash(&parts), classes, chunks })
+    }
+}
+
+/// Tags chunks with tags of the classes.
+pub(crate) struct Tag {
+    context: Arc<BuildContext>,
+    classes: Vec<TagClass>,
+    /// Hash of what tags are asked with next to the text.
+    asked_with: Id,
+}
+
+impl Tag {
+    pub(crate) fn new(context: &Arc<BuildContext>, vocabulary: TagVocabulary) -> Self {
+        let prompt = prompt_hash(&context.setup, Self::PROMPT.name);
+        let asked_with = hash(&[&prompt.to_be_bytes(), &vocabulary.version.to_be_bytes()]);
+        Self { context: Arc::clone(context), classes: vocabulary.classes, asked_with }
+    }
+
+    /// For classes that are not found yet: as many as a corpus usually has. Every chunk is tagged
+    /// with them.
+    pub(crate) fn expected(context: &Arc<BuildContext>) -> Self {
+        let class = TagClass { name: "x".repeat(12), description: "x".repeat(40) };
+        let classes = vec![class; EXPECTED_CLASSES];
+        Self::new(context, TagVocabulary { version: 0, classes, chunks: 0 })
+    }
+
+    /// The classes by the forms of their names.
+    fn named(&self) -> HashMap<String, &str> {
+        self.classes.iter().map(|class| (form(&class.name), class.name.as_str())).collect()
+    }
+}
+
+impl AskStage for Tag {
+    type Request = Passage;
+    type Reply = TagReply;
+    type Kept = Tags;
+
+    const PHASE: Phase = Phase::Tag;
+    const TASK: &'static str = "tag";
+    const PROMPT: Prompt<TagReply> = Prompt::json("kb/tag");
+    /// Eight tags.
+    const REPLY_TOKENS: u64 = 110;
+
+    fn build(&self) -> &Arc<BuildContext> {
+        &self.context
+    }
+
+    fn open(
+        &self,
+        reader: &Reader<'_>,
+        document: &SourceDocument,
+    ) -> heed::Result<Vec<LedgerUnit<Passage>>> {
+        document.open_passages(reader, (Task::Tag, self.asked_with))
+    }
+
+    fn variables(&self, passage: &Passage) -> Value {
+        let class = |class: &TagClass| {
+            context! { name => &class.name, description => &class.description }
+        };
+        let classes: Vec<Value> = self.classes.iter().map(class).collect();
+        context! { text => &passage.text, title => &passage.title, classes, most => MOST_TAGS }
+    }
+
+    fn documents<'a>(&self, passage: &'a Passage) -> Vec<&'a str> {
+        vec![&passage.document]
+    }
+
+    /// A class that does not exist is asked for again once, then left out.
+    fn complaint(&self, _: &Passage, reply: &TagReply, first: bool) -> Option<String> {
+        let known = self.named();
+        let unknown = reply.tags.iter().find(|tag| !known.contains_key(&form(&tag.class)));
+        unknown.filter(|_| first).map(|tag| format!("there is no class `{}`", tag.class))
+    }
+
+    fn accept(&self, _: &Passage, reply: TagReply) -> Result<Tags, StageError> {
+        let (known, mut tags) = (self.named(), Tags::new());
+        for ClassedTag { class, tag } in reply.tags {
+            let Some(class) = known.get(&form(&class)) else { continue };
+            let tag = tag.split_whitespace().collect::<Vec<_>>().join(" ");
+            let pair = ((*class).to_owned(), tag);
+            let sound = !form(&pair.1).is_empty() && pair.1.chars().count() <= LONGEST_TAG;
+            if sound && !tags.contains(&pair) && tags.len() < MOST_TAGS {
+                tags.push(pair);
+            }
+        }
+        Ok(tags)
+    }
+}

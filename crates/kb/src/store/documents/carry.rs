@@ -1,0 +1,204 @@
+//! What was made of a part of a document goes with it when the document is replaced: an unchanged
+//! chunk costs nothing again.
+use std::collections::{HashMap, VecDeque};
+
+use halma_core::{Edge, Layer};
+
+use crate::store::schema::{At, hash, id_key};
+use crate::store::waiting::Work;
+use crate::store::{
+    AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Id, Link, Node, Place,
+    Reader, Row, SectionRecord, State, SummaryRecord, Writer,
+};
+
+/// Two chunks are made into the same when these are equal: what is searched of them, and their own
+/// text with the white space before it, which places are counted from.
+pub(crate) fn sameness(searched: &str, chunk: &str, verbatim: bool) -> Id {
+    hash(&[searched.as_bytes(), chunk.trim_end().as_bytes(), &[u8::from(verbatim)]])
+}
+
+/// Two sections are made into the same when these are equal: title, headings and text.
+pub(crate) fn section_sameness(title: &str, name: &str, text: &str) -> Id {
+    hash(&[title.as_bytes(), name.as_bytes(), text.trim_end().as_bytes()])
+}
+
+impl Reader<'_> {
+    /// [`sameness`] of the chunks of a document that is stored, in order.
+    pub(crate) fn samenesses(&self, document: Row) -> heed::Result<Vec<(Id, Row)>> {
+        let record: DocumentRecord = self.linked(document)?;
+        let mut found = vec![];
+        for row in record.chunks.0..record.chunks.1 {
+            let Some(searched) = self.searched_text(Layer::Chunk, row)? else { continue };
+            let chunk: ChunkRecord = self.linked(row)?;
+            let text = self.chunk_text(&chunk)?;
+            found.push((sameness(&searched, &text, chunk.text.is_none()), row));
+        }
+        Ok(found)
+    }
+
+    /// [`section_sameness`] of the sections of a document that is stored, in order.
+    pub(crate) fn section_samenesses(&self, document: Row) -> heed::Result<Vec<(Id, Row)>> {
+        let record: DocumentRecord = self.linked(document)?;
+        let mut found = vec![];
+        for row in record.sections.0..record.sections.1 {
+            let section: SectionRecord = self.linked(row)?;
+            let name = section.name.unwrap_or_default();
+            let text = self.slice(document, section.place.bytes)?;
+            found.push((section_sameness(&record.title, &name, &text), row));
+        }
+        Ok(found)
+    }
+}
+
+impl Writer<'_> {
+    /// Moves everything that was made of the chunks and sections of `old` to the same ones of `new`,
+    /// which has just been put in. Returns how many chunks there were.
+    pub(crate) fn carry(&mut self, old: Row, new: Row) -> heed::Result<usize> {
+        let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
+        for (sameness, row) in self.samenesses(old)? {
+            left.entry(sameness).or_default().push_back(row);
+        }
+        let mut carried = 0;
+        for (sameness, to) in self.samenesses(new)? {
+            if let Some(from) = left.get_mut(&sameness).and_then(VecDeque::pop_front) {
+                self.carry_chunk(from, to)?;
+                carried += 1;
+            }
+        }
+        self.carry_sections(old, new)?;
+        Ok(carried)
+    }
+
+    fn carry_chunk(&mut self, from: Row, to: Row) -> heed::Result<()> {
+        let (old, new): (ChunkRecord, ChunkRecord) = (self.linked(from)?, self.linked(to)?);
+        if let Some(unit) = self.unit(from)? {
+            if let State::Done((first, end)) = unit.state {
+                for atom in first..end {
+                    self.carry_atom(atom, &old, (to, &new))?;
+                }
+            }
+            // The old chunk lets go of its atoms, so that they are not removed with it.
+            self.forget_atomizing(from)?;
+            self.put_unit(to, &unit)?;
+        }
+        self.carry_facts(from, (to, &new))?;
+        self.move_units((Layer::Chunk, from), (Layer::Chunk, to))?;
+        self.carry_vectors((Layer::Chunk, from), to)?;
+        self.carry_edges((Layer::Chunk, from), (Layer::Chunk, to))
+    }
+
+    /// An atom keeps its row, so its edges, vectors and words need no change.
+    fn carry_atom(
+        &mut self,
+        row: Row,
+        old: &ChunkRecord,
+        (chunk, new): (Row, &ChunkRecord),
+    ) -> heed::Result<()> {
+        let Some(atom) = self.node::<AtomRecord>(row)? else { return Ok(()) };
+        let (start, end) = shifted((atom.start, atom.end), old.place, new.place);
+        let id = hash(&[&new.id.to_be_bytes(), atom.text.as_bytes()]);
+        let moved = AtomRecord { id, chunk, start, end, text: atom.text };
+        self.renew(row, atom.id, &moved)?;
+        // Written again, because what a vector is stored with may belong to its document.
+        self.carry_vectors((Layer::Atom, row), row)
+    }
+
+    /// Facts that are linked to the chunk keep their rows, too.
+    fn carry_facts(&mut self, from: Row, to: (Row, &ChunkRecord)) -> heed::Result<()> {
+        for (layer, row) in self.listed_under((Layer::Chunk, from))? {
+            if layer == Layer::Fact {
+                self.carry_fact(row, to)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_fact(&mut self, row: Row, (chunk, new): (Row, &ChunkRecord)) -> heed::Result<()> {
+        let Some(fact) = self.node::<FactRecord>(row)? else { return Ok(()) };
+        let head: EntityRecord = self.linked(fact.head)?;
+        let tail: EntityRecord = self.linked(fact.tail)?;
+        let parts = [head.key.as_bytes(), fact.relation.as_bytes(), tail.key.as_bytes()];
+        let id = hash(&[&new.id.to_be_bytes(), parts[0], parts[1], parts[2]]);
+        let before = fact.id;
+        self.renew(row, before, &FactRecord { id, chunk, ..fact })
+    }
+
+    /// Sections of the same name and text keep what was made of them, such as summaries.
+    fn carry_sections(&mut self, old: Row, new: Row) -> heed::Result<()> {
+        let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
+        for (sameness, row) in self.section_samenesses(old)? {
+            left.entry(sameness).or_default().push_back(row);
+        }
+        for (sameness, to) in self.section_samenesses(new)? {
+            let Some(from) = left.get_mut(&sameness).and_then(VecDeque::pop_front) else {
+                continue;
+            };
+            let from = (Layer::Section, from);
+            self.move_units(from, (Layer::Section, to))?;
+            for link in self.edges_to(from, Some(Edge::DerivedFrom))? {
+                let (Layer::Summary, row) = link.from else { continue };
+                let summary: SummaryRecord = self.linked(row)?;
+                self.put_node(row, &SummaryRecord { document: new, ..summary })?;
+            }
+            self.carry_edges(from, (Layer::Section, to))?;
+        }
+        Ok(())
+    }
+
+    /// Puts a changed record into a row that keeps its place.
+    fn renew<N: Node>(&mut self, row: Row, before: Id, node: &N) -> heed::Result<()> {
+        if before != node.id() && self.find(N::LAYER, before)? == Some(row) {
+            self.store.db.ids.delete(self.txn(), &id_key(N::LAYER, before))?;
+        }
+        self.put_node(row, node)
+    }
+
+    fn carry_vectors(&mut self, (layer, from): (Layer, Row), to: Row) -> heed::Result<()> {
+        let aim = match self.aim()? {
+            Some(model) => self.embedder(&model)?.map(|(number, _)| number),
+            None => None,
+        };
+        for number in (0..=u8::MAX).take(self.embedders()?.len()) {
+            let Some(vector) = self.vector(number, layer, from)? else { continue };
+            self.put_vector(number, (layer, to), &vector)?;
+            if Some(number) == aim {
+                self.done_with(Work::Vector, (layer, to))?;
+            }
+        }
+        self.move_unembedded((layer, from), to)
+    }
+
+    /// Edges at one node lead to and from another instead.
+    fn carry_edges(&mut self, from: At, to: At) -> heed::Result<()> {
+        let mut links = self.edges_from(from, None)?;
+        links.extend(self.edges_to(from, None)?);
+        let moved = |end: At| if end == from { to } else { end };
+        for link in links {
+            self.remove_edge(&link)?;
+            self.put_edge(Link { from: moved(link.from), to: moved(link.to), ..link })?;
+        }
+        Ok(())
+    }
+}
+
+/// Where something of a chunk stands when the chunk stands elsewhere.
+fn shifted(span: (usize, usize), old: Place, new: Place) -> (usize, usize) {
+    if span == old.chars {
+        return new.chars;
+    }
+    let moved = |at: usize| (at + new.chars.0).saturating_sub(old.chars.0).min(new.chars.1);
+    (moved(span.0), moved(span.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_moves_with_its_chunk_and_stays_inside() {
+        let place = |start, end| Place { bytes: (0, 0), chars: (start, end) };
+        assert_eq!(shifted((12, 20), place(10, 30), place(110, 130)), (112, 120));
+        assert_eq!(shifted((12, 20), place(10, 30), place(0, 20)), (2, 10));
+        assert_eq!(shifted((10, 30), place(10, 30), place(5, 24)), (5, 24), "the whole chunk");
+    }
+}

@@ -1,0 +1,203 @@
+//! Documents come and go as a whole: sections, chunks and what was made of them with them.
+mod carry;
+mod files;
+mod owned;
+mod tables;
+
+use halma_core::Layer;
+use halma_parse::Parsed;
+
+use self::tables::Begins;
+use crate::store::schema::row_of;
+use crate::store::{
+    AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reader, Row, SectionRecord, State, Writer,
+    hash,
+};
+pub(crate) use carry::{sameness, section_sameness};
+pub(crate) use files::{FileKey, FileRecord};
+pub(crate) use owned::Gone;
+
+use crate::cut::{Outline, Places};
+
+/// A document to put into the store.
+pub(crate) struct DocumentDraft<'a> {
+    pub(crate) id: Id,
+    pub(crate) name: &'a str,
+    pub(crate) source: &'a str,
+    /// The file it came from: an absolute path.
+    pub(crate) origin: &'a str,
+    pub(crate) title: &'a str,
+    pub(crate) parsed: &'a Parsed,
+    pub(crate) outline: &'a Outline,
+    pub(crate) cut_with: Id,
+}
+
+/// What a document put in came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Put {
+    pub(crate) sections: usize,
+    pub(crate) chunks: usize,
+}
+
+pub(in crate::store) fn name_key(name: &str) -> [u8; 8] {
+    hash(&[name.as_bytes()]).to_be_bytes()
+}
+
+impl Reader<'_> {
+    /// Every name of every document with the document's row, in order.
+    pub(crate) fn document_names(&self) -> heed::Result<Vec<(String, Row)>> {
+        let mut names = vec![];
+        for row in self.rows(Layer::Document, 0, usize::MAX)? {
+            let record: DocumentRecord = self.linked(row)?;
+            names.extend(record.names.into_iter().map(|name| (name, row)));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// The document of a name.
+    pub(crate) fn named(&self, name: &str) -> heed::Result<Option<Row>> {
+        Ok(self.store.db.names.get(self, &name_key(name))?.map(row_of))
+    }
+}
+
+impl Writer<'_> {
+    /// Puts in a document that the store does not hold; `atoms` is what its chunks wait for.
+    pub(crate) fn put_document(
+        &mut self,
+        draft: &DocumentDraft<'_>,
+        atoms: crate::Atoms,
+    ) -> heed::Result<Put> {
+        let sections = &draft.outline.sections;
+        let chunk_count = sections.iter().map(|section| section.chunks.len()).sum();
+        let document = self.take_rows(Layer::Document, 1)?;
+        let first_section = self.take_rows(Layer::Section, sections.len())?;
+        let first_chunk = self.take_rows(Layer::Chunk, chunk_count)?;
+        let parent = draft.id.to_be_bytes();
+        let (mut section, mut chunk) = (first_section, first_chunk);
+        for drafted in sections {
+            let begin = chunk;
+            for piece in &drafted.chunks {
+                let text = piece.text.as_deref();
+                let shown =
+                    text.unwrap_or(&draft.parsed.text[piece.place.bytes.0..piece.place.bytes.1]);
+                let id = hash(&[&parent, &at(piece.place), shown.as_bytes()]);
+                let text = text.map(str::to_owned);
+                let place = piece.place;
+                let summary = piece.summary.clone();
+                let record = ChunkRecord { id, document, section, place, text, summary };
+                self.put_node(chunk, &record)?;
+                self.put_unit(chunk, &AtomUnit { atoms, state: State::Pending })?;
+                chunk += 1;
+            }
+            let name = drafted.name.clone();
+            let id = hash(&[&parent, &at(drafted.place), name.as_deref().unwrap_or("").as_bytes()]);
+            let (place, indexed, chunks) = (drafted.place, drafted.indexed, (begin, chunk));
+            let level = drafted.level;
+            let record = SectionRecord { id, document, name, indexed, place, chunks, level };
+            self.put_node(section, &record)?;
+            section += 1;
+        }
+        let begins = Begins { document, section: first_section, chunk: first_chunk };
+        let (tables, figures) = self.put_tables_and_figures(draft, begins)?;
+        let places = Places::new(&draft.parsed.text);
+        let chars = |byte: usize| places.of(&(byte..byte)).chars.0;
+        let link = |link: &halma_parse::Link| (places.of(&link.range).chars, link.target.clone());
+        let record = DocumentRecord {
+            id: draft.id,
+            names: vec![draft.name.to_owned()],
+            source: draft.source.to_owned(),
+            title: draft.title.to_owned(),
+            url: draft.parsed.url.clone(),
+            date: draft.parsed.date.clone(),
+            sections: (first_section, section),
+            chunks: (first_chunk, chunk),
+            tables,
+            figures,
+            cut_with: draft.cut_with,
+            format: draft.parsed.format.to_owned(),
+            author: draft.parsed.author.clone(),
+            language: draft.parsed.language.clone(),
+            pages: draft.parsed.pages.iter().map(|page| (page.number, chars(page.start))).collect(),
+            links: draft.parsed.links.iter().map(link).collect(),
+            warnings: draft.parsed.warnings.clone(),
+            origins: vec![draft.origin.to_owned()],
+        };
+        self.put_node(document, &record)?;
+        let slot = self.slot_of((Layer::Document, document))?;
+        let key = document.to_be_bytes();
+        self.put_sealed((self.store.db.texts, &key), slot, draft.parsed.text.as_bytes())?;
+        self.store.db.names.put(self.txn(), &name_key(draft.name), &document.to_be_bytes())?;
+        Ok(Put { sections: sections.len(), chunks: chunk_count })
+    }
+
+    /// Gives a document another name and the file it comes from; the name is the one shown when it
+    /// is put `first`.
+    pub(crate) fn add_name(
+        &mut self,
+        row: Row,
+        (name, origin): (&str, &str),
+        first: bool,
+    ) -> heed::Result<()> {
+        let mut record: DocumentRecord = self.linked(row)?;
+        record.origins.resize(record.names.len(), String::new());
+        let known = record.names.iter().position(|known| known == name);
+        let stays = |at| at == 0 || !first;
+        match known {
+            Some(at) if stays(at) && record.origins[at] == origin => return Ok(()),
+            Some(at) => {
+                origin.clone_into(&mut record.origins[at]);
+                if first {
+                    record.names[..=at].rotate_right(1);
+                    record.origins[..=at].rotate_right(1);
+                }
+            }
+            None => {
+                let at = if first { 0 } else { record.names.len() };
+                record.names.insert(at, name.to_owned());
+                record.origins.insert(at, origin.to_owned());
+            }
+        }
+        self.put_node(row, &record)?;
+        self.store.db.names.put(self.txn(), &name_key(name), &row.to_be_bytes())
+    }
+
+    /// Takes a name from a document, and the document out if that was its last.
+    pub(crate) fn remove_name(&mut self, row: Row, name: &str) -> heed::Result<()> {
+        if self.take_name(row, name)? {
+            self.remove_document(row)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a name from a document. Returns whether that was its last, so that it is given
+    /// another one or removed before the transaction ends.
+    pub(crate) fn take_name(&mut self, row: Row, name: &str) -> heed::Result<bool> {
+        let mut record: DocumentRecord = self.linked(row)?;
+        if let Some(at) = record.names.iter().position(|known| known == name) {
+            record.names.remove(at);
+            if at < record.origins.len() {
+                record.origins.remove(at);
+            }
+        }
+        self.free_name(row, name)?;
+        self.put_node(row, &record)?;
+        Ok(record.names.is_empty())
+    }
+
+    /// Forgets a name, unless another document has it by now.
+    pub(in crate::store) fn free_name(&mut self, row: Row, name: &str) -> heed::Result<()> {
+        if self.named(name)? == Some(row) {
+            self.store.db.names.delete(self.txn(), &name_key(name))?;
+        }
+        Ok(())
+    }
+}
+
+/// A place as a part of an id.
+pub(in crate::store) fn at(place: Place) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&(place.chars.0 as u64).to_le_bytes());
+    bytes[8..].copy_from_slice(&(place.chars.1 as u64).to_le_bytes());
+    bytes
+}

@@ -1,0 +1,196 @@
+//! What is stored of a node of each layer.
+use serde::{Deserialize, Serialize};
+
+use crate::store::{Id, Place, Row, Rows};
+
+/// A source file or record as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DocumentRecord {
+    pub(crate) id: Id,
+    /// The first is the one shown; the others hold the same text and title.
+    pub(crate) names: Vec<String>,
+    /// The input file it came from, as named in the report.
+    pub(crate) source: String,
+    pub(crate) title: String,
+    pub(crate) url: Option<String>,
+    pub(crate) date: Option<String>,
+    pub(crate) sections: Rows,
+    pub(crate) chunks: Rows,
+    pub(crate) tables: Rows,
+    pub(crate) figures: Rows,
+    /// Hash of the settings it was cut with: another hash means that it is cut again.
+    pub(crate) cut_with: Id,
+    /// `pdf`, `docx`, `markdown` …
+    pub(crate) format: String,
+    pub(crate) author: Option<String>,
+    /// ISO 639-1, as in `en`.
+    pub(crate) language: Option<String>,
+    /// Page numbers with the character at which each begins.
+    pub(crate) pages: Vec<(u32, usize)>,
+    /// Hyperlinks: where they stand (in characters), and where they lead.
+    pub(crate) links: Vec<((usize, usize), String)>,
+    /// What of it could not be read, with what to do.
+    pub(crate) warnings: Vec<String>,
+    /// For each of its names the file it came from, so that a file that is gone is recognised.
+    pub(crate) origins: Vec<String>,
+}
+
+/// A headed part of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SectionRecord {
+    pub(crate) id: Id,
+    pub(crate) document: Row,
+    /// The headings above it, joined; `None` for text above the first heading.
+    pub(crate) name: Option<String>,
+    /// Whether the name says something about the content, so that it is indexed with it.
+    pub(crate) indexed: bool,
+    pub(crate) place: Place,
+    pub(crate) chunks: Rows,
+    /// Of its heading, counted from 1; 0 for text above the first heading.
+    pub(crate) level: u8,
+}
+
+/// A passage that can be retrieved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ChunkRecord {
+    pub(crate) id: Id,
+    pub(crate) document: Row,
+    pub(crate) section: Row,
+    pub(crate) place: Place,
+    /// Its text where that is not the document's text at `place` (table rows).
+    pub(crate) text: Option<String>,
+    /// What the cutting model said it is about (PIKE-RAG, Figure 5); searched with the text.
+    pub(crate) summary: Option<String>,
+}
+
+/// An atomic piece of a chunk: a question that it answers, or a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AtomRecord {
+    pub(crate) id: Id,
+    pub(crate) chunk: Row,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) text: String,
+}
+
+/// A table of a document, or one made from facts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TableRecord {
+    pub(crate) id: Id,
+    /// `None` for a table made from facts.
+    pub(crate) document: Option<Row>,
+    pub(crate) section: Option<Row>,
+    pub(crate) place: Place,
+    pub(crate) caption: Option<String>,
+    pub(crate) columns: Vec<Column>,
+    /// Its rows in the row layer.
+    pub(crate) rows: Rows,
+    pub(crate) page: Option<u32>,
+    /// Cells of the body that cover several places: row, column, rows, columns.
+    pub(crate) merged: Vec<(u32, u32, u32, u32)>,
+    /// For a table made from facts: the relation it was made of.
+    pub(crate) relation: Option<String>,
+}
+
+/// A column of a table: its name as written, and what all its values are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: ColumnKind,
+}
+
+/// What all values of a column are, empty ones aside.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ColumnKind {
+    #[default]
+    Text,
+    Integer,
+    Number,
+    /// Stored as `2023-01-31`.
+    Date,
+    /// Yes or no.
+    Truth,
+}
+
+/// A row of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RowRecord {
+    pub(crate) id: Id,
+    pub(crate) table: Row,
+    /// The chunk that holds it.
+    pub(crate) chunk: Row,
+    /// Counted from 1, as in the document.
+    pub(crate) number: u32,
+    pub(crate) place: Place,
+    /// As written, one for each column.
+    pub(crate) cells: Vec<String>,
+}
+
+/// A figure of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FigureRecord {
+    pub(crate) id: Id,
+    pub(crate) document: Row,
+    pub(crate) section: Row,
+    pub(crate) place: Place,
+    pub(crate) caption: Option<String>,
+    /// By a vision model, where one is configured.
+    pub(crate) description: Option<String>,
+    pub(crate) page: Option<u32>,
+}
+
+/// A summary of a section or document, or of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SummaryRecord {
+    pub(crate) id: Id,
+    pub(crate) document: Row,
+    /// What it summarizes is where its `derived_from` edge leads.
+    pub(crate) text: String,
+}
+
+/// A tag of chunks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TagRecord {
+    pub(crate) id: Id,
+    pub(crate) class: String,
+    pub(crate) name: String,
+}
+
+/// Which chunks and atoms name it is in their `mentions` edges; an entity that nothing mentions any
+/// more is removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EntityRecord {
+    /// Hash of its key, so that the same name is the same entity.
+    pub(crate) id: Id,
+    /// The normalised name, and what distinguishes it from others of the same name.
+    pub(crate) key: String,
+    /// As it is shown.
+    pub(crate) name: String,
+    /// `person`, `place` …; empty where it is not known.
+    pub(crate) kind: String,
+    pub(crate) description: String,
+    /// Other names it goes by, normalised.
+    pub(crate) aliases: Vec<String>,
+}
+
+/// Entity – relation – entity, stated by one chunk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FactRecord {
+    pub(crate) id: Id,
+    pub(crate) chunk: Row,
+    pub(crate) head: Row,
+    pub(crate) relation: String,
+    pub(crate) tail: Row,
+    /// The fact as a sentence.
+    pub(crate) text: String,
+}
+
+/// A group of entities that belong together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CommunityRecord {
+    pub(crate) id: Id,
+    /// 0 for the smallest.
+    pub(crate) level: u8,
+    pub(crate) title: String,
+    pub(crate) summary: String,
+}

@@ -55,8 +55,8 @@ impl Base {
                     entity: held.as_ref().map(|_| node_id(Layer::Entity, entity)),
                     name: held.map_or_else(|| record.one.name.clone(), |held| held.name),
                     rule: record.rule,
-                    one: shown(store, txn, &record.one)?,
-                    two: shown(store, txn, &record.two)?,
+                    one: merge_side(store, txn, &record.one)?,
+                    two: merge_side(store, txn, &record.two)?,
                     score: record.score,
                     reason: record.reason,
                 });
@@ -79,7 +79,7 @@ impl Base {
     }
 }
 
-fn shown(store: &Store, txn: &Reading<'_>, side: &Side) -> heed::Result<MergeSide> {
+fn merge_side(store: &Store, txn: &Reading<'_>, side: &Side) -> heed::Result<MergeSide> {
     let mut documents = vec![];
     for id in &side.documents {
         if let Some(row) = store.find(txn, Layer::Document, *id)? {

@@ -105,6 +105,8 @@ fn facts(text: &str) -> Value {
         let sentence = text[range].trim().trim_end_matches('.');
         let mut put = |name: &str, kind: &str, description: String| {
             if seen.insert(name.to_owned()) {
+                // Models describe at length.
+                let description = vec![description; 4].join(" ");
                 entities.push(json!({"name": name, "type": kind, "description": description}));
             }
         };
@@ -112,7 +114,8 @@ fn facts(text: &str) -> Value {
             let (tail, place) = rest.split_once(" in ").unwrap();
             let fact = |head: &str, relation: &str, tail: &str| {
                 json!({"head": head, "relation": relation, "tail": tail,
-                       "sentence": format!("{head} {relation} {tail}, as the register says.")})
+                       "sentence": format!("{head} {relation} {tail}, as the register of that year says and \
+                                            as others have said again since then.")})
             };
             put(head, "person", format!("{head} is the founder of {tail} in the register."));
             put(tail, "organisation", format!("{tail} is a firm that {head} founded once."));

@@ -8,7 +8,7 @@ use super::words::stems;
 
 /// An alias counts a little less than the label.
 const ALIAS: f32 = 0.95;
-/// What a name counts that holds all words and others beside them: the more others, the less.
+/// What a name counts that has all words and others as well: the more others, the less.
 const WORDS: f32 = 0.85;
 /// What only a neighbour's label holds counts half.
 const AROUND: f32 = 0.5;

@@ -39,7 +39,7 @@ pub(crate) enum Node {
 
 /// A fact before its ends are described.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Stated {
+pub(crate) struct Statement {
     pub(crate) head: EntityId,
     pub(crate) property: Arc<Property>,
     pub(crate) tail: Node,

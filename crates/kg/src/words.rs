@@ -4,7 +4,7 @@ use halma_core::text::normalise_name;
 
 use super::stem::stem;
 
-/// Words that only join a relation to what stands beside it.
+/// Words that only join a relation to its neighbours.
 const JOINING: &[&str] = &[
     "a", "an", "are", "be", "been", "did", "do", "does", "had", "has", "have", "her", "his", "is",
     "it", "its", "that", "the", "their", "this", "was", "were", "whose",
@@ -57,7 +57,7 @@ enum Form {
 pub(crate) struct Phrase {
     /// All words but the joining ones, in their order.
     pub(crate) all: Vec<String>,
-    /// Those that are no preposition, sorted.
+    /// Those that are not prepositions, sorted.
     pub(crate) content: Vec<String>,
     /// The word that the others describe, stemmed: of `mean radius` and of `radius of curvature`
     /// the radius.
@@ -136,7 +136,7 @@ fn form(last: &str) -> Form {
     }
 }
 
-/// The stems of the words of a text that are no preposition and join nothing, in their order.
+/// The stems of the words of a text that are neither prepositions nor joining words, in their order.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     let plain = normalise_name(text);
     let said = plain

@@ -29,7 +29,10 @@ impl Patience {
 
 /// Calls until it succeeds, fails in a way that will not pass, or the patience is used up; the last
 /// failure then says how often it was tried.
-pub(crate) async fn persist<R, F>(patience: Patience, mut call: impl FnMut() -> F) -> Result<R, LlmError>
+pub(crate) async fn persist<R, F>(
+    patience: Patience,
+    mut call: impl FnMut() -> F,
+) -> Result<R, LlmError>
 where
     F: Future<Output = Result<R, LlmError>>,
 {

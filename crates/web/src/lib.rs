@@ -1,9 +1,9 @@
 //! The web as a source: a search engine's results, kept with their day, and on demand the passages
 //! of the pages they lead to.
 mod engine;
-mod found;
 mod page;
 mod passages;
+mod result;
 mod robots;
 mod settings;
 mod shape;
@@ -22,10 +22,10 @@ use halma_core::{BoxError, Hit, LlmError, Source};
 use time::{Date, OffsetDateTime};
 
 use engine::Engine;
-pub use found::{WebRank, WebResult, WebSearch};
 use halma_net::address::show;
-use halma_net::guarded::Outside;
+use halma_net::guarded::GuardedClient;
 use page::Pages;
+pub use result::{WebRank, WebResult, WebSearch};
 pub use settings::{WebKind, WebSettings, web};
 use store::Store;
 pub use store::{WebStoreError, forget_web_searches, web_searches};
@@ -34,7 +34,7 @@ pub use store::{WebStoreError, forget_web_searches, web_searches};
 const QUERY_CHARS: usize = 400;
 const QUERY_WORDS: usize = 50;
 
-/// Changes whenever what a key is made of changes, so that old searches are found by nobody.
+/// Changes whenever what a key is made of changes, so that old searches are never matched.
 const KEY_VERSION: &[u8] = b"halma web 1";
 
 /// The source named `web`.
@@ -47,12 +47,12 @@ pub struct Web {
     /// Everything of the settings that results depend on.
     settings: String,
     today: fn() -> Date,
-    /// Who searches for what at this moment, by key: the others wait for what he finds.
+    /// Who searches for what at this moment, by key: the others wait for its results.
     turns: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl Web {
-    fn new(settings: &WebSettings, engine: Engine, pages: Outside, folder: PathBuf) -> Self {
+    fn new(settings: &WebSettings, engine: Engine, pages: GuardedClient, folder: PathBuf) -> Self {
         let WebSettings { kind, fetch_pages, .. } = settings;
         let read = if *fetch_pages > 0 { ", with passages of the first pages" } else { "" };
         Self {
@@ -134,7 +134,7 @@ impl Web {
     }
 }
 
-/// Takes a turn off the list when nobody waits for it, also when its searcher gives up.
+/// Removes a turn from the list when no one waits for it, also when its searcher gives up.
 struct Turn<'a> {
     web: &'a Web,
     key: &'a str,

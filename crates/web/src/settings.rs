@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Engine, Web};
 use halma_net::address::{base, wrong};
-use halma_net::guarded::{Bounds, Lookup, Outside};
+use halma_net::guarded::{Bounds, GuardedClient, Lookup};
 
 /// Bytes of a reply or a page, at most.
 const MOST: usize = 4 << 20;
@@ -45,7 +45,7 @@ impl WebKind {
 #[serde(deny_unknown_fields)]
 pub struct WebSettings {
     pub kind: WebKind,
-    /// Where the API is; the search's own path is put behind one that has none. Not needed but for
+    /// Where the API is; the search's own path is appended to one that has none. Not needed but for
     /// `searxng`.
     #[serde(default)]
     pub url: String,
@@ -61,7 +61,7 @@ pub struct WebSettings {
     /// For how many days a search is not made again; 0: always.
     #[serde(default = "one")]
     pub cache_days: u32,
-    /// Hosts inside this machine or its network whose pages may be read all the same.
+    /// Hosts inside this machine or its network whose pages may be read nevertheless.
     #[serde(default)]
     pub allow_private: Vec<String>,
     /// For one search, and for one page.
@@ -78,7 +78,7 @@ pub struct WebSettings {
     pub concurrency: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
-    /// Tries again after a passing failure.
+    /// Retries after a passing failure.
     #[serde(default = "three")]
     pub retries: usize,
 }
@@ -168,16 +168,16 @@ impl WebSettings {
             return Err(wrong("fetch_pages", &reason, "write a number up to `limit`"));
         }
         if let Some(host) = self.allow_private.iter().find(|host| host.contains('/')) {
-            let reason = format!("`{host}` is no host");
+            let reason = format!("`{host}` is not a host");
             return Err(wrong("allow_private", &reason, "write hosts alone, as `wiki.local`"));
         }
         Ok(())
     }
 }
 
-/// The web as configured. `key` is what the variable `key_env` holds; searches are kept in
-/// `folder`. Nothing is connected to yet. The error's `file` is left empty for whoever read the
-/// configuration.
+/// The web as configured. `key` is what the variable `key_env` holds; searches are stored in
+/// `folder`. Nothing is connected to yet. The error's `file` is left empty for the caller that
+/// read the configuration.
 pub fn web(
     settings: &WebSettings,
     key: Option<String>,
@@ -207,8 +207,8 @@ pub(super) fn resolving(
     let outside = |named: Vec<String>| {
         let bounds = Bounds { named, timeout, most: MOST };
         let made = match lookup {
-            Some(lookup) => Outside::resolving(bounds, Arc::clone(lookup)),
-            None => Outside::new(bounds),
+            Some(lookup) => GuardedClient::resolving(bounds, Arc::clone(lookup)),
+            None => GuardedClient::new(bounds),
         };
         made.map_err(|e| wrong("url", &e.to_string(), "check the certificates of this machine"))
     };

@@ -68,7 +68,7 @@ impl Store {
     }
 }
 
-/// A new file beside the one that it will become, which no other writer has.
+/// A new file next to the one that it will become, which no other writer has.
 fn part(dir: &Path, key: &str) -> std::io::Result<(PathBuf, File)> {
     for number in 0.. {
         let part = dir.join(format!(".{key}.{number}"));
@@ -110,10 +110,12 @@ pub fn forget_web_searches(dir: &Path) -> Result<(), WebStoreError> {
 
 fn read(file: &Path, text: &str) -> Option<WebSearch> {
     let search = serde_json::from_str(text);
-    search.inspect_err(|e| tracing::warn!("`{}` is no web search: {e}", file.display())).ok()
+    search
+        .inspect_err(|e| tracing::warn!("`{}` is not a stored web search: {e}", file.display()))
+        .ok()
 }
 
-/// The names of the folders of days, in order; none where there is no folder.
+/// The names of the folders of days, in order; none without a folder.
 fn days(dir: &Path) -> std::io::Result<Vec<String>> {
     let entries = match std::fs::read_dir(dir) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(vec![]),

@@ -1,4 +1,4 @@
-//! Units that can be told from each other and turned into each other.
+//! Units that can be told from each other and reversed into each other.
 
 /// See the head of the file for how it is written.
 const UNITS: &str = include_str!("../data/units.txt");

@@ -87,10 +87,7 @@ impl SparqlGraph {
     }
 
     /// The classes of each entity with those above them, in the entities' order.
-    pub(crate) async fn classes(
-        &self,
-        entities: &[EntityId],
-    ) -> Result<Vec<Vec<Class>>, BoxError> {
+    pub(crate) async fn classes(&self, entities: &[EntityId]) -> Result<Vec<Vec<Class>>, BoxError> {
         let found = self.ask_in_batches(entities, |these| {
             let classes = upwards(var("e"), &self.vocabulary, var("class"));
             distinct(join(these, classes), &["e", "class"], None)

@@ -53,8 +53,8 @@ struct Item {
 }
 
 impl EndpointEmbedder {
-    /// Connects to nothing yet. The error's `file` is left empty for whoever read the
-    /// configuration.
+    /// Connects to nothing yet. The error's `file` is left empty for the caller that
+    /// read the configuration.
     pub fn new(endpoint: Endpoint) -> Result<Self, ConfigError> {
         let http = Http::new(&endpoint)?;
         let url = http.address("/embeddings");

@@ -47,14 +47,14 @@ const V6: &[Range<Ipv6Addr>] = &[
 /// What an address is that is not one of the world outside; `None` for those that are.
 pub(super) fn inside(address: IpAddr) -> Option<&'static str> {
     match address {
-        IpAddr::V4(address) => of(V4, |net, bits| within_v4(address, net, bits)),
+        IpAddr::V4(address) => find(V4, |net, bits| within_v4(address, net, bits)),
         IpAddr::V6(address) => match address.to_ipv4_mapped() {
             Some(mapped) => inside(mapped.into()).or(Some("an IPv4 address in disguise")),
             None if within_v6(address, TRANSLATED.0, TRANSLATED.1) => {
                 let [.., a, b, c, d] = address.octets();
                 inside(Ipv4Addr::new(a, b, c, d).into())
             }
-            None => of(V6, |net, bits| within_v6(address, net, bits)).or_else(|| {
+            None => find(V6, |net, bits| within_v6(address, net, bits)).or_else(|| {
                 let (net, bits, _) = V6_GLOBAL;
                 (!within_v6(address, net, bits)).then_some("reserved")
             }),
@@ -62,7 +62,7 @@ pub(super) fn inside(address: IpAddr) -> Option<&'static str> {
     }
 }
 
-fn of<A: Copy>(ranges: &[Range<A>], within: impl Fn(A, u32) -> bool) -> Option<&'static str> {
+fn find<A: Copy>(ranges: &[Range<A>], within: impl Fn(A, u32) -> bool) -> Option<&'static str> {
     ranges.iter().find(|(net, bits, _)| within(*net, *bits)).map(|(_, _, what)| *what)
 }
 

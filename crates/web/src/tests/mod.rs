@@ -135,7 +135,7 @@ async fn what_goes_wrong_names_the_engine_and_what_to_do() {
     for (trouble, words) in [
         (html, "a web page in the place of JSON"),
         (status(200, "{} no"), "no JSON"),
-        (status(200, r#"{"hits": []}"#), "JSON that is no reply of"),
+        (status(200, r#"{"hits": []}"#), "JSON that is not a reply of"),
         (status(404, ""), "check `url` and `kind`"),
         (status(400, r#"{"error": "too long"}"#), "refused the search (400): too long"),
         (status(432, r#"{"detail": {"error": "plan"}}"#), "no searches left"),

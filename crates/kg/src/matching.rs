@@ -1,4 +1,4 @@
-//! Which property of a graph is meant by some words, and which way round.
+//! Which property of a graph is meant by some words, and in which direction.
 use std::sync::Arc;
 
 use super::graph::Property;
@@ -18,7 +18,7 @@ const NARROWER: f32 = 0.7;
 /// What fits worse than the best by more than this is not meant.
 const SLACK: f32 = 0.1;
 
-/// What the values must be like for the words to make sense.
+/// The kind of value that the words ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected {
     Any,
@@ -42,13 +42,13 @@ pub(crate) fn meant(
     properties: &[Arc<Property>],
     wanted: Expected,
 ) -> Vec<PropertyMatch> {
-    let asked = Phrase::new(words);
-    if asked.content.is_empty() {
+    let phrase = Phrase::new(words);
+    if phrase.content.is_empty() {
         return vec![];
     }
-    let senses = synonyms.senses(&asked);
+    let relation = Relation { senses: synonyms.senses(&phrase), phrase: &phrase };
     let compare = |property: &Arc<Property>| {
-        let (score, side) = compared(synonyms, (&asked, senses), property, wanted)?;
+        let (score, side) = compared(synonyms, &relation, property, wanted)?;
         Some(PropertyMatch { property: Arc::clone(property), score, side })
     };
     let mut found: Vec<PropertyMatch> = properties.iter().filter_map(compare).collect();
@@ -63,23 +63,30 @@ pub(crate) fn meant(
     found
 }
 
+/// The words that name a relation, with what they may mean.
+struct Relation<'a> {
+    phrase: &'a Phrase,
+    senses: &'a [Sense],
+}
+
 fn compared(
     synonyms: &Synonyms,
-    (asked, senses): (&Phrase, &[Sense]),
+    relation: &Relation<'_>,
     property: &Property,
     wanted: Expected,
 ) -> Option<(f32, Side)> {
+    let Relation { phrase, senses } = relation;
     let own: Vec<&[Sense]> = property.phrases.iter().map(|label| synonyms.senses(label)).collect();
     let pairs = property.phrases.iter().zip(&own);
     let scored = pairs.filter_map(|(label, theirs)| {
-        if label.all == asked.all {
+        if label.all == phrase.all {
             let both = theirs.iter().any(|(_, side)| *side == Side::Both);
             return Some((SAME, if both { Side::Both } else { Side::Forward }));
         }
         if let Some(side) = shared(senses, theirs) {
             return Some((SYNONYM, side));
         }
-        let (score, side) = alike(asked, label, wanted)?;
+        let (score, side) = alike(phrase, label, wanted)?;
         // Two phrases of which each is known to mean something else are not the same by chance.
         let apart = !senses.is_empty() && !theirs.is_empty() && wanted == Expected::Any;
         (!apart).then_some((score, side))
@@ -91,7 +98,7 @@ fn compared(
     (best.0 >= SYNONYM || !elsewhere).then_some(best)
 }
 
-/// Of two readings that fit alike the one from head to tail.
+/// Of two readings that fit equally well, the one from head to tail.
 fn prefers(side: Side) -> u8 {
     match side {
         Side::Both => 0,

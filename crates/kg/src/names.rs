@@ -1,4 +1,4 @@
-//! Names of entities, to be found whole or by their words.
+//! An index of the names of entities, by whole name and by word.
 use std::collections::HashMap;
 
 use halma_core::text::normalise_name;

@@ -32,7 +32,7 @@ impl Operators {
         Self { graph, synonyms: Arc::new(Synonyms::new()), about }
     }
 
-    /// The properties that some words mean where they are said of these entities.
+    /// The properties that some words mean when they describe these entities.
     pub(crate) async fn meant(
         &self,
         entities: &[EntityId],
@@ -43,8 +43,8 @@ impl Operators {
         Ok(meant(&self.synonyms, words, &properties, wanted))
     }
 
-    /// Facts of one property about an entity, read as it is meant; the other way round only where
-    /// the entity is none of those that could stand at this end.
+    /// Facts of one property about an entity, read in the direction that is meant; in the other one
+    /// only where the entity cannot be at this end.
     async fn read(
         &self,
         entity: &EntityId,
@@ -89,7 +89,7 @@ impl Operators {
         Ok(own.iter().any(|class| here.contains(*class)))
     }
 
-    /// Facts with their ends described, in the order of what they say, each once.
+    /// Facts with their ends described, in the given order, each once.
     pub(crate) async fn describe(
         &self,
         stated: Vec<(Statement, f32)>,
@@ -129,7 +129,7 @@ impl Operators {
     }
 
     /// Candidates for a name, near ones where none has the name itself, or where a descriptor may
-    /// tell one of them.
+    /// select one of them.
     async fn candidates(&self, name: &str, described: bool) -> Result<Vec<EntityId>, BoxError> {
         let mut found = self.graph.named(name, Near::Same, COMPARED).await?;
         if found.is_empty() || (described && self.graph.has_name_index()) {
@@ -251,7 +251,7 @@ impl Facts for Operators {
     }
 }
 
-/// A fact that holds both ways round, stated from its other end.
+/// A symmetric fact, stated from its other end.
 pub(crate) fn reversed(fact: Statement) -> Statement {
     match fact.tail {
         Node::Entity(head) => Statement { head, tail: Node::Entity(fact.head), ..fact },

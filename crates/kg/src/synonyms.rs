@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::words::Phrase;
 
-/// See the head of the file for how it is written.
+/// The head of the file describes its format.
 const RELATIONS: &str = include_str!("data/relations.txt");
 
 /// The side of a relation that a phrase names.
@@ -13,7 +13,7 @@ pub(crate) enum Side {
     /// Read from head to tail.
     Forward,
     Backward,
-    /// It holds both ways round.
+    /// Symmetric.
     Both,
 }
 

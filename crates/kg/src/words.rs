@@ -1,5 +1,5 @@
-//! Phrases that name a relation, in a form in which they can be compared: which words they hold
-//! and which way round they are to be read.
+//! Phrases that name a relation, in a form that can be compared: their words, and the direction in
+//! which they are read.
 use halma_core::text::normalise_name;
 
 use super::stem::stem;
@@ -13,7 +13,7 @@ const JOINING: &[&str] = &[
 const PREPOSITIONS: &[&str] =
     &["as", "at", "by", "for", "from", "in", "into", "of", "on", "to", "under", "upon", "with"];
 
-/// Heads of phrases that say too little alone: a date is not a date of birth.
+/// Heads of phrases that are too general alone: a date is not a date of birth.
 const EMPTY_HEADS: &[&str] = &[
     "amount",
     "date",
@@ -40,7 +40,7 @@ const EMPTY_HEADS: &[&str] = &[
 /// Words that say that a phrase names a point of time.
 const OF_TIME: &[&str] = &["date", "day", "time", "when", "year"];
 
-/// Which way round a phrase is read, where its form tells.
+/// The direction in which a phrase is read, where its form shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// `discovered by`, `discoverer`: from a thing to who did it.
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_tells_which_way_to_read() {
+    fn the_form_shows_the_direction() {
         assert!(phrase("discovered").faces(&phrase("discovered by")));
         assert!(phrase("capital of").faces(&phrase("capital")));
         assert!(phrase("orbited by").faces(&phrase("orbits")));

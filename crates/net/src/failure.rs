@@ -12,13 +12,21 @@ use crate::http::Place;
 /// Characters of a server's message that go into an error.
 const CLIP: usize = 200;
 
+/// The refusal of a server, from which a client can learn to ask differently.
+#[derive(Debug, Clone)]
+pub struct Complaint {
+    pub status: u16,
+    /// The server's message and code in lower case.
+    pub text: String,
+}
+
 /// A failed exchange: what to do about it, and what the server complained of, from which a client
 /// can learn to ask differently.
 #[derive(Debug)]
 pub struct Failed {
     pub error: LlmError,
-    /// The status and the lower-cased words of a refusal; `None` for everything else.
-    pub complaint: Option<(u16, String)>,
+    /// `None` for everything that is not a refusal.
+    pub complaint: Option<Complaint>,
 }
 
 impl From<LlmError> for Failed {
@@ -39,7 +47,7 @@ pub fn classify(status: StatusCode, headers: &HeaderMap, body: &str, place: &Pla
     let (said, code) = server_message(body);
     let n = status.as_u16();
     let lower = format!("{} {code}", said.to_lowercase());
-    let complaint = Some((n, lower.clone()));
+    let complaint = Some(Complaint { status: n, text: lower.clone() });
     let refused =
         |what: String| Failed { error: LlmError::refused(what), complaint: complaint.clone() };
     match n {
@@ -77,21 +85,22 @@ pub fn classify(status: StatusCode, headers: &HeaderMap, body: &str, place: &Pla
     }
 }
 
-/// The error for a body that is not the JSON it should be: cut off, or not an API at all. The
-/// description of the fault may quote the body, and holds no key any more either.
-pub fn body_is_no_json(
-    url: &str,
-    kind: &str,
-    body: &str,
-    (fault, fault_text): (Category, &str),
-) -> LlmError {
+/// What is wrong with a body that should have been JSON.
+pub(crate) struct Fault<'a> {
+    pub(crate) category: Category,
+    /// The parser's message, which may quote the body and holds no key any more.
+    pub(crate) text: &'a str,
+}
+
+/// The error for a body that is not the JSON it should be: cut off, or not an API at all.
+pub(crate) fn not_json(url: &str, kind: &str, body: &str, fault: &Fault<'_>) -> LlmError {
     let page = kind.contains("html") || body.trim_start().starts_with('<');
-    let fault_text = clip(fault_text);
-    if fault == Category::Eof && !page {
+    let fault_text = clip(fault.text);
+    if fault.category == Category::Eof && !page {
         return LlmError::transient(format!("`{url}` sent a reply that is cut off: {fault_text}"));
     }
     let kind = if kind.is_empty() { "no content type" } else { kind };
-    let what = if fault == Category::Data {
+    let what = if fault.category == Category::Data {
         format!("JSON that is not a reply of the API ({fault_text})")
     } else {
         "no JSON".to_owned()

@@ -9,7 +9,7 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 
 use crate::address::{base, is_loopback, show, wrong};
 use crate::endpoint::Endpoint;
-use crate::failure::{Failed, body_is_no_json, classify, clip};
+use crate::failure::{Failed, Fault, classify, clip, not_json};
 
 /// Header that names the prompt file a request was made from.
 const PROMPT_HEADER: &str = "x-halma-prompt";
@@ -91,8 +91,8 @@ impl Http {
     /// The error for a body that should have been this JSON and is not.
     pub fn unreadable(&self, whole: &Whole, url: &Url, e: &serde_json::Error) -> LlmError {
         let text = self.scrub(&e.to_string());
-        let fault = (e.classify(), text.as_str());
-        body_is_no_json(&show(url), &whole.kind, &self.scrub(&whole.text()), fault)
+        let fault = Fault { category: e.classify(), text: &text };
+        not_json(&show(url), &whole.kind, &self.scrub(&whole.text()), &fault)
     }
 
     /// The error for a piece of a stream that should have been this JSON and is not.
@@ -226,7 +226,7 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     }
 }
 
-/// An error with what it came from, which is where reqwest keeps the useful words.
+/// An error with its sources, where reqwest keeps the useful message.
 pub fn error_chain(e: &dyn std::error::Error) -> String {
     let mut words = e.to_string();
     let mut source = e.source();

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::gate::LONGEST_PAUSE;
 
-/// How long and how often a failing call is tried again.
+/// How long and how often a failing call is retried.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
     /// Retries of failures other than throttling, which only the time bounds: a server that says

@@ -1,5 +1,5 @@
-//! One search engine, asked: within its limits, again after what passes, and with what can go
-//! wrong told by what to do.
+//! One search engine: called within its limits, retried after failures that pass, with errors that
+//! say what to do.
 use std::time::Instant;
 
 use halma_core::{ConfigError, LlmError};
@@ -13,7 +13,7 @@ use halma_net::failure::{clip, server_message, throttled};
 use halma_net::guarded::{Follow, GuardedClient, Reply, Request};
 use halma_net::{CallPolicy, Limits};
 
-/// Seconds after which a search is given up that throttling or failures hold up.
+/// Seconds after which a search that is throttled or fails is given up.
 const LONGEST: f64 = 60.0;
 
 pub(super) struct Engine {
@@ -58,7 +58,7 @@ impl Engine {
         self.policy.call(|| self.once(query)).await
     }
 
-    /// Whether the engine is there at all, which no engine takes a fee for; its milliseconds.
+    /// Whether the engine can be reached, which is free of charge with every engine; in milliseconds.
     pub(super) async fn reach(&self) -> Result<f64, LlmError> {
         let mut root = self.url.clone();
         root.set_path("/");
@@ -92,7 +92,7 @@ impl Engine {
         format!("the search engine `{}` at `{}`", self.kind.name(), show(&self.url))
     }
 
-    /// Sorts a reply with an error status.
+    /// Sorts a reply with an error status by what to do next.
     fn refused(&self, reply: &Reply) -> LlmError {
         let body = self.scrub(&String::from_utf8_lossy(&reply.bytes));
         let (said, code) = server_message(&body);
@@ -188,7 +188,7 @@ impl Engine {
         }
     }
 
-    /// Takes the key out of whatever a server or a library said, also as an address has it.
+    /// Removes the key from the text of a server or a library, also as an address has it.
     fn scrub(&self, text: &str) -> String {
         let Some(key) = &self.key else { return text.to_owned() };
         let mut url = self.url.clone();

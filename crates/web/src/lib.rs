@@ -1,6 +1,7 @@
-//! The web as a source: a search engine's results, kept with their day, and on demand the passages
-//! of the pages they lead to.
+//! The web as a source: the results of a search engine, stored with their day, and on request the
+//! passages of the pages they lead to.
 mod engine;
+mod open;
 mod page;
 mod passages;
 mod result;
@@ -24,9 +25,10 @@ use time::{Date, OffsetDateTime};
 use engine::Engine;
 use halma_net::address::show;
 use halma_net::guarded::GuardedClient;
+pub use open::web;
 use page::Pages;
 pub use result::{WebRank, WebResult, WebSearch};
-pub use settings::{WebKind, WebSettings, web};
+pub use settings::{WebKind, WebSettings};
 use store::Store;
 pub use store::{WebStoreError, forget_web_searches, web_searches};
 
@@ -47,7 +49,7 @@ pub struct Web {
     /// Everything of the settings that results depend on.
     settings: String,
     today: fn() -> Date,
-    /// Who searches for what at this moment, by key: the others wait for its results.
+    /// Searches in progress, by key: equal ones wait for their results.
     turns: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
@@ -71,7 +73,7 @@ impl Web {
         }
     }
 
-    /// What is found for a query, as it was kept or by asking the search engine.
+    /// The results for a query, stored ones or from the search engine.
     pub async fn results(&self, query: &str) -> Result<WebSearch, LlmError> {
         let query = shortened(query);
         if query.is_empty() {
@@ -96,7 +98,7 @@ impl Web {
     }
 
     /// Whether the search engine works, in words. A search is made only where it costs nothing:
-    /// with SearXNG; of the others it is told whether they can be reached.
+    /// with SearXNG; of the others only the connection is tested.
     pub async fn check(&self) -> Result<String, LlmError> {
         let name = self.engine.kind.name();
         if self.engine.kind == WebKind::SearXng {

@@ -4,7 +4,7 @@
 //! wins, `*` and a last `$`), and the crate for it has not been released since 2022 and brings
 //! second versions of others.
 
-/// By this name we are called in a `robots.txt`.
+/// Our name in a `robots.txt`.
 const NAME: &str = "halma";
 /// What follows after this many bytes is not read (RFC 9309, Section 2.5).
 pub(super) const MOST: usize = 500 << 10;

@@ -1,6 +1,6 @@
-//! The words of a page: what stands in its body, without scripts, menus and forms.
+//! The text of a page: its body without scripts, menus and forms.
 //!
-//! The tokens are enough for that. Nothing in a page is followed, run or believed.
+//! The tokens are enough for that. Nothing in a page is followed, run or trusted.
 use std::cell::RefCell;
 
 use html5ever::TokenizerResult;
@@ -42,7 +42,7 @@ pub(super) fn plain(html: &str) -> String {
     words.join(" ")
 }
 
-/// Without what could steer a terminal, blanks as one each on every line, cut at `most` characters.
+/// Without control characters, each run of blanks as one, cut at `most` characters.
 pub(super) fn clean(text: &str, most: usize) -> String {
     let lines = text.lines().map(|line| {
         let visible: String = line.chars().map(|c| if unseen(c) { ' ' } else { c }).collect();

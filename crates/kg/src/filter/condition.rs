@@ -1,4 +1,4 @@
-//! Conditions in words, as far as they are comparisons: `mean radius > 700 km`, `born before
+//! Conditions in English, as far as they are comparisons: `mean radius > 700 km`, `born before
 //! 1900`, `located in France`, `is a lighthouse`.
 use std::cmp::Ordering;
 
@@ -283,7 +283,7 @@ fn widened(compare: Compare, after: &[&str]) -> Option<Compare> {
     }
 }
 
-/// What the words begin with, and how many of them say it.
+/// The amount at the beginning of the words, and the number of words it takes.
 fn amount(words: &[&str]) -> Option<(Amount, usize)> {
     let skipped = usize::from(words.first().is_some_and(|word| ["a", "an"].contains(word)));
     let words = &words[skipped..];
@@ -335,7 +335,7 @@ impl Test {
         }
     }
 
-    /// Whether the words speak of a time.
+    /// Whether the words name a time.
     pub(crate) fn of_time(&self) -> bool {
         match self {
             Self::Amount(_, amount) => amount.period.is_some(),
@@ -353,7 +353,7 @@ impl Amount {
                 let own: f64 = value.text.parse().ok()?;
                 let wanted = converted(self.number?, &self.unit, &value.unit)?;
                 let order = own.partial_cmp(&wanted)?;
-                // Conversions leave the last digit to chance.
+                // Conversions round the last digit.
                 let near = (own - wanted).abs() <= wanted.abs() * 1e-9;
                 let order = if near { Ordering::Equal } else { order };
                 Some(match compare {

@@ -1,4 +1,4 @@
-//! Points and periods of time, as values hold them and as people write them.
+//! Points and periods of time, as they occur in values and in English text.
 use halma_core::text::MONTHS;
 
 /// Year, month and day.
@@ -44,7 +44,7 @@ impl Period {
         }
     }
 
-    /// What the words begin with, and how many of them say it: `8 June 1951`, `June 8, 1951`,
+    /// The period at the beginning of the words, and the number of words it takes: `8 June 1951`, `June 8, 1951`,
     /// `June 1951`, `1951`, `the 1990s`, `the 19th century`, `44 BC`.
     pub(crate) fn parse_words(words: &[&str]) -> Option<(Self, usize)> {
         let skipped = words.iter().take_while(|word| ["the", "year"].contains(word)).count();

@@ -10,7 +10,7 @@ use super::dialect::{Dialect, Learning};
 use super::wire::{Content, Reply, TokenLogprob, WireUsage, body, pairs, usage};
 use halma_net::Endpoint;
 use halma_net::address::show;
-use halma_net::failure::Failed;
+use halma_net::failure::{Complaint, Failed};
 use halma_net::http::{Http, content_type};
 
 /// A chat model behind an OpenAI-compatible API.
@@ -58,9 +58,9 @@ impl OpenAi {
                 }
                 Err(failed) => failed,
             };
-            let next = failed.complaint.as_ref().and_then(|(status, said)| {
-                self.learning.next(dialect, (*status, said), request, stream)
-            });
+            let complaint = failed.complaint.as_ref();
+            let next = complaint
+                .and_then(|complaint| self.learning.next(dialect, complaint, request, stream));
             let Some(other) = next else {
                 // Asked differently it is refused again: the first refusal says what is wrong.
                 return Err(match (first_refusal, failed.error) {
@@ -142,7 +142,7 @@ impl OpenAi {
                     .map_err(|e| self.http.unreadable(&whole, &models, &e))?;
                 return Ok(began.elapsed());
             }
-            Err(Failed { complaint: Some((404 | 405 | 501, _)), .. }) => {}
+            Err(Failed { complaint: Some(Complaint { status: 404 | 405 | 501, .. }), .. }) => {}
             Err(failed) => return Err(failed.error),
         }
         let began = Instant::now();

@@ -141,7 +141,7 @@ fn pieces_of(window: &Window, table: &[f32], text: &[char], classes: usize) -> V
                 word.likelihoods.iter_mut().zip(likelihoods).for_each(|(sum, own)| *sum += own);
             }
             _ => {
-                words.push(WordPieces { place, likelihoods, pieces: 1, margin: at.min(last - at) })
+                words.push(WordPieces { place, likelihoods, pieces: 1, margin: at.min(last - at) });
             }
         }
     }

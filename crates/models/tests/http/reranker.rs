@@ -122,7 +122,7 @@ async fn what_is_wrong_with_scores_is_told() {
         (list(json!([item(0, json!(0.5)), item(2, json!(0.5))])), "text 2 of 2"),
         (list(json!([item(0, json!(null)), item(1, json!(0.5))])), "text 0 that is not a number"),
         (list(json!([item(0, json!(1e39)), item(1, json!(0.5))])), "text 0 that is not a number"),
-        (raw(r#"{"results":[{"index":0,"relevance_score":NaN}]}"#), "no number"),
+        (raw(r#"{"results":[{"index":0,"relevance_score":NaN}]}"#), "not a number"),
         (raw(r#"[{"index":0,"score":0.5},{"index":1,"score":0.5}]"#), "its `shape` \"texts\""),
         (sent(json!({"data": []})), "no `results`"),
         (sent(json!({"error": {"message": "no such key", "code": 401}})), "key_env"),

@@ -1,4 +1,4 @@
-//! Which addresses belong to the machine or its network, and not to the world outside.
+//! Which addresses belong to the machine or its network, and not to the internet.
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Network, length of its prefix, what it is.
@@ -39,12 +39,12 @@ const V6: &[Range<Ipv6Addr>] = &[
     // Teredo, ORCHID, benchmarks: all for protocols.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, "for protocols"),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, "documentation"),
-    // What it reaches is an IPv4 address that is told in it.
+    // What it reaches is an IPv4 address that is part of it.
     (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16, "a tunnel to an IPv4 address"),
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, "documentation"),
 ];
 
-/// What an address is that is not one of the world outside; `None` for those that are.
+/// What an address inside the machine or its network is; `None` for those outside.
 pub(super) fn inside(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => find(V4, |net, bits| within_v4(address, net, bits)),

@@ -8,7 +8,7 @@ use halma_testkit::web::{Trouble, WebDouble};
 
 use super::*;
 
-/// Names of hosts as the tests want them resolved; what was asked for is kept.
+/// Names of hosts as the tests want them resolved; requested names are recorded.
 #[derive(Default)]
 pub(super) struct Names {
     known: HashMap<&'static str, Vec<IpAddr>>,
@@ -126,7 +126,7 @@ async fn no_redirect_leads_inside() {
     for (url, words) in FORBIDDEN {
         let url = url.replace("PORT", &double.port().to_string());
         for status in [301, 302, 303, 307, 308] {
-            // A header is bytes; what is no ASCII is written as browsers write it.
+            // A header is bytes; other than ASCII is written as browsers write it.
             let to = Url::parse(&url).unwrap().to_string();
             double.trouble([Trouble::Redirect(status, to)]);
             let error = get(&outside(&names), &start, Follow::Anywhere).await.unwrap_err();

@@ -206,5 +206,4 @@ fn date(told: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

@@ -8,7 +8,7 @@ use halma_testkit::web::{Given, Shape, Trouble, WebDouble};
 use serde_json::json;
 use time::Month;
 
-use super::settings::resolving;
+use super::open::resolving;
 use super::*;
 use halma_net::guarded::Lookup;
 use names::Names;

@@ -171,8 +171,8 @@ async fn what_passes_is_tried_again_a_few_times() {
         (Trouble::Empty, "an empty reply"),
         (Trouble::HalfJson, "cut off"),
         (Trouble::Cut, "broke the connection"),
-        (Trouble::Drip, "no whole reply within 0.2 s"),
-        (late, "no whole reply within 0.2 s"),
+        (Trouble::Drip, "did not reply in full within 0.2 s"),
+        (late, "did not reply in full within 0.2 s"),
         (server_error, "failed (502)"),
         (silent, "a (timeout)"),
     ] {
@@ -289,7 +289,7 @@ fn settings_that_cannot_be_are_configuration_errors() {
         (
             WebSettings { allow_private: vec!["http://a/".into()], ..brave.clone() },
             "allow_private",
-            "no host",
+            "not a host",
         ),
     ] {
         let error = web(&settings, None, "web".into()).err().unwrap();

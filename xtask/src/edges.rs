@@ -15,7 +15,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("strategies", &["core"]),
     ("eval", &["core"]),
     ("engine", &["core", "kb", "connect", "strategies", "eval"]),
-    ("server", &["core", "engine"]),
+    ("server", &["core", "engine", "eval"]),
     ("cli", &["core", "engine", "eval", "server"]),
     ("testkit", &["core"]),
 ];

@@ -5,6 +5,7 @@ use halma_core::{AnswerKind, Question};
 use serde::{Deserialize, Serialize};
 
 use super::Format;
+use crate::metrics::{Gold, GoldPassage};
 
 /// The questions of one file, and the records of it that could not be used.
 #[derive(Debug, Clone)]
@@ -65,7 +66,17 @@ impl Item {
         }
     }
 
-    pub(super) fn of_kind(mut self, kind: AnswerKind) -> Self {
+    /// What an answer to it is compared with.
+    pub fn gold_answer(&self) -> Gold<'_> {
+        Gold {
+            answers: &self.answers,
+            options: &self.question.options,
+            answer_kind: self.question.answer_kind,
+            answerable: self.answerable,
+        }
+    }
+
+    pub(super) fn with_answer_kind(mut self, kind: AnswerKind) -> Self {
         self.question.answer_kind = kind;
         self
     }
@@ -105,34 +116,8 @@ pub struct RefusedRecord {
     pub reason: String,
 }
 
-/// A passage that supports the answer.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct GoldPassage {
-    pub title: String,
-    /// Empty where the file names the passage and does not hold it (`HotpotQA`'s full-wiki
-    /// setting): then the title alone decides.
-    pub text: String,
-}
-
-impl GoldPassage {
-    /// Whether a hit or a citation lies in this passage: the titles are equal and the hit's text
-    /// is a part of the passage's. White space does not count at all, because pools join a
-    /// passage's sentences in different ways. A passage without a title is found by its text.
-    pub fn matches(&self, title: &str, text: &str) -> bool {
-        let text = squeezed(text);
-        let gold = squeezed(&self.title);
-        (gold.is_empty() || squeezed(title) == gold)
-            && !text.is_empty()
-            && (squeezed(&self.text).contains(&text) || self.text.is_empty() && !gold.is_empty())
-    }
-}
-
 impl From<&Passage> for GoldPassage {
     fn from(passage: &Passage) -> Self {
         Self { title: passage.title.clone(), text: passage.text.clone() }
     }
-}
-
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect()
 }

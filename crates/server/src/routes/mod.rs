@@ -97,6 +97,8 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(usage::usage))
         .routes(routes!(evaluations::list))
         .routes(routes!(evaluations::get))
+        .routes(routes!(evaluations::view))
+        .routes(routes!(evaluations::question))
         .routes(routes!(evaluations::compare))
         .routes(routes!(evaluations::page))
         .routes(routes!(keys::list, keys::create))

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::components::Atomizing;
 use crate::error::EvalError;
-use crate::report::write as write_file;
+use crate::files::write as write_file;
 
 /// A file of questions, by name and content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

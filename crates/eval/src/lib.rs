@@ -9,6 +9,8 @@ mod components;
 mod data;
 mod error;
 mod figures;
+mod files;
+mod fingerprint;
 mod forecast;
 mod grid;
 mod jobs;
@@ -36,6 +38,7 @@ pub use data::{
     recognise, reference, sample,
 };
 pub use error::EvalError;
+pub use fingerprint::fingerprint;
 pub use forecast::{Basis, Cost, Forecast, Range, table as forecast_table, would_exceed};
 pub use grid::{Grid, GridError, Point};
 pub use judge::Ruling;
@@ -46,7 +49,6 @@ pub use preset::{
     side_by_side,
 };
 pub use progress::{Progress, Tick};
-pub use record::fingerprint;
 pub use report::{
     AnswerOutcome, Assessment, Better, COLUMNS, Column, ColumnHead, Criterion, ErrorCause, Failure,
     GroupValues, Judgement, QuestionHead, QuestionResult, REPORT_VERSION, Report, Retrieval, Run,

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{DataSet, Item};
 use crate::error::EvalError;
+use crate::fingerprint::fingerprint;
 use crate::jobs::{caught, each};
 use crate::journal::{Journal, LINE_VERSION};
 use crate::metrics::{ranks, recall_of_ranks};
 use crate::progress::{Progress, Tick};
-use crate::record::fingerprint;
 use crate::runner::{Bench, Runner};
 use crate::system::Retrieve;
 
@@ -33,7 +33,7 @@ pub(crate) struct RetrievalLine {
 pub struct Recall {
     /// Questions that were searched for.
     pub n: usize,
-    /// Questions whose search failed; they are in no mean.
+    /// Questions whose search failed; they are not in any mean.
     pub failed: usize,
     /// The mean share of a question's gold passages among the first 5 hits.
     pub r5: Option<f64>,

@@ -123,7 +123,7 @@ fn claims_have_verdicts() {
     let data = loaded("scifact_pairs.tsv", "scifact-pairs");
     let wanted = [
         "0 Verdict [entailment] entailment -",
-        "1 RecordOutcome [not_entailment] not_entailment -",
+        "1 Verdict [not_entailment] not_entailment -",
     ];
     assert_eq!(all(&data), wanted);
     assert!(data.items[0].gold[0].text.ends_with("lamp \"at once\"."), "quotes are of the text");

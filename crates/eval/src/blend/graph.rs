@@ -122,7 +122,7 @@ fn spellings(tail: &Tail) -> Vec<String> {
     let mut all = vec![tail.shown()];
     if let Tail::Value(value) = tail {
         match value.kind {
-            ValueKind::Date => all.extend(spelt(&value.text)),
+            ValueKind::Date => all.extend(written_out(&value.text)),
             _ => all.push(value.text.clone()),
         }
     }
@@ -131,7 +131,7 @@ fn spellings(tail: &Tail) -> Vec<String> {
 }
 
 /// `1906-02-04` as `4 February 1906` and `February 4, 1906`.
-fn spelt(date: &str) -> Vec<String> {
+fn written_out(date: &str) -> Vec<String> {
     const MONTHS: [&str; 12] = [
         "January",
         "February",
@@ -159,9 +159,11 @@ mod tests {
 
     #[test]
     fn a_day_is_spelt_in_other_ways() {
-        assert_eq!(spelt("1906-02-04"), ["4 February 1906", "February 4, 1906"]);
+        assert_eq!(written_out("1906-02-04"), ["4 February 1906", "February 4, 1906"]);
         assert!(
-            spelt("1906").is_empty() && spelt("1906-13-04").is_empty() && spelt("x-y-z").is_empty()
+            written_out("1906").is_empty()
+                && written_out("1906-13-04").is_empty()
+                && written_out("x-y-z").is_empty()
         );
     }
 }

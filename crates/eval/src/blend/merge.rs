@@ -45,7 +45,7 @@ pub(super) async fn merge(
             let check = |reply: &Merged| {
                 let wrong = checks::merged(&reply.question, ask, bridge);
                 wrong.map_err(|why| match why {
-                    Dropped::NotMerged => "it is no question".to_owned(),
+                    Dropped::NotMerged => "it is not a question".to_owned(),
                     _ => format!("it holds `{bridge}` or the answer"),
                 })
             };

@@ -1,40 +1,16 @@
-//! Files that some data sets publish next to their questions: passages, and aliases of answers.
-//! They are used where they lie in the same folder; without them the questions load anyway.
+//! Reading companion files, where they lie in the same folder as the questions; without them the
+//! questions load anyway.
 use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Deserialize;
 
+use super::companion::{CompanionContent, CompanionFiles};
 use super::entry::DataSetEntry;
-use super::{DataError, Passage, records};
-
-/// Which file belongs to the questions, and what is in it.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Companion {
-    pub file: String,
-    pub holds: CompanionContent,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CompanionContent {
-    /// Further names of Wikidata's entities, a line each (2WikiMultiHopQA).
-    Aliases,
-    /// Abstracts, a line each (`SciFact`).
-    Abstracts,
-    /// One object of paragraphs by id (`StrategyQA`).
-    Paragraphs,
-}
-
-/// What the companion file of a data file holds; empty without one.
-#[derive(Debug, Default)]
-pub(super) struct CompanionFiles {
-    /// By the id under which the questions name them.
-    pub(super) passages: HashMap<String, Passage>,
-    /// Further names of an answer, by the answer's id.
-    pub(super) aliases: HashMap<String, Vec<String>>,
-}
+use super::error::DataError;
+use super::item::Passage;
+use super::raw_record::parser_message;
+use super::records;
 
 impl CompanionFiles {
     pub(super) fn read(data: &Path, entry: &DataSetEntry) -> Result<Self, DataError> {
@@ -132,7 +108,7 @@ fn lines<T: for<'de> Deserialize<'de>>(file: &Path) -> Result<Result<Vec<T>, Str
         match serde_json::from_str(&raw.json) {
             Ok(one) => all.push(one),
             Err(error) => {
-                return Ok(Err(format!("line {}: {}", raw.line, records::parser_message(&error))));
+                return Ok(Err(format!("line {}: {}", raw.line, parser_message(&error))));
             }
         }
     }

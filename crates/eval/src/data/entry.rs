@@ -6,10 +6,9 @@ use std::sync::LazyLock;
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 
-use super::companion_files::Companion;
+use super::companion::Companion;
 use super::format::Format;
-use super::load::ReadItem;
-use super::readers::{self, Mapping};
+use super::readers::{self, Mapping, ReadItem};
 use crate::metrics::Metric;
 
 static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/data_sets");

@@ -1,7 +1,8 @@
 //! Why a data file cannot be used as a whole.
 use std::path::PathBuf;
 
-use super::{Format, RefusedRecord};
+use super::format::Format;
+use super::item::RefusedRecord;
 
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {

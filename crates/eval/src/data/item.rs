@@ -4,18 +4,7 @@ use std::sync::Arc;
 use halma_core::{AnswerKind, Question};
 use serde::{Deserialize, Serialize};
 
-use super::Format;
 use crate::metrics::{Gold, GoldPassage};
-
-/// The questions of one file, and the records of it that could not be used.
-#[derive(Debug, Clone)]
-pub struct DataSet {
-    /// The file's name without its ending.
-    pub name: String,
-    pub format: Format,
-    pub items: Vec<Item>,
-    pub refused: Vec<RefusedRecord>,
-}
 
 /// One question with what a perfect run would give.
 #[derive(Debug, Clone)]

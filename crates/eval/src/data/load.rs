@@ -2,49 +2,17 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::companion::CompanionFiles;
+use super::data_set::DataSet;
 use super::entry::{DataSetEntry, entries};
-use super::readers::{Mapping, Reader as Code};
-use super::records::{self, Cut, RawRecord, Records};
-use super::{CompanionFiles, DataError, DataSet, Format, Item, RefusedRecord};
-
-/// Why a record is not a question.
-#[derive(Debug)]
-pub(super) enum Fault {
-    /// This record is malformed; the others may be whole.
-    Record(String),
-    /// It shows that the whole file is not what it seems to be.
-    File(String),
-}
-
-impl From<String> for Fault {
-    fn from(reason: String) -> Self {
-        Self::Record(reason)
-    }
-}
-
-/// Makes an item of one record.
-#[derive(Clone, Copy)]
-pub(super) enum ReadItem<'a> {
-    Code(Code),
-    Mapping(&'a Mapping),
-}
-
-impl ReadItem<'_> {
-    fn item(self, raw: &RawRecord, companion: &CompanionFiles) -> Result<Item, Fault> {
-        match self {
-            Self::Code(reader) => reader(raw, companion),
-            Self::Mapping(mapping) => mapping.item(raw),
-        }
-    }
-}
-
-/// The record in the shape of `T`, or what the parser misses in it.
-pub(super) fn parse<T: DeserializeOwned>(raw: &RawRecord) -> Result<T, Fault> {
-    serde_json::from_str(&raw.json).map_err(|error| Fault::Record(records::parser_message(&error)))
-}
+use super::error::DataError;
+use super::format::Format;
+use super::item::{Item, RefusedRecord};
+use super::raw_record::{Fault, RawRecord};
+use super::readers::ReadItem;
+use super::records::{self, Cut, Records};
 
 /// Reads a file in its official form; at most `limit` questions, the first ones.
 ///

@@ -4,13 +4,15 @@
 //! fields of a record or the name of a reader in `readers/`.
 mod answers;
 mod check;
+mod companion;
 mod companion_files;
+mod data_set;
 mod entry;
 mod error;
 mod format;
 mod item;
 mod load;
-mod pool;
+mod raw_record;
 mod readers;
 mod records;
 mod reference;
@@ -18,12 +20,12 @@ mod sample;
 
 pub use crate::metrics::GoldPassage;
 pub use check::{Checked, KeyCount, check, recognise};
-use companion_files::CompanionFiles;
-pub use companion_files::{Companion, CompanionContent};
+pub use companion::{Companion, CompanionContent};
+pub use data_set::DataSet;
 pub use entry::{DataSetEntry, Pool, PublishedFile, entries};
 pub use error::DataError;
 pub use format::Format;
-pub use item::{DataSet, Item, Passage, RefusedRecord};
+pub use item::{Item, Passage, RefusedRecord};
 pub use load::load;
 pub use reference::reference;
 pub use sample::{Sample, sample};

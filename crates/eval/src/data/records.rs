@@ -8,15 +8,9 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{DataError, RefusedRecord};
-
-/// One record's JSON and where it stands; both numbers count from 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RawRecord {
-    pub(super) record: usize,
-    pub(super) line: usize,
-    pub(super) json: String,
-}
+use super::error::DataError;
+use super::item::RefusedRecord;
+use super::raw_record::{RawRecord, parser_message};
 
 /// A record, or a place in the file where there should be one.
 pub(super) type Cut = Result<RawRecord, RefusedRecord>;
@@ -187,10 +181,4 @@ fn row(head: &[String], text: &str) -> Result<String, String> {
     }
     let row = head.iter().cloned().zip(cells.into_iter().map(Value::from));
     Ok(Value::Object(row.collect()).to_string())
-}
-
-/// The message of the parser, without its own line and column: they count within the record.
-pub(super) fn parser_message(error: &serde_json::Error) -> String {
-    let message = error.to_string();
-    message.rsplit_once(" at line ").map_or(message.clone(), |(reason, _)| reason.to_owned())
 }

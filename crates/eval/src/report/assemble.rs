@@ -3,12 +3,13 @@ use std::collections::BTreeMap;
 
 use halma_core::{Budget, UsageTotal};
 
-use super::assessed::Assessment;
+use super::assessment::Assessment;
 use super::columns::COLUMNS;
 use super::model::{
-    AnswerOutcome, Failure, GroupValues, Judgement, QuestionHead, QuestionResult, REPORT_VERSION,
-    Report, Retrieval, Run, Tokens,
+    Failure, GroupValues, Judgement, QuestionHead, QuestionResult, REPORT_VERSION, Report,
+    Retrieval, Run, Tokens,
 };
+use super::outcome::AnswerOutcome;
 use super::scoring::hops;
 use super::values::Values;
 use crate::components::Totals;

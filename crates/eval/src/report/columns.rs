@@ -1,13 +1,14 @@
 //! The one list of what is measured. The tables, the Markdown, the comparison, the presets and the
 //! viewer iterate over it: a new metric is a function in `metrics/` and an entry here.
 use halma_core::Answer;
-use serde::{Deserialize, Serialize};
 
-use super::model::{AnswerOutcome, Report, Run};
-use super::scoring::Measure;
+use super::model::{Report, Run};
+use super::outcome::AnswerOutcome;
+use super::values::{Better, ColumnHead, ValueFormat};
+use crate::data::DataSet;
 use crate::figures::{nearest_rank, number, ratio};
 use crate::judge::Ruling;
-use crate::metrics::{Gold, GoldPassage, Score, support_recall, tokens_per_correct};
+use crate::metrics::{Gold, GoldPassage, Metric, Score, support_recall, tokens_per_correct};
 use crate::record::Record;
 
 /// A column of every table.
@@ -33,37 +34,18 @@ pub struct Column {
     pub(crate) run: Option<fn(&Run) -> Option<f64>>,
 }
 
-/// How a value is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ValueFormat {
-    /// A fraction, shown in percent with one digit.
-    Percent,
-    /// One digit after the point.
-    Decimal,
-    Count,
-    Milliseconds,
-    /// US dollars.
-    Dollars,
+/// How the answers of a data set are compared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Measure {
+    pub(crate) metric: Metric,
+    /// Whether a judge rules on the answers.
+    pub(crate) judged: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Better {
-    Higher,
-    Lower,
-}
-
-/// A column as a report carries it, for viewers that do not know the list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ColumnHead {
-    pub key: String,
-    pub title: String,
-    pub meaning: String,
-    pub format: ValueFormat,
-    pub better: Option<Better>,
-    /// Shown by kind of question and by hops.
-    pub in_groups: bool,
+impl Measure {
+    pub(crate) fn new(data: &DataSet, judged: bool) -> Self {
+        Self { metric: data.format.entry().metric, judged }
+    }
 }
 
 /// What the values of an answered question are computed from.
@@ -293,7 +275,7 @@ pub fn column(key: &str) -> Option<&'static Column> {
 }
 
 /// Abstentions are not shown to the judge; they are right where there is no answer. An unreadable
-/// ruling is in no mean.
+/// ruling is not in any mean.
 fn judged(case: &Case<'_>) -> Option<f64> {
     let right = match case.ruling {
         _ if !case.measure.judged => return None,
@@ -321,20 +303,6 @@ fn latency(run: &Run, percent: usize) -> Option<f64> {
     let mut times: Vec<f64> = scored.map(|result| result.latency_ms).collect();
     times.sort_by(f64::total_cmp);
     nearest_rank(&times, percent)
-}
-
-impl ValueFormat {
-    /// For tables: the unit is not part of it. `-` where there is no value.
-    pub fn render(self, value: Option<f64>) -> String {
-        let Some(value) = value else { return "-".into() };
-        match self {
-            Self::Percent => format!("{:.1}", value * 100.0),
-            Self::Milliseconds if value < 10.0 => format!("{value:.1}"),
-            Self::Decimal => format!("{value:.1}"),
-            Self::Count | Self::Milliseconds => format!("{value:.0}"),
-            Self::Dollars => format!("{value:.4}"),
-        }
-    }
 }
 
 impl Report {

@@ -1,11 +1,12 @@
 //! The report of an evaluation: its figures, its tables, its files.
 mod assemble;
 mod assessed;
+mod assessment;
 mod columns;
-mod error_causes;
 mod markdown;
 mod model;
 mod notes;
+mod outcome;
 mod saved;
 mod scoring;
 mod table;
@@ -14,17 +15,17 @@ pub(crate) mod tests;
 mod values;
 
 pub(crate) use assemble::{JudgingCost, SystemResults};
-pub(crate) use assessed::AssessmentBuilder;
-pub use assessed::{Assessment, Criterion};
-pub use columns::{Better, COLUMNS, Column, ColumnHead, ValueFormat, column};
-pub use error_causes::ErrorCause;
+pub(crate) use assessment::AssessmentBuilder;
+pub use assessment::{Assessment, Criterion};
+pub(crate) use columns::Measure;
+pub use columns::{COLUMNS, Column, column};
 pub(crate) use markdown::{escaped, markdown_row};
 pub use model::{
-    AnswerOutcome, Failure, GroupValues, Judgement, QuestionHead, QuestionResult, REPORT_VERSION,
-    Report, Retrieval, Run, Tokens,
+    Failure, GroupValues, Judgement, QuestionHead, QuestionResult, REPORT_VERSION, Report,
+    Retrieval, Run, Tokens,
 };
 pub(crate) use notes::questions;
-pub(crate) use saved::write;
-pub(crate) use scoring::{Measure, result};
+pub use outcome::{AnswerOutcome, ErrorCause};
+pub(crate) use scoring::result;
 pub(crate) use table::aligned;
-pub use values::Values;
+pub use values::{Better, ColumnHead, ValueFormat, Values};

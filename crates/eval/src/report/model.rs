@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use halma_core::{Budget, Limit, UsageTotal};
 use serde::{Deserialize, Serialize};
 
-use super::assessed::Assessment;
-use super::columns::ColumnHead;
-use super::error_causes::ErrorCause;
-use super::values::Values;
+use super::assessment::Assessment;
+use super::outcome::{AnswerOutcome, ErrorCause};
+use super::values::{ColumnHead, Values};
 use crate::base_source::Source;
 use crate::components::{Atomizing, Component, Searches, SourceUse};
 use crate::data::{RefusedRecord, Sample};
@@ -92,7 +91,7 @@ pub struct Run {
     /// Questions that got no answer because the knowledge does not hold it; they score 0 unless
     /// that is so.
     pub abstained: usize,
-    /// Questions that ended in an error; they are in no mean.
+    /// Questions that ended in an error; they are not in any mean.
     pub failed: usize,
     pub failed_by_kind: BTreeMap<String, usize>,
     pub failures: Vec<Failure>,
@@ -147,7 +146,7 @@ pub struct Judgement {
     pub accuracy: Option<f64>,
     pub right: usize,
     pub wrong: usize,
-    /// Rulings that could not be read, also when asked for again; they are in no mean.
+    /// Rulings that could not be read, also when asked for again; they are not in any mean.
     pub unreadable: usize,
     /// Answers for which the judge could not be asked; the next run asks again.
     pub failed: usize,
@@ -182,21 +181,6 @@ pub struct Failure {
     pub question: String,
     pub kind: String,
     pub reason: String,
-}
-
-/// What became of a question.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerOutcome {
-    Right,
-    Wrong,
-    /// The strategy said that the knowledge does not hold the answer. Scores 0.
-    Abstained,
-    /// It ended in an error; it has no score.
-    Failed,
-    /// The whole budget was spent before it, or while it was being answered.
-    #[default]
-    Unasked,
 }
 
 /// One question in one run.
@@ -244,5 +228,20 @@ impl Run {
     /// How many of its questions have a value in a column.
     pub(crate) fn questions_with(&self, key: &str) -> usize {
         self.results.iter().filter(|result| result.values.get(key).is_some()).count()
+    }
+}
+
+impl Report {
+    /// The causes that some run has, in the order of a run.
+    pub(super) fn error_causes(&self) -> Vec<ErrorCause> {
+        let occurs =
+            |cause: &ErrorCause| self.runs.iter().any(|run| run.error_analysis.contains_key(cause));
+        ErrorCause::ALL.into_iter().filter(occurs).collect()
+    }
+}
+
+impl Run {
+    pub(super) fn errors_by(&self, cause: ErrorCause) -> usize {
+        self.error_analysis.get(&cause).copied().unwrap_or(0)
     }
 }

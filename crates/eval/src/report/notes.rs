@@ -1,6 +1,6 @@
 //! What must be known to read a run's figures: what is not in them, and what makes them doubtful.
-use super::columns::ValueFormat;
 use super::model::Run;
+use super::values::ValueFormat;
 use crate::figures::{number, ratio};
 
 /// A share of searches with nothing near from which the threshold is probably wrong for the

@@ -1,28 +1,14 @@
 //! One recorded question to one line of the report. The only place where metrics meet answers.
 use halma_core::Answer;
 
-use super::columns::{COLUMNS, Case};
-use super::error_causes::ErrorCause;
-use super::model::{AnswerOutcome, QuestionResult};
+use super::columns::{COLUMNS, Case, Measure};
+use super::model::QuestionResult;
+use super::outcome::{AnswerOutcome, ErrorCause};
 use super::values::Values;
-use crate::data::{DataSet, Item};
+use crate::data::Item;
 use crate::judge::Ruling;
-use crate::metrics::{Metric, Score, score};
+use crate::metrics::{Score, score};
 use crate::record::{Record, RecordOutcome};
-
-/// How the answers of a data set are compared.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Measure {
-    pub(crate) metric: Metric,
-    /// Whether a judge rules on the answers.
-    pub(crate) judged: bool,
-}
-
-impl Measure {
-    pub(crate) fn new(data: &DataSet, judged: bool) -> Self {
-        Self { metric: data.format.entry().metric, judged }
-    }
-}
 
 /// Scores a recorded question; `ruling` is the judge's on its answer, where there was one.
 pub(crate) fn result(

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::assessed::ASSESSED;
-use super::error_causes::ErrorCause;
 use super::model::{Report, Run};
+use super::outcome::ErrorCause;
 
 impl Report {
     /// A table for the terminal. Metrics are in percent, times in milliseconds; calls and tokens

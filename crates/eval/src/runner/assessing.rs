@@ -12,11 +12,12 @@ use super::asking::Round;
 use super::run_files::RunFiles;
 use crate::data::Item;
 use crate::error::EvalError;
+use crate::fingerprint::fingerprint;
 use crate::jobs::{caught, each};
 use crate::journal::{Journal, LINE_VERSION};
 use crate::judge::{Marks, Scheme, passages};
 use crate::progress::Tick;
-use crate::record::{file_name, fingerprint};
+use crate::record::file_name;
 use crate::report::{Assessment, AssessmentBuilder};
 use crate::system::SystemUnderTest;
 
@@ -61,7 +62,7 @@ impl Assessor {
             Box::pin(async move { scheme.marks(&cx, (&item, &answer), embedder.as_deref()).await })
         });
         let parts = [scheme.name(), fingerprint, vectors.as_str()];
-        Self { scheme, ask, fingerprint: crate::record::fingerprint(parts) }
+        Self { scheme, ask, fingerprint: crate::fingerprint::fingerprint(parts) }
     }
 
     fn fingerprint_of(&self, item: &Item, answer: &Answer) -> String {

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Item;
 use crate::error::EvalError;
+use crate::fingerprint::fingerprint;
 use crate::jobs::caught;
 use crate::journal::{Journal, LINE_VERSION};
 use crate::judge::{Case, Judgement, Protocol, Ruling, judge};
-use crate::record::{file_name, fingerprint};
+use crate::record::file_name;
 
 /// Asks a model, through a context of its own, whether the answer is right. An
 /// [`Error::BadReply`] is an unreadable ruling; any other error is a failure, and the next run
@@ -60,7 +61,7 @@ impl Judge {
             })
         });
         let protocol = serde_json::json!(protocol).to_string();
-        Self { ask, fingerprint: crate::record::fingerprint([protocol.as_str(), fingerprint]) }
+        Self { ask, fingerprint: crate::fingerprint::fingerprint([protocol.as_str(), fingerprint]) }
     }
 
     pub(crate) fn fingerprint_of(&self, item: &Item, answer: &Answer) -> String {

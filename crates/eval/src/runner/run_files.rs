@@ -5,9 +5,9 @@ use halma_core::{TRACE_VERSION, Trace};
 
 use crate::data::Item;
 use crate::error::EvalError;
+use crate::files::write;
 use crate::journal::Journal;
 use crate::record::{Record, file_name};
-use crate::report::write;
 
 /// The question of a trace.
 #[derive(Clone, Copy)]

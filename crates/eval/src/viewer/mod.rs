@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use crate::compare::{Comparison, Resampling, Side, compare};
 use crate::error::EvalError;
-use crate::report::{ErrorCause, Report, write};
+use crate::files::write;
+use crate::report::{ErrorCause, Report};
 
 pub use details::{QuestionDetail, question_detail};
 use details::{Selection, read_details};

@@ -2,9 +2,9 @@
 use halma_core::AnswerKind;
 use serde::Deserialize;
 
-use crate::data::load::{Fault, parse};
-use crate::data::records::RawRecord;
-use crate::data::{CompanionFiles, Item};
+use crate::data::companion::CompanionFiles;
+use crate::data::item::Item;
+use crate::data::raw_record::{Fault, RawRecord, parse};
 use crate::metrics::number_in;
 
 #[derive(Deserialize)]

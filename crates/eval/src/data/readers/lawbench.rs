@@ -3,9 +3,9 @@
 use serde::Deserialize;
 
 use super::mapping::after;
-use crate::data::load::{Fault, parse};
-use crate::data::records::RawRecord;
-use crate::data::{CompanionFiles, Item};
+use crate::data::companion::CompanionFiles;
+use crate::data::item::Item;
+use crate::data::raw_record::{Fault, RawRecord, parse};
 use crate::metrics::articles;
 
 #[derive(Deserialize)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use halma_core::AnswerKind;
 use serde::Deserialize;
 
-use crate::data::load::{Fault, parse};
-use crate::data::records::RawRecord;
-use crate::data::{CompanionFiles, Item};
+use crate::data::companion::CompanionFiles;
+use crate::data::item::Item;
+use crate::data::raw_record::{Fault, RawRecord, parse};
 
 #[derive(Deserialize)]
 struct Record {

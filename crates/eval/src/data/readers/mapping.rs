@@ -4,9 +4,9 @@ use halma_core::AnswerKind;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::data::load::Fault;
-use crate::data::records::{self, RawRecord};
-use crate::data::{Item, Passage, answers};
+use crate::data::answers;
+use crate::data::item::{Item, Passage};
+use crate::data::raw_record::{Fault, RawRecord, parser_message};
 use crate::metrics::number_in;
 
 /// How a record's fields make an item. In texts, `{source.text}` is the field `text` of the
@@ -57,7 +57,7 @@ fn short() -> AnswerKind {
 impl Mapping {
     pub(in crate::data) fn item(&self, raw: &RawRecord) -> Result<Item, Fault> {
         let value = serde_json::from_str(&raw.json);
-        let value = value.map_err(|error| Fault::Record(records::parser_message(&error)))?;
+        let value = value.map_err(|error| Fault::Record(parser_message(&error)))?;
         let record = Record { value, number: raw.record };
         let mut answers = answers::read(record.required(&self.answer)?)?;
         answers[0] = self.answer(std::mem::take(&mut answers[0]))?;

@@ -16,12 +16,11 @@ mod strategyqa;
 
 pub(super) use mapping::Mapping;
 
-use super::CompanionFiles;
+use super::companion::CompanionFiles;
 use super::item::Item;
-use super::load::Fault;
-use super::records::RawRecord;
+use super::raw_record::{Fault, RawRecord};
 
-/// Makes an item of one record.
+/// A reader in code: makes an item of one record.
 pub(super) type Reader = fn(&RawRecord, &CompanionFiles) -> Result<Item, Fault>;
 
 /// By the name in the data set's file.
@@ -41,3 +40,19 @@ pub(super) const READERS: &[(&str, Reader)] = &[
     ("scifact", scifact::claim),
     ("strategyqa", strategyqa::item),
 ];
+
+/// Makes an item of one record.
+#[derive(Clone, Copy)]
+pub(super) enum ReadItem<'a> {
+    Code(Reader),
+    Mapping(&'a Mapping),
+}
+
+impl ReadItem<'_> {
+    pub(super) fn item(self, raw: &RawRecord, companion: &CompanionFiles) -> Result<Item, Fault> {
+        match self {
+            Self::Code(reader) => reader(raw, companion),
+            Self::Mapping(mapping) => mapping.item(raw),
+        }
+    }
+}

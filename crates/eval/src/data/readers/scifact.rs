@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use halma_core::AnswerKind;
 use serde::Deserialize;
 
-use crate::data::load::{Fault, parse};
-use crate::data::records::RawRecord;
-use crate::data::{CompanionFiles, GoldPassage, Item};
+use crate::data::companion::CompanionFiles;
+use crate::data::item::Item;
+use crate::data::raw_record::{Fault, RawRecord, parse};
+use crate::metrics::GoldPassage;
 
 /// What its authors call the verdicts; a claim without evidence is the third.
 const VERDICTS: [&str; 3] = ["SUPPORT", "CONTRADICT", "NOT ENOUGH INFO"];

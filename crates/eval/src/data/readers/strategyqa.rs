@@ -4,9 +4,11 @@ use halma_core::AnswerKind;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::data::load::{Fault, parse};
-use crate::data::records::RawRecord;
-use crate::data::{CompanionFiles, GoldPassage, Item, answers};
+use crate::data::answers;
+use crate::data::companion::CompanionFiles;
+use crate::data::item::Item;
+use crate::data::raw_record::{Fault, RawRecord, parse};
+use crate::metrics::GoldPassage;
 
 #[derive(Deserialize)]
 struct Record {

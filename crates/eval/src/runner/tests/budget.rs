@@ -103,7 +103,7 @@ async fn a_grid_is_resumed_point_by_point() {
         assert!(out.path().join(format!("{label}.jsonl")).exists());
     }
     let page = std::fs::read_to_string(second.save(out.path()).unwrap()).unwrap();
-    assert!(page.contains("\"answer\":\"f\"") && page.contains("test/ask"), "answers and traces");
+    assert!(page.contains("\"text\":\"f\"") && page.contains("test/ask"), "answers and traces");
     assert!(
         std::fs::read_to_string(out.path().join("report.md")).unwrap().contains("clerk@chunks")
     );

@@ -1,9 +1,24 @@
-//! Why an answer is not right, derived from the trace and the gold passages.
+//! What became of a question, and why an answer is not right: derived from the trace and the gold
+//! passages.
 use serde::{Deserialize, Serialize};
 
-use super::model::{AnswerOutcome, Report, Run};
 use crate::components::Evidence;
 use crate::record::{Record, RecordOutcome};
+
+/// What became of a question.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerOutcome {
+    Right,
+    Wrong,
+    /// The strategy said that the knowledge does not hold the answer. Scores 0.
+    Abstained,
+    /// It ended in an error; it has no score.
+    Failed,
+    /// The whole budget was spent before it, or while it was being answered.
+    #[default]
+    Unasked,
+}
 
 /// The first step at which a question could no longer be answered rightly. A question needs all of
 /// its gold passages.
@@ -80,21 +95,6 @@ impl ErrorCause {
                 Some(cause_of(record.evidence.unwrap_or_default(), answer.partial))
             }
         }
-    }
-}
-
-impl Report {
-    /// The causes that some run has, in the order of a run.
-    pub(super) fn error_causes(&self) -> Vec<ErrorCause> {
-        let occurs =
-            |cause: &ErrorCause| self.runs.iter().any(|run| run.error_analysis.contains_key(cause));
-        ErrorCause::ALL.into_iter().filter(occurs).collect()
-    }
-}
-
-impl Run {
-    pub(super) fn errors_by(&self, cause: ErrorCause) -> usize {
-        self.error_analysis.get(&cause).copied().unwrap_or(0)
     }
 }
 

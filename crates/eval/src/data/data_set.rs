@@ -1,10 +1,23 @@
-//! The passages that a file brings, written as documents, so that a base can be made of them.
+//! The questions of a file, and the passages that they bring as documents, so that a base can be
+//! made of them.
 use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::Path;
 
-use super::{DataError, DataSet, Passage};
-use crate::fingerprint;
+use super::error::DataError;
+use super::format::Format;
+use super::item::{Item, Passage, RefusedRecord};
+use crate::fingerprint::fingerprint;
+
+/// The questions of one file, and the records of it that could not be used.
+#[derive(Debug, Clone)]
+pub struct DataSet {
+    /// The file's name without its ending.
+    pub name: String,
+    pub format: Format,
+    pub items: Vec<Item>,
+    pub refused: Vec<RefusedRecord>,
+}
 
 impl Passage {
     /// The name of its document in a base that was made of [`DataSet::write_pool`]'s folder.

@@ -125,10 +125,7 @@ fn eval_prints_the_report_and_resumes() {
     assert_eq!(report["n"], 2);
     assert_eq!(report["runs"][0]["settings"]["chunks"], 5);
     for run in report["runs"].as_array().unwrap() {
-        has(
-            run,
-            &["strategy", "settings", "values", "abstained", "failed", "usage", "retrieval"],
-        );
+        has(run, &["strategy", "settings", "values", "abstained", "failed", "usage", "retrieval"]);
         has(&run["values"], &["em", "f1", "precision", "recall", "support", "p50", "p95"]);
         has(&run["retrieval"], &["r2", "r5", "r10"]);
         assert_eq!(run["taken_over"], 0);

@@ -97,7 +97,8 @@ pub(crate) async fn list(
     MayAdmin(_caller): MayAdmin,
 ) -> Result<Json<Items<EvaluationLine>>, Problem> {
     beside(move || {
-        let mut lines: Vec<EvaluationLine> = evaluations(&app).into_iter().filter_map(line).collect();
+        let mut lines: Vec<EvaluationLine> =
+            evaluations(&app).into_iter().filter_map(line).collect();
         lines.sort_by_key(|line| std::cmp::Reverse(line.at));
         Ok(Json(Items::whole(lines)))
     })

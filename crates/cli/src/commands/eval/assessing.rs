@@ -9,7 +9,10 @@ use crate::view;
 
 /// The requested schemes, each once. The offline model supports none of them, which is
 /// an error before a base is made or a question asked.
-pub(super) fn schemes(requested: &[SchemeArg], config: &Config) -> Result<Vec<Scheme>, ConfigError> {
+pub(super) fn schemes(
+    requested: &[SchemeArg],
+    config: &Config,
+) -> Result<Vec<Scheme>, ConfigError> {
     let mut schemes: Vec<Scheme> = vec![];
     for scheme in requested.iter().map(|scheme| Scheme::from(*scheme)) {
         if !schemes.contains(&scheme) {
@@ -22,10 +25,9 @@ pub(super) fn schemes(requested: &[SchemeArg], config: &Config) -> Result<Vec<Sc
     Err(ConfigError {
         file: "--assess".into(),
         key: schemes.iter().map(|scheme| scheme.name()).collect::<Vec<_>>().join(","),
-        reason:
-            "the role `judge` is played by the offline model, which cannot rate, list or \
+        reason: "the role `judge` is played by the offline model, which cannot rate, list or \
                  forecast; a language model is needed"
-                .into(),
+            .into(),
         hint: "describe one under [models] and name it for the role `judge` under [roles]".into(),
     })
 }

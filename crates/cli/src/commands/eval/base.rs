@@ -73,7 +73,9 @@ impl EvaluationBase {
             Self::Pool { kb, passages, force } => {
                 if let Claim::Forced { built_from } = source.claim(kb, *force)? {
                     let folder = kb.display();
-                    view::warn(&format!("{folder} was built from `{built_from}`: nothing is added"));
+                    view::warn(&format!(
+                        "{folder} was built from `{built_from}`: nothing is added"
+                    ));
                     open(config, kb)?
                 } else {
                     let engine = create_or_open(config, kb)?;

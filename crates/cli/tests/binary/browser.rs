@@ -62,10 +62,12 @@ fn the_plots_are_drawn_and_the_questions_are_there() {
 
     let (page, profile) = (program.path("out/report.html"), program.path("profile"));
     let dom = shown(&browser, &page, &profile, &["--dump-dom"]);
+    // What is drawn, without the script that drew it.
+    let (dom, _) = dom.split_once("<script").unwrap();
     for part in ["Right answers over cost", "Where answers were lost", "How long questions took"] {
         assert!(dom.contains(part), "`{part}` is not on the page");
     }
-    assert!(dom.matches("<svg").count() >= 4, "plots are missing");
+    assert!(dom.matches("<svg").count() >= 3, "plots are missing");
     assert!(!dom.contains("NaN") && !dom.contains("Infinity"), "a plot has no place for a figure");
     assert!(dom.contains("id=\"questions\""), "the questions are not on the page");
 

@@ -10,8 +10,8 @@ use crate::program::{Program, write_library};
 const REQUIRED: &str = "HALMA_BROWSER_REQUIRED";
 /// As Chromium calls itself on various systems.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
-/// The colours of the first two runs in the plots, in light mode (`page.css`).
-const COLOURS: [[u8; 3]; 2] = [[0x1f, 0x6f, 0x8b], [0xc8, 0x55, 0x3d]];
+/// The colours of the first two runs in the plots, in light mode (`tokens.css` of the web UI).
+const COLOURS: [[u8; 3]; 2] = [[0x0b, 0x5f, 0x5f], [0xb1, 0x49, 0x2f]];
 
 fn browser() -> Option<PathBuf> {
     let folders: Vec<PathBuf> =

@@ -20,7 +20,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("strategies", &["core"]),
     ("eval", &["core"]),
     ("engine", &["core", "eval", "kb", "kg", "models", "net", "offline", "strategies", "web"]),
-    ("server", &["core", "engine"]),
+    ("server", &["core", "engine", "eval"]),
     ("cli", &["core", "engine", "eval", "server"]),
     ("testkit", &["core"]),
 ];

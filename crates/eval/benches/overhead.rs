@@ -15,7 +15,8 @@ use halma_core::{
     Prompts, Question, Setup, Strategy, Usage,
 };
 use halma_eval::{
-    Bench, Contestant, DataSet, Format, Progress, Report, Resampling, Runner, Side, compare, load,
+    Bench, DataSet, Format, Progress, Report, Resampling, Runner, Side, SystemUnderTest, compare,
+    load,
 };
 use halma_testkit::Toy;
 
@@ -70,7 +71,7 @@ fn main() {
         let took = began.elapsed().as_secs_f64();
         let grown = resident().saturating_sub(before);
         println!(
-            "{count} questions: {:.0} a second, memory + {} MiB beside the questions themselves",
+            "{count} questions: {:.0} a second, memory + {} MiB in addition to the questions",
             f64::from(count) / took,
             grown / 1024
         );
@@ -96,7 +97,7 @@ fn comparison(report: &Report) {
     short.runs[0].results.truncate(500);
     let mut other = short.clone();
     other.runs[0].results.rotate_left(1);
-    let sides = (Side::of(&short, None).unwrap(), Side::of(&other, None).unwrap());
+    let sides = (Side::select(&short, None).unwrap(), Side::select(&other, None).unwrap());
     let began = Instant::now();
     let found = compare(sides.0, sides.1, Resampling::default()).unwrap();
     let took = began.elapsed().as_secs_f64();
@@ -117,7 +118,7 @@ async fn run(out: &Path, data: &DataSet) -> Report {
         judge: None,
         assessors: vec![],
     };
-    let contestant = Contestant {
+    let system = SystemUnderTest {
         strategy: Arc::new(Direct),
         label: "direct".into(),
         fingerprint: String::new(),
@@ -125,7 +126,7 @@ async fn run(out: &Path, data: &DataSet) -> Report {
     };
     let runner = Runner { concurrency: 8, out: Some(out.into()), ..Runner::default() };
     let quiet: Progress = Arc::new(|_| {});
-    runner.run(data, &[contestant], &bench, &quiet).await.unwrap()
+    runner.run(data, &[system], &bench, &quiet).await.unwrap()
 }
 
 fn questions(folder: &Path, count: u32) -> DataSet {
@@ -142,7 +143,7 @@ fn questions(folder: &Path, count: u32) -> DataSet {
     lines.push(']');
     let file = folder.join(format!("{count}.json"));
     std::fs::write(&file, lines).unwrap();
-    load(&file, Format::Hotpotqa, None).unwrap()
+    load(&file, Format::HOTPOTQA, None).unwrap()
 }
 
 /// Memory in use, in KiB; 0 where the system does not say.

@@ -17,33 +17,33 @@ pub enum EvalError {
     )]
     BadLine { file: PathBuf, line: usize, reason: String },
     #[error(
-        "{}:{line}: written by a newer Halma (version {found}, this one reads up to {known}); \
+        "{}:{line}: written by a newer Halma (version {given}, this one reads up to {supported}); \
          update Halma or give another --out",
         file.display()
     )]
-    Newer { file: PathBuf, line: usize, found: u32, known: u32 },
-    #[error("two contestants are called `{label}`; give each a label of its own")]
+    Newer { file: PathBuf, line: usize, given: u32, supported: u32 },
+    #[error("two systems are called `{label}`; give each a label of its own")]
     SameLabel { label: String },
-    #[error("the evaluation was stopped from outside; run it again to go on with it")]
+    #[error("the evaluation was stopped from outside; run it again to continue")]
     Stopped,
-    #[error("{}: this is no report of an evaluation: {reason}; give a report.json", file.display())]
+    #[error("{}: this is not the report of an evaluation: {reason}; give a report.json", file.display())]
     BadReport { file: PathBuf, reason: String },
     #[error(
-        "{}: a report of version {found}, this Halma reads version {known}; run the evaluation \
+        "{}: a report of version {given}, this Halma reads version {supported}; run the evaluation \
          again in the same folder to have it rewritten, no question is asked again",
         file.display()
     )]
-    ReportVersion { file: PathBuf, found: u32, known: u32 },
+    ReportVersion { file: PathBuf, given: u32, supported: u32 },
     #[error(
-        "the base in {} was built from `{built_from}`, not from `{wanted}`; give another --kb, or \
-         --force to measure with it all the same",
+        "the base in {} was built from `{built_from}`, not from `{questions}`; give another --kb, or \
+         --force to measure with it anyway",
         base.display()
     )]
-    OtherBase { base: PathBuf, built_from: String, wanted: String },
+    OtherBase { base: PathBuf, built_from: String, questions: String },
 }
 
 impl EvalError {
-    /// Whether it is what was asked for that is wrong, and not something that happened.
+    /// Whether the request is wrong, as opposed to a failure of the machine.
     pub fn is_wrong_use(&self) -> bool {
         matches!(
             self,

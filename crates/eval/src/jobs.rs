@@ -5,9 +5,9 @@ use std::panic::AssertUnwindSafe;
 use futures::FutureExt;
 use tokio::task::JoinSet;
 
-use crate::EvalError;
+use crate::error::EvalError;
 
-/// Runs the jobs, at most `at_once` at a time, begun in order; `done` sees each result as it
+/// Runs the jobs, at most `at_once` at a time, begun in order; `done` receives each result as it
 /// comes. The first error of `done` ends the rest.
 pub(crate) async fn each<T, F>(
     at_once: usize,
@@ -35,15 +35,15 @@ where
     Ok(())
 }
 
-/// The future's result, or what it said when it panicked.
+/// The future's result, or its message when it panicked.
 pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, String> {
-    AssertUnwindSafe(future).catch_unwind().await.map_err(|panic| said(panic.as_ref()))
+    AssertUnwindSafe(future).catch_unwind().await.map_err(|panic| panic_message(panic.as_ref()))
 }
 
-fn said(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("a panic without words").to_owned()
+    text.unwrap_or("a panic without a message").to_owned()
 }
 
 #[cfg(test)]

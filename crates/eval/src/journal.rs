@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::EvalError;
+use crate::error::EvalError;
 
 /// The version of the lines, in every line as `version`.
 pub(crate) const LINE_VERSION: u32 = 2;
@@ -34,7 +34,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         Ok((journal, lines))
     }
 
-    /// Opens or creates it; `each` sees the lines it holds, oldest first and one at a time, so that
+    /// Opens or creates it; `each` receives the lines it holds, oldest first and one at a time, so that
     /// a long one need not fit in memory.
     pub(crate) fn open_each(path: &Path, each: impl FnMut(T)) -> Result<Self, EvalError> {
         let fail = |doing| move |source| EvalError::File { file: path.into(), doing, source };
@@ -58,7 +58,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         Ok(Self { path: path.into(), file, lines: PhantomData })
     }
 
-    /// The lines of a journal that somebody else may be writing; a torn last one is left out.
+    /// The lines of a journal that another process may be writing; a torn last one is left out.
     pub(crate) fn read(path: &Path, each: impl FnMut(T)) -> Result<(), EvalError> {
         let open = File::open(path).map_err(|source| EvalError::File {
             file: path.into(),
@@ -114,9 +114,9 @@ fn parse<T: DeserializeOwned>(path: &Path, line: usize, bytes: &[u8]) -> Result<
         reason: error.to_string(),
     };
     // The version first: a newer line may have any other shape.
-    let Versioned { version: found } = serde_json::from_slice(bytes).map_err(bad)?;
-    if found > LINE_VERSION {
-        return Err(EvalError::Newer { file: path.into(), line, found, known: LINE_VERSION });
+    let Versioned { version: given } = serde_json::from_slice(bytes).map_err(bad)?;
+    if given > LINE_VERSION {
+        return Err(EvalError::Newer { file: path.into(), line, given, supported: LINE_VERSION });
     }
     serde_json::from_slice(bytes).map_err(bad)
 }

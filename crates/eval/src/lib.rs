@@ -1,52 +1,60 @@
-//! Measuring: data sets with gold answers, metrics, a resumable runner and its report.
+//! Evaluation: data sets with gold answers, metrics, a resumable runner and its report.
 //!
-//! The crate knows neither the engine nor a knowledge base: whoever measures gives a way to open a
-//! run ([`OpenCx`]) and a way to search ([`Retrieve`]) in a [`Bench`].
+//! The crate knows neither the engine nor a knowledge base: its caller provides a way to open a run
+//! ([`OpenCx`]) and a way to search ([`Retrieve`]) in a [`Bench`].
+mod base_source;
 pub mod blend;
 mod compare;
 mod components;
 mod data;
 mod error;
+mod figures;
+mod files;
+mod fingerprint;
 mod forecast;
 mod grid;
-mod html;
 mod jobs;
 mod journal;
 pub mod judge;
 pub mod metrics;
 mod preset;
+mod progress;
 mod random;
 mod record;
 mod report;
 mod retrieval;
 mod runner;
-mod table;
+mod system;
+mod viewer;
 
+pub use base_source::{Claim, Source, record_indexing};
 pub use compare::{
-    CompareError, Comparison, Difference, McNemar, Resampling, Side, compare, pairs,
+    CompareError, Comparison, Difference, Flip, McNemar, Resampling, Side, compare, flips, pairs,
 };
-pub use components::{Asked, Atomizing, Component, Searches};
+pub use components::{Atomizing, Component, Searches, SourceUse};
 pub use data::{
-    Checked, DATA_SETS, DataError, DataSet, DataSetEntry, Format, GoldPassage, Item, KeyCount,
-    Passage, Pool, RefusedRecord, Split, check, entries, load, recognise, reference,
+    Checked, Companion, CompanionContent, DataError, DataSet, DataSetEntry, Format, GoldPassage,
+    Item, KeyCount, Passage, Pool, PublishedFile, RefusedRecord, Sample, check, entries, load,
+    recognise, reference, sample,
 };
 pub use error::EvalError;
+pub use fingerprint::fingerprint;
 pub use forecast::{Basis, Cost, Forecast, Range, table as forecast_table, would_exceed};
 pub use grid::{Grid, GridError, Point};
-pub use html::Details;
-pub use metrics::{Metric, Profile, Score, normalise, recall_at_k, score, support_recall};
+pub use judge::Ruling;
+pub use metrics::{Gold, Metric, Profile, Score, normalise, recall_at_k, score, support_recall};
 pub use preset::{
-    Answerable, Beside, BesideRow, Block, Figure, ListedRow, Ours, PRESETS, Pair, Preset,
-    PresetError, PresetProtocol, PresetRow, Rerun, WARNING, beside, preset, preset_list,
-    preset_reference,
+    Block, Figure, ListedRow, Ours, Pair, Preset, PresetError, PresetProtocol, PresetRow,
+    SideBySide, SideBySideRow, WARNING, preset, preset_list, preset_reference, presets,
+    side_by_side,
 };
-pub use record::fingerprint;
+pub use progress::{Progress, Tick};
 pub use report::{
-    Assessment, Criterion, Failure, Fate, Judgement, KindMetrics, Latency, Loss, Metrics,
-    QuestionHead, QuestionResult, REPORT_VERSION, Report, Retrieval, Run, Sure, Tokens,
+    AnswerOutcome, Assessment, Better, COLUMNS, Column, ColumnHead, Criterion, ErrorCause, Failure,
+    GroupValues, Judgement, QuestionHead, QuestionResult, REPORT_VERSION, Report, Retrieval, Run,
+    Tokens, ValueFormat, Values, column,
 };
 pub use retrieval::{Recall, recall};
-pub use runner::{
-    AskAssessor, AskJudge, Assessor, Bench, Claim, Contestant, Judge, OpenCx, Origin, Progress,
-    Retrieve, Ruling, Runner, Sample, Source, Tick, record_indexing, sample,
-};
+pub use runner::{AskAssessor, AskJudge, Assessor, Bench, Judge, Origin, Runner};
+pub use system::{OpenCx, Retrieve, SystemUnderTest};
+pub use viewer::{QuestionDetail, question_detail};

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use halma_core::{Answer, Event, Limit, Trace, UsageTotal};
 use serde::{Deserialize, Serialize};
 
-use crate::Item;
 use crate::components::{Digest, Evidence};
+use crate::data::Item;
+use crate::fingerprint::fingerprint;
 use crate::journal::LINE_VERSION;
 
 /// A question that was asked, with what came of it.
@@ -16,11 +17,11 @@ pub(crate) struct Record {
     /// The question's id.
     pub(crate) question: String,
     pub(crate) text: String,
-    /// Its gold answers, for whoever reads the file.
+    /// Its gold answers, for readers of the file.
     pub(crate) golds: Vec<String>,
-    /// The contestant's; a line of another one is left alone.
+    /// The system's; a line of another one is left alone.
     pub(crate) fingerprint: String,
-    pub(crate) outcome: Verdict,
+    pub(crate) outcome: RecordOutcome,
     pub(crate) usage: UsageTotal,
     pub(crate) latency_ms: f64,
     pub(crate) hops: usize,
@@ -36,14 +37,14 @@ pub(crate) struct Record {
     /// How far its gold passages came; missing in lines of version 1.
     #[serde(default)]
     pub(crate) evidence: Option<Evidence>,
-    /// Titles of its gold passages, for whoever looks at a trace.
+    /// Titles of its gold passages, for readers of a trace.
     #[serde(default)]
     pub(crate) gold_titles: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Verdict {
+pub(crate) enum RecordOutcome {
     Answered(Answer),
     Failed {
         kind: String,
@@ -60,14 +61,14 @@ impl Record {
     pub(crate) fn new(
         item: &Item,
         fingerprint: &str,
-        outcome: Verdict,
+        outcome: RecordOutcome,
         (trace, latency_ms): (&Trace, f64),
     ) -> Self {
         let citations = match &outcome {
-            Verdict::Answered(answer) => answer.citations.as_slice(),
+            RecordOutcome::Answered(answer) => answer.citations.as_slice(),
             _ => &[],
         };
-        let evidence = Evidence::of(item, citations, trace);
+        let evidence = Evidence::trace(item, citations, trace);
         Self {
             version: LINE_VERSION,
             question: item.question.id.clone(),
@@ -81,7 +82,7 @@ impl Record {
             malformed: trace.malformed(),
             searches: trace.searches(),
             prompts: prompts(trace),
-            digest: Some(Digest::of(trace)),
+            digest: Some(Digest::new(trace)),
             evidence: Some(evidence),
             gold_titles: item.gold.iter().map(|passage| passage.title.clone()).collect(),
         }
@@ -93,14 +94,19 @@ impl Record {
         self.digest.as_ref().map_or(paid, Digest::tokens)
     }
 
+    /// Different texts that were searched for.
+    pub(crate) fn sub_questions(&self) -> usize {
+        self.digest.as_ref().map_or(0, |digest| digest.sub_questions)
+    }
+
     pub(crate) fn calls(&self) -> u64 {
         self.usage.llm_calls + self.usage.cached_calls
     }
 
-    /// Whether this line answers the item for the contestant of this fingerprint. A failure does
+    /// Whether this line answers the item for the system of this fingerprint. A failure does
     /// not: it is tried again.
     pub(crate) fn answers(&self, item: &Item, fingerprint: &str) -> bool {
-        matches!(self.outcome, Verdict::Answered(_))
+        matches!(self.outcome, RecordOutcome::Answered(_))
             && self.fingerprint == fingerprint
             && self.question == item.question.id
             && self.text == item.question.text
@@ -115,19 +121,7 @@ fn prompts(trace: &Trace) -> BTreeMap<String, String> {
     asked.collect()
 }
 
-/// The fingerprint of everything that an answer depends on (strategy, settings, prompt hashes,
-/// model names, the base's fingerprint): equal lists of parts give equal fingerprints, and no two
-/// different lists are likely to. Sixteen hexadecimal digits.
-pub fn fingerprint<P: AsRef<[u8]>>(parts: impl IntoIterator<Item = P>) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for part in parts {
-        let part = part.as_ref();
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
-    }
-    hasher.finalize().to_hex()[..16].to_owned()
-}
-
-/// Names of files that lie beside the contestants'.
+/// Names of files in the folder that are not a system's.
 const RESERVED: [&str; 2] = ["retrieval", "report"];
 
 /// A file name for any text: itself where it is harmless, else with a hash of it.

@@ -1,20 +1,23 @@
 //! What the base finds for a question by itself, before any strategy: the same for every
-//! contestant, searched once and kept in `OUT/retrieval.jsonl`.
+//! system, searched once and stored in `OUT/retrieval.jsonl`.
 use std::collections::HashMap;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::{DataSet, Item};
+use crate::error::EvalError;
+use crate::fingerprint::fingerprint;
 use crate::jobs::{caught, each};
 use crate::journal::{Journal, LINE_VERSION};
 use crate::metrics::{ranks, recall_of_ranks};
-use crate::record::fingerprint;
-use crate::runner::{Bench, Progress, Retrieve, Runner, Tick};
-use crate::{DataSet, EvalError, Item};
+use crate::progress::{Progress, Tick};
+use crate::runner::{Bench, Runner};
+use crate::system::Retrieve;
 
 /// The places of a question's gold passages among its hits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Found {
+pub(crate) struct RetrievalLine {
     pub(crate) version: u32,
     /// The question's id.
     question: String,
@@ -30,7 +33,7 @@ pub(crate) struct Found {
 pub struct Recall {
     /// Questions that were searched for.
     pub n: usize,
-    /// Questions whose search failed; they are in no mean.
+    /// Questions whose search failed; they are not in any mean.
     pub failed: usize,
     /// The mean share of a question's gold passages among the first 5 hits.
     pub r5: Option<f64>,
@@ -116,7 +119,12 @@ pub(crate) async fn retrieve_all(
         let ranks = hits.map(|hits| ranks(&item.gold, &hits));
         if let (Some(journal), Ok(ranks)) = (&mut journal, &ranks) {
             let (question, ranks) = (item.question.id.clone(), ranks.clone());
-            journal.append(&Found { version: LINE_VERSION, question, fingerprint, ranks })?;
+            journal.append(&RetrievalLine {
+                version: LINE_VERSION,
+                question,
+                fingerprint,
+                ranks,
+            })?;
         }
         tick.count(ranks.is_err());
         progress(&tick);
@@ -128,11 +136,11 @@ pub(crate) async fn retrieve_all(
 }
 
 /// Ranks by question id and fingerprint.
-type Known = HashMap<(String, String), Vec<Option<usize>>>;
+type StoredRanks = HashMap<(String, String), Vec<Option<usize>>>;
 
-fn open(runner: &Runner) -> Result<(Option<Journal<Found>>, Known), EvalError> {
-    let Some(out) = &runner.out else { return Ok((None, Known::new())) };
-    let (journal, lines) = Journal::<Found>::open(&out.join("retrieval.jsonl"))?;
+fn open(runner: &Runner) -> Result<(Option<Journal<RetrievalLine>>, StoredRanks), EvalError> {
+    let Some(out) = &runner.out else { return Ok((None, StoredRanks::new())) };
+    let (journal, lines) = Journal::<RetrievalLine>::open(&out.join("retrieval.jsonl"))?;
     let known = lines.into_iter().map(|found| ((found.question, found.fingerprint), found.ranks));
     Ok((Some(journal), known.collect()))
 }
@@ -170,9 +178,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn shares_and_whole_sets_of_gold_passages_are_told_apart() {
+    async fn shares_and_whole_sets_of_gold_passages_are_distinguished() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hotpotqa.json");
-        let data = load(&path, Format::Hotpotqa, None).unwrap();
+        let data = load(&path, Format::HOTPOTQA, None).unwrap();
         let gold: Vec<_> = data.items.iter().flat_map(|item| item.gold.clone()).collect();
         let asked = data.items.iter().filter(|item| !item.gold.is_empty()).count();
         // Everything but the first question's first passage, at the head of the list.

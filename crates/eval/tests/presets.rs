@@ -1,7 +1,7 @@
 //! The reference page of the presets is made from their data.
 use std::path::PathBuf;
 
-use halma_eval::{PRESETS, preset_reference};
+use halma_eval::{preset_reference, presets};
 
 #[test]
 fn the_reference_page_is_current() {
@@ -13,15 +13,15 @@ fn the_reference_page_is_current() {
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == page,
-        "docs/reference/presets.md is not what the presets say; make it anew with \
+        "docs/reference/presets.md is not what the presets say; regenerate it with \
          HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test presets"
     );
 }
 
 #[test]
-fn the_page_tells_of_every_preset() {
+fn the_page_lists_every_preset() {
     let page = preset_reference();
-    for preset in PRESETS {
+    for preset in presets() {
         assert!(page.contains(&format!("\n## `{}`\n", preset.name)), "{}", preset.name);
     }
 }

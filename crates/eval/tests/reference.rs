@@ -13,13 +13,13 @@ fn the_reference_page_is_current() {
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == page,
-        "docs/reference/data-sets.md is not what the list says; make it anew with \
+        "docs/reference/data-sets.md is not what the list says; regenerate it with \
          HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test reference"
     );
 }
 
 #[test]
-fn the_page_tells_of_every_format() {
+fn the_page_lists_every_format() {
     let page = reference();
     for format in Format::all() {
         assert!(page.contains(&format!("\n## {}\n", format.title())), "{format}");

@@ -11,7 +11,7 @@ use super::{BudgetArgs, KbDir, ModeArg, Set};
 const EXAMPLES: &str = "Examples:
   halma eval questions.jsonl --kb .halma --strategy naive,kar3       your own questions on your base
   halma eval hotpotqa_dev.json --sample 100 --strategy kar3 --grid n=1..10
-  halma eval questions.jsonl --estimate --strategy kar3              what would it take?
+  halma eval questions.jsonl --estimate --strategy kar3              estimate the cost
   halma eval compare .halma/eval/questions#naive .halma/eval/questions#kar3
   halma eval preset kar3-table1 hotpotqa_dev.json --sample 100";
 
@@ -27,36 +27,36 @@ pub(crate) struct Eval {
 
 #[derive(Subcommand)]
 pub(crate) enum EvalCommand {
-    /// Two runs on the same questions: how far apart, how sure, which questions flipped
+    /// Compare two runs question by question: differences, their confidence, flipped questions
     Compare(EvalCompare),
-    /// The tables of the papers: what they compare, and our figures beside theirs
+    /// Run a table of a paper and show our figures next to the paper's
     Preset(EvalPreset),
-    /// Make questions that need two of: your base, a knowledge graph, results of a web search
+    /// Make questions that need two sources: your base, a knowledge graph, a web search
     BuildBlend(EvalBuildBlend),
 }
 
 #[derive(clap::Args)]
 pub(crate) struct EvalRun {
-    /// The questions: a file of your own (JSON lines with `question` and `answers`) or of a set in
-    /// its official format (`halma data list`)
+    /// Question file: your own (JSON lines with `question` and `answers`) or a data set in its
+    /// official format (`halma data list`)
     #[arg(required = true)]
     pub(crate) file: Option<PathBuf>,
-    /// The set's format [default: told by the keys of the records]
+    /// Format of the data set [default: recognised by the keys of the records]
     #[arg(long, value_name = "SET", value_parser = format)]
     pub(crate) format: Option<Format>,
     /// Strategies, separated by commas
     #[arg(long, short, value_name = "NAMES", value_delimiter = ',', default_value = "naive,kar3")]
     pub(crate) strategy: Vec<String>,
-    /// Every strategy at every combination of values: n=1..10, kar3.mode=graph|dense
+    /// Run every strategy at every combination of values: n=1..10, kar3.mode=graph|dense
     #[arg(long, value_name = "KEY=VALUES")]
     pub(crate) grid: Vec<String>,
-    /// Ask --probe questions of each strategy, say what the whole would take, and stop
+    /// Ask --probe questions of each strategy, estimate the cost of the rest, and stop
     #[arg(long)]
     pub(crate) estimate: bool,
-    /// Questions that --estimate asks of each strategy; they are kept. 0 asks none
+    /// Questions that --estimate asks of each strategy; their answers are stored. 0 asks none
     #[arg(long, value_name = "N", default_value_t = 5, requires = "estimate")]
     pub(crate) probe: u16,
-    /// Ask no strategy; measure what searches in these modes find
+    /// Ask no strategy; measure the recall of searches in these modes
     #[arg(long, value_name = "MODES", value_enum, value_delimiter = ',')]
     pub(crate) retrieval: Vec<ModeArg>,
     #[command(flatten)]
@@ -68,42 +68,42 @@ pub(crate) struct EvalRun {
 pub(crate) struct EvalHow {
     #[command(flatten)]
     pub(crate) set: Set,
-    /// Only the first N questions
+    /// Use only the first N questions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "Questions")]
     pub(crate) limit: Option<u32>,
-    /// N questions drawn by the seed
+    /// Draw N questions at random
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "Questions", conflicts_with = "limit")]
     pub(crate) sample: Option<u32>,
-    /// The seed of `--sample`
+    /// Seed of `--sample`
     #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = "Questions")]
     pub(crate) seed: u64,
-    /// Folder of the knowledge base [default: one of the file's own passages, below
-    /// .halma/eval/NAME; .halma where the file brings none]
+    /// Folder of the knowledge base [default: one made of the file's own passages in
+    /// .halma/eval/NAME; .halma if the file has none]
     #[arg(long, value_name = "DIR")]
     pub(crate) kb: Option<PathBuf>,
-    /// Search nothing: for strategies that answer from memory (direct, cot)
+    /// Search nothing, for strategies that answer from memory (direct, cot)
     #[arg(long, conflicts_with = "kb")]
     pub(crate) no_kb: bool,
-    /// Measure with a base that was built from another file all the same
+    /// Use a knowledge base built from a different file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Folder for answers, traces and the report; a second run goes on there
+    /// Folder for answers, traces and the report; a second run resumes there
     /// [default: .halma/eval/NAME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Questions at once
+    /// Number of questions asked concurrently
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) concurrency: u16,
-    /// Have the model of the role `judge` rule on every answer, by a paper's protocol [default of a
+    /// Let the model of the role `judge` rule on every answer, by a paper's protocol [default for a
     /// preset: its paper's]
     #[arg(long, value_name = "PROTOCOL", value_enum)]
     pub(crate) judge: Option<ProtocolArg>,
-    /// Have that model assess every answer by criteria, separated by commas
+    /// Let that model assess every answer by these criteria, separated by commas
     #[arg(long, value_name = "SCHEMES", value_enum, value_delimiter = ',')]
     pub(crate) assess: Vec<SchemeArg>,
-    /// For the whole evaluation; a single question is under [budget.ask]
+    /// For the whole evaluation; [budget.ask] limits a single question
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
     /// Print the report as JSON
@@ -115,7 +115,7 @@ pub(crate) struct EvalHow {
 pub(crate) struct EvalPreset {
     /// A table of a paper, or `list`
     pub(crate) name: String,
-    /// Question files of the table's sets; without one the table's rows are shown
+    /// Question files of the table's data sets; without one the rows are listed
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) how: EvalHow,
@@ -123,16 +123,16 @@ pub(crate) struct EvalPreset {
 
 #[derive(clap::Args)]
 pub(crate) struct EvalCompare {
-    /// An output folder or its report.json; REPORT#LABEL for one of several runs
+    /// Output folder or its report.json; REPORT#LABEL selects one of several runs
     #[arg(value_name = "A")]
     pub(crate) first: String,
-    /// The same for the other one; `#LABEL` alone is a run of the first report
+    /// The second run, in the same form; `#LABEL` alone is a run of the first report
     #[arg(value_name = "B")]
     pub(crate) second: String,
-    /// Resamples of the bootstrap
+    /// Number of bootstrap resamples
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     pub(crate) resamples: u32,
-    /// The seed of the bootstrap
+    /// Seed of the bootstrap
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print as JSON
@@ -144,34 +144,34 @@ pub(crate) struct EvalCompare {
 pub(crate) struct EvalBuildBlend {
     #[command(flatten)]
     pub(crate) kb: KbDir,
-    /// The file to write, JSON lines in the shape of BlendQA
+    /// File to write, JSON lines in the format of BlendQA
     #[arg(long, short, value_name = "FILE", default_value = "blend.jsonl")]
     pub(crate) out: PathBuf,
-    /// Which pairs of sources, separated by commas
+    /// Pairs of sources, separated by commas
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kind)]
     #[arg(default_value = "kg-text,kg-web,text-web")]
     pub(crate) kinds: Vec<Kind>,
-    /// So many questions of each kind
+    /// Number of questions of each kind
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) each: u32,
-    /// The order in which the passages of the base are tried
+    /// Seed of the order in which the passages of the base are tried
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Who words the questions [default: the model of the role `proposer`, where there is one]
+    /// What words the questions [default: the model of the role `proposer`, if there is one]
     #[arg(long, value_name = "BY", value_enum)]
     pub(crate) wording: Option<WordingArg>,
-    /// The name of the source of web results
+    /// Name of the source of web results
     #[arg(long, value_name = "NAME", default_value = "web")]
     pub(crate) web: String,
-    /// For the whole; a single passage is under [budget.ask]
+    /// For the whole command; [budget.ask] limits a single passage
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
-    /// Print the questions and what was dropped as JSON
+    /// Print the questions and the dropped candidates as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// How questions come by their words.
+/// What words the questions.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum WordingArg {
     /// By rules: repeatable, plain, of few patterns

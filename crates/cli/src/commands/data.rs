@@ -25,7 +25,7 @@ fn list(json: bool) -> anyhow::Result<()> {
     }
     let wide = entries().iter().map(|entry| entry.name.len()).max().unwrap_or_default();
     let line = |entry: &halma_eval::DataSetEntry| {
-        let (name, title, metric) = (entry.name, entry.title, entry.metric.name());
+        let (name, title, metric) = (&entry.name, &entry.title, entry.metric.name());
         format!("{name:<wide$}  {title} ({metric})")
     };
     let lines: Vec<String> = entries().iter().map(line).collect();

@@ -121,23 +121,19 @@ fn eval_prints_the_report_and_resumes() {
     let args = ["eval", "set.json", "--format", "hotpotqa", "--strategy", "naive,kar3"];
     let args = [&args[..], &["--set", "naive.chunks=5", "--out", "out", "--json"]].concat();
     let report = program.run(&args).json();
-    has(&report, &["dataset", "n", "runs"]);
+    has(&report, &["dataset", "n", "columns", "runs"]);
     assert_eq!(report["n"], 2);
     assert_eq!(report["runs"][0]["settings"]["chunks"], 5);
     for run in report["runs"].as_array().unwrap() {
-        has(
-            run,
-            &["strategy", "settings", "metrics", "abstained", "failed", "usage", "latency_ms"],
-        );
-        has(&run["metrics"], &["em", "f1", "precision", "recall", "support_recall", "retrieval"]);
-        has(&run["metrics"]["retrieval"], &["r2", "r5", "r10"]);
-        has(&run["latency_ms"], &["p50", "p95"]);
+        has(run, &["strategy", "settings", "values", "abstained", "failed", "usage", "retrieval"]);
+        has(&run["values"], &["em", "f1", "precision", "recall", "support", "p50", "p95"]);
+        has(&run["retrieval"], &["r2", "r5", "r10"]);
         assert_eq!(run["taken_over"], 0);
     }
-    assert_eq!(report["runs"][1]["metrics"]["em"], 1.0, "{report}");
+    assert_eq!(report["runs"][1]["values"]["em"], 1.0, "{report}");
     let again = program.run(&args).json();
     assert_eq!(again["runs"][0]["taken_over"], 2);
-    assert_eq!(again["runs"][1]["metrics"], report["runs"][1]["metrics"]);
+    assert_eq!(again["runs"][1]["values"], report["runs"][1]["values"]);
 }
 
 #[test]

@@ -72,5 +72,5 @@ fn the_questions_of_two_sources_are_evaluated_with_the_share_of_each_source() {
         let times = |one: &Value| one["source"] == source && one["times"].as_u64() > Some(0);
         assert!(sources.iter().any(times), "{source}: {sources:?}");
     }
-    assert!(ran.out.contains("sources asked"), "{}", ran.out);
+    assert!(ran.out.contains("sources queried"), "{}", ran.out);
 }

@@ -50,7 +50,7 @@ pub(super) async fn candidates(cx: &Cx, passage: &Hit) -> Result<Vec<Bridge>> {
     Ok(found)
 }
 
-/// So many entities of one name are looked at.
+/// At most this many entities of one name are considered.
 const NAMESAKES: usize = 8;
 
 /// An entity that fits a name as well as this goes by it, as an alias perhaps.

@@ -26,7 +26,7 @@ pub enum Wording {
 #[derive(Debug, Clone)]
 pub struct Wishes {
     pub kinds: Vec<Kind>,
-    /// So many questions of each kind.
+    /// Number of questions of each kind.
     pub each: usize,
     /// The order in which the passages are tried.
     pub seed: u64,
@@ -138,7 +138,7 @@ fn order(length: usize, seed: u64) -> Vec<usize> {
     order
 }
 
-/// So many passages and web results are read for a bridge.
+/// At most this many passages and web results are read for a bridge.
 const READ: usize = 3;
 
 struct Work<'w> {

@@ -10,7 +10,7 @@ use super::kind::Dropped;
 use super::record::{Direction, Place, Triple};
 use super::relation::{for_head, for_tail, head_of, tail_of};
 
-/// So many facts of an entity are looked at; so many clues and questions are made of them.
+/// At most this many facts of an entity are read, and clues and questions made of them.
 const FACTS: usize = 200;
 const EACH: usize = 4;
 
@@ -25,7 +25,7 @@ pub(super) async fn side(cx: &Cx, entity: &Entity) -> Result<(Side, BTreeMap<Dro
         }
         let heads = fact.head.id == entity.id;
         if heads && side.asks.len() < EACH {
-            match asked(&graph, entity, &fact).await? {
+            match question_of_fact(&graph, entity, &fact).await? {
                 Some(ask) => side.asks.push(ask),
                 None => left_out(),
             }
@@ -46,7 +46,11 @@ pub(super) async fn side(cx: &Cx, entity: &Entity) -> Result<(Side, BTreeMap<Dro
 }
 
 /// The question for a fact's tail; only where the graph has no other one.
-async fn asked(graph: &FactsCx<'_>, entity: &Entity, fact: &Fact) -> Result<Option<Ask>> {
+async fn question_of_fact(
+    graph: &FactsCx<'_>,
+    entity: &Entity,
+    fact: &Fact,
+) -> Result<Option<Ask>> {
     let facts = graph.relate(entity, &fact.relation).await?;
     let same = facts.iter().filter(|other| other.relation == fact.relation);
     let tails: Vec<String> =
@@ -118,7 +122,7 @@ fn spellings(tail: &Tail) -> Vec<String> {
     let mut all = vec![tail.shown()];
     if let Tail::Value(value) = tail {
         match value.kind {
-            ValueKind::Date => all.extend(spelt(&value.text)),
+            ValueKind::Date => all.extend(written_out(&value.text)),
             _ => all.push(value.text.clone()),
         }
     }
@@ -127,7 +131,7 @@ fn spellings(tail: &Tail) -> Vec<String> {
 }
 
 /// `1906-02-04` as `4 February 1906` and `February 4, 1906`.
-fn spelt(date: &str) -> Vec<String> {
+fn written_out(date: &str) -> Vec<String> {
     const MONTHS: [&str; 12] = [
         "January",
         "February",
@@ -155,9 +159,11 @@ mod tests {
 
     #[test]
     fn a_day_is_spelt_in_other_ways() {
-        assert_eq!(spelt("1906-02-04"), ["4 February 1906", "February 4, 1906"]);
+        assert_eq!(written_out("1906-02-04"), ["4 February 1906", "February 4, 1906"]);
         assert!(
-            spelt("1906").is_empty() && spelt("1906-13-04").is_empty() && spelt("x-y-z").is_empty()
+            written_out("1906").is_empty()
+                && written_out("1906-13-04").is_empty()
+                && written_out("x-y-z").is_empty()
         );
     }
 }

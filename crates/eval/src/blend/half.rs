@@ -9,7 +9,7 @@ pub(super) struct Clue {
     /// What can stand in the place of the bridge's name: `the moon that Huygens found`.
     pub(super) phrase: String,
     pub(super) place: Place,
-    /// The other names in it: whoever reads them beside the bridge's name needs no second source.
+    /// The other names in it: readers who see them next to the bridge's name need no second source.
     pub(super) others: Vec<String>,
 }
 

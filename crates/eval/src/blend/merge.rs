@@ -18,7 +18,7 @@ struct Merged {
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct CluePhrase<'a> {
     question: &'a str,
     phrase: &'a str,
 }
@@ -39,13 +39,13 @@ pub(super) async fn merge(
             None => return Ok(Err(Dropped::NotMerged)),
         },
         Wording::Model => {
-            let said = Said { question: &clue.question, phrase: &clue.phrase };
+            let phrase = CluePhrase { question: &clue.question, phrase: &clue.phrase };
             let second = ask.question.as_str();
-            let variables = context! { name => bridge, clue => Serde(said), second };
+            let variables = context! { name => bridge, clue => Serde(phrase), second };
             let check = |reply: &Merged| {
                 let wrong = checks::merged(&reply.question, ask, bridge);
                 wrong.map_err(|why| match why {
-                    Dropped::NotMerged => "it is no question".to_owned(),
+                    Dropped::NotMerged => "it is not a question".to_owned(),
                     _ => format!("it holds `{bridge}` or the answer"),
                 })
             };

@@ -1,4 +1,4 @@
-//! Questions that need two sources of different sorts, made as `BlendQA` was (Xin et al., 2024,
+//! Questions that need two sources of different kinds, made as `BlendQA` was (Xin et al., 2024,
 //! Section 4.1.2): a bridge entity, a sub-question to it in one source and one about it in
 //! another, both checked against their own source alone, and the two merged into one.
 //!
@@ -24,7 +24,7 @@ pub use error::BlendError;
 pub use kind::{Dropped, Kind, Sort};
 pub use record::{Blended, Direction, Place, Triple};
 
-/// The prompts that questions are made with, shipped beside those of the strategies.
+/// The prompts that questions are made with, shipped next to those of the strategies.
 pub const BLEND_PROMPTS: &[PromptFile] = &[
     PromptFile { name: "blend/ask", text: include_str!("../../prompts/blend/ask.md") },
     PromptFile { name: "blend/clue", text: include_str!("../../prompts/blend/clue.md") },

@@ -42,10 +42,10 @@ struct Chunk<'a> {
     text: &'a str,
 }
 
-/// So many halves of each sort are made of a passage by rules.
+/// At most this many halves of each kind are made of a passage by rules.
 const EACH: usize = 2;
 
-/// What a passage has on the bridge, and how many halves were made that it does not bear out.
+/// What a passage has on the bridge, and how many halves were made that it does not support.
 pub(super) async fn side(
     cx: &Cx,
     (bridge, sort): (&Bridge, Sort),
@@ -86,12 +86,12 @@ async fn read(cx: &Cx, question: &str, hit: &Hit) -> Result<Option<String>> {
 }
 
 async fn by_rules(cx: &Cx, (bridge, sort): (&Bridge, Sort), hit: &Hit) -> Result<Side> {
-    // The headline of a page is no name that a pronoun could stand for.
+    // The headline of a page is not a name that a pronoun could stand for.
     let title = if sort == Sort::Web { "" } else { &hit.title };
     let chunk = Chunk { title, text: &hit.text };
     let statements = cx.ask(&STATEMENTS, context! { chunk => Serde(chunk) }).await?;
     let mut side = Side::default();
-    for statement in statements.iter().filter_map(|line| Statement::of(line)) {
+    for statement in statements.iter().filter_map(|line| Statement::parse(line)) {
         let place = || place(sort, hit);
         let subject = agree(&statement.subject, &bridge.name);
         if subject && !holds(&statement.rest, &bridge.name) && side.clues.len() < EACH {

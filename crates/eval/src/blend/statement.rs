@@ -16,7 +16,7 @@ pub(super) struct Statement {
 /// The fewest and most words that say enough and not too much.
 const WORDS: std::ops::RangeInclusive<usize> = 3..=24;
 
-/// Words that point to another sentence, so that nobody can tell alone what is said.
+/// Words that point to another sentence, so that the sentence cannot be understood alone.
 const POINTING: &[&str] =
     &["him", "it", "later", "so", "such", "them", "there", "these", "this", "those", "too"];
 
@@ -25,7 +25,7 @@ const INSERTION: usize = 80;
 
 impl Statement {
     /// `None` unless the sentence begins with a name and its verb follows.
-    pub(super) fn of(sentence: &str) -> Option<Self> {
+    pub(super) fn parse(sentence: &str) -> Option<Self> {
         let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
         let bare = sentence.strip_suffix('.')?;
         let bare = bare.strip_prefix("The ").unwrap_or(bare);
@@ -132,35 +132,36 @@ fn cut(rest: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn of(sentence: &str) -> Statement {
-        Statement::of(sentence).unwrap()
+    fn statement(sentence: &str) -> Statement {
+        Statement::parse(sentence).unwrap()
     }
 
     #[test]
     fn the_subject_is_told_by_what_it_did() {
-        let built =
-            of("Orla Finch, a smith from Saxby, built the first lift of Oldbridge, which burned.");
+        let built = statement(
+            "Orla Finch, a smith from Saxby, built the first lift of Oldbridge, which burned.",
+        );
         assert_eq!(built.subject, "Orla Finch");
         assert_eq!(built.for_subject(Some("person")), "Who built the first lift of Oldbridge?");
         assert_eq!(built.phrase(None), "the one that built the first lift of Oldbridge");
         assert!(built.is_about("Oldbridge") && !built.is_about("Orla Finch"));
-        let lies = of("The Tarr (a river) lies north of the old town.");
+        let lies = statement("The Tarr (a river) lies north of the old town.");
         assert_eq!(lies.for_subject(Some("river")), "Which river lies north of the old town?");
     }
 
     #[test]
     fn dates_and_numbers_are_asked_for() {
-        let rebuilt = of("Gull House was restored by the town in March 1954.");
+        let rebuilt = statement("Gull House was restored by the town in March 1954.");
         assert_eq!(
             rebuilt.about_subject(),
             Some(("When was Gull House restored by the town?".into(), "March 1954".into()))
         );
-        let made = of("Ferry Gull has made 72 crossings.");
+        let made = statement("Ferry Gull has made 72 crossings.");
         assert_eq!(
             made.about_subject(),
             Some(("How many crossings has Ferry Gull made?".into(), "72".into()))
         );
-        assert_eq!(of("Gull House was a home of the poor.").about_subject(), None);
+        assert_eq!(statement("Gull House was a home of the poor.").about_subject(), None);
     }
 
     #[test]
@@ -174,7 +175,7 @@ mod tests {
             "Did Orla Finch build the first lift?",
             "",
         ] {
-            assert_eq!(Statement::of(sentence), None, "{sentence}");
+            assert_eq!(Statement::parse(sentence), None, "{sentence}");
         }
     }
 }

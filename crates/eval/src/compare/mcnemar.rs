@@ -1,7 +1,7 @@
 //! `McNemar`'s test: are the questions that flipped one way more than chance would flip?
 use serde::{Deserialize, Serialize};
 
-use crate::report::number;
+use crate::figures::number;
 
 /// The exact, two-sided test (`McNemar`, 1947; exact binomial form).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -15,13 +15,13 @@ pub struct McNemar {
 }
 
 impl McNemar {
-    pub(super) fn of(gained: usize, lost: usize) -> Self {
+    pub(super) fn test(gained: usize, lost: usize) -> Self {
         Self { gained, lost, p: two_sided(gained, lost) }
     }
 }
 
 /// `min(1, 2 P(X <= min))` for a binomial of `gained + lost` tosses. Terms are kept as logarithms:
-/// half to the power of a few thousand is no number.
+/// half to the power of a few thousand is not a number a computer can hold.
 fn two_sided(gained: usize, lost: usize) -> f64 {
     let (tosses, fewer) = (gained + lost, gained.min(lost));
     let mut logarithm = -number(tosses) * std::f64::consts::LN_2;

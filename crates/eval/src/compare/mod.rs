@@ -10,8 +10,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::{mean, number};
-use crate::{Fate, QuestionResult, Report, Run};
+use crate::figures::mean;
+use crate::report::{
+    AnswerOutcome, COLUMNS, Column, QuestionHead, QuestionResult, Report, Run, ValueFormat,
+};
 
 pub use mcnemar::McNemar;
 
@@ -35,8 +37,7 @@ pub struct Side<'a> {
     pub run: &'a Run,
 }
 
-/// What two runs differ in. Differences are those of the second to the first: above 0, the second
-/// is better.
+/// How two runs differ. Differences are those of the second to the first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     pub a: String,
@@ -60,7 +61,11 @@ pub struct Comparison {
 /// One metric in both runs, with a 95 % interval of its difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
+    /// The key of its column.
     pub metric: String,
+    /// The title of its column.
+    pub title: String,
+    pub format: ValueFormat,
     pub a: f64,
     pub b: f64,
     /// `b - a`.
@@ -72,27 +77,27 @@ pub struct Difference {
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
-    #[error("the report has no run `{label}`; it has {known}")]
-    NoRun { label: String, known: String },
-    #[error("the report has several runs ({known}); say which with REPORT#LABEL")]
-    WhichRun { known: String },
+    #[error("the report has no run `{label}`; it has {labels}")]
+    NoRun { label: String, labels: String },
+    #[error("the report has several runs ({labels}); say which with REPORT#LABEL")]
+    WhichRun { labels: String },
     #[error("`{a}` and `{b}` have scored no question in common; compare runs on one question set")]
     NothingInCommon { a: String, b: String },
 }
 
 impl<'a> Side<'a> {
     /// The run of this label; without one the only run.
-    pub fn of(report: &'a Report, label: Option<&str>) -> Result<Self, CompareError> {
-        let known = || {
+    pub fn select(report: &'a Report, label: Option<&str>) -> Result<Self, CompareError> {
+        let labels = || {
             let labels: Vec<&str> = report.runs.iter().map(|run| run.label.as_str()).collect();
             labels.join(", ")
         };
         match (label, report.runs.as_slice()) {
             (None, [run]) => Ok(Self { report, run }),
-            (None, _) => Err(CompareError::WhichRun { known: known() }),
+            (None, _) => Err(CompareError::WhichRun { labels: labels() }),
             (Some(label), runs) => match runs.iter().find(|run| run.label == label) {
                 Some(run) => Ok(Self { report, run }),
-                None => Err(CompareError::NoRun { label: label.to_owned(), known: known() }),
+                None => Err(CompareError::NoRun { label: label.to_owned(), labels: labels() }),
             },
         }
     }
@@ -117,27 +122,21 @@ struct Pair<'a> {
     b: &'a QuestionResult,
 }
 
-type Value = fn(&QuestionResult) -> Option<f64>;
-
-/// The metrics that are compared. The last ones are costs: there, less is better.
-const METRICS: [(&str, Value); 8] = [
-    ("right", |result| Some(right(result))),
-    ("score", |result| result.value),
-    ("EM", |result| result.score.map(|score| score.em)),
-    ("F1", |result| result.score.map(|score| score.f1)),
-    ("precision", |result| result.score.map(|score| score.precision)),
-    ("recall", |result| result.score.map(|score| score.recall)),
-    ("support", |result| result.support),
-    ("tokens", |result| Some(tokens(result))),
-];
-
-#[expect(clippy::cast_precision_loss, reason = "tokens of one question")]
-fn tokens(result: &QuestionResult) -> f64 {
-    result.tokens as f64
+/// A question of one report that one of two runs answered rightly and the other did not.
+#[derive(Debug, Clone, Copy)]
+pub struct Flip<'a> {
+    pub question: &'a QuestionHead,
+    pub a: AnswerOutcome,
+    pub b: AnswerOutcome,
 }
 
-fn right(result: &QuestionResult) -> f64 {
-    number(usize::from(result.fate == Fate::Right))
+/// The questions that flipped between two runs of one report, failed and unasked ones included.
+pub fn flips<'a>(a: Side<'a>, b: Side<'a>) -> Vec<Flip<'a>> {
+    let outcomes = a.run.results.iter().zip(&b.run.results);
+    let questions = a.report.questions.iter().zip(outcomes);
+    let flips = questions.map(|(question, (a, b))| Flip { question, a: a.outcome, b: b.outcome });
+    let is_right = |outcome| outcome == AnswerOutcome::Right;
+    flips.filter(|flip| is_right(flip.a) != is_right(flip.b)).collect()
 }
 
 /// Compares the second run with the first, question by question.
@@ -151,27 +150,29 @@ pub fn compare(
     if pairs.is_empty() {
         return Err(CompareError::NothingInCommon { a: label_a, b: label_b });
     }
-    let flipped = |from: Fate| {
+    let flipped = |from: AnswerOutcome| {
         pairs
             .iter()
-            .filter(|pair| pair.a.fate != pair.b.fate)
-            .filter(|pair| (if from == Fate::Right { pair.a } else { pair.b }).fate == Fate::Right)
+            .filter(|pair| pair.a.outcome != pair.b.outcome)
+            .filter(|pair| {
+                (if from == AnswerOutcome::Right { pair.a } else { pair.b }).outcome
+                    == AnswerOutcome::Right
+            })
             .map(|pair| pair.id.to_owned())
             .collect::<Vec<_>>()
     };
-    let (gained, lost) = (flipped(Fate::Wrong), flipped(Fate::Right));
+    let (gained, lost) = (flipped(AnswerOutcome::Wrong), flipped(AnswerOutcome::Right));
     Ok(Comparison {
         a: label_a,
         b: label_b,
         paired: pairs.len(),
         only_a,
         only_b,
-        differences: METRICS
-            .into_iter()
-            .filter(|(metric, _)| *metric != "score" || b.run.own_value().is_some())
-            .filter_map(|(metric, value)| difference(metric, value, &pairs, resampling))
+        differences: COLUMNS
+            .iter()
+            .filter_map(|column| difference(column, &pairs, resampling))
             .collect(),
-        mcnemar: McNemar::of(gained.len(), lost.len()),
+        mcnemar: McNemar::test(gained.len(), lost.len()),
         gained,
         lost,
         resampling,
@@ -182,7 +183,7 @@ pub fn compare(
 fn paired<'a>(a: Side<'a>, b: Side<'a>) -> (Vec<Pair<'a>>, usize, usize) {
     let scored = |side: Side<'a>| {
         let results = side.report.questions.iter().zip(&side.run.results);
-        results.filter(|(_, result)| result.score.is_some())
+        results.filter(|(_, result)| result.is_scored())
     };
     let mut others: BTreeMap<&str, &QuestionResult> =
         scored(b).map(|(question, result)| (question.id.as_str(), result)).collect();
@@ -196,7 +197,7 @@ fn paired<'a>(a: Side<'a>, b: Side<'a>) -> (Vec<Pair<'a>>, usize, usize) {
     (pairs, only_a, others.len())
 }
 
-/// Told apart also where both are called the same.
+/// Distinguished also where both have the same label.
 fn labels(a: Side<'_>, b: Side<'_>) -> (String, String) {
     if a.run.label == b.run.label {
         return (format!("{} (first)", a.run.label), format!("{} (second)", b.run.label));
@@ -204,20 +205,17 @@ fn labels(a: Side<'_>, b: Side<'_>) -> (String, String) {
     (a.run.label.clone(), b.run.label.clone())
 }
 
-/// `None` for a metric that some question has no value of (support without gold passages is left
-/// out question by question).
-fn difference(
-    metric: &str,
-    value: Value,
-    pairs: &[Pair<'_>],
-    resampling: Resampling,
-) -> Option<Difference> {
+/// `None` for a column that no question of both has a value of; a question without one (support
+/// without gold passages) is left out.
+fn difference(column: &Column, pairs: &[Pair<'_>], resampling: Resampling) -> Option<Difference> {
+    let value = |result: &QuestionResult| result.values.get(column.key);
     let values: Vec<(f64, f64)> =
         pairs.iter().filter_map(|pair| Some((value(pair.a)?, value(pair.b)?))).collect();
     let (a, b) = (mean(values.iter().map(|(a, _)| *a))?, mean(values.iter().map(|(_, b)| *b))?);
     let differences: Vec<f64> = values.iter().map(|(a, b)| b - a).collect();
     let (low, high) = bootstrap::interval(&differences, resampling);
-    Some(Difference { metric: metric.to_owned(), a, b, difference: b - a, low, high })
+    let (metric, title) = (column.key.to_owned(), column.title.to_owned());
+    Some(Difference { metric, title, format: column.format, a, b, difference: b - a, low, high })
 }
 
 fn cautions(a: Side<'_>, b: Side<'_>) -> Vec<String> {

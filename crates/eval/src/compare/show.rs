@@ -17,10 +17,10 @@ impl Comparison {
             "", "first", "second", "change"
         );
         for difference in &self.differences {
-            let [a, b, change, low, high] = shown(difference);
+            let [a, b, change, low, high] = cells(difference);
             let sure = if difference.is_clear() { "  *" } else { "" };
-            let metric = &difference.metric;
-            let _ = writeln!(out, "{metric:<10} {a:>9} {b:>9} {change:>9}   {low} … {high}{sure}");
+            let title = &difference.title;
+            let _ = writeln!(out, "{title:<10} {a:>9} {b:>9} {change:>9}   {low} … {high}{sure}");
         }
         out.push_str(&self.flips());
         out.push_str(&self.left_out());
@@ -33,10 +33,10 @@ impl Comparison {
         let _ = writeln!(out, "{} in common.\n", questions(self.paired));
         out.push_str("| | first | second | change | 95 % interval |\n|---|---|---|---|---|\n");
         for difference in &self.differences {
-            let [a, b, change, low, high] = shown(difference);
+            let [a, b, change, low, high] = cells(difference);
             let change = if difference.is_clear() { format!("**{change}**") } else { change };
             let _ =
-                writeln!(out, "| {} | {a} | {b} | {change} | {low} … {high} |", difference.metric);
+                writeln!(out, "| {} | {a} | {b} | {change} | {low} … {high} |", difference.title);
         }
         let _ = writeln!(out, "\n{}{}", self.flips(), self.left_out());
         out
@@ -86,14 +86,13 @@ impl Difference {
     }
 }
 
-/// Both values, the change and its interval; in percent, or plainly for counts.
-fn shown(difference: &Difference) -> [String; 5] {
-    let Difference { metric, a, b, difference: change, low, high } = difference;
-    if metric == "tokens" {
-        let signed = |value: &f64| format!("{value:+.0}");
-        return [format!("{a:.0}"), format!("{b:.0}"), signed(change), signed(low), signed(high)];
-    }
-    let percent = |value: &f64| format!("{:.1}", value * 100.0);
-    let signed = |value: &f64| format!("{:+.1}", value * 100.0);
-    [percent(a), percent(b), signed(change), signed(low), signed(high)]
+/// Both values, the change and its interval.
+fn cells(difference: &Difference) -> [String; 5] {
+    let Difference { a, b, difference: change, low, high, format, .. } = difference;
+    let plain = |value: &f64| format.render(Some(*value));
+    let signed = |value: &f64| {
+        let sign = if *value < 0.0 { "" } else { "+" };
+        format!("{sign}{}", plain(value))
+    };
+    [plain(a), plain(b), signed(change), signed(low), signed(high)]
 }

@@ -1,13 +1,13 @@
 use super::*;
 use crate::report::tests::report;
 
-fn with_fates(label: &str, fates: &str) -> Report {
-    report(label, fates)
+fn with_outcomes(label: &str, outcomes: &str) -> Report {
+    report(label, outcomes)
 }
 
 fn compared(a: &str, b: &str) -> Comparison {
-    let (a, b) = (with_fates("one", a), with_fates("two", b));
-    let sides = (Side::of(&a, None).unwrap(), Side::of(&b, None).unwrap());
+    let (a, b) = (with_outcomes("one", a), with_outcomes("two", b));
+    let sides = (Side::select(&a, None).unwrap(), Side::select(&b, None).unwrap());
     compare(sides.0, sides.1, Resampling::default()).unwrap()
 }
 
@@ -33,27 +33,30 @@ fn equal_runs_do_not_differ() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_told() {
-    let (a, mut b) = (with_fates("one", "RF"), with_fates("one", "FR"));
-    let side = |report| Side::of(report, None).unwrap();
+fn what_cannot_be_compared_is_reported() {
+    let (a, mut b) = (with_outcomes("one", "RF"), with_outcomes("one", "FR"));
+    let side = |report| Side::select(report, None).unwrap();
     let error = compare(side(&a), side(&b), Resampling::default()).unwrap_err();
     assert!(error.to_string().contains("no question in common"), "{error}");
     b.runs.push(b.runs[0].clone());
     b.runs[1].label = "two".into();
-    let error = Side::of(&b, None).unwrap_err().to_string();
+    let error = Side::select(&b, None).unwrap_err().to_string();
     assert!(error.contains("several runs (one, two)"), "{error}");
-    let error = Side::of(&b, Some("three")).unwrap_err().to_string();
+    let error = Side::select(&b, Some("three")).unwrap_err().to_string();
     assert!(error.contains("no run `three`; it has one, two"), "{error}");
     assert_eq!(pairs(&b, &b).len(), 2);
 }
 
 #[test]
 fn what_makes_a_comparison_doubtful_is_named() {
-    let (a, mut b) = (with_fates("one", "RW"), with_fates("two", "WR"));
+    let (a, mut b) = (with_outcomes("one", "RW"), with_outcomes("two", "WR"));
     b.base = "another".into();
     b.runs[0].prompts.insert("p/one".into(), ["other".to_owned()].into());
-    let found =
-        compare(Side::of(&a, None).unwrap(), Side::of(&b, None).unwrap(), Resampling::default());
+    let found = compare(
+        Side::select(&a, None).unwrap(),
+        Side::select(&b, None).unwrap(),
+        Resampling::default(),
+    );
     let cautions = found.unwrap().cautions;
     assert_eq!(cautions, ["the bases differ", "prompts of the same name had different words"]);
 }
@@ -65,4 +68,15 @@ fn five_hundred_questions_are_quick_and_repeatable() {
     let found = compared(&a, &b);
     assert!(found.differences[0].is_clear() && found.mcnemar.p < 0.001);
     assert_eq!(found, compared(&a, &b));
+}
+
+#[test]
+fn only_questions_that_came_out_differently_flip() {
+    let mut all = report("one", "RRWU");
+    all.runs.extend(report("two", "RWFR").runs);
+    let (a, b) = (Side::select(&all, Some("one")), Side::select(&all, Some("two")));
+    let flips = flips(a.unwrap(), b.unwrap());
+    let ids: Vec<&str> = flips.iter().map(|flip| flip.question.id.as_str()).collect();
+    assert_eq!(ids, ["q1", "q3"]);
+    assert_eq!((flips[0].b, flips[1].a), (AnswerOutcome::Wrong, AnswerOutcome::Unasked));
 }

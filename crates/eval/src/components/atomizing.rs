@@ -21,7 +21,7 @@ impl Atomizing {
         if self.chunks == 0 || calls == 0 {
             return None;
         }
-        let each = |count: u64| crate::report::ratio(count, self.chunks as u64);
+        let each = |count: u64| crate::figures::ratio(count, self.chunks as u64);
         Some((each(calls), each(self.usage.prompt_tokens), each(self.usage.completion_tokens)))
     }
 }

@@ -3,7 +3,8 @@
 use halma_core::{Citation, Event, HitLine, Layer, Trace};
 use serde::{Deserialize, Serialize};
 
-use crate::{GoldPassage, Item};
+use crate::data::Item;
+use crate::metrics::{GoldPassage, without_space};
 
 /// The role that reads passages and answers from them.
 const READER: &str = "reader";
@@ -21,7 +22,7 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    pub(crate) fn of(item: &Item, citations: &[Citation], trace: &Trace) -> Self {
+    pub(crate) fn trace(item: &Item, citations: &[Citation], trace: &Trace) -> Self {
         let lookup =
             |event: &Event| matches!(event, Event::Searched { .. } | Event::SourceQueried { .. });
         let searched = trace.0.iter().any(lookup);
@@ -52,20 +53,20 @@ fn hits_in<'a>(passage: &GoldPassage, trace: &'a Trace) -> Vec<&'a HitLine> {
             Event::SourceQueried { hits, .. } => (false, hits),
             _ => continue,
         };
-        let same_title = |hit: &HitLine| atoms && squeezed_eq(hit, passage);
+        let same_title = |hit: &HitLine| atoms && same_title_as(hit, passage);
         let inside = |hit: &&HitLine| passage.matches(&hit.title, &hit.text) || same_title(hit);
         found.extend(hits.iter().filter(inside));
     }
     found
 }
 
-fn squeezed_eq(hit: &HitLine, passage: &GoldPassage) -> bool {
-    squeezed(&hit.title) == squeezed(&passage.title)
+fn same_title_as(hit: &HitLine, passage: &GoldPassage) -> bool {
+    without_space(&hit.title) == without_space(&passage.title)
 }
 
 fn in_prompt(passage: &GoldPassage, hits: &[&HitLine], prompts: &[String]) -> bool {
     let holds = |text: &str| {
-        let text = squeezed(text);
+        let text = without_space(text);
         !text.is_empty() && prompts.iter().any(|prompt| prompt.contains(&text))
     };
     let inside = hits.iter().filter(|hit| passage.matches(&hit.title, &hit.text));
@@ -86,13 +87,9 @@ fn reader_prompts(trace: &Trace) -> Vec<String> {
         .enumerate()
         .filter(|(i, (reader, _))| if reads { *reader } else { i + 1 == asked.len() });
     let texts = chosen.map(|(_, (_, messages))| {
-        messages.iter().map(|message| squeezed(&message.text)).collect::<String>()
+        messages.iter().map(|message| without_space(&message.text)).collect::<String>()
     });
     texts.collect()
-}
-
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect()
 }
 
 #[cfg(test)]
@@ -110,7 +107,7 @@ mod tests {
     }
 
     fn counts(events: Vec<Event>) -> (usize, usize, bool) {
-        let Evidence { found, read, searched, .. } = Evidence::of(&item(), &[], &Trace(events));
+        let Evidence { found, read, searched, .. } = Evidence::trace(&item(), &[], &Trace(events));
         (found, read, searched)
     }
 

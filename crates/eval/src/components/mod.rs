@@ -14,7 +14,7 @@ use crate::metrics::sub_questions;
 pub use atomizing::Atomizing;
 pub(crate) use evidence::Evidence;
 pub(crate) use totals::Totals;
-pub use totals::{Asked, Component, Searches};
+pub use totals::{Component, Searches, SourceUse};
 
 /// The calls of one prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -24,8 +24,8 @@ pub(crate) struct PromptUse {
     pub(crate) cached: u64,
     /// Replies that did not fit.
     pub(crate) malformed: u64,
-    /// Tokens of all calls, also of those that the cache answered: what the method needs, whoever
-    /// paid for it before.
+    /// Tokens of all calls, also of those that the cache answered: what the method needs, even
+    /// if it was paid for before.
     pub(crate) prompt_tokens: u64,
     pub(crate) completion_tokens: u64,
     /// US dollars paid.
@@ -51,12 +51,12 @@ pub(crate) struct Digest {
 }
 
 impl Digest {
-    pub(crate) fn of(trace: &Trace) -> Self {
+    pub(crate) fn new(trace: &Trace) -> Self {
         let sources = trace.sources();
         let mut digest = Self { sub_questions: sub_questions(trace), sources, ..Self::default() };
         for event in &trace.0 {
             match event {
-                Event::ModelCalled { .. } => digest.asked(event),
+                Event::ModelCalled { .. } => digest.add_call(event),
                 Event::Searched { layer, hits, .. } => {
                     let (all, empty) = digest.searched.entry(*layer).or_default();
                     *all += 1;
@@ -68,7 +68,7 @@ impl Digest {
         digest
     }
 
-    fn asked(&mut self, event: &Event) {
+    fn add_call(&mut self, event: &Event) {
         let Event::ModelCalled { prompt, role, model, status, usage, cached, usd, .. } = event
         else {
             return;
@@ -140,7 +140,7 @@ pub(crate) mod tests {
             asked("a/one", "proposer", "y", true),
             asked("a/two", "reader", "z", false),
         ]);
-        let digest = Digest::of(&trace);
+        let digest = Digest::new(&trace);
         assert_eq!(digest.tokens(), (30, 6));
         let one = digest.components["a/one"];
         assert_eq!((one.calls, one.cached, one.prompt_tokens), (2, 1, 20));

@@ -5,8 +5,8 @@ use halma_core::Layer;
 use serde::{Deserialize, Serialize};
 
 use super::Digest;
+use crate::figures::ratio;
 use crate::record::Record;
-use crate::report::ratio;
 
 /// One prompt's share of a run's cost (KAR³, Table 11).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct Searches {
 
 /// How often a run asked a source (`AtomR`, Figure 4).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct SourceUse {
     /// `text` is the base.
     pub source: String,
     /// Parts of the work (a node of a plan, a hop) that asked it; some ask several.
@@ -113,7 +113,7 @@ impl Totals {
         }
     }
 
-    /// The dearest first.
+    /// The most expensive first.
     pub(crate) fn components(&self) -> Vec<Component> {
         let component = |(prompt, sum): (&String, &Sum)| Component {
             prompt: prompt.clone(),
@@ -141,10 +141,12 @@ impl Totals {
     }
 
     /// The most asked first; empty where nothing was asked but the base.
-    pub(crate) fn sources(&self) -> Vec<Asked> {
-        let asked =
-            |(source, times): (&String, &usize)| Asked { source: source.clone(), times: *times };
-        let mut sources: Vec<Asked> = self.sources.iter().map(asked).collect();
+    pub(crate) fn sources(&self) -> Vec<SourceUse> {
+        let asked = |(source, times): (&String, &usize)| SourceUse {
+            source: source.clone(),
+            times: *times,
+        };
+        let mut sources: Vec<SourceUse> = self.sources.iter().map(asked).collect();
         sources.sort_by_key(|asked| std::cmp::Reverse(asked.times));
         if sources.iter().all(|asked| asked.source == "text") { vec![] } else { sources }
     }

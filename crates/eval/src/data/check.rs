@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::entry::PublishedFile;
 use super::load::{formats_of_file, keys_of};
-use super::{DataError, DataSet, Format, RefusedRecord, Split, load, records};
+use super::{DataError, DataSet, Format, RefusedRecord, load, records};
 
 /// What was found in a data file.
 #[derive(Debug, Clone, Serialize)]
@@ -55,9 +56,9 @@ pub fn check(path: &Path, format: Option<Format>) -> Result<Checked, DataError> 
     };
     let entry = data.format.entry();
     let records = data.items.len() + data.refused.len();
-    let same = entry.splits.iter().find(|split| split.sha256 == Some(sha256.as_str()));
+    let same = entry.files.iter().find(|split| split.sha256.as_deref() == Some(&sha256));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let like = |split: &&Split| split.file == name || split.records == records;
+    let like = |split: &&PublishedFile| split.file == name || split.records == records;
     let mut kinds = BTreeMap::new();
     for kind in data.items.iter().filter_map(|item| item.kind.as_ref()) {
         *kinds.entry(kind.clone()).or_default() += 1;
@@ -74,8 +75,13 @@ pub fn check(path: &Path, format: Option<Format>) -> Result<Checked, DataError> 
         passages: data.pool().len(),
         unanswerable: data.items.iter().filter(|item| !item.answerable).count(),
         refused: data.refused,
-        same_as: same.map(|split| split.file),
-        like: entry.splits.iter().find(like).filter(|_| same.is_none()).map(|split| split.file),
+        same_as: same.map(|split| split.file.as_str()),
+        like: entry
+            .files
+            .iter()
+            .find(like)
+            .filter(|_| same.is_none())
+            .map(|split| split.file.as_str()),
         sha256,
     })
 }
@@ -104,12 +110,12 @@ fn likeliest(path: &Path) -> Result<DataSet, DataError> {
     best.ok_or_else(none)
 }
 
-/// The more can be used the better; of equals the one that the file's name names. Whatever has a
-/// question and an answer can be read as one's own, so that is the last thing it is taken for.
+/// The more can be used the better; of equals the one that the file's name names. Any file
+/// with questions and answers can be read as the user's own, so that is the last choice.
 fn rank(data: &DataSet, path: &Path) -> (bool, usize, bool) {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().replace('_', "-");
     let (usable, name) = (data.items.len(), data.format.name());
-    let plausible = data.format != Format::Own && usable >= data.refused.len();
+    let plausible = data.format != Format::OWN && usable >= data.refused.len();
     (plausible, usable, name.ends_with(&stem) || stem.ends_with(name))
 }
 
@@ -182,20 +188,20 @@ impl Checked {
     }
 
     fn identity(&self) -> String {
-        let known = |name: &str| {
-            let split = self.format.entry().splits.iter().find(|split| split.file == name);
-            split.map(|split| (split.records, split.sha256.is_some()))
+        let published = |name: &str| {
+            let file = self.format.entry().files.iter().find(|file| file.file == name);
+            file.map(|file| (file.records, file.sha256.is_some()))
         };
         match (self.same_as, self.like) {
             (Some(name), _) => format!("the published `{name}`"),
-            (None, Some(name)) => match known(name) {
+            (None, Some(name)) => match published(name) {
                 Some((count, _)) if count != self.records => {
                     format!("not the whole `{name}`, which has {count} records")
                 }
                 Some((_, true)) => format!("as many records as `{name}`, and other bytes"),
                 _ => format!("as many records as `{name}`, whose hash we do not know"),
             },
-            (None, None) => "no published file that we know".to_owned(),
+            (None, None) => "no published file that we know of".to_owned(),
         }
     }
 }

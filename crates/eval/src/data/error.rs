@@ -1,7 +1,8 @@
 //! Why a data file cannot be used as a whole.
 use std::path::PathBuf;
 
-use super::{Format, RefusedRecord};
+use super::format::Format;
+use super::item::RefusedRecord;
 
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
@@ -28,16 +29,16 @@ pub enum DataError {
     )]
     Broken { file: PathBuf, line: usize, column: usize, reason: String },
     #[error(
-        "{}: this looks like a {} file, not like {}; use --format {found}",
-        file.display(), found.title(), wanted.title()
+        "{}: this looks like a {} file, not like {}; use --format {recognised}",
+        file.display(), recognised.title(), expected.title()
     )]
-    WrongFormat { file: PathBuf, wanted: Format, found: Format },
+    WrongFormat { file: PathBuf, expected: Format, recognised: Format },
     #[error(
         "{}: no record has the keys of a {} file ({}); give the file as its authors publish it, \
          `halma data` says where it is",
-        file.display(), wanted.title(), wanted.entry().shape_in_words()
+        file.display(), expected.title(), expected.entry().shape_in_words()
     )]
-    UnknownShape { file: PathBuf, wanted: Format },
+    UnknownShape { file: PathBuf, expected: Format },
     #[error(
         "{}: no format has the keys of this file's records ({keys}); \
          write your own questions as lines of JSON with `question` and `answers`",
@@ -47,10 +48,10 @@ pub enum DataError {
     #[error("{}:{line}: record {record}: {reason}", file.display())]
     WrongFile { file: PathBuf, record: usize, line: usize, reason: String },
     #[error(
-        "{}: the file beside {} cannot be used: {reason}; fetch it again or move it away",
+        "{}: the companion file of {} cannot be used: {reason}; fetch it again or move it away",
         file.display(), data.display()
     )]
-    Beside { file: PathBuf, data: PathBuf, reason: String },
+    Companion { file: PathBuf, data: PathBuf, reason: String },
     #[error(
         "{}: no record can be used as {}; record {} (line {}): {}",
         file.display(), format.title(), first.record, first.line, first.reason

@@ -1,68 +1,46 @@
 //! The official file formats, by name.
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::registry::{DATA_SETS, DataSetEntry};
+use super::entry::{DataSetEntry, entries};
 
-/// An official file format. Everything about it is in its [`DataSetEntry`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Format {
-    Hotpotqa,
-    #[serde(rename = "2wiki")]
-    TwoWiki,
-    Musique,
-    MusiqueFull,
-    Strategyqa,
-    Medqa,
-    Medmcqa,
-    Scifact,
-    ScifactPairs,
-    Fever,
-    Logiqa2,
-    Folio,
-    Gsm8k,
-    Mawps,
-    #[serde(rename = "lawbench-1-1")]
-    Lawbench11,
-    #[serde(rename = "lawbench-1-2")]
-    Lawbench12,
-    #[serde(rename = "lawbench-3-1")]
-    Lawbench31,
-    #[serde(rename = "lawbench-3-2")]
-    Lawbench32,
-    #[serde(rename = "lawbench-3-6")]
-    Lawbench36,
-    #[serde(rename = "lawbench-3-8")]
-    Lawbench38,
-    OpenAustralianLegalQa,
-    Crag,
-    Blendqa,
-    /// Questions of one's own.
-    Own,
-}
+/// An official file format, by its name on the command line. Everything about it is in its
+/// [`DataSetEntry`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Format(&'static str);
 
 impl Format {
-    /// All of them, in the order of [`DATA_SETS`].
+    pub const HOTPOTQA: Self = Self("hotpotqa");
+    pub const TWO_WIKI: Self = Self("2wiki");
+    pub const MUSIQUE: Self = Self("musique");
+    /// The user's own questions.
+    pub const OWN: Self = Self("own");
+
+    /// All of them, in the order of [`entries`].
     pub fn all() -> impl Iterator<Item = Self> {
-        DATA_SETS.iter().map(|entry| entry.format)
+        entries().iter().map(DataSetEntry::format)
     }
 
     /// What is known about it.
     pub fn entry(self) -> &'static DataSetEntry {
-        let found = DATA_SETS.iter().find(|entry| entry.format == self);
-        found.expect("every format has an entry: the test `every_format_has_one_entry` holds it")
+        let entry = entries().iter().find(|entry| entry.name == self.0);
+        entry.expect("a format is made of an entry, or a constant that a test checks")
+    }
+
+    pub(super) fn new(entry: &'static DataSetEntry) -> Self {
+        Self(&entry.name)
     }
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
-        self.entry().name
+        self.0
     }
 
     /// The name its authors gave it.
     pub fn title(self) -> &'static str {
-        self.entry().title
+        &self.entry().title
     }
 }
 
@@ -78,7 +56,14 @@ impl FromStr for Format {
     fn from_str(name: &str) -> Result<Self, String> {
         Self::all().find(|format| format.name() == name).ok_or_else(|| {
             let names: Vec<&str> = Self::all().map(Self::name).collect();
-            format!("`{name}` is no format; use one of {}", names.join(", "))
+            format!("`{name}` is not a format; use one of {}", names.join(", "))
         })
+    }
+}
+
+impl<'de> Deserialize<'de> for Format {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map_err(serde::de::Error::custom)
     }
 }

@@ -4,17 +4,7 @@ use std::sync::Arc;
 use halma_core::{AnswerKind, Question};
 use serde::{Deserialize, Serialize};
 
-use super::Format;
-
-/// The questions of one file, and the records of it that could not be used.
-#[derive(Debug, Clone)]
-pub struct DataSet {
-    /// The file's name without its ending.
-    pub name: String,
-    pub format: Format,
-    pub items: Vec<Item>,
-    pub refused: Vec<RefusedRecord>,
-}
+use crate::metrics::{Gold, GoldPassage};
 
 /// One question with what a perfect run would give.
 #[derive(Debug, Clone)]
@@ -65,7 +55,17 @@ impl Item {
         }
     }
 
-    pub(super) fn of_kind(mut self, kind: AnswerKind) -> Self {
+    /// What an answer to it is compared with.
+    pub fn gold_answer(&self) -> Gold<'_> {
+        Gold {
+            answers: &self.answers,
+            options: &self.question.options,
+            answer_kind: self.question.answer_kind,
+            answerable: self.answerable,
+        }
+    }
+
+    pub(super) fn with_answer_kind(mut self, kind: AnswerKind) -> Self {
         self.question.answer_kind = kind;
         self
     }
@@ -105,34 +105,8 @@ pub struct RefusedRecord {
     pub reason: String,
 }
 
-/// A passage that supports the answer.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct GoldPassage {
-    pub title: String,
-    /// Empty where the file names the passage and does not hold it (`HotpotQA`'s full-wiki
-    /// setting): then the title alone decides.
-    pub text: String,
-}
-
-impl GoldPassage {
-    /// Whether a hit or a citation lies in this passage: the titles are equal and the hit's text
-    /// is a part of the passage's. White space does not count at all, because pools join a
-    /// passage's sentences in different ways. A passage without a title is found by its text.
-    pub fn matches(&self, title: &str, text: &str) -> bool {
-        let text = squeezed(text);
-        let gold = squeezed(&self.title);
-        (gold.is_empty() || squeezed(title) == gold)
-            && !text.is_empty()
-            && (squeezed(&self.text).contains(&text) || self.text.is_empty() && !gold.is_empty())
-    }
-}
-
 impl From<&Passage> for GoldPassage {
     fn from(passage: &Passage) -> Self {
         Self { title: passage.title.clone(), text: passage.text.clone() }
     }
-}
-
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect()
 }

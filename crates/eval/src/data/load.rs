@@ -2,45 +2,28 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::records::{self, Cut, RawRecord, Records};
-use super::{Beside, DATA_SETS, DataError, DataSet, Format, Item, RefusedRecord};
-
-/// Why a record is no question.
-#[derive(Debug)]
-pub(super) enum Fault {
-    /// This record is malformed; the others may be whole.
-    Record(String),
-    /// It shows that the whole file is another one than it seems.
-    File(String),
-}
-
-impl From<String> for Fault {
-    fn from(reason: String) -> Self {
-        Self::Record(reason)
-    }
-}
-
-/// Makes an item of one record.
-pub(super) type ReadItem = fn(&RawRecord, &Beside) -> Result<Item, Fault>;
-
-/// The record in the shape of `T`, or what the parser misses in it.
-pub(super) fn parse<T: DeserializeOwned>(raw: &RawRecord) -> Result<T, Fault> {
-    serde_json::from_str(&raw.json).map_err(|error| Fault::Record(records::said(&error)))
-}
+use super::companion::CompanionFiles;
+use super::data_set::DataSet;
+use super::entry::{DataSetEntry, entries};
+use super::error::DataError;
+use super::format::Format;
+use super::item::{Item, RefusedRecord};
+use super::raw_record::{Fault, RawRecord};
+use super::readers::ReadItem;
+use super::records::{self, Cut, Records};
 
 /// Reads a file in its official form; at most `limit` questions, the first ones.
 ///
 /// A malformed record is left out and named in [`DataSet::refused`]; a file that cannot be read at
-/// all or that is of another format is an error. Files that the set keeps beside its questions
-/// (passages, aliases) are read where they lie in the same folder.
+/// all or that is of another format is an error. Companion files of the set (passages, aliases) are
+/// read where they lie in the same folder.
 pub fn load(path: &Path, format: Format, limit: Option<usize>) -> Result<DataSet, DataError> {
     let entry = format.entry();
     let cuts = require_format(path, format, records::open(path, entry.table)?)?;
-    let beside = Beside::of(path, format)?;
-    let mut reader = Reader { path, entry: entry.read, beside, seen: HashMap::new() };
+    let companion = CompanionFiles::read(path, entry)?;
+    let mut reader = Reader { path, read: entry.reader(), companion, records: HashMap::new() };
     let (mut items, mut refused) = (vec![], vec![]);
     for cut in cuts {
         if limit.is_some_and(|limit| items.len() >= limit) {
@@ -61,16 +44,16 @@ pub fn load(path: &Path, format: Format, limit: Option<usize>) -> Result<DataSet
 
 struct Reader<'a> {
     path: &'a Path,
-    entry: ReadItem,
-    beside: Beside,
+    read: ReadItem<'a>,
+    companion: CompanionFiles,
     /// The record of each id.
-    seen: HashMap<String, usize>,
+    records: HashMap<String, usize>,
 }
 
 impl Reader<'_> {
     fn item(&mut self, raw: &RawRecord) -> Result<Result<Item, RefusedRecord>, DataError> {
-        let read = (self.entry)(raw, &self.beside);
-        let reason = match read.and_then(|item| Ok(self.once(raw.record, whole(item)?)?)) {
+        let read = self.read.item(raw, &self.companion);
+        let reason = match read.and_then(|item| Ok(self.unique(raw.record, checked(item)?)?)) {
             Ok(item) => return Ok(Ok(item)),
             Err(Fault::Record(reason)) => reason,
             Err(Fault::File(reason)) => {
@@ -81,9 +64,9 @@ impl Reader<'_> {
         Ok(Err(RefusedRecord { record: raw.record, line: raw.line, reason }))
     }
 
-    /// Ids are the keys of a resumed run, so a repeated one cannot be told from the first.
-    fn once(&mut self, record: usize, item: Item) -> Result<Item, String> {
-        match self.seen.insert(item.question.id.clone(), record) {
+    /// Ids are the keys of a resumed run, so two records of one id cannot be distinguished.
+    fn unique(&mut self, record: usize, item: Item) -> Result<Item, String> {
+        match self.records.insert(item.question.id.clone(), record) {
             None => Ok(item),
             Some(first) => {
                 let id = &item.question.id;
@@ -93,7 +76,7 @@ impl Reader<'_> {
     }
 }
 
-fn whole(item: Item) -> Result<Item, String> {
+fn checked(item: Item) -> Result<Item, String> {
     if item.question.id.trim().is_empty() {
         return Err("the id is empty".into());
     }
@@ -113,28 +96,32 @@ fn whole(item: Item) -> Result<Item, String> {
     Ok(item)
 }
 
-/// How many records are looked at to tell what the file is.
-const LOOKED_AT: usize = 100;
+/// How many records are read to recognise the format of a file.
+const INSPECTED: usize = 100;
 
 /// Refuses a file of another format by its first record of a known shape. Gives the records back,
-/// those that were looked at included.
+/// those that were inspected included.
 fn require_format(
     path: &Path,
-    wanted: Format,
+    expected: Format,
     records: Records,
 ) -> Result<impl Iterator<Item = Result<Cut, DataError>>, DataError> {
-    let (first, rest) = looked_at(path, records)?;
+    let (first, rest) = first_records(path, records)?;
     let keys: Vec<BTreeSet<String>> = first.iter().flatten().filter_map(keys_of).collect();
-    let known = keys.iter().map(formats_of).find(|formats| !formats.is_empty());
-    match known {
+    let matching = keys.iter().map(formats_of).find(|formats| !formats.is_empty());
+    match matching {
         // No line is JSON: `load` names the first one.
         _ if keys.is_empty() && first.iter().all(Result::is_err) => {}
-        // Whatever has a question and answers can be read as one's own.
-        _ if keys.iter().any(|keys| wanted == Format::Own && wanted.entry().fits(keys)) => {}
-        None => return Err(DataError::UnknownShape { file: path.into(), wanted }),
-        Some(formats) if formats.contains(&wanted) => {}
+        // Any file with questions and answers can be read as the user's own.
+        _ if keys.iter().any(|keys| expected == Format::OWN && expected.entry().fits(keys)) => {}
+        None => return Err(DataError::UnknownShape { file: path.into(), expected }),
+        Some(formats) if formats.contains(&expected) => {}
         Some(formats) => {
-            return Err(DataError::WrongFormat { file: path.into(), wanted, found: formats[0] });
+            return Err(DataError::WrongFormat {
+                file: path.into(),
+                expected,
+                recognised: formats[0],
+            });
         }
     }
     Ok(first.into_iter().map(Ok).chain(rest))
@@ -143,15 +130,15 @@ fn require_format(
 /// The formats that a file's records look like, likeliest first, and the keys of the first record.
 pub(super) fn formats_of_file(path: &Path) -> Result<(Vec<Format>, String), DataError> {
     let table = path.extension().is_some_and(|ending| ending == "tsv");
-    let (first, _) = looked_at(path, records::open(path, table)?)?;
+    let (first, _) = first_records(path, records::open(path, table)?)?;
     let keys: Vec<BTreeSet<String>> = first.iter().flatten().filter_map(keys_of).collect();
-    let known = keys.iter().map(formats_of).find(|formats| !formats.is_empty());
-    let shown = keys.first().map(|keys| keys.iter().cloned().collect::<Vec<_>>().join(", "));
-    Ok((known.unwrap_or_default(), shown.unwrap_or_default()))
+    let matching = keys.iter().map(formats_of).find(|formats| !formats.is_empty());
+    let key_list = keys.first().map(|keys| keys.iter().cloned().collect::<Vec<_>>().join(", "));
+    Ok((matching.unwrap_or_default(), key_list.unwrap_or_default()))
 }
 
-fn looked_at(path: &Path, mut records: Records) -> Result<(Vec<Cut>, Records), DataError> {
-    let first: Vec<Cut> = records.by_ref().take(LOOKED_AT).collect::<Result<_, _>>()?;
+fn first_records(path: &Path, mut records: Records) -> Result<(Vec<Cut>, Records), DataError> {
+    let first: Vec<Cut> = records.by_ref().take(INSPECTED).collect::<Result<_, _>>()?;
     if first.is_empty() {
         return Err(DataError::Empty { file: path.into() });
     }
@@ -167,7 +154,7 @@ pub(super) fn keys_of(raw: &RawRecord) -> Option<BTreeSet<String>> {
 
 /// The formats with the most keys in common with a record, of those whose keys it has all.
 fn formats_of(keys: &BTreeSet<String>) -> Vec<Format> {
-    let fitting = || DATA_SETS.iter().filter(|entry| entry.fits(keys));
+    let fitting = || entries().iter().filter(|entry| entry.fits(keys));
     let most = fitting().map(|entry| entry.keys.len()).max();
-    fitting().filter(|e| Some(e.keys.len()) == most).map(|entry| entry.format).collect()
+    fitting().filter(|e| Some(e.keys.len()) == most).map(DataSetEntry::format).collect()
 }

@@ -1,41 +1,34 @@
 //! Data sets: questions with gold answers and gold passages, read from the official files.
 //!
-//! A format is one entry and one reader that makes an item of a record, both in one file.
+//! A format is one file in `data_sets/`: what is known about it, and either a mapping from the
+//! fields of a record or the name of a reader in `readers/`.
 mod answers;
-mod arithmetic;
-mod auslegal;
-mod beside;
-mod blendqa;
 mod check;
-mod contexts;
-mod crag;
+mod companion;
+mod companion_files;
+mod data_set;
+mod entry;
 mod error;
-mod fever;
-mod folio;
 mod format;
 mod item;
-mod lawbench;
 mod load;
-mod logiqa;
-mod medmcqa;
-mod medqa;
-mod musique;
-mod own;
-mod pool;
+mod raw_record;
+mod readers;
 mod records;
 mod reference;
-mod registry;
-mod scifact;
-mod strategyqa;
+mod sample;
 
-use beside::Beside;
+pub use crate::metrics::GoldPassage;
 pub use check::{Checked, KeyCount, check, recognise};
+pub use companion::{Companion, CompanionContent};
+pub use data_set::DataSet;
+pub use entry::{DataSetEntry, Pool, PublishedFile, entries};
 pub use error::DataError;
 pub use format::Format;
-pub use item::{DataSet, GoldPassage, Item, Passage, RefusedRecord};
+pub use item::{Item, Passage, RefusedRecord};
 pub use load::load;
 pub use reference::reference;
-pub use registry::{DATA_SETS, DataSetEntry, Pool, Split, entries};
+pub use sample::{Sample, sample};
 
 #[cfg(test)]
 mod tests;

@@ -8,15 +8,9 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{DataError, RefusedRecord};
-
-/// One record's JSON and where it stands; both numbers count from 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RawRecord {
-    pub(super) record: usize,
-    pub(super) line: usize,
-    pub(super) json: String,
-}
+use super::error::DataError;
+use super::item::RefusedRecord;
+use super::raw_record::{RawRecord, parser_message};
 
 /// A record, or a place in the file where there should be one.
 pub(super) type Cut = Result<RawRecord, RefusedRecord>;
@@ -38,8 +32,8 @@ impl Iterator for Records {
     }
 }
 
-/// Opens a file, by its first character as a list or as lines; `table` reads lines of cells parted
-/// by tabs, named by the first one, unless the file is JSON after all.
+/// Opens a file, by its first character as a list or as lines; `table` reads lines of cells
+/// separated by tabs, named by the first one, unless the file is JSON after all.
 pub(super) fn open(path: &Path, table: bool) -> Result<Records, DataError> {
     let unreadable = |source| DataError::Unreadable { file: path.into(), source };
     let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
@@ -82,14 +76,14 @@ fn whole(path: &Path, mut file: BufReader<File>) -> Result<String, DataError> {
 
 /// The first bytes of the packed forms in which data sets are published.
 fn packed(start: &[u8]) -> Option<(&'static str, &'static str)> {
-    let known: [(&[u8], _, _); 4] = [
+    let formats: [(&[u8], _, _); 4] = [
         (b"BZh", "bzip2", "`bunzip2 -k FILE`"),
         (b"\x1f\x8b", "gzip", "`gunzip -k FILE`"),
         (b"PK\x03\x04", "zip", "`unzip FILE`"),
         (b"\x28\xb5\x2f\xfd", "zstd", "`unzstd FILE`"),
     ];
-    let found = known.into_iter().find(|(magic, _, _)| start.starts_with(magic));
-    found.map(|(_, kind, command)| (kind, command))
+    let format = formats.into_iter().find(|(magic, _, _)| start.starts_with(magic));
+    format.map(|(_, kind, command)| (kind, command))
 }
 
 fn list_of(path: &Path, text: &str) -> Result<Vec<Cut>, DataError> {
@@ -97,7 +91,7 @@ fn list_of(path: &Path, text: &str) -> Result<Vec<Cut>, DataError> {
         file: path.into(),
         line: error.line(),
         column: error.column(),
-        reason: said(&error),
+        reason: parser_message(&error),
     })?;
     let mut cuts = Vec::with_capacity(values.len());
     let mut line = 1;
@@ -113,7 +107,7 @@ fn list_of(path: &Path, text: &str) -> Result<Vec<Cut>, DataError> {
     Ok(cuts)
 }
 
-/// A file of lines, read as it is asked for.
+/// A file of lines, read on demand.
 pub(super) struct Lines {
     path: PathBuf,
     file: BufReader<File>,
@@ -168,7 +162,9 @@ impl Lines {
 fn checked(text: String) -> Result<String, String> {
     match serde_json::from_str::<IgnoredAny>(&text) {
         Ok(_) => Ok(text),
-        Err(error) => Err(format!("no JSON at column {}: {}", error.column(), said(&error))),
+        Err(error) => {
+            Err(format!("not JSON at column {}: {}", error.column(), parser_message(&error)))
+        }
     }
 }
 
@@ -178,17 +174,11 @@ fn row(head: &[String], text: &str) -> Result<String, String> {
     let cells: Vec<&str> = text.split('\t').collect();
     if cells.len() != head.len() {
         return Err(format!(
-            "{} cells where the first line names {} columns; a tab in a text parts it in two",
+            "{} cells where the first line names {} columns; a tab in a text splits it in two",
             cells.len(),
             head.len()
         ));
     }
     let row = head.iter().cloned().zip(cells.into_iter().map(Value::from));
     Ok(Value::Object(row.collect()).to_string())
-}
-
-/// What the parser says, without its own line and column: they count within the record.
-pub(super) fn said(error: &serde_json::Error) -> String {
-    let said = error.to_string();
-    said.rsplit_once(" at line ").map_or(said.clone(), |(reason, _)| reason.to_owned())
 }

@@ -1,13 +1,13 @@
 //! The reference page of the data sets, made of their list.
 use std::fmt::Write as _;
 
-use super::{DATA_SETS, DataSetEntry, Pool, Split};
+use super::entry::{DataSetEntry, Pool, PublishedFile, entries};
 
 const HEAD: &str = "\
 # Data sets
 
-This page is made from the entries in `crates/eval/src/data`; a test holds it current. \
-To make it anew: `HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test reference`.
+This page is generated from `crates/eval/data_sets`; a test checks that it is current. \
+To regenerate it: `HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test reference`.
 
 `halma eval FILE --format NAME` asks the questions of a file; `halma data check FILE` says which \
 set it is and what of it can be used. The files are not part of Halma: fetch them from their \
@@ -15,15 +15,14 @@ authors, under their licences.
 
 How files are read:
 
-- A JSON list, JSON lines, or (where the page says so) a table with tabs; UTF-8, unpacked.
-- A malformed record is left out and named with its number, its line and the reason. A file of \
+- A JSON list, JSON lines, or (where the page says so) tab-separated values; UTF-8, unpacked.
+- A malformed record is skipped and reported with its number, its line and the reason. A file of \
 another format, or with no usable record, is refused as a whole.
 - Gold answers may be a text, a number, true or false, or a list of such; the first is the main \
 one. An empty answer refuses its record. Two records of one id: the second is refused.
-- Passages that a record lacks are no fault: the question is asked, and nothing is said about how \
-well its passages were found.
+- A record may lack passages: its question is asked, and no retrieval figure is reported for it.
 
-The answer instruction that a strategy's prompt gives goes by the kind of answer: a short span, \
+The answer instruction in a strategy's prompt depends on the kind of answer: a short span, \
 yes or no, one of the options, a number, a verdict about a claim, or whole sentences.
 
 ";
@@ -32,11 +31,11 @@ yes or no, one of the options, a number, a verdict about a claim, or whole sente
 pub fn reference() -> String {
     let mut page = HEAD.to_owned();
     page.push_str("| name | data set | scored by | what is searched |\n|---|---|---|---|\n");
-    for entry in DATA_SETS {
-        let (name, title, metric) = (entry.name, entry.title, entry.metric.name());
-        let _ = writeln!(page, "| `{name}` | {title} | {metric} | {} |", pool(entry.pool));
+    for entry in entries() {
+        let (name, title, metric) = (&entry.name, &entry.title, entry.metric.name());
+        let _ = writeln!(page, "| `{name}` | {title} | {metric} | {} |", pool(&entry.searched));
     }
-    for entry in DATA_SETS {
+    for entry in entries() {
         section(entry, &mut page);
     }
     page
@@ -51,14 +50,14 @@ impl DataSetEntry {
     }
 
     /// What is searched for its questions, in words.
-    pub fn searched(&self) -> String {
-        pool(self.pool)
+    pub fn searched_in_words(&self) -> String {
+        pool(&self.searched)
     }
 
     /// Everything that is known about it, for programs.
     pub fn json(&self) -> serde_json::Value {
-        let split = |split: &Split| {
-            let Split { file, records, sha256 } = split;
+        let file = |file: &PublishedFile| {
+            let PublishedFile { file, records, sha256 } = file;
             serde_json::json!({ "file": file, "records": records, "sha256": sha256 })
         };
         serde_json::json!({
@@ -69,8 +68,8 @@ impl DataSetEntry {
             "licence": self.licence,
             "shape": self.shape,
             "metric": self.metric.name(),
-            "searched": self.searched(),
-            "files": self.splits.iter().map(split).collect::<Vec<_>>(),
+            "searched": self.searched_in_words(),
+            "files": self.files.iter().map(file).collect::<Vec<_>>(),
         })
     }
 }
@@ -83,31 +82,31 @@ fn section(entry: &DataSetEntry, page: &mut String) {
         }
     };
     row("Name", &format!("`{}`", entry.name));
-    row("Paper", entry.paper);
-    row("Source", entry.source);
-    row("Licence", entry.licence);
-    row("Format", entry.shape);
+    row("Paper", &entry.paper);
+    row("Source", &entry.source);
+    row("Licence", &entry.licence);
+    row("Format", &entry.shape);
     row("Metric", &format!("{}. {}", entry.metric.name(), entry.metric.source()));
-    row("Searched", &pool(entry.pool));
-    if let Some(beside) = entry.beside {
-        row("Read too, if it lies beside", &format!("`{beside}`"));
+    row("Searched", &pool(&entry.searched));
+    if let Some(companion) = &entry.companion {
+        row("Read too, if it lies in the same folder", &format!("`{}`", companion.file));
     }
-    if !entry.splits.is_empty() {
+    if !entry.files.is_empty() {
         page.push_str("\n| file | records | SHA-256 |\n|---|---|---|\n");
     }
-    for split in entry.splits {
-        let hash = split.sha256.map_or("not known".to_owned(), |hash| format!("`{hash}`"));
-        let _ = writeln!(page, "| `{}` | {} | {hash} |", split.file, split.records);
+    for file in &entry.files {
+        let hash = file.sha256.as_ref().map_or("not known".to_owned(), |hash| format!("`{hash}`"));
+        let _ = writeln!(page, "| `{}` | {} | {hash} |", file.file, file.records);
     }
 }
 
-fn pool(pool: Pool) -> String {
+fn pool(pool: &Pool) -> String {
     match pool {
         Pool::Pooled => "the passages of all questions together".into(),
         Pool::EachAlone => "each question's own passages, never those of the others: they would \
                             answer what is unanswerable"
             .into(),
-        Pool::Corpus(what) => what.into(),
+        Pool::Corpus(what) => what.clone(),
         Pool::Nothing => "nothing: the question holds what is needed".into(),
     }
 }

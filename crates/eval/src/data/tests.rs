@@ -13,13 +13,17 @@ fn load_text(text: &str, format: Format) -> Result<DataSet, DataError> {
     load(&path, format, None)
 }
 
+fn format(name: &str) -> Format {
+    name.parse().unwrap()
+}
+
 fn passage(title: &str, text: &str) -> GoldPassage {
     GoldPassage { title: title.into(), text: text.into() }
 }
 
 #[test]
 fn hotpotqa_names_its_passages_by_supporting_facts() {
-    let data = load(&fixture("hotpotqa.json"), Format::Hotpotqa, None).unwrap();
+    let data = load(&fixture("hotpotqa.json"), Format::HOTPOTQA, None).unwrap();
     assert_eq!((data.name.as_str(), data.items.len(), data.refused.len()), ("hotpotqa", 3, 0));
     let first = &data.items[0];
     assert_eq!(first.question.id, "h1");
@@ -36,7 +40,7 @@ fn hotpotqa_names_its_passages_by_supporting_facts() {
 
 #[test]
 fn two_wiki_sentences_are_parted_by_a_space() {
-    let data = load(&fixture("2wiki.json"), Format::TwoWiki, None).unwrap();
+    let data = load(&fixture("2wiki.json"), Format::TWO_WIKI, None).unwrap();
     let gold = &data.items[0].gold;
     assert_eq!(gold.len(), 4);
     assert_eq!(gold[0].text, "Salt Road is a film by Ilo Brandt. It is set in a desert.");
@@ -45,7 +49,7 @@ fn two_wiki_sentences_are_parted_by_a_space() {
 
 #[test]
 fn musique_has_aliases_hops_and_refuses_the_unanswerable() {
-    let data = load(&fixture("musique.jsonl"), Format::Musique, None).unwrap();
+    let data = load(&fixture("musique.jsonl"), Format::MUSIQUE, None).unwrap();
     assert_eq!(data.items[0].answers, ["the Grey Sea", "Grey Sea", "Mare Cinereum"]);
     let kinds: Vec<_> = data.items.iter().map(|item| item.kind.as_deref().unwrap()).collect();
     assert_eq!(kinds, ["2hop", "3hop"]);
@@ -57,7 +61,7 @@ fn musique_has_aliases_hops_and_refuses_the_unanswerable() {
 fn the_same_records_load_as_list_and_as_lines() {
     let lines = std::fs::read_to_string(fixture("musique.jsonl")).unwrap();
     let list = format!("\u{feff}[{}]", lines.trim().replace('\n', ",\n"));
-    let data = load_text(&list, Format::Musique).unwrap();
+    let data = load_text(&list, Format::MUSIQUE).unwrap();
     assert_eq!(data.items.len(), 2);
     assert_eq!((data.refused[0].record, data.refused[0].line), (2, 2));
 }
@@ -65,41 +69,41 @@ fn the_same_records_load_as_list_and_as_lines() {
 #[test]
 fn a_malformed_record_is_named_and_the_others_are_loaded() {
     let whole = std::fs::read_to_string(fixture("hotpotqa.json")).unwrap();
-    let data = load_text(&whole.replace("\"answer\": \"yes\",", ""), Format::Hotpotqa).unwrap();
+    let data = load_text(&whole.replace("\"answer\": \"yes\",", ""), Format::HOTPOTQA).unwrap();
     assert_eq!(data.items.len(), 2);
     let refused = RefusedRecord { record: 2, line: 13, reason: "missing field `answer`".into() };
     assert_eq!(data.refused, [refused]);
     let lines = std::fs::read_to_string(fixture("musique.jsonl")).unwrap();
     let torn = format!("{{\"id\": \n\n{lines}");
-    let data = load_text(&torn, Format::Musique).unwrap();
+    let data = load_text(&torn, Format::MUSIQUE).unwrap();
     assert_eq!(data.items.len(), 2);
     assert_eq!((data.refused[0].record, data.refused[0].line), (1, 1));
-    assert!(data.refused[0].reason.starts_with("no JSON at column"), "{:?}", data.refused);
+    assert!(data.refused[0].reason.starts_with("not JSON at column"), "{:?}", data.refused);
     assert_eq!((data.refused[1].record, data.refused[1].line), (3, 4));
-    let twice = load_text(&whole.replace("\"h2\"", "\"h1\""), Format::Hotpotqa).unwrap();
+    let twice = load_text(&whole.replace("\"h2\"", "\"h1\""), Format::HOTPOTQA).unwrap();
     let reason = "its id `h1` is that of record 1; give each its own";
     assert_eq!(twice.refused[0].reason, reason);
-    let empty = load_text(&whole.replace("\"yes\"", "\" \""), Format::Hotpotqa).unwrap();
+    let empty = load_text(&whole.replace("\"yes\"", "\" \""), Format::HOTPOTQA).unwrap();
     assert_eq!(empty.refused[0].reason, "the answer is empty");
 }
 
 #[test]
 fn a_limit_takes_the_first_questions() {
-    let data = load(&fixture("musique.jsonl"), Format::Musique, Some(1)).unwrap();
+    let data = load(&fixture("musique.jsonl"), Format::MUSIQUE, Some(1)).unwrap();
     assert_eq!((data.items.len(), data.refused.len()), (1, 0));
-    let data = load(&fixture("hotpotqa.json"), Format::Hotpotqa, Some(99)).unwrap();
+    let data = load(&fixture("hotpotqa.json"), Format::HOTPOTQA, Some(99)).unwrap();
     assert_eq!(data.items.len(), 3);
 }
 
 #[test]
 fn a_file_of_another_format_says_which() {
     let files = ["hotpotqa.json", "2wiki.json", "musique.jsonl", "medqa.jsonl"];
-    let formats = [Format::Hotpotqa, Format::TwoWiki, Format::Musique, Format::Medqa];
+    let formats = [Format::HOTPOTQA, Format::TWO_WIKI, Format::MUSIQUE, format("medqa")];
     for (file, found) in files.into_iter().zip(formats) {
-        // Whatever has a question and an answer can be read as one's own.
-        for wanted in Format::all().filter(|format| *format != Format::Own) {
+        // Any file with questions and answers can be read as the user's own.
+        for wanted in Format::all().filter(|format| *format != Format::OWN) {
             match load(&fixture(file), wanted, None) {
-                Ok(_) => assert!(wanted == found || wanted == Format::MusiqueFull, "{wanted}"),
+                Ok(_) => assert!(wanted == found || wanted == format("musique-full"), "{wanted}"),
                 Err(error) => {
                     let advice = format!("use --format {found}");
                     assert!(error.to_string().ends_with(&advice), "{wanted}: {error}");
@@ -107,13 +111,13 @@ fn a_file_of_another_format_says_which() {
             }
         }
     }
-    let error = load(&fixture("musique.jsonl"), Format::Hotpotqa, None).unwrap_err().to_string();
+    let error = load(&fixture("musique.jsonl"), Format::HOTPOTQA, None).unwrap_err().to_string();
     assert!(error.contains("looks like a MuSiQue (answerable) file, not like HotpotQA"), "{error}");
 }
 
 #[test]
 fn a_file_that_is_no_data_set_is_an_error_with_its_name() {
-    let error = |text: &str| load_text(text, Format::Hotpotqa).unwrap_err().to_string();
+    let error = |text: &str| load_text(text, Format::HOTPOTQA).unwrap_err().to_string();
     for (text, wanted) in [
         ("", "holds no record"),
         ("[]", "holds no record"),
@@ -122,7 +126,7 @@ fn a_file_that_is_no_data_set_is_an_error_with_its_name() {
             "[{\"text\": \"x\"}]",
             "no record has the keys of a HotpotQA file (`_id` or `id`, `question`",
         ),
-        ("plain words", "record 1 (line 1): no JSON at column 1"),
+        ("plain words", "record 1 (line 1): not JSON at column 1"),
         (
             "[{\"id\": \"1\", \"question\": \"?\", \"answer\": \"x\", \"context\": 7}]",
             "record 1 (line 1): ",
@@ -135,9 +139,9 @@ fn a_file_that_is_no_data_set_is_an_error_with_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("latin.json");
     std::fs::write(&path, b"[\"caf\xe9\"]").unwrap();
-    let error = load(&path, Format::Musique, None).unwrap_err();
+    let error = load(&path, Format::MUSIQUE, None).unwrap_err();
     assert!(matches!(error, DataError::NotText { byte: 5, .. }), "{error}");
-    let error = load(folder.path(), Format::Musique, None).unwrap_err();
+    let error = load(folder.path(), Format::MUSIQUE, None).unwrap_err();
     assert!(matches!(error, DataError::Unreadable { .. }), "{error}");
 }
 
@@ -165,17 +169,18 @@ fn names_are_those_of_the_command_line() {
 }
 
 #[test]
-fn every_format_has_one_entry() {
-    let mut formats: Vec<Format> = Format::all().collect();
-    let count = formats.len();
-    formats.sort_unstable();
-    formats.dedup();
-    assert_eq!(formats.len(), count, "two entries of one format");
-    // Deserialising lists every variant in its complaint.
-    let complaint = serde_json::from_str::<Format>("\"?\"").unwrap_err().to_string();
-    let (_, variants) = complaint.split_once("expected one of ").unwrap();
-    let variants = variants.split(" at line").next().unwrap();
-    assert_eq!(variants.split(", ").count(), count, "a variant without an entry: {variants}");
+fn every_entry_is_whole() {
+    let mut names = std::collections::BTreeSet::new();
+    for entry in entries() {
+        assert!(names.insert(&entry.name), "two entries are called {}", entry.name);
+        assert_eq!(entry.format().entry().name, entry.name);
+        assert_ne!(entry.reader.is_some(), entry.record.is_some(), "{}", entry.name);
+        // Panics where the reader does not exist.
+        entry.reader();
+    }
+    for format in [Format::HOTPOTQA, Format::TWO_WIKI, Format::MUSIQUE, Format::OWN] {
+        assert_eq!(format.entry().name, format.name());
+    }
 }
 
 #[test]
@@ -188,14 +193,14 @@ fn a_long_file_is_read_no_further_than_asked() {
     }
     bytes.extend(b"\xff no text\n");
     std::fs::write(&path, bytes).unwrap();
-    let data = load(&path, Format::Own, Some(150)).unwrap();
+    let data = load(&path, Format::OWN, Some(150)).unwrap();
     assert_eq!((data.items.len(), data.items[149].answers[0].as_str()), (150, "149"));
-    assert!(matches!(load(&path, Format::Own, None), Err(DataError::NotText { .. })));
+    assert!(matches!(load(&path, Format::OWN, None), Err(DataError::NotText { .. })));
 }
 
 #[test]
 fn a_pool_holds_each_passage_once() {
-    let data = load(&fixture("musique.jsonl"), Format::Musique, None).unwrap();
+    let data = load(&fixture("musique.jsonl"), Format::MUSIQUE, None).unwrap();
     let titles: Vec<&str> = data.pool().iter().map(|passage| passage.title.as_str()).collect();
     assert_eq!(titles, ["Oldbridge", "Lenn", "Tarr", "Lenn"], "two passages of one title");
 }

@@ -9,11 +9,14 @@ use std::path::Path;
 use halma_core::{Budget, Limit};
 use serde::Serialize;
 
+use crate::data::{DataSet, Item};
+use crate::error::EvalError;
+use crate::figures::{mean, number};
 use crate::journal::Journal;
-use crate::record::{Record, Verdict};
-use crate::report::{mean, number};
-use crate::runner::{Bench, Contestant, Progress, Runner, journal};
-use crate::{DataSet, EvalError};
+use crate::progress::Progress;
+use crate::record::{Record, RecordOutcome};
+use crate::runner::{Bench, Reporting, Runner, journal};
+use crate::system::SystemUnderTest;
 
 /// Where the figures of a forecast come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -47,7 +50,7 @@ pub struct Range {
     pub high: f64,
 }
 
-/// What one contestant still has to do.
+/// What one system still has to do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Forecast {
     pub label: String,
@@ -66,29 +69,29 @@ pub struct Forecast {
 }
 
 impl Runner {
-    /// Forecasts a run. Where fewer than `probe` questions of a contestant were measured under its
-    /// very settings, so many are asked first, spread over the set; they are kept like any others
+    /// Forecasts a run. Where fewer than `probe` questions of a system were measured under its
+    /// very settings, `probe` are asked first, spread over the set; they are stored like any others
     /// and not asked again. With a `probe` of 0 nothing is asked and earlier results have to do.
     /// Answers are not assessed, and what that would take is not in it.
     pub async fn forecast(
         &self,
         data: &DataSet,
-        contestants: &[Contestant],
+        systems: &[SystemUnderTest],
         bench: &Bench,
         (probe, progress): (usize, &Progress),
     ) -> Result<Vec<Forecast>, EvalError> {
         // What assessing takes is known without asking.
         let bench = &Bench { assessors: vec![], ..bench.clone() };
         let mut forecasts = vec![];
-        for contestant in contestants {
-            let mut measured = Measured::read(self.out.as_deref(), data, contestant)?;
+        for system in systems {
+            let mut measured = Measured::read(self.out.as_deref(), data, system)?;
             if measured.own.len() < probe.min(data.items.len()) && self.out.is_some() {
                 let some = spread(data, probe);
-                let only = std::slice::from_ref(contestant);
-                self.measure(&some, only, bench, (progress, false)).await?;
-                measured = Measured::read(self.out.as_deref(), data, contestant)?;
+                let only = std::slice::from_ref(system);
+                self.measure(&some, only, bench, Reporting { progress, saves: false }).await?;
+                measured = Measured::read(self.out.as_deref(), data, system)?;
             }
-            forecasts.push(measured.forecast(contestant, data.items.len(), self.concurrency));
+            forecasts.push(measured.forecast(system, data.items.len(), self.concurrency));
         }
         Ok(forecasts)
     }
@@ -110,7 +113,7 @@ pub fn would_exceed(forecasts: &[Forecast], budget: &Budget) -> Option<Limit> {
     passed.map(|(limit, ..)| limit)
 }
 
-/// So many questions at even distances.
+/// At most `count` questions at even distances.
 fn spread(data: &DataSet, count: usize) -> DataSet {
     let all = data.items.len();
     let count = count.min(all).max(1);
@@ -140,25 +143,25 @@ impl Measured {
     fn read(
         out: Option<&Path>,
         data: &DataSet,
-        contestant: &Contestant,
+        system: &SystemUnderTest,
     ) -> Result<Self, EvalError> {
         let mut measured = Self::default();
-        let Some(file) = out.map(|out| journal(out, &contestant.label)) else {
+        let Some(file) = out.map(|out| journal(out, &system.label)) else {
             return Ok(measured);
         };
         if !file.exists() {
             return Ok(measured);
         }
         let mut answered: std::collections::HashSet<String> = std::collections::HashSet::new();
-        let items: std::collections::HashMap<&str, &crate::Item> =
+        let items: std::collections::HashMap<&str, &Item> =
             data.items.iter().map(|item| (item.question.id.as_str(), item)).collect();
         Journal::<Record>::read(&file, |record| {
-            if matches!(record.outcome, Verdict::Stopped { .. }) {
+            if matches!(record.outcome, RecordOutcome::Stopped { .. }) {
                 return;
             }
-            let own = record.fingerprint == contestant.fingerprint;
+            let own = record.fingerprint == system.fingerprint;
             let item = items.get(record.question.as_str());
-            if own && item.is_some_and(|item| record.answers(item, &contestant.fingerprint)) {
+            if own && item.is_some_and(|item| record.answers(item, &system.fingerprint)) {
                 answered.insert(record.question.clone());
             }
             let taken = taken(&record);
@@ -168,7 +171,7 @@ impl Measured {
         Ok(measured)
     }
 
-    fn forecast(&self, contestant: &Contestant, all: usize, at_once: usize) -> Forecast {
+    fn forecast(&self, system: &SystemUnderTest, all: usize, at_once: usize) -> Forecast {
         let left = all.saturating_sub(self.answered);
         let (basis, taken) = match (self.own.len(), self.other.len()) {
             (0, 0) => (Basis::Nothing, &self.own),
@@ -188,7 +191,7 @@ impl Measured {
         });
         let calls = average(|taken| taken.calls);
         Forecast {
-            label: contestant.label.clone(),
+            label: system.label.clone(),
             left,
             basis,
             per_question: (basis != Basis::Nothing).then(|| Cost {

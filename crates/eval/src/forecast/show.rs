@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 
 use super::{Basis, Forecast, Range};
 
-/// One block a contestant, then the sum.
+/// One block a system, then the sum.
 pub fn table(forecasts: &[Forecast]) -> String {
     let mut out = String::new();
     for forecast in forecasts {

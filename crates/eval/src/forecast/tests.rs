@@ -9,7 +9,7 @@ use crate::report::tests::data;
 /// A question that took this many calls (10 tokens each) and a cent and a second for each.
 fn record(i: usize, fingerprint: &str, calls: u64) -> Record {
     let data = data(i + 1);
-    let answer = Verdict::Answered(halma_core::Answer::default());
+    let answer = RecordOutcome::Answered(halma_core::Answer::default());
     let trace = halma_core::Trace::default();
     let mut record = Record::new(&data.items[i], fingerprint, answer, (&trace, 0.0));
     record.digest = None;
@@ -33,15 +33,15 @@ fn forecast(records: &[Record], questions: usize, at_once: usize) -> Forecast {
         kept.append(record).unwrap();
     }
     drop(kept);
-    let contestant = Contestant {
+    let system = SystemUnderTest {
         strategy: Arc::new(crate::runner::tests::Echo),
         label: "one".into(),
         fingerprint: "f".into(),
         point: std::collections::BTreeMap::new(),
     };
     let data = data(questions);
-    let measured = Measured::read(Some(out.path()), &data, &contestant).unwrap();
-    measured.forecast(&contestant, questions, at_once)
+    let measured = Measured::read(Some(out.path()), &data, &system).unwrap();
+    measured.forecast(&system, questions, at_once)
 }
 
 #[test]

@@ -13,7 +13,7 @@ const CREATIVE_ANSWER: Prompt<Rubric> = Prompt {
     parse: |reply| parse_json::<Rated>(reply).and_then(|rated| points(&rated)),
 };
 
-/// The criteria beside whatever else the judge wrote.
+/// The criteria next to anything else the judge wrote.
 #[derive(Deserialize)]
 struct Rated(BTreeMap<String, Value>);
 

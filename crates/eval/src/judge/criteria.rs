@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::claims::{distinct, numbers, supported_share};
 use crate::metrics::{Criteria, mean_precision, share};
 
-const ASKED: Prompt<Asked> = Prompt::json("judge/asked");
+const ANSWERED_QUESTIONS: Prompt<AnsweredQuestions> = Prompt::json("judge/asked");
 const USEFUL: Prompt<Useful> = Prompt::json("judge/useful");
 const NEEDED: Prompt<Needed> = Prompt::json("judge/needed");
 
 #[derive(Deserialize)]
-struct Asked {
+struct AnsweredQuestions {
     questions: Vec<String>,
     evasive: bool,
 }
@@ -60,7 +60,7 @@ pub struct Assessed {
 }
 
 impl Assessed {
-    fn put(&mut self, name: &str, value: Result<Found>) -> Result<Option<f64>> {
+    fn put(&mut self, name: &str, value: Result<CriterionValue>) -> Result<Option<f64>> {
         match value {
             Ok(Ok(value)) => return Ok(Some(value)),
             Ok(Err(reason)) => self.left_out.insert(name.to_owned(), reason.to_owned()),
@@ -72,7 +72,7 @@ impl Assessed {
 }
 
 /// A value, or why there is none.
-type Found = std::result::Result<f64, &'static str>;
+type CriterionValue = std::result::Result<f64, &'static str>;
 
 /// Asks the judge about all five criteria; without an embedder the second is left out.
 ///
@@ -103,7 +103,7 @@ pub async fn assess(
 const NO_PASSAGES: &str = "there are no passages";
 pub(super) const NO_ANSWER: &str = "there is no answer";
 
-async fn faithfulness(cx: &Cx, evidence: &Evidence<'_>) -> Result<Found> {
+async fn faithfulness(cx: &Cx, evidence: &Evidence<'_>) -> Result<CriterionValue> {
     let Evidence { question, answer, passages, .. } = *evidence;
     if answer.trim().is_empty() {
         return Ok(Err(NO_ANSWER));
@@ -120,7 +120,7 @@ async fn answer_relevancy(
     cx: &Cx,
     evidence: &Evidence<'_>,
     embedder: Option<&dyn Embedder>,
-) -> Result<Found> {
+) -> Result<CriterionValue> {
     let Evidence { question, answer, passages, .. } = *evidence;
     if answer.trim().is_empty() {
         return Ok(Err(NO_ANSWER));
@@ -128,7 +128,7 @@ async fn answer_relevancy(
     let Some(embedder) = embedder else { return Ok(Err("there is no embedder")) };
     let cx = cx.span("answer relevancy");
     let variables = context! { answer, passages => Serde(passages) };
-    let asked = cx.ask_checked(&ASKED, variables, some_question).await?;
+    let asked = cx.ask_checked(&ANSWERED_QUESTIONS, variables, some_question).await?;
     if asked.evasive {
         return Ok(Ok(0.0));
     }
@@ -148,7 +148,7 @@ async fn answer_relevancy(
     Ok(Ok(mean))
 }
 
-fn some_question(asked: &Asked) -> std::result::Result<(), String> {
+fn some_question(asked: &AnsweredQuestions) -> std::result::Result<(), String> {
     if !asked.evasive && asked.questions.iter().all(|question| question.trim().is_empty()) {
         return Err("`questions` is empty, and the answer is not called evasive".into());
     }
@@ -161,7 +161,7 @@ fn cosine(left: &[f32], right: &[f32]) -> f64 {
 }
 
 /// Against the reference where there is one, else against the answer that was given.
-async fn context_precision(cx: &Cx, evidence: &Evidence<'_>) -> Result<Found> {
+async fn context_precision(cx: &Cx, evidence: &Evidence<'_>) -> Result<CriterionValue> {
     let Evidence { question, passages, .. } = *evidence;
     let answer = evidence.reference.unwrap_or(evidence.answer);
     if passages.is_empty() {
@@ -177,7 +177,7 @@ async fn context_precision(cx: &Cx, evidence: &Evidence<'_>) -> Result<Found> {
     Ok(mean_precision(&useful).ok_or(NO_PASSAGES))
 }
 
-async fn context_recall(cx: &Cx, evidence: &Evidence<'_>) -> Result<Found> {
+async fn context_recall(cx: &Cx, evidence: &Evidence<'_>) -> Result<CriterionValue> {
     let Some(reference) = evidence.reference.filter(|reference| !reference.trim().is_empty())
     else {
         return Ok(Err("there is no reference answer"));
@@ -190,7 +190,7 @@ async fn context_recall(cx: &Cx, evidence: &Evidence<'_>) -> Result<Found> {
     Ok(share.ok_or("the reference states nothing"))
 }
 
-async fn context_relevancy(cx: &Cx, evidence: &Evidence<'_>) -> Result<Found> {
+async fn context_relevancy(cx: &Cx, evidence: &Evidence<'_>) -> Result<CriterionValue> {
     let mut sentences: Vec<String> = vec![];
     for Source { text, .. } in evidence.passages {
         sentences.extend(text::sentences(text).into_iter().map(|range| text[range].to_owned()));

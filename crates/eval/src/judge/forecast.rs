@@ -25,7 +25,7 @@ impl Outlook {
 
     /// Where it goes: as it says, else from the last value known to the one that it expects.
     pub fn heads(&self, last: Option<f64>) -> Option<Direction> {
-        let by_value = || Some(Direction::of(last?, self.value?, 0.0));
+        let by_value = || Some(Direction::between(last?, self.value?, 0.0));
         self.direction.or_else(by_value)
     }
 }
@@ -45,7 +45,7 @@ pub async fn outlook(cx: &Cx, question: &str, answer: &str) -> Result<Outlook> {
 
 /// What came, by the gold answers of a question.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Came {
+pub struct ActualValue {
     pub direction: Option<Direction>,
     pub value: Option<f64>,
     /// The last value that was known when the question was asked.
@@ -68,14 +68,14 @@ const DIRECTIONS: [(&str, Direction); 12] = [
     ("no change", Direction::Flat),
 ];
 
-impl Came {
+impl ActualValue {
     /// The first gold answer that is a number and nothing else, and the first that is a word for a
     /// direction; without such a word the number's own, from the last value known. A sentence is
     /// neither: its numbers may be years, and its words be denied.
-    pub fn of(item: &Item) -> Self {
+    pub fn read(item: &Item) -> Self {
         let value = item.answers.iter().find_map(|answer| plain_number(answer));
         let named = item.answers.iter().find_map(|answer| direction(answer));
-        let by_value = || Some(Direction::of(item.last?, value?, 0.0));
+        let by_value = || Some(Direction::between(item.last?, value?, 0.0));
         Self { direction: named.or_else(by_value), value, last: item.last }
     }
 
@@ -102,7 +102,7 @@ fn direction(answer: &str) -> Option<Direction> {
     DIRECTIONS.iter().find(|(name, _)| *name == word).map(|(_, direction)| *direction)
 }
 
-/// `1,200`, `-3.5`, `$12`, `7 %`; no words beside it, and no comma for a point.
+/// `1,200`, `-3.5`, `$12`, `7 %`; no other words, and no comma for a point.
 fn plain_number(answer: &str) -> Option<f64> {
     let bare: String = answer.chars().filter(|c| !"$€£%".contains(*c)).collect();
     let bare = bare.trim().replace('−', "-");
@@ -125,9 +125,9 @@ fn plain_number(answer: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn came(answers: &[&str], last: Option<f64>) -> Came {
+    fn came(answers: &[&str], last: Option<f64>) -> ActualValue {
         let answers = answers.iter().map(|answer| (*answer).to_owned());
-        Came::of(&Item { last, ..Item::new("q", "How many?", answers) })
+        ActualValue::read(&Item { last, ..Item::new("q", "How many?", answers) })
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(came.heads_right(&full), Ok(0.0), "what it says goes before its value");
         assert_eq!(came.is_covered(&said), Err("the answer gives no interval"));
         assert_eq!(came.is_covered(&full), Ok(0.0));
-        assert_eq!(Came::default().heads_right(&full), Err(NO_DIRECTION));
-        assert_eq!(Came::default().is_covered(&full), Err(NO_VALUE));
+        assert_eq!(ActualValue::default().heads_right(&full), Err(NO_DIRECTION));
+        assert_eq!(ActualValue::default().is_covered(&full), Err(NO_VALUE));
     }
 }

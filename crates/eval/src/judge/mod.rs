@@ -12,12 +12,12 @@ use halma_core::PromptFile;
 
 pub use creative::rate;
 pub use criteria::{Assessed, Evidence, Source, assess};
-pub use forecast::{Came, Outlook, outlook};
+pub use forecast::{ActualValue, Outlook, outlook};
 pub(crate) use scheme::passages;
 pub use scheme::{Mark, Marks, Scheme};
-pub use verdict::{Case, Judgement, Protocol, Tally, judge};
+pub use verdict::{Case, Judgement, Protocol, Ruling, Tally, judge};
 
-/// The prompts of the judge; whoever opens a run for it ships them beside those of the strategies.
+/// The prompts of the judge; shipped next to those of the strategies.
 pub const JUDGE_PROMPTS: &[PromptFile] = &[
     PromptFile { name: "judge/asked", text: include_str!("../../prompts/judge/asked.md") },
     PromptFile { name: "judge/creative", text: include_str!("../../prompts/judge/creative.md") },

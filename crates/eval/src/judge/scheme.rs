@@ -6,7 +6,7 @@ use halma_core::{Answer, Citation, Cx, Embedder, Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::criteria::{Evidence, NO_ANSWER, Source, assess};
-use super::forecast::{Came, NO_DIRECTION, NO_VALUE, outlook};
+use super::forecast::{ActualValue, NO_DIRECTION, NO_VALUE, outlook};
 use super::rate;
 use crate::Item;
 use crate::metrics::{CREATIVE, Criteria};
@@ -146,9 +146,9 @@ async fn creative(cx: &Cx, item: &Item, answer: &Answer) -> Result<Marks> {
     Ok(rubric.0.into_iter().map(mark).collect())
 }
 
-/// Nobody is asked where there is nothing to compare a forecast with.
+/// The judge is not asked where there is nothing to compare a forecast with.
 async fn forecast(cx: &Cx, item: &Item, answer: &Answer) -> Result<Marks> {
-    let came = Came::of(item);
+    let came = ActualValue::read(item);
     let (direction, covered) = if (came.direction, came.value) == (None, None) {
         (Err(NO_DIRECTION), Err(NO_VALUE))
     } else {

@@ -209,7 +209,7 @@ async fn a_scheme_has_a_mark_for_each_of_its_criteria() {
     // From 10 to 12 is up, as from 10 to 11; there is no interval.
     assert_eq!(marks[2]["direction_accuracy"], Mark::Value(1.0));
     assert!(matches!(&marks[2]["interval_coverage"], Mark::LeftOut(_)));
-    // Nothing to assess, or nothing to compare with: nobody is asked.
+    // Nothing to assess, or nothing to compare with: the judge is not asked.
     let blank = Answer { text: " ".into(), ..answer.clone() };
     let none = Item::new("q", "How many?", golds(&["quite a few"]));
     for (scheme, item, answer) in [

@@ -40,7 +40,17 @@ pub enum Judgement {
     },
 }
 
-/// Asks the judge about one answer. An empty answer is wrong, and nobody is asked. A verdict that
+/// What a judge ruled on an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ruling {
+    Right,
+    Wrong,
+    /// Its reply could not be read, also when it was asked again: counted apart.
+    Unreadable,
+}
+
+/// Asks the judge about one answer. An empty answer is wrong, and the judge is not asked. A verdict that
 /// cannot be read is asked for again, at most twice.
 ///
 /// # Errors
@@ -75,7 +85,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub fn of<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> Self {
+    pub fn count<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> Self {
         let mut tally = Self::default();
         for judgement in judgements {
             *match judgement {
@@ -155,9 +165,9 @@ mod tests {
     #[test]
     fn unreadable_verdicts_are_in_no_share() {
         let unreadable = Judgement::Unreadable { reason: "prose".into() };
-        let tally = Tally::of([&Judgement::Right, &Judgement::Wrong, &unreadable]);
+        let tally = Tally::count([&Judgement::Right, &Judgement::Wrong, &unreadable]);
         assert_eq!((tally.accuracy(), tally.unreadable), (Some(0.5), 1));
-        assert_eq!(Tally::of([&unreadable]).accuracy(), None);
+        assert_eq!(Tally::count([&unreadable]).accuracy(), None);
     }
 
     proptest! {

@@ -1,16 +1,16 @@
-//! Telling what can be answered from what cannot (DEC, Appendix C.1).
+//! Distinguishing what can be answered from what cannot (DEC, Appendix C.1).
 use serde::{Deserialize, Serialize};
 
 use super::{f1, share};
 
 /// What became of one question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tried {
+pub struct Attempt {
     /// The knowledge holds an answer.
     pub answerable: bool,
     /// The strategy gave none.
     pub abstained: bool,
-    /// Whether the answer is right; `None` where there is none, or a judge could not tell.
+    /// Whether the answer is right; `None` where there is none, or a judge could not decide.
     pub correct: Option<bool>,
 }
 
@@ -27,14 +27,15 @@ pub struct Answerability {
     pub conditional: Option<f64>,
     /// Of all questions, those abstained from or answered as they should (Eq. 12).
     pub overall: Option<f64>,
-    /// Answered answerable questions that no judge could tell right or wrong; they are in neither
+    /// Answered answerable questions that no judge could rule right or wrong; they are in neither
     /// of the two above.
     pub unjudged: usize,
 }
 
 impl Answerability {
-    pub fn of(tried: &[Tried]) -> Self {
-        let count = |holds: &dyn Fn(&Tried) -> bool| tried.iter().filter(|one| holds(one)).count();
+    pub fn measure(attempts: &[Attempt]) -> Self {
+        let count =
+            |holds: &dyn Fn(&Attempt) -> bool| attempts.iter().filter(|one| holds(one)).count();
         let answered = count(&|one| one.answerable && !one.abstained);
         let false_positive = count(&|one| !one.answerable && !one.abstained);
         let missed = count(&|one| one.answerable && one.abstained);
@@ -45,13 +46,13 @@ impl Answerability {
         let precision = part(answered, answered + false_positive);
         let recall = part(answered, answered + missed);
         Self {
-            accuracy: part(answered + refused, tried.len()),
+            accuracy: part(answered + refused, attempts.len()),
             precision,
             recall,
             f1: precision.zip(recall).map(|(precision, recall)| f1(precision, recall)),
             specificity: part(refused, refused + false_positive),
             conditional: part(right, answered - unjudged),
-            overall: part(refused + right, tried.len() - unjudged),
+            overall: part(refused + right, attempts.len() - unjudged),
             unjudged,
         }
     }
@@ -66,8 +67,8 @@ mod tests {
         answerable: bool,
         abstained: bool,
         correct: Option<bool>,
-    ) -> Vec<Tried> {
-        vec![Tried { answerable, abstained, correct }; count]
+    ) -> Vec<Attempt> {
+        vec![Attempt { answerable, abstained, correct }; count]
     }
 
     /// Questions by (right, wrong, answered though unanswerable, missed, rightly abstained from).
@@ -81,7 +82,7 @@ mod tests {
             several(refused, false, true, None),
         ]
         .concat();
-        let found = Answerability::of(&tried);
+        let found = Answerability::measure(&tried);
         let values = [
             found.accuracy,
             found.precision,
@@ -106,9 +107,9 @@ mod tests {
     fn what_no_judge_could_tell_is_counted_apart() {
         let mut tried = several(1, true, false, Some(true));
         tried.extend(several(3, true, false, None));
-        let found = Answerability::of(&tried);
+        let found = Answerability::measure(&tried);
         assert_eq!((found.conditional, found.overall, found.unjudged), (Some(1.0), Some(1.0), 3));
         assert_eq!(found.specificity, None);
-        assert_eq!(Answerability::of(&[]), Answerability::default());
+        assert_eq!(Answerability::measure(&[]), Answerability::default());
     }
 }

@@ -16,7 +16,7 @@ pub enum Direction {
 impl Direction {
     /// From one value to another; a change of at most `tolerance`, as a share of the first, is
     /// none.
-    pub fn of(from: f64, to: f64, tolerance: f64) -> Self {
+    pub fn between(from: f64, to: f64, tolerance: f64) -> Self {
         let least = from.abs() * tolerance.max(0.0);
         match to - from {
             change if change.abs() <= least => Self::Flat,
@@ -35,7 +35,7 @@ pub struct Forecast {
 }
 
 /// The share of forecasts that go in the direction of what came; `None` without any. Values are
-/// made directions by [`Direction::of`].
+/// made directions by [`Direction::between`].
 pub fn direction_accuracy(forecasts: &[Direction], actual: &[Direction]) -> Option<f64> {
     let pairs: Vec<_> = forecasts.iter().zip(actual).collect();
     let same = pairs.iter().filter(|(forecast, actual)| forecast == actual).count();
@@ -64,17 +64,17 @@ mod tests {
 
     #[test]
     fn directions_are_of_changes_beyond_the_tolerance() {
-        assert_eq!(Direction::of(100.0, 104.0, 0.05), Direction::Flat);
-        assert_eq!(Direction::of(100.0, 106.0, 0.05), Direction::Up);
-        assert_eq!(Direction::of(-10.0, -12.0, 0.0), Direction::Down);
-        assert_eq!(Direction::of(0.0, 0.0, 0.0), Direction::Flat);
+        assert_eq!(Direction::between(100.0, 104.0, 0.05), Direction::Flat);
+        assert_eq!(Direction::between(100.0, 106.0, 0.05), Direction::Up);
+        assert_eq!(Direction::between(-10.0, -12.0, 0.0), Direction::Down);
+        assert_eq!(Direction::between(0.0, 0.0, 0.0), Direction::Flat);
     }
 
     #[test]
     fn forecasts_are_compared_with_what_came() {
         let given = [forecast(110.0, Some((90.0, 130.0))), forecast(95.0, None)];
         let of = |values: &[f64]| -> Vec<Direction> {
-            values.iter().map(|value| Direction::of(100.0, *value, 0.0)).collect()
+            values.iter().map(|value| Direction::between(100.0, *value, 0.0)).collect()
         };
         assert_eq!(direction_accuracy(&of(&[110.0, 95.0]), &of(&[120.0, 130.0])), Some(0.5));
         assert_eq!(interval_coverage(&given, &[130.0, 1.0]), Some(1.0));

@@ -1,4 +1,4 @@
-//! `LawBench`'s own scorers (Fei et al., 2023, section 4 and its public evaluation), written anew:
+//! `LawBench`'s own scorers (Fei et al., 2023, section 4 and its public evaluation), reimplemented:
 //! for choices the letters, for articles the set of their numbers. On the answers of GPT-4 and
 //! GPT-3.5 that its authors publish (zero-shot, 500 a task) they give the published figures: 1-2
 //! 0.552 and 0.360, 3-6 0.486 and 0.274, 3-1 0.5247 and 0.2950.

@@ -7,7 +7,6 @@ use super::{
     Profile, article_f1, law_option, number_in, option_accuracy, rouge_l, same_number, score,
     share, yes_no,
 };
-use crate::Item;
 
 /// The headline metric of a data set; every value is between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +46,7 @@ impl Metric {
     pub fn source(self) -> &'static str {
         match self {
             Self::Span(_) => {
-                "Exact match, precision and recall are reported beside it, the best over the gold \
+                "Exact match, precision and recall are reported as well, the best over the gold \
                  answers, as in the official scripts"
             }
             Self::YesNo => "The first word decides: yes, no, true or false",
@@ -66,17 +65,31 @@ impl Metric {
         }
     }
 
-    /// The value of one answer. Where nothing can be answered, to abstain is right and all else is
-    /// wrong; elsewhere an abstention is worth nothing.
-    pub fn value(self, item: &Item, answer: &Answer) -> f64 {
-        if !item.answerable || answer.abstained {
-            return share(usize::from(!item.answerable && answer.abstained), 1);
+    /// The normalisation under which answers of its data sets are compared word by word.
+    pub fn profile(self) -> Profile {
+        match self {
+            Self::Span(profile) => profile,
+            Self::LawArticles | Self::LawOption | Self::RougeL => Profile::Chinese,
+            Self::YesNo | Self::Options | Self::Number | Self::ByKind => Profile::Squad,
         }
-        self.of_text(item, &answer.text)
     }
 
-    fn of_text(self, item: &Item, text: &str) -> f64 {
-        let golds = &item.answers;
+    /// Whether its value is already told by the scores of words.
+    pub(crate) fn is_span(self) -> bool {
+        matches!(self, Self::Span(_))
+    }
+
+    /// The value of one answer, between 0 and 1. Where nothing can be answered, abstaining is
+    /// right and all else is wrong; elsewhere an abstention is worth nothing.
+    pub fn value(self, answer: &Answer, gold: &Gold<'_>) -> f64 {
+        if !gold.answerable || answer.abstained {
+            return share(usize::from(!gold.answerable && answer.abstained), 1);
+        }
+        self.value_of_text(&answer.text, gold)
+    }
+
+    fn value_of_text(self, text: &str, gold: &Gold<'_>) -> f64 {
+        let golds = gold.answers;
         let any = |same: &dyn Fn(&str) -> bool| {
             share(usize::from(golds.iter().any(|gold| same(gold))), 1)
         };
@@ -84,7 +97,7 @@ impl Metric {
         match self {
             Self::Span(profile) => score(profile, text, golds).f1,
             Self::YesNo => any(&|gold| yes_no(text).is_some() && yes_no(text) == yes_no(gold)),
-            Self::Options => option_accuracy(text, &item.question.options, golds),
+            Self::Options => option_accuracy(text, gold.options, golds),
             Self::Number => any(&|gold| match (number_in(text), number_in(gold)) {
                 (Some(given), Some(gold)) => same_number(given, gold),
                 _ => false,
@@ -92,22 +105,34 @@ impl Metric {
             Self::LawOption => best(&|gold| law_option(text, gold)),
             Self::LawArticles => best(&|gold| article_f1(text, gold)),
             Self::RougeL => rouge_l(text, golds),
-            Self::ByKind => Self::for_item(item).of_text(item, text),
+            Self::ByKind => gold.metric().value_of_text(text, gold),
         }
     }
+}
 
+/// What an answer is compared with.
+#[derive(Debug, Clone, Copy)]
+pub struct Gold<'a> {
+    /// The main answer, then its aliases.
+    pub answers: &'a [String],
+    /// What the question offers to choose from; often empty.
+    pub options: &'a [String],
+    pub answer_kind: AnswerKind,
+    /// `false` where the knowledge does not hold the answer: the right thing is to abstain.
+    pub answerable: bool,
+}
+
+impl Gold<'_> {
     /// The metric for a question of which nothing but its kind of answer is known.
-    fn for_item(item: &Item) -> Self {
-        match item.question.answer_kind {
-            AnswerKind::Option | AnswerKind::Verdict if !item.question.options.is_empty() => {
-                Self::Options
-            }
-            AnswerKind::YesNo => Self::YesNo,
-            AnswerKind::Number => Self::Number,
-            AnswerKind::Long => Self::RougeL,
+    fn metric(&self) -> Metric {
+        match self.answer_kind {
+            AnswerKind::Option | AnswerKind::Verdict if !self.options.is_empty() => Metric::Options,
+            AnswerKind::YesNo => Metric::YesNo,
+            AnswerKind::Number => Metric::Number,
+            AnswerKind::Long => Metric::RougeL,
             AnswerKind::Short | AnswerKind::Option | AnswerKind::Verdict => {
-                let chinese = item.answers.iter().any(|gold| gold.chars().any(is_cjk));
-                Self::Span(if chinese { Profile::Chinese } else { Profile::Squad })
+                let chinese = self.answers.iter().any(|gold| gold.chars().any(is_cjk));
+                Metric::Span(if chinese { Profile::Chinese } else { Profile::Squad })
             }
         }
     }
@@ -117,19 +142,32 @@ impl Metric {
 mod tests {
     use super::*;
 
-    fn item(kind: AnswerKind, options: &[&str], gold: &str) -> Item {
-        let mut item = Item::new("q", "?", [gold.to_owned()]);
-        item.question.answer_kind = kind;
-        item.question.options = options.iter().map(|option| (*option).to_owned()).collect();
-        item
+    struct Question {
+        answer_kind: AnswerKind,
+        options: Vec<String>,
+        answers: Vec<String>,
+        answerable: bool,
     }
 
-    fn said(text: &str) -> Answer {
+    impl Question {
+        fn gold(&self) -> Gold<'_> {
+            let Self { answer_kind, options, answers, answerable } = self;
+            let (answer_kind, answerable) = (*answer_kind, *answerable);
+            Gold { answers, options, answer_kind, answerable }
+        }
+    }
+
+    fn question(answer_kind: AnswerKind, options: &[&str], gold: &str) -> Question {
+        let options = options.iter().map(|option| (*option).to_owned()).collect();
+        Question { answer_kind, options, answers: vec![gold.to_owned()], answerable: true }
+    }
+
+    fn answer(text: &str) -> Answer {
         Answer { text: text.into(), ..Answer::default() }
     }
 
-    fn value(metric: Metric, item: &Item, text: &str) -> String {
-        format!("{:.3}", metric.value(item, &said(text)))
+    fn value(metric: Metric, question: &Question, text: &str) -> String {
+        format!("{:.3}", metric.value(&answer(text), &question.gold()))
     }
 
     #[test]
@@ -146,24 +184,25 @@ mod tests {
             (Verdict, &["SUPPORTS", "REFUTES"], "REFUTES", "refutes", "1.000"),
             (Long, &[], "police killed the gunman", "the gunman kill police", "0.500"),
         ] {
-            let item = item(kind, options, gold);
-            assert_eq!(value(Metric::ByKind, &item, answer), wanted, "{kind:?} {answer}");
+            let question = question(kind, options, gold);
+            assert_eq!(value(Metric::ByKind, &question, answer), wanted, "{kind:?} {answer}");
         }
-        let articles = item(Short, &[], "刑法第253、264条");
+        let articles = question(Short, &[], "刑法第253、264条");
         assert_eq!(value(Metric::LawArticles, &articles, "第264条"), "0.667");
-        assert_eq!(value(Metric::LawOption, &item(Option, &["A", "B"], "B"), "选B"), "1.000");
+        assert_eq!(value(Metric::LawOption, &question(Option, &["A", "B"], "B"), "选B"), "1.000");
     }
 
     #[test]
     fn abstaining_is_right_where_nothing_can_be_answered() {
         let abstained = Answer { abstained: true, ..Answer::default() };
-        let known = item(AnswerKind::Short, &[], "Nile");
-        let unknown = Item { answerable: false, answers: vec![], ..known.clone() };
+        let answerable = question(AnswerKind::Short, &[], "Nile");
+        let unanswerable =
+            Question { answerable: false, ..question(AnswerKind::Short, &[], "Nile") };
         let metric = Metric::Span(Profile::Squad);
         let values = [
-            metric.value(&known, &abstained),
-            metric.value(&unknown, &abstained),
-            metric.value(&unknown, &said("Nile")),
+            metric.value(&abstained, &answerable.gold()),
+            metric.value(&abstained, &unanswerable.gold()),
+            metric.value(&answer("Nile"), &unanswerable.gold()),
         ];
         assert_eq!(values.map(|value| value > 0.5), [false, true, false]);
     }

@@ -15,17 +15,17 @@ mod ragas;
 mod rouge;
 
 pub use answer::{Cover, Score, cover_em, score};
-pub use answerability::{Answerability, Tried};
+pub use answerability::{Answerability, Attempt};
 pub use cost::{sub_questions, tokens_per_correct};
 pub use creative::{CREATIVE, Rubric};
 pub use forecast::{Direction, Forecast, direction_accuracy, interval_coverage};
 pub use law::{article_f1, articles, law_option};
-pub use metric::Metric;
+pub use metric::{Gold, Metric};
 pub use normalise::{Profile, normalise};
 pub use number::{number_in, same_number};
 pub use option::{chosen, option_accuracy, yes_no};
-pub(crate) use passage::{ranks, recall_of_ranks};
-pub use passage::{recall_at_k, support_recall};
+pub use passage::{GoldPassage, recall_at_k, support_recall};
+pub(crate) use passage::{ranks, recall_of_ranks, without_space};
 pub use ragas::{Criteria, mean_precision};
 pub use rouge::rouge_l;
 

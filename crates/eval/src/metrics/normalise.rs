@@ -2,7 +2,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::number::digits_for_words;
-use crate::{Format, Metric};
 
 /// How answers are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -27,15 +26,6 @@ pub enum Profile {
 
 impl Profile {
     pub const ALL: [Self; 5] = [Self::Squad, Self::Hotpot, Self::Atomr, Self::Pike, Self::Chinese];
-
-    /// The profile of the format's official script.
-    pub fn of(format: Format) -> Self {
-        match format.entry().metric {
-            Metric::Span(profile) => profile,
-            Metric::LawArticles | Metric::LawOption | Metric::RougeL => Self::Chinese,
-            Metric::YesNo | Metric::Options | Metric::Number | Metric::ByKind => Self::Squad,
-        }
-    }
 
     pub fn name(self) -> &'static str {
         match self {
@@ -170,9 +160,6 @@ mod tests {
         for profile in Profile::ALL {
             assert_eq!(Profile::named(profile.name()), Some(profile));
         }
-        assert_eq!(Profile::of(Format::TwoWiki), Profile::Hotpot);
-        assert_eq!(Profile::of(Format::Musique), Profile::Squad);
-        assert_eq!(Profile::of(Format::Crag), Profile::Atomr);
         assert_eq!(Profile::named("none"), None);
     }
 

@@ -1,8 +1,36 @@
 //! How many of the passages that an answer rests on were found and cited.
 use halma_core::{Citation, Hit};
 
+use serde::{Deserialize, Serialize};
+
 use super::share;
-use crate::GoldPassage;
+
+/// A passage that supports the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct GoldPassage {
+    pub title: String,
+    /// Empty where the file names the passage and does not hold it (`HotpotQA`'s full-wiki
+    /// setting): then the title alone decides.
+    pub text: String,
+}
+
+impl GoldPassage {
+    /// Whether a hit or a citation lies in this passage: the titles are equal and the hit's text
+    /// is a part of the passage's. White space does not count at all, because pools join a
+    /// passage's sentences in different ways. A passage without a title is found by its text.
+    pub fn matches(&self, title: &str, text: &str) -> bool {
+        let text = without_space(text);
+        let gold = without_space(&self.title);
+        (gold.is_empty() || without_space(title) == gold)
+            && !text.is_empty()
+            && (without_space(&self.text).contains(&text)
+                || self.text.is_empty() && !gold.is_empty())
+    }
+}
+
+pub(crate) fn without_space(text: &str) -> String {
+    text.split_whitespace().collect()
+}
 
 /// The share of the gold passages that a citation lies in; `None` where none are known. Measures
 /// what `HotpotQA`'s supporting-fact recall does, by passages instead of sentences.

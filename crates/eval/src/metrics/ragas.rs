@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::share;
 
 /// The five criteria, each between 0 and 1. What could not be computed (no passages, no reference
-/// answer, no embedder, a judge that could not be read) is `None`, and in no mean: it is neither 0
+/// answer, no embedder, a judge that could not be read) is `None`, and not in any mean: it is neither 0
 /// nor a number that is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Criteria {

@@ -1,119 +1,104 @@
 //! The papers' tables, to be run again: for each row the strategy and the settings that stand for
-//! it, and the figures that the paper gives, so that ours can be printed beside them.
+//! it, and the figures that the paper gives, so that ours can be printed next to them.
 //!
-//! A row sets what the paper's text gives a number or a variant for; all else is the strategy's
-//! default. Thresholds stay at the embedder's own: the papers' were measured on other scales.
-mod atomr;
-mod beside;
-mod dec;
+//! The tables are in `presets/`, one file for each paper. A row sets what the paper's text gives a
+//! number or a variant for; all else is the strategy's default. Thresholds stay at the embedder's
+//! own: the papers' were measured on other scales.
 mod figure;
-mod kar3;
-mod pike;
+mod load;
 mod reference;
 mod show;
+mod side_by_side;
 #[cfg(test)]
 mod tests;
-mod unirag;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::data::Format;
+use crate::grid::Point;
 use crate::judge::Protocol;
-use crate::{Format, Point};
 
-pub use beside::{Beside, BesideRow, Ours, Pair, WARNING, beside};
-pub use figure::{Answerable, Figure};
+pub use figure::Figure;
+pub use load::presets;
 pub use reference::preset_reference;
 pub use show::preset_list;
-
-/// All presets, by paper and table.
-pub const PRESETS: &[Preset] = &[
-    kar3::TABLE_1,
-    kar3::TABLE_3,
-    kar3::TABLE_8,
-    pike::TABLE_4,
-    pike::TABLE_5,
-    pike::TABLE_6,
-    atomr::TABLE_2,
-    unirag::TABLE_5,
-    dec::TABLE_1,
-    dec::TABLE_2,
-    dec::TABLE_4,
-];
+pub use side_by_side::{Ours, Pair, SideBySide, SideBySideRow, WARNING, side_by_side};
 
 /// One table of one paper.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Preset {
     /// `kar3-table1`.
-    pub name: &'static str,
-    /// The paper's short name.
-    pub paper: &'static str,
+    pub name: String,
+    /// The paper's short name; in a file it stands above the tables.
+    #[serde(default)]
+    pub paper: String,
     /// `Table 1`.
-    pub table: &'static str,
-    pub title: &'static str,
+    pub table: String,
+    pub title: String,
     pub protocol: PresetProtocol,
     /// The protocol of the judge that gave its Acc; `None` where it has none.
+    #[serde(default)]
     pub judge: Option<Protocol>,
     /// What the table's columns are of.
-    pub blocks: &'static [Block],
-    pub rows: &'static [PresetRow],
-    /// What cannot be run as it was, and what else needs a word.
-    pub notes: &'static [&'static str],
+    pub columns: Vec<Block>,
+    pub rows: Vec<PresetRow>,
+    /// What cannot be run as it was, and what else must be known.
+    pub notes: Vec<String>,
 }
 
 /// How the paper measured. Figures of different protocols do not compare.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PresetProtocol {
     /// Which questions, and how many.
-    pub sample: &'static str,
+    pub sample: String,
     /// What was searched.
-    pub corpus: &'static str,
+    pub corpus: String,
     /// The language model and the retriever.
-    pub model: &'static str,
+    pub model: String,
     /// What the figures are.
-    pub metric: &'static str,
+    pub metric: String,
 }
 
 /// The columns of a table that belong to one data set and one model.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Block {
-    pub model: &'static str,
-    pub format: Format,
-    pub figures: &'static [Figure],
+    pub model: String,
+    pub data_set: Format,
+    pub figures: Vec<Figure>,
 }
 
 /// One row of a table.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PresetRow {
     /// As the paper names it.
-    pub label: &'static str,
-    pub rerun: Rerun,
-    /// One list for each of [`Preset::blocks`], in its order; in percent, counts as they are. What
-    /// is not a number (`null` in JSON) could not be read; see [`Preset::notes`].
-    pub figures: &'static [&'static [f64]],
-}
-
-/// What stands for a row.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rerun {
-    Run {
-        strategy: &'static str,
-        /// Keys and values, as with `--set STRATEGY.KEY=VALUE`.
-        settings: &'static [(&'static str, &'static str)],
-    },
-    /// It cannot be one run among the others, for this reason.
-    Not { reason: &'static str },
+    pub label: String,
+    /// The strategy that stands for it.
+    #[serde(default)]
+    pub strategy: Option<String>,
+    /// Keys and values, as with `--set STRATEGY.KEY=VALUE`.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// Why it cannot be one run among the others; then it has no strategy.
+    #[serde(default)]
+    pub not_run: Option<String>,
+    /// One list for each of [`Preset::columns`], in its order; in percent, counts as they are.
+    /// `nan` (`null` in JSON) could not be read; see [`Preset::notes`].
+    pub figures: Vec<Vec<f64>>,
 }
 
 /// A row as a program that knows the strategies sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListedRow {
     /// As the paper names it.
-    pub label: &'static str,
-    pub strategy: Option<&'static str>,
-    /// The label that its run must have to be found by [`beside`]: `kar3@mode=dense,n=5`.
+    pub label: String,
+    pub strategy: Option<String>,
+    /// The label that its run must have to be found by [`side_by_side`]: `kar3@mode=dense,n=5`.
     pub run: Option<String>,
     /// Setting → value, to be set as with `--set STRATEGY.SETTING=VALUE`.
     pub settings: BTreeMap<String, String>,
@@ -123,30 +108,30 @@ pub struct ListedRow {
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PresetError {
-    #[error("`{name}` is no preset; use one of {known}")]
-    Unknown { name: String, known: String },
+    #[error("`{name}` is not a preset; use one of {names}")]
+    Unknown { name: String, names: String },
 }
 
 /// The preset of this name.
 pub fn preset(name: &str) -> Result<&'static Preset, PresetError> {
-    PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
-        let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-        PresetError::Unknown { name: name.to_owned(), known: known.join(", ") }
+    presets().iter().find(|preset| preset.name == name).ok_or_else(|| {
+        let names: Vec<&str> = presets().iter().map(|preset| preset.name.as_str()).collect();
+        PresetError::Unknown { name: name.to_owned(), names: names.join(", ") }
     })
 }
 
 impl Preset {
-    /// Its rows, told by the names of the strategies that there are which of them can be run.
-    pub fn listed(&self, known: &[&str]) -> Vec<ListedRow> {
-        self.rows.iter().map(|row| row.listed(known)).collect()
+    /// Its rows; `strategies` are those that exist, and decide which rows can be run.
+    pub fn listed(&self, strategies: &[&str]) -> Vec<ListedRow> {
+        self.rows.iter().map(|row| row.listed(strategies)).collect()
     }
 
     /// The data sets that it has figures for, each once.
     pub fn formats(&self) -> Vec<Format> {
         let mut formats: Vec<Format> = vec![];
-        for block in self.blocks {
-            if !formats.contains(&block.format) {
-                formats.push(block.format);
+        for block in &self.columns {
+            if !formats.contains(&block.data_set) {
+                formats.push(block.data_set);
             }
         }
         formats
@@ -154,48 +139,24 @@ impl Preset {
 }
 
 impl PresetRow {
-    /// Its strategy and the name of its point; `None` for a row that cannot be one run.
-    pub(crate) fn point(&self) -> Option<(&'static str, Point)> {
-        let Rerun::Run { strategy, settings } = self.rerun else { return None };
-        let settings = settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned()));
-        Some((strategy, Point::named(strategy, settings.collect())))
+    /// The name of its point; `None` for a row that cannot be one run.
+    pub(crate) fn point(&self) -> Option<Point> {
+        let strategy = self.strategy.as_deref()?;
+        Some(Point::named(strategy, self.settings.clone()))
     }
 
-    fn listed(&self, known: &[&str]) -> ListedRow {
-        let missing = match self.rerun {
-            Rerun::Not { reason } => Some(reason.to_owned()),
-            Rerun::Run { strategy, .. } if !known.contains(&strategy) => {
-                Some(format!("this Halma has no strategy `{strategy}`"))
-            }
-            Rerun::Run { .. } => None,
+    fn listed(&self, strategies: &[&str]) -> ListedRow {
+        let missing = match &self.strategy {
+            None => self.not_run.clone(),
+            Some(name) if strategies.contains(&name.as_str()) => None,
+            Some(name) => Some(format!("this Halma has no strategy `{name}`")),
         };
-        let (strategy, point) = self.point().unzip();
-        let (run, settings) = point.map(|point| (point.label, point.settings)).unzip();
-        let settings = settings.unwrap_or_default();
-        ListedRow { label: self.label, strategy, run, settings, missing }
+        ListedRow {
+            label: self.label.clone(),
+            strategy: self.strategy.clone(),
+            run: self.point().map(|point| point.label),
+            settings: self.settings.clone(),
+            missing,
+        }
     }
-}
-
-/// A figure that the text of the paper at hand does not show.
-const UNREADABLE: f64 = f64::NAN;
-
-const fn block(model: &'static str, format: Format, figures: &'static [Figure]) -> Block {
-    Block { model, format, figures }
-}
-
-const fn row(
-    label: &'static str,
-    strategy: &'static str,
-    settings: &'static [(&'static str, &'static str)],
-    figures: &'static [&'static [f64]],
-) -> PresetRow {
-    PresetRow { label, rerun: Rerun::Run { strategy, settings }, figures }
-}
-
-const fn not(
-    label: &'static str,
-    reason: &'static str,
-    figures: &'static [&'static [f64]],
-) -> PresetRow {
-    PresetRow { label, rerun: Rerun::Not { reason }, figures }
 }

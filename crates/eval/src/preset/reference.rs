@@ -1,18 +1,17 @@
 //! The reference page of the presets, made of their data.
 use std::fmt::Write as _;
 
-use super::show::line;
-use super::{Block, PRESETS, Preset, PresetRow, Rerun, WARNING};
-use crate::report::escaped;
+use super::{Block, Preset, PresetRow, WARNING, presets};
+use crate::report::{escaped, markdown_row};
 
 const HEAD: &str = "\
 # Presets: the papers' tables
 
-This page is made from `crates/eval/src/preset`; a test holds it current. To make it anew: \
+This page is generated from `crates/eval/presets`; a test checks that it is current. To regenerate it: \
 `HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test presets`.
 
 `halma eval preset NAME` runs the strategies and settings of one table on a question file and \
-prints our figures beside the paper's.
+prints our figures next to the paper's.
 
 ";
 
@@ -23,7 +22,7 @@ What holds for all of them:
 Thresholds are never taken over: the papers' are on other scales, ours are the embedder's own.
 - A run belongs to a row by its label, which names the strategy and the settings. Rows without a \
 run, questions that failed or were not asked, and figures over fewer questions than the row's are \
-told with their numbers.
+reported with their numbers.
 - All figures are in percent, only #SQA is a count. Acc is a model judge's; without one there is \
 none of ours.
 - No difference of the two columns is shown, for the reason in bold.
@@ -33,12 +32,12 @@ none of ours.
 pub fn preset_reference() -> String {
     let mut page = format!("{HEAD}**{WARNING}**\n\n");
     page.push_str("| name | paper | table | data sets |\n|---|---|---|---|\n");
-    for preset in PRESETS {
+    for preset in presets() {
         let Preset { name, paper, table, title, .. } = preset;
         let _ = writeln!(page, "| `{name}` | {paper} | {table}: {title} | {} |", preset.on());
     }
     page.push_str(RULES);
-    for preset in PRESETS {
+    for preset in presets() {
         section(preset, &mut page);
     }
     page
@@ -53,39 +52,37 @@ fn section(preset: &Preset, page: &mut String) {
     if let Some(flag) = preset.judge_flag() {
         let _ = writeln!(page, "- judge: `{flag}`");
     }
-    for note in preset.notes {
+    for note in &preset.notes {
         let _ = writeln!(page, "- note: {note}");
     }
     page.push_str("\n| row | strategy | settings |\n|---|---|---|\n");
-    for row in preset.rows {
+    for row in &preset.rows {
         let (strategy, settings) = stands_for(row);
-        line([escaped(row.label), strategy, settings].into_iter(), page);
+        markdown_row([escaped(&row.label), strategy, settings].into_iter(), page);
     }
-    for (place, block) in preset.blocks.iter().enumerate() {
+    for (place, block) in preset.columns.iter().enumerate() {
         figures(preset, (place, block), page);
     }
 }
 
 fn stands_for(row: &PresetRow) -> (String, String) {
-    match row.rerun {
-        Rerun::Not { reason } => ("-".into(), format!("not run: {reason}")),
-        Rerun::Run { strategy, settings: [] } => (format!("`{strategy}`"), "-".into()),
-        Rerun::Run { strategy, settings } => {
-            let settings = settings.iter().map(|(key, value)| format!("`{key}={value}`"));
-            (format!("`{strategy}`"), settings.collect::<Vec<_>>().join(" "))
-        }
-    }
+    let Some(strategy) = &row.strategy else {
+        return ("-".into(), format!("not run: {}", row.not_run.as_deref().unwrap_or_default()));
+    };
+    let settings = row.settings.iter().map(|(key, value)| format!("`{key}={value}`"));
+    let settings = settings.collect::<Vec<_>>().join(" ");
+    (format!("`{strategy}`"), if settings.is_empty() { "-".into() } else { settings })
 }
 
 /// What the paper gives for one data set and one model.
 fn figures(preset: &Preset, (place, block): (usize, &Block), page: &mut String) {
-    let _ = write!(page, "\n{}, {}:\n\n", block.format.title(), block.model);
+    let _ = write!(page, "\n{}, {}:\n\n", block.data_set.title(), block.model);
     let names = block.figures.iter().map(|figure| escaped(&figure.name()));
-    line(std::iter::once("row".to_owned()).chain(names), page);
+    markdown_row(std::iter::once("row".to_owned()).chain(names), page);
     let _ = writeln!(page, "|{}", "---|".repeat(block.figures.len() + 1));
-    for row in preset.rows {
-        let of = |value: &f64| if value.is_finite() { format!("{value:.2}") } else { "-".into() };
-        let values = row.figures.get(place).copied().unwrap_or_default().iter().map(of);
-        line(std::iter::once(escaped(row.label)).chain(values), page);
+    for row in &preset.rows {
+        let cell = |value: &f64| if value.is_finite() { format!("{value:.2}") } else { "-".into() };
+        let values = row.figures.get(place).into_iter().flatten().map(cell);
+        markdown_row(std::iter::once(escaped(&row.label)).chain(values), page);
     }
 }

@@ -1,17 +1,16 @@
 //! Presets and their figures in words: for the terminal and as Markdown.
 use std::fmt::Write as _;
 
-use super::{Beside, BesideRow, Figure, ListedRow, Ours, PRESETS, Pair, Preset};
+use super::{Figure, ListedRow, Ours, Pair, Preset, SideBySide, SideBySideRow, presets};
 use crate::judge::Protocol;
-use crate::report::escaped;
-use crate::table::aligned;
+use crate::report::{aligned, escaped, markdown_row};
 
 /// All presets by name, with what they are measured on.
 pub fn preset_list() -> String {
-    let width = |of: fn(&Preset) -> usize| PRESETS.iter().map(of).max().unwrap_or(0);
+    let width = |of: fn(&Preset) -> usize| presets().iter().map(of).max().unwrap_or(0);
     let names = width(|preset| preset.name.len());
     let mut out = String::new();
-    for preset in PRESETS {
+    for preset in presets() {
         let Preset { name, paper, table, title, .. } = preset;
         let _ = writeln!(out, "{name:<names$}  {paper}, {table}: {title}");
         let _ = writeln!(out, "{:names$}  on {}", "", preset.on());
@@ -35,12 +34,12 @@ impl Preset {
         })
     }
 
-    /// Its rows with their runs, told by the names of the strategies that there are which of them
-    /// can be run; then the protocol and the notes.
-    pub fn listing(&self, known: &[&str]) -> String {
+    /// Its rows with their runs, then the protocol and the notes; `strategies` are those that
+    /// exist, and decide which rows can be run.
+    pub fn listing(&self, strategies: &[&str]) -> String {
         let Self { paper, table, title, protocol, .. } = self;
         let mut out = format!("{paper}, {table}: {title}\non {}\n\n", self.on());
-        let rows = self.listed(known);
+        let rows = self.listed(strategies);
         let widest = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
         for ListedRow { label, run, missing, .. } in &rows {
             let _ = write!(out, "{label:<widest$}  {}", run.as_deref().unwrap_or("-"));
@@ -56,7 +55,7 @@ impl Preset {
         if let Some(flag) = self.judge_flag() {
             let _ = writeln!(out, "judge: {flag}");
         }
-        for note in self.notes {
+        for note in &self.notes {
             let _ = writeln!(out, "note: {note}");
         }
         out
@@ -64,24 +63,24 @@ impl Preset {
 }
 
 impl super::PresetProtocol {
-    pub(super) fn parts(&self) -> [(&'static str, &'static str); 4] {
+    pub(super) fn parts(&self) -> [(&'static str, &str); 4] {
         [
-            ("questions", self.sample),
-            ("searched", self.corpus),
-            ("model", self.model),
-            ("figures", self.metric),
+            ("questions", &self.sample),
+            ("searched", &self.corpus),
+            ("model", &self.model),
+            ("figures", &self.metric),
         ]
     }
 }
 
-impl Beside {
+impl SideBySide {
     /// For the terminal.
     pub fn text(&self) -> String {
         let mut out = format!("{}\n", self.heading());
         let (over, under) = self.heads();
         let mut rows = vec![over, under];
         rows.extend(self.rows.iter().map(|row| self.cells(row)));
-        // The second column is words too, and reads from the left.
+        // The second column is text too, and is aligned to the left.
         let width = rows.iter().map(|row| row[1].chars().count()).max().unwrap_or(0);
         for row in &mut rows {
             row[1] = format!("{:<width$}", row[1]);
@@ -109,17 +108,17 @@ impl Beside {
         let mut figure = "";
         let head = over.iter().zip(&under).map(|(over, under)| {
             figure = if over.is_empty() { figure } else { over };
-            // Behind the pairs of figures there is one more column, which is of no figure.
+            // After the pairs of figures there is one more column, which belongs to no figure.
             if matches!(under.as_str(), "row" | "run" | "n") {
                 under.clone()
             } else {
                 format!("{figure}, {under}")
             }
         });
-        line(head, &mut out);
+        markdown_row(head, &mut out);
         let _ = writeln!(out, "|{}", "---|".repeat(over.len()));
         for row in &self.rows {
-            line(self.cells(row).iter().map(|cell| escaped(cell)), &mut out);
+            markdown_row(self.cells(row).iter().map(|cell| escaped(cell)), &mut out);
         }
         out.push('\n');
         for (whose, parts) in self.protocols() {
@@ -149,7 +148,7 @@ impl Beside {
             over.extend(std::iter::repeat_n(String::new(), self.models.len()));
             match self.models.as_slice() {
                 [_] => under.push("paper".into()),
-                models => under.extend(models.iter().map(|&model| model.to_owned())),
+                models => under.extend(models.iter().cloned()),
             }
             under.push("ours".into());
         }
@@ -158,12 +157,12 @@ impl Beside {
         (over, under)
     }
 
-    fn cells(&self, row: &BesideRow) -> Vec<String> {
-        let mut cells = vec![row.label.to_owned(), row.run.clone().unwrap_or("-".into())];
+    fn cells(&self, row: &SideBySideRow) -> Vec<String> {
+        let mut cells = vec![row.label.clone(), row.run.clone().unwrap_or("-".into())];
         for (figure, pair) in self.figures.iter().zip(&row.pairs) {
             let paper = pair.paper.iter().copied();
             cells.extend(paper.map(|value| value.map_or("-".into(), |v| format!("{v:.2}"))));
-            cells.push(ours(*figure, pair, row.scored));
+            cells.push(ours(figure, pair, row.scored));
         }
         cells.push(match row.scored {
             None => "-".into(),
@@ -184,7 +183,7 @@ impl Beside {
             ("searched", if base.is_empty() { "no base".into() } else { format!("base {base}") }),
             ("model", models.to_owned()),
         ];
-        [(self.paper, paper.to_vec()), ("ours", ours)]
+        [(&self.paper, paper.to_vec()), ("ours", ours)]
     }
 
     fn all_notes(&self) -> Vec<String> {
@@ -197,14 +196,8 @@ impl Beside {
 }
 
 /// With its number of questions, where that is not the row's.
-fn ours(figure: Figure, pair: &Pair, scored: Option<usize>) -> String {
+fn ours(figure: &Figure, pair: &Pair, scored: Option<usize>) -> String {
     let Some(value) = pair.ours else { return "-".into() };
-    let value =
-        if figure == Figure::SubQuestions { format!("{value:.2}") } else { format!("{value:.1}") };
+    let value = if figure.is_percent() { format!("{value:.1}") } else { format!("{value:.2}") };
     if Some(pair.n) == scored { value } else { format!("{value} (n {})", pair.n) }
-}
-
-pub(super) fn line(cells: impl Iterator<Item = String>, out: &mut String) {
-    let cells: Vec<String> = cells.collect();
-    let _ = writeln!(out, "| {} |", cells.join(" | "));
 }

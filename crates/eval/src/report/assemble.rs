@@ -1,22 +1,52 @@
-//! From kept questions to a report.
+//! From recorded questions to a report.
 use std::collections::BTreeMap;
 
 use halma_core::{Budget, UsageTotal};
 
-use super::scoring::hops;
-use super::{
-    Fate, Judgement, KindMetrics, Latency, Loss, Metrics, QuestionHead, QuestionResult,
-    REPORT_VERSION, Report, Retrieval, Run, Sure, Tokens, mean, nearest_rank, number, ratio,
+use super::assessment::Assessment;
+use super::columns::COLUMNS;
+use super::model::{
+    Failure, GroupValues, Judgement, QuestionHead, QuestionResult, REPORT_VERSION, Report,
+    Retrieval, Run, Tokens,
 };
-use crate::metrics::{Answerability, Tried, recall_of_ranks, tokens_per_correct};
+use super::outcome::AnswerOutcome;
+use super::scoring::hops;
+use super::values::Values;
+use crate::components::Totals;
+use crate::data::{DataSet, Item};
+use crate::figures::{mean, number};
+use crate::judge::Ruling;
+use crate::metrics::{Answerability, Attempt, recall_of_ranks};
 use crate::retrieval::Retrieved;
-use crate::runner::{Answered, Contestant, Ruling};
-use crate::{DataSet, Item, Profile};
+use crate::system::SystemUnderTest;
+
+/// What the questions of one system came to.
+pub(crate) struct SystemResults {
+    /// In the order of the items; a question that was not asked is [`AnswerOutcome::Unasked`].
+    pub(crate) results: Vec<QuestionResult>,
+    /// In the order of the items.
+    pub(crate) failures: Vec<Failure>,
+    pub(crate) totals: Totals,
+    pub(crate) taken_over: usize,
+    /// `None` without a judge.
+    pub(crate) judging: Option<JudgingCost>,
+    /// One for each assessor.
+    pub(crate) assessed: Vec<Assessment>,
+}
+
+/// What judging took.
+#[derive(Clone, Copy)]
+pub(crate) struct JudgingCost {
+    pub(crate) usage: UsageTotal,
+    /// Answers for which the judge could not be asked.
+    pub(crate) failed: usize,
+}
 
 impl Report {
     pub(crate) fn new(data: &DataSet, base: &str, budget: Budget) -> Self {
         let head = |item: &Item| QuestionHead {
             id: item.question.id.clone(),
+            text: item.question.text.clone(),
             kind: item.kind.clone(),
             hops: hops(item),
         };
@@ -32,43 +62,47 @@ impl Report {
             budget,
             spent: None,
             questions: data.items.iter().map(head).collect(),
+            columns: vec![],
             runs: vec![],
             refused: data.refused.clone(),
         }
     }
+
+    pub(crate) fn add(&mut self, run: Run) {
+        self.runs.push(run);
+        self.columns = self.column_heads();
+    }
 }
 
 impl Run {
-    pub(crate) fn of(
-        contestant: &Contestant,
+    pub(crate) fn new(
+        system: &SystemUnderTest,
         data: &DataSet,
-        answered: Answered,
+        given: SystemResults,
         retrieved: &Retrieved,
     ) -> Self {
-        let Answered { results, failures, totals, taken_over, judging, assessed } = answered;
-        let of_fate = |fate| results.iter().filter(|result| result.fate == fate).count();
-        let scored: Vec<&QuestionResult> = scored(&results).collect();
-        let metrics = metrics(&scored, retrieved);
-        let heads: Vec<_> = data.items.iter().zip(&results).collect();
-        let abstained = results.iter().filter(|result| result.abstained).count();
-        let failed = of_fate(Fate::Failed);
-        Self {
-            strategy: contestant.strategy.name().to_owned(),
-            label: contestant.label.clone(),
-            point: contestant.point.clone(),
-            settings: contestant.strategy.settings(),
-            fingerprint: contestant.fingerprint.clone(),
-            profile: Profile::of(data.format),
-            metric: data.format.entry().metric,
-            answerability: answerability(&heads),
-            if_failed_were_wrong: sure(&scored, failed),
-            judged: judging.map(|judging| judgement(&scored, judging)),
+        let SystemResults { results, failures, totals, taken_over, judging, assessed } = given;
+        let items: Vec<(&Item, &QuestionResult)> = data.items.iter().zip(&results).collect();
+        let count = |outcome| results.iter().filter(|result| result.outcome == outcome).count();
+        let metric = data.format.entry().metric;
+        let mut run = Self {
+            strategy: system.strategy.name().to_owned(),
+            label: system.label.clone(),
+            point: system.point.clone(),
+            settings: system.strategy.settings(),
+            fingerprint: system.fingerprint.clone(),
+            profile: metric.profile(),
+            metric,
+            values: Values::default(),
+            retrieval: retrieval(retrieved),
+            answerability: answerability(&items),
+            judged: judging.map(|judging| judgement(&results, judging)),
             assessed,
-            abstained,
-            failed,
+            abstained: results.iter().filter(|result| result.abstained).count(),
+            failed: count(AnswerOutcome::Failed),
             failed_by_kind: counted(failures.iter().map(|failure| failure.kind.clone())),
             failures,
-            unasked: of_fate(Fate::Unasked),
+            unasked: count(AnswerOutcome::Unasked),
             partial: results.iter().filter(|result| result.partial).count(),
             taken_over,
             retrieval_failed: retrieved.iter().flatten().filter(|ranks| ranks.is_err()).count(),
@@ -76,59 +110,47 @@ impl Run {
             nothing_near: nothing_near(totals.searches),
             searches: totals.searches(),
             sources: totals.sources(),
-            hops: mean(scored.iter().map(|result| number(result.hops))),
-            sub_questions: mean(scored.iter().map(|result| number(result.sub_questions))),
             usage: usage(&results),
-            tokens: tokens(&results, totals.tokens),
-            latency_ms: latency(&scored),
-            by_kind: grouped(heads.iter().filter_map(|(i, r)| Some((i.kind.clone()?, *r)))),
-            by_hops: grouped(heads.iter().filter_map(|(i, r)| Some((hops(i)?, *r)))),
-            losses: losses(&results),
+            tokens: Tokens { prompt: totals.tokens.0, completion: totals.tokens.1 },
+            by_kind: grouped(items.iter().filter_map(|(i, r)| Some((i.kind.clone()?, *r)))),
+            by_hops: grouped(items.iter().filter_map(|(i, r)| Some((hops(i)?, *r)))),
+            error_analysis: counted(results.iter().filter_map(|result| result.error_cause)),
             components: totals.components(),
             models: totals.models(),
             prompts: totals.prompts(),
-            metrics,
             results,
+        };
+        run.values = run.column_values();
+        run
+    }
+
+    pub(super) fn column_values(&self) -> Values {
+        let results: Vec<&QuestionResult> = self.results.iter().collect();
+        let mut values = means(&results);
+        for column in COLUMNS {
+            if let Some(value) = column.run {
+                values.set(column.key, value(self));
+            }
         }
+        values
     }
 }
 
-fn scored(results: &[QuestionResult]) -> impl Iterator<Item = &QuestionResult> {
-    results.iter().filter(|result| result.score.is_some())
+/// Of each column, the mean over the questions that have a value.
+fn means(results: &[&QuestionResult]) -> Values {
+    let mut values = Values::default();
+    for column in COLUMNS.iter().filter(|column| column.question.is_some()) {
+        values.set(column.key, mean(results.iter().filter_map(|r| r.values.get(column.key))));
+    }
+    values
 }
 
-fn right(result: &QuestionResult) -> f64 {
-    f64::from(u8::from(result.fate == Fate::Right))
-}
-
-fn metrics(scored: &[&QuestionResult], retrieved: &Retrieved) -> Metrics {
-    let of = |value: fn(&crate::Score) -> f64| {
-        mean(scored.iter().filter_map(|result| result.score.as_ref()).map(value))
-    };
+fn retrieval(retrieved: &Retrieved) -> Retrieval {
     let recall_at = |k| {
-        let found = retrieved.iter().flatten().filter_map(|ranks| ranks.as_ref().ok());
-        mean(found.filter_map(|ranks| recall_of_ranks(ranks, k)))
+        let ranks = retrieved.iter().flatten().filter_map(|ranks| ranks.as_ref().ok());
+        mean(ranks.filter_map(|ranks| recall_of_ranks(ranks, k)))
     };
-    Metrics {
-        em: of(|score| score.em),
-        f1: of(|score| score.f1),
-        precision: of(|score| score.precision),
-        recall: of(|score| score.recall),
-        cover_em: of(|score| score.cover_em),
-        value: mean(scored.iter().filter_map(|result| result.value)),
-        right: mean(scored.iter().map(|result| right(result))),
-        support_recall: mean(scored.iter().filter_map(|result| result.support)),
-        retrieval: Retrieval { r2: recall_at(2), r5: recall_at(5), r10: recall_at(10) },
-    }
-}
-
-/// The means with a 0 for every failed question.
-fn sure(scored: &[&QuestionResult], failed: usize) -> Sure {
-    let of = |value: fn(&crate::Score) -> f64| {
-        let given = scored.iter().filter_map(|result| result.score.as_ref()).map(value);
-        mean(given.chain(std::iter::repeat_n(0.0, failed)))
-    };
-    Sure { em: of(|score| score.em), f1: of(|score| score.f1) }
+    Retrieval { r2: recall_at(2), r5: recall_at(5), r10: recall_at(10) }
 }
 
 /// `None` for a data set whose questions all have answers.
@@ -136,22 +158,25 @@ fn answerability(results: &[(&Item, &QuestionResult)]) -> Option<Answerability> 
     if results.iter().all(|(item, _)| item.answerable) {
         return None;
     }
-    let scored = results.iter().filter(|(_, result)| result.score.is_some());
-    let tried = scored.map(|(item, result)| Tried {
+    let scored = results.iter().filter(|(_, result)| result.is_scored());
+    let attempts = scored.map(|(item, result)| Attempt {
         answerable: item.answerable,
         abstained: result.abstained,
-        correct: (result.ruling != Some(Ruling::Unreadable)).then_some(result.fate == Fate::Right),
+        correct: (result.ruling != Some(Ruling::Unreadable))
+            .then_some(result.outcome == AnswerOutcome::Right),
     });
-    Some(Answerability::of(&tried.collect::<Vec<_>>()))
+    Some(Answerability::measure(&attempts.collect::<Vec<_>>()))
 }
 
-fn judgement(scored: &[&QuestionResult], (usage, failed): (UsageTotal, usize)) -> Judgement {
+fn judgement(results: &[QuestionResult], cost: JudgingCost) -> Judgement {
+    let scored: Vec<&QuestionResult> = results.iter().filter(|r| r.is_scored()).collect();
     let ruled = |ruling| scored.iter().filter(|result| result.ruling == Some(ruling)).count();
     // Abstentions are not shown to the judge; they are right where there is no answer.
-    let silent = |fate| scored.iter().filter(|r| r.abstained && r.fate == fate).count();
-    let right = ruled(Ruling::Right) + silent(Fate::Right);
-    let wrong = ruled(Ruling::Wrong) + silent(Fate::Abstained);
+    let silent = |outcome| scored.iter().filter(|r| r.abstained && r.outcome == outcome).count();
+    let right = ruled(Ruling::Right) + silent(AnswerOutcome::Right);
+    let wrong = ruled(Ruling::Wrong) + silent(AnswerOutcome::Abstained);
     let accuracy = (right + wrong > 0).then(|| number(right) / number(right + wrong));
+    let JudgingCost { usage, failed } = cost;
     Judgement { accuracy, right, wrong, unreadable: ruled(Ruling::Unreadable), failed, usage }
 }
 
@@ -167,43 +192,16 @@ fn usage(results: &[QuestionResult]) -> UsageTotal {
     total
 }
 
-fn tokens(results: &[QuestionResult], (prompt, completion): (u64, u64)) -> Tokens {
-    let asked = results.iter().filter(|result| result.fate != Fate::Unasked).count() as u64;
-    let right = results.iter().filter(|result| result.fate == Fate::Right).count();
-    let all = prompt + completion;
-    Tokens {
-        prompt,
-        completion,
-        per_question: (asked > 0).then(|| ratio(all, asked)),
-        per_right_answer: tokens_per_correct(all, right),
-    }
-}
-
-fn latency(scored: &[&QuestionResult]) -> Latency {
-    let mut times: Vec<f64> = scored.iter().map(|result| result.latency_ms).collect();
-    times.sort_by(f64::total_cmp);
-    Latency { p50: nearest_rank(&times, 50), p95: nearest_rank(&times, 95) }
-}
-
 fn grouped<'a, K: Ord>(
     results: impl Iterator<Item = (K, &'a QuestionResult)>,
-) -> BTreeMap<K, KindMetrics> {
+) -> BTreeMap<K, GroupValues> {
     let mut groups: BTreeMap<K, Vec<&QuestionResult>> = BTreeMap::new();
-    for (key, result) in results.filter(|(_, result)| result.score.is_some()) {
+    for (key, result) in results.filter(|(_, result)| result.is_scored()) {
         groups.entry(key).or_default().push(result);
     }
-    let metrics = |of: &[&QuestionResult]| KindMetrics {
-        n: of.len(),
-        em: mean(of.iter().filter_map(|result| result.score).map(|score| score.em)),
-        f1: mean(of.iter().filter_map(|result| result.score).map(|score| score.f1)),
-        right: mean(of.iter().map(|result| right(result))),
-        support_recall: mean(of.iter().filter_map(|result| result.support)),
-    };
-    groups.into_iter().map(|(key, of)| (key, metrics(&of))).collect()
-}
-
-fn losses(results: &[QuestionResult]) -> BTreeMap<Loss, usize> {
-    counted(results.iter().filter_map(|result| result.lost))
+    let values =
+        |results: &[&QuestionResult]| GroupValues { n: results.len(), values: means(results) };
+    groups.into_iter().map(|(key, results)| (key, values(&results))).collect()
 }
 
 fn counted<K: Ord>(keys: impl Iterator<Item = K>) -> BTreeMap<K, usize> {

@@ -1,8 +1,10 @@
 //! The report as Markdown: tables for a pull request or a page of results.
 use std::fmt::Write as _;
 
-use super::{ASSESSED, KindMetrics, Loss, Report, Run, questions, ratio};
-use crate::table::{count, ms, percent};
+use super::assessed::ASSESSED;
+use super::model::{GroupValues, Report, Run};
+use super::notes::questions;
+use crate::figures::ratio;
 
 impl Report {
     /// A document with the figures, and what is needed to make them again.
@@ -16,20 +18,20 @@ impl Report {
             }
         }
         out.push('\n');
-        out.push_str(&groups("By kind of question", &self.runs, |run| {
-            run.by_kind.iter().map(|(kind, metrics)| (kind.clone(), metrics)).collect()
+        out.push_str(&self.groups("By kind of question", |run| {
+            run.by_kind.iter().map(|(kind, group)| (kind.clone(), group)).collect()
         }));
-        out.push_str(&groups("By hops", &self.runs, |run| {
-            run.by_hops.iter().map(|(hops, metrics)| (hops.to_string(), metrics)).collect()
+        out.push_str(&self.groups("By hops", |run| {
+            run.by_hops.iter().map(|(hops, group)| (hops.to_string(), group)).collect()
         }));
         out.push_str(&self.assessments());
-        out.push_str(&self.lost());
+        out.push_str(&self.errors());
         out.push_str(&self.costs());
-        out.push_str(&self.making());
+        out.push_str(&self.provenance());
         out
     }
 
-    /// What was asked, in one sentence.
+    /// The questions, in one sentence.
     pub(crate) fn headline(&self) -> String {
         let mut line = questions(self.n);
         if let Some(sample) = self.sample {
@@ -45,32 +47,20 @@ impl Report {
     }
 
     fn figures(&self) -> String {
-        let head = [
-            "strategy",
-            "Acc",
-            "score",
-            "EM",
-            "F1",
-            "P",
-            "R",
-            "support",
-            "R@5",
-            "abstained",
-            "failed",
-            "hops",
-            "#SQA",
-            "tokens/q",
-            "ATC",
-            "p50 ms",
-            "p95 ms",
-            "USD",
-        ];
-        format!(
-            "{}\nMetrics in percent; score: {}. ATC: tokens for each right answer. #SQA: sub-questions \
-             searched for. Tokens include replies from the cache, USD does not.\n\n",
-            table(&head, self.runs.iter().map(row)),
-            self.runs.first().map_or("-".into(), |run| run.metric.name())
-        )
+        let columns = self.columns();
+        let mut head = vec!["strategy".to_owned()];
+        head.extend(columns.iter().map(|(_, title)| escaped(title)));
+        let rows = self.runs.iter().map(|run| {
+            let values =
+                columns.iter().map(|(column, _)| column.format.render(run.values.get(column.key)));
+            std::iter::once(escaped(&run.label)).chain(values).collect()
+        });
+        let mut out = table(&head, rows);
+        out.push_str("\nMetrics in percent, times in milliseconds.");
+        for (column, title) in &columns {
+            let _ = write!(out, " {}: {}.", escaped(title), escaped(column.meaning));
+        }
+        out + "\n\n"
     }
 
     fn assessments(&self) -> String {
@@ -81,28 +71,48 @@ impl Report {
         let rows = rows.into_iter().map(|row| row.map(|cell| escaped(&cell)).to_vec());
         format!(
             "## Assessed by a model\n\n{}\nMeans over the answers for which a criterion could be \
-             computed; what is left out is in no mean.\n\n",
+             computed; what is left out is not in any mean.\n\n",
             table(&ASSESSED, rows)
         )
     }
 
-    fn lost(&self) -> String {
-        let lost = |loss: &Loss| self.runs.iter().any(|run| run.losses.contains_key(loss));
-        let losses: Vec<Loss> = Loss::ALL.into_iter().filter(lost).collect();
-        if losses.is_empty() {
+    fn errors(&self) -> String {
+        let causes = self.error_causes();
+        if causes.is_empty() {
             return String::new();
         }
         let mut head = vec!["strategy"];
-        head.extend(losses.iter().map(|loss| loss.title()));
+        head.extend(causes.iter().map(|cause| cause.title()));
         let rows = self.runs.iter().map(|run| {
-            let of = |loss| run.losses.get(loss).copied().unwrap_or(0).to_string();
-            std::iter::once(escaped(&run.label)).chain(losses.iter().map(of)).collect()
+            let counts = causes.iter().map(|cause| run.errors_by(*cause).to_string());
+            std::iter::once(escaped(&run.label)).chain(counts).collect()
         });
         let mut out = format!("## Where answers were lost\n\n{}\n", table(&head, rows));
-        for loss in losses {
-            let _ = writeln!(out, "- {}: {}.", loss.title(), loss.meaning());
+        for cause in causes {
+            let _ = writeln!(out, "- {}: {}.", cause.title(), cause.meaning());
         }
         out + "\n"
+    }
+
+    /// The scored questions group by group.
+    fn groups(&self, title: &str, groups: impl Fn(&Run) -> Vec<(String, &GroupValues)>) -> String {
+        let mut columns = self.columns();
+        columns.retain(|(column, _)| column.in_groups);
+        let mut head = ["strategy", "", "questions"].map(str::to_owned).to_vec();
+        head.extend(columns.iter().map(|(_, title)| escaped(title)));
+        let mut rows = vec![];
+        for run in &self.runs {
+            for (name, group) in groups(run) {
+                let mut row = vec![escaped(&run.label), escaped(&name), group.n.to_string()];
+                let value = |key| group.values.get(key);
+                row.extend(columns.iter().map(|(c, _)| c.format.render(value(c.key))));
+                rows.push(row);
+            }
+        }
+        if rows.is_empty() {
+            return String::new();
+        }
+        format!("## {title}\n\n{}\n", table(&head, rows.into_iter()))
     }
 
     fn costs(&self) -> String {
@@ -142,7 +152,7 @@ impl Report {
     }
 
     /// What the figures were made with.
-    fn making(&self) -> String {
+    fn provenance(&self) -> String {
         let mut out = String::from("## Made with\n\n");
         let _ = writeln!(out, "- Halma {}, base `{}`", self.halma, code(&self.base));
         if let Some(source) = &self.source {
@@ -164,59 +174,19 @@ impl Report {
     }
 }
 
-fn row(run: &Run) -> Vec<String> {
-    let metrics = &run.metrics;
-    let one = |value: Option<f64>| value.map_or("-".into(), |v| format!("{v:.1}"));
-    vec![
-        escaped(&run.label),
-        percent(run.judged.as_ref().and_then(|judged| judged.accuracy)),
-        percent(run.own_value()),
-        percent(metrics.em),
-        percent(metrics.f1),
-        percent(metrics.precision),
-        percent(metrics.recall),
-        percent(metrics.support_recall),
-        percent(metrics.retrieval.r5),
-        run.abstained.to_string(),
-        run.failed.to_string(),
-        one(run.hops),
-        one(run.sub_questions),
-        count(run.tokens.per_question),
-        count(run.tokens.per_right_answer),
-        ms(run.latency_ms.p50),
-        ms(run.latency_ms.p95),
-        format!("{:.4}", run.usage.usd),
-    ]
-}
-
-fn groups(title: &str, runs: &[Run], of: impl Fn(&Run) -> Vec<(String, &KindMetrics)>) -> String {
-    let mut rows = vec![];
-    for run in runs {
-        for (group, metrics) in of(run) {
-            rows.push(vec![
-                escaped(&run.label),
-                escaped(&group),
-                metrics.n.to_string(),
-                percent(metrics.right),
-                percent(metrics.em),
-                percent(metrics.f1),
-                percent(metrics.support_recall),
-            ]);
-        }
-    }
-    if rows.is_empty() {
-        return String::new();
-    }
-    let head = ["strategy", "", "questions", "right", "EM", "F1", "support"];
-    format!("## {title}\n\n{}\n", table(&head, rows.into_iter()))
-}
-
-fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let mut out = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
+fn table<H: AsRef<str>>(head: &[H], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut out = String::new();
+    markdown_row(head.iter().map(|cell| cell.as_ref().to_owned()), &mut out);
+    let _ = writeln!(out, "|{}", "---|".repeat(head.len()));
     for row in rows {
-        let _ = writeln!(out, "| {} |", row.join(" | "));
+        markdown_row(row.into_iter(), &mut out);
     }
     out
+}
+
+pub(crate) fn markdown_row(cells: impl Iterator<Item = String>, out: &mut String) {
+    let cells: Vec<String> = cells.collect();
+    let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
 
 /// Text that came from files and models, so that it stays text.

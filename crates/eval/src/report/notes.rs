@@ -1,13 +1,13 @@
-//! What needs a word beside a run's figures: what is not in them, and what makes them doubtful.
-use super::{Run, ratio};
-use crate::Metric;
-use crate::table::percent;
+//! What must be known to read a run's figures: what is not in them, and what makes them doubtful.
+use super::model::Run;
+use super::values::ValueFormat;
+use crate::figures::{number, ratio};
 
 /// A share of searches with nothing near from which the threshold is probably wrong for the
 /// embedder (methods of KAR³: thresholds were measured on other scales).
 const MUCH_NOTHING: f64 = 0.2;
 
-/// So many questions must have gold passages before finding none of them means something.
+/// Questions with gold passages from which finding none of them means something.
 const ENOUGH: usize = 5;
 
 /// `1 question`, `2 questions`.
@@ -17,11 +17,6 @@ pub(crate) fn questions(count: usize) -> String {
 }
 
 impl Run {
-    /// By the data set's own metric, where that is another one than F1, which has its own place.
-    pub(crate) fn own_value(&self) -> Option<f64> {
-        self.metrics.value.filter(|_| !matches!(self.metric, Metric::Span(_)))
-    }
-
     /// Plain sentences without the run's name. The first of them are the most serious.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![];
@@ -29,8 +24,9 @@ impl Run {
         self.doubtful(&mut notes);
         self.assessing(&mut notes);
         if let Some(found) = self.answerability {
+            let percent = |value| ValueFormat::Percent.render(value);
             notes.push(format!(
-                "told what can be answered from what cannot: accuracy {}, precision {}, recall {}, \
+                "distinguishing what can be answered from what cannot: accuracy {}, precision {}, recall {}, \
                  F1 {}, specificity {}; right of the answered {}, right of all {}",
                 percent(found.accuracy),
                 percent(found.precision),
@@ -41,15 +37,15 @@ impl Run {
                 percent(found.overall)
             ));
         }
-        let asked: usize = self.sources.iter().map(|asked| asked.times).sum();
-        if asked > 0 {
-            let share = |times: usize| ratio(times as u64, asked as u64) * 100.0;
+        let queries: usize = self.sources.iter().map(|source| source.times).sum();
+        if queries > 0 {
+            let share = |times: usize| ratio(times as u64, queries as u64) * 100.0;
             let sources: Vec<String> = self
                 .sources
                 .iter()
                 .map(|one| format!("{} {:.1} % ({})", one.source, share(one.times), one.times))
                 .collect();
-            notes.push(format!("sources asked: {}", sources.join(", ")));
+            notes.push(format!("sources queried: {}", sources.join(", ")));
         }
         if self.taken_over > 0 {
             notes.push(format!("{} taken over from earlier runs", questions(self.taken_over)));
@@ -57,23 +53,30 @@ impl Run {
         notes
     }
 
+    /// The mean exact match with a 0 for every failed question.
+    fn em_if_failed_were_wrong(&self) -> Option<f64> {
+        let scored = self.questions_with("em");
+        let sum = self.values.get("em")? * number(scored);
+        Some(sum / number(scored + self.failed))
+    }
+
     /// What is not in the figures.
     fn missing(&self, notes: &mut Vec<String>) {
         if self.unasked > 0 {
             notes.push(format!(
                 "{} not asked to the end because the whole budget was spent; run again with a \
-                 larger one to go on",
+                 larger one to continue",
                 questions(self.unasked)
             ));
         }
         if self.failed > 0 {
             let kinds: Vec<String> =
                 self.failed_by_kind.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
-            let sure = self.if_failed_were_wrong.em.map_or(String::new(), |em| {
+            let sure = self.em_if_failed_were_wrong().map_or(String::new(), |em| {
                 format!(" (with them as wrong, EM would be {:.1})", em * 100.0)
             });
             notes.push(format!(
-                "{} failed ({}), in no mean{sure}; the next run asks again",
+                "{} failed ({}), not in any mean{sure}; the next run asks again",
                 questions(self.failed),
                 kinds.join(", ")
             ));
@@ -108,20 +111,20 @@ impl Run {
                 share * 100.0
             ));
         }
-        let gold = self.results.iter().filter(|result| result.support.is_some()).count();
-        if gold >= ENOUGH && self.metrics.retrieval.r10 == Some(0.0) {
+        let gold = self.questions_with("support");
+        if gold >= ENOUGH && self.retrieval.r10 == Some(0.0) {
             notes.push(
                 "a search with the question finds none of the gold passages; is the base built \
                  from these questions' documents?"
                     .into(),
             );
         }
-        let mended: u64 = self.components.iter().map(|part| part.malformed).sum();
+        let repaired: u64 = self.components.iter().map(|part| part.malformed).sum();
         let calls: u64 = self.components.iter().map(|part| part.calls).sum();
-        if ratio(mended, calls) > 0.05 {
+        if ratio(repaired, calls) > 0.05 {
             notes.push(format!(
                 "{:.0} % of the replies did not fit at first and were asked for again",
-                ratio(mended, calls) * 100.0
+                ratio(repaired, calls) * 100.0
             ));
         }
         if self.prompts.values().any(|hashes| hashes.len() > 1) {

@@ -1,11 +1,11 @@
-//! A report as files: `report.json`, `report.md` and `report.html` in the output folder.
-use std::path::{Path, PathBuf};
+//! The report as a file: `report.json` in the output folder.
+use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{REPORT_VERSION, Report};
-use crate::EvalError;
-use crate::html::Details;
+use super::model::{REPORT_VERSION, Report};
+use crate::error::EvalError;
+use crate::files::write;
 
 #[derive(Deserialize)]
 struct Versioned {
@@ -27,20 +27,10 @@ impl Report {
         };
         let Versioned { format_version } = serde_json::from_slice(&bytes).map_err(bad)?;
         if format_version != REPORT_VERSION {
-            let (found, known) = (format_version, REPORT_VERSION);
-            return Err(EvalError::ReportVersion { file, found, known });
+            let (given, supported) = (format_version, REPORT_VERSION);
+            return Err(EvalError::ReportVersion { file, given, supported });
         }
         serde_json::from_slice(&bytes).map_err(bad)
-    }
-
-    /// Writes `report.json`, `report.md` and, with the answers and traces that lie in the folder,
-    /// `report.html`; returns the page's path.
-    pub fn save(&self, out: &Path) -> Result<PathBuf, EvalError> {
-        self.save_json(out)?;
-        write(&out.join("report.md"), self.markdown().as_bytes())?;
-        let page = out.join("report.html");
-        write(&page, self.html(&Details::read(out, self)?).as_bytes())?;
-        Ok(page)
     }
 
     pub(crate) fn save_json(&self, out: &Path) -> Result<(), EvalError> {
@@ -50,15 +40,6 @@ impl Report {
             doing: "the report cannot be written",
             source: error.into(),
         })?;
-        write(&file, &bytes)
+        write(&file, "the report cannot be written", &bytes)
     }
-}
-
-/// Beside first, so that a killed run leaves the file before it whole.
-fn write(file: &Path, bytes: &[u8]) -> Result<(), EvalError> {
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(".new");
-    std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, file)).map_err(|source| {
-        EvalError::File { file: file.into(), doing: "the report cannot be written", source }
-    })
 }

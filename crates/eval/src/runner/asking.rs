@@ -1,25 +1,27 @@
-//! One contestant through all questions: taking over what is known, asking the rest.
+//! One system through all questions: reusing what earlier runs left, asking the rest.
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use halma_core::{Cx, Meter, Outcome, Trace};
 
-use super::book::{Answered, Book};
-use super::judging::{Court, Hearing, Judge};
-use super::shelf::Shelf;
-use super::{Bench, Contestant, Progress, Runner, Tick};
+use super::collector::ResultCollector;
+use super::judging::{Judge, JudgeReply, RulingStore};
+use super::run_files::RunFiles;
+use super::{Bench, Runner};
+use crate::data::{DataSet, Item};
+use crate::error::EvalError;
 use crate::jobs::{caught, each};
-use crate::record::{Record, Verdict};
-use crate::{DataSet, EvalError, Item};
+use crate::progress::{Progress, Tick};
+use crate::record::{Record, RecordOutcome};
+use crate::report::SystemResults;
+use crate::system::SystemUnderTest;
 
-/// What all contestants of one evaluation share.
+/// What all systems of one evaluation share.
 pub(super) struct Round<'a> {
     pub(super) runner: &'a Runner,
     pub(super) data: &'a DataSet,
     pub(super) bench: &'a Bench,
-    /// Of the whole evaluation.
-    pub(super) meter: Arc<Meter>,
     pub(super) progress: &'a Progress,
 }
 
@@ -36,61 +38,82 @@ struct Done {
     record: Record,
     /// `None` when the answer is an earlier run's.
     trace: Option<Trace>,
-    hearing: Option<Hearing>,
+    judge_reply: Option<JudgeReply>,
 }
 
-/// Asks, and lets the judge hear the answer.
+/// Asks, and has the judge rule on the answer.
 #[derive(Clone)]
 struct Asker {
-    contestant: Contestant,
+    system: SystemUnderTest,
     bench: Bench,
-    meter: Arc<Meter>,
+    /// Of the whole evaluation.
+    budget: Arc<Meter>,
+}
+
+/// Where the results of one system go.
+struct Output<'a> {
+    files: RunFiles,
+    rulings: RulingStore,
+    collector: ResultCollector<'a>,
 }
 
 impl Round<'_> {
-    pub(super) async fn answer_all(&self, contestant: &Contestant) -> Result<Answered, EvalError> {
+    pub(super) async fn answer_all(
+        &self,
+        system: &SystemUnderTest,
+    ) -> Result<SystemResults, EvalError> {
+        let (mut output, tasks) = self.resume(system)?;
+        self.work(system, tasks, &mut output).await?;
+        let Output { files, rulings, mut collector } = output;
+        let assessed = self.assess(system, collector.take_answers(), &files).await?;
+        Ok(SystemResults { assessed, ..collector.finish(rulings.is_enabled()) })
+    }
+
+    /// Takes over what earlier runs left; returns what is still to be done.
+    fn resume(&self, system: &SystemUnderTest) -> Result<(Output<'_>, Vec<Task>), EvalError> {
         let out = self.runner.out.as_deref();
-        let mut court = Court::open(out, &contestant.label, self.bench)?;
-        let mut book = Book::new(self.data).with_answers(!self.bench.assessors.is_empty());
+        let rulings = RulingStore::open(out, &system.label, self.bench.judge.as_ref())?;
+        let mut collector = ResultCollector::new(self.data, rulings.is_enabled());
+        if !self.bench.assessors.is_empty() {
+            collector.retain_answers();
+        }
         let mut tasks = vec![];
         let items: HashMap<&str, usize> =
             self.data.items.iter().enumerate().map(|(i, item)| (id(item), i)).collect();
-        let mut waiting = vec![false; self.data.items.len()];
-        let mut files = Shelf::open(out, &contestant.label, |record| {
+        let mut unjudged = vec![false; self.data.items.len()];
+        let files = RunFiles::open(out, &system.label, |record| {
             let Some(&i) = items.get(record.question.as_str()) else { return };
             let item = &self.data.items[i];
-            let Verdict::Answered(answer) = &record.outcome else { return };
-            if !record.answers(item, &contestant.fingerprint) || book.has(i) || waiting[i] {
+            let RecordOutcome::Answered(answer) = &record.outcome else { return };
+            if !record.answers(item, &system.fingerprint) || collector.has(i) || unjudged[i] {
                 return;
             }
-            book.taken_over += 1;
-            if court.must_hear(item, answer).is_some() {
-                waiting[i] = true;
+            collector.taken_over += 1;
+            if rulings.needs_ruling(item, answer).is_some() {
+                unjudged[i] = true;
                 tasks.push(Task::Judge(i, Box::new(record)));
             } else {
-                book.enter(i, &record, court.ruling(item, answer));
+                collector.enter(i, &record, rulings.ruling(item, answer));
             }
         })?;
-        let asked = (0..waiting.len()).filter(|&i| !waiting[i] && !book.has(i)).map(Task::Ask);
-        tasks.extend(asked);
-        let tick = Tick::new(&contestant.label, self.data.items.len(), book.taken_over);
-        self.work(contestant, tasks, tick, (&mut files, &mut court, &mut book)).await?;
-        let assessed = self.assess(contestant, book.take_answers(), &files).await?;
-        Ok(Answered { assessed, ..book.close(court.sits()) })
+        let unanswered = (0..unjudged.len()).filter(|&i| !unjudged[i] && !collector.has(i));
+        tasks.extend(unanswered.map(Task::Ask));
+        Ok((Output { files, rulings, collector }, tasks))
     }
 
     async fn work(
         &self,
-        contestant: &Contestant,
+        system: &SystemUnderTest,
         tasks: Vec<Task>,
-        mut tick: Tick,
-        (files, court, book): (&mut Shelf, &mut Court, &mut Book<'_>),
+        output: &mut Output<'_>,
     ) -> Result<(), EvalError> {
+        let taken_over = output.collector.taken_over;
+        let mut tick = Tick::new(&system.label, self.data.items.len(), taken_over);
         (self.progress)(&tick);
-        let waiting = tasks.iter().filter(|task| matches!(task, Task::Judge(..))).count();
-        let mut judging = Tick::new(&format!("{}, judging", contestant.label), waiting, 0);
-        let (contestant, bench) = (contestant.clone(), self.bench.clone());
-        let asker = Asker { contestant, bench, meter: Arc::clone(&self.meter) };
+        let unjudged = tasks.iter().filter(|task| matches!(task, Task::Judge(..))).count();
+        let mut judging = Tick::new(&format!("{}, judging", system.label), unjudged, 0);
+        let budget = Arc::clone(&self.runner.budget);
+        let asker = Asker { system: system.clone(), bench: self.bench.clone(), budget };
         let jobs = tasks.into_iter().map(|task| {
             let (Task::Ask(i) | Task::Judge(i, _)) = task;
             let (asker, item) = (asker.clone(), self.data.items[i].clone());
@@ -98,29 +121,36 @@ impl Round<'_> {
         });
         each(self.runner.concurrency, jobs, |done| {
             // Nothing was begun: the whole budget is spent.
-            let Some(Done { item, record, trace, hearing }) = done else { return Ok(()) };
-            let is_new = trace.is_some();
-            if let Some(trace) = &trace {
-                files.keep(&record, trace)?;
-            }
-            if let Some(Hearing { judged, trace }) = hearing {
-                files.keep_judging(&record, &trace)?;
-                match judged {
-                    Some(judged) => court.keep(judged)?,
-                    None => book.unheard(),
-                }
-            }
-            let ruling = match &record.outcome {
-                Verdict::Answered(answer) => court.ruling(&self.data.items[item], answer),
-                _ => None,
-            };
-            book.enter(item, &record, ruling);
-            let tick = if is_new { &mut tick } else { &mut judging };
-            tick.count(matches!(record.outcome, Verdict::Failed { .. }));
+            let Some(done) = done else { return Ok(()) };
+            let tick = if done.trace.is_some() { &mut tick } else { &mut judging };
+            tick.count(matches!(done.record.outcome, RecordOutcome::Failed { .. }));
+            output.store(done, self.data)?;
             (self.progress)(tick);
             Ok(())
         })
         .await
+    }
+}
+
+impl Output<'_> {
+    fn store(&mut self, done: Done, data: &DataSet) -> Result<(), EvalError> {
+        let Done { item, record, trace, judge_reply } = done;
+        if let Some(trace) = &trace {
+            self.files.store(&record, trace)?;
+        }
+        if let Some(JudgeReply { judged, trace }) = judge_reply {
+            self.files.store_judging(&record, &trace)?;
+            match judged {
+                Some(judged) => self.rulings.store(judged)?,
+                None => self.collector.judge_failed(),
+            }
+        }
+        let ruling = match &record.outcome {
+            RecordOutcome::Answered(answer) => self.rulings.ruling(&data.items[item], answer),
+            _ => None,
+        };
+        self.collector.enter(item, &record, ruling);
+        Ok(())
     }
 }
 
@@ -133,49 +163,49 @@ impl Asker {
     async fn work(self, item: &Item, task: Task) -> Option<Done> {
         let (i, record, trace) = match task {
             Task::Judge(i, record) => (i, *record, None),
-            Task::Ask(_) if self.meter.spent().is_some() => return None,
+            Task::Ask(_) if self.budget.spent().is_some() => return None,
             Task::Ask(i) => {
                 let (record, trace) = self.answer(item).await;
                 (i, record, Some(trace))
             }
         };
-        let hearing = match (&self.bench.judge, &record.outcome) {
-            (Some(judge), Verdict::Answered(answer)) if !answer.abstained => {
-                Some(self.hear(judge, item, answer).await)
+        let judge_reply = match (&self.bench.judge, &record.outcome) {
+            (Some(judge), RecordOutcome::Answered(answer)) if !answer.abstained => {
+                Some(self.rule(judge, item, answer).await)
             }
             _ => None,
         };
-        Some(Done { item: i, record, trace, hearing })
+        Some(Done { item: i, record, trace, judge_reply })
     }
 
     async fn answer(&self, item: &Item) -> (Record, Trace) {
         let cx = self.cx(item);
         let began = Instant::now();
-        let strategy = self.contestant.strategy.as_ref();
+        let strategy = self.system.strategy.as_ref();
         let outcome = caught(Outcome::run(strategy, &item.question, &cx)).await;
         let latency_ms = began.elapsed().as_secs_f64() * 1e3;
         let (verdict, trace) = match outcome {
-            Ok(Outcome { answer: Ok(answer), trace }) => (Verdict::Answered(answer), trace),
+            Ok(Outcome { answer: Ok(answer), trace }) => (RecordOutcome::Answered(answer), trace),
             Ok(Outcome { answer: Err(error), trace }) => {
                 let (kind, reason) = (error.kind().to_owned(), error.to_string());
-                (Verdict::Failed { kind, reason }, trace)
+                (RecordOutcome::Failed { kind, reason }, trace)
             }
-            Err(reason) => (Verdict::Failed { kind: "panic".into(), reason }, cx.trace()),
+            Err(reason) => (RecordOutcome::Failed { kind: "panic".into(), reason }, cx.trace()),
         };
         // An answer that the end of the whole budget cut short says nothing about the method.
-        let verdict = match (self.meter.spent(), trace.spent()) {
-            (Some(limit), true) => Verdict::Stopped { limit },
+        let verdict = match (self.budget.spent(), trace.spent()) {
+            (Some(limit), true) => RecordOutcome::Stopped { limit },
             _ => verdict,
         };
-        let fingerprint = &self.contestant.fingerprint;
+        let fingerprint = &self.system.fingerprint;
         (Record::new(item, fingerprint, verdict, (&trace, latency_ms)), trace)
     }
 
-    async fn hear(&self, judge: &Judge, item: &Item, answer: &halma_core::Answer) -> Hearing {
-        judge.hear(item, answer, self.cx(item)).await
+    async fn rule(&self, judge: &Judge, item: &Item, answer: &halma_core::Answer) -> JudgeReply {
+        judge.rule(item, answer, self.cx(item)).await
     }
 
     fn cx(&self, item: &Item) -> Cx {
-        (self.bench.open)(item, &self.meter)
+        (self.bench.open)(item, &self.budget)
     }
 }

@@ -1,5 +1,5 @@
-//! Having a model assess answers by criteria, after they were given and kept: an assessment takes
-//! several calls, and a run that is killed in the middle of one shall not lose the answer.
+//! Having a model assess answers by criteria, after they were given and stored: an assessment takes
+//! several calls, and a run that is killed in the middle of one must not lose the answer.
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,14 +9,17 @@ use halma_core::{Answer, Cx, Embedder, Error, Trace, UsageTotal};
 use serde::{Deserialize, Serialize};
 
 use super::asking::Round;
-use super::shelf::Shelf;
-use super::{Contestant, Tick};
+use super::run_files::RunFiles;
+use crate::data::Item;
+use crate::error::EvalError;
+use crate::fingerprint::fingerprint;
 use crate::jobs::{caught, each};
 use crate::journal::{Journal, LINE_VERSION};
 use crate::judge::{Marks, Scheme, passages};
+use crate::progress::Tick;
 use crate::record::file_name;
-use crate::report::{Assessment, Sheet};
-use crate::{EvalError, Item, fingerprint};
+use crate::report::{Assessment, AssessmentBuilder};
+use crate::system::SystemUnderTest;
 
 /// Has a model assess an answer, through a context of its own. Any error is a failure, and the
 /// next run asks again.
@@ -32,9 +35,9 @@ pub struct Assessor {
     pub fingerprint: String,
 }
 
-/// An assessment as it is kept, one line of `OUT/<label>.assessed.jsonl`.
+/// An assessment as it is stored, one line of `OUT/<label>.assessed.jsonl`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Assessed {
+struct AssessmentLine {
     version: u32,
     question: String,
     scheme: Scheme,
@@ -59,7 +62,7 @@ impl Assessor {
             Box::pin(async move { scheme.marks(&cx, (&item, &answer), embedder.as_deref()).await })
         });
         let parts = [scheme.name(), fingerprint, vectors.as_str()];
-        Self { scheme, ask, fingerprint: crate::fingerprint(parts) }
+        Self { scheme, ask, fingerprint: crate::fingerprint::fingerprint(parts) }
     }
 
     fn fingerprint_of(&self, item: &Item, answer: &Answer) -> String {
@@ -77,118 +80,119 @@ impl Assessor {
 }
 
 /// One answer for one assessor.
-struct Due {
+struct PendingAssessment {
     /// The assessor's place.
     by: usize,
     item: usize,
     answer: Arc<Answer>,
 }
 
-/// What came of it: an error in one word where the model could not be asked.
+/// The result: an error in one word where the model could not be asked.
 struct Done {
-    due: Due,
-    line: Result<Assessed, String>,
+    due: PendingAssessment,
+    line: Result<AssessmentLine, String>,
     trace: Trace,
 }
 
-/// The assessments of one contestant's answers on disk.
-struct Kept {
-    journal: Option<Journal<Assessed>>,
-    known: HashMap<(String, String), Assessed>,
+/// The assessments of one system's answers on disk.
+struct StoredAssessments {
+    journal: Option<Journal<AssessmentLine>>,
+    lines: HashMap<(String, String), AssessmentLine>,
 }
 
-impl Kept {
+impl StoredAssessments {
     fn open(out: Option<&Path>, label: &str) -> Result<Self, EvalError> {
-        let mut known = HashMap::new();
+        let mut lines = HashMap::new();
         let file = out.map(|out| out.join(format!("{}.assessed.jsonl", file_name(label))));
         let open = |file: &Path| {
-            Journal::<Assessed>::open_each(file, |line| {
-                known.insert((line.question.clone(), line.fingerprint.clone()), line);
+            Journal::<AssessmentLine>::open_each(file, |line| {
+                lines.insert((line.question.clone(), line.fingerprint.clone()), line);
             })
         };
         let journal = file.as_deref().map(open).transpose()?;
-        Ok(Self { journal, known })
+        Ok(Self { journal, lines })
     }
 
-    fn take(&mut self, by: &Assessor, item: &Item, answer: &Answer) -> Option<Assessed> {
-        self.known.remove(&(item.question.id.clone(), by.fingerprint_of(item, answer)))
+    fn take(&mut self, by: &Assessor, item: &Item, answer: &Answer) -> Option<AssessmentLine> {
+        self.lines.remove(&(item.question.id.clone(), by.fingerprint_of(item, answer)))
     }
 
-    fn keep(&mut self, line: &Assessed) -> Result<(), EvalError> {
+    fn store(&mut self, line: &AssessmentLine) -> Result<(), EvalError> {
         self.journal.as_mut().map_or(Ok(()), |journal| journal.append(line))
     }
 }
 
 impl Round<'_> {
-    /// Assesses the answers of a contestant, as far as that was not done by an earlier run.
+    /// Assesses the answers of a system, as far as that was not done by an earlier run.
     pub(super) async fn assess(
         &self,
-        contestant: &Contestant,
+        system: &SystemUnderTest,
         answers: Vec<(usize, Answer)>,
-        files: &Shelf,
+        files: &RunFiles,
     ) -> Result<Vec<Assessment>, EvalError> {
         let assessors = &self.bench.assessors;
         if assessors.is_empty() {
             return Ok(vec![]);
         }
-        let mut kept = Kept::open(self.runner.out.as_deref(), &contestant.label)?;
-        let mut sheets: Vec<Sheet> = assessors.iter().map(|by| Sheet::new(by.scheme)).collect();
+        let mut stored = StoredAssessments::open(self.runner.out.as_deref(), &system.label)?;
+        let mut builders: Vec<AssessmentBuilder> =
+            assessors.iter().map(|by| AssessmentBuilder::new(by.scheme)).collect();
         let mut due = vec![];
         let mut taken_over = 0;
         for (item, answer) in answers {
             let answer = Arc::new(answer);
             for (by, assessor) in assessors.iter().enumerate() {
                 if answer.abstained {
-                    sheets[by].abstained();
-                } else if let Some(line) = kept.take(assessor, &self.data.items[item], &answer) {
+                    builders[by].abstained();
+                } else if let Some(line) = stored.take(assessor, &self.data.items[item], &answer) {
                     taken_over += 1;
-                    sheets[by].enter(item, line.marks, line.usage);
+                    builders[by].enter(item, line.marks, line.usage);
                 } else {
-                    due.push(Due { by, item, answer: Arc::clone(&answer) });
+                    due.push(PendingAssessment { by, item, answer: Arc::clone(&answer) });
                 }
             }
         }
-        let label = format!("{}, assessing", contestant.label);
+        let label = format!("{}, assessing", system.label);
         let mut tick = Tick::new(&label, taken_over + due.len(), taken_over);
         (self.progress)(&tick);
         let jobs = due.into_iter().map(|due| {
             let item = self.data.items[due.item].clone();
-            let cx = (self.bench.open)(&item, &self.meter);
+            let cx = (self.bench.open)(&item, &self.runner.budget);
             assessed(assessors[due.by].clone(), item, due, cx)
         });
         each(self.runner.concurrency, jobs, |Done { due, line, trace }| {
-            let (sheet, scheme) = (&mut sheets[due.by], assessors[due.by].scheme);
+            let (builder, scheme) = (&mut builders[due.by], assessors[due.by].scheme);
             let item = &self.data.items[due.item];
-            files.keep_beside(item, &contestant.fingerprint, &trace, scheme.name())?;
+            files.store_assessment(item, &system.fingerprint, &trace, scheme.name())?;
             tick.count(line.is_err());
             match line {
                 Ok(line) => {
-                    kept.keep(&line)?;
-                    sheet.enter(due.item, line.marks, line.usage);
+                    stored.store(&line)?;
+                    builder.enter(due.item, line.marks, line.usage);
                 }
-                Err(kind) => sheet.failed(kind),
+                Err(kind) => builder.failed(kind),
             }
             (self.progress)(&tick);
             Ok(())
         })
         .await?;
-        Ok(sheets.into_iter().map(Sheet::close).collect())
+        Ok(builders.into_iter().map(AssessmentBuilder::close).collect())
     }
 }
 
-async fn assessed(by: Assessor, item: Item, due: Due, cx: Cx) -> Done {
+async fn assessed(by: Assessor, item: Item, due: PendingAssessment, cx: Cx) -> Done {
     let answer = Answer::clone(&due.answer);
     let fingerprint = by.fingerprint_of(&item, &answer);
     let question = item.question.id.clone();
-    let asked = caught((by.ask)(item, answer, cx.clone())).await;
+    let reply = caught((by.ask)(item, answer, cx.clone())).await;
     let trace = cx.trace();
-    // The trace says more of a failure.
-    let marks = match asked {
+    // The trace has more about a failure.
+    let marks = match reply {
         Ok(Ok(marks)) => Ok(marks),
         Ok(Err(error)) => Err(error.kind().to_owned()),
         Err(_) => Err("panic".to_owned()),
     };
-    let line = marks.map(|marks| Assessed {
+    let line = marks.map(|marks| AssessmentLine {
         version: LINE_VERSION,
         question,
         scheme: by.scheme,

@@ -1,4 +1,4 @@
-//! Asking a model whether answers are right, and keeping what it ruled.
+//! Asking a model whether answers are right, and storing its rulings.
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,22 +7,13 @@ use futures::future::BoxFuture;
 use halma_core::{Answer, Cx, Error, Trace, UsageTotal};
 use serde::{Deserialize, Serialize};
 
-use super::Bench;
+use crate::data::Item;
+use crate::error::EvalError;
+use crate::fingerprint::fingerprint;
 use crate::jobs::caught;
 use crate::journal::{Journal, LINE_VERSION};
-use crate::judge::{Case, Judgement, Protocol, judge};
+use crate::judge::{Case, Judgement, Protocol, Ruling, judge};
 use crate::record::file_name;
-use crate::{EvalError, Item, fingerprint};
-
-/// What a judge ruled on an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ruling {
-    Right,
-    Wrong,
-    /// Its reply could not be read, also when it was asked again: counted apart.
-    Unreadable,
-}
 
 /// Asks a model, through a context of its own, whether the answer is right. An
 /// [`Error::BadReply`] is an unreadable ruling; any other error is a failure, and the next run
@@ -37,9 +28,9 @@ pub struct Judge {
     pub fingerprint: String,
 }
 
-/// A ruling as it is kept, one line of `OUT/<label>.judged.jsonl`.
+/// A ruling as it is stored, one line of `OUT/<label>.judged.jsonl`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Judged {
+pub(crate) struct RulingLine {
     pub(crate) version: u32,
     pub(crate) question: String,
     /// Of the judge, the question, its gold answers and the answer.
@@ -48,9 +39,9 @@ pub(crate) struct Judged {
     pub(crate) usage: UsageTotal,
 }
 
-/// What came of asking the judge: nothing to keep when it could not be asked.
-pub(crate) struct Hearing {
-    pub(crate) judged: Option<Judged>,
+/// The judge's reply: there is no ruling when it could not be asked.
+pub(crate) struct JudgeReply {
+    pub(crate) judged: Option<RulingLine>,
     pub(crate) trace: Trace,
 }
 
@@ -70,7 +61,7 @@ impl Judge {
             })
         });
         let protocol = serde_json::json!(protocol).to_string();
-        Self { ask, fingerprint: crate::fingerprint([protocol.as_str(), fingerprint]) }
+        Self { ask, fingerprint: crate::fingerprint::fingerprint([protocol.as_str(), fingerprint]) }
     }
 
     pub(crate) fn fingerprint_of(&self, item: &Item, answer: &Answer) -> String {
@@ -78,74 +69,78 @@ impl Judge {
         fingerprint(fixed.into_iter().chain(item.answers.iter().map(String::as_str)))
     }
 
-    pub(crate) async fn hear(&self, item: &Item, answer: &Answer, cx: Cx) -> Hearing {
-        let asked = caught((self.ask)(item.clone(), answer.clone(), cx.clone())).await;
+    pub(crate) async fn rule(&self, item: &Item, answer: &Answer, cx: Cx) -> JudgeReply {
+        let reply = caught((self.ask)(item.clone(), answer.clone(), cx.clone())).await;
         let trace = cx.trace();
-        let ruling = match asked {
+        let ruling = match reply {
             Ok(Ok(ruling)) => Some(ruling),
             Ok(Err(Error::BadReply { .. })) => Some(Ruling::Unreadable),
             // Counted as failed judgements; the trace says why.
             Ok(Err(_)) | Err(_) => None,
         };
-        let judged = ruling.map(|ruling| Judged {
+        let judged = ruling.map(|ruling| RulingLine {
             version: LINE_VERSION,
             question: item.question.id.clone(),
             fingerprint: self.fingerprint_of(item, answer),
             ruling,
             usage: trace.usage(),
         });
-        Hearing { judged, trace }
+        JudgeReply { judged, trace }
     }
 }
 
-/// The rulings of one contestant's answers, in memory and on disk.
+/// The rulings of one system's answers, in memory and on disk.
 #[derive(Default)]
-pub(crate) struct Court {
-    journal: Option<Journal<Judged>>,
-    known: HashMap<(String, String), (Ruling, UsageTotal)>,
+pub(crate) struct RulingStore {
+    journal: Option<Journal<RulingLine>>,
+    rulings: HashMap<(String, String), (Ruling, UsageTotal)>,
     judge: Option<Judge>,
 }
 
-impl Court {
-    pub(crate) fn open(out: Option<&Path>, label: &str, bench: &Bench) -> Result<Self, EvalError> {
-        let mut court = Self { judge: bench.judge.clone(), ..Self::default() };
-        if let (Some(out), Some(_)) = (out, &court.judge) {
+impl RulingStore {
+    pub(crate) fn open(
+        out: Option<&Path>,
+        label: &str,
+        judge: Option<&Judge>,
+    ) -> Result<Self, EvalError> {
+        let mut rulings = Self { judge: judge.cloned(), ..Self::default() };
+        if let (Some(out), Some(_)) = (out, &rulings.judge) {
             let file = out.join(format!("{}.judged.jsonl", file_name(label)));
-            let known = &mut court.known;
-            court.journal = Some(Journal::<Judged>::open_each(&file, |line| {
+            let known = &mut rulings.rulings;
+            rulings.journal = Some(Journal::<RulingLine>::open_each(&file, |line| {
                 known.insert((line.question, line.fingerprint), (line.ruling, line.usage));
             })?);
         }
-        Ok(court)
+        Ok(rulings)
     }
 
     /// The judge, if this answer needs one and has no ruling yet. An abstention says nothing that
     /// could be judged.
-    pub(crate) fn must_hear(&self, item: &Item, answer: &Answer) -> Option<&Judge> {
+    pub(crate) fn needs_ruling(&self, item: &Item, answer: &Answer) -> Option<&Judge> {
         let judge = self.judge.as_ref().filter(|_| !answer.abstained)?;
-        self.known(judge, item, answer).is_none().then_some(judge)
+        self.find(judge, item, answer).is_none().then_some(judge)
     }
 
     pub(crate) fn ruling(&self, item: &Item, answer: &Answer) -> Option<(Ruling, UsageTotal)> {
         let judge = self.judge.as_ref().filter(|_| !answer.abstained)?;
-        self.known(judge, item, answer)
+        self.find(judge, item, answer)
     }
 
-    pub(crate) fn sits(&self) -> bool {
+    pub(crate) fn is_enabled(&self) -> bool {
         self.judge.is_some()
     }
 
-    fn known(&self, judge: &Judge, item: &Item, answer: &Answer) -> Option<(Ruling, UsageTotal)> {
+    fn find(&self, judge: &Judge, item: &Item, answer: &Answer) -> Option<(Ruling, UsageTotal)> {
         let key = (item.question.id.clone(), judge.fingerprint_of(item, answer));
-        self.known.get(&key).copied()
+        self.rulings.get(&key).copied()
     }
 
-    pub(crate) fn keep(&mut self, judged: Judged) -> Result<(), EvalError> {
+    pub(crate) fn store(&mut self, judged: RulingLine) -> Result<(), EvalError> {
         if let Some(journal) = &mut self.journal {
             journal.append(&judged)?;
         }
         let key = (judged.question, judged.fingerprint);
-        self.known.insert(key, (judged.ruling, judged.usage));
+        self.rulings.insert(key, (judged.ruling, judged.usage));
         Ok(())
     }
 }

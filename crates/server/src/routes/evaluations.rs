@@ -1,5 +1,5 @@
-//! Evaluations that lie in the folders of `serve.evaluations`, as `halma eval` wrote them. They
-//! hold questions and answers of whatever was evaluated, so that an administrator reads them.
+//! Evaluations in the folders of `serve.evaluations`, as `halma eval` wrote them. They hold
+//! questions and answers of what was evaluated, so that only an administrator may read them.
 use std::path::{Path, PathBuf};
 
 use axum::Json;
@@ -8,6 +8,7 @@ use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use chrono::{DateTime, Utc};
+use halma_eval::{AnswerOutcome, Comparison, Report, Resampling, Side, question_detail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -19,7 +20,7 @@ use crate::json::{Params, Part};
 use crate::listing::Items;
 use crate::problem::Problem;
 
-/// Folders are looked into so deep.
+/// How deep folders are searched.
 const DEEPEST: usize = 4;
 
 /// The page of a report has its script and style in itself, and loads nothing.
@@ -44,54 +45,48 @@ pub(crate) struct EvaluationLine {
 pub(crate) struct RunLine {
     strategy: String,
     label: String,
-    /// Means over the questions, as `report.json` has them.
-    metrics: Value,
-    usage: Value,
-    tokens: Value,
+    /// By column, as `report.json` has them.
+    values: Value,
 }
 
-/// An evaluation's folder, by an id that no client makes up.
-struct Found {
+/// An evaluation's folder, by an id that clients cannot choose.
+struct Evaluation {
     id: String,
     folder: PathBuf,
 }
 
-fn found(app: &Shared) -> Vec<Found> {
+fn evaluations(app: &Shared) -> Vec<Evaluation> {
     let mut folders = vec![];
     for root in &app.config.evaluations {
-        look(root, DEEPEST, &mut folders);
+        collect(root, DEEPEST, &mut folders);
     }
     folders.sort();
     folders.dedup();
     let id =
         |folder: &Path| blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex()[..16].into();
-    folders.into_iter().map(|folder| Found { id: id(&folder), folder }).collect()
+    folders.into_iter().map(|folder| Evaluation { id: id(&folder), folder }).collect()
 }
 
-fn look(folder: &Path, deep: usize, folders: &mut Vec<PathBuf>) {
+fn collect(folder: &Path, depth: usize, folders: &mut Vec<PathBuf>) {
     if folder.join("report.json").is_file() {
         folders.push(folder.to_owned());
     }
-    if deep == 0 {
+    if depth == 0 {
         return;
     }
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-        look(&entry.path(), deep - 1, folders);
+        collect(&entry.path(), depth - 1, folders);
     }
 }
 
 fn one(app: &Shared, id: &str) -> Result<PathBuf, Problem> {
-    let found = found(app).into_iter().find(|found| found.id == id);
-    Ok(found.ok_or_else(|| Problem::not_found("such evaluation"))?.folder)
+    let evaluation = evaluations(app).into_iter().find(|evaluation| evaluation.id == id);
+    Ok(evaluation.ok_or_else(|| Problem::not_found("such evaluation"))?.folder)
 }
 
-fn report(folder: &Path) -> Result<Value, Problem> {
-    let text = std::fs::read(folder.join("report.json")).map_err(|e| Problem::internal(&e))?;
-    serde_json::from_slice(&text).map_err(|e| {
-        Problem::unfit(format!("its report.json cannot be read: {e}"))
-            .hint("run `halma eval` again with the same --out")
-    })
+fn read(folder: &Path) -> Result<Report, Problem> {
+    Report::open(folder).map_err(|error| Problem::unfit(error.to_string()))
 }
 
 /// Evaluations, newest first.
@@ -102,7 +97,8 @@ pub(crate) async fn list(
     MayAdmin(_caller): MayAdmin,
 ) -> Result<Json<Items<EvaluationLine>>, Problem> {
     run_blocking(move || {
-        let mut lines: Vec<EvaluationLine> = found(&app).into_iter().filter_map(line).collect();
+        let mut lines: Vec<EvaluationLine> =
+            evaluations(&app).into_iter().filter_map(line).collect();
         lines.sort_by_key(|line| std::cmp::Reverse(line.at));
         Ok(Json(Items::whole(lines)))
     })
@@ -110,23 +106,20 @@ pub(crate) async fn list(
 }
 
 /// `None` for a report that cannot be read.
-fn line(found: Found) -> Option<EvaluationLine> {
-    let report = report(&found.folder).ok()?;
-    let about = std::fs::metadata(found.folder.join("report.json")).ok()?;
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let run = |run: &Value| RunLine {
-        strategy: text(&run["strategy"]),
-        label: text(&run["label"]),
-        metrics: run["metrics"].clone(),
-        usage: run["usage"].clone(),
-        tokens: run["tokens"].clone(),
+fn line(evaluation: Evaluation) -> Option<EvaluationLine> {
+    let report = read(&evaluation.folder).ok()?;
+    let about = std::fs::metadata(evaluation.folder.join("report.json")).ok()?;
+    let run = |run: halma_eval::Run| RunLine {
+        strategy: run.strategy,
+        label: run.label,
+        values: json!(run.values),
     };
     Some(EvaluationLine {
-        id: found.id,
-        dataset: text(&report["dataset"]),
-        n: report["n"].as_u64().unwrap_or_default(),
+        id: evaluation.id,
+        dataset: report.dataset,
+        n: report.n as u64,
         at: about.modified().ok().map(DateTime::from),
-        runs: report["runs"].as_array()?.iter().map(run).collect(),
+        runs: report.runs.into_iter().map(run).collect(),
     })
 }
 
@@ -139,8 +132,51 @@ pub(crate) async fn get(
     State(app): State<Shared>,
     MayAdmin(_caller): MayAdmin,
     Part(id): Part<String>,
+) -> Result<Json<Report>, Problem> {
+    run_blocking(move || read(&one(&app, &id)?).map(Json)).await
+}
+
+/// The report with what a viewer shows and does not compute itself: comparisons with the first
+/// run, notes, the names of the causes of errors.
+#[utoipa::path(get, path = "/api/v1/evaluations/{id}/view", tag = "evaluations",
+    params(("id" = String, Path)),
+    responses((status = 200, body = Object, content_type = "application/json"),
+        (status = 404, body = Problem)))]
+pub(crate) async fn view(
+    State(app): State<Shared>,
+    MayAdmin(_caller): MayAdmin,
+    Part(id): Part<String>,
 ) -> Result<Json<Value>, Problem> {
-    run_blocking(move || report(&one(&app, &id)?).map(Json)).await
+    run_blocking(move || Ok(Json(json!(read(&one(&app, &id)?)?.view())))).await
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct OneQuestion {
+    /// The id of the question.
+    question: String,
+}
+
+/// One question of an evaluation: its gold answers, and the answer and trace of each run.
+#[utoipa::path(get, path = "/api/v1/evaluations/{id}/question", tag = "evaluations",
+    params(("id" = String, Path), OneQuestion),
+    responses((status = 200, body = Object, content_type = "application/json"),
+        (status = 404, body = Problem)))]
+pub(crate) async fn question(
+    State(app): State<Shared>,
+    MayAdmin(_caller): MayAdmin,
+    Part(id): Part<String>,
+    Params(OneQuestion { question }): Params<OneQuestion>,
+) -> Result<Json<Value>, Problem> {
+    run_blocking(move || {
+        let folder = one(&app, &id)?;
+        let detail = question_detail(&folder, &read(&folder)?, &question)
+            .map_err(|error| Problem::unfit(error.to_string()))?;
+        let detail = detail.ok_or_else(|| Problem::not_found(&format!("question `{question}`")))?;
+        Ok(Json(json!(detail)))
+    })
+    .await
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -155,22 +191,25 @@ pub(crate) struct Two {
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Compared {
+    /// The comparison as `halma eval compare --json` prints it; `null` where the runs have no
+    /// scored question in common.
+    #[schema(value_type = Option<Object>)]
+    comparison: Option<Comparison>,
     flips: Vec<Flip>,
 }
 
-/// A question that one of two runs got right and the other did not.
+/// A question that one of two runs answered rightly and the other did not.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Flip {
     question: String,
     kind: Option<String>,
-    /// `right`, `wrong`, `abstained`, `failed` or `unasked`.
-    a: String,
-    b: String,
-    /// What the two answered, as far as it is kept.
-    answers: Vec<Value>,
+    #[schema(value_type = String)]
+    a: AnswerOutcome,
+    #[schema(value_type = String)]
+    b: AnswerOutcome,
 }
 
-/// Questions that came out differently in two runs of an evaluation.
+/// Two runs of an evaluation, question by question.
 #[utoipa::path(get, path = "/api/v1/evaluations/{id}/compare", tag = "evaluations",
     params(("id" = String, Path), Two),
     responses((status = 200, body = Compared), (status = 404, body = Problem)))]
@@ -181,39 +220,32 @@ pub(crate) async fn compare(
     Params(two): Params<Two>,
 ) -> Result<Json<Compared>, Problem> {
     run_blocking(move || {
-        let report = report(&one(&app, &id)?)?;
-        let run = |label: &str| {
-            let mut runs = report["runs"].as_array().into_iter().flatten();
-            runs.find(|run| run["label"] == label)
-                .ok_or_else(|| Problem::not_found(&format!("run `{label}`")))
+        let report = read(&one(&app, &id)?)?;
+        let side = |label: &str| {
+            let side = Side::select(&report, Some(label));
+            side.map_err(|_| Problem::not_found(&format!("run `{label}`")))
         };
-        Ok(Json(Compared { flips: flips(&report, run(&two.a)?, run(&two.b)?) }))
+        let (a, b) = (side(&two.a)?, side(&two.b)?);
+        let comparison = halma_eval::compare(a, b, Resampling::default()).ok();
+        Ok(Json(Compared { comparison, flips: flips(a, b) }))
     })
     .await
 }
 
-fn flips(report: &Value, a: &Value, b: &Value) -> Vec<Flip> {
-    let questions = report["questions"].as_array().into_iter().flatten();
-    let fate = |run: &Value, at: usize| {
-        run["results"][at]["fate"].as_str().unwrap_or("unasked").to_owned()
+fn flips(a: Side<'_>, b: Side<'_>) -> Vec<Flip> {
+    let flip = |flip: halma_eval::Flip| Flip {
+        question: flip.question.id.clone(),
+        kind: flip.question.kind.clone(),
+        a: flip.a,
+        b: flip.b,
     };
-    let flip = |(at, question): (usize, &Value)| {
-        let (in_a, in_b) = (fate(a, at), fate(b, at));
-        ((in_a == "right") != (in_b == "right")).then(|| Flip {
-            question: question["id"].as_str().unwrap_or_default().to_owned(),
-            kind: question["kind"].as_str().map(str::to_owned),
-            a: in_a,
-            b: in_b,
-            answers: [a, b].iter().map(|run| json!(run["results"][at]["answer"])).collect(),
-        })
-    };
-    questions.enumerate().filter_map(flip).collect()
+    halma_eval::flips(a, b).into_iter().map(flip).collect()
 }
 
-/// An evaluation's page, `report.html`.
+/// The viewer of an evaluation as one file, `report.html`.
 #[utoipa::path(get, path = "/api/v1/evaluations/{id}/page", tag = "evaluations",
     params(("id" = String, Path)),
-    responses((status = 200, description = "The page", content_type = "text/html"),
+    responses((status = 200, description = "The viewer", content_type = "text/html"),
         (status = 404, body = Problem)))]
 pub(crate) async fn page(
     State(app): State<Shared>,
@@ -230,21 +262,4 @@ pub(crate) async fn page(
         Ok((headers, page).into_response())
     })
     .await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_questions_that_came_out_differently_are_told() {
-        let results =
-            |fates: [&str; 3]| json!({"results": fates.map(|fate| json!({"fate": fate}))});
-        let report =
-            json!({"questions": [{"id": "q1"}, {"id": "q2", "kind": "bridge"}, {"id": "q3"}]});
-        let (a, b) = (results(["right", "right", "wrong"]), results(["right", "wrong", "failed"]));
-        let flips = flips(&report, &a, &b);
-        assert_eq!(flips.len(), 1);
-        assert_eq!((flips[0].question.as_str(), flips[0].b.as_str()), ("q2", "wrong"));
-    }
 }

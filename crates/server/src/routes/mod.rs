@@ -91,6 +91,8 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(usage::usage))
         .routes(routes!(evaluations::list))
         .routes(routes!(evaluations::get))
+        .routes(routes!(evaluations::view))
+        .routes(routes!(evaluations::question))
         .routes(routes!(evaluations::compare))
         .routes(routes!(evaluations::page))
         .routes(routes!(keys::list, keys::create))

@@ -49,6 +49,8 @@ const ROUTES: &[(&str, &str, Option<Scope>)] = &[
     ("get", "/api/v1/evaluations/{id}", Some(Scope::Admin)),
     ("get", "/api/v1/evaluations/{id}/compare", Some(Scope::Admin)),
     ("get", "/api/v1/evaluations/{id}/page", Some(Scope::Admin)),
+    ("get", "/api/v1/evaluations/{id}/question", Some(Scope::Admin)),
+    ("get", "/api/v1/evaluations/{id}/view", Some(Scope::Admin)),
     ("get", "/api/v1/keys", Some(Scope::Admin)),
     ("post", "/api/v1/keys", Some(Scope::Admin)),
     ("delete", "/api/v1/keys/{id}", Some(Scope::Admin)),

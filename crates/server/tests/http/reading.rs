@@ -1,4 +1,5 @@
 //! Everything that can be read: strategies, search, nodes, tables, prompts, models, the web UI.
+use halma_core::{Budget, UsageTotal};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -100,11 +101,20 @@ async fn an_evaluation_is_listed_compared_and_shown() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("small");
     std::fs::create_dir(&out).unwrap();
-    let run = |label: &str, fates: [&str; 2]| {
-        let results = fates.map(|fate| json!({"fate": fate}));
-        json!({"strategy": label, "label": label, "metrics": {"em": 0.5}, "results": results})
+    let run = |label: &str, outcomes: [&str; 2]| {
+        let results = outcomes.map(|outcome| json!({"outcome": outcome, "values": {"em": 0.5}}));
+        json!({"strategy": label, "label": label, "settings": {}, "fingerprint": "f",
+            "profile": "squad", "metric": {"span": "squad"}, "values": {"em": 0.5},
+            "retrieval": {}, "abstained": 0, "failed": 0, "failed_by_kind": {}, "failures": [],
+            "unasked": 0, "partial": 0, "taken_over": 0, "retrieval_failed": 0, "malformed": 0,
+            "searches": [], "usage": UsageTotal::default(),
+            "tokens": {"prompt": 1, "completion": 1}, "by_kind": {}, "by_hops": {},
+            "error_analysis": {}, "components": [], "models": {}, "prompts": {},
+            "results": results})
     };
-    let report = json!({"dataset": "small", "n": 2, "questions": [{"id": "q1"}, {"id": "q2"}],
+    let report = json!({"format_version": 3, "halma": "0.1.0", "dataset": "small", "n": 2,
+        "base": "b", "budget": Budget::default(), "columns": [], "refused": [],
+        "questions": [{"id": "q1", "text": "Who?"}, {"id": "q2", "text": "Where?"}],
         "runs": [run("naive", ["right", "wrong"]), run("kar3", ["right", "right"])]});
     std::fs::write(out.join("report.json"), report.to_string()).unwrap();
     std::fs::write(out.join("report.html"), "<title>small</title>").unwrap();
@@ -114,9 +124,22 @@ async fn an_evaluation_is_listed_compared_and_shown() {
     let listed = world.get_json("/api/v1/evaluations").await;
     let id = listed["items"][0]["id"].as_str().unwrap();
     assert_eq!(listed["items"][0]["runs"][1]["label"], "kar3");
-    assert_eq!(world.get_json(&format!("/api/v1/evaluations/{id}")).await, report);
+    assert_eq!(listed["items"][0]["runs"][1]["values"]["em"], 0.5);
+    let read = world.get_json(&format!("/api/v1/evaluations/{id}")).await;
+    assert_eq!((&read["dataset"], &read["runs"][1]["label"]), (&json!("small"), &json!("kar3")));
+    let view = world.get_json(&format!("/api/v1/evaluations/{id}/view")).await;
+    assert_eq!(view["comparisons"][0]["gained"], json!(["q2"]));
     let path = format!("/api/v1/evaluations/{id}/compare?a=naive&b=kar3");
-    assert_eq!(world.get_json(&path).await["flips"][0]["question"], "q2");
+    let compared = world.get_json(&path).await;
+    assert_eq!(
+        (&compared["flips"][0]["question"], &compared["flips"][0]["a"]),
+        (&json!("q2"), &json!("wrong"))
+    );
+    assert_eq!(compared["comparison"]["paired"], 2);
+    let question = world.get_json(&format!("/api/v1/evaluations/{id}/question?question=q2")).await;
+    assert_eq!((&question["id"], &question["runs"][1]["trace"]), (&json!("q2"), &json!(null)));
+    let missing = world.get(&format!("/api/v1/evaluations/{id}/question?question=q3")).await;
+    assert_eq!(missing.status(), 404);
     let page = world.get(&format!("/api/v1/evaluations/{id}/page")).await;
     let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
     assert!(policy.contains("sandbox") && policy.contains("default-src 'none'"));

@@ -1,5 +1,5 @@
 // The part of the API under /api/v1 that the web UI calls.
-import { compare, line as evaluation, report } from "./evaluation.mjs";
+import { compare, line as evaluation, question, report, view } from "./evaluation.mjs";
 import { play, total } from "./plays.mjs";
 import * as world from "./world.mjs";
 
@@ -190,6 +190,8 @@ const ROUTES = [
   ["GET", /^\/workspaces$/, () => ({ items: [{ name: "default", documents: state.documents.length, created: "2026-01-02T10:00:00Z" }] })],
   ["GET", /^\/evaluations$/, () => ({ items: [evaluation] })],
   ["GET", /^\/evaluations\/([^/]+)$/, () => report],
+  ["GET", /^\/evaluations\/([^/]+)\/view$/, () => view],
+  ["GET", /^\/evaluations\/([^/]+)\/question$/, (_, q) => question(q.get("question"))],
   ["GET", /^\/evaluations\/([^/]+)\/compare$/, (_, q) => compare(q.get("a"), q.get("b"))],
 ];
 

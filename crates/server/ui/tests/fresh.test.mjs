@@ -26,3 +26,17 @@ test("the committed build is up to date", { timeout: 300_000 }, async () => {
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test("the committed viewer of evaluations is what its source builds to", { timeout: 300_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "halma-viewer-"));
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  const committed = fileURLToPath(new URL("../../../eval/viewer/evaluate.html", import.meta.url));
+  try {
+    await build({ root, configFile: join(root, "vite.evaluation.config.ts"), logLevel: "error", build: { outDir: folder, emptyOutDir: true } });
+    assert.deepEqual(readdirSync(folder), ["evaluate.html"]);
+    const hint = "run `npm run build` and commit crates/eval/viewer/evaluate.html";
+    assert.ok(readFileSync(join(folder, "evaluate.html")).equals(readFileSync(committed)), hint);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -223,7 +223,7 @@ walk("evaluate: the list, or what to do to get one; charts and differences", asy
   if (!(await page.locator("tbody a").count())) return;
   await page.locator("tbody a").first().click();
   await page.getByRole("heading", { name: "Right answers over cost" }).waitFor();
-  await page.getByRole("link", { name: "The full report" }).waitFor();
+  await page.getByRole("link", { name: "Open as a file" }).waitFor();
 });
 
 walk("settings: models, a prompt edited and restored, usage statistics", async (page) => {

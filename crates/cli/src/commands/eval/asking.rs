@@ -5,21 +5,21 @@ use std::sync::{Arc, Mutex};
 use halma_core::{Meter, Mode};
 use halma_engine::{Engine, EngineError};
 use halma_eval::{
-    Bench, Contestant, DataSet, Format, Judge, Pool, Progress, Report, Runner, Tick,
+    Bench, DataSet, Format, Judge, Pool, Progress, Report, Runner, SystemUnderTest, Tick,
     forecast_table, load, recognise, sample, would_exceed,
 };
 use indicatif::ProgressBar;
 
-use super::base::Ground;
-use super::{assessing, contestants, retrieval};
+use super::base::EvaluationBase;
+use super::{assessing, retrieval, systems};
 use crate::args::{Common, EvalHow, EvalRun, ProtocolArg};
 use crate::commands::setup::{budget_flags, loaded, set_flags};
 use crate::view::{self, progress};
 
-/// So many refused records are named; `halma data check` names more.
+/// At most this many refused records are named; `halma data check` names more.
 const NAMED: usize = 10;
 
-/// Everything that asking takes, but the strategies.
+/// Everything that asking takes, except the strategies.
 pub(super) struct Session {
     pub(super) engine: Arc<Engine>,
     pub(super) data: DataSet,
@@ -31,7 +31,7 @@ pub(super) struct Session {
 
 impl Session {
     /// Reads the questions, makes or opens their base, and draws the sample. `out` is where the
-    /// report goes when nobody says otherwise.
+    /// report goes by default.
     pub(super) async fn open(
         (file, format): (&Path, Format),
         how: &EvalHow,
@@ -44,35 +44,35 @@ impl Session {
         flags.extend(budget_flags(&how.budget, "eval"));
         let config = loaded(common, flags)?.config;
         let schemes = assessing::schemes(&how.assess, &config)?;
-        let whole = Arc::new(Meter::new(config.budget.eval));
+        let budget = Arc::new(Meter::new(config.budget.eval));
         let out = how.out.clone().unwrap_or_else(|| out(&data.name));
-        let home = how.out.clone().unwrap_or_else(|| usual(&data.name));
-        let ground = Ground::of((file, how), &data, &home)?;
-        let (engine, mut origin) = ground.open(config, file, &data).await?;
+        let home = how.out.clone().unwrap_or_else(|| default_folder(&data.name));
+        let base = EvaluationBase::choose((file, how), &data, &home)?;
+        let (engine, mut origin) = base.open(config, file, &data).await?;
         let engine = Arc::new(engine);
         origin.sample = how.sample.map(|size| sample(&mut data, size as usize, how.seed));
         data.items.truncate(how.limit.map_or(usize::MAX, |limit| limit as usize));
         let concurrency = how.concurrency.into();
-        let runner = Runner { concurrency, out: Some(out.clone()), whole, origin };
-        let mut bench = bench(&engine, format.entry().pool)?;
+        let runner = Runner { concurrency, out: Some(out.clone()), budget, origin };
+        let mut bench = bench(&engine, &format.entry().searched)?;
         bench.judge = how.judge.map(|protocol| judge(&engine, protocol));
         bench.assessors = assessing::assessors(&engine, &schemes);
         Ok(Self { engine, data, runner, bench, out })
     }
 
-    /// Asks, reports, and writes the report; returns it with its page.
+    /// Asks, reports, and writes the report; returns it with its viewer.
     pub(super) async fn report(
         &self,
-        contestants: &[Contestant],
+        systems: &[SystemUnderTest],
     ) -> anyhow::Result<(Report, PathBuf)> {
-        let report = self.runner.run(&self.data, contestants, &self.bench, &bars()).await?;
+        let report = self.runner.run(&self.data, systems, &self.bench, &bars()).await?;
         let page = report.save(&self.out)?;
         Ok((report, page))
     }
 }
 
-/// The folder of an evaluation when nobody says otherwise.
-pub(super) fn usual(data: &str) -> PathBuf {
+/// The default folder of an evaluation.
+pub(super) fn default_folder(data: &str) -> PathBuf {
     PathBuf::from(".halma/eval").join(data)
 }
 
@@ -82,21 +82,21 @@ pub(crate) async fn run(args: EvalRun, common: &Common) -> anyhow::Result<()> {
         Some(format) => format,
         None => recognise(&file)?,
     };
-    let session = Session::open((&file, format), &args.how, common, usual).await?;
+    let session = Session::open((&file, format), &args.how, common, default_folder).await?;
     let Session { engine, data, runner, bench, out } = &session;
     if !args.retrieval.is_empty() {
         return retrieval::run(engine, data, (&args.retrieval, args.how.json)).await;
     }
-    let contestants = contestants::of(engine, &args.strategy, &args.grid)?;
+    let systems = systems::build(engine, &args.strategy, &args.grid)?;
     if args.estimate {
-        return estimate(runner, data, (&contestants, bench), &args).await;
+        return estimate(runner, data, (&systems, bench), &args).await;
     }
-    let (report, page) = session.report(&contestants).await?;
+    let (report, page) = session.report(&systems).await?;
     if args.how.json {
         return view::say_json(&report);
     }
     view::say(&format!(
-        "{}\n\nPage with plots and every question: {}\nAnswers, traces, JSON and Markdown: {}",
+        "{}\n\nViewer with charts and every question: {}\nAnswers, traces, JSON and Markdown: {}",
         report.table(),
         page.display(),
         out.display()
@@ -113,33 +113,33 @@ fn say_refused(data: &DataSet, file: &Path) {
     }
 }
 
-/// Says what the whole would take, after asking a few questions.
+/// Prints what the whole evaluation would take, after asking a few questions.
 async fn estimate(
     runner: &Runner,
     data: &DataSet,
-    (contestants, bench): (&[Contestant], &Bench),
+    (systems, bench): (&[SystemUnderTest], &Bench),
     args: &EvalRun,
 ) -> anyhow::Result<()> {
     let probe = (usize::from(args.probe), &bars());
-    assessing::say_not_in_it(bench);
-    let forecasts = runner.forecast(data, contestants, bench, probe).await?;
+    assessing::warn_not_estimated(bench);
+    let forecasts = runner.forecast(data, systems, bench, probe).await?;
     if args.how.json {
         return view::say_json(&forecasts);
     }
     view::say(&forecast_table(&forecasts))?;
-    if let Some(limit) = would_exceed(&forecasts, &runner.whole.budget()) {
-        view::warn(&format!("the evaluation would likely run out of {limit} before its end"));
+    if let Some(limit) = would_exceed(&forecasts, &runner.budget.budget()) {
+        view::warn(&format!("the evaluation would probably run out of {limit} before its end"));
     }
     Ok(())
 }
 
-fn bench(engine: &Arc<Engine>, pool: Pool) -> Result<Bench, EngineError> {
-    let asking = Arc::clone(engine);
-    let alone = pool == Pool::EachAlone;
+fn bench(engine: &Arc<Engine>, searched: &Pool) -> Result<Bench, EngineError> {
+    let opener = Arc::clone(engine);
+    let alone = *searched == Pool::EachAlone;
     Ok(Bench {
-        open: Arc::new(move |item, whole| {
+        open: Arc::new(move |item, budget| {
             let own = || item.contexts.iter().map(halma_eval::Passage::document).collect();
-            asking.cx_within(whole, alone.then(own))
+            opener.cx_within(budget, alone.then(own))
         }),
         retrieve: retrieval::searches(engine, Mode::Hybrid),
         fingerprint: engine.base_fingerprint()?,
@@ -151,22 +151,22 @@ fn bench(engine: &Arc<Engine>, pool: Pool) -> Result<Bench, EngineError> {
 fn judge(engine: &Engine, protocol: ProtocolArg) -> Judge {
     if engine.model("judge") == halma_engine::OFFLINE {
         view::warn(
-            "the judge is the offline model, which goes by words alone; name a model for the role \
+            "the judge is the offline model, which compares words only; name a model for the role \
              `judge` under [roles]",
         );
     }
     Judge::by_model(protocol.into(), &engine.judge_fingerprint())
 }
 
-/// One bar a contestant.
+/// One bar a system.
 fn bars() -> Progress {
-    let shown: Mutex<Option<(String, ProgressBar)>> = Mutex::new(None);
+    let current: Mutex<Option<(String, ProgressBar)>> = Mutex::new(None);
     Arc::new(move |tick: &Tick| {
-        let Ok(mut shown) = shown.lock() else { return };
-        if shown.as_ref().is_none_or(|(label, _)| *label != tick.label) {
-            *shown = Some((tick.label.clone(), progress::bar(&tick.label, tick.total as u64)));
+        let Ok(mut current) = current.lock() else { return };
+        if current.as_ref().is_none_or(|(label, _)| *label != tick.label) {
+            *current = Some((tick.label.clone(), progress::bar(&tick.label, tick.total as u64)));
         }
-        if let Some((_, bar)) = shown.as_ref() {
+        if let Some((_, bar)) = current.as_ref() {
             bar.set_position(tick.done as u64);
             if tick.failed > 0 {
                 bar.set_message(format!("{} ({} failed)", tick.label, tick.failed));

@@ -7,11 +7,14 @@ use halma_eval::{Assessor, Bench};
 use crate::args::SchemeArg;
 use crate::view;
 
-/// The schemes that were asked for, each once. The offline model knows none of them, which is told
-/// before a base is made or a question asked.
-pub(super) fn schemes(wanted: &[SchemeArg], config: &Config) -> Result<Vec<Scheme>, ConfigError> {
+/// The requested schemes, each once. The offline model supports none of them, which is
+/// an error before a base is made or a question asked.
+pub(super) fn schemes(
+    requested: &[SchemeArg],
+    config: &Config,
+) -> Result<Vec<Scheme>, ConfigError> {
     let mut schemes: Vec<Scheme> = vec![];
-    for scheme in wanted.iter().map(|wanted| Scheme::from(*wanted)) {
+    for scheme in requested.iter().map(|scheme| Scheme::from(*scheme)) {
         if !schemes.contains(&scheme) {
             schemes.push(scheme);
         }
@@ -22,10 +25,9 @@ pub(super) fn schemes(wanted: &[SchemeArg], config: &Config) -> Result<Vec<Schem
     Err(ConfigError {
         file: "--assess".into(),
         key: schemes.iter().map(|scheme| scheme.name()).collect::<Vec<_>>().join(","),
-        reason:
-            "the role `judge` is played by the offline model, which can rate, list or forecast \
-                 nothing; a language model is needed"
-                .into(),
+        reason: "the role `judge` is played by the offline model, which cannot rate, list or \
+                 forecast; a language model is needed"
+            .into(),
         hint: "describe one under [models] and name it for the role `judge` under [roles]".into(),
     })
 }
@@ -40,7 +42,7 @@ pub(super) fn assessors(engine: &Engine, schemes: &[Scheme]) -> Vec<Assessor> {
 }
 
 /// An estimate is of the answers alone.
-pub(super) fn say_not_in_it(bench: &Bench) {
+pub(super) fn warn_not_estimated(bench: &Bench) {
     let calls: u32 = bench.assessors.iter().map(|by| by.scheme.calls()).sum();
     if calls > 0 {
         let calls = view::plural(calls.into(), "call", "calls");

@@ -9,35 +9,35 @@ use crate::args::EvalHow;
 use crate::commands::setup::{create_or_open, open};
 use crate::view::{self, progress};
 
-/// Where the questions of a file of one's own are asked when nobody says otherwise.
+/// The default base for the user's own questions.
 const USUAL: &str = ".halma";
 
 /// What is searched.
-pub(super) enum Ground {
+pub(super) enum EvaluationBase {
     /// A base of the file's passages, made or completed here.
     Pool { kb: PathBuf, passages: PathBuf, force: bool },
-    /// A base that is there.
+    /// An existing base.
     Given(PathBuf),
-    /// An empty one: the questions hold what is needed, or nothing shall be searched.
+    /// An empty one: the questions hold what is needed, or `--no-kb` says so.
     Nothing(PathBuf),
 }
 
-impl Ground {
+impl EvaluationBase {
     /// `home` is where a base of the file's own passages lies.
-    pub(super) fn of(
+    pub(super) fn choose(
         (file, args): (&Path, &EvalHow),
         data: &DataSet,
         home: &Path,
     ) -> Result<Self, ConfigError> {
-        let (own, pool) = (home.join("base"), data.format.entry().pool);
+        let (own, pool) = (home.join("base"), &data.format.entry().searched);
         let brings = data.items.iter().any(|item| !item.contexts.is_empty());
         Ok(match &args.kb {
             _ if args.no_kb => Self::Nothing(own),
             None if brings => Self::pooled(own, args.force),
             Some(kb) if brings && !by_hand(kb) => Self::pooled(kb.clone(), args.force),
             Some(kb) => Self::Given(kb.clone()),
-            None if pool == Pool::Nothing => Self::Nothing(own),
-            None if data.format == Format::Own && Path::new(USUAL).is_dir() => {
+            None if *pool == Pool::Nothing => Self::Nothing(own),
+            None if data.format == Format::OWN && Path::new(USUAL).is_dir() => {
                 Self::Given(USUAL.into())
             }
             None => {
@@ -47,7 +47,7 @@ impl Ground {
                     reason: "the questions bring no passages to search".into(),
                     hint: format!(
                         "give --kb DIR, a base of {}, or --no-kb to ask without one",
-                        data.format.entry().searched()
+                        data.format.entry().searched_in_words()
                     ),
                 });
             }
@@ -65,15 +65,17 @@ impl Ground {
         file: &Path,
         data: &DataSet,
     ) -> anyhow::Result<(Engine, Origin)> {
-        let source = Source::of(file)?;
+        let source = Source::read(file)?;
         let mut origin = Origin { source: Some(source.clone()), ..Origin::default() };
         let engine = match self {
             Self::Given(kb) => open(config, kb)?,
             Self::Nothing(kb) => create_or_open(config, kb)?,
             Self::Pool { kb, passages, force } => {
                 if let Claim::Forced { built_from } = source.claim(kb, *force)? {
-                    let shown = kb.display();
-                    view::warn(&format!("{shown} was built from `{built_from}`: nothing is added"));
+                    let folder = kb.display();
+                    view::warn(&format!(
+                        "{folder} was built from `{built_from}`: nothing is added"
+                    ));
                     open(config, kb)?
                 } else {
                     let engine = create_or_open(config, kb)?;
@@ -92,16 +94,16 @@ fn by_hand(kb: &Path) -> bool {
         && std::fs::read_dir(kb).is_ok_and(|mut entries| entries.next().is_some())
 }
 
-/// The passages of all questions of the file as one base; what is there is not made again.
+/// The passages of all questions of the file as one base; existing parts are not made again.
 async fn fill(
     engine: &Engine,
     (file, data): (&Path, &DataSet),
     (kb, passages): (&Path, &Path),
 ) -> anyhow::Result<Option<halma_eval::Atomizing>> {
     let format = match data.format {
-        Format::Hotpotqa => InputFormat::Hotpotqa,
-        Format::TwoWiki => InputFormat::TwoWiki,
-        Format::Musique => InputFormat::Musique,
+        Format::HOTPOTQA => InputFormat::Hotpotqa,
+        Format::TWO_WIKI => InputFormat::TwoWiki,
+        Format::MUSIQUE => InputFormat::Musique,
         _ => InputFormat::Auto,
     };
     let input = match format {

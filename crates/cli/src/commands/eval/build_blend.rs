@@ -1,4 +1,4 @@
-//! `halma eval build-blend`: questions of one's own that need two sources of different sorts.
+//! `halma eval build-blend`: questions that need two sources of different kinds.
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,9 +32,9 @@ pub(super) async fn run(args: EvalBuildBlend, common: &Common) -> anyhow::Result
 }
 
 /// By the model of the role `proposer` where one is configured.
-fn wording(engine: &Engine, asked: Option<WordingArg>) -> Wording {
-    let by_rules = match asked {
-        Some(asked) => matches!(asked, WordingArg::Rules),
+fn wording(engine: &Engine, requested: Option<WordingArg>) -> Wording {
+    let by_rules = match requested {
+        Some(requested) => matches!(requested, WordingArg::Rules),
         None => engine.model("proposer") == OFFLINE,
     };
     if by_rules { Wording::Rules } else { Wording::Model }
@@ -66,7 +66,7 @@ fn write(file: &Path, built: &Built) -> anyhow::Result<()> {
     let lines = built.lines().context("the questions cannot be written as JSON")?;
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)
-            .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
+            .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;
     }
     std::fs::write(file, lines)
         .with_context(|| format!("{}: it cannot be written; give another --out", file.display()))

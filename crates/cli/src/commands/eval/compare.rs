@@ -15,11 +15,11 @@ pub(super) fn run(args: &EvalCompare) -> anyhow::Result<()> {
     let sides = if label.is_none() && other.is_none() {
         pairs(&one, &two)
     } else {
-        vec![(Side::of(&one, label)?, Side::of(&two, other)?)]
+        vec![(Side::select(&one, label)?, Side::select(&two, other)?)]
     };
     anyhow::ensure!(
         !sides.is_empty(),
-        "the two reports have no run of one name in common; say which with REPORT#LABEL"
+        "the two reports have no run label in common; select the runs with REPORT#LABEL"
     );
     let resampling = Resampling { resamples: args.resamples as usize, seed: args.seed };
     let compared: Result<Vec<Comparison>, _> =
@@ -32,7 +32,7 @@ pub(super) fn run(args: &EvalCompare) -> anyhow::Result<()> {
     view::say(&tables.join("\n\n"))
 }
 
-/// `REPORT#LABEL`; a folder may be called so itself.
+/// `REPORT#LABEL`; a folder may have such a name itself.
 fn parts(text: &str) -> (&str, Option<&str>) {
     if Path::new(text).exists() {
         return (text, None);

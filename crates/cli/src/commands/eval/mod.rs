@@ -4,9 +4,9 @@ mod assessing;
 mod base;
 mod build_blend;
 mod compare;
-mod contestants;
 mod preset;
 mod retrieval;
+mod systems;
 
 use crate::args::{Common, Eval, EvalCommand};
 

@@ -1,11 +1,11 @@
-//! `halma eval preset`: the tables of the papers, run on given files, our figures beside theirs.
+//! `halma eval preset`: the tables of the papers, run on given files, our figures next to theirs.
 use std::path::{Path, PathBuf};
 
 use halma_core::ConfigError;
 use halma_engine::Engine;
 use halma_eval::{
-    Beside, Contestant, Format, ListedRow, PRESETS, Preset, beside, fingerprint, preset,
-    preset_list, recognise,
+    Format, ListedRow, Preset, SideBySide, SystemUnderTest, fingerprint, preset, preset_list,
+    presets, recognise, side_by_side,
 };
 
 use super::asking::Session;
@@ -15,41 +15,41 @@ use crate::view;
 pub(super) async fn run(mut args: EvalPreset, common: &Common) -> anyhow::Result<()> {
     if args.name == "list" {
         return if args.how.json {
-            view::say_json(&PRESETS)
+            view::say_json(&presets())
         } else {
             view::say(preset_list().trim_end())
         };
     }
     let preset = preset(&args.name)?;
     if args.files.is_empty() {
-        let rows = preset.listed(&known());
+        let rows = preset.listed(&strategies());
         if args.how.json {
             return view::say_json(&rows);
         }
-        return view::say(preset.listing(&known()).trim_end());
+        return view::say(preset.listing(&strategies()).trim_end());
     }
     args.how.judge = args.how.judge.or(preset.judge.map(ProtocolArg::from));
-    // All of them first: a wrong one shall not be told after hours.
+    // All of them first, so that a wrong one is reported at once and not after hours.
     let mut files = vec![];
     for file in &args.files {
         files.push((file.as_path(), of_table(preset, file)?));
     }
-    let mut all: Vec<Beside> = vec![];
+    let mut all: Vec<SideBySide> = vec![];
     for (file, format) in files {
-        let out = |data: &str| PathBuf::from(".halma/eval/preset").join(preset.name).join(data);
+        let out = |data: &str| PathBuf::from(".halma/eval/preset").join(&preset.name).join(data);
         let session = Session::open((file, format), &args.how, common, out).await?;
-        let contestants = contestants(&session.engine, preset)?;
-        let (report, page) = session.report(&contestants).await?;
-        let compared = beside(preset, format, &report);
+        let systems = systems(&session.engine, preset)?;
+        let (report, page) = session.report(&systems).await?;
+        let compared = side_by_side(preset, format, &report);
         if !args.how.json {
-            view::say(&format!("{}\n\nPage: {}\n", compared.text(), page.display()))?;
+            view::say(&format!("{}\n\nViewer: {}\n", compared.text(), page.display()))?;
         }
         all.push(compared);
     }
     if args.how.json { view::say_json(&all) } else { Ok(()) }
 }
 
-fn known() -> Vec<&'static str> {
+fn strategies() -> Vec<&'static str> {
     halma_engine::strategies().iter().map(|entry| entry.name).collect()
 }
 
@@ -70,25 +70,25 @@ fn of_table(preset: &Preset, file: &Path) -> anyhow::Result<Format> {
     .into())
 }
 
-/// The rows that can be run here; the others are told in the table.
-fn contestants(engine: &Engine, preset: &Preset) -> anyhow::Result<Vec<Contestant>> {
-    let mut contestants: Vec<Contestant> = vec![];
-    for row in preset.listed(&known()).into_iter().filter(|row| row.missing.is_none()) {
+/// The rows that can be run here; the others are named in the table.
+fn systems(engine: &Engine, preset: &Preset) -> anyhow::Result<Vec<SystemUnderTest>> {
+    let mut systems: Vec<SystemUnderTest> = vec![];
+    for row in preset.listed(&strategies()).into_iter().filter(|row| row.missing.is_none()) {
         let ListedRow { strategy: Some(name), run: Some(label), settings: point, .. } = row else {
             continue;
         };
         // Two rows may be one run.
-        if contestants.iter().any(|other| other.label == label) {
+        if systems.iter().any(|other| other.label == label) {
             continue;
         }
-        match engine.strategy_with(name, &point) {
+        match engine.strategy_with(&name, &point) {
             Ok(strategy) => {
                 let fingerprint = fingerprint([engine.fingerprint(strategy.as_ref())?]);
-                contestants.push(Contestant { strategy, label, fingerprint, point });
+                systems.push(SystemUnderTest { strategy, label, fingerprint, point });
             }
             // A table is run as far as it can be.
             Err(error) => view::warn(&format!("{label} is left out: {error}; {}", error.hint)),
         }
     }
-    Ok(contestants)
+    Ok(systems)
 }

@@ -43,7 +43,8 @@ pub(super) async fn run(
             recall.n
         ));
         if recall.failed > 0 {
-            lines.push(format!("{mode}: {} searches failed and are in no mean", recall.failed));
+            lines
+                .push(format!("{mode}: {} searches failed and are not in any mean", recall.failed));
         }
     }
     view::say(&lines.join("\n"))

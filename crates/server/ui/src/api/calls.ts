@@ -104,9 +104,9 @@ export const usage = async (by: "day" | "key" | "strategy") =>
 
 export const evaluations = {
   list: async () => (await list<Record<string, unknown>>("/evaluations")).items,
-  get: (id: string) => json<unknown>(`/evaluations/${part(id)}`),
-  compare: (id: string, a: string, b: string) =>
-    json<unknown>(`/evaluations/${part(id)}/compare${query({ a, b })}`),
+  view: (id: string) => json<unknown>(`/evaluations/${part(id)}/view`),
+  question: (id: string, question: string) =>
+    json<unknown>(`/evaluations/${part(id)}/question${query({ question })}`),
   page: async (id: string, on: Options = {}) =>
     (await send(`/evaluations/${part(id)}/page`, { accept: "text/html", ...on })).blob(),
 };

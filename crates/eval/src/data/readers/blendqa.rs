@@ -1,0 +1,65 @@
+//! `BlendQA`: two sub-questions whose answers lie in two sources of different sorts: Wikipedia,
+//! a news page of the web, Wikidata.
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::data::answers;
+use crate::data::companion::CompanionFiles;
+use crate::data::item::Item;
+use crate::data::raw_record::{Fault, RawRecord, parse};
+use crate::metrics::GoldPassage;
+
+#[derive(Deserialize)]
+struct Record {
+    index: u64,
+    #[serde(rename = "type")]
+    kind: String,
+    question: String,
+    answers: Option<Value>,
+    short_answer: Option<Value>,
+    sub_source1: Value,
+    sub_source2: Value,
+}
+
+/// The three files count from 0 each, so the kind is a part of the id.
+pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
+    let record: Record = parse(raw)?;
+    let Some(answer) = record.answers.or(record.short_answer) else {
+        return Err("it has neither `answers` nor `short_answer`".to_owned().into());
+    };
+    let answers = answers::read(&answer)?;
+    let id = format!("{}-{}", record.kind, record.index);
+    let sources = [&record.sub_source1, &record.sub_source2];
+    Ok(Item {
+        gold: sources.into_iter().filter_map(gold).collect(),
+        hops: Some(2),
+        kind: Some(record.kind),
+        ..Item::new(id, record.question, answers)
+    })
+}
+
+/// The title of a page of Wikipedia, by its address, or of a document of the user's own base
+/// (`halma eval build-blend`); triples and other pages are not passages of a base that could be
+/// told by a title.
+fn gold(source: &Value) -> Option<GoldPassage> {
+    if source.get("source").and_then(Value::as_str) == Some("text") {
+        let title = source.get("title")?.as_str()?.to_owned();
+        return Some(GoldPassage { title, text: String::new() });
+    }
+    let (_, page) = source.as_str()?.split_once("wikipedia.org/wiki/")?;
+    let page = page.split(['#', '?']).next().unwrap_or(page);
+    Some(GoldPassage { title: unescaped(page).replace('_', " "), text: String::new() })
+}
+
+/// `%C3%A9` as `é`; what is not UTF-8 stays as it is.
+fn unescaped(page: &str) -> String {
+    let mut bytes = Vec::with_capacity(page.len());
+    let mut rest = page.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let hex = (first == b'%').then(|| after.get(..2)).flatten();
+        let byte = hex.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        bytes.push(byte.unwrap_or(first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| page.to_owned())
+}

@@ -1,0 +1,110 @@
+//! The user's own questions, one JSON object a line: `question` and `answers`, and whatever of the
+//! rest is known.
+use halma_core::AnswerKind;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::data::answers;
+use crate::data::companion::CompanionFiles;
+use crate::data::item::{Item, Passage};
+use crate::data::raw_record::{Fault, RawRecord, parse};
+use crate::metrics::GoldPassage;
+
+#[derive(Deserialize)]
+struct Record {
+    id: Option<Value>,
+    question: String,
+    #[serde(alias = "answer")]
+    answers: Option<Value>,
+    /// Texts, or objects with `title` and `text`.
+    #[serde(default)]
+    evidence: Vec<Evidence>,
+    kind: Option<String>,
+    hops: Option<u32>,
+    #[serde(default)]
+    options: Vec<String>,
+    answer_kind: Option<AnswerKind>,
+    #[serde(default = "yes")]
+    answerable: bool,
+    #[serde(default)]
+    contexts: Vec<Evidence>,
+    asked_at: Option<String>,
+    last: Option<f64>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Evidence {
+    Text(String),
+    Titled {
+        #[serde(default)]
+        title: String,
+        #[serde(default)]
+        text: String,
+    },
+}
+
+/// Without an `id` a question's number in the file is its id.
+pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
+    let record: Record = parse(raw)?;
+    let answers = match &record.answers {
+        None | Some(Value::Null) if !record.answerable => vec![],
+        Some(Value::Array(none)) if none.is_empty() && !record.answerable => vec![],
+        None => return Err("missing field `answers`".to_owned().into()),
+        Some(_) if !record.answerable => {
+            return Err("it has answers and says that it is not answerable".to_owned().into());
+        }
+        Some(value) => answers::read(value)?,
+    };
+    let id = match record.id {
+        None | Some(Value::Null) => format!("q{}", raw.record),
+        Some(Value::String(id)) => id,
+        Some(Value::Number(id)) => id.to_string(),
+        Some(_) => return Err("the id is neither a text nor a number".to_owned().into()),
+    };
+    let kind = record.answer_kind.unwrap_or_else(|| guessed(&record.options, &answers));
+    let mut gold = vec![];
+    for (i, evidence) in record.evidence.into_iter().enumerate() {
+        gold.push(passage(evidence).ok_or_else(|| format!("evidence {} is empty", i + 1))?);
+    }
+    let contexts = record.contexts.into_iter().filter_map(passage);
+    Ok(Item {
+        gold,
+        kind: record.kind,
+        hops: record.hops,
+        answerable: record.answerable,
+        contexts: contexts.map(|one| Passage::plain(one.title, one.text)).collect(),
+        asked_at: record.asked_at,
+        last: record.last,
+        ..Item::new(id, record.question, answers)
+            .with_answer_kind(kind)
+            .with_options(record.options)
+    })
+}
+
+fn passage(evidence: Evidence) -> Option<GoldPassage> {
+    let (title, text) = match evidence {
+        Evidence::Text(text) => (String::new(), text),
+        Evidence::Titled { title, text } => (title, text),
+    };
+    let empty = title.trim().is_empty() && text.trim().is_empty();
+    (!empty).then_some(GoldPassage { title, text })
+}
+
+/// What a question asks for, where its record does not say so.
+fn guessed(options: &[String], answers: &[String]) -> AnswerKind {
+    let closed = |answer: &String| ["yes", "no"].contains(&answer.to_lowercase().as_str());
+    match answers {
+        _ if !options.is_empty() => AnswerKind::Option,
+        [_, ..] if answers.iter().all(closed) => AnswerKind::YesNo,
+        [first, ..] if first.split_whitespace().count() > LONG => AnswerKind::Long,
+        _ => AnswerKind::Short,
+    }
+}
+
+/// A gold answer of more words than this is a sentence or more.
+const LONG: usize = 12;

@@ -1,0 +1,31 @@
+//! The report of an evaluation: its figures, its tables, its files.
+mod assemble;
+mod assessed;
+mod assessment;
+mod columns;
+mod markdown;
+mod model;
+mod notes;
+mod outcome;
+mod saved;
+mod scoring;
+mod table;
+#[cfg(test)]
+pub(crate) mod tests;
+mod values;
+
+pub(crate) use assemble::{JudgingCost, SystemResults};
+pub(crate) use assessment::AssessmentBuilder;
+pub use assessment::{Assessment, Criterion};
+pub(crate) use columns::Measure;
+pub use columns::{COLUMNS, Column, column};
+pub(crate) use markdown::{escaped, markdown_row};
+pub use model::{
+    Failure, GroupValues, Judgement, QuestionHead, QuestionResult, REPORT_VERSION, Report,
+    Retrieval, Run, Tokens,
+};
+pub(crate) use notes::questions;
+pub use outcome::{AnswerOutcome, ErrorCause};
+pub(crate) use scoring::result;
+pub(crate) use table::aligned;
+pub use values::{Better, ColumnHead, ValueFormat, Values};

@@ -1,0 +1,138 @@
+//! Running systems over a data set: several questions at once, every finished one stored, so that
+//! a second run asks nothing again.
+mod asking;
+mod assessing;
+mod collector;
+mod judging;
+mod run_files;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use halma_core::Meter;
+
+use crate::base_source::Source;
+use crate::components::Atomizing;
+use crate::data::{DataSet, Sample};
+use crate::error::EvalError;
+use crate::progress::Progress;
+use crate::report::{Report, Run};
+use crate::retrieval::retrieve_all;
+use crate::system::{OpenCx, Retrieve, SystemUnderTest};
+
+pub use assessing::{AskAssessor, Assessor};
+pub use judging::{AskJudge, Judge};
+pub(crate) use run_files::{journal, traces};
+
+/// What the systems are run against.
+#[derive(Clone)]
+pub struct Bench {
+    pub open: OpenCx,
+    pub retrieve: Retrieve,
+    /// Of the base: what was retrieved from another one is not reused.
+    pub fingerprint: String,
+    /// Rules on every answer, where there is one.
+    pub judge: Option<Judge>,
+    /// Assess every answer by criteria, no two by the same scheme.
+    pub assessors: Vec<Assessor>,
+}
+
+/// Where the questions and the base come from, for the report.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    pub source: Option<Source>,
+    pub sample: Option<Sample>,
+    pub atomizing: Option<Atomizing>,
+}
+
+/// Runs systems over data sets.
+#[derive(Debug, Clone)]
+pub struct Runner {
+    /// Questions at once; 0 is taken as 1.
+    pub concurrency: usize,
+    /// Where finished questions and traces are stored; without it nothing is, and a second run asks
+    /// everything again.
+    pub out: Option<PathBuf>,
+    /// The budget of all that this runner does together: every system and question, judging,
+    /// and what a forecast asks first. When it is spent no further question is begun, and the
+    /// report says which were not asked.
+    pub budget: Arc<Meter>,
+    pub origin: Origin,
+}
+
+/// Who receives what a measurement finds while it is under way.
+#[derive(Clone, Copy)]
+pub(crate) struct Reporting<'a> {
+    pub(crate) progress: &'a Progress,
+    /// Whether `report.json` is written to the folder.
+    pub(crate) saves: bool,
+}
+
+impl Default for Runner {
+    /// One question at once, nothing stored, no limits.
+    fn default() -> Self {
+        let budget = Arc::new(Meter::unlimited());
+        Self { concurrency: 1, out: None, budget, origin: Origin::default() }
+    }
+}
+
+impl Runner {
+    /// Asks every system every question that it has not answered yet, and reports on all.
+    ///
+    /// A question that fails is counted by the kind of its error and tried again by the next run;
+    /// only what makes the whole run senseless (the folder cannot be written, two systems of
+    /// one label) is an error. With a folder, `report.json` is written after each system, so
+    /// that a run that is stopped leaves what it had.
+    pub async fn run(
+        &self,
+        data: &DataSet,
+        systems: &[SystemUnderTest],
+        bench: &Bench,
+        progress: &Progress,
+    ) -> Result<Report, EvalError> {
+        self.measure(data, systems, bench, Reporting { progress, saves: true }).await
+    }
+
+    /// [`Runner::run`], which may leave the folder's report as it is.
+    pub(crate) async fn measure(
+        &self,
+        data: &DataSet,
+        systems: &[SystemUnderTest],
+        bench: &Bench,
+        reporting: Reporting<'_>,
+    ) -> Result<Report, EvalError> {
+        let Reporting { progress, saves } = reporting;
+        for (i, one) in systems.iter().enumerate() {
+            if systems[..i].iter().any(|other| other.label == one.label) {
+                return Err(EvalError::SameLabel { label: one.label.clone() });
+            }
+        }
+        if let Some(out) = &self.out {
+            run_files::make_folder(out)?;
+        }
+        let retrieved = retrieve_all(self, data, bench, progress).await?;
+        let mut report = self.empty_report(data, bench);
+        let round = asking::Round { runner: self, data, bench, progress };
+        for system in systems {
+            let results = round.answer_all(system).await?;
+            let run = Run::new(system, data, results, &retrieved);
+            if run.unasked > 0 {
+                report.spent = report.spent.or(self.budget.spent());
+            }
+            report.add(run);
+            if let Some(out) = self.out.as_ref().filter(|_| saves) {
+                report.save_json(out)?;
+            }
+        }
+        Ok(report)
+    }
+
+    fn empty_report(&self, data: &DataSet, bench: &Bench) -> Report {
+        let Origin { source, sample, atomizing } = self.origin.clone();
+        let report = Report::new(data, &bench.fingerprint, self.budget.budget());
+        Report { source, sample, atomizing, ..report }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,29 +1,25 @@
-//! Configuration → a running engine: the only place where things are put together.
+//! From a configuration to a running engine: the only crate that knows both the settings and their
+//! implementations.
 mod assemble;
 mod config;
 mod doctor;
+mod document_subset;
 mod engine;
 mod error;
-mod former;
-mod kg;
-mod load;
-mod needs;
-mod originals;
-mod parts;
-mod serve_config;
-mod serving;
-mod show;
-mod sources;
-mod traces;
-mod within;
+mod storage;
 
-pub use assemble::{Opened, fetch_weights};
+pub use assemble::{fetch_weights, list_prompts};
+pub use config::load::{Flags, Loaded, flag_value, load};
+pub use config::serve::ServeConfig;
+pub use config::show::{ShownValue, show};
 pub use config::{
     AskConfig, BudgetConfig, Config, EmbedderConfig, EmbedderKind, ModelConfig, OFFLINE, ROLES,
     SourcesConfig,
 };
 pub use doctor::{Finding, Health, examine};
-pub use engine::{Asked, Engine, SearchQuery, list_prompts};
+pub use engine::{
+    AskRequest, AskResult, Asking, ContextOptions, Engine, Exchange, KgShown, OnFinish, SearchQuery,
+};
 pub use error::EngineError;
 pub use halma_connect::kg::{
     KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,
@@ -33,20 +29,15 @@ pub use halma_connect::{
     WebResult, WebSearch, WebSettings,
 };
 pub use halma_kb::{
-    Base, Deleted, Details, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat,
-    ListQuery, Listed, Merge, MergeSide, Progress, Refused, Seen, Shown, SqlLimits, Stage,
-    StageEstimate, Stats, Step, TableLine, Unit, Verified, Watch, recognise,
+    Atoms, Base, Chunks, Deleted, Details, Entities, Estimate, ExportFormat, IndexOptions,
+    IndexReport, InputFormat, ListQuery, Listed, Merge, MergeSide, Progress, Refused, Seen, Shown,
+    SqlLimits, Stage, StageEstimate, Stats, Step, TableLine, Unit, Verified, Watch, recognise,
 };
 pub use halma_kb::{KbError, ListedDocument};
 pub use halma_strategies::Cost as StrategyCost;
 pub use halma_strategies::atomr;
-pub use kg::KgShown;
-pub use load::{Flags, Loaded, flag_value, load};
-pub use originals::{Original, Originals, safe_name};
-pub use serve_config::ServeConfig;
-pub use serving::Exchange;
-pub use show::{ShownValue, show};
-pub use traces::{KeptTrace, TraceBody, TraceHead, Traces};
+pub use storage::originals::{Original, Originals, safe_name};
+pub use storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
 
 /// The prompts of this crate.
 const PROMPTS: &[halma_core::PromptFile] = &[halma_core::PromptFile {
@@ -54,7 +45,7 @@ const PROMPTS: &[halma_core::PromptFile] = &[halma_core::PromptFile {
     text: include_str!("../prompts/chat/resolve.md"),
 }];
 
-/// The prompts of every crate that has some.
+/// The prompts of all crates.
 pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 5] {
     [
         PROMPTS,
@@ -65,7 +56,7 @@ pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 5] {
     ]
 }
 
-/// What a strategy takes for a question on average, where it was measured.
+/// The average cost of a question, for strategies that were measured.
 pub fn cost(strategy: &str) -> Option<&'static StrategyCost> {
     halma_strategies::COSTS.iter().find(|(name, _)| *name == strategy).map(|(_, cost)| cost)
 }

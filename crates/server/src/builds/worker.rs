@@ -3,7 +3,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chrono::Utc;
-use halma_core::Meter;
 use halma_engine::{EngineError, IndexOptions, IndexReport, Progress};
 use serde_json::{Value, json};
 
@@ -62,11 +61,10 @@ async fn run(workspace: &Workspace, mut build: Build, allowance: &Allowance) {
     };
     let folder = engine.originals().dir().to_owned();
     let key = build.key.as_deref();
-    let meter = key.and_then(|key| allowance.of_id(key, &workspace.usage));
-    let meter = meter.unwrap_or_else(|| Arc::new(Meter::unlimited()));
+    let parent = key.and_then(|key| allowance.of_id(key, &workspace.usage));
     let inputs = [folder.clone()];
     let done =
-        engine.index_within(&inputs, &options(build.uploads.as_deref()), progress, meter).await;
+        engine.index_within(&inputs, &options(build.uploads.as_deref()), progress, parent).await;
     if let Ok(report) = &done {
         let group = Group::today(build.key.as_deref().unwrap_or_default(), "index");
         workspace.usage.add(group, Used::of(report.usage, 0));

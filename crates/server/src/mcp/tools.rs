@@ -139,7 +139,7 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ErrorData> {
 
 async fn search(caller: &Caller, asked: SearchArguments) -> Result<Given, Problem> {
     let engine = caller.workspace.engine();
-    engine.accept(&asked.query)?;
+    engine.check_question(&asked.query)?;
     let query = SearchQuery {
         text: asked.query,
         layer: asked.layer.unwrap_or(Layer::Chunk),

@@ -68,7 +68,7 @@ fn about(answered: &Answered) -> Value {
 
 fn streamed(asking: Asking, model: String, include_usage: bool, request: RequestId) -> Response {
     let (send, events) = mpsc::unbounded_channel();
-    let (id, created) = (format!("chatcmpl-{}", asking.id), Utc::now().timestamp());
+    let (id, created) = (format!("chatcmpl-{}", asking.id()), Utc::now().timestamp());
     let chunk = move |choices: Value| {
         json!({"id": id, "object": "chat.completion.chunk", "created": created, "model": model,
             "choices": choices})

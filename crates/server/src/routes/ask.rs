@@ -62,7 +62,7 @@ fn streamed(
         Arc::new(move |event: &Event| tell(&send, "trace", event))
     };
     let asking = Asking::begin(app, caller, ask, Some(watcher))?;
-    tell(&send, "started", &serde_json::json!({"id": asking.id, "strategy": asking.strategy()}));
+    tell(&send, "started", &serde_json::json!({"id": asking.id(), "strategy": asking.strategy()}));
     let running = tokio::spawn(async move {
         match asking.run().await {
             Ok(answered) => {

@@ -19,7 +19,7 @@ pub(crate) struct Search {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     layer: Option<Layer>,
-    /// `bm25`, `dense`, `hybrid` (default) or `graph`.
+    /// `bm25`, `dense`, `hybrid` or `graph` (default).
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     mode: Option<Mode>,
@@ -47,7 +47,7 @@ pub(crate) async fn search(
     Body(search): Body<Search>,
 ) -> Result<Json<Found>, Problem> {
     let engine = caller.workspace.engine();
-    engine.accept(&search.text)?;
+    engine.check_question(&search.text)?;
     let query = SearchQuery {
         text: search.text,
         layer: search.layer.unwrap_or(Layer::Chunk),

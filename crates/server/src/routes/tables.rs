@@ -145,7 +145,7 @@ pub(crate) async fn sql(
 ) -> Result<Json<SqlResult>, Problem> {
     beside(move || {
         let engine = caller.workspace.engine();
-        engine.accept(&asked.sql)?;
+        engine.check_question(&asked.sql)?;
         let computed = engine.base().sql(&asked.sql, SqlLimits::default())?;
         let ids = |ids: &[halma_core::NodeId]| ids.iter().map(|id| id.0.clone()).collect();
         Ok(Json(SqlResult {

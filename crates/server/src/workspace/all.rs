@@ -61,7 +61,7 @@ impl Workspaces {
         let cell = Arc::clone(self.others().entry(name.to_owned()).or_default());
         let open = || async {
             let (engine, name) = (self.root.engine(), name.to_owned());
-            let open = move || Workspace::open(&name, &dir, engine.beside(&dir)?);
+            let open = move || Workspace::open(&name, &dir, engine.open_sibling(&dir)?);
             let opened = tokio::task::spawn_blocking(open).await;
             let workspace = Arc::new(opened.map_err(|e| Problem::internal(&e))??);
             begin(&workspace, &self.allowance);
@@ -133,7 +133,7 @@ impl Workspaces {
     /// Has all prompts read anew, as `config` says.
     pub(crate) fn put_prompts(&self, config: &Config) -> Result<(), Problem> {
         for workspace in self.open() {
-            workspace.put_engine(workspace.engine().with_prompts_of(config)?);
+            workspace.put_engine(workspace.engine().with_prompts(config)?);
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ impl Workspace {
         if halves.exists() {
             std::fs::remove_dir_all(&halves).map_err(failed)?;
         }
-        engine.originals().make().map_err(failed)?;
+        engine.originals().create().map_err(failed)?;
         Ok(Self {
             name: name.to_owned(),
             dir: dir.to_owned(),

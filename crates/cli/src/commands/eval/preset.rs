@@ -15,18 +15,18 @@ use crate::view;
 pub(super) async fn run(mut args: EvalPreset, common: &Common) -> anyhow::Result<()> {
     if args.name == "list" {
         return if args.how.json {
-            view::say_json(&PRESETS)
+            view::print_json(&PRESETS)
         } else {
-            view::say(preset_list().trim_end())
+            view::print(preset_list().trim_end())
         };
     }
     let preset = preset(&args.name)?;
     if args.files.is_empty() {
         let rows = preset.listed(&known());
         if args.how.json {
-            return view::say_json(&rows);
+            return view::print_json(&rows);
         }
-        return view::say(preset.listing(&known()).trim_end());
+        return view::print(preset.listing(&known()).trim_end());
     }
     args.how.judge = args.how.judge.or(preset.judge.map(ProtocolArg::from));
     // All of them first: a wrong one shall not be told after hours.
@@ -42,11 +42,11 @@ pub(super) async fn run(mut args: EvalPreset, common: &Common) -> anyhow::Result
         let (report, page) = session.report(&contestants).await?;
         let compared = beside(preset, format, &report);
         if !args.how.json {
-            view::say(&format!("{}\n\nPage: {}\n", compared.text(), page.display()))?;
+            view::print(&format!("{}\n\nPage: {}\n", compared.text(), page.display()))?;
         }
         all.push(compared);
     }
-    if args.how.json { view::say_json(&all) } else { Ok(()) }
+    if args.how.json { view::print_json(&all) } else { Ok(()) }
 }
 
 fn known() -> Vec<&'static str> {

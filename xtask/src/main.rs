@@ -5,7 +5,6 @@ mod documents;
 mod edges;
 mod lines;
 mod prompts;
-mod reference;
 mod shipped;
 mod tidy;
 mod world;

@@ -2,7 +2,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::{demo, documents, edges, lines, prompts, reference, world};
+use crate::{demo, documents, edges, lines, prompts, world};
 
 /// One thing that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,7 +78,6 @@ pub(crate) fn tidy(root: &Path) -> Result<Vec<Violation>, Unreadable> {
     violations.extend(documents::check(&sources));
     violations.extend(demo::check(&sources));
     violations.extend(world::check(&sources));
-    violations.extend(reference::check(&sources));
     violations.sort();
     Ok(violations)
 }

@@ -2,6 +2,8 @@
 mod args;
 mod commands;
 mod exit;
+#[cfg(test)]
+mod reference;
 mod view;
 
 use std::process::ExitCode;

@@ -11,10 +11,14 @@ const EDGES: &[(&str, &[&str])] = &[
     ("seal", &[]),
     ("parse", &[]),
     ("kb", &["core", "parse", "seal"]),
-    ("connect", &["core", "seal"]),
+    ("net", &["core"]),
+    ("models", &["core", "net", "seal"]),
+    ("offline", &["core"]),
+    ("kg", &["core", "net"]),
+    ("web", &["core", "net"]),
     ("strategies", &["core"]),
     ("eval", &["core"]),
-    ("engine", &["core", "kb", "connect", "strategies", "eval"]),
+    ("engine", &["core", "eval", "kb", "kg", "models", "net", "offline", "strategies", "web"]),
     ("server", &["core", "engine"]),
     ("cli", &["core", "engine", "eval", "server"]),
     ("testkit", &["core"]),
@@ -74,7 +78,7 @@ fn core_is_pure(source: &Source, manifest: &Table, workspace_tokio: &[String]) -
         let line = line_of(&source.text, dependency);
         if NOT_FOR_CORE.contains(&dependency) {
             let what = format!("core may not use `{dependency}`: it does no input or output");
-            violations.push(source.violation(line, what, "move the code to kb or connect"));
+            violations.push(source.violation(line, what, "move the code to kb or net"));
         }
         if dependency == "tokio" {
             let mut features: BTreeSet<String> = features(&manifest["dependencies"]["tokio"]);
@@ -148,8 +152,8 @@ mod tests {
         let manifest = "[dependencies]\nhalma-core.workspace = true\n\
                         halma-kb = { path = \"../kb\" }\n";
         assert_eq!(
-            violations("crates/connect/Cargo.toml", manifest),
-            ["crates/connect/Cargo.toml:3: `connect` may not use `kb` (dependencies)"]
+            violations("crates/models/Cargo.toml", manifest),
+            ["crates/models/Cargo.toml:3: `models` may not use `kb` (dependencies)"]
         );
     }
 

@@ -2,8 +2,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use halma_connect::{RerankerKind, ping};
 use halma_core::{ConfigError, EmbedRole, Embedder, Tagging};
+use halma_models::{RerankerKind, ping};
 use serde::Serialize;
 
 use crate::assemble;

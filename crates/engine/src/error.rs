@@ -14,11 +14,11 @@ pub enum EngineError {
     Kb(#[from] KbError),
     /// Files of knowledge graphs.
     #[error(transparent)]
-    Kg(#[from] halma_connect::kg::KgError),
+    Kg(#[from] halma_kg::KgError),
     #[error("the reply cache: {0}")]
     Cache(#[source] halma_core::BoxError),
     #[error(transparent)]
-    Web(#[from] halma_connect::WebStoreError),
+    Web(#[from] halma_web::WebStoreError),
     /// A file next to the base: an original or a trace.
     #[error("`{}`: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },

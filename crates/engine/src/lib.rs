@@ -21,21 +21,19 @@ pub use engine::{
     AskRequest, AskResult, Asking, ContextOptions, Engine, Exchange, KgShown, OnFinish, SearchQuery,
 };
 pub use error::EngineError;
-pub use halma_connect::kg::{
-    KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,
-};
-pub use halma_connect::{
-    RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings, WebKind, WebRank,
-    WebResult, WebSearch, WebSettings,
-};
 pub use halma_kb::{
     Atoms, Base, Chunks, Deleted, Details, Entities, Estimate, ExportFormat, IndexOptions,
     IndexReport, InputFormat, ListQuery, Listed, Merge, MergeSide, Progress, Refused, Seen, Shown,
     SqlLimits, Stage, StageEstimate, Stats, Step, TableLine, Unit, Verified, Watch, recognise,
 };
 pub use halma_kb::{KbError, ListedDocument};
+pub use halma_kg::{
+    KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,
+};
+pub use halma_models::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
 pub use halma_strategies::Cost as StrategyCost;
 pub use halma_strategies::atomr;
+pub use halma_web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
 pub use storage::originals::{Original, Originals, safe_name};
 pub use storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
 

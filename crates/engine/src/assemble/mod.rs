@@ -8,14 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_connect::embed::minilm::{self, MiniLm};
-use halma_connect::llm::extractive::Extractive;
-use halma_connect::{
-    Cache, Endpoint, Limits, RerankerKind, RerankerSettings, TaggerKind, Web, wrapped,
-    wrapped_embedder,
-};
 use halma_core::{ConfigError, Embedder, Llm, Models, Price, Reranker, Tagging};
 use halma_kb::Thresholds;
+use halma_models::embed::minilm::{self, MiniLm};
+use halma_models::{Cache, RerankerKind, RerankerSettings, TaggerKind, wrapped, wrapped_embedder};
+use halma_net::{Endpoint, Limits};
+use halma_offline::Extractive;
+use halma_web::Web;
 
 pub use self::prompts::list_prompts;
 pub(crate) use self::prompts::prompts;
@@ -144,7 +143,7 @@ pub(crate) fn reranker(
         RerankerKind::Endpoint => key_of(&config.key_env, "reranker")?,
         RerankerKind::None | RerankerKind::Cosine | RerankerKind::Onnx => None,
     };
-    halma_connect::reranker(config, key, embedder).map_err(|e| at(e, "reranker"))
+    halma_models::reranker(config, key, embedder).map_err(|e| at(e, "reranker"))
 }
 
 /// How entities are found. The offline model does not tag: `kind = "model"` needs another model.
@@ -157,14 +156,14 @@ pub(crate) fn tagger(config: &Config) -> Result<Tagging, ConfigError> {
             hint: "assign a model to `tagger` under [roles], or write `kind = \"rules\"`".into(),
         });
     }
-    halma_connect::tagger(&config.tagger).map_err(|e| at(e, "tagger"))
+    halma_models::tagger(&config.tagger).map_err(|e| at(e, "tagger"))
 }
 
 /// The web, if it is configured; its searches are cached in `folder`.
 pub(crate) fn web(config: &Config, folder: PathBuf) -> Result<Option<Arc<Web>>, ConfigError> {
     let Some(settings) = &config.sources.web else { return Ok(None) };
     let key = key_of(&settings.key_env, "sources.web")?;
-    let web = halma_connect::web(settings, key, folder).map_err(|e| at(e, "sources.web"))?;
+    let web = halma_web::web(settings, key, folder).map_err(|e| at(e, "sources.web"))?;
     Ok(Some(Arc::new(web)))
 }
 

@@ -49,8 +49,8 @@ pub(crate) fn check(entry: &Entry, setup: &Setup, config: &Config) -> Result<(),
 mod tests {
     use std::sync::Arc;
 
-    use halma_connect::llm::extractive::Extractive;
     use halma_core::{Models, Prompts, Tagging};
+    use halma_offline::Extractive;
     use halma_testkit::{Capitals, Overlap, Toy};
 
     use super::*;

@@ -1,9 +1,9 @@
 //! What all engines of one configuration share, independent of their base.
 use std::sync::Arc;
 
-use halma_connect::Cache;
 use halma_core::{ConfigError, Embedder, Knowledge, Prompts, Reranker, Setup, Source, Tagging};
 use halma_kb::Base;
+use halma_models::Cache;
 
 use crate::assemble;
 use crate::config::Config;

@@ -6,10 +6,12 @@ pub(crate) mod show;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use halma_connect::kg::KgSettings;
-use halma_connect::{JsonMode, RerankerSettings, TaggerSettings, WebSettings};
 use halma_core::{Budget, ConfigError, Price};
 use halma_kb::KbSettings;
+use halma_kg::KgSettings;
+use halma_models::{RerankerSettings, TaggerSettings};
+use halma_net::JsonMode;
+use halma_web::WebSettings;
 use serde::{Deserialize, Serialize};
 
 use self::serve::ServeConfig;

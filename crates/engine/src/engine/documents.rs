@@ -2,9 +2,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use halma_connect::{Cache, forget_web_searches};
 use halma_core::Meter;
 use halma_kb::{Deleted, Estimate, IndexOptions, IndexReport, Progress};
+use halma_models::Cache;
+use halma_web::forget_web_searches;
 
 use super::Engine;
 use crate::assemble;

@@ -1,7 +1,7 @@
 //! Names of everything that an answer depends on. Results under different fingerprints must not be
 //! mixed.
-use halma_connect::WebSettings;
 use halma_core::Strategy;
+use halma_web::WebSettings;
 
 use super::{Engine, knowledge_graph};
 use crate::error::EngineError;

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use halma_connect::kg::{
-    BaseFacts, KgFacts, KgFigures, KgGraph, KgGraphs, KgKind, KgLoad, KgLoaded, KgParts, Telling,
-    Told, ToldEntity, ToldFact,
-};
 use halma_core::{ConfigError, Facts, Knowledge};
 use halma_kb::{Base, ToldFacts};
+use halma_kg::{
+    KbEntity, KbFact, KbGraph, KbGraphLoader, KgFacts, KgFigures, KgGraph, KgGraphs, KgKind,
+    KgLoad, KgLoaded, KgParts, kb_facts,
+};
 use serde::Serialize;
 
 use super::Engine;
@@ -36,7 +36,8 @@ pub(super) fn fingerprint(engine: &Engine) -> Result<String, EngineError> {
     let settings = &engine.config().kg;
     let loaded = graphs(engine.config(), engine.base()).fingerprint()?;
     let extracted = engine.base().count_facts()?;
-    Ok(serde_json::json!([settings.kind, settings.url, settings.profile, loaded, extracted]).to_string())
+    Ok(serde_json::json!([settings.kind, settings.url, settings.profile, loaded, extracted])
+        .to_string())
 }
 
 fn graphs(config: &Config, base: &Base) -> KgGraphs {
@@ -53,30 +54,30 @@ pub(super) fn facts(config: &Config, base: &Arc<Base>) -> Result<KgFacts, Engine
     let base_has_facts = base.count_facts()? > 0;
     let knowledge: Arc<dyn Knowledge> = Arc::clone(base) as Arc<dyn Knowledge>;
     let graphs = graphs(config, base);
-    let own = BaseFacts::new(knowledge, telling(Arc::clone(base)));
+    let own = kb_facts(knowledge, loader(Arc::clone(base)));
     let parts = KgParts { key, graphs: &graphs, base: own, base_has_facts };
-    let made = halma_connect::kg::facts(settings, parts);
+    let made = halma_kg::facts(settings, parts);
     made.map_err(|e| config.named(assemble::at(e, "kg")).into())
 }
 
-fn telling(base: Arc<Base>) -> Telling {
+fn loader(base: Arc<Base>) -> KbGraphLoader {
     Arc::new(move |known| {
         let known = known.and_then(|version| version.parse().ok());
-        Ok(base.told(known)?.map(told))
+        Ok(base.told(known)?.map(kb_graph))
     })
 }
 
-fn told(facts: ToldFacts) -> Told {
+fn kb_graph(facts: ToldFacts) -> KbGraph {
     let ToldFacts { generation, entities, facts } = facts;
     let entity = |line: halma_kb::EntityLine| {
         let halma_kb::EntityLine { id, name, aliases, kind, description } = line;
-        ToldEntity { id, name, aliases, kind, description }
+        KbEntity { id, name, aliases, kind, description }
     };
     let fact = |line: halma_kb::FactLine| {
         let halma_kb::FactLine { id, head, relation, tail } = line;
-        ToldFact { id, head, relation, tail }
+        KbFact { id, head, relation, tail }
     };
-    Told {
+    KbGraph {
         version: generation.to_string(),
         entities: entities.into_iter().map(entity).collect(),
         facts: facts.into_iter().map(fact).collect(),

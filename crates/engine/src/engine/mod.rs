@@ -12,9 +12,9 @@ mod strategy;
 use std::path::Path;
 use std::sync::Arc;
 
-use halma_connect::Cache;
 use halma_core::{Embedder, Facts, Prompts, Setup};
 use halma_kb::{Base, BaseOptions};
+use halma_models::Cache;
 
 pub use self::ask::{AskRequest, AskResult, Asking, OnFinish};
 pub use self::context::ContextOptions;

@@ -1,6 +1,6 @@
 //! Direct calls of the configured models.
-use halma_connect::ping;
 use halma_core::{ConfigError, EmbedRole, Error, Vector};
+use halma_models::ping;
 
 use super::Engine;
 use crate::assemble;

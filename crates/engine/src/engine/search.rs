@@ -1,6 +1,6 @@
 //! Searching the base, and the external sources that are configured in addition to it.
-use halma_connect::{WebSearch, web_searches};
 use halma_core::{ConfigError, Filter, Hit, Layer, MinScore, Mode, Query};
+use halma_web::{WebSearch, web_searches};
 
 use super::Engine;
 use crate::assemble;

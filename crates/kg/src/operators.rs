@@ -1,0 +1,301 @@
+//! Search and Relate of AtomR (Section 3.1) over any graph.
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use halma_core::{BoxError, Entity, EntityId, Fact, Facts, Hit, Layer, NodeId, Span, Tail};
+
+use super::fit::{closeness, fit};
+use super::graph::{Near, Node, Profile, Property, Stated};
+use super::matching::{Meant, Wanted, meant};
+use super::sparql::SparqlGraph;
+use super::synonyms::{Side, Synonyms};
+
+/// Entities that are compared for one name, at most.
+const COMPARED: usize = 200;
+/// Of so many that fit a descriptor alike the neighbours are looked at.
+const ASKED_AROUND: usize = 12;
+/// Neighbours of an entity whose labels are compared.
+const NEIGHBOURS: usize = 64;
+/// Facts of one relation that are read, at most.
+const MOST_FACTS: usize = 10_000;
+
+/// The operators over one graph.
+pub(crate) struct Operators {
+    pub(crate) graph: SparqlGraph,
+    pub(crate) synonyms: Arc<Synonyms>,
+    pub(crate) about: String,
+}
+
+impl Operators {
+    pub(crate) fn new(graph: SparqlGraph, about: String) -> Self {
+        Self { graph, synonyms: Arc::new(Synonyms::new()), about }
+    }
+
+    /// The properties that some words mean where they are said of these entities.
+    pub(crate) async fn meant(
+        &self,
+        entities: &[EntityId],
+        words: &str,
+        wanted: Wanted,
+    ) -> Result<Vec<Meant>, BoxError> {
+        let properties = self.graph.properties(entities).await?;
+        Ok(meant(&self.synonyms, words, &properties, wanted))
+    }
+
+    /// Facts of one property about an entity, read as it is meant; the other way round only where
+    /// the entity is none of those that could stand at this end.
+    async fn read(
+        &self,
+        entity: &EntityId,
+        property: &Arc<Property>,
+        side: Side,
+    ) -> Result<Vec<Stated>, BoxError> {
+        let one = std::slice::from_ref(entity);
+        let heads = async || self.graph.facts_from(one, property).await;
+        let tails = async || self.graph.facts_to(entity, property, MOST_FACTS).await;
+        let first = match side {
+            Side::Forward => heads().await?,
+            Side::Backward => tails().await?,
+            Side::Both => {
+                let mut both = heads().await?;
+                both.extend(tails().await?.into_iter().map(turned));
+                return Ok(both);
+            }
+        };
+        if !first.is_empty() || self.could_stand(entity, property, side).await? {
+            return Ok(first);
+        }
+        if side == Side::Forward { tails().await } else { heads().await }
+    }
+
+    /// Whether things of the entity's classes stand where `side` begins, so that it has no such
+    /// fact and the other reading would be another question: the children of somebody without
+    /// any are not their parents.
+    async fn could_stand(
+        &self,
+        entity: &EntityId,
+        property: &Property,
+        side: Side,
+    ) -> Result<bool, BoxError> {
+        let own = self.graph.profiles(std::slice::from_ref(entity)).await?;
+        let own: Vec<&str> =
+            own.iter().flat_map(|one| &one.classes).map(|class| class.id.as_str()).collect();
+        if own.is_empty() {
+            return Ok(false);
+        }
+        let ends = self.graph.ends(property).await?;
+        let here = if side == Side::Forward { &ends.heads } else { &ends.tails };
+        Ok(own.iter().any(|class| here.contains(*class)))
+    }
+
+    /// Facts with their ends described, in the order of what they say, each once.
+    pub(crate) async fn describe(&self, stated: Vec<(Stated, f32)>) -> Result<Vec<Fact>, BoxError> {
+        let mut ids: BTreeSet<EntityId> = BTreeSet::new();
+        for (fact, _) in &stated {
+            ids.insert(fact.head.clone());
+            if let Node::Entity(tail) = &fact.tail {
+                ids.insert(tail.clone());
+            }
+        }
+        let ids: Vec<EntityId> = ids.into_iter().collect();
+        let profiles = self.graph.profiles(&ids).await?;
+        let known: HashMap<&EntityId, &Profile> = ids.iter().zip(&profiles).collect();
+        let mut facts = vec![];
+        let mut seen = HashSet::new();
+        for (stated, score) in &stated {
+            let tail = match &stated.tail {
+                Node::Entity(id) => Tail::Entity(entity(known[id], 1.0)),
+                Node::Value(value) => Tail::Value(value.clone()),
+            };
+            let head = entity(known[&stated.head], 1.0);
+            let relation = stated.property.label().to_owned();
+            let line = line(&head.label, &relation, &tail.shown());
+            let end = match &tail {
+                Tail::Entity(entity) => entity.id.0.clone(),
+                Tail::Value(_) => tail.shown(),
+            };
+            if !seen.insert((head.id.clone(), relation.clone(), end)) {
+                continue;
+            }
+            let cited = self.graph.cited(stated).await?;
+            let evidence = cited.unwrap_or_else(|| cite(stated, &head.label, line));
+            facts.push(Fact { head, relation, tail, score: *score, evidence });
+        }
+        Ok(facts)
+    }
+
+    /// Candidates for a name, near ones where none has the name itself, or where a descriptor may
+    /// tell one of them.
+    async fn candidates(&self, name: &str, described: bool) -> Result<Vec<EntityId>, BoxError> {
+        let mut found = self.graph.named(name, Near::Same, COMPARED).await?;
+        if found.is_empty() || (described && self.graph.has_name_index()) {
+            let mut seen: HashSet<EntityId> = found.iter().cloned().collect();
+            let near = self.graph.named(name, Near::AllWords, COMPARED).await?;
+            found.extend(near.into_iter().filter(|id| seen.insert(id.clone())));
+        }
+        if found.is_empty() {
+            found = self.graph.named(name, Near::MostWords, COMPARED).await?;
+        }
+        Ok(found)
+    }
+}
+
+#[async_trait]
+impl Facts for Operators {
+    fn name(&self) -> &'static str {
+        "kg"
+    }
+
+    fn about(&self) -> &str {
+        &self.about
+    }
+
+    async fn find(
+        &self,
+        name: &str,
+        descriptor: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Entity>, BoxError> {
+        let descriptor = descriptor.filter(|text| text.chars().any(char::is_alphanumeric));
+        let ids = self.candidates(name, descriptor.is_some()).await?;
+        let profiles = self.graph.profiles(&ids).await?;
+        let mut found: Vec<(f32, f32, &Profile)> = profiles
+            .iter()
+            .map(|profile| {
+                let near = closeness(name, profile);
+                (near, descriptor.map_or(0.0, |text| fit(text, profile, &[])), profile)
+            })
+            .collect();
+        if let Some(text) = descriptor {
+            found.sort_by(|a, b| scored(b).total_cmp(&scored(a)).then_with(|| a.2.id.cmp(&b.2.id)));
+            for (_, fits, profile) in
+                found.iter_mut().filter(|(_, fits, _)| *fits < 1.0).take(ASKED_AROUND)
+            {
+                let around = self.graph.neighbours(&profile.id, NEIGHBOURS).await?;
+                *fits = fit(text, profile, &around);
+            }
+        }
+        let score =
+            |one: &(f32, f32, &Profile)| if descriptor.is_some() { scored(one) } else { one.0 };
+        let mut found: Vec<Entity> = found.iter().map(|one| entity(one.2, score(one))).collect();
+        found.sort_by(|a, b| {
+            let by_score = b.score.total_cmp(&a.score);
+            by_score.then_with(|| a.label.cmp(&b.label)).then_with(|| a.id.cmp(&b.id))
+        });
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    async fn relate(&self, entity: &EntityId, relation: &str) -> Result<Vec<Fact>, BoxError> {
+        let one = std::slice::from_ref(entity);
+        let mut alike: BTreeMap<std::cmp::Reverse<u32>, Vec<Meant>> = BTreeMap::new();
+        for meant in self.meant(one, relation, Wanted::Anything).await? {
+            // Scores are above 0, so that their bits are in their order.
+            alike.entry(std::cmp::Reverse(meant.score.to_bits())).or_default().push(meant);
+        }
+        for group in alike.into_values() {
+            let mut stated = vec![];
+            for Meant { property, score, side } in group {
+                let read = self.read(entity, &property, side).await?;
+                stated.extend(read.into_iter().map(|fact| (fact, score)));
+            }
+            if !stated.is_empty() {
+                let mut facts = self.describe(stated).await?;
+                facts.sort_by_cached_key(|fact| {
+                    let other = if fact.head.id == *entity {
+                        fact.tail.shown()
+                    } else {
+                        fact.head.label.clone()
+                    };
+                    (fact.head.id != *entity, fact.relation.clone(), other)
+                });
+                return Ok(facts);
+            }
+        }
+        Ok(vec![])
+    }
+
+    async fn between(&self, head: &EntityId, tail: &EntityId) -> Result<Vec<Fact>, BoxError> {
+        let mut stated = self.graph.between(head, tail).await?;
+        if head != tail {
+            stated.extend(self.graph.between(tail, head).await?);
+        }
+        self.describe(stated.into_iter().map(|fact| (fact, 1.0)).collect()).await
+    }
+
+    async fn filter(
+        &self,
+        entities: &[EntityId],
+        condition: &str,
+    ) -> Result<Option<Vec<Fact>>, BoxError> {
+        self.filtered(entities, condition).await
+    }
+
+    async fn facts_of(&self, entity: &EntityId, limit: usize) -> Result<Vec<Fact>, BoxError> {
+        let one = std::slice::from_ref(entity);
+        let mut stated = vec![];
+        for property in self.graph.own_properties(one).await? {
+            stated.extend(self.graph.facts_from(one, &property).await?);
+            let left = limit.saturating_sub(stated.len());
+            stated.extend(self.graph.facts_to(entity, &property, left).await?);
+            if stated.len() >= limit {
+                break;
+            }
+        }
+        stated.truncate(limit);
+        self.describe(stated.into_iter().map(|fact| (fact, 1.0)).collect()).await
+    }
+}
+
+/// A fact that holds both ways round, told from its other end.
+pub(crate) fn turned(fact: Stated) -> Stated {
+    match fact.tail {
+        Node::Entity(head) => Stated { head, tail: Node::Entity(fact.head), ..fact },
+        Node::Value(_) => fact,
+    }
+}
+
+/// A name counts for more than what is said beside it.
+fn scored((near, fits, _): &(f32, f32, &Profile)) -> f32 {
+    0.6 * near + 0.4 * fits
+}
+
+pub(crate) fn entity(profile: &Profile, score: f32) -> Entity {
+    let types = profile.classes.iter().filter_map(|class| class.names.first().cloned());
+    Entity {
+        id: profile.id.clone(),
+        label: profile.label.clone(),
+        description: profile.description.clone(),
+        types: types.collect(),
+        score,
+    }
+}
+
+pub(crate) fn line(head: &str, relation: &str, tail: &str) -> String {
+    format!("{head} – {relation} – {tail}")
+}
+
+/// A fact as evidence of its own.
+fn cite(stated: &Stated, head: &str, text: String) -> Hit {
+    let tail = match &stated.tail {
+        Node::Entity(id) => id.0.as_str(),
+        Node::Value(value) => value.text.as_str(),
+    };
+    let whole = [stated.head.0.as_str(), stated.property.id.as_str(), tail].join("\u{1f}");
+    let id = blake3::hash(whole.as_bytes()).to_hex();
+    Hit {
+        id: NodeId(format!("kg:{}", &id[..16])),
+        layer: Layer::Fact,
+        parent: None,
+        document: stated.source.clone(),
+        title: head.to_owned(),
+        section: None,
+        page: None,
+        text,
+        score: 1.0,
+        cosine: None,
+        parts: vec![],
+        span: Span::default(),
+    }
+}

@@ -1,0 +1,132 @@
+//! Entities and classes by their names.
+use halma_core::text::normalise_name;
+use halma_core::{BoxError, EntityId};
+use oxigraph::model::Literal;
+use sparesults::QuerySolution;
+use spargebra::algebra::GraphPattern;
+use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
+
+use super::SparqlGraph;
+use super::query::{
+    any_of, bgp, distinct, filter, holds, is_iri, join, own, sample, union, values, var,
+};
+use super::solutions::text;
+use super::vocabulary::{singular, spellings};
+use crate::graph::Near;
+use crate::settings::KgProfile;
+
+impl SparqlGraph {
+    /// Whether names can be looked up by their words at little cost.
+    pub(crate) fn has_name_index(&self) -> bool {
+        self.endpoint.in_process().is_some()
+    }
+
+    /// Entities with such a label or alias, at most `limit`.
+    pub(crate) async fn named(
+        &self,
+        name: &str,
+        near: Near,
+        limit: usize,
+    ) -> Result<Vec<EntityId>, BoxError> {
+        if let Some(store) = self.endpoint.in_process() {
+            return Ok(store.named(name, near, limit));
+        }
+        match near {
+            Near::Same => {
+                let ways = spellings(name, &self.language);
+                if ways.is_empty() {
+                    return Ok(vec![]);
+                }
+                let named = any_of(var("e"), &self.vocabulary.names(), var("name"));
+                let found = filter(join(values("name", ways), named), is_iri("e"));
+                Ok(self.entities(&self.ask(distinct(found, &["e"], Some(limit))).await?))
+            }
+            Near::AllWords => self.by_words(name, limit).await,
+            Near::MostWords => Ok(vec![]),
+        }
+    }
+
+    /// Names by their words: by the service that Wikidata has for it, else by looking at every
+    /// name, which an endpoint may take too long for.
+    async fn by_words(&self, name: &str, limit: usize) -> Result<Vec<EntityId>, BoxError> {
+        if self.profile == KgProfile::Wikidata {
+            let search = distinct(entity_search(name, &self.language), &["e"], Some(limit));
+            return Ok(self.entities(&self.ask(search).await?));
+        }
+        let plain = normalise_name(name);
+        let words: Vec<&str> = plain.split(' ').filter(|word| !word.is_empty()).collect();
+        let Some(held) = holds("name", &words) else { return Ok(vec![]) };
+        let all = any_of(var("e"), &self.vocabulary.names(), var("name"));
+        let found = filter(filter(all, held), is_iri("e"));
+        let mut found = self.ask(distinct(found, &["e", "name"], Some(limit))).await?;
+        // The query cannot distinguish a word from a part of one.
+        found.retain(|solution| {
+            let own = text(solution, "name").map(normalise_name).unwrap_or_default();
+            words.iter().all(|word| own.split(' ').any(|own| own == *word))
+        });
+        Ok(self.entities(&found))
+    }
+
+    /// Endpoints answer in any order; of the same name the older number is the better known.
+    pub(super) fn entities(&self, solutions: &[QuerySolution]) -> Vec<EntityId> {
+        let ids = self.ids_in(solutions, "e").into_iter().map(EntityId);
+        let mut ids: Vec<EntityId> = ids.collect();
+        ids.sort_by_key(|id| id.0.len());
+        ids
+    }
+
+    /// Whether the graph has a class of this name at all.
+    pub(crate) async fn has_class(&self, name: &str) -> Result<bool, BoxError> {
+        if let Some(store) = self.endpoint.in_process() {
+            return Ok(store.has_class(name));
+        }
+        let ways: Vec<GroundTerm> =
+            singular(name).iter().flat_map(|name| spellings(name, &self.language)).collect();
+        if ways.is_empty() {
+            return Ok(false);
+        }
+        let names = any_of(var("class"), &self.vocabulary.names(), var("name"));
+        let used = union(vec![
+            any_of(var("member"), &self.vocabulary.types, var("class")),
+            any_of(var("member"), &self.vocabulary.subclasses, var("class")),
+        ]);
+        let found = join(join(values("name", ways), names), used);
+        Ok(!self.ask(sample(found, &["class"], 1)).await?.is_empty())
+    }
+}
+
+/// Wikidata's own search for names, which knows aliases and forgives case.
+pub(crate) fn entity_search(name: &str, language: &str) -> GraphPattern {
+    let service = |setting: &str, value: &str| TriplePattern {
+        subject: TermPattern::NamedNode(own("http://www.bigdata.com/rdf#serviceParam")),
+        predicate: NamedNodePattern::NamedNode(own(setting)),
+        object: TermPattern::Literal(Literal::new_simple_literal(value)),
+    };
+    let inner = bgp(vec![
+        service("http://wikiba.se/ontology#api", "EntitySearch"),
+        service("http://wikiba.se/ontology#endpoint", "www.wikidata.org"),
+        service("https://www.mediawiki.org/ontology#API/search", name),
+        service("https://www.mediawiki.org/ontology#API/language", language),
+        TriplePattern {
+            subject: TermPattern::Variable(var("e")),
+            predicate: NamedNodePattern::NamedNode(own("http://wikiba.se/ontology#apiOutputItem")),
+            object: TermPattern::NamedNode(own("https://www.mediawiki.org/ontology#API/item")),
+        },
+    ]);
+    let name = NamedNodePattern::NamedNode(own("http://wikiba.se/ontology#mwapi"));
+    GraphPattern::Service { name, inner: Box::new(inner), silent: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::query::select;
+    use super::*;
+
+    #[test]
+    fn wikidata_is_searched_by_its_own_service() {
+        let query = select(distinct(entity_search(r#"a" } #"#, "en"), &["e"], Some(5)));
+        let text = query.to_string();
+        assert_eq!(spargebra::SparqlParser::new().parse_query(&text).unwrap(), query);
+        assert!(text.contains("SERVICE <http://wikiba.se/ontology#mwapi>"), "{text}");
+    }
+}

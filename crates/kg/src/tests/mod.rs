@@ -1,0 +1,6 @@
+//! The graphs against each other, against an endpoint on loopback, and on the demo's questions.
+mod base;
+mod loaded;
+mod samples;
+mod sparql;
+mod world;

@@ -1,0 +1,171 @@
+//! Embeddings from an OpenAI-compatible server.
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use futures::future::try_join_all;
+use halma_core::{ConfigError, EmbedRole, Embedder, LlmError, Vector};
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+
+use super::numbers::Numbers;
+use halma_net::Endpoint;
+use halma_net::address::show;
+use halma_net::failure::Failed;
+use halma_net::http::Http;
+
+/// Texts in one request, at most.
+const BATCH: usize = 128;
+
+/// An embedding model behind an OpenAI-compatible API. Queries and passages are embedded alike,
+/// since the API knows no difference.
+///
+/// Vectors are asked for in base64, which is a quarter of the bytes and a tenth of the work of
+/// numbers, until the server refuses that.
+pub struct EndpointEmbedder {
+    model: String,
+    http: Http,
+    url: Url,
+    plain: AtomicBool,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    input: &'a [&'a str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding_format: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    #[serde(default)]
+    data: Vec<Item>,
+    #[serde(default)]
+    error: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    #[serde(default)]
+    index: Option<usize>,
+    embedding: Numbers,
+}
+
+impl EndpointEmbedder {
+    /// Connects to nothing yet. The error's `file` is left empty for whoever read the
+    /// configuration.
+    pub fn new(endpoint: Endpoint) -> Result<Self, ConfigError> {
+        let http = Http::new(&endpoint)?;
+        let url = http.address("/embeddings");
+        Ok(Self { model: endpoint.model, http, url, plain: AtomicBool::new(false) })
+    }
+
+    async fn batch(&self, texts: &[&str]) -> Result<Vec<Vector>, LlmError> {
+        let plain = self.plain.load(Ordering::Relaxed);
+        let first = match self.exchange(texts, plain).await {
+            Err(Failed { complaint: Some((400 | 422, _)), error }) if !plain => error,
+            outcome => return Ok(outcome?),
+        };
+        // Servers do not always say what they refuse, so any refusal is tried without.
+        match self.exchange(texts, true).await {
+            Ok(vectors) => {
+                self.plain.store(true, Ordering::Relaxed);
+                Ok(vectors)
+            }
+            Err(Failed { error: LlmError::Refused { .. }, .. }) => Err(first),
+            Err(failed) => Err(failed.error),
+        }
+    }
+
+    async fn exchange(&self, texts: &[&str], plain: bool) -> Result<Vec<Vector>, Failed> {
+        let encoding_format = (!plain).then_some("base64");
+        let body = serde_json::to_vec(&Body { model: &self.model, input: texts, encoding_format })
+            .map_err(|e| LlmError::refused(format!("the request cannot be written: {e}")))?;
+        let whole = self.http.post(&self.url, "", body).await?;
+        let reply: Reply = serde_json::from_slice(&whole.bytes)
+            .map_err(|e| self.http.unreadable(&whole, &self.url, &e))?;
+        if let Some(error) = reply.error.filter(|error| !error.is_null()) {
+            return Err(self.http.reported(&self.url, &error));
+        }
+        sorted(reply.data, texts.len()).map_err(|what| {
+            let (model, url) = (&self.model, show(&self.url));
+            LlmError::refused(format!("`{model}` at `{url}` {what}")).into()
+        })
+    }
+}
+
+/// Unit vectors in the order of the texts.
+fn sorted(mut items: Vec<Item>, texts: usize) -> Result<Vec<Vector>, String> {
+    if items.len() != texts {
+        return Err(format!("sent {} vectors for {texts} texts", items.len()));
+    }
+    if items.iter().all(|item| item.index.is_some()) {
+        items.sort_by_key(|item| item.index);
+        if items.iter().enumerate().any(|(i, item)| item.index != Some(i)) {
+            return Err("sent two vectors for one text and none for another".into());
+        }
+    }
+    let length = items.first().map_or(0, |item| item.embedding.0.len());
+    let mut vectors = Vec::with_capacity(texts);
+    for Item { embedding: Numbers(mut vector), .. } in items {
+        if vector.len() != length {
+            return Err(format!("sent vectors of different lengths: {length}, {}", vector.len()));
+        }
+        let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+        if !norm.is_normal() {
+            return Err("sent a vector without direction (zero, infinite or not a number)".into());
+        }
+        for x in &mut vector {
+            *x /= norm;
+        }
+        vectors.push(vector);
+    }
+    Ok(vectors)
+}
+
+#[async_trait]
+impl Embedder for EndpointEmbedder {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    async fn embed(&self, texts: &[&str], _role: EmbedRole) -> Result<Vec<Vector>, LlmError> {
+        let mut vectors = Vec::with_capacity(texts.len());
+        for batch in texts.chunks(BATCH) {
+            vectors.extend(self.batch(batch).await?);
+        }
+        Ok(vectors)
+    }
+}
+
+/// Cuts what is to be embedded into batches, so that each passes the limit and is tried again by
+/// itself; how many run at once is the gate's business.
+pub(crate) struct Batches(Arc<dyn Embedder>);
+
+impl Batches {
+    pub(crate) fn new(inner: Arc<dyn Embedder>) -> Self {
+        Self(inner)
+    }
+}
+
+#[async_trait]
+impl Embedder for Batches {
+    fn model(&self) -> &str {
+        self.0.model()
+    }
+
+    async fn embed(&self, texts: &[&str], role: EmbedRole) -> Result<Vec<Vector>, LlmError> {
+        if texts.len() <= BATCH {
+            return if texts.is_empty() { Ok(vec![]) } else { self.0.embed(texts, role).await };
+        }
+        let batches = texts.chunks(BATCH).map(|batch| self.0.embed(batch, role));
+        let vectors = try_join_all(batches).await?.concat();
+        let length = vectors[0].len();
+        if vectors.iter().any(|vector| vector.len() != length) {
+            let model = self.model();
+            return Err(LlmError::refused(format!("`{model}` sent vectors of different lengths")));
+        }
+        Ok(vectors)
+    }
+}

@@ -1,0 +1,25 @@
+//! Embedders: an endpoint, or the local `MiniLM`.
+mod endpoint;
+pub mod minilm;
+mod numbers;
+
+use std::sync::Arc;
+
+use halma_core::{ConfigError, Embedder};
+use halma_net::{Endpoint, Limits};
+
+use endpoint::Batches;
+pub use endpoint::EndpointEmbedder;
+
+use crate::called::Called;
+
+/// An embedder that is limited and retried, batch by batch. The error's `file` is left empty for
+/// the caller that read the configuration.
+pub fn wrapped_embedder(
+    endpoint: Endpoint,
+    limits: Limits,
+) -> Result<Arc<dyn Embedder>, ConfigError> {
+    let policy = limits.policy()?;
+    let inner: Arc<dyn Embedder> = Arc::new(EndpointEmbedder::new(endpoint)?);
+    Ok(Arc::new(Batches::new(Arc::new(Called { policy, inner }))))
+}

@@ -1,0 +1,14 @@
+//! Models behind the traits of `halma_core`: chat models, embedders, rerankers and taggers, of
+//! configured servers or computed here.
+mod called;
+pub mod embed;
+pub mod llm;
+mod onnx;
+pub mod rerank;
+pub mod tag;
+
+pub use embed::{EndpointEmbedder, wrapped_embedder};
+pub use llm::{Cache, CacheError, OpenAi, ping, wrapped};
+pub use onnx::OnnxError;
+pub use rerank::{RerankShape, RerankerKind, RerankerSettings, reranker};
+pub use tag::{TaggerKind, TaggerSettings, tagger};

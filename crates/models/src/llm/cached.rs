@@ -1,0 +1,151 @@
+//! The same request gets the same reply, whatever its temperature, and is asked once even when
+//! several ask at the same time.
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Price};
+
+use super::cache::{Cache, Key};
+use halma_net::Endpoint;
+
+/// Changes whenever what a key is made of changes, so that old entries are found by nobody.
+const KEY_VERSION: &[u8] = b"halma chat 1";
+
+/// What one call in progress will leave for those who ask the same meanwhile.
+type Flight = Arc<tokio::sync::Mutex<Option<Result<ChatReply, LlmError>>>>;
+
+pub(crate) struct Cached {
+    inner: Arc<dyn Llm>,
+    cache: Arc<Cache>,
+    /// Hash state after everything that belongs to the endpoint.
+    server: blake3::Hasher,
+    flights: Mutex<HashMap<Key, Flight>>,
+}
+
+impl Cached {
+    pub(crate) fn new(inner: Arc<dyn Llm>, cache: Arc<Cache>, server: blake3::Hasher) -> Self {
+        Self { inner, cache, server, flights: Mutex::default() }
+    }
+
+    /// Everything that the reply depends on; the prompt's name is not among it.
+    fn key(&self, request: &ChatRequest) -> Key {
+        let mut hasher = self.server.clone();
+        hasher.update(&(request.messages.len() as u64).to_le_bytes());
+        for message in &request.messages {
+            field(&mut hasher, message.role.as_bytes());
+            field(&mut hasher, message.text.as_bytes());
+        }
+        match &request.schema {
+            Some(schema) => field(&mut hasher, schema.to_string().as_bytes()),
+            None => field(&mut hasher, b""),
+        }
+        hasher.update(&(request.stop.len() as u64).to_le_bytes());
+        for stop in &request.stop {
+            field(&mut hasher, stop.as_bytes());
+        }
+        hasher.update(&request.max_tokens.to_le_bytes());
+        hasher.update(&request.temperature.to_le_bytes());
+        hasher.update(&[u8::from(request.logprobs)]);
+        for image in &request.images {
+            field(&mut hasher, image.as_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    fn kept(&self, key: &Key, request: &ChatRequest) -> Option<ChatReply> {
+        self.cache.get(key).filter(|reply| has_what_was_asked(reply, request))
+    }
+
+    fn flights(&self) -> MutexGuard<'_, HashMap<Key, Flight>> {
+        self.flights.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A reply without the log-probabilities that were asked for is not kept: the server may give
+/// them when it is asked again.
+fn has_what_was_asked(reply: &ChatReply, request: &ChatRequest) -> bool {
+    !request.logprobs || reply.logprobs.is_some()
+}
+
+/// The hash state after everything of an endpoint that a reply depends on.
+pub(crate) fn identity(endpoint: &Endpoint) -> blake3::Hasher {
+    let mut server = blake3::Hasher::new();
+    server.update(KEY_VERSION);
+    field(&mut server, endpoint.url.trim().trim_end_matches('/').as_bytes());
+    field(&mut server, endpoint.model.as_bytes());
+    field(&mut server, format!("{:?}", endpoint.json).as_bytes());
+    server
+}
+
+/// With its length before it, so that no two lists of fields give the same bytes.
+fn field(hasher: &mut blake3::Hasher, bytes: &[u8]) {
+    hasher.update(&(bytes.len() as u64).to_le_bytes());
+    hasher.update(bytes);
+}
+
+/// Takes a flight off the list when nobody is left in it, also when its caller gives up.
+struct Boarded<'a> {
+    cached: &'a Cached,
+    key: Key,
+    flight: Flight,
+}
+
+impl Drop for Boarded<'_> {
+    fn drop(&mut self) {
+        let mut flights = self.cached.flights();
+        // The list's and ours.
+        if Arc::strong_count(&self.flight) == 2 {
+            flights.remove(&self.key);
+        }
+    }
+}
+
+#[async_trait]
+impl Llm for Cached {
+    fn model(&self) -> &str {
+        self.inner.model()
+    }
+
+    fn price(&self) -> Price {
+        self.inner.price()
+    }
+
+    fn logprobs(&self) -> bool {
+        self.inner.logprobs()
+    }
+
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
+        let key = self.key(request);
+        if let Some(reply) = self.kept(&key, request) {
+            return Ok(reply);
+        }
+        let flight = Arc::clone(self.flights().entry(key).or_default());
+        let boarded = Boarded { cached: self, key, flight };
+        let mut outcome = boarded.flight.lock().await;
+        // Whoever had to wait takes what the first one got, its failure included: to try again
+        // one after the other would make the last wait for all.
+        if let Some(outcome) = &*outcome {
+            return outcome.clone().map(|reply| ChatReply { cached: true, ..reply });
+        }
+        // The flight may have landed between the look into the cache and the boarding.
+        if let Some(reply) = self.kept(&key, request) {
+            return Ok(reply);
+        }
+        let fresh = self.inner.chat(request).await;
+        if let Ok(reply) = &fresh
+            && has_what_was_asked(reply, request)
+        {
+            self.cache.put(key, reply, &request.about);
+        }
+        if Arc::strong_count(&boarded.flight) > 2 {
+            *outcome = Some(fresh.clone());
+        }
+        drop(outcome);
+        fresh
+    }
+}
+
+#[cfg(test)]
+#[path = "cached_tests.rs"]
+mod tests;

@@ -1,0 +1,205 @@
+//! The client for OpenAI-compatible chat servers.
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use halma_core::{ChatReply, ChatRequest, ConfigError, Llm, LlmError, Message, Price};
+use reqwest::Url;
+use serde_json::Value;
+
+use super::dialect::{Dialect, Learning};
+use super::wire::{Content, Reply, TokenLogprob, WireUsage, body, pairs, usage};
+use halma_net::Endpoint;
+use halma_net::address::show;
+use halma_net::failure::Failed;
+use halma_net::http::{Http, content_type};
+
+/// A chat model behind an OpenAI-compatible API.
+///
+/// It learns what its server does not understand (JSON schemas, `max_tokens`, a temperature,
+/// log-probs) from the refusals and asks accordingly from then on.
+pub struct OpenAi {
+    endpoint: Endpoint,
+    http: Http,
+    chat: Url,
+    learning: Learning,
+}
+
+/// What a server said, whole or put together from a stream.
+#[derive(Default)]
+pub(crate) struct Heard {
+    pub(crate) text: String,
+    pub(crate) refusal: Option<String>,
+    pub(crate) finish_reason: Option<String>,
+    pub(crate) usage: Option<WireUsage>,
+    /// Of each token, empty where none were told.
+    pub(crate) logprobs: Vec<TokenLogprob>,
+}
+
+impl OpenAi {
+    /// Connects to nothing yet. The error's `file` is left empty for whoever read the
+    /// configuration.
+    pub fn new(endpoint: Endpoint) -> Result<Self, ConfigError> {
+        let http = Http::new(&endpoint)?;
+        let chat = http.address("/chat/completions");
+        let learning = Learning::new(endpoint.json);
+        Ok(Self { endpoint, http, chat, learning })
+    }
+
+    /// Asks in the dialect known so far and in others while the server's complaints teach one.
+    async fn ask(&self, request: &ChatRequest) -> Result<Heard, LlmError> {
+        let mut dialect = self.learning.now();
+        let stream = self.endpoint.stream;
+        let mut first_refusal = None;
+        loop {
+            let failed = match self.exchange(request, dialect).await {
+                Ok(heard) => {
+                    self.learning.understood(dialect, request, &self.endpoint.model);
+                    return Ok(heard);
+                }
+                Err(failed) => failed,
+            };
+            let next = failed.complaint.as_ref().and_then(|(status, said)| {
+                self.learning.next(dialect, (*status, said), request, stream)
+            });
+            let Some(other) = next else {
+                // Asked differently it is refused again: the first refusal says what is wrong.
+                return Err(match (first_refusal, failed.error) {
+                    (Some(first), LlmError::Refused { .. }) => first,
+                    (_, last) => last,
+                });
+            };
+            first_refusal.get_or_insert(failed.error);
+            dialect = other;
+        }
+    }
+
+    async fn exchange(&self, request: &ChatRequest, dialect: Dialect) -> Result<Heard, Failed> {
+        let stream = self.endpoint.stream;
+        let body = body(&self.endpoint.model, request, dialect, stream)
+            .map_err(|e| LlmError::refused(format!("the request cannot be written: {e}")))?;
+        let whole = if stream {
+            let response = self.http.open(&self.chat, &request.prompt, body).await?;
+            if content_type(&response).starts_with("text/event-stream") {
+                return super::stream::assemble(&self.http, response, &self.chat).await;
+            }
+            // A server that does not stream replies in one piece.
+            let whole = self.http.whole(response, &self.chat);
+            let read = tokio::time::timeout(self.http.timeout(), whole).await;
+            read.map_err(|_| self.http.late(&self.chat))??
+        } else {
+            self.http.post(&self.chat, &request.prompt, body).await?
+        };
+        let reply: Reply = serde_json::from_slice(&whole.bytes)
+            .map_err(|e| self.http.unreadable(&whole, &self.chat, &e))?;
+        if let Some(error) = reply.error.filter(|error| !error.is_null()) {
+            return Err(self.http.reported(&self.chat, &error));
+        }
+        let choice = reply.choices.and_then(|choices| choices.into_iter().next());
+        let choice = choice.ok_or_else(|| {
+            let url = show(&self.chat);
+            LlmError::refused(format!(
+                "`{url}` sent JSON without `choices`; is `url` the API base (…/v1)?"
+            ))
+        })?;
+        Ok(Heard {
+            text: choice.message.content.map(Content::into_text).unwrap_or_default(),
+            refusal: choice.message.refusal,
+            finish_reason: choice.finish_reason,
+            usage: reply.usage,
+            logprobs: choice.logprobs.and_then(|told| told.content).unwrap_or_default(),
+        })
+    }
+
+    /// Why there is no text in what was heard.
+    fn nothing(&self, heard: &Heard, request: &ChatRequest) -> LlmError {
+        let model = &self.endpoint.model;
+        let why = match (&heard.refusal, heard.finish_reason.as_deref()) {
+            (Some(refusal), _) => format!("refuses: {}", halma_net::failure::clip(refusal)),
+            (None, Some("content_filter")) => "was stopped by the server's content filter".into(),
+            (None, Some("length")) => format!(
+                "used all {} tokens before it said anything; raise the prompt's `max_tokens`",
+                request.max_tokens
+            ),
+            (None, reason) => {
+                format!("sent an empty reply twice (finish reason {})", reason.unwrap_or("missing"))
+            }
+        };
+        LlmError::refused(format!("`{model}` at `{}` {why}", show(&self.chat)))
+    }
+
+    /// How long the server takes to answer the smallest question: the list of its models, or one
+    /// token where it has none.
+    async fn ping(&self) -> Result<Duration, LlmError> {
+        let began = Instant::now();
+        let models = self.http.address("/models");
+        match self.http.get(&models).await {
+            Ok(whole) => {
+                serde_json::from_slice::<Value>(&whole.bytes)
+                    .map_err(|e| self.http.unreadable(&whole, &models, &e))?;
+                return Ok(began.elapsed());
+            }
+            Err(Failed { complaint: Some((404 | 405 | 501, _)), .. }) => {}
+            Err(failed) => return Err(failed.error),
+        }
+        let began = Instant::now();
+        let request = ChatRequest {
+            prompt: String::new(),
+            task: String::new(),
+            variables: minijinja::Value::UNDEFINED,
+            messages: vec![Message { role: "user".into(), text: ".".into() }],
+            schema: None,
+            stop: vec![],
+            max_tokens: 1,
+            temperature: 0.0,
+            logprobs: false,
+            about: vec![],
+            images: vec![],
+        };
+        self.ask(&request).await.map(|_| began.elapsed())
+    }
+}
+
+/// Asks a server for a sign of life and returns how long it took.
+pub async fn ping(endpoint: Endpoint) -> Result<Duration, LlmError> {
+    let model = OpenAi::new(endpoint)
+        .map_err(|e| LlmError::refused(format!("`{}`: {}; {}", e.key, e.reason, e.hint)))?;
+    model.ping().await
+}
+
+#[async_trait]
+impl Llm for OpenAi {
+    fn model(&self) -> &str {
+        &self.endpoint.model
+    }
+
+    fn price(&self) -> Price {
+        self.endpoint.price
+    }
+
+    fn logprobs(&self) -> bool {
+        self.endpoint.logprobs
+    }
+
+    /// An empty reply is asked for once more at once, since samplers do stumble; a second one is
+    /// refused, with the reason where the server gives one. Both are paid for and counted.
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
+        let mut paid = halma_core::Usage::default();
+        for attempt in 1.. {
+            let heard = self.ask(request).await?;
+            let used = usage(heard.usage, request, &heard.text);
+            paid.prompt_tokens += used.prompt_tokens;
+            paid.completion_tokens += used.completion_tokens;
+            if !heard.text.trim().is_empty() {
+                let logprobs = Some(pairs(heard.logprobs)).filter(|pairs| !pairs.is_empty());
+                let text = heard.text;
+                return Ok(ChatReply { text, usage: paid, cached: false, logprobs });
+            }
+            let said_why = heard.refusal.is_some()
+                || matches!(heard.finish_reason.as_deref(), Some("content_filter" | "length"));
+            if said_why || attempt == 2 {
+                return Err(self.nothing(&heard, request));
+            }
+        }
+        unreachable!("the loop ends at its second turn")
+    }
+}

@@ -1,0 +1,75 @@
+//! The embedder against a server on loopback.
+use crate::common::{bare, kind};
+use halma_core::{EmbedRole, Embedder};
+use halma_models::{EndpointEmbedder, wrapped_embedder};
+use halma_net::{Endpoint, Limits};
+use halma_testkit::double::{Behaviour, Double, Encoding, Failure, vector};
+use serde_json::json;
+
+#[tokio::test]
+async fn vectors_come_in_order_in_whatever_form_the_server_has() {
+    let texts: Vec<String> = (0..300).map(|n| format!("text number {n}")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    for (encoding, calls) in [(Encoding::Base64, 3), (Encoding::Ignored, 3), (Encoding::Refused, 6)]
+    {
+        let double = Double::start(Behaviour { encoding, ..Behaviour::default() });
+        let embedder = wrapped_embedder(bare(&double), Limits::default()).unwrap();
+        let vectors = embedder.embed(&texts, EmbedRole::Passage).await.unwrap();
+        assert_eq!(vectors.len(), 300);
+        for (text, got) in texts.iter().zip(&vectors) {
+            let close = |(a, b): (&f32, f32)| (a - b).abs() < 1e-5;
+            assert!(got.iter().zip(vector(text, 384)).all(close), "{encoding:?} {text}");
+        }
+        assert!(double.embed_calls() <= calls, "{encoding:?}: {}", double.embed_calls());
+        assert_eq!(double.embedded_texts(), 300);
+        let longest =
+            double.requests().iter().map(|sent| sent.body["input"].as_array().unwrap().len()).max();
+        assert_eq!(longest, Some(128));
+        // What was refused once is not asked for again.
+        let before = double.embed_calls();
+        embedder.embed(&["more"], EmbedRole::Query).await.unwrap();
+        assert_eq!(double.embed_calls(), before + 1);
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_vectors_is_told() {
+    let double = Double::start(Behaviour::default());
+    let embedder = EndpointEmbedder::new(bare(&double)).unwrap();
+    let data =
+        |vectors: serde_json::Value| Failure::Status(200, json!({"data": vectors}).to_string());
+    let item = |index: usize, embedding: &[f32]| json!({"index": index, "embedding": embedding});
+    for (failure, words) in [
+        (data(json!([item(0, &[1.0])])), "1 vectors for 2 texts"),
+        (data(json!([item(0, &[1.0]), item(1, &[1.0, 0.0])])), "different lengths"),
+        (data(json!([item(0, &[1.0]), item(0, &[1.0])])), "two vectors for one text"),
+        (data(json!([item(0, &[0.0, 0.0]), item(1, &[1.0, 0.0])])), "without direction"),
+        (data(json!([{"embedding": "AAA="}, {"embedding": "AAAAAA=="}])), "whole number of floats"),
+        (Failure::Html, "API base"),
+        (Failure::TooLong, "too long"),
+    ] {
+        double.fail([failure]);
+        let outcome = embedder.embed(&["a", "b"], EmbedRole::Query).await;
+        let told = outcome.unwrap_err().to_string();
+        assert!(told.contains(words), "{told}");
+    }
+    let swapped = data(json!([item(1, &[0.0, 2.0]), item(0, &[3.0, 0.0])]));
+    double.fail([swapped]);
+    let vectors = embedder.embed(&["a", "b"], EmbedRole::Query).await.unwrap();
+    assert_eq!(vectors, [[1.0, 0.0], [0.0, 1.0]]);
+}
+
+#[tokio::test]
+async fn a_failing_batch_is_tried_again_by_itself() {
+    let double = Double::start(Behaviour::default());
+    let embedder = wrapped_embedder(bare(&double), Limits::default()).unwrap();
+    double.fail([Failure::ServerError, Failure::throttled(0), Failure::Dropped, Failure::CutReply]);
+    let texts: Vec<&str> = vec!["text"; 200];
+    assert_eq!(embedder.embed(&texts, EmbedRole::Passage).await.unwrap().len(), 200);
+    assert_eq!(double.failures_left(), 0);
+    assert!(embedder.embed(&[], EmbedRole::Passage).await.unwrap().is_empty());
+    let wrong = Endpoint { key: Some("k".into()), ..bare(&double) };
+    double.fail([Failure::Unauthorized]);
+    let embedder = wrapped_embedder(wrong, Limits::default()).unwrap();
+    assert_eq!(kind(&embedder.embed(&["a"], EmbedRole::Query).await), "refused");
+}

@@ -1,0 +1,244 @@
+//! Sorting what a server says when it does not serve: try again, shorten, or give up.
+use std::time::{Duration, SystemTime};
+
+use halma_core::LlmError;
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
+use serde_json::Value;
+use serde_json::error::Category;
+
+use crate::http::Place;
+
+/// Characters of a server's words that go into an error.
+const CLIP: usize = 200;
+
+/// A failed exchange: what to do about it, and what the server complained of, from which a client
+/// can learn to ask differently.
+#[derive(Debug)]
+pub struct Failed {
+    pub error: LlmError,
+    /// The status and the lower-cased words of a refusal; `None` for everything else.
+    pub complaint: Option<(u16, String)>,
+}
+
+impl From<LlmError> for Failed {
+    fn from(error: LlmError) -> Self {
+        Self { error, complaint: None }
+    }
+}
+
+impl From<Failed> for LlmError {
+    fn from(failed: Failed) -> Self {
+        failed.error
+    }
+}
+
+/// Sorts a response that is no success. `body` holds no key any more.
+pub fn classify(status: StatusCode, headers: &HeaderMap, body: &str, place: &Place) -> Failed {
+    let Place { url, model } = place;
+    let (said, code) = said(body);
+    let n = status.as_u16();
+    let lower = format!("{} {code}", said.to_lowercase());
+    let complaint = Some((n, lower.clone()));
+    let refused =
+        |what: String| Failed { error: LlmError::refused(what), complaint: complaint.clone() };
+    match n {
+        429 if code == "insufficient_quota" => {
+            refused(format!("`{url}` has no credit left for this key (429): {said}"))
+        }
+        429 => throttled(format!("`{url}` asks for fewer calls (429): {said}"), headers).into(),
+        503 | 529 if headers.contains_key(RETRY_AFTER) => {
+            throttled(format!("`{url}` is overloaded ({n}): {said}"), headers).into()
+        }
+        501 => refused(format!("`{url}` cannot do this (501): {said}")),
+        408 | 409 | 425 | 500..=599 => {
+            LlmError::transient(format!("`{url}` failed ({n}): {said}")).into()
+        }
+        413 => LlmError::TooLong { reason: format!("`{url}` (413): {said}") }.into(),
+        400 | 422 if is_too_long(&lower) => {
+            LlmError::TooLong { reason: format!("`{url}` ({n}): {said}") }.into()
+        }
+        401 | 403 => refused(format!(
+            "`{url}` does not accept the key ({n}): {said}; check the environment variable that \
+             `key_env` names"
+        )),
+        404 => refused(format!(
+            "`{url}` is not there (404): {said}; check that `url` is the API base (…/v1) and that \
+             the server has the model `{model}`"
+        )),
+        300..=399 => {
+            let to = headers.get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("elsewhere");
+            refused(format!(
+                "`{url}` sends its callers to `{}` ({n}); set `url` to where the API is",
+                clip(to.split('?').next().unwrap_or(to))
+            ))
+        }
+        _ => refused(format!("`{url}` refused the call to `{model}` ({n}): {said}")),
+    }
+}
+
+/// What a body that is not the JSON it should be tells: cut off, or not an API at all. What is told
+/// of the fault may quote the body, and holds no key any more either.
+pub fn body_is_no_json(
+    url: &str,
+    kind: &str,
+    body: &str,
+    (fault, told): (Category, &str),
+) -> LlmError {
+    let page = kind.contains("html") || body.trim_start().starts_with('<');
+    let told = clip(told);
+    if fault == Category::Eof && !page {
+        return LlmError::transient(format!("`{url}` sent a reply that is cut off: {told}"));
+    }
+    let kind = if kind.is_empty() { "no content type" } else { kind };
+    let what = if fault == Category::Data {
+        format!("JSON that is no reply of the API ({told})")
+    } else {
+        "no JSON".to_owned()
+    };
+    LlmError::refused(format!(
+        "`{url}` sent {what} but `{kind}`: \"{}\"; is `url` the API base (…/v1)?",
+        clip(body)
+    ))
+}
+
+pub fn throttled(reason: String, headers: &HeaderMap) -> LlmError {
+    let retry_after = retry_after(headers, SystemTime::now());
+    LlmError::Transient { reason, retry_after, throttled: true }
+}
+
+/// `retry-after-ms`, else `Retry-After` in seconds or as an HTTP date.
+pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let header = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let seconds =
+        |text: &str, unit: f64| Duration::try_from_secs_f64(text.parse::<f64>().ok()? * unit).ok();
+    if let Some(wait) = header("retry-after-ms").and_then(|ms| seconds(ms, 1e-3)) {
+        return Some(wait);
+    }
+    let text = header("retry-after")?;
+    seconds(text, 1.0).or_else(|| {
+        let date = httpdate::parse_http_date(text).ok()?;
+        Some(date.duration_since(now).unwrap_or_default())
+    })
+}
+
+/// The server's message and its code, wherever it keeps them.
+pub fn said(body: &str) -> (String, String) {
+    let Ok(value) = serde_json::from_str::<Value>(body) else {
+        let words = clip(body);
+        return (if words.is_empty() { "no reason given".into() } else { words }, String::new());
+    };
+    let error = value.get("error").unwrap_or(&value);
+    let first = [error.get("message"), error.get("detail"), Some(error)].into_iter().flatten();
+    let message = first
+        .map(|message| message.as_str().map_or_else(|| message.to_string(), str::to_owned))
+        .next()
+        .unwrap_or_default();
+    let code = ["code", "type"].iter().find_map(|key| error.get(key)?.as_str());
+    (clip(&message), code.unwrap_or_default().to_owned())
+}
+
+fn is_too_long(said: &str) -> bool {
+    [
+        "context_length",
+        "context length",
+        "maximum context",
+        "context window",
+        "context size",
+        "exceed context",
+        "reduce the length",
+        "too many tokens",
+        "input is too long",
+        "prompt is too long",
+        "input length",
+        "maximum sequence length",
+        "larger than the maximum",
+    ]
+    .iter()
+    .any(|words| said.contains(words))
+}
+
+/// The beginning, on one line and without what could steer a terminal.
+pub fn clip(text: &str) -> String {
+    let line: String =
+        text.trim().chars().take(CLIP).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.trim().chars().nth(CLIP).is_some() { format!("{line}…") } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(status: u16, headers: &[(&'static str, &str)], body: &str) -> LlmError {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(*name, value.parse().unwrap());
+        }
+        let place = Place { url: "http://host/v1/chat/completions".into(), model: "m".into() };
+        classify(StatusCode::from_u16(status).unwrap(), &map, body, &place).error
+    }
+
+    #[test]
+    fn a_throttle_tells_when_to_come_back() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        let after = |name: &'static str, value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            retry_after(&headers, now)
+        };
+        assert_eq!(after("retry-after", "7"), Some(Duration::from_secs(7)));
+        assert_eq!(after("retry-after", "0.5"), Some(Duration::from_millis(500)));
+        assert_eq!(after("retry-after-ms", "20"), Some(Duration::from_millis(20)));
+        let date = httpdate::fmt_http_date(now + Duration::from_secs(30));
+        assert_eq!(after("retry-after", &date), Some(Duration::from_secs(30)));
+        let past = httpdate::fmt_http_date(now - Duration::from_secs(30));
+        assert_eq!(after("retry-after", &past), Some(Duration::ZERO));
+        assert_eq!(after("retry-after", "soon"), None);
+        assert_eq!(after("retry-after", "-1"), None);
+    }
+
+    #[test]
+    fn a_status_is_told_by_what_to_do_next() {
+        for status in [408, 409, 425, 500, 502, 503, 504, 529] {
+            let error = sorted(status, &[], "");
+            assert!(matches!(error, LlmError::Transient { throttled: false, .. }), "{error:?}");
+        }
+        for (status, headers) in [(429, vec![]), (503, vec![("retry-after", "3")])] {
+            let error = sorted(status, &headers, "{}");
+            assert!(matches!(error, LlmError::Transient { throttled: true, .. }), "{error:?}");
+        }
+        let long = r#"{"error":{"message":"no","code":"context_length_exceeded"}}"#;
+        assert!(matches!(sorted(400, &[], long), LlmError::TooLong { .. }));
+        assert!(matches!(sorted(413, &[], ""), LlmError::TooLong { .. }));
+        let refusals = [
+            (401, "key_env"),
+            (403, "key_env"),
+            (404, "the model `m`"),
+            (400, "refused the call to `m`"),
+            (302, "set `url`"),
+            (501, "cannot do this"),
+        ];
+        for (status, words) in refusals {
+            let error = sorted(status, &[], r#"{"detail":"because"}"#);
+            let LlmError::Refused { reason } = &error else { panic!("{error:?}") };
+            assert!(reason.contains(words) && reason.contains("http://host"), "{reason}");
+        }
+        let broke = r#"{"error":{"message":"pay","code":"insufficient_quota"}}"#;
+        assert!(matches!(sorted(429, &[], broke), LlmError::Refused { .. }));
+    }
+
+    #[test]
+    fn a_message_is_found_where_servers_put_it() {
+        for body in [
+            r#"{"error":{"message":"because"}}"#,
+            r#"{"error":"because"}"#,
+            r#"{"message":"because"}"#,
+            r#"{"detail":"because"}"#,
+            "because",
+        ] {
+            assert_eq!(said(body).0, "because", "{body}");
+        }
+        assert!(said(r#"{"detail":[{"msg":"because"}]}"#).0.contains("because"));
+        assert_eq!(clip("a\u{1b}[31mb\n"), "a [31mb");
+    }
+}

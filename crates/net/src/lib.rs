@@ -1,0 +1,15 @@
+//! Outgoing HTTP: clients for configured servers and for the open web, the sorting of failures by
+//! what to do next, and the gate and patience that every server is met with.
+pub mod address;
+mod endpoint;
+pub mod failure;
+mod gate;
+pub mod guarded;
+pub mod http;
+mod limits;
+mod policy;
+mod retry;
+
+pub use endpoint::{Endpoint, JsonMode};
+pub use limits::Limits;
+pub use policy::CallPolicy;

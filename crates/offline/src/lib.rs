@@ -1,0 +1,100 @@
+//! The offline model: answers by task from the structured variables of a request, with general
+//! linguistics and no network. An honest baseline, deterministic, for 0 tokens.
+mod check;
+mod classify;
+mod compare;
+mod decompose;
+mod gather;
+mod input;
+mod keywords;
+mod lexicon;
+mod links;
+mod names;
+mod operators;
+mod propose;
+mod questions;
+mod read;
+mod references;
+mod relations;
+mod rewrite;
+mod select;
+mod spans;
+mod sql;
+mod sub_queries;
+mod verbs;
+mod weights;
+mod words;
+
+use async_trait::async_trait;
+use halma_core::{ChatReply, ChatRequest, Llm, LlmError};
+
+use self::input::variables;
+use self::lexicon::Lexicon;
+
+/// A model that needs no network. It knows the tasks of [`Extractive::done`] and refuses all
+/// others.
+pub struct Extractive {
+    lexicon: Lexicon,
+}
+
+impl Extractive {
+    pub fn new() -> Self {
+        Self { lexicon: Lexicon::new() }
+    }
+
+    /// The reply by task; `None` for a task that rules cannot do.
+    fn done(&self, request: &ChatRequest) -> Result<Option<String>, LlmError> {
+        let words = &self.lexicon;
+        Ok(Some(match request.task.as_str() {
+            "questions" => questions::reply(&variables(request)?),
+            "propose" => propose::reply(words, &variables(request)?),
+            "select" => select::reply(words, &variables(request)?),
+            "read" => read::reply(words, &variables(request)?),
+            "decompose" => decompose::reply(words, &variables(request)?),
+            "follow_up" => decompose::follow_up::reply(words, &variables(request)?),
+            "rewrite" => rewrite::reply(words, &variables(request)?),
+            "keywords" => keywords::reply(words, &variables(request)?),
+            "sub_queries" => sub_queries::reply(words, &variables(request)?),
+            "support" => check::support::reply(words, &variables(request)?),
+            "judge" => return Ok(check::judge::reply(&variables(request)?)),
+            "classify" => classify::reply(words, &variables(request)?),
+            "compare" => compare::reply(words, &variables(request)?),
+            "think" => gather::think::reply(words, &variables(request)?),
+            "summarise" => gather::summarise::reply(words, &variables(request)?),
+            "combine" => gather::combine::reply(words, &variables(request)?),
+            "plan" => operators::plan::reply(words, &variables(request)?),
+            "sources" => operators::sources::reply(&variables(request)?),
+            "operate" => operators::operate::reply(words, &variables(request)?),
+            "conclude" => operators::conclude::reply(words, &variables(request)?),
+            "sql" => sql::reply(words, &variables(request)?),
+            _ => return Ok(None),
+        }))
+    }
+}
+
+impl Default for Extractive {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait]
+impl Llm for Extractive {
+    fn model(&self) -> &'static str {
+        "extractive"
+    }
+
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
+        let text = self.done(request)?.ok_or_else(|| {
+            LlmError::refused(format!(
+                "the offline model cannot do `{}`, which `{}` asks for; configure a model under \
+                 [models] in halma.toml and name it for this prompt's role in [roles]",
+                request.task, request.prompt
+            ))
+        })?;
+        Ok(ChatReply { text, ..ChatReply::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

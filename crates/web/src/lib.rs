@@ -1,0 +1,182 @@
+//! The web as a source: a search engine's results, kept with their day, and on demand the passages
+//! of the pages they lead to.
+mod engine;
+mod found;
+mod page;
+mod passages;
+mod robots;
+mod settings;
+mod shape;
+mod store;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use futures::future::join_all;
+use halma_core::{BoxError, Hit, LlmError, Source};
+use time::{Date, OffsetDateTime};
+
+use engine::Engine;
+pub use found::{WebRank, WebResult, WebSearch};
+use halma_net::address::show;
+use halma_net::guarded::Outside;
+use page::Pages;
+pub use settings::{WebKind, WebSettings, web};
+use store::Store;
+pub use store::{WebStoreError, forget_web_searches, web_searches};
+
+/// Longest query in characters and words; the shortest limit of the engines (Brave's).
+const QUERY_CHARS: usize = 400;
+const QUERY_WORDS: usize = 50;
+
+/// Changes whenever what a key is made of changes, so that old searches are found by nobody.
+const KEY_VERSION: &[u8] = b"halma web 1";
+
+/// The source named `web`.
+pub struct Web {
+    about: String,
+    engine: Engine,
+    pages: Pages,
+    fetch_pages: usize,
+    store: Store,
+    /// Everything of the settings that results depend on.
+    settings: String,
+    today: fn() -> Date,
+    /// Who searches for what at this moment, by key: the others wait for what he finds.
+    turns: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+}
+
+impl Web {
+    fn new(settings: &WebSettings, engine: Engine, pages: Outside, folder: PathBuf) -> Self {
+        let WebSettings { kind, fetch_pages, .. } = settings;
+        let read = if *fetch_pages > 0 { ", with passages of the first pages" } else { "" };
+        Self {
+            about: format!(
+                "the World Wide Web, searched by {}: titles and snippets of pages, answer boxes, \
+                 knowledge panels{read}; good for what is recent or widely known",
+                kind.name()
+            ),
+            settings: settings.identity(),
+            engine,
+            pages: Pages::new(pages),
+            fetch_pages: *fetch_pages,
+            store: Store::new(folder, settings.cache_days),
+            today: || OffsetDateTime::now_utc().date(),
+            turns: Mutex::default(),
+        }
+    }
+
+    /// What is found for a query, as it was kept or by asking the search engine.
+    pub async fn results(&self, query: &str) -> Result<WebSearch, LlmError> {
+        let query = shortened(query);
+        if query.is_empty() {
+            return Err(LlmError::refused("the web was asked for nothing: the query is empty"));
+        }
+        if !self.store.keeps() {
+            return self.ask(query).await;
+        }
+        let key = self.key(&query);
+        let turn = {
+            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(turns.entry(key.clone()).or_default())
+        };
+        let turn = Turn { web: self, key: &key, lock: turn };
+        let _mine = turn.lock.lock().await;
+        if let Some(kept) = self.store.get(&key, (self.today)()) {
+            return Ok(kept);
+        }
+        let search = self.ask(query).await?;
+        self.store.put(&key, &search);
+        Ok(search)
+    }
+
+    /// Whether the search engine works, in words. A search is made only where it costs nothing:
+    /// with SearXNG; of the others it is told whether they can be reached.
+    pub async fn check(&self) -> Result<String, LlmError> {
+        let name = self.engine.kind.name();
+        if self.engine.kind == WebKind::SearXng {
+            let found = self.engine.search("Halma").await?.len();
+            return Ok(format!("{name} answers with {found} results"));
+        }
+        let took = self.engine.reach().await?;
+        Ok(format!("{name} is reached in {took:.0} ms; no search was spent to try the key"))
+    }
+
+    async fn ask(&self, query: String) -> Result<WebSearch, LlmError> {
+        // The day on which it began: what is found around midnight is not newer than it is.
+        let day = (self.today)().to_string();
+        let mut results = self.engine.search(&query).await?;
+        let first = results.iter_mut().filter(|result| result.rank == WebRank::Page);
+        let reading = first.take(self.fetch_pages).map(|result| async {
+            match self.pages.passages(&result.url, &query).await {
+                Ok(passages) => result.passages = passages,
+                Err(reason) => {
+                    tracing::info!("the page `{}` is not read: {reason}", result.url);
+                    result.unread = reason;
+                }
+            }
+        });
+        join_all(reading).await;
+        Ok(WebSearch { query, engine: self.engine.kind, day, results })
+    }
+
+    fn key(&self, query: &str) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for part in [KEY_VERSION, self.settings.as_bytes(), query.as_bytes()] {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        hasher.finalize().to_hex()[..32].to_owned()
+    }
+}
+
+/// Takes a turn off the list when nobody waits for it, also when its searcher gives up.
+struct Turn<'a> {
+    web: &'a Web,
+    key: &'a str,
+    lock: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut turns = self.web.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        // The list's and ours.
+        if Arc::strong_count(&self.lock) == 2 {
+            turns.remove(self.key);
+        }
+    }
+}
+
+/// On one line, and no longer than every engine takes.
+fn shortened(query: &str) -> String {
+    let line = text::clean(query, usize::MAX);
+    let words: Vec<&str> = line.split_whitespace().take(QUERY_WORDS).collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(QUERY_CHARS) {
+        Some((end, _)) => {
+            let cut = &line[..end];
+            cut.rsplit_once(' ').map_or(cut, |(whole, _)| whole).to_owned()
+        }
+        None => line,
+    }
+}
+
+#[async_trait]
+impl Source for Web {
+    fn name(&self) -> &'static str {
+        "web"
+    }
+
+    fn about(&self) -> &str {
+        &self.about
+    }
+
+    async fn search(&self, query: &str, limit: usize) -> Result<Vec<Hit>, BoxError> {
+        let search = self.results(query).await?;
+        Ok(search.hits(limit, &show(&self.engine.url)))
+    }
+}

@@ -1,0 +1,221 @@
+//! `[sources.web]`: what can be configured of the web, and the source it makes.
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use halma_core::ConfigError;
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+
+use super::{Engine, Web};
+use halma_net::address::{base, wrong};
+use halma_net::guarded::{Bounds, Lookup, Outside};
+
+/// Bytes of a reply or a page, at most.
+const MOST: usize = 4 << 20;
+/// More than the most that any of the engines gives.
+const LIMIT: usize = 20;
+
+/// A search engine, by the shape of its replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WebKind {
+    /// Google through SerpApi.
+    SerpApi,
+    /// Brave Search.
+    Brave,
+    Tavily,
+    /// A SearXNG of one's own.
+    SearXng,
+}
+
+impl WebKind {
+    /// As it is written in a configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SerpApi => "serpapi",
+            Self::Brave => "brave",
+            Self::Tavily => "tavily",
+            Self::SearXng => "searxng",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebSettings {
+    pub kind: WebKind,
+    /// Where the API is; the search's own path is put behind one that has none. Not needed but for
+    /// `searxng`.
+    #[serde(default)]
+    pub url: String,
+    /// The environment variable that holds the key.
+    #[serde(default)]
+    pub key_env: String,
+    /// Pages that are asked for, between 1 and 20.
+    #[serde(default = "ten")]
+    pub limit: usize,
+    /// Of how many of them the pages themselves are read.
+    #[serde(default)]
+    pub fetch_pages: usize,
+    /// For how many days a search is not made again; 0: always.
+    #[serde(default = "one")]
+    pub cache_days: u32,
+    /// Hosts inside this machine or its network whose pages may be read all the same.
+    #[serde(default)]
+    pub allow_private: Vec<String>,
+    /// For one search, and for one page.
+    #[serde(default = "twenty")]
+    pub timeout_seconds: f64,
+    /// As in `en`.
+    #[serde(default)]
+    pub language: String,
+    /// As in `us`; `tavily` takes the whole name.
+    #[serde(default)]
+    pub country: String,
+    /// Searches at once, at most; fewer while the engine throttles.
+    #[serde(default = "four")]
+    pub concurrency: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests_per_minute: Option<u32>,
+    /// Tries again after a passing failure.
+    #[serde(default = "three")]
+    pub retries: usize,
+}
+
+fn ten() -> usize {
+    10
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn twenty() -> f64 {
+    20.0
+}
+
+fn four() -> usize {
+    4
+}
+
+fn three() -> usize {
+    3
+}
+
+impl WebSettings {
+    /// The defaults for a search engine.
+    pub fn new(kind: WebKind) -> Self {
+        Self {
+            kind,
+            url: String::new(),
+            key_env: String::new(),
+            limit: ten(),
+            fetch_pages: 0,
+            cache_days: one(),
+            allow_private: vec![],
+            timeout_seconds: twenty(),
+            language: String::new(),
+            country: String::new(),
+            concurrency: four(),
+            requests_per_minute: None,
+            retries: three(),
+        }
+    }
+
+    /// Everything that results depend on, in words: equal for the same engine asked in the same
+    /// way.
+    pub fn identity(&self) -> String {
+        let Self { kind, url, limit, fetch_pages, language, country, .. } = self;
+        let (url, name) = (url.trim().trim_end_matches('/'), kind.name());
+        format!("{name} {url} {limit} {fetch_pages} {language:?} {country:?}")
+    }
+
+    fn address(&self) -> Result<Url, ConfigError> {
+        let own = self.url.trim();
+        let given = if own.is_empty() { self.kind.address() } else { Some(own) };
+        let Some(given) = given else {
+            let hint = "give the address of your SearXNG, `http://localhost:8080` for instance";
+            return Err(wrong("url", "it is not set", hint));
+        };
+        let mut url = base(given)?;
+        if url.path() == "/" {
+            url.set_path(self.kind.path());
+        }
+        url.set_query(None);
+        url.set_fragment(None);
+        Ok(url)
+    }
+
+    fn timeout(&self) -> Result<Duration, ConfigError> {
+        let timeout = Duration::try_from_secs_f64(self.timeout_seconds).ok();
+        timeout.filter(|timeout| !timeout.is_zero()).ok_or_else(|| {
+            wrong(
+                "timeout_seconds",
+                "it is not above 0",
+                "write a time in seconds, 20 for instance",
+            )
+        })
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        if !(1..=LIMIT).contains(&self.limit) {
+            let reason = format!("`{}` is not between 1 and {LIMIT}", self.limit);
+            return Err(wrong("limit", &reason, "write how many results are asked for"));
+        }
+        if self.fetch_pages > self.limit {
+            let reason = format!("there are only {} results", self.limit);
+            return Err(wrong("fetch_pages", &reason, "write a number up to `limit`"));
+        }
+        if let Some(host) = self.allow_private.iter().find(|host| host.contains('/')) {
+            let reason = format!("`{host}` is no host");
+            return Err(wrong("allow_private", &reason, "write hosts alone, as `wiki.local`"));
+        }
+        Ok(())
+    }
+}
+
+/// The web as configured. `key` is what the variable `key_env` holds; searches are kept in
+/// `folder`. Nothing is connected to yet. The error's `file` is left empty for whoever read the
+/// configuration.
+pub fn web(
+    settings: &WebSettings,
+    key: Option<String>,
+    folder: PathBuf,
+) -> Result<Web, ConfigError> {
+    resolving(settings, key, folder, None)
+}
+
+/// With another way to find the addresses of hosts.
+pub(super) fn resolving(
+    settings: &WebSettings,
+    key: Option<String>,
+    folder: PathBuf,
+    lookup: Option<&Arc<dyn Lookup>>,
+) -> Result<Web, ConfigError> {
+    settings.check()?;
+    let url = settings.address()?;
+    let timeout = settings.timeout()?;
+    let key = key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
+    if key.as_ref().is_some_and(|key| !key.chars().all(|c| c.is_ascii_graphic())) {
+        return Err(wrong(
+            "key_env",
+            "the key holds characters that no HTTP header may hold",
+            "look for blanks, line breaks or letters outside ASCII in the variable",
+        ));
+    }
+    let outside = |named: Vec<String>| {
+        let bounds = Bounds { named, timeout, most: MOST };
+        let made = match lookup {
+            Some(lookup) => Outside::resolving(bounds, Arc::clone(lookup)),
+            None => Outside::new(bounds),
+        };
+        made.map_err(|e| wrong("url", &e.to_string(), "check the certificates of this machine"))
+    };
+    // The engine's own host is named by its address; a page has no such privilege.
+    let host = url.host_str().unwrap_or_default().to_owned();
+    let engine = outside(vec![host])?;
+    let pages = outside(settings.allow_private.clone())?;
+    let engine = Engine::new(settings, url, key, engine)?;
+    Ok(Web::new(settings, engine, pages, folder))
+}

@@ -1,0 +1,59 @@
+//! Tavily, as of 2025: <https://docs.tavily.com/documentation/api-reference/endpoint/search>.
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::{Method, Url};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Ask, Said, Unread, parsed, secret};
+use crate::found::{WebRank, WebResult};
+use halma_net::guarded::{Follow, Request};
+
+pub(super) fn request(url: &Url, ask: &Ask<'_>) -> Request {
+    let mut body = json!({
+        "query": ask.query,
+        "max_results": ask.limit,
+        "include_answer": true,
+    });
+    // It takes the whole name of a country, and knows no languages.
+    if !ask.country.is_empty() {
+        body["country"] = ask.country.to_lowercase().into();
+    }
+    let mut request = Request::get(url.clone(), Follow::SameOrigin);
+    request.method = Method::POST;
+    request.body = body.to_string().into_bytes();
+    request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(key) = ask.key {
+        secret(&mut request, "authorization", &format!("Bearer {key}"));
+    }
+    request
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    #[serde(default)]
+    answer: Said,
+    results: Vec<Page>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Page {
+    title: Said,
+    url: Said,
+    content: Said,
+    published_date: Said,
+}
+
+pub(super) fn read(body: &[u8]) -> Result<Vec<WebResult>, Unread> {
+    let reply: Reply = parsed(body, &["results"])?;
+    // Written by a model from the pages, so that it has no address of its own.
+    let answer = WebResult { rank: WebRank::Answer, text: reply.answer.0, ..WebResult::default() };
+    let pages = reply.results.into_iter().map(|page| WebResult {
+        title: page.title.0,
+        url: page.url.0,
+        text: page.content.0,
+        date: page.published_date.0,
+        ..WebResult::default()
+    });
+    Ok(std::iter::once(answer).chain(pages).collect())
+}

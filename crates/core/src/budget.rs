@@ -12,6 +12,7 @@ use crate::{Price, Usage};
 
 /// Limits of one question or one build; what is not set is not limited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Budget {
     /// Calls to models. Replies from the cache are not counted.
@@ -25,6 +26,7 @@ pub struct Budget {
 
 /// The limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     Calls,

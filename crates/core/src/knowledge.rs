@@ -8,6 +8,7 @@ use crate::{BoxError, Edge, Hit, Layer, NodeId};
 
 /// How a search compares the query with the nodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// By the words they share.
@@ -69,6 +70,7 @@ pub struct Query {
 /// What a hit must belong to. An empty list asks for nothing; several values of one list are
 /// alternatives; all lists must be met.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Filter {
     /// Names of documents; `*` stands for any characters.
@@ -95,6 +97,7 @@ impl Filter {
 
 /// What a query over the base's tables gave.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SqlResult {
     pub columns: Vec<String>,
     pub rows: Vec<SqlRow>,
@@ -106,7 +109,9 @@ pub struct SqlResult {
 
 /// One row of a result with the nodes it comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SqlRow {
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<Object>))]
     pub values: Vec<serde_json::Value>,
     /// Rows or tables of the base, as many as are known.
     pub sources: Vec<NodeId>,

@@ -13,6 +13,7 @@ pub type Role = String;
 pub type Vector = Vec<f32>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Message {
     /// `system`, `user` or `assistant`.
     pub role: String,
@@ -58,6 +59,7 @@ pub struct ChatReply {
 /// Tokens of one call, as the server counts them (estimated at four characters a token when it
 /// does not).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Usage {
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
@@ -65,6 +67,7 @@ pub struct Usage {
 
 /// US dollars per million tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     #[serde(alias = "input")]

@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 
 /// The name of a node, derived from its content, so that the same input gives the same base.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct NodeId(pub String);
 
@@ -20,6 +21,7 @@ impl std::fmt::Display for NodeId {
 
 /// One kind of node (PIKE-RAG, Figure 3): sources, corpus, distilled knowledge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
     Document,
@@ -74,6 +76,7 @@ impl Layer {
 
 /// One kind of directed edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Edge {
     /// Document → section → chunk; section → table, figure; table → row.
@@ -130,6 +133,7 @@ impl Edge {
 
 /// A range of characters (Unicode scalar values, not bytes) of a document's text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Span {
     pub start: usize,
     pub end: usize,
@@ -137,6 +141,7 @@ pub struct Span {
 
 /// A node that a search found.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Hit {
     pub id: NodeId,
     pub layer: Layer,
@@ -162,6 +167,7 @@ pub struct Hit {
 
 /// What one layer or way of searching added to a score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScorePart {
     /// `dense`, `words`, `entities`, `titles`, `atoms`, …
     pub name: String,

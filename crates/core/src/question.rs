@@ -25,6 +25,7 @@ impl Question {
 
 /// The shape the answer should have; prompts choose their instruction by it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
     /// As few words as carry the answer: a name, a date, a number, yes or no.
@@ -40,6 +41,7 @@ pub enum AnswerKind {
 
 /// What a strategy returns. An abstention has empty `text` and says why in `reason`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Answer {
     pub text: String,
     /// The reader's account of how the answer follows, or why there is none.
@@ -56,6 +58,7 @@ pub struct Answer {
 /// A passage the answer rests on. `start..end` are characters (Unicode scalar values) of the
 /// document's text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Citation {
     pub node: NodeId,
     /// The document's name: its path below the indexed folder, or the record's id.

@@ -11,6 +11,7 @@ use crate::{LlmError, Span};
 
 /// An entity as a text names it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Mention {
     /// As it stands in the text.
     pub text: String,

@@ -15,6 +15,7 @@ const TEXT: &str = "text";
 
 /// One thing that happened. The union is closed: a new kind is a new variant here.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = TraceEvent))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// A part of the work began; later events carry its number.
@@ -22,8 +23,10 @@ pub enum Event {
     /// A model was asked and replied.
     ModelCalled {
         span: u32,
+        #[cfg_attr(feature = "schema", schema(value_type = String))]
         prompt: Arc<str>,
         /// Hash of the prompt file's text, so that runs with other words cannot be mistaken.
+        #[cfg_attr(feature = "schema", schema(value_type = String))]
         hash: Arc<str>,
         role: String,
         model: String,
@@ -39,7 +42,14 @@ pub enum Event {
         elapsed_ms: f64,
     },
     /// A model was asked and did not reply.
-    ModelCallFailed { span: u32, prompt: Arc<str>, model: String, reason: String, elapsed_ms: f64 },
+    ModelCallFailed {
+        span: u32,
+        #[cfg_attr(feature = "schema", schema(value_type = String))]
+        prompt: Arc<str>,
+        model: String,
+        reason: String,
+        elapsed_ms: f64,
+    },
     /// The base was searched for one text.
     Searched {
         span: u32,
@@ -67,6 +77,7 @@ pub enum Event {
 
 /// What became of a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyStatus {
     Valid,
@@ -76,6 +87,7 @@ pub enum ReplyStatus {
 
 /// A hit as the trace keeps it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct HitLine {
     pub id: NodeId,
     pub title: String,
@@ -85,6 +97,7 @@ pub struct HitLine {
 
 /// Usage and cost of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct UsageTotal {
     /// Calls that reached a model.
     pub llm_calls: u64,
@@ -107,6 +120,7 @@ impl UsageTotal {
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct Trace(pub Vec<Event>);
 

@@ -1,5 +1,5 @@
-//! What the server adds, and how much it holds: `cargo bench -p halma-server --profile dev --bench
-//! serve`. Client and server share the machine, so that each figure is one for both.
+//! The overhead of the server and its capacity: `cargo bench -p halma-server --profile dev --bench
+//! serve`. Client and server share the machine, so each figure covers both.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints, and may stop")]
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 
 const PASSAGES: usize = 10_000;
 const STREAMS: usize = 1_000;
-/// Both ends of each are files of this process, of which systems give some 20,000.
+/// Both ends of each are open files of this process, of which systems allow some 20,000.
 const IDLE: usize = 9_000;
 
 #[tokio::main]
@@ -31,14 +31,14 @@ async fn main() {
     let engine = Engine::create_or_open(config.clone(), dir.path()).unwrap();
     let library = dir.path().join("passages.jsonl");
     std::fs::write(&library, passages()).unwrap();
-    let nobody = Arc::new(|_| ());
-    engine.index(&[library], &IndexOptions::default(), nobody).await.unwrap();
+    let no_progress = Arc::new(|_| ());
+    engine.index(&[library], &IndexOptions::default(), no_progress).await.unwrap();
 
     let library = latencies(500, |n| {
         let engine = &engine;
         async move {
             let strategy = Some("direct".to_owned());
-            engine.ask(AskRequest { strategy, ..AskRequest::new(asked(n)) }).await.unwrap();
+            engine.ask(AskRequest { strategy, ..AskRequest::new(question(n)) }).await.unwrap();
         }
     })
     .await;
@@ -64,7 +64,10 @@ async fn main() {
         }
     };
     let ask = |n: usize, strategy: &str, stream: bool| {
-        post("/api/v1/ask", json!({"question": asked(n), "strategy": strategy, "stream": stream}))
+        post(
+            "/api/v1/ask",
+            json!({"question": question(n), "strategy": strategy, "stream": stream}),
+        )
     };
     let over_http = latencies(500, |n| {
         let asking = ask(n, "direct", false);
@@ -74,28 +77,28 @@ async fn main() {
     println!("ask, library: p50 {:.2} ms; over HTTP: {:.2} ms", p(&library, 50), p(&over_http, 50));
 
     for strategy in ["direct", "naive"] {
-        let began = Instant::now();
+        let started = Instant::now();
         let running = (0..STREAMS).map(|n| {
             let asking = ask(n, strategy, true);
             tokio::spawn(async move {
-                let began = Instant::now();
+                let started = Instant::now();
                 assert!(asking.await.contains("event: answer\n"));
-                began.elapsed().as_secs_f64() * 1e3
+                started.elapsed().as_secs_f64() * 1e3
             })
         });
-        let mut took: Vec<f64> = join_all(running).await.into_iter().map(Result::unwrap).collect();
-        took.sort_by(f64::total_cmp);
+        let mut times: Vec<f64> = join_all(running).await.into_iter().map(Result::unwrap).collect();
+        times.sort_by(f64::total_cmp);
         println!(
             "{STREAMS} SSE asks at once, {strategy}: p50 {:.0} ms, p95 {:.0} ms, all in {:.2} s; {} MB",
-            p(&took, 50),
-            p(&took, 95),
-            began.elapsed().as_secs_f64(),
+            p(&times, 50),
+            p(&times, 95),
+            started.elapsed().as_secs_f64(),
             megabytes()
         );
     }
 
-    let search = |n: usize| post("/api/v1/search", json!({"text": asked(n), "limit": 10}));
-    let began = Instant::now();
+    let search = |n: usize| post("/api/v1/search", json!({"text": question(n), "limit": 10}));
+    let started = Instant::now();
     let workers = (0..32_usize).map(|worker| {
         let search = &search;
         async move {
@@ -105,40 +108,40 @@ async fn main() {
         }
     });
     join_all(workers).await;
-    let rate = 3_200.0 / began.elapsed().as_secs_f64();
+    let rate = 3_200.0 / started.elapsed().as_secs_f64();
     println!(
-        "search of {PASSAGES} passages by words, library: p50 {:.2} ms; over HTTP, 32 at a time: \
+        "search of {PASSAGES} passages, library: p50 {:.2} ms; over HTTP, 32 at a time: \
          {rate:.0} requests/s",
         p(&searched, 50)
     );
     idle(address).await;
 }
 
-/// Connections that are held open while nothing is asked, and whether they are served afterwards.
+/// Holds idle connections open and checks that they are served afterwards.
 async fn idle(address: SocketAddr) {
     let before = megabytes();
-    let mut held = vec![];
+    let mut streams = vec![];
     for _ in 0..IDLE {
         match TcpStream::connect(address).await {
-            Ok(stream) => held.push(stream),
+            Ok(stream) => streams.push(stream),
             Err(e) => {
-                println!("the system gives no more connections: {e}");
+                println!("the system allows no more connections: {e}");
                 break;
             }
         }
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let opened = held.len();
-    let mut answered = 0;
-    for stream in &mut held {
+    let opened = streams.len();
+    let mut served = 0;
+    for stream in &mut streams {
         let request = format!("GET /api/v1/health HTTP/1.1\r\nhost: {address}\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = [0; 12];
         stream.read_exact(&mut answer).await.unwrap();
-        answered += usize::from(&answer == b"HTTP/1.1 200");
+        served += usize::from(&answer == b"HTTP/1.1 200");
     }
     println!(
-        "{opened} idle connections: {answered} served; {} MB more",
+        "{opened} idle connections: {served} served; {} MB more",
         megabytes().saturating_sub(before)
     );
 }
@@ -160,32 +163,32 @@ fn passages() -> String {
     lines
 }
 
-fn asked(n: usize) -> String {
+fn question(n: usize) -> String {
     format!("When was tower {} on reef {} first lit?", n * 31 % PASSAGES, n % 97)
 }
 
 fn query(n: usize) -> SearchQuery {
     let (layer, mode, filter) = (Layer::Chunk, Mode::Hybrid, Filter::default());
-    SearchQuery { text: asked(n), layer, mode, limit: 10, filter }
+    SearchQuery { text: question(n), layer, mode, limit: 10, filter }
 }
 
-/// Milliseconds of each, one after the other, in order.
+/// Sorted latencies in milliseconds of sequential calls.
 async fn latencies<F: Future<Output = ()>>(count: usize, one: impl Fn(usize) -> F) -> Vec<f64> {
-    let mut took = vec![];
+    let mut times = vec![];
     for n in 0..count {
-        let began = Instant::now();
+        let started = Instant::now();
         one(n).await;
-        took.push(began.elapsed().as_secs_f64() * 1e3);
+        times.push(started.elapsed().as_secs_f64() * 1e3);
     }
-    took.sort_by(f64::total_cmp);
-    took
+    times.sort_by(f64::total_cmp);
+    times
 }
 
 fn p(sorted: &[f64], percent: usize) -> f64 {
     sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)]
 }
 
-/// Memory that the process holds, where the system says.
+/// Resident memory of the process, where the system reports it.
 fn megabytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,5 +1,5 @@
-// Starts `halma serve --demo` and runs every client's tests against it. Python's are left out where
-// HALMA_PYTHON does not name an interpreter that has the packages.
+// Starts `halma serve --demo` and runs the tests of every client against it. Python clients are skipped
+// unless HALMA_PYTHON names an interpreter that has the packages.
 import { spawn } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,45 +8,45 @@ import { folder, halma, serve } from "./servers.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const python = process.env.HALMA_PYTHON;
-// The same requests at each run; another number tries others.
+// The same requests in each run; another seed generates others.
 const SEED = process.env.HALMA_SEED ?? "7";
 const EXAMPLES = process.env.HALMA_EXAMPLES ?? "15";
 
-const place = folder();
-writeFileSync(join(place.path, "halma.toml"), "[serve]\nrequests_per_minute = 0\n");
-const server = await serve(place.path, "--demo");
-const base = join(place.path, ".halma", "demo", "base");
+const work = folder();
+writeFileSync(join(work.path, "halma.toml"), "[serve]\nrequests_per_minute = 0\n");
+const server = await serve(work.path, "--demo");
+const base = join(work.path, ".halma", "demo", "base");
 
 const failed = [];
-/** Not the synchronous call: the server's log has to be read meanwhile, or the server waits. */
-async function run(what, program, words, cwd = here) {
-  console.log(`\n— ${what}`);
+/** Asynchronous, because the server blocks unless its log is read in the meantime. */
+async function run(name, program, args, cwd = here) {
+  console.log(`\n— ${name}`);
   const env = { ...process.env, HALMA_URL: server.url, HALMA_KB: base };
-  const child = spawn(program, words, { cwd, env, stdio: "inherit" });
+  const child = spawn(program, args, { cwd, env, stdio: "inherit" });
   const ended = await new Promise((done) => child.once("error", done).once("exit", done));
-  if (ended !== 0) failed.push(`${what} (${ended})`);
+  if (ended !== 0) failed.push(`${name} (${ended})`);
 }
 
 try {
   const tests = readdirSync(join(here, "tests")).filter((name) => name.endsWith(".test.mjs"));
-  await run("the clients of Node", process.execPath, ["--test", "--test-timeout=180000", "--test-force-exit", ...tests.map((name) => join("tests", name))]);
+  await run("Node clients", process.execPath, ["--test", "--test-timeout=180000", "--test-force-exit", ...tests.map((name) => join("tests", name))]);
   if (python) {
-    await run("OpenAI's client of Python", python, ["-m", "unittest", "discover", "--start-directory", "tests", "--pattern", "*_test.py"]);
+    await run("OpenAI's Python client", python, ["-m", "unittest", "discover", "--start-directory", "tests", "--pattern", "*_test.py"]);
     // Last: from the first key on every request needs one.
-    const key = halma(place.path, "keys", "create", "--name", "fuzz", "--scope", "ask", "--scope", "write", "--scope", "admin", "--kb", base);
+    const key = halma(work.path, "keys", "create", "--name", "fuzz", "--scope", "ask", "--scope", "write", "--scope", "admin", "--kb", base);
     const headers = { authorization: `Bearer ${key}` };
     await run("schemathesis", python, [
       "-m", "schemathesis.cli", "--config-file", join(here, "schemathesis.toml"),
       "run", `${server.url}/api/v1/openapi.json`, "--header", `Authorization: ${headers.authorization}`,
       "--seed", SEED, "--max-examples", EXAMPLES,
-    ], place.path); // where it keeps what it remembers
-    // Were the key lost on the way, then all after it was refused and nothing was tested.
+    ], work.path); // where it stores its cache
+    // If a generated request had revoked the key, all later ones would have been refused.
     const me = await fetch(`${server.url}/api/v1/me`, { headers });
-    if (me.status !== 200) failed.push(`schemathesis has lost its own key (${me.status})`);
+    if (me.status !== 200) failed.push(`schemathesis has revoked its own key (${me.status})`);
   }
 } finally {
   await server.stop().catch((error) => failed.push(error.message));
-  place.remove();
+  work.remove();
 }
 if (failed.length) {
   console.error(`error: ${failed.join("; ")}`);

@@ -1,4 +1,4 @@
-// Starts what the tests talk to: `halma serve` in a folder of its own, and a stand-in for a model.
+// Starts what the tests need: `halma serve` in a temporary folder, and a mock of a model server.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -6,15 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export const HALMA = process.env.HALMA_BIN;
-if (!HALMA) throw new Error("HALMA_BIN names no program; `make test-ui` does");
+if (!HALMA) throw new Error("HALMA_BIN is not set; `make test-ui` sets it");
 
-/** A folder that is gone at the end. */
+/** A temporary folder. */
 export function folder() {
   const path = mkdtempSync(join(tmpdir(), "halma-clients-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Runs the program to its end in a folder; gives what it printed. */
+/** Runs the program in a folder; returns its output. */
 export function halma(cwd, ...words) {
   const { status, stdout, stderr, error } = spawnSync(HALMA, words, { cwd, encoding: "utf8" });
   if (status !== 0) throw new Error(`halma ${words[0]} failed (${error ?? status}):\n${stderr}`);
@@ -22,47 +22,47 @@ export function halma(cwd, ...words) {
 }
 
 /**
- * A server on a free port; `words` follow `serve`. `stop` fails when it does not end well or when
- * something in it has panicked.
+ * A server on a free port; `words` are arguments of `serve`. `stop` fails if the server exits with an
+ * error or has panicked.
  */
 export async function serve(cwd, ...words) {
   const child = spawn(HALMA, ["serve", ...words, "--port", "0"], { cwd, stdio: ["ignore", "pipe", "pipe"] });
-  let said = "";
+  let output = "";
   const ended = new Promise((done) => child.once("exit", done));
   const url = await new Promise((found, failed) => {
-    const patience = setTimeout(() => {
+    const timer = setTimeout(() => {
       child.kill("SIGKILL");
-      failed(new Error(`the server printed no address:\n${said}`));
+      failed(new Error(`the server printed no address:\n${output}`));
     }, 300_000);
-    const hear = (piece) => {
-      said += piece;
-      const address = /^listening on (http:\S+)\n/m.exec(said);
+    const read = (piece) => {
+      output += piece;
+      const address = /^listening on (http:\S+)\n/m.exec(output);
       if (address) {
-        clearTimeout(patience);
+        clearTimeout(timer);
         found(address[1]);
       }
     };
-    child.stdout.on("data", hear);
-    child.stderr.on("data", hear);
-    ended.then((code) => failed(new Error(`the server ended with ${code}:\n${said}`)));
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    ended.then((code) => failed(new Error(`the server ended with ${code}:\n${output}`)));
   });
   const stop = async () => {
     child.kill("SIGTERM");
     const code = await ended;
-    if (code !== 0 || said.includes("panicked")) throw new Error(`the server ended with ${code}:\n${said.slice(-4000)}`);
+    if (code !== 0 || output.includes("panicked")) throw new Error(`the server ended with ${code}:\n${output.slice(-4000)}`);
   };
   return { url, stop };
 }
 
-/** What the stand-in says that it used for each call. */
+/** The usage that the mock reports for each call. */
 export const USED = { prompt_tokens: 40, completion_tokens: 2, total_tokens: 42 };
 
 /**
- * A model that answers every question by the same name. It never answers a question that says
- * "for ever": `begun` tells when one has come, `left` when the server has given it up. It refuses
- * one that says "never".
+ * A model that answers every question with the same name. It never answers a question that contains
+ * "for ever": `begun` resolves when one has arrived, `left` when the server has cancelled it. It
+ * refuses a question that contains "never".
  */
-export async function standIn() {
+export async function mockModel() {
   const waiting = [];
   const server = createServer(async (request, response) => {
     let body = "";
@@ -103,7 +103,7 @@ export async function standIn() {
   return { url: `http://127.0.0.1:${server.address().port}/v1`, expect, stop };
 }
 
-/** The result of a promise, or an error that says what did not happen in time. */
+/** The result of a promise, or an error when it does not settle in time. */
 export async function within(seconds, what, promise) {
   let timer;
   const late = new Promise((_, failed) => {

@@ -1,4 +1,4 @@
-//! The one place where a request is resolved to its key, its scopes and its workspace.
+//! The one place where a request is resolved to its key, scopes and workspace.
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
@@ -11,39 +11,39 @@ use crate::keys::{Key, Scope};
 use crate::problem::Problem;
 use crate::workspace::{DEFAULT, Workspace};
 
-/// Names another workspace than the key's; for keys with the scope `admin`.
+/// Header that selects another workspace than the key's; requires the scope `admin`.
 const WORKSPACE: &str = "x-halma-workspace";
 
-/// Who calls, and where.
+/// The key of a request and the workspace it acts on.
 #[derive(Clone)]
 pub(crate) struct Caller {
-    /// None where no keys are required.
+    /// `None` while no keys are required.
     pub(crate) key: Option<Arc<Key>>,
     pub(crate) workspace: Arc<Workspace>,
 }
 
 impl Caller {
-    /// Resolves the headers of a request; `None` asks for no scope, but for a key all the same.
-    pub(crate) async fn of(
+    /// Resolves the headers of a request. With `None` any key will do, whatever its scopes.
+    pub(crate) async fn resolve(
         app: &App,
         headers: &HeaderMap,
         scope: Option<Scope>,
     ) -> Result<Self, Problem> {
         let key = if app.keys.are_required() { Some(key(app, headers)?) } else { None };
         if let Some(key) = &key {
-            app.limits.take(&key.id)?;
+            app.rate_limit.check(&key.id)?;
             if let Some(scope) = scope.filter(|scope| !key.may(*scope)) {
-                let said = format!("this key lacks the scope `{}`", scope.name());
-                return Err(Problem::new(StatusCode::FORBIDDEN, said)
-                    .hint("use a key that has it; `halma keys create --scope …` makes one"));
+                let detail = format!("this key lacks the scope `{}`", scope.name());
+                return Err(Problem::new(StatusCode::FORBIDDEN, detail)
+                    .hint("use a key that has it; `halma keys create --scope …` creates one"));
             }
         }
-        let named = headers.get(WORKSPACE).map(|name| name.to_str().unwrap_or_default());
+        let requested = headers.get(WORKSPACE).map(|name| name.to_str().unwrap_or_default());
         let own = key.as_ref().map_or(DEFAULT, |key| &key.workspace);
-        let may = key.as_ref().is_none_or(|key| key.may(Scope::Admin));
-        let name = match named {
-            Some(named) if named == own || may => named,
-            // Whether there is such a workspace is not told.
+        let is_admin = key.as_ref().is_none_or(|key| key.may(Scope::Admin));
+        let name = match requested {
+            Some(name) if name == own || is_admin => name,
+            // The reply must not reveal whether there is such a workspace.
             Some(_) => {
                 return Err(Problem::new(
                     StatusCode::FORBIDDEN,
@@ -64,43 +64,44 @@ impl Caller {
         self.key.as_ref().map_or_else(|| Scope::ALL.to_vec(), |key| key.scopes.clone())
     }
 
-    /// Returns when the key that calls is revoked or over; never where none is required.
-    pub(crate) async fn gone(&self, app: &App) {
+    /// Returns when the caller's key is revoked or has expired; never while none is required.
+    pub(crate) async fn revoked(&self, app: &App) {
         match self.key_id() {
-            Some(id) => app.keys.gone(id).await,
+            Some(id) => app.keys.revoked(id).await,
             None => std::future::pending().await,
         }
     }
 }
 
 fn key(app: &App, headers: &HeaderMap) -> Result<Arc<Key>, Problem> {
-    let refused = |said: &str| {
-        Problem::new(StatusCode::UNAUTHORIZED, said)
+    let refused = |detail: &str| {
+        Problem::new(StatusCode::UNAUTHORIZED, detail)
             .hint("send the header `authorization: Bearer halma_…`")
     };
-    let sent = headers.get(AUTHORIZATION).ok_or_else(|| refused("a key is needed"))?;
+    let sent = headers.get(AUTHORIZATION).ok_or_else(|| refused("an API key is required"))?;
     let text = sent.to_str().ok().and_then(|text| {
         let (kind, rest) = text.split_once(' ')?;
         kind.eq_ignore_ascii_case("bearer").then_some(rest.trim())
     });
-    // What is unknown, revoked and over looks the same from outside.
-    text.and_then(|text| app.keys.of(text)).ok_or_else(|| refused("this key is not valid"))
+    // An unknown, a revoked and an expired key must look the same from outside.
+    text.and_then(|text| app.keys.authenticate(text))
+        .ok_or_else(|| refused("this key is not valid"))
 }
 
 /// A caller with any key.
-pub(crate) struct Known(pub(crate) Caller);
-/// A caller who may ask, search and read.
+pub(crate) struct AnyKey(pub(crate) Caller);
+/// A caller with the scope `ask`: ask, search, read.
 pub(crate) struct MayAsk(pub(crate) Caller);
-/// A caller who may upload, build and delete.
+/// A caller with the scope `write`: upload, build, delete.
 pub(crate) struct MayWrite(pub(crate) Caller);
-/// A caller who may do everything else.
+/// A caller with the scope `admin`: everything else.
 pub(crate) struct MayAdmin(pub(crate) Caller);
 
-impl FromRequestParts<Shared> for Known {
+impl FromRequestParts<Shared> for AnyKey {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        Caller::of(app, &parts.headers, None).await.map(Self)
+        Caller::resolve(app, &parts.headers, None).await.map(Self)
     }
 }
 
@@ -108,7 +109,7 @@ impl FromRequestParts<Shared> for MayAsk {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        Caller::of(app, &parts.headers, Some(Scope::Ask)).await.map(Self)
+        Caller::resolve(app, &parts.headers, Some(Scope::Ask)).await.map(Self)
     }
 }
 
@@ -116,7 +117,7 @@ impl FromRequestParts<Shared> for MayWrite {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        Caller::of(app, &parts.headers, Some(Scope::Write)).await.map(Self)
+        Caller::resolve(app, &parts.headers, Some(Scope::Write)).await.map(Self)
     }
 }
 
@@ -124,6 +125,6 @@ impl FromRequestParts<Shared> for MayAdmin {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        Caller::of(app, &parts.headers, Some(Scope::Admin)).await.map(Self)
+        Caller::resolve(app, &parts.headers, Some(Scope::Admin)).await.map(Self)
     }
 }

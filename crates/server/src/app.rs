@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state that all requests share.
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,42 +7,42 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::allowance::Allowance;
 use crate::keys::{KeyFile, Keys};
-use crate::limits::Limits;
 use crate::problem::Problem;
+use crate::rate_limit::RateLimit;
 use crate::workspace::Workspaces;
 
 pub(crate) type Shared = Arc<App>;
 
 pub(crate) struct App {
     pub(crate) config: ServeConfig,
-    /// Where each value of the configuration came from.
+    /// The configuration with the origin of each value.
     pub(crate) loaded: Loaded,
     pub(crate) keys: Arc<Keys>,
     pub(crate) allowance: Arc<Allowance>,
-    pub(crate) limits: Limits,
+    pub(crate) rate_limit: RateLimit,
     pub(crate) workspaces: Workspaces,
-    /// How many more questions may run.
+    /// Limits how many questions run at a time.
     pub(crate) asks: Arc<Semaphore>,
-    /// Where prompts are written that are changed over HTTP.
+    /// The folder of prompts that are changed over HTTP.
     pub(crate) prompts_dir: PathBuf,
     pub(crate) demo: bool,
-    /// Whether it is bound to a loopback address.
+    /// Whether the server is bound to a loopback address.
     pub(crate) loopback: bool,
     pub(crate) stop: watch::Sender<Stop>,
 }
 
-/// How the server is about to end.
+/// How far the server is in shutting down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stop {
     No,
-    /// Nothing new is taken; what only watches ends.
+    /// No new requests are accepted; streams that only watch end.
     Soon,
-    /// Running answers end too.
+    /// Questions that are being answered end too.
     Now,
 }
 
-/// What an [`App`] is made from.
-pub(crate) struct Start<'a> {
+/// What an [`App`] is built from.
+pub(crate) struct AppSetup<'a> {
     pub(crate) loaded: Loaded,
     pub(crate) engine: Engine,
     /// The folder of the base.
@@ -52,14 +52,14 @@ pub(crate) struct Start<'a> {
 }
 
 impl App {
-    pub(crate) fn new(start: Start<'_>) -> Result<Self, Problem> {
-        let Start { loaded, engine, dir, demo, loopback } = start;
+    pub(crate) fn new(setup: AppSetup<'_>) -> Result<Self, Problem> {
+        let AppSetup { loaded, engine, dir, demo, loopback } = setup;
         let config = loaded.config.serve.clone();
-        let keys = Arc::new(Keys::new(KeyFile::of(dir)));
+        let keys = Arc::new(Keys::new(KeyFile::for_base(dir)));
         let allowance = Arc::new(Allowance::new(Arc::clone(&keys)));
         let prompts_dir = prompts_dir(loaded.config.prompts_dir.as_deref(), dir);
         Ok(Self {
-            limits: Limits::new(config.requests_per_minute),
+            rate_limit: RateLimit::new(config.requests_per_minute),
             asks: Arc::new(Semaphore::new(config.concurrent_asks)),
             workspaces: Workspaces::new(dir, engine, Arc::clone(&allowance))?,
             stop: watch::Sender::new(Stop::No),
@@ -73,16 +73,16 @@ impl App {
         })
     }
 
-    /// Returns when the server ends in this way, or more so.
-    pub(crate) async fn stopping(&self, how: Stop) {
+    /// Returns when the shutdown has reached this stage.
+    pub(crate) async fn stopping(&self, stage: Stop) {
         let mut stop = self.stop.subscribe();
-        // The sender is in `self`, so that it cannot be gone.
-        let _ = stop.wait_for(|now| *now >= how).await;
+        // Cannot fail: the sender is in `self`.
+        let _ = stop.wait_for(|now| *now >= stage).await;
     }
 }
 
-/// Where prompts are kept that were changed over HTTP: in the folder of the configuration, else in
-/// one of the base's own.
+/// The folder of prompts that are changed over HTTP: the one in the configuration, or else a folder
+/// of the base.
 pub fn prompts_dir(configured: Option<&Path>, dir: &Path) -> PathBuf {
     configured.map_or_else(|| dir.join("prompts"), Path::to_owned)
 }

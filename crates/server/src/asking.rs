@@ -1,11 +1,11 @@
-//! One question over the wire, for HTTP, OpenAI's shape and MCP: the caller's limits around
-//! [`halma_engine::Asking`], which resolves, runs and stores it.
+//! Answers one question for a client, within its limits; used by HTTP, OpenAI's API and MCP.
+//! [`halma_engine::Asking`] resolves and runs the question and stores its trace.
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use halma_core::{Answer, AnswerKind, Budget, Error, Event, UsageTotal, Watcher};
-use halma_engine::{AskRequest, AskResult, Exchange, OnFinish, TraceHead};
+use halma_core::{Answer, AnswerKind, Budget, Error, UsageTotal, Watcher};
+use halma_engine::{AskResult, Exchange, OnFinish, TraceHead};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
@@ -14,41 +14,37 @@ use crate::access::Caller;
 use crate::allowance;
 use crate::app::{Shared, Stop};
 use crate::problem::Problem;
-use crate::schema;
-use crate::usage::{Group, Used};
+use crate::usage::{UsageCounts, UsageKey};
 
-/// A question as it is sent.
+/// A question and how to answer it.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Ask {
+pub(crate) struct AskRequest {
     pub(crate) question: String,
-    /// The way of answering; the configured one where none is named.
+    /// The strategy; the configured one by default.
     #[serde(default)]
     pub(crate) strategy: Option<String>,
-    /// Settings of the strategy, for this question.
+    /// Settings of the strategy for this question.
     #[serde(default)]
-    #[schema(value_type = std::collections::HashMap<String, Object>)]
     pub(crate) settings: BTreeMap<String, serde_json::Value>,
-    /// What was said before, oldest first; the question may refer to it.
+    /// The conversation so far, oldest turn first; the question may refer to it.
     #[serde(default)]
     pub(crate) history: Vec<Turn>,
     /// The choices of a multiple-choice question.
     #[serde(default)]
     pub(crate) options: Vec<String>,
-    /// `short` (default), `yes_no`, `option`, `number`, `long` or `verdict`.
+    /// `short` by default.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
     pub(crate) answer_kind: Option<AnswerKind>,
-    /// Whether events are streamed; so they are with `accept: text/event-stream`.
+    /// Stream events; so does the header `accept: text/event-stream`.
     #[serde(default)]
     pub(crate) stream: bool,
-    /// Limits, inside those of the server.
+    /// Limits, within those of the server.
     #[serde(default)]
-    #[schema(value_type = Option<schema::Budget>)]
     pub(crate) budget: Option<Budget>,
 }
 
-/// Something said in a conversation.
+/// A message of a conversation.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Turn {
@@ -57,17 +53,15 @@ pub(crate) struct Turn {
     pub(crate) text: String,
 }
 
-/// What came of a question.
+/// An answer, with the trace that explains it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub(crate) struct Answered {
-    /// Of the trace, by which it can be read again.
+pub(crate) struct AskResponse {
+    /// The id of the trace.
     pub(crate) id: String,
-    /// As it was understood, which may not be as it was asked.
+    /// The question as resolved with the conversation; may differ from the question sent.
     pub(crate) question: String,
-    #[schema(value_type = schema::Answer)]
     pub(crate) answer: Answer,
     pub(crate) strategy: String,
-    #[schema(value_type = schema::UsageTotal)]
     pub(crate) usage: UsageTotal,
     pub(crate) hops: usize,
     pub(crate) elapsed_ms: f64,
@@ -86,12 +80,12 @@ impl Asking {
     pub(crate) fn begin(
         app: &Shared,
         caller: &Caller,
-        ask: Ask,
+        ask: AskRequest,
         watcher: Option<Watcher>,
     ) -> Result<Self, Problem> {
         let engine = caller.workspace.engine();
         let usage = &caller.workspace.usage;
-        let parent = caller.key.as_ref().and_then(|key| app.allowance.of(key, usage));
+        let parent = caller.key.as_ref().and_then(|key| app.allowance.meter(key, usage));
         if let Some(parent) = &parent {
             allowance::check(parent)?;
         }
@@ -99,8 +93,8 @@ impl Asking {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many questions are being answered")
                 .hint("try again in a moment; `serve.concurrent_asks` is the limit")
         })?;
-        let settings = ask.settings.iter().map(|(key, value)| (key.clone(), written(value)));
-        let question = engine.prepare(AskRequest {
+        let settings = ask.settings.iter().map(|(key, value)| (key.clone(), flag_text(value)));
+        let question = engine.prepare(halma_engine::AskRequest {
             question: ask.question,
             options: ask.options,
             answer_kind: ask.answer_kind.unwrap_or_default(),
@@ -129,12 +123,12 @@ impl Asking {
     }
 
     /// Runs to the end, or until the key is revoked or the server must stop.
-    pub(crate) async fn run(mut self) -> Result<Answered, Problem> {
+    pub(crate) async fn run(mut self) -> Result<AskResponse, Problem> {
         let result = tokio::select! {
             result = self.question.run() => result,
-            () = self.caller.gone(&self.app) => {
+            () = self.caller.revoked(&self.app) => {
                 self.question.cancel("the key was revoked");
-                return Err(Problem::new(StatusCode::UNAUTHORIZED, "this key is not valid any more"));
+                return Err(Problem::new(StatusCode::UNAUTHORIZED, "this key is no longer valid"));
             }
             () = self.app.stopping(Stop::Now) => {
                 self.question.cancel("the server was stopped");
@@ -143,10 +137,10 @@ impl Asking {
             }
         };
         let AskResult { id, question, strategy, outcome, elapsed_ms } = result;
-        Ok(Answered {
+        Ok(AskResponse {
             id,
             question,
-            answer: outcome.answer.map_err(of_run)?,
+            answer: outcome.answer.map_err(run_problem)?,
             strategy: strategy.to_owned(),
             usage: outcome.trace.usage(),
             hops: outcome.trace.hops(),
@@ -159,32 +153,32 @@ impl Asking {
 fn count_usage(caller: &Caller) -> OnFinish {
     let usage = Arc::clone(&caller.workspace.usage);
     Box::new(move |head: &TraceHead| {
-        let group = Group::today(head.key.as_deref().unwrap_or_default(), &head.strategy);
-        usage.add(group, Used::of(head.usage, 1));
+        let usage_key = UsageKey::today(head.key.as_deref().unwrap_or_default(), &head.strategy);
+        usage.add(usage_key, UsageCounts::from_total(head.usage, 1));
     })
 }
 
-/// A setting as `--set` has it.
-fn written(value: &serde_json::Value) -> String {
+/// A setting in the form of `--set`.
+fn flag_text(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
         other => other.to_string(),
     }
 }
 
-fn of_run(error: Error) -> Problem {
+fn run_problem(error: Error) -> Problem {
     let kind = error.kind();
     let problem = Problem::from(error);
     Problem { kind: format!("urn:halma:run-{kind}"), ..problem }
 }
 
-/// Questions with the answers that followed them. Orders of a system are none of ours.
+/// Questions with the answers that followed them. System messages are ignored.
 pub(crate) fn exchanges(history: &[Turn]) -> Vec<Exchange> {
-    let mut said: Vec<Exchange> = vec![];
+    let mut exchanges: Vec<Exchange> = vec![];
     for turn in history {
-        match (turn.role.as_str(), said.last_mut()) {
+        match (turn.role.as_str(), exchanges.last_mut()) {
             ("user", _) => {
-                said.push(Exchange { question: turn.text.clone(), answer: String::new() });
+                exchanges.push(Exchange { question: turn.text.clone(), answer: String::new() });
             }
             ("assistant", Some(last)) if last.answer.is_empty() => {
                 last.answer.clone_from(&turn.text);
@@ -192,23 +186,7 @@ pub(crate) fn exchanges(history: &[Turn]) -> Vec<Exchange> {
             _ => {}
         }
     }
-    said
-}
-
-/// What a person is told of an event, hop by hop; `None` for what is no step of its own.
-pub(crate) fn told(event: &Event) -> Option<String> {
-    match event {
-        Event::SpanStarted { name, .. } => Some(name.clone()),
-        Event::Searched { query, hits, .. } => {
-            let best = hits.first().map_or("nothing near", |hit| hit.title.as_str());
-            Some(format!("searched “{query}” → {best}"))
-        }
-        Event::SourceQueried { source, query, .. } => {
-            Some(format!("looked up “{query}” in {source}"))
-        }
-        Event::Note { note, .. } => Some(note.clone()),
-        _ => None,
-    }
+    exchanges
 }
 
 #[cfg(test)]
@@ -218,7 +196,7 @@ mod tests {
     #[test]
     fn a_conversation_is_questions_with_their_answers() {
         let turn = |role: &str, text: &str| Turn { role: role.into(), text: text.into() };
-        let said = exchanges(&[
+        let exchanges = exchanges(&[
             turn("system", "Be kind."),
             turn("assistant", "Hello!"),
             turn("user", "Who?"),
@@ -226,7 +204,8 @@ mod tests {
             turn("assistant", "Ann"),
             turn("assistant", "More?"),
         ]);
-        let pairs: Vec<_> = said.iter().map(|e| (e.question.as_str(), e.answer.as_str())).collect();
+        let pairs: Vec<_> =
+            exchanges.iter().map(|e| (e.question.as_str(), e.answer.as_str())).collect();
         assert_eq!(pairs, [("Who?", ""), ("Who wrote it?", "Ann")]);
     }
 }

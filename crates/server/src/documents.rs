@@ -1,4 +1,4 @@
-//! Documents of a workspace, those included that were uploaded and are not built yet.
+//! The documents of a workspace, including uploads that are not built yet.
 use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
@@ -12,18 +12,18 @@ use crate::listing::Items;
 use crate::problem::Problem;
 use crate::workspace::Workspace;
 
-/// What begins so is the id of an upload that is no document yet.
+/// Prefix of the id of an upload that is not a document yet.
 const UPLOAD: &str = "upload-";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DocumentState {
     Indexed,
-    /// A build that covers it is running.
+    /// A build that includes it is running.
     Building,
-    /// Uploaded, and not built yet.
+    /// Uploaded and not built yet.
     Queued,
-    /// Some of the work on it failed; the next build tries again.
+    /// Some of the work on it failed; the next build retries it.
     Failed,
     /// It cannot be read.
     Refused,
@@ -33,12 +33,12 @@ pub(crate) enum DocumentState {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DocumentLine {
     pub(crate) id: String,
-    /// Its path below the folder it was uploaded to.
+    /// Its path below the folder of originals.
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) format: String,
     pub(crate) state: DocumentState,
-    /// Of the original file, where it is kept.
+    /// Size of the original file, where it is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) bytes: Option<u64>,
     pub(crate) chunks: u64,
@@ -51,7 +51,7 @@ pub(crate) struct DocumentLine {
 }
 
 /// Which documents are listed.
-pub(crate) struct Wanted {
+pub(crate) struct DocumentQuery {
     /// Part of a name.
     pub(crate) query: Option<String>,
     pub(crate) state: Option<DocumentState>,
@@ -59,63 +59,66 @@ pub(crate) struct Wanted {
     pub(crate) after: Option<String>,
 }
 
-/// What was uploaded and waits comes first, by name; then the base's documents by name.
-pub(crate) fn list(workspace: &Workspace, wanted: &Wanted) -> Result<Items<DocumentLine>, Problem> {
+/// Pending uploads first, by name; then the documents of the base by name.
+pub(crate) fn list(
+    workspace: &Workspace,
+    query: &DocumentQuery,
+) -> Result<Items<DocumentLine>, Problem> {
     let engine = workspace.engine();
     let builds = workspace.builds.list();
     let mut lines = vec![];
-    let in_base = wanted.after.as_deref().filter(|after| !after.starts_with(UPLOAD));
+    let in_base = query.after.as_deref().filter(|after| !after.starts_with(UPLOAD));
     if in_base.is_none() {
-        lines = waiting(&engine, &builds)?;
-        lines.retain(|line| wanted.takes(line));
-        if let Some(after) = &wanted.after {
+        lines = pending_uploads(&engine, &builds)?;
+        lines.retain(|line| query.matches(line));
+        if let Some(after) = &query.after {
             let at = lines.iter().position(|line| line.id == *after).map_or(0, |at| at + 1);
             lines.drain(..at);
         }
     }
     let mut after = in_base.map(NodeId::from);
-    while lines.len() <= wanted.limit {
-        let query = ListQuery {
+    while lines.len() <= query.limit {
+        let page = ListQuery {
             layer: Layer::Document,
-            document: wanted.query.as_ref().map(|part| format!("*{part}*")),
+            document: query.query.as_ref().map(|part| format!("*{part}*")),
             after: after.take(),
-            limit: wanted.limit + 1,
+            limit: query.limit + 1,
         };
-        let found = engine.base().list(&query)?;
-        let last = found.last().map(|listed| listed.id.clone());
-        let whole = found.len() > wanted.limit;
-        let found = found.into_iter().map(|listed| of_listed(listed, &engine, &builds));
-        lines.extend(found.filter(|line| wanted.takes(line)));
-        after = last.filter(|_| whole);
+        let listed = engine.base().list(&page)?;
+        let last = listed.last().map(|listed| listed.id.clone());
+        let full_page = listed.len() > query.limit;
+        let listed = listed.into_iter().map(|listed| document_line(listed, &engine, &builds));
+        lines.extend(listed.filter(|line| query.matches(line)));
+        after = last.filter(|_| full_page);
         if after.is_none() {
             break;
         }
     }
-    Ok(Items::cut(lines, wanted.limit, |line| line.id.clone()))
+    Ok(Items::cut(lines, query.limit, |line| line.id.clone()))
 }
 
-impl Wanted {
-    fn takes(&self, line: &DocumentLine) -> bool {
+impl DocumentQuery {
+    fn matches(&self, line: &DocumentLine) -> bool {
         self.query.as_ref().is_none_or(|part| line.name.contains(part.as_str()))
             && self.state.is_none_or(|state| state == line.state)
     }
 }
 
-/// Uploads that are no documents.
-fn waiting(engine: &Engine, builds: &[Build]) -> Result<Vec<DocumentLine>, Problem> {
+/// Uploads that are not documents of the base.
+fn pending_uploads(engine: &Engine, builds: &[Build]) -> Result<Vec<DocumentLine>, Problem> {
     let mut lines = vec![];
     for file in engine.originals().list() {
         if engine.base().find_document(&file.name)?.is_none() {
-            lines.push(of_upload(&file, builds));
+            lines.push(upload_line(&file, builds));
         }
     }
     Ok(lines)
 }
 
-pub(crate) fn of_upload(file: &Original, builds: &[Build]) -> DocumentLine {
-    let (state, error) = match under_way(file, builds) {
+fn upload_line(file: &Original, builds: &[Build]) -> DocumentLine {
+    let (state, error) = match pending_state(file, builds) {
         Some(state) => (state, None),
-        None => match builds.iter().find_map(|build| build.refused(&file.name)) {
+        None => match builds.iter().find_map(|build| build.refusal(&file.name)) {
             Some(reason) => (DocumentState::Refused, Some(reason)),
             None => (DocumentState::Queued, None),
         },
@@ -134,9 +137,9 @@ pub(crate) fn of_upload(file: &Original, builds: &[Build]) -> DocumentLine {
     }
 }
 
-/// Where a file is in the builds that cover it and began after it was uploaded; `None` when the
-/// last of them is over.
-fn under_way(file: &Original, builds: &[Build]) -> Option<DocumentState> {
+/// The state of a file that a build still has to process; `None` when the last build that includes
+/// it has ended after the upload.
+fn pending_state(file: &Original, builds: &[Build]) -> Option<DocumentState> {
     let covering = builds.iter().find(|build| build.covers(&file.name));
     let Some(build) = covering else { return Some(DocumentState::Queued) };
     let uploaded: Option<DateTime<Utc>> = file.modified.map(DateTime::from);
@@ -150,7 +153,7 @@ fn under_way(file: &Original, builds: &[Build]) -> Option<DocumentState> {
     }
 }
 
-fn of_listed(listed: Listed, engine: &Engine, builds: &[Build]) -> DocumentLine {
+fn document_line(listed: Listed, engine: &Engine, builds: &[Build]) -> DocumentLine {
     let Listed { id, title, document, about, .. } = listed;
     let file = engine.originals().get(&document);
     let about = about.unwrap_or_else(|| halma_engine::ListedDocument {
@@ -160,11 +163,11 @@ fn of_listed(listed: Listed, engine: &Engine, builds: &[Build]) -> DocumentLine 
     });
     let failed = about.units.get("failed").copied().unwrap_or_default();
     let part = |layer: Layer| about.parts.get(&layer).copied().unwrap_or_default();
-    // A file that was uploaded again waits for the next build; one that no build knows of was
-    // indexed in another way.
-    let known = |file: &Original| builds.iter().any(|build| build.covers(&file.name));
-    let again = file.as_ref().filter(|file| known(file)).and_then(|file| under_way(file, builds));
-    let state = match again {
+    // A file that was uploaded again waits for the next build; a file without a build was indexed on
+    // the command line.
+    let has_build = |file: &Original| builds.iter().any(|build| build.covers(&file.name));
+    let pending = file.as_ref().filter(|file| has_build(file));
+    let state = match pending.and_then(|file| pending_state(file, builds)) {
         Some(state) => state,
         None if failed > 0 => DocumentState::Failed,
         None => DocumentState::Indexed,
@@ -179,7 +182,8 @@ fn of_listed(listed: Listed, engine: &Engine, builds: &[Build]) -> DocumentLine 
         chunks: part(Layer::Chunk),
         atoms: part(Layer::Atom),
         updated: file.and_then(|file| file.modified).map(|at: SystemTime| at.into()),
-        error: (failed > 0).then(|| format!("{failed} units of work failed; build again")),
+        error: (failed > 0)
+            .then(|| format!("{failed} units of work failed; build again to retry them")),
     }
 }
 
@@ -187,16 +191,16 @@ fn upload_id(name: &str) -> String {
     format!("{UPLOAD}{}", &blake3::hash(name.as_bytes()).to_hex()[..16])
 }
 
-/// The upload of an id, where it is one.
-pub(crate) fn upload_of(engine: &Engine, id: &str) -> Option<Original> {
+/// The upload with this id, if it is the id of an upload.
+pub(crate) fn find_upload(engine: &Engine, id: &str) -> Option<Original> {
     let files = id.starts_with(UPLOAD).then(|| engine.originals().list())?;
     files.into_iter().find(|file| upload_id(&file.name) == id)
 }
 
-/// The id of a document, checked; a name of one will do as well.
+/// The id of an existing document, given its id or its name.
 pub(crate) fn document_id(engine: &Engine, id: &str) -> Result<NodeId, Problem> {
-    if let Some(found) = engine.base().find_document(id)? {
-        return Ok(found);
+    if let Some(id) = engine.base().find_document(id)? {
+        return Ok(id);
     }
     let missing = || Problem::not_found("such document");
     id.starts_with("d-").then(|| NodeId::from(id)).ok_or_else(missing)

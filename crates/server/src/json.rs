@@ -1,6 +1,6 @@
-//! Bodies and queries whose faults are told as problems.
+//! Extractors for bodies, queries and path parameters that report errors as problems.
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::rejection::JsonRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
@@ -15,14 +15,12 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        match Json::<T>::from_request(request, state).await {
-            Ok(Json(value)) => Ok(Self(value)),
-            Err(rejection) => Err(of_body(&rejection)),
-        }
+        let body = Json::<T>::from_request(request, state).await;
+        body.map(|Json(value)| Self(value)).map_err(|rejection| body_problem(&rejection))
     }
 }
 
-fn of_body(rejection: &JsonRejection) -> Problem {
+fn body_problem(rejection: &JsonRejection) -> Problem {
     let problem = Problem::new(rejection.status(), rejection.body_text());
     match rejection.status() {
         StatusCode::UNSUPPORTED_MEDIA_TYPE => {
@@ -36,7 +34,7 @@ fn of_body(rejection: &JsonRejection) -> Problem {
     }
 }
 
-/// The query behind `?`.
+/// The query string.
 pub(crate) struct Params<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
@@ -44,14 +42,14 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let query = Query::<T>::from_request_parts(parts, state).await;
-        let wrong = |rejection: QueryRejection| {
-            Problem::new(rejection.status(), rejection.body_text()).hint("/api/docs describes it")
-        };
-        query.map(|Query(value)| Self(value)).map_err(wrong)
+        query.map(|Query(value)| Self(value)).map_err(|rejection| {
+            Problem::new(rejection.status(), rejection.body_text())
+                .hint("/api/docs describes the query parameters")
+        })
     }
 }
 
-/// What stands in the path.
+/// The parameters in the path.
 pub(crate) struct Part<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Part<T> {
@@ -59,8 +57,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Part<T>
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let path = Path::<T>::from_request_parts(parts, state).await;
-        let wrong =
-            |rejection: PathRejection| Problem::new(rejection.status(), rejection.body_text());
-        path.map(|Path(value)| Self(value)).map_err(wrong)
+        path.map(|Path(value)| Self(value))
+            .map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))
     }
 }

@@ -1,26 +1,26 @@
-//! The doors for programs and browsers: HTTP, OpenAI-compatible, MCP, the web page.
+//! The interfaces for programs and browsers: HTTP, OpenAI-compatible, MCP, and the web UI.
 mod access;
 mod allowance;
 mod app;
 mod asking;
-mod beside;
+mod blocking;
 mod builds;
 mod documents;
 mod json;
 mod keys;
-mod limits;
 mod listing;
 mod mcp;
 mod openai;
 mod problem;
+mod rate_limit;
 mod routes;
-mod schema;
 mod security;
 mod serve;
+mod sse;
 mod usage;
 mod workspace;
 
 pub use app::prompts_dir;
 pub use keys::{Key, KeyFile, KeysError, NewKey, Scope};
-pub use mcp::over_stdio;
-pub use serve::{ServeError, ServeOptions, Server, announce, told_to_stop};
+pub use mcp::serve_stdio;
+pub use serve::{ServeError, ServeOptions, Server, announce, stop_signal};

@@ -1,29 +1,32 @@
-//! Lists, a page at a time.
+//! Lists, one page at a time.
 use serde::Serialize;
 use utoipa::ToSchema;
-const USUAL: usize = 50;
-const MOST: usize = 500;
 
-pub(crate) fn limit(asked: Option<usize>) -> usize {
-    asked.unwrap_or(USUAL).clamp(1, MOST)
+/// Items of a page where the request does not say, and at most.
+const DEFAULT_LIMIT: usize = 50;
+const MAX_LIMIT: usize = 500;
+
+pub(crate) fn limit(requested: Option<usize>) -> usize {
+    requested.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT)
 }
 
 /// A page of a list.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Items<T> {
     pub(crate) items: Vec<T>,
-    /// What to give as `after` for the next page; not there on the last one.
+    /// What to send as `after` for the next page; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
 }
 
 impl<T> Items<T> {
-    /// A list that is given whole.
+    /// A list that fits one page.
     pub(crate) fn whole(items: Vec<T>) -> Self {
         Self { items, next: None }
     }
 
-    /// Of `limit + 1` items that were looked for, at most `limit` are given.
+    /// The first `limit` items; of `limit + 1` that were read, the last one only says that there
+    /// are more.
     pub(crate) fn cut(mut items: Vec<T>, limit: usize, id: impl Fn(&T) -> String) -> Self {
         let more = items.len() > limit;
         items.truncate(limit);

@@ -6,21 +6,21 @@ use halma_engine::{EngineError, KbError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What went wrong, told to whoever called.
+/// An error as reported to the client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Problem {
-    /// A name for this kind of problem, as in `urn:halma:not-found`.
+    /// The kind of problem, such as `urn:halma:not-found`.
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// What happened, in a few words.
+    /// A short summary.
     pub(crate) title: String,
     pub(crate) status: u16,
-    /// What it is about.
+    /// What exactly is wrong.
     pub(crate) detail: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
-    /// The value of the header `x-request-id`, by which the server's log tells more.
+    /// The value of the header `x-request-id`, which also identifies the request in the log.
     pub(crate) request_id: String,
 }
 
@@ -42,16 +42,16 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, format!("there is no {what}"))
     }
 
-    /// The request is understood, and cannot be done as it is.
+    /// The request is well-formed but cannot be processed.
     pub(crate) fn unfit(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail)
     }
 
-    /// A fault of the server. What it was is logged, not told: it may name paths.
+    /// An internal error. Its message is logged and not sent, because it may contain paths.
     pub(crate) fn internal(error: &dyn std::fmt::Display) -> Self {
         tracing::error!("{error:#}");
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong inside the server")
-            .hint("the server's log says more, beside this request's id")
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "an internal error occurred")
+            .hint("see the server's log for this request id")
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -59,7 +59,7 @@ impl Problem {
     }
 }
 
-/// The body is written by [`crate::security`], which knows the request's id.
+/// The body is written by [`crate::security`], where the request's id is available.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();
@@ -70,12 +70,12 @@ impl IntoResponse for Problem {
 
 impl From<ConfigError> for Problem {
     fn from(error: ConfigError) -> Self {
-        // The file is one of the server's and nobody's business.
-        let about = match error.key.as_str() {
+        // The file is one of the server's; its path is not sent to clients.
+        let detail = match error.key.as_str() {
             "" => error.reason,
             key => format!("`{key}`: {}", error.reason),
         };
-        Self::unfit(about).hint(error.hint)
+        Self::unfit(detail).hint(error.hint)
     }
 }
 
@@ -83,7 +83,7 @@ impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Config(error) => error.into(),
-            EngineError::Kb(error) => Self::of_base(&error),
+            EngineError::Kb(error) => Self::from_kb(&error),
             EngineError::Run(error) => error.into(),
             EngineError::Kg(_)
             | EngineError::Web(_)
@@ -95,33 +95,33 @@ impl From<EngineError> for Problem {
 
 impl From<KbError> for Problem {
     fn from(error: KbError) -> Self {
-        Self::of_base(&error)
+        Self::from_kb(&error)
     }
 }
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let said = error.to_string();
+        let detail = error.to_string();
         match error {
-            Error::Spent(_) => Self::new(StatusCode::TOO_MANY_REQUESTS, said)
+            Error::Spent(_) => Self::new(StatusCode::TOO_MANY_REQUESTS, detail)
                 .hint("allow more calls, tokens, money or time and ask again"),
             Error::BadReply { .. } | Error::Llm { .. } | Error::Source { .. } => {
-                tracing::warn!("{said}");
-                Self::new(StatusCode::BAD_GATEWAY, said)
-                    .hint("it is the model or the source behind the server; try again later")
+                tracing::warn!("{detail}");
+                Self::new(StatusCode::BAD_GATEWAY, detail)
+                    .hint("the model or source that the server calls failed; try again later")
             }
-            Error::MissingRequirement(_) => Self::unfit(said).hint("choose another strategy"),
+            Error::MissingRequirement(_) => Self::unfit(detail).hint("choose another strategy"),
             Error::Knowledge(source) => match source.downcast_ref::<KbError>() {
-                Some(error) => Self::of_base(error),
+                Some(error) => Self::from_kb(error),
                 None => Self::internal(&source),
             },
-            Error::Prompt(_) => Self::internal(&said),
+            Error::Prompt(_) => Self::internal(&detail),
         }
     }
 }
 
 impl Problem {
-    fn of_base(error: &KbError) -> Self {
+    fn from_kb(error: &KbError) -> Self {
         match error {
             KbError::NoNode { .. } | KbError::NoMerge { .. } => {
                 Self::new(StatusCode::NOT_FOUND, error.to_string())
@@ -139,7 +139,7 @@ impl Problem {
             }
             KbError::NoSpace { .. } | KbError::Full { .. } => {
                 tracing::error!("{error}");
-                Self::new(StatusCode::INSUFFICIENT_STORAGE, "no space is left for the base")
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, "there is no space left for the base")
             }
             _ => Self::internal(error),
         }

@@ -1,5 +1,5 @@
-//! What every request passes and every response gets: an id, checks of host and origin, security
-//! headers, errors in one shape, a line in the log.
+//! The outermost layer of every request: its id, checks of host and origin, security headers, the
+//! common form of errors, a line in the log.
 use std::time::Instant;
 
 use axum::body::Body;
@@ -15,7 +15,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use crate::app::{App, Shared};
 use crate::keys::hex;
-use crate::openai::as_openai;
+use crate::openai::error_body;
 use crate::problem::Problem;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -26,64 +26,69 @@ const POLICY: &str = "default-src 'self'; img-src 'self' data: blob:; style-src 
 
 const PROBLEM: &str = "application/problem+json";
 
-/// Names a request in the log, in every response and in every problem.
+/// Identifies a request in the log, in its response and in problems.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestId(pub(crate) String);
 
 /// The outermost layer.
 pub(crate) async fn outer(State(app): State<Shared>, mut request: Request, next: Next) -> Response {
-    let began = Instant::now();
+    let started = Instant::now();
     let id = request_id(request.headers());
     request.extensions_mut().insert(RequestId(id.clone()));
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    // The pattern, never the path: a path may hold names of documents.
+    // The pattern, never the path, which may contain names of documents.
     let matched = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let response = match refused(&app, &method, request.headers(), &uri) {
+    let response = match cross_site_problem(&app, &method, request.headers(), &uri) {
         Some(problem) => problem.into_response(),
         None => next.run(request).await,
     };
-    let mut response = in_one_shape(response, &uri, &id);
-    protect(&mut response, &uri, &id);
+    let mut response = with_problem_body(response, &uri, &id);
+    add_headers(&mut response, &uri, &id);
     tracing::info!(
         %method,
-        path = matched.as_deref().unwrap_or("(page)"),
+        path = matched.as_deref().unwrap_or("(web UI)"),
         status = response.status().as_u16(),
-        ms = began.elapsed().as_secs_f64() * 1e3,
+        ms = started.elapsed().as_secs_f64() * 1e3,
         request = id,
     );
     response
 }
 
-/// The client's own name for the request, if it is a plain one, or a new one.
+/// The client's id for the request, if it is a plain one, or else a new id.
 fn request_id(headers: &HeaderMap) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let sent = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
     if let Some(id) = sent.filter(|id| (1..=64).contains(&id.len()) && id.chars().all(plain)) {
         return id.to_owned();
     }
-    // Without random numbers requests are hard to tell apart in the log, and answered all the same.
+    // Without random numbers the id is always the same, which only makes the log harder to read.
     let mut bytes = [0; 8];
     let _ = getrandom::fill(&mut bytes);
     hex(&bytes)
 }
 
-/// Requests that a web page of another site had its visitor's browser send.
-fn refused(app: &App, method: &Method, headers: &HeaderMap, uri: &Uri) -> Option<Problem> {
+/// Refuses requests that a web page of another site makes the browser of its visitor send.
+fn cross_site_problem(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    uri: &Uri,
+) -> Option<Problem> {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let host = text(HOST).or_else(|| uri.authority().map(axum::http::uri::Authority::as_str));
     let host = host.unwrap_or_default();
-    let ours = &app.config.hosts;
-    let known = if ours.is_empty() && !app.loopback {
+    let hosts = &app.config.hosts;
+    let known = if hosts.is_empty() && !app.loopback {
         true
     } else {
-        is_loopback(name_of(host))
-            || ours.iter().any(|name| name.eq_ignore_ascii_case(name_of(host)))
+        is_loopback(host_name(host))
+            || hosts.iter().any(|name| name.eq_ignore_ascii_case(host_name(host)))
     };
     if !known {
-        let said = "this server is not called by that name";
+        let detail = "the host name of this request is not one of the server's";
         return Some(
-            Problem::new(StatusCode::MISDIRECTED_REQUEST, said)
-                .hint("list the name under `serve.hosts` in halma.toml"),
+            Problem::new(StatusCode::MISDIRECTED_REQUEST, detail)
+                .hint("add the name to `serve.hosts` in halma.toml"),
         );
     }
     let reads = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
@@ -95,12 +100,12 @@ fn refused(app: &App, method: &Method, headers: &HeaderMap, uri: &Uri) -> Option
     }
     Some(
         Problem::new(StatusCode::FORBIDDEN, "this request comes from a page of another site")
-            .hint("list the page's origin under `serve.cors_origins` in halma.toml"),
+            .hint("add the origin of the page to `serve.cors_origins` in halma.toml"),
     )
 }
 
 /// A host without its port.
-fn name_of(host: &str) -> &str {
+fn host_name(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
@@ -113,36 +118,36 @@ fn is_loopback(name: &str) -> bool {
         || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Gives every error the body it should have, the library's own included.
-fn in_one_shape(mut response: Response, uri: &Uri, id: &str) -> Response {
+/// Gives every error its problem body, including errors of the web framework.
+fn with_problem_body(mut response: Response, uri: &Uri, id: &str) -> Response {
     let problem = response.extensions_mut().remove::<Problem>();
     let problem = match problem {
         Some(problem) => problem,
-        None if is_bare(&response, uri) => of_status(response.status()),
+        None if has_no_body(&response, uri) => status_problem(response.status()),
         None => return response,
     };
     let problem = Problem { request_id: id.to_owned(), ..problem };
-    let (kind, body) = if uri.path().starts_with("/v1/") {
-        ("application/json", as_openai(&problem))
+    let (media_type, body) = if uri.path().starts_with("/v1/") {
+        ("application/json", error_body(&problem))
     } else {
         (PROBLEM, serde_json::to_string(&problem).unwrap_or_default())
     };
     let headers = response.headers_mut();
     headers.remove(CONTENT_LENGTH);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     if matches!(problem.status, 429 | 503) {
         headers.insert(RETRY_AFTER, HeaderValue::from_static("5"));
     }
     if matches!(problem.status, 401 | 403 | 408 | 413 | 421) {
-        // The body may not have been read: what is left of it must not be taken for a request.
+        // The body may not have been read; the rest of it must not be taken for another request.
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
     *response.body_mut() = Body::from(body);
     response
 }
 
-/// An error without words of its own; those of MCP are its protocol's.
-fn is_bare(response: &Response, uri: &Uri) -> bool {
+/// Whether an error has no JSON body; errors of MCP are defined by its protocol.
+fn has_no_body(response: &Response, uri: &Uri) -> bool {
     let status = response.status();
     let json = response
         .headers()
@@ -153,24 +158,24 @@ fn is_bare(response: &Response, uri: &Uri) -> bool {
         && !uri.path().starts_with("/mcp")
 }
 
-fn of_status(status: StatusCode) -> Problem {
-    let (said, hint) = match status {
-        StatusCode::NOT_FOUND => ("there is nothing here", "/api/docs lists what there is"),
+fn status_problem(status: StatusCode) -> Problem {
+    let (detail, hint) = match status {
+        StatusCode::NOT_FOUND => ("there is no such path", "/api/docs lists all paths"),
         StatusCode::METHOD_NOT_ALLOWED => {
-            ("this cannot be done here", "the header `allow` lists what can")
+            ("the method is not allowed for this path", "the header `allow` lists those that are")
         }
         StatusCode::PAYLOAD_TOO_LARGE => ("the body is too large", ""),
         StatusCode::REQUEST_TIMEOUT => ("the request took too long to arrive", ""),
         StatusCode::INTERNAL_SERVER_ERROR => {
-            ("something went wrong inside the server", "the server's log says more")
+            ("an internal error occurred", "see the server's log for this request id")
         }
-        status => (status.canonical_reason().unwrap_or("it failed"), ""),
+        status => (status.canonical_reason().unwrap_or("the request failed"), ""),
     };
-    Problem::new(status, said).hint(hint)
+    Problem::new(status, detail).hint(hint)
 }
 
-fn protect(response: &mut Response, uri: &Uri, id: &str) {
-    let of_api = ["/api/v1", "/v1/", "/mcp"].iter().any(|start| uri.path().starts_with(start));
+fn add_headers(response: &mut Response, uri: &Uri, id: &str) {
+    let is_api = ["/api/v1", "/v1/", "/mcp"].iter().any(|start| uri.path().starts_with(start));
     let headers = response.headers_mut();
     let fixed = [
         (CONTENT_SECURITY_POLICY, POLICY),
@@ -182,13 +187,13 @@ fn protect(response: &mut Response, uri: &Uri, id: &str) {
         (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=()"),
     ];
     for (name, value) in fixed {
-        // A file that is served may have a stricter policy.
+        // A served file may already have a stricter policy.
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
-    if of_api {
+    if is_api {
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     }
-    // Of use only behind a proxy that speaks TLS, and harmless without.
+    // Takes effect only behind a proxy that terminates TLS; harmless without.
     headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     if let Ok(id) = HeaderValue::from_str(id) {
         headers.insert(REQUEST_ID, id);
@@ -200,27 +205,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_known_by_its_name_without_the_port() {
+    fn a_host_is_recognised_without_its_port() {
         for here in
             ["localhost:1", "127.0.0.1", "127.0.0.1:8765", "[::1]:8765", "[::1]", "LOCALHOST"]
         {
-            assert!(is_loopback(name_of(here)), "{here}");
+            assert!(is_loopback(host_name(here)), "{here}");
         }
         for other in ["evil.example", "127.0.0.1.evil.example:80", "localhost.evil", "10.0.0.1", ""]
         {
-            assert!(!is_loopback(name_of(other)), "{other}");
+            assert!(!is_loopback(host_name(other)), "{other}");
         }
     }
 
     #[test]
-    fn only_a_plain_request_id_is_taken_over() {
-        let of = |id: &str| {
+    fn only_a_plain_request_id_is_reused() {
+        let resulting = |id: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(REQUEST_ID, HeaderValue::from_bytes(id.as_bytes()).unwrap());
             request_id(&headers)
         };
-        assert_eq!(of("abc-1"), "abc-1");
-        assert_eq!(of("a b").len(), 16);
-        assert_eq!(of(&"a".repeat(65)).len(), 16);
+        assert_eq!(resulting("abc-1"), "abc-1");
+        assert_eq!(resulting("a b").len(), 16);
+        assert_eq!(resulting(&"a".repeat(65)).len(), 16);
     }
 }

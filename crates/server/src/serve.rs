@@ -1,4 +1,4 @@
-//! The server itself: binds, takes connections, and ends in order.
+//! The server: binds, accepts connections, shuts down in order.
 use std::io::Write as _;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -16,29 +16,29 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt as _;
 
-use crate::app::{App, Shared, Start, Stop};
+use crate::app::{App, AppSetup, Shared, Stop};
 use crate::keys::KeyFile;
 use crate::problem::Problem;
 use crate::routes;
 
-/// Bytes of a request's line and headers at most.
-const LONGEST_HEAD: usize = 64 * 1024;
-const MOST_HEADERS: usize = 100;
+/// Bytes of the request line and headers at most.
+const MAX_HEAD: usize = 64 * 1024;
+const MAX_HEADERS: usize = 100;
 
-/// How a server is started.
+/// Options of a server.
 pub struct ServeOptions {
     pub loaded: Loaded,
     /// The engine of the default workspace.
     pub engine: Engine,
-    /// The folder of its base; the other workspaces lie below it.
+    /// The folder of its base; the other workspaces are below it.
     pub dir: PathBuf,
-    /// Whether it shows the demo's library.
+    /// Whether it serves the demo library.
     pub demo: bool,
-    /// Whether it may be reached from elsewhere without keys.
+    /// Allow a public address without API keys.
     pub insecure: bool,
 }
 
-/// What can go wrong with a server as a whole.
+/// Why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     #[error(transparent)]
@@ -49,7 +49,7 @@ pub enum ServeError {
     Start(String),
 }
 
-/// A server that listens and does not serve yet.
+/// A server that is bound to its address and does not serve yet.
 pub struct Server {
     app: Shared,
     listener: TcpListener,
@@ -57,8 +57,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the address of the configuration. An address that others can reach is refused without
-    /// keys, unless `insecure` says otherwise.
+    /// Binds the configured address. Without API keys, an address that other machines can reach is
+    /// refused unless `insecure` is set.
     pub async fn bind(options: ServeOptions) -> Result<Self, ServeError> {
         let ServeOptions { loaded, engine, dir, demo, insecure } = options;
         let serve = loaded.config.serve.clone();
@@ -67,11 +67,11 @@ impl Server {
         let listener = TcpListener::bind(&serve.addr).await.map_err(bind)?;
         let addr = listener.local_addr().map_err(bind)?;
         let loopback = addr.ip().is_loopback();
-        if !loopback && !insecure && !KeyFile::of(&dir).exists() {
+        if !loopback && !insecure && !KeyFile::for_base(&dir).exists() {
             return Err(needs_keys(addr.ip(), &dir).into());
         }
-        let start = Start { loaded, engine, dir: &dir, demo, loopback };
-        let app = App::new(start).map_err(|problem| ServeError::Start(problem.detail))?;
+        let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback };
+        let app = App::new(setup).map_err(|problem| ServeError::Start(problem.detail))?;
         Ok(Self { app: Arc::new(app), listener, addr })
     }
 
@@ -79,12 +79,12 @@ impl Server {
         self.addr
     }
 
-    /// Serves until `stop` says so; then no connection is taken any more, running answers may
-    /// finish within the time that is configured, and what is left of builds waits on disk.
+    /// Serves until `stop` returns. Then no more connections are accepted, running answers may finish
+    /// within `serve.drain_seconds`, and unfinished builds wait on disk for the next start.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { app, listener, .. } = self;
         let router = routes::router(&app);
-        let watching = tokio::spawn({
+        let key_watcher = tokio::spawn({
             let app = Arc::clone(&app);
             async move { app.keys.watch().await }
         });
@@ -92,76 +92,84 @@ impl Server {
             let app = Arc::clone(&app);
             async move { app.workspaces.resume().await }
         });
-        let most = app.config.connections.max(1);
-        let room = Arc::new(Semaphore::new(most));
+        let max = app.config.connections.max(1);
+        let slots = Arc::new(Semaphore::new(max));
         let mut stop = std::pin::pin!(stop);
         loop {
-            let taken = tokio::select! {
+            let connection = tokio::select! {
                 () = &mut stop => break,
-                taken = next(&listener, &room) => taken,
+                connection = accept(&listener, &slots) => connection,
             };
-            let Some((stream, permit)) = taken else { continue };
-            tokio::spawn(connection(stream, router.clone(), Arc::clone(&app), permit));
+            if let Some(connection) = connection {
+                tokio::spawn(connection.serve(router.clone(), Arc::clone(&app)));
+            }
         }
         drop(listener);
-        tracing::info!("stopping: running answers may finish");
+        tracing::info!("stopping; waiting for running answers");
         app.stop.send_replace(Stop::Soon);
-        let whole = u32::try_from(most).unwrap_or(u32::MAX);
-        let drained = room.acquire_many(whole);
+        let all = u32::try_from(max).unwrap_or(u32::MAX);
+        let drained = slots.acquire_many(all);
         let limit = seconds(app.config.drain_seconds);
         if tokio::time::timeout(limit, drained).await.is_err() {
             app.stop.send_replace(Stop::Now);
-            // They see it at once; what they have used is written down.
-            let _ = tokio::time::timeout(Duration::from_secs(2), room.acquire_many(whole)).await;
+            // Running answers end at once and record their usage.
+            let _ = tokio::time::timeout(Duration::from_secs(2), slots.acquire_many(all)).await;
         }
         for workspace in app.workspaces.open() {
             workspace.builds.close().await;
         }
-        watching.abort();
+        key_watcher.abort();
         resuming.abort();
     }
 }
 
-/// The next connection, when there is room for one.
-async fn next(
-    listener: &TcpListener,
-    room: &Arc<Semaphore>,
-) -> Option<(TcpStream, OwnedSemaphorePermit)> {
-    let permit = Arc::clone(room).acquire_owned().await.ok()?;
+/// A client's connection, with the slot that it takes.
+struct Connection {
+    stream: TcpStream,
+    _slot: OwnedSemaphorePermit,
+}
+
+/// The next connection, as soon as there is a slot for one.
+async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> Option<Connection> {
+    let slot = Arc::clone(slots).acquire_owned().await.ok()?;
     match listener.accept().await {
-        Ok((stream, _)) => Some((stream, permit)),
+        Ok((stream, _)) => Some(Connection { stream, _slot: slot }),
         Err(e) => {
-            // Out of files, or the client is gone already; the first passes only with time.
-            tracing::warn!("a connection cannot be taken: {e}");
+            // The client has disconnected, or the process is out of file handles, which takes time
+            // to pass.
+            tracing::warn!("cannot accept a connection: {e}");
             tokio::time::sleep(Duration::from_millis(50)).await;
             None
         }
     }
 }
 
-async fn connection(stream: TcpStream, router: Router, app: Shared, permit: OwnedSemaphorePermit) {
-    // Small events must not wait for the client's acknowledgements.
-    let _ = stream.set_nodelay(true);
-    let service = router.map_request(|request: hyper::Request<Incoming>| request.map(Body::new));
-    let mut builder = hyper::server::conn::http1::Builder::new();
-    builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(seconds(app.config.header_seconds))
-        .max_buf_size(LONGEST_HEAD)
-        .max_headers(MOST_HEADERS);
-    let serving = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
-    let mut serving = std::pin::pin!(serving);
-    let ended = tokio::select! {
-        ended = serving.as_mut() => ended,
-        () = app.stopping(Stop::Soon) => {
-            serving.as_mut().graceful_shutdown();
-            serving.await
+impl Connection {
+    async fn serve(self, router: Router, app: Shared) {
+        let Self { stream, _slot } = self;
+        // Small events must not wait for the client's acknowledgements.
+        let _ = stream.set_nodelay(true);
+        let service =
+            router.map_request(|request: hyper::Request<Incoming>| request.map(Body::new));
+        let mut builder = hyper::server::conn::http1::Builder::new();
+        builder
+            .timer(TokioTimer::new())
+            .header_read_timeout(seconds(app.config.header_seconds))
+            .max_buf_size(MAX_HEAD)
+            .max_headers(MAX_HEADERS);
+        let service = TowerToHyperService::new(service);
+        let mut serving = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
+        let ended = tokio::select! {
+            ended = serving.as_mut() => ended,
+            () = app.stopping(Stop::Soon) => {
+                serving.as_mut().graceful_shutdown();
+                serving.await
+            }
+        };
+        if let Err(e) = ended {
+            tracing::debug!("a connection ended: {e}");
         }
-    };
-    if let Err(e) = ended {
-        tracing::debug!("a connection ended: {e}");
     }
-    drop(permit);
 }
 
 fn seconds(seconds: f64) -> Duration {
@@ -176,8 +184,8 @@ fn check(serve: &ServeConfig) -> Result<(), ConfigError> {
             return Err(ConfigError {
                 file: "halma.toml".into(),
                 key: format!("serve.{key}"),
-                reason: "it is not above 0".into(),
-                hint: "write a time in seconds".into(),
+                reason: "it must be greater than 0".into(),
+                hint: "give a time in seconds".into(),
             });
         }
     }
@@ -188,15 +196,15 @@ fn needs_keys(ip: IpAddr, dir: &Path) -> ConfigError {
     ConfigError {
         file: "--addr".into(),
         key: "serve.addr".into(),
-        reason: format!("{ip} can be reached from elsewhere, and there are no keys"),
+        reason: format!("other machines can reach {ip}, and there are no API keys"),
         hint: format!(
-            "make one with `halma keys create --kb {} --name NAME --scope ask`, or say --insecure",
+            "create one with `halma keys create --kb {} --name NAME --scope ask`, or pass --insecure",
             dir.display()
         ),
     }
 }
 
-/// Says where the server listens, for people and for programs that started it.
+/// Prints the server's address, for people and for programs that started it.
 pub fn announce(addr: SocketAddr) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "listening on http://{addr}")?;
@@ -204,22 +212,22 @@ pub fn announce(addr: SocketAddr) -> std::io::Result<()> {
 }
 
 /// Returns at the first SIGTERM or Ctrl-C. A second one ends the program at once.
-pub async fn told_to_stop() {
-    let (tell, told) = tokio::sync::oneshot::channel();
+pub async fn stop_signal() {
+    let (sender, received) = tokio::sync::oneshot::channel();
     let wait = move || {
         use signal_hook::consts::TERM_SIGNALS;
         let Ok(mut signals) = signal_hook::iterator::Signals::new(TERM_SIGNALS) else { return };
-        let mut tell = Some(tell);
+        let mut sender = Some(sender);
         for signal in signals.forever() {
-            match tell.take() {
-                Some(tell) => drop(tell.send(())),
+            match sender.take() {
+                Some(sender) => drop(sender.send(())),
                 None => drop(signal_hook::low_level::emulate_default_handler(signal)),
             }
         }
     };
     let thread = std::thread::Builder::new().name("signals".into()).spawn(wait);
-    if thread.is_err() || told.await.is_err() {
-        // Without handlers the system ends the program itself.
+    if thread.is_err() || received.await.is_err() {
+        // Without a handler the system itself ends the program.
         std::future::pending::<()>().await;
     }
 }

@@ -1,5 +1,5 @@
-//! What questions and builds have used, by day, key and strategy; a line a question, folded when
-//! the workspace is opened.
+//! Usage of questions and builds by day, key and strategy: one line per question, summed when the
+//! workspace is opened.
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,36 +10,36 @@ use halma_core::UsageTotal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// How figures are put together.
+/// How usage is grouped.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum By {
+pub(crate) enum GroupBy {
     #[default]
     Day,
     Key,
     Strategy,
 }
 
-/// Who used something, when, with what.
+/// What a usage record is counted under.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Group {
+pub(crate) struct UsageKey {
     /// In UTC.
     pub(crate) day: NaiveDate,
-    /// The id of a key; empty where none is needed.
+    /// The id of an API key; empty where none is required.
     pub(crate) key: String,
     /// `index` for builds.
     pub(crate) strategy: String,
 }
 
-impl Group {
+impl UsageKey {
     pub(crate) fn today(key: &str, strategy: &str) -> Self {
         Self { day: Utc::now().date_naive(), key: key.to_owned(), strategy: strategy.to_owned() }
     }
 }
 
-/// What was used.
+/// What questions and builds have used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(crate) struct Used {
+pub(crate) struct UsageCounts {
     pub(crate) questions: u64,
     /// Calls that reached a model.
     pub(crate) calls: u64,
@@ -51,8 +51,8 @@ pub(crate) struct Used {
     pub(crate) usd: f64,
 }
 
-impl Used {
-    pub(crate) fn of(usage: UsageTotal, questions: u64) -> Self {
+impl UsageCounts {
+    pub(crate) fn from_total(usage: UsageTotal, questions: u64) -> Self {
         let UsageTotal { llm_calls, cached_calls, prompt_tokens, completion_tokens, usd } = usage;
         let (calls, cached) = (llm_calls, cached_calls);
         Self { questions, calls, cached, prompt_tokens, completion_tokens, usd }
@@ -69,30 +69,29 @@ impl Used {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct Record {
     #[serde(flatten)]
-    group: Group,
+    key: UsageKey,
     #[serde(flatten)]
-    used: Used,
+    counts: UsageCounts,
 }
 
-/// A line of the answer to "who used how much".
+/// The usage of one group.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UsageLine {
     /// A day, a key's id, or a strategy.
     pub(crate) group: String,
     #[serde(flatten)]
-    pub(crate) used: Used,
+    pub(crate) counts: UsageCounts,
 }
 
 pub(crate) struct Usage {
     path: PathBuf,
-    sums: Mutex<BTreeMap<Group, Used>>,
+    sums: Mutex<BTreeMap<UsageKey, UsageCounts>>,
 }
 
 impl Usage {
-    /// Reads what was used so far and writes it down again in fewer lines. A line that was cut off
-    /// by a crash is left out.
+    /// Reads the records and rewrites them as sums. A line that was truncated by a crash is skipped.
     pub(crate) fn open(dir: &Path) -> std::io::Result<Self> {
         let path = dir.join("usage.jsonl");
         let text = match std::fs::read_to_string(&path) {
@@ -100,15 +99,15 @@ impl Usage {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(e) => return Err(e),
         };
-        let mut sums = BTreeMap::<Group, Used>::new();
-        for line in text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
-            sums.entry(line.group).or_default().add(line.used);
+        let mut sums = BTreeMap::<UsageKey, UsageCounts>::new();
+        for record in text.lines().filter_map(|line| serde_json::from_str::<Record>(line).ok()) {
+            sums.entry(record.key).or_default().add(record.counts);
         }
         if text.lines().count() > sums.len() {
             let mut file = tempfile::NamedTempFile::new_in(dir)?;
-            for (group, used) in &sums {
-                let line = Line { group: group.clone(), used: *used };
-                serde_json::to_writer(&mut file, &line)?;
+            for (key, counts) in &sums {
+                let record = Record { key: key.clone(), counts: *counts };
+                serde_json::to_writer(&mut file, &record)?;
                 file.write_all(b"\n")?;
             }
             file.persist(&path).map_err(|e| e.error)?;
@@ -116,41 +115,41 @@ impl Usage {
         Ok(Self { path, sums: Mutex::new(sums) })
     }
 
-    /// Counts, in memory and on disk. What cannot be written is still counted until the end.
-    pub(crate) fn add(&self, group: Group, used: Used) {
-        self.sums().entry(group.clone()).or_default().add(used);
-        let line = serde_json::to_string(&Line { group, used }).unwrap_or_default() + "\n";
+    /// Counts usage in memory and on disk. Usage that cannot be written is counted in memory only.
+    pub(crate) fn add(&self, key: UsageKey, counts: UsageCounts) {
+        self.sums().entry(key.clone()).or_default().add(counts);
+        let line = serde_json::to_string(&Record { key, counts }).unwrap_or_default() + "\n";
         let file = std::fs::OpenOptions::new().create(true).append(true).open(&self.path);
         if let Err(e) = file.and_then(|mut file| file.write_all(line.as_bytes())) {
-            tracing::error!("usage is not written down: {}: {e}", self.path.display());
+            tracing::error!("cannot write usage: {}: {e}", self.path.display());
         }
     }
 
-    pub(crate) fn by(&self, by: By) -> Vec<UsageLine> {
-        let mut groups = BTreeMap::<String, Used>::new();
-        for (group, used) in self.sums().iter() {
+    pub(crate) fn grouped(&self, by: GroupBy) -> Vec<UsageLine> {
+        let mut groups = BTreeMap::<String, UsageCounts>::new();
+        for (key, counts) in self.sums().iter() {
             let name = match by {
-                By::Day => group.day.to_string(),
-                By::Key => group.key.clone(),
-                By::Strategy => group.strategy.clone(),
+                GroupBy::Day => key.day.to_string(),
+                GroupBy::Key => key.key.clone(),
+                GroupBy::Strategy => key.strategy.clone(),
             };
-            groups.entry(name).or_default().add(*used);
+            groups.entry(name).or_default().add(*counts);
         }
-        groups.into_iter().map(|(group, used)| UsageLine { group, used }).collect()
+        groups.into_iter().map(|(group, counts)| UsageLine { group, counts }).collect()
     }
 
-    /// What a key has used on a day.
-    pub(crate) fn of_key(&self, key: &str, day: NaiveDate) -> Used {
-        let mut sum = Used::default();
-        for (group, used) in self.sums().iter() {
-            if group.key == key && group.day == day {
-                sum.add(*used);
+    /// The usage of a key on a day.
+    pub(crate) fn key_usage(&self, id: &str, day: NaiveDate) -> UsageCounts {
+        let mut sum = UsageCounts::default();
+        for (key, counts) in self.sums().iter() {
+            if key.key == id && key.day == day {
+                sum.add(*counts);
             }
         }
         sum
     }
 
-    fn sums(&self) -> MutexGuard<'_, BTreeMap<Group, Used>> {
+    fn sums(&self) -> MutexGuard<'_, BTreeMap<UsageKey, UsageCounts>> {
         self.sums.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -160,21 +159,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_used_is_there_after_a_restart_and_a_cut_line_is_not() {
+    fn usage_survives_a_restart_and_a_truncated_line_is_skipped() {
         let dir = tempfile::tempdir().unwrap();
         let usage = Usage::open(dir.path()).unwrap();
-        let used = Used { questions: 1, calls: 2, usd: 0.5, ..Used::default() };
+        let counts = UsageCounts { questions: 1, calls: 2, usd: 0.5, ..UsageCounts::default() };
         for strategy in ["naive", "kar3", "naive"] {
-            usage.add(Group::today("k", strategy), used);
+            usage.add(UsageKey::today("k", strategy), counts);
         }
         let path = dir.path().join("usage.jsonl");
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{text}{}", &text[..30])).unwrap();
         let again = Usage::open(dir.path()).unwrap();
-        let by = again.by(By::Strategy);
-        assert_eq!(by.len(), 2);
-        assert_eq!((by[1].group.as_str(), by[1].used.questions, by[1].used.usd), ("naive", 2, 1.0));
-        assert_eq!(again.of_key("k", Utc::now().date_naive()).calls, 6);
+        let lines = again.grouped(GroupBy::Strategy);
+        assert_eq!(lines.len(), 2);
+        let naive = &lines[1];
+        let counts = (naive.counts.questions, naive.counts.usd);
+        assert_eq!((naive.group.as_str(), counts), ("naive", (2, 1.0)));
+        assert_eq!(again.key_usage("k", Utc::now().date_naive()).calls, 6);
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
     }
 }

@@ -2,18 +2,18 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig, type Plugin } from "vite";
 
-// PDF.js carries the make-believe environment of compiled C, in which somebody has a home. Nothing
-// uses it; paths of machines have no place in what is committed.
+// PDF.js contains the emulated environment of compiled C, with a home folder that nothing uses. Such
+// paths are removed from what is committed.
 const HOME = ["", "home", "web_user"].join("/");
-const nobodysHome = (): Plugin => ({
-  name: "nobodys-home",
+const removeHomePath = (): Plugin => ({
+  name: "remove-home-path",
   renderChunk: (code) => (code.includes(HOME) ? { code: code.replaceAll(HOME, "/"), map: null } : null),
 });
 
-// The page is built into dist, which is committed and put into the binary, so that building
-// Halma needs no Node. Names carry hashes, so that browsers may keep the files for ever.
+// The web UI is built into dist, which is committed and embedded in the binary, so that building
+// Halma needs no Node. File names contain hashes, so that browsers can cache them forever.
 export default defineConfig({
-  plugins: [svelte(), nobodysHome()],
+  plugins: [svelte(), removeHomePath()],
   build: {
     outDir: "dist",
     emptyOutDir: true,
@@ -23,7 +23,7 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1500,
   },
-  worker: { format: "es", plugins: () => [nobodysHome()] },
+  worker: { format: "es", plugins: () => [removeHomePath()] },
   server: { proxy: { "/api": "http://127.0.0.1:8787" } },
   test: { include: ["src/**/*.test.ts"] },
 });

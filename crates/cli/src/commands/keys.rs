@@ -13,9 +13,9 @@ const DAY: Duration = Duration::from_hours(24);
 pub(crate) fn run(args: Keys) -> anyhow::Result<()> {
     match args.command {
         KeysCommand::Create(own) => create(own),
-        KeysCommand::List { kb, json } => list(&KeyFile::of(&kb.kb).list()?, json),
+        KeysCommand::List { kb, json } => list(&KeyFile::for_base(&kb.kb).list()?, json),
         KeysCommand::Revoke { id, kb } => {
-            KeyFile::of(&kb.kb).revoke(&id)?;
+            KeyFile::for_base(&kb.kb).revoke(&id)?;
             view::print(&format!("Revoked {id}."))
         }
     }
@@ -30,7 +30,7 @@ fn create(args: KeysCreate) -> anyhow::Result<()> {
         budget_per_day_usd: args.usd_per_day,
         calls_per_day: args.calls_per_day,
     };
-    let (key, text) = KeyFile::of(&args.kb.kb).create(new)?;
+    let (key, text) = KeyFile::for_base(&args.kb.kb).create(new)?;
     if args.json {
         let mut shown = serde_json::to_value(&key)?;
         shown["key"] = json!(text);

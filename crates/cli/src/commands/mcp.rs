@@ -1,5 +1,5 @@
 //! `halma mcp`: serves a knowledge base to the agent that started this program.
-use halma_server::{ServeOptions, over_stdio};
+use halma_server::{ServeOptions, serve_stdio};
 
 use super::serve::with_prompts;
 use super::setup::{load_config, open};
@@ -10,5 +10,5 @@ pub(crate) async fn run(args: Mcp, common: &Common) -> anyhow::Result<()> {
     with_prompts(&mut loaded, &args.kb.kb);
     let engine = open(loaded.config.clone(), &args.kb.kb)?;
     let (dir, demo, insecure) = (args.kb.kb, false, false);
-    Ok(over_stdio(ServeOptions { loaded, engine, dir, demo, insecure }).await?)
+    Ok(serve_stdio(ServeOptions { loaded, engine, dir, demo, insecure }).await?)
 }

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use halma_core::ConfigError;
 use halma_engine::{Engine, Flags, IndexOptions, Loaded};
-use halma_server::{ServeOptions, Server, announce, prompts_dir, told_to_stop};
+use halma_server::{ServeOptions, Server, announce, prompts_dir, stop_signal};
 use toml::Value;
 
 use super::demo::write_library;
@@ -27,7 +27,7 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
     let (demo, insecure) = (args.demo, args.insecure);
     let server = Server::bind(ServeOptions { loaded, engine, dir, demo, insecure }).await?;
     announce(server.addr())?;
-    server.run(told_to_stop()).await;
+    server.run(stop_signal()).await;
     Ok(())
 }
 

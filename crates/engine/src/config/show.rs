@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::load::Loaded;
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ConfigValue))]
 pub struct ShownValue {
     /// Dotted, as in `strategy.kar3.n`.
     pub key: String,

@@ -16,10 +16,12 @@ const EXTENSION: &str = ".jsonl";
 
 /// What a list shows of a question: the first line of its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TraceHead {
     pub id: String,
     pub question: String,
     pub strategy: String,
+    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub at: DateTime<Utc>,
     /// The answer's text; empty for an abstention.
     pub answer: Option<String>,

@@ -46,6 +46,7 @@ pub struct Estimate {
 
 /// What one stage would cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct StageEstimate {
     /// What is asked for, as in the prompt's file; `embed` for vectors.
     pub task: String,

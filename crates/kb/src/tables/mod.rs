@@ -47,6 +47,7 @@ impl Default for SqlLimits {
 
 /// A table as SQL knows it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TableLine {
     pub name: String,
     /// For what unites several tables: that of the first.
@@ -67,6 +68,7 @@ pub struct TableLine {
 
 /// A column as SQL knows it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ColumnLine {
     pub name: String,
     /// As the document has it.

@@ -1,5 +1,5 @@
-// A server with keys and a model behind it: who is let in, what a call has cost, and that a client
-// that leaves takes its call to the model with it.
+// A server with keys and a model: authorization, usage, and that a model call ends when its client
+// disconnects.
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import OpenAI from "openai";
-import { HALMA, USED, folder, halma, serve, standIn, within } from "../servers.mjs";
+import { HALMA, USED, folder, halma, serve, mockModel, within } from "../servers.mjs";
 
 const LIGHT = "# Orrin Light\n\nOrrin Light is a lighthouse on Varn reef. It was designed by Ada Tarrant.\n";
 const place = folder();
@@ -17,7 +17,7 @@ let server;
 const keys = {};
 
 before(async () => {
-  model = await standIn();
+  model = await mockModel();
   const config = `[models.stand_in]\nurl = "${model.url}"\nmodel = "stand-in"\nretries = 0\n
 [roles]\ndefault = "extractive"\nreader = "stand_in"\n
 [ask]\nstrategy = "naive"\n\n[embedder]\nkind = "none"\n`;
@@ -39,14 +39,14 @@ const chat = (key, question, more, options) =>
   openai(key).chat.completions.create({ model: "halma", messages: [{ role: "user", content: question }], ...more }, options);
 
 describe("OpenAI's client", () => {
-  test("a wrong key, one that is too short, and one that may not ask", async () => {
+  test("an invalid key, a truncated one, and one without the scope", async () => {
     const wrong = keys.ask.replace(/.{4}$/, (end) => (end === "0000" ? "1111" : "0000"));
     for (const stream of [false, true]) {
       for (const key of [wrong, wrong.slice(0, 20), "sk-other"]) {
         await assert.rejects(chat(key, "Who?", { stream }), (error) => {
           assert.ok(error instanceof OpenAI.AuthenticationError);
           assert.deepEqual([error.status, error.type], [401, "authentication_error"]);
-          assert.ok(!error.message.includes(key), "the key is not told back");
+          assert.ok(!error.message.includes(key), "the key is not repeated");
           return true;
         });
       }
@@ -56,7 +56,7 @@ describe("OpenAI's client", () => {
     await assert.rejects(openai(wrong).embeddings.create({ model: "any", input: "x" }), OpenAI.AuthenticationError);
   });
 
-  test("usage is what the model says that it used", async () => {
+  test("usage is what the model reports", async () => {
     const reply = await chat(keys.ask, "Who designed Orrin Light?");
     assert.match(reply.choices[0].message.content, /^Ada Tarrant \[1\]/);
     assert.deepEqual(reply.usage, USED);
@@ -65,7 +65,7 @@ describe("OpenAI's client", () => {
     assert.deepEqual(usage, USED);
   });
 
-  test("a model that refuses is an error of the server, also in the middle of a stream", async () => {
+  test("a refusal of the model is a server error, also within a stream", async () => {
     await assert.rejects(chat(keys.ask, "Who never lit Orrin Light?"), (error) => error instanceof OpenAI.InternalServerError && error.status === 502 && error.type === "server_error");
     const stream = await chat(keys.ask, "Who never ever lit Orrin Light?", { stream: true });
     const read = async () => {
@@ -74,7 +74,7 @@ describe("OpenAI's client", () => {
     await assert.rejects(read(), (error) => error instanceof OpenAI.APIError && error.type === "server_error");
   });
 
-  test("a client that leaves takes its call with it", async () => {
+  test("a model call ends when its client disconnects", async () => {
     for (const stream of [false, true]) {
       const call = model.expect();
       const leaving = new AbortController();
@@ -83,7 +83,7 @@ describe("OpenAI's client", () => {
         if (stream) for await (const chunk of await asked) assert.ok(chunk);
         else await assert.rejects(asked, OpenAI.APIUserAbortError);
       })();
-      await within(30, "the model is asked", call.begun);
+      await within(30, "the model call", call.begun);
       leaving.abort();
       await ended;
       await within(10, `the call to the model ends (stream: ${stream})`, call.left);
@@ -120,7 +120,7 @@ describe("the client of MCP", () => {
         const options = { signal: leaving.signal, onprogress: (step) => hear(step.message) };
         asked = assert.rejects(ask(client, `Who waits on Orrin Light for ever by ${how}?`, options), /enough/);
       });
-      await within(30, "the model is asked", call.begun);
+      await within(30, "the model call", call.begun);
       assert.match(await within(10, "word of a step", told), /Orrin Light/);
       leaving.abort("enough");
       await asked;
@@ -131,11 +131,11 @@ describe("the client of MCP", () => {
       await within(10, "the call to the model ends", call.left);
     });
 
-    test(`${how}: a client that leaves takes its call with it`, async (t) => {
+    test(`${how}: a model call ends when its client disconnects`, async (t) => {
       const client = await connected(over[how](keys.ask), t);
       const call = model.expect();
       const asked = assert.rejects(ask(client, `Who leaves Orrin Light for ever by ${how}?`), /closed/i);
-      await within(30, "the model is asked", call.begun);
+      await within(30, "the model call", call.begun);
       await client.close();
       await asked;
       await within(10, "the call to the model ends", call.left);

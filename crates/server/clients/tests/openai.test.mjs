@@ -19,7 +19,7 @@ test("each strategy is a model, the configured one first", async () => {
   assert.ok(names.includes("halma-naive") && names.includes("halma-auto"), names.join());
 });
 
-test("a completion has its marks, the list of its sources and where they stand", async () => {
+test("a completion has citation marks, a list of sources and annotations", async () => {
   const reply = await ask([user("Which company makes Cyltezo?")]);
   assert.equal(reply.object, "chat.completion");
   assert.equal(reply.model, MODEL);
@@ -42,18 +42,18 @@ test("a completion has its marks, the list of its sources and where they stand",
 });
 
 test("a later question may refer to an earlier answer", async () => {
-  const said = [user("Which company makes Cyltezo?")];
-  const first = await ask(said);
-  said.push(first.choices[0].message, user("In which year was it founded?"));
-  const second = await ask(said);
+  const messages = [user("Which company makes Cyltezo?")];
+  const first = await ask(messages);
+  messages.push(first.choices[0].message, user("In which year was it founded?"));
+  const second = await ask(messages);
   assert.match(second.choices[0].message.content, /^1885 \[1\]/);
   assert.match(second.halma.question, /Boehringer Ingelheim/);
-  said.push(second.choices[0].message, user("In which city is Biocon based?"));
-  const third = await ask(said);
+  messages.push(second.choices[0].message, user("In which city is Biocon based?"));
+  const third = await ask(messages);
   assert.match(third.choices[0].message.content, /^Bengaluru/);
 });
 
-test("streamed it is the same reply, with its usage at the end", async () => {
+test("a streamed reply is the same, with its usage at the end", async () => {
   const messages = [{ role: "system", content: "Be kind." }, user([{ type: "text", text: "Who founded Biocon?" }])];
   const whole = (await ask(messages)).choices[0].message;
   const stream = await ask(messages, { stream: true, stream_options: { include_usage: true }, temperature: 0.7 });
@@ -77,25 +77,25 @@ test("streamed it is the same reply, with its usage at the end", async () => {
   assert.equal(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens);
 });
 
-test("the client's own way of gathering a stream works", async () => {
+test("the client's stream helper works", async () => {
   const runner = client.chat.completions.stream({ model: MODEL, messages: [user("Who founded Biocon?")] });
   const reply = await runner.finalChatCompletion();
   assert.match(reply.choices[0].message.content, /^Kiran Mazumdar-Shaw \[1\]/);
 });
 
-test("what the documents do not hold is not answered", async () => {
+test("a question that the documents do not answer is not answered", async () => {
   const reply = await ask([user("Who won the tennis tournament of Wimbledon in 1977?")]);
   assert.equal(reply.halma.abstained, true, reply.choices[0].message.content);
   assert.match(reply.choices[0].message.content, /^I cannot answer that/);
 });
 
-test("an error is of the class that the client has for it", async () => {
+test("errors have the client's error classes", async () => {
   const question = [user("Who founded Biocon?")];
-  const fails = async (asked, kind, status, said) => {
-    await assert.rejects(asked, (error) => {
+  const fails = async (call, kind, status, message) => {
+    await assert.rejects(call, (error) => {
       assert.ok(error instanceof kind, `${error.constructor.name}: ${error.message}`);
       assert.equal(error.status, status);
-      assert.match(error.message, said);
+      assert.match(error.message, message);
       assert.ok(error.type && error.code, "type and code");
       assert.match(error.requestID, /^[0-9a-f]{16}$/);
       return true;
@@ -103,8 +103,8 @@ test("an error is of the class that the client has for it", async () => {
   };
   for (const stream of [false, true]) {
     await fails(ask(question, { model: "gpt-4o", stream }), OpenAI.NotFoundError, 404, /`gpt-4o`/);
-    await fails(ask(question, { n: 2, stream }), OpenAI.UnprocessableEntityError, 422, /`n` is 1/);
-    await fails(ask([], { stream }), OpenAI.UnprocessableEntityError, 422, /none of the user/);
+    await fails(ask(question, { n: 2, stream }), OpenAI.UnprocessableEntityError, 422, /`n` must be 1/);
+    await fails(ask([], { stream }), OpenAI.UnprocessableEntityError, 422, /no user message/);
     await fails(ask([user("  ")], { stream }), OpenAI.UnprocessableEntityError, 422, /empty/);
   }
   await fails(client.models.retrieve("none"), OpenAI.NotFoundError, 404, /there is no/);
@@ -116,7 +116,7 @@ test("vectors are the same in both encodings", async (t) => {
   const model = models.find((id) => !id.startsWith("halma-"));
   if (!model) return t.skip("this server has no embedder");
   const input = ["Who founded Biocon?", "A reef at low tide."];
-  // Where nothing is said, the client asks for base64 and decodes it.
+  // By default the client requests base64 and decodes it.
   const decoded = await client.embeddings.create({ model, input });
   const plain = await client.embeddings.create({ model, input, encoding_format: "float" });
   assert.equal(plain.model, model);

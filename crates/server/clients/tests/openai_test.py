@@ -45,12 +45,12 @@ class OpenAIsClient(unittest.TestCase):
         self.assertEqual(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens)
 
     def test_a_later_question_refers_to_an_earlier_answer(self):
-        said = [user("Which company makes Cyltezo?")]
-        first = self.ask(*said).choices[0].message
-        reply = self.ask(*said, first.model_dump(), user("In which year was it founded?"))
+        messages = [user("Which company makes Cyltezo?")]
+        first = self.ask(*messages).choices[0].message
+        reply = self.ask(*messages, first.model_dump(), user("In which year was it founded?"))
         self.assertTrue(reply.choices[0].message.content.startswith("1885 [1]"))
 
-    def test_streamed_it_is_the_same_reply(self):
+    def test_a_streamed_reply_is_the_same(self):
         question = user("Who founded Biocon?")
         whole = self.ask(question).choices[0].message.content
         text, usage = "", None
@@ -63,7 +63,7 @@ class OpenAIsClient(unittest.TestCase):
             gathered = stream.get_final_completion()
         self.assertEqual(gathered.choices[0].message.content, whole)
 
-    def test_an_error_is_of_the_class_that_the_client_has_for_it(self):
+    def test_errors_have_the_client_s_error_classes(self):
         question = user("Who founded Biocon?")
         for stream in (False, True):
             with self.assertRaises(openai.NotFoundError) as unknown:
@@ -80,7 +80,7 @@ class OpenAIsClient(unittest.TestCase):
         if model is None:
             self.skipTest("this server has no embedder")
         texts = ["Who founded Biocon?", "A reef at low tide."]
-        # Where nothing is said, the client asks for base64 and decodes it.
+        # By default the client requests base64 and decodes it.
         decoded = self.client.embeddings.create(model=model, input=texts)
         plain = self.client.embeddings.create(model=model, input=texts, encoding_format="float")
         for one, other in zip(decoded.data, plain.data, strict=True):

@@ -1,81 +1,132 @@
-//! One build, as it is kept and as it is shown.
+//! One build: its record on disk and its status for clients.
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
 use halma_engine::{Stage, Step};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Where a build is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+/// The state of a build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum BuildState {
-    /// It waits for the one before it. Shown as running, in the stage `waiting`.
+    /// It waits for an earlier build. Clients see `running`, in the stage `waiting`.
     Queued,
     Running,
-    /// It goes on when it is resumed; what is done stays done.
+    /// It continues when it is resumed; finished work is kept.
     Paused,
-    /// What is done stays done.
+    /// Finished work is kept.
     Cancelled,
     Done,
     Failed,
 }
 
 impl BuildState {
+    pub(crate) fn phase(self) -> BuildPhase {
+        match self {
+            Self::Queued | Self::Running => BuildPhase::Running,
+            Self::Paused => BuildPhase::Paused,
+            Self::Cancelled => BuildPhase::Cancelled,
+            Self::Done => BuildPhase::Done,
+            Self::Failed => BuildPhase::Failed,
+        }
+    }
+
+    pub(crate) fn is_pending(self) -> bool {
+        matches!(self, Self::Queued | Self::Running)
+    }
+
+    pub(crate) fn has_ended(self) -> bool {
+        matches!(self, Self::Cancelled | Self::Done | Self::Failed)
+    }
+}
+
+/// The state of a build for clients, to whom a queued build is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum BuildPhase {
+    Running,
+    Paused,
+    Cancelled,
+    Done,
+    Failed,
+}
+
+impl BuildPhase {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Queued | Self::Running => "running",
+            Self::Running => "running",
             Self::Paused => "paused",
             Self::Cancelled => "cancelled",
             Self::Done => "done",
             Self::Failed => "failed",
         }
     }
-
-    pub(crate) fn is_waiting(self) -> bool {
-        matches!(self, Self::Queued | Self::Running)
-    }
-
-    pub(crate) fn is_over(self) -> bool {
-        matches!(self, Self::Cancelled | Self::Done | Self::Failed)
-    }
 }
 
+/// A build as stored on disk.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Build {
     pub(crate) id: String,
     pub(crate) state: BuildState,
-    /// What was uploaded and is to be built; everything where nothing is named.
+    /// The uploads to build; everything that was uploaded when `None`.
     pub(crate) uploads: Option<Vec<String>>,
-    /// The key that asked for it, by id.
+    /// The id of the key that started it.
     pub(crate) key: Option<String>,
     pub(crate) created: DateTime<Utc>,
     pub(crate) started: Option<DateTime<Utc>>,
     pub(crate) finished: Option<DateTime<Utc>>,
-    /// What it did.
-    pub(crate) report: Option<serde_json::Value>,
+    pub(crate) report: Option<BuildReport>,
     pub(crate) error: Option<String>,
-    /// How far it is, while it runs.
+    /// Set while it runs.
     #[serde(skip)]
-    pub(crate) at: Option<At>,
+    pub(crate) progress: Option<StageProgress>,
 }
 
-/// How far a build is in its stage.
+/// The progress of a build in its current stage.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct At {
+pub(crate) struct StageProgress {
     step: Step,
-    began: Instant,
-    /// What was done when the stage began.
-    from: usize,
+    started: Instant,
+    /// Units that were already done when the stage began.
+    done_before: usize,
 }
 
-/// A build as it is shown.
+/// What a build did.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub(crate) struct BuildReport {
+    pub(crate) refused: Vec<RefusedFile>,
+    /// Counts, usage and time, as in the report of `halma index --json`.
+    #[serde(flatten)]
+    #[schema(value_type = std::collections::HashMap<String, Value>)]
+    pub(crate) figures: serde_json::Map<String, Value>,
+}
+
+/// A file that was not accepted.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub(crate) struct RefusedFile {
+    pub(crate) name: String,
+    /// Counted from 1, for files with one record per line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) line: Option<usize>,
+    pub(crate) reason: String,
+    /// What to do about it.
+    pub(crate) hint: String,
+}
+
+impl RefusedFile {
+    pub(crate) fn new(name: &str, reason: impl Into<String>, hint: &str) -> Self {
+        Self { name: name.to_owned(), line: None, reason: reason.into(), hint: hint.to_owned() }
+    }
+}
+
+/// The status of a build.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub(crate) struct Shown {
+pub(crate) struct BuildStatus {
     pub(crate) id: String,
-    /// `running`, `paused`, `cancelled`, `done` or `failed`.
-    pub(crate) state: &'static str,
-    /// What is being done, in words; `waiting` behind another build.
+    pub(crate) state: BuildPhase,
+    /// What is being done; `waiting` while an earlier build runs.
     pub(crate) stage: &'static str,
     pub(crate) done: usize,
     pub(crate) total: usize,
@@ -91,9 +142,8 @@ pub(crate) struct Shown {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) finished: Option<DateTime<Utc>>,
-    /// What it did: new documents, chunks, atoms, what was refused, what it cost.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) report: Option<serde_json::Value>,
+    pub(crate) report: Option<BuildReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
 }
@@ -101,47 +151,49 @@ pub(crate) struct Shown {
 impl Build {
     pub(crate) fn queued(id: String, uploads: Option<Vec<String>>, key: Option<String>) -> Self {
         let (state, created) = (BuildState::Queued, Utc::now());
-        let (started, finished, report, error, at) = (None, None, None, None, None);
-        Self { id, state, uploads, key, created, started, finished, report, error, at }
+        let (started, finished, report, error, progress) = (None, None, None, None, None);
+        Self { id, state, uploads, key, created, started, finished, report, error, progress }
     }
 
-    pub(crate) fn step(&mut self, step: Step) {
-        match &mut self.at {
-            Some(at) if at.step.stage == step.stage => at.step = step,
-            at => *at = Some(At { step, began: Instant::now(), from: step.done }),
+    pub(crate) fn update(&mut self, step: Step) {
+        match &mut self.progress {
+            Some(progress) if progress.step.stage == step.stage => progress.step = step,
+            progress => {
+                let (started, done_before) = (Instant::now(), step.done);
+                *progress = Some(StageProgress { step, started, done_before });
+            }
         }
     }
 
-    /// Whether it builds an upload of this name.
+    /// Whether it includes an upload of this name.
     pub(crate) fn covers(&self, name: &str) -> bool {
         self.uploads.as_ref().is_none_or(|uploads| uploads.iter().any(|upload| upload == name))
     }
 
     /// Why it refused an upload of this name.
-    pub(crate) fn refused(&self, name: &str) -> Option<String> {
-        let refused = self.report.as_ref()?.get("refused")?.as_array()?;
-        let of_it = refused.iter().find(|refused| refused["name"] == name)?;
-        let said = |key: &str| of_it[key].as_str().unwrap_or_default().to_owned();
-        Some(format!("{}: {}", said("reason"), said("hint")))
+    pub(crate) fn refusal(&self, name: &str) -> Option<String> {
+        let refused = self.report.as_ref()?.refused.iter().find(|file| file.name == name)?;
+        Some(format!("{}: {}", refused.reason, refused.hint))
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a rate is wanted to a few digits")]
-    pub(crate) fn shown(&self) -> Shown {
-        let at = self.at.filter(|_| self.state == BuildState::Running);
-        let (done, total) = at.map_or((0, 0), |at| (at.step.done, at.step.total));
-        let stage = match (self.state, at) {
+    #[expect(clippy::cast_precision_loss, reason = "a rate needs only a few digits")]
+    pub(crate) fn status(&self) -> BuildStatus {
+        let progress = self.progress.filter(|_| self.state == BuildState::Running);
+        let (done, total) = progress.map_or((0, 0), |now| (now.step.done, now.step.total));
+        let stage = match (self.state, progress) {
             (BuildState::Queued, _) => Stage::Wait.name(),
-            (BuildState::Running, Some(at)) => at.step.stage.name(),
+            (BuildState::Running, Some(progress)) => progress.step.stage.name(),
             (BuildState::Running, None) => "starting",
-            (state, _) => state.name(),
+            (state, _) => state.phase().name(),
         };
-        let rate = at.and_then(|at| {
-            let (made, took) = (done.saturating_sub(at.from), at.began.elapsed().as_secs_f64());
-            (made > 0 && took > 0.2).then(|| made as f64 / took)
+        let rate = progress.and_then(|now| {
+            let (units, time) = (done.saturating_sub(now.done_before), now.started.elapsed());
+            let seconds = time.as_secs_f64();
+            (units > 0 && seconds > 0.2).then(|| units as f64 / seconds)
         });
-        Shown {
+        BuildStatus {
             id: self.id.clone(),
-            state: self.state.name(),
+            state: self.state.phase(),
             stage,
             done,
             total,

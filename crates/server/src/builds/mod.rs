@@ -1,4 +1,4 @@
-//! Builds: a queue on disk for each workspace, worked off one at a time, resumed after a restart.
+//! Builds: a queue on disk for each workspace, processed one at a time, resumed after a restart.
 mod build;
 mod worker;
 
@@ -11,15 +11,15 @@ use chrono::Utc;
 use halma_engine::{Step, TraceStore};
 use tokio::sync::watch;
 
-pub(crate) use build::{Build, BuildState, Shown};
-pub(crate) use worker::{inputs, options, work};
+pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
+pub(crate) use worker::{inputs, options, run_worker};
 
 use crate::problem::Problem;
 
 const FOLDER: &str = "builds";
 
-/// Builds that are over and still kept.
-const KEPT: usize = 100;
+/// Builds stored at most; the oldest that have ended are removed.
+const MAX_STORED: usize = 100;
 
 pub(crate) struct Builds {
     dir: PathBuf,
@@ -29,9 +29,9 @@ pub(crate) struct Builds {
     closed: watch::Sender<bool>,
 }
 
-/// Whether the workspace in this folder has builds to take up.
-pub(crate) fn are_waiting(dir: &Path) -> bool {
-    read(&dir.join(FOLDER)).values().any(|build| build.state.is_waiting())
+/// Whether the workspace in this folder has pending builds.
+pub(crate) fn any_pending(dir: &Path) -> bool {
+    read(&dir.join(FOLDER)).values().any(|build| build.state.is_pending())
 }
 
 fn read(dir: &Path) -> BTreeMap<String, Build> {
@@ -39,7 +39,7 @@ fn read(dir: &Path) -> BTreeMap<String, Build> {
     let read = |path: PathBuf| {
         let mut build: Build = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
         if build.state == BuildState::Running {
-            // The server ended while it ran.
+            // The server stopped while it ran.
             build.state = BuildState::Queued;
         }
         Some((build.id.clone(), build))
@@ -55,7 +55,7 @@ impl Builds {
         Ok(Self { dir, all, changes: watch::Sender::new(0), closed: watch::Sender::new(false) })
     }
 
-    /// Puts a build at the end of the queue. With no names everything that was uploaded is built.
+    /// Appends a build to the queue; with `None` it builds everything that was uploaded.
     pub(crate) fn start(
         &self,
         uploads: Option<Vec<String>>,
@@ -64,7 +64,7 @@ impl Builds {
         let id = TraceStore::next_id().map_err(|e| Problem::internal(&e))?;
         let build = Build::queued(id, uploads, key);
         self.put(build.clone())?;
-        self.forget_oldest();
+        self.remove_oldest();
         Ok(build)
     }
 
@@ -77,20 +77,20 @@ impl Builds {
         self.all().get(id).cloned().ok_or_else(|| Problem::not_found("such build"))
     }
 
-    /// Moves a build to another state, if it may be moved there.
-    pub(crate) fn turn(&self, id: &str, to: BuildState) -> Result<Build, Problem> {
+    /// Changes the state of a build, if its present state allows that.
+    pub(crate) fn set_state(&self, id: &str, to: BuildState) -> Result<Build, Problem> {
         use BuildState::{Cancelled, Failed, Paused, Queued, Running};
         let mut build = self.get(id)?;
-        let may = match to {
+        let allowed = match to {
             Paused => matches!(build.state, Queued | Running),
             Queued => matches!(build.state, Paused | Failed),
             Cancelled => matches!(build.state, Queued | Running | Paused),
             _ => false,
         };
-        if !may {
-            let said = format!("the build is {}", build.state.name());
-            return Err(Problem::new(StatusCode::CONFLICT, said)
-                .hint("running builds can be paused or cancelled, paused ones resumed"));
+        if !allowed {
+            let detail = format!("the build is {}", build.state.phase().name());
+            return Err(Problem::new(StatusCode::CONFLICT, detail)
+                .hint("a running build can be paused or cancelled, a paused one resumed"));
         }
         build.state = to;
         build.error = None;
@@ -99,15 +99,15 @@ impl Builds {
         Ok(build)
     }
 
-    /// Sees every change from now on.
+    /// Notifies of every change from now on.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Ends the work, for good as far as this process goes; what runs is taken up by the next one.
+    /// Stops the worker; the next process resumes the build that was running.
     pub(crate) async fn close(&self) {
         self.closed.send_replace(true);
-        // The worker holds a receiver until it has ended.
+        // The worker holds a receiver until it has stopped.
         self.closed.closed().await;
     }
 
@@ -115,14 +115,14 @@ impl Builds {
         self.all().values().find(|build| build.state == BuildState::Queued).cloned()
     }
 
-    fn step(&self, id: &str, step: Step) {
+    fn update(&self, id: &str, step: Step) {
         if let Some(build) = self.all().get_mut(id) {
-            build.step(step);
+            build.update(step);
         }
         self.changes.send_modify(|changes| *changes += 1);
     }
 
-    /// Keeps a build on disk, then in memory.
+    /// Stores a build on disk, then in memory.
     fn put(&self, build: Build) -> Result<(), Problem> {
         let write = || {
             let mut file = tempfile::NamedTempFile::new_in(&self.dir)?;
@@ -137,13 +137,13 @@ impl Builds {
         Ok(())
     }
 
-    fn forget_oldest(&self) {
+    fn remove_oldest(&self) {
         let mut all = self.all();
-        while all.len() > KEPT {
-            let oldest = all.values().find(|build| build.state.is_over());
+        while all.len() > MAX_STORED {
+            let oldest = all.values().find(|build| build.state.has_ended());
             let Some(id) = oldest.map(|build| build.id.clone()) else { break };
             all.remove(&id);
-            // It is there again after a restart, and forgotten again.
+            // A file that cannot be removed is read and removed again after a restart.
             let _ = std::fs::remove_file(self.path(&id));
         }
     }

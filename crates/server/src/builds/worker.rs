@@ -1,18 +1,19 @@
-//! The worker of one workspace: takes builds from the queue, oldest first.
+//! The worker of one workspace: runs the builds of the queue, oldest first.
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chrono::Utc;
 use halma_engine::{EngineError, IndexOptions, IndexReport, Progress};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Build, BuildState};
+use super::{Build, BuildReport, BuildState, RefusedFile};
 use crate::allowance::Allowance;
-use crate::usage::{Group, Used};
+use crate::problem::Problem;
+use crate::usage::{UsageCounts, UsageKey};
 use crate::workspace::Workspace;
 
-/// Works until the workspace is closed.
-pub(crate) async fn work(workspace: Arc<Workspace>, allowance: Arc<Allowance>) {
+/// Runs builds until the workspace is closed.
+pub(crate) async fn run_worker(workspace: Arc<Workspace>, allowance: Arc<Allowance>) {
     let builds = Arc::clone(&workspace.builds);
     let mut closed = builds.closed.subscribe();
     let mut changes = builds.changes();
@@ -26,15 +27,15 @@ pub(crate) async fn work(workspace: Arc<Workspace>, allowance: Arc<Allowance>) {
         let id = build.id.clone();
         tokio::select! {
             () = run(&workspace, build, &allowance) => {}
-            // The work is dropped where it is; the ledger knows what is left.
-            () = stopped(&workspace, &id) => {}
+            // The work is dropped where it is; the ledger records what is left.
+            () = stop_requested(&workspace, &id) => {}
             _ = closed.wait_for(|closed| *closed) => return,
         }
     }
 }
 
-/// Returns when somebody has paused or cancelled the build.
-async fn stopped(workspace: &Workspace, id: &str) {
+/// Returns when the build has been paused or cancelled.
+async fn stop_requested(workspace: &Workspace, id: &str) {
     let mut changes = workspace.builds.changes();
     loop {
         let state = workspace.builds.get(id).map(|build| build.state);
@@ -49,72 +50,74 @@ async fn stopped(workspace: &Workspace, id: &str) {
 
 async fn run(workspace: &Workspace, mut build: Build, allowance: &Allowance) {
     let builds = &workspace.builds;
-    (build.state, build.at) = (BuildState::Running, None);
+    (build.state, build.progress) = (BuildState::Running, None);
     build.started = Some(Utc::now());
     if let Err(problem) = builds.put(build.clone()) {
-        tracing::error!("a build cannot be written down: {}", problem.detail);
+        tracing::error!("cannot store a build: {}", problem.detail);
     }
     let engine = workspace.engine();
     let progress: Progress = {
         let (builds, id) = (Arc::clone(builds), build.id.clone());
-        Arc::new(move |step| builds.step(&id, step))
+        Arc::new(move |step| builds.update(&id, step))
     };
     let folder = engine.originals().dir().to_owned();
     let key = build.key.as_deref();
-    let parent = key.and_then(|key| allowance.of_id(key, &workspace.usage));
-    let inputs = [folder.clone()];
-    let done =
-        engine.index_within(&inputs, &options(build.uploads.as_deref()), progress, parent).await;
+    let parent = key.and_then(|key| allowance.meter_of_id(key, &workspace.usage));
+    let done = engine
+        .index_within(&inputs(workspace), &options(build.uploads.as_deref()), progress, parent)
+        .await;
     if let Ok(report) = &done {
-        let group = Group::today(build.key.as_deref().unwrap_or_default(), "index");
-        workspace.usage.add(group, Used::of(report.usage, 0));
+        let usage_key = UsageKey::today(build.key.as_deref().unwrap_or_default(), "index");
+        workspace.usage.add(usage_key, UsageCounts::from_total(report.usage, 0));
     }
-    (build.state, build.report, build.error) = outcome(done, &folder);
+    build.apply(done, &folder);
     build.finished = Some(Utc::now());
     if let Err(problem) = builds.put(build) {
-        tracing::error!("a build cannot be written down: {}", problem.detail);
+        tracing::error!("cannot store a build: {}", problem.detail);
     }
 }
 
-fn outcome(
-    done: Result<IndexReport, EngineError>,
-    folder: &Path,
-) -> (BuildState, Option<Value>, Option<String>) {
-    match done {
-        Ok(report) => {
-            let spent = report.spent.map(|limit| format!("stopped: out of {limit}"));
-            let failed = (report.failed_units > 0).then(|| {
-                let why = report.failure.clone().unwrap_or_default();
-                format!(
-                    "{} units of work failed ({why}); build again to retry them",
-                    report.failed_units
-                )
-            });
-            let error = spent.or(failed);
-            let state = if error.is_some() { BuildState::Failed } else { BuildState::Done };
-            (state, Some(told(&report, folder)), error)
+impl Build {
+    /// Records how the run ended.
+    fn apply(&mut self, done: Result<IndexReport, EngineError>, folder: &Path) {
+        match done {
+            Ok(report) => {
+                let spent = report.spent.map(|limit| format!("budget exhausted: {limit}"));
+                let failed = (report.failed_units > 0).then(|| {
+                    let reason = report.failure.clone().unwrap_or_default();
+                    let units = report.failed_units;
+                    format!("{units} units of work failed ({reason}); build again to retry them")
+                });
+                self.error = spent.or(failed);
+                self.report = Some(BuildReport::new(&report, folder));
+            }
+            Err(error) => {
+                (self.error, self.report) = (Some(Problem::from(error).detail), None);
+            }
         }
-        Err(error) => {
-            let problem = crate::problem::Problem::from(error);
-            (BuildState::Failed, None, Some(problem.detail))
-        }
+        let failed = self.error.is_some();
+        self.state = if failed { BuildState::Failed } else { BuildState::Done };
     }
 }
 
-/// The report, in which files have the names of their documents instead of paths.
-fn told(report: &IndexReport, folder: &Path) -> Value {
-    let refused: Vec<Value> = report
-        .refused
-        .iter()
-        .map(|refused| {
+impl BuildReport {
+    /// In `refused` files have the names of their documents instead of paths.
+    fn new(report: &IndexReport, folder: &Path) -> Self {
+        let refused = |refused: &halma_engine::Refused| {
             let name = refused.file.strip_prefix(folder).unwrap_or(&refused.file);
-            let (line, reason, hint) = (refused.line, &refused.reason, &refused.hint);
-            json!({"name": slashed(name), "line": line, "reason": reason, "hint": hint})
-        })
-        .collect();
-    let mut told = serde_json::to_value(report).unwrap_or_default();
-    told["refused"] = Value::Array(refused);
-    told
+            let file = RefusedFile::new(&slashed(name), &refused.reason, &refused.hint);
+            RefusedFile { line: refused.line, ..file }
+        };
+        let refused = report.refused.iter().map(refused).collect();
+        let figures = match serde_json::to_value(report) {
+            Ok(Value::Object(mut figures)) => {
+                figures.remove("refused");
+                figures
+            }
+            _ => serde_json::Map::new(),
+        };
+        Self { refused, figures }
+    }
 }
 
 fn slashed(name: &Path) -> String {
@@ -122,14 +125,14 @@ fn slashed(name: &Path) -> String {
     parts.join("/")
 }
 
-/// Everything, or just the files of these names.
+/// Options for everything, or only for the files with these names.
 pub(crate) fn options(uploads: Option<&[String]>) -> IndexOptions {
-    let include = uploads.unwrap_or_default().iter().map(|name| exactly(name)).collect();
+    let include = uploads.unwrap_or_default().iter().map(|name| exact_pattern(name)).collect();
     IndexOptions { include, ..IndexOptions::default() }
 }
 
-/// A pattern that only this name fits, at the top of the folder.
-fn exactly(name: &str) -> String {
+/// A pattern that matches only this name, at the top of the folder.
+fn exact_pattern(name: &str) -> String {
     let mut pattern = String::from("/");
     for c in name.chars() {
         if "*?[]{}".contains(c) {
@@ -141,7 +144,7 @@ fn exactly(name: &str) -> String {
     pattern
 }
 
-/// Where the files of a workspace lie, as inputs of a build.
+/// The folder of a workspace's files, as inputs of a build.
 pub(crate) fn inputs(workspace: &Workspace) -> Vec<PathBuf> {
     vec![workspace.engine().originals().dir().to_owned()]
 }

@@ -1,58 +1,58 @@
-//! The file of keys, which the server and `halma keys` share.
+//! The key file, which the server and `halma keys` share.
 use std::path::{Path, PathBuf};
 
 use chrono::Utc;
 use serde::{Deserialize, Serialize};
 
-use super::key::{Credentials, fresh};
+use super::key::{Credentials, GeneratedKey, generate};
 use super::{Key, NewKey};
 use crate::workspace::is_name;
 
 const FILE: &str = "keys.json";
 
-/// The version of the file's form.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// What can be wrong with keys.
+/// Why keys cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
     #[error("`{path}`: {source}")]
     File { path: PathBuf, source: std::io::Error },
-    #[error("`{path}` is no file of keys ({reason}); mend it, or move it away to begin anew")]
+    #[error("`{path}` is not a valid key file ({reason}); fix it, or move it away to start over")]
     Broken { path: PathBuf, reason: String },
-    #[error("there is no key `{0}`; `halma keys list` shows all")]
+    #[error("there is no key `{0}`; `halma keys list` lists all keys")]
     Unknown(String),
     #[error("{0}")]
-    Unfit(&'static str),
-    #[error("there are no random numbers to be had: {0}")]
+    Invalid(&'static str),
+    #[error("the system has no random numbers: {0}")]
     Random(getrandom::Error),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct Contents {
     version: u32,
-    keys: Vec<Kept>,
+    keys: Vec<StoredKey>,
 }
 
 /// A key with the hash of its secret.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Kept {
+struct StoredKey {
     #[serde(flatten)]
     key: Key,
     hash: String,
 }
 
-/// The keys of a base and the workspaces below it. Once the file is there, keys are required, even
-/// when the last one was revoked.
+/// The keys of a base and the workspaces below it. Once the file exists, keys are required, even when
+/// the last one is revoked.
 #[derive(Debug, Clone)]
 pub struct KeyFile {
     path: PathBuf,
 }
 
 impl KeyFile {
-    /// That of the base in `dir`.
-    pub fn of(dir: &Path) -> Self {
+    /// The key file of the base in `dir`.
+    pub fn for_base(dir: &Path) -> Self {
         Self { path: dir.join(FILE) }
     }
 
@@ -60,33 +60,35 @@ impl KeyFile {
         self.path.exists()
     }
 
-    /// When it was last written; `None` when it is not there.
+    /// Time of the last change and size; `None` when it does not exist.
     pub(super) fn stamp(&self) -> Option<(std::time::SystemTime, u64)> {
-        let about = std::fs::metadata(&self.path).ok()?;
-        Some((about.modified().ok()?, about.len()))
+        let metadata = std::fs::metadata(&self.path).ok()?;
+        Some((metadata.modified().ok()?, metadata.len()))
     }
 
-    /// All keys, in the order of their making.
+    /// All keys, in the order of their creation.
     pub fn list(&self) -> Result<Vec<Key>, KeysError> {
-        Ok(self.read()?.into_iter().map(|kept| kept.key).collect())
+        Ok(self.read()?.into_iter().map(|stored| stored.key).collect())
     }
 
-    /// Makes a key; its text is told here and never again.
+    /// Creates a key. Its text is returned here and stored nowhere.
     pub fn create(&self, new: NewKey) -> Result<(Key, String), KeysError> {
         let workspace = new.workspace.unwrap_or_else(|| "default".into());
         if new.scopes.is_empty() {
-            return Err(KeysError::Unfit("a key needs a scope: ask, write or admin"));
+            return Err(KeysError::Invalid("a key needs at least one scope: ask, write or admin"));
         }
         if !is_name(&workspace) {
-            return Err(KeysError::Unfit("a workspace is named by a-z, 0-9, - and _"));
+            return Err(KeysError::Invalid(
+                "the name of a workspace consists of a-z, 0-9, - and _",
+            ));
         }
         if new.name.trim().is_empty() || new.name.chars().count() > 100 {
-            return Err(KeysError::Unfit("a key needs a name of 1 to 100 characters"));
+            return Err(KeysError::Invalid("a key needs a name of 1 to 100 characters"));
         }
         if new.budget_per_day_usd.is_some_and(|usd| !usd.is_finite() || usd < 0.0) {
-            return Err(KeysError::Unfit("a budget is no negative number"));
+            return Err(KeysError::Invalid("a budget must be 0 or more"));
         }
-        let (id, text, hash) = fresh().map_err(KeysError::Random)?;
+        let GeneratedKey { id, text, hash } = generate().map_err(KeysError::Random)?;
         let mut scopes = new.scopes;
         scopes.sort_unstable();
         scopes.dedup();
@@ -100,70 +102,70 @@ impl KeyFile {
             budget_per_day_usd: new.budget_per_day_usd,
             calls_per_day: new.calls_per_day,
         };
-        let kept = Kept { key: key.clone(), hash: hash.to_hex().to_string() };
+        let stored = StoredKey { key: key.clone(), hash: hash.to_hex().to_string() };
         self.change(|keys| {
-            keys.push(kept);
+            keys.push(stored);
             Ok(())
         })?;
         Ok((key, text))
     }
 
-    /// Takes a key away for good.
+    /// Revokes a key permanently.
     pub fn revoke(&self, id: &str) -> Result<(), KeysError> {
         self.change(|keys| {
             let before = keys.len();
-            keys.retain(|kept| kept.key.id != id);
+            keys.retain(|stored| stored.key.id != id);
             if keys.len() == before { Err(KeysError::Unknown(id.to_owned())) } else { Ok(()) }
         })
     }
 
     fn change(
         &self,
-        change: impl FnOnce(&mut Vec<Kept>) -> Result<(), KeysError>,
+        change: impl FnOnce(&mut Vec<StoredKey>) -> Result<(), KeysError>,
     ) -> Result<(), KeysError> {
         let failed = |source| KeysError::File { path: self.path.clone(), source };
         let folder = self.path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(failed)?;
-        // One at a time: a server and a command may both be at it.
+        // The server and a command may change the file at the same time.
         let lock = std::fs::File::create(self.path.with_extension("lock")).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let mut keys = self.read()?;
         change(&mut keys)?;
         let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        let written = Written { version: VERSION, keys };
-        serde_json::to_writer_pretty(&mut file, &written).map_err(|e| failed(e.into()))?;
+        let contents = Contents { version: VERSION, keys };
+        serde_json::to_writer_pretty(&mut file, &contents).map_err(|e| failed(e.into()))?;
         file.as_file().sync_all().map_err(failed)?;
         file.persist(&self.path).map_err(|e| failed(e.error))?;
         Ok(())
     }
 
-    fn read(&self) -> Result<Vec<Kept>, KeysError> {
+    fn read(&self) -> Result<Vec<StoredKey>, KeysError> {
         let text = match std::fs::read_to_string(&self.path) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(vec![]),
             Err(source) => return Err(KeysError::File { path: self.path.clone(), source }),
         };
         let broken = |reason| KeysError::Broken { path: self.path.clone(), reason };
-        let written: Written = serde_json::from_str(&text).map_err(|e| broken(e.to_string()))?;
-        if written.version != VERSION {
-            return Err(broken(format!("its version is {}", written.version)));
+        let contents: Contents = serde_json::from_str(&text).map_err(|e| broken(e.to_string()))?;
+        if contents.version != VERSION {
+            return Err(broken(format!("its version is {}", contents.version)));
         }
-        Ok(written.keys)
+        Ok(contents.keys)
     }
 
-    /// What the server holds in memory.
+    /// The keys with the hashes of their secrets.
     pub(super) fn hashed(&self) -> Result<Vec<(Key, blake3::Hash)>, KeysError> {
         let broken = |reason: String| KeysError::Broken { path: self.path.clone(), reason };
-        let hashed = |kept: Kept| {
-            let hash = blake3::Hash::from_hex(&kept.hash).map_err(|e| broken(e.to_string()))?;
-            Ok((kept.key, hash))
+        let hashed = |stored: StoredKey| {
+            let hash = blake3::Hash::from_hex(&stored.hash).map_err(|e| broken(e.to_string()))?;
+            Ok((stored.key, hash))
         };
         self.read()?.into_iter().map(hashed).collect()
     }
 }
 
-/// Whether the text is the key that was hashed; takes as long for any text of the same length.
-pub(super) fn fits(credentials: &Credentials<'_>, hash: &blake3::Hash) -> bool {
+/// Whether the credentials have the secret that was hashed; takes constant time.
+pub(super) fn matches(credentials: &Credentials<'_>, hash: &blake3::Hash) -> bool {
     // `blake3::Hash` compares in constant time.
     credentials.hash() == *hash
 }
@@ -185,24 +187,24 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_told_once_and_kept_nowhere() {
+    fn a_secret_is_returned_once_and_never_stored() {
         let dir = tempfile::tempdir().unwrap();
-        let file = KeyFile::of(dir.path());
+        let file = KeyFile::for_base(dir.path());
         assert!(!file.exists() && file.list().unwrap().is_empty());
         let (key, text) = file.create(new("chat")).unwrap();
         let secret = text.rsplit('_').next().unwrap();
         let written = std::fs::read_to_string(dir.path().join(FILE)).unwrap();
         assert!(!written.contains(secret) && written.contains(&key.id));
         let (_, hash) = file.hashed().unwrap().remove(0);
-        assert!(fits(&Credentials::parse(&text).unwrap(), &hash));
+        assert!(matches(&Credentials::parse(&text).unwrap(), &hash));
         let wrong = format!("halma_{}_{}", key.id, "0".repeat(48));
-        assert!(!fits(&Credentials::parse(&wrong).unwrap(), &hash));
+        assert!(!matches(&Credentials::parse(&wrong).unwrap(), &hash));
     }
 
     #[test]
-    fn a_revoked_key_is_gone_and_the_file_stays() {
+    fn a_revoked_key_is_removed_and_the_file_remains() {
         let dir = tempfile::tempdir().unwrap();
-        let file = KeyFile::of(dir.path());
+        let file = KeyFile::for_base(dir.path());
         let (key, _) = file.create(new("a")).unwrap();
         assert!(matches!(file.revoke("nothing"), Err(KeysError::Unknown(_))));
         file.revoke(&key.id).unwrap();
@@ -210,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn invalid_keys_are_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let file = KeyFile::of(dir.path());
+        let file = KeyFile::for_base(dir.path());
         assert!(file.create(new(" ")).is_err());
         assert!(file.create(NewKey { scopes: vec![], ..new("a") }).is_err());
         assert!(file.create(NewKey { workspace: Some("../x".into()), ..new("a") }).is_err());
-        for wrong in ["", "halma", "halma_", "halma_a", "other_a_b", "halma__b"] {
-            assert!(Credentials::parse(wrong).is_none(), "{wrong}");
+        for invalid in ["", "halma", "halma_", "halma_a", "other_a_b", "halma__b"] {
+            assert!(Credentials::parse(invalid).is_none(), "{invalid}");
         }
         std::fs::write(dir.path().join(FILE), "{}").unwrap();
         assert!(matches!(file.list(), Err(KeysError::Broken { .. })));

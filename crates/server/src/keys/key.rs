@@ -1,17 +1,17 @@
-//! A key as it is kept: never its secret, only the secret's hash.
+//! An API key as it is stored: never its secret, only the hash of the secret.
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What every key begins with, so that one can be told when it is found where it should not be.
+/// Every key begins with this, so that a leaked one is recognised.
 const PREFIX: &str = "halma";
 
-/// Names the use of the hash, so that it fits nothing else.
+/// Domain of the hash, so that it cannot be used for anything else.
 const CONTEXT: &str = "halma api keys 2026-11 secret";
 
-/// What a key may be used for.
+/// What a key permits.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema,
 )]
@@ -37,11 +37,11 @@ impl Scope {
     }
 }
 
-/// A key, without its secret.
+/// An API key, without its secret.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Key {
     pub id: String,
-    /// Who or what it is for.
+    /// Who or what uses it.
     pub name: String,
     pub scopes: Vec<Scope>,
     pub workspace: String,
@@ -50,21 +50,21 @@ pub struct Key {
     #[serde(default)]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub expires: Option<DateTime<Utc>>,
-    /// US dollars that its questions and builds may cost in a day (UTC).
+    /// US dollars that its questions and builds may cost per day (UTC).
     #[serde(default)]
     pub budget_per_day_usd: Option<f64>,
-    /// Calls to models that its questions and builds may take in a day (UTC).
+    /// Model calls that its questions and builds may make per day (UTC).
     #[serde(default)]
     pub calls_per_day: Option<u64>,
 }
 
-/// What a key is made from.
+/// A key to create.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewKey {
     pub name: String,
     pub scopes: Vec<Scope>,
-    /// `default` where none is named.
+    /// `default` by default.
     #[serde(default)]
     pub workspace: Option<String>,
     #[serde(default)]
@@ -77,7 +77,7 @@ pub struct NewKey {
 }
 
 impl Key {
-    pub fn is_over(&self, now: DateTime<Utc>) -> bool {
+    pub fn has_expired(&self, now: DateTime<Utc>) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
 
@@ -108,21 +108,29 @@ fn hash(secret: &str) -> blake3::Hash {
     blake3::Hash::from_bytes(blake3::derive_key(CONTEXT, secret.as_bytes()))
 }
 
-/// Two digits a byte.
+/// Two digits per byte.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut digits, byte| {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(digits, "{byte:02x}");
         digits
     })
 }
 
-/// A new id, the key as the client sends it, and the hash that is kept.
-pub(super) fn fresh() -> Result<(String, String, blake3::Hash), getrandom::Error> {
+/// The random parts of a new key.
+pub(super) struct GeneratedKey {
+    pub(super) id: String,
+    /// The key as a client sends it.
+    pub(super) text: String,
+    /// The hash to store.
+    pub(super) hash: blake3::Hash,
+}
+
+pub(super) fn generate() -> Result<GeneratedKey, getrandom::Error> {
     let (mut id, mut secret) = ([0; 5], [0; 24]);
     getrandom::fill(&mut id)?;
     getrandom::fill(&mut secret)?;
     let (id, secret) = (hex(&id), hex(&secret));
-    let hash = hash(&secret);
-    Ok((id.clone(), format!("{PREFIX}_{id}_{secret}"), hash))
+    let text = format!("{PREFIX}_{id}_{secret}");
+    Ok(GeneratedKey { id, text, hash: hash(&secret) })
 }

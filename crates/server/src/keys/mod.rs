@@ -1,10 +1,9 @@
-//! Keys: who may do what, in which workspace, until when, for how much a day.
+//! API keys: their scopes, workspace, expiry and daily budget.
 mod file;
 mod key;
+mod live;
 
 pub use file::{KeyFile, KeysError};
 pub(crate) use key::hex;
 pub use key::{Key, NewKey, Scope};
-pub(crate) use watched::Keys;
-
-mod watched;
+pub(crate) use live::Keys;

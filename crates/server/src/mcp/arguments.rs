@@ -1,4 +1,4 @@
-//! What the tools are called with, as `tools.json` describes it.
+//! The arguments of the tools, as `tools.json` describes them.
 use halma_core::{Layer, Mode};
 use serde::Deserialize;
 

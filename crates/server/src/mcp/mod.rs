@@ -1,4 +1,4 @@
-//! The Model Context Protocol: Halma as tools of an agent, over HTTP and standard input and output.
+//! The Model Context Protocol: Halma as tools for agents, over HTTP or standard input and output.
 mod arguments;
 mod tools;
 
@@ -15,46 +15,49 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 
 use self::tools::Tools;
 use crate::access::Caller;
-use crate::app::{App, Shared, Start};
+use crate::app::{App, AppSetup, Shared};
 use crate::keys::Scope;
 use crate::problem::Problem;
 use crate::serve::{ServeError, ServeOptions};
 
-/// The route `/mcp`. Every request is served by itself, in the workspace of its key; there are no
-/// sessions that could outlive one.
+/// The route `/mcp`. Every request is served on its own, in the workspace of its key; there are no
+/// sessions.
 pub(crate) fn routes(app: &Shared) -> Router<Shared> {
-    // Hosts and origins were checked before; see `security`.
+    // Hosts and origins have already been checked; see `security`.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .disable_allowed_hosts()
         .with_max_request_body_bytes(app.config.max_body_bytes);
     let shared = Arc::clone(app);
-    let make = move || Ok(Tools::over_http(Arc::clone(&shared)));
+    let make = move || Ok(Tools::for_http(Arc::clone(&shared)));
     let service =
         StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
     Router::new()
         .route("/mcp", any_service(service))
-        .layer(middleware::from_fn_with_state(Arc::clone(app), admit))
+        .layer(middleware::from_fn_with_state(Arc::clone(app), authorize))
 }
 
-/// Resolves who calls; the tools find it beside the request.
-async fn admit(
+/// Resolves the caller, which the tools find in the request's extensions.
+async fn authorize(
     State(app): State<Shared>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let caller = Caller::of(&app, request.headers(), Some(Scope::Ask)).await?;
+    let caller = Caller::resolve(&app, request.headers(), Some(Scope::Ask)).await?;
     request.extensions_mut().insert(caller);
     Ok(next.run(request).await)
 }
 
 /// Serves the default workspace over standard input and output, until the agent closes them.
-pub async fn over_stdio(options: ServeOptions) -> Result<(), ServeError> {
+pub async fn serve_stdio(options: ServeOptions) -> Result<(), ServeError> {
     let ServeOptions { loaded, engine, dir, demo, .. } = options;
-    let app = Arc::new(App::new(Start { loaded, engine, dir: &dir, demo, loopback: true })?);
+    let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback: true };
+    let app = Arc::new(App::new(setup)?);
     let workspace = Arc::clone(app.workspaces.root());
-    let tools = Tools::of(app, Caller { key: None, workspace });
-    let failed = |e: &dyn std::fmt::Display| ServeError::Start(format!("the agent: {e}"));
+    let tools = Tools::for_caller(app, Caller { key: None, workspace });
+    let failed = |e: &dyn std::fmt::Display| {
+        ServeError::Start(format!("the connection to the agent failed: {e}"))
+    };
     let running = tools.serve(rmcp::transport::stdio()).await.map_err(|e| failed(&e))?;
     running.waiting().await.map_err(|e| failed(&e)).map(drop)
 }

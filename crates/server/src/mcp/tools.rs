@@ -1,9 +1,9 @@
-//! The tools. What goes wrong in one is told to the agent as its result, with what to do about it.
+//! The tools. An error in a tool is the tool's result, with a hint for the agent.
 use std::sync::Arc;
 
 use axum::http::request::Parts;
 use halma_core::{Event, Layer, Watcher};
-use halma_engine::SearchQuery;
+use halma_engine::{SearchQuery, StoredTrace};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
@@ -20,8 +20,8 @@ use super::arguments::{
 };
 use crate::access::Caller;
 use crate::app::Shared;
-use crate::asking::{Ask, Asking, told};
-use crate::beside::beside;
+use crate::asking::{AskRequest, Asking};
+use crate::blocking::run_blocking;
 use crate::documents::{self, document_id};
 use crate::listing::limit;
 use crate::openai::with_sources;
@@ -29,41 +29,42 @@ use crate::problem::Problem;
 
 const TOOLS: &str = include_str!("tools.json");
 
-/// Characters of a document given at a time.
-const LONGEST: usize = 20_000;
-/// Hits given where nothing is said, and at most.
-const HITS: usize = 10;
-const MOST_HITS: usize = 50;
+/// Characters of a document in one result at most.
+const MAX_CHARACTERS: usize = 20_000;
+/// Hits of one result by default, and at most.
+const DEFAULT_HITS: usize = 10;
+const MAX_HITS: usize = 50;
 
 type Context = RequestContext<RoleServer>;
 
 #[derive(Clone)]
 pub(super) struct Tools {
     app: Shared,
-    /// Who calls, where that is the same for all calls.
+    /// The caller, where it is the same for all calls.
     caller: Option<Caller>,
 }
 
-/// What a tool gives: words, and the same as data.
-struct Given {
+/// The result of a tool: text, and the same as data.
+struct ToolOutput {
     text: String,
     data: Value,
 }
 
 impl Tools {
-    pub(super) fn over_http(app: Shared) -> Self {
+    pub(super) fn for_http(app: Shared) -> Self {
         Self { app, caller: None }
     }
 
-    pub(super) fn of(app: Shared, caller: Caller) -> Self {
+    pub(super) fn for_caller(app: Shared, caller: Caller) -> Self {
         Self { app, caller: Some(caller) }
     }
 
-    /// Over HTTP whoever the request was admitted for, and nobody else.
+    /// Over HTTP, the caller that the request was authorized for.
     fn caller(&self, context: &Context) -> Result<Caller, ErrorData> {
-        let of_request = || context.extensions.get::<Parts>()?.extensions.get::<Caller>().cloned();
-        let caller = self.caller.clone().or_else(of_request);
-        caller.ok_or_else(|| ErrorData::internal_error("the request names no caller", None))
+        let from_request =
+            || context.extensions.get::<Parts>()?.extensions.get::<Caller>().cloned();
+        let caller = self.caller.clone().or_else(from_request);
+        caller.ok_or_else(|| ErrorData::internal_error("the request has no caller", None))
     }
 
     async fn call(
@@ -71,7 +72,7 @@ impl Tools {
         name: &str,
         arguments: Value,
         context: &Context,
-    ) -> Result<Result<Given, Problem>, ErrorData> {
+    ) -> Result<Result<ToolOutput, Problem>, ErrorData> {
         let caller = self.caller(context)?;
         Ok(match name {
             "ask" => self.ask(&caller, read(arguments)?, context).await,
@@ -86,122 +87,141 @@ impl Tools {
     async fn ask(
         &self,
         caller: &Caller,
-        asked: AskArguments,
+        arguments: AskArguments,
         context: &Context,
-    ) -> Result<Given, Problem> {
-        let AskArguments { question, strategy, history } = asked;
-        let ask = Ask { question, strategy, history, ..Ask::default() };
-        let (watcher, telling) = progress(context);
-        let asking = Asking::begin(&self.app, caller, ask, watcher)?;
-        let answered = tokio::select! {
-            answered = asking.run() => answered,
-            // Dropping the run ends the calls to models.
+    ) -> Result<ToolOutput, Problem> {
+        let AskArguments { question, strategy, history } = arguments;
+        let request = AskRequest { question, strategy, history, ..AskRequest::default() };
+        let progress = Progress::start(context);
+        let watcher = progress.as_ref().map(|progress| Arc::clone(&progress.watcher));
+        let asking = Asking::begin(&self.app, caller, request, watcher)?;
+        let response = tokio::select! {
+            response = asking.run() => response,
+            // Dropping the run ends its model calls.
             () = context.ct.cancelled() => Err(Problem::unfit("the call was cancelled")),
         };
-        if let Some(telling) = telling {
-            // The run is over, so that its watcher is gone and this ends with the last step.
-            let _ = telling.await;
+        if let Some(progress) = progress {
+            progress.finish().await;
         }
-        let answered = answered?;
-        let data = serde_json::to_value(&answered).map_err(|e| Problem::internal(&e))?;
-        Ok(Given { text: with_sources(&answered.answer), data })
+        let response = response?;
+        let data = serde_json::to_value(&response).map_err(|e| Problem::internal(&e))?;
+        Ok(ToolOutput { text: with_sources(&response.answer), data })
     }
 }
 
-/// Tells the agent of every step, where it asked to be told.
-fn progress(context: &Context) -> (Option<Watcher>, Option<tokio::task::JoinHandle<()>>) {
-    let Some(token) = context.meta.get_progress_token() else { return (None, None) };
-    let (send, mut steps) = mpsc::unbounded_channel::<String>();
-    let watcher: Watcher = Arc::new(move |event: &Event| {
-        if let Some(step) = told(event) {
-            // Nobody listens when the call was cancelled.
-            let _ = send.send(step);
-        }
-    });
-    let peer = context.peer.clone();
-    let telling = tokio::spawn(async move {
-        let mut done = 0.0;
-        while let Some(step) = steps.recv().await {
-            done += 1.0;
-            let step = ProgressNotificationParam::new(token.clone(), done).with_message(step);
-            if peer.notify_progress(step).await.is_err() {
-                return;
+/// Notifications about every step of a run.
+struct Progress {
+    watcher: Watcher,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Progress {
+    /// `None` where the agent has not requested notifications.
+    fn start(context: &Context) -> Option<Self> {
+        let token = context.meta.get_progress_token()?;
+        let (sender, mut steps) = mpsc::unbounded_channel::<String>();
+        let watcher: Watcher = Arc::new(move |event: &Event| {
+            if let Some(step) = event.describe() {
+                // The receiver is gone when the call was cancelled.
+                let _ = sender.send(step);
             }
-        }
-    });
-    (Some(watcher), Some(telling))
+        });
+        let peer = context.peer.clone();
+        let task = tokio::spawn(async move {
+            let mut done = 0.0;
+            while let Some(step) = steps.recv().await {
+                done += 1.0;
+                let step = ProgressNotificationParam::new(token.clone(), done).with_message(step);
+                if peer.notify_progress(step).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Some(Self { watcher, task })
+    }
+
+    /// Waits until all steps have been sent. The run must have ended, so that no other watcher
+    /// keeps the channel open.
+    async fn finish(self) {
+        drop(self.watcher);
+        let _ = self.task.await;
+    }
 }
 
 fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ErrorData> {
     serde_json::from_value(arguments)
-        .map_err(|e| ErrorData::invalid_params(format!("the arguments do not fit: {e}"), None))
+        .map_err(|e| ErrorData::invalid_params(format!("invalid arguments: {e}"), None))
 }
 
-async fn search(caller: &Caller, asked: SearchArguments) -> Result<Given, Problem> {
+async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutput, Problem> {
     let engine = caller.workspace.engine();
-    engine.check_question(&asked.query)?;
+    engine.check_question(&arguments.query)?;
     let query = SearchQuery {
-        text: asked.query,
-        layer: asked.layer.unwrap_or(Layer::Chunk),
-        mode: asked.mode.unwrap_or_default(),
-        limit: asked.limit.unwrap_or(HITS).clamp(1, MOST_HITS),
+        text: arguments.query,
+        layer: arguments.layer.unwrap_or(Layer::Chunk),
+        mode: arguments.mode.unwrap_or_default(),
+        limit: arguments.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS),
         filter: halma_core::Filter::default(),
     };
     let hits = engine.search(query).await?;
     let lines: Vec<String> = hits
         .iter()
         .map(|hit| {
-            let place = format!("{}, characters {}–{}", hit.document, hit.span.start, hit.span.end);
-            format!("{} ({place}):\n{}", hit.title, hit.text)
+            let location =
+                format!("{}, characters {}–{}", hit.document, hit.span.start, hit.span.end);
+            format!("{} ({location}):\n{}", hit.title, hit.text)
         })
         .collect();
-    let text = if lines.is_empty() { "Nothing was found.".into() } else { lines.join("\n\n") };
-    Ok(Given { text, data: json!({"hits": hits}) })
+    let text = if lines.is_empty() { "No results.".into() } else { lines.join("\n\n") };
+    Ok(ToolOutput { text, data: json!({"hits": hits}) })
 }
 
-async fn read_document(caller: Caller, asked: ReadArguments) -> Result<Given, Problem> {
-    beside(move || {
+async fn read_document(caller: Caller, arguments: ReadArguments) -> Result<ToolOutput, Problem> {
+    run_blocking(move || {
         let engine = caller.workspace.engine();
-        let node = engine.base().show(&document_id(&engine, &asked.document)?)?.node;
+        let node = engine.base().show(&document_id(&engine, &arguments.document)?)?.node;
         let length = node.span.end;
-        let start = asked.start.unwrap_or(0).min(length);
-        let end = asked.end.unwrap_or(length).clamp(start, length).min(start + LONGEST);
+        let start = arguments.start.unwrap_or(0).min(length);
+        let end = arguments.end.unwrap_or(length).clamp(start, length).min(start + MAX_CHARACTERS);
         let text: String = node.text.chars().skip(start).take(end - start).collect();
         let data = json!({"document": node.document, "title": node.title, "text": text,
             "start": start, "end": end, "length": length});
-        Ok(Given { text, data })
+        Ok(ToolOutput { text, data })
     })
     .await
 }
 
-async fn list_documents(caller: Caller, asked: ListArguments) -> Result<Given, Problem> {
-    beside(move || {
-        let wanted = documents::Wanted {
-            query: asked.query,
+async fn list_documents(caller: Caller, arguments: ListArguments) -> Result<ToolOutput, Problem> {
+    run_blocking(move || {
+        let query = documents::DocumentQuery {
+            query: arguments.query,
             state: None,
-            limit: limit(asked.limit),
-            after: asked.after,
+            limit: limit(arguments.limit),
+            after: arguments.after,
         };
-        let listed = documents::list(&caller.workspace, &wanted)?;
+        let listed = documents::list(&caller.workspace, &query)?;
         let lines: Vec<String> =
             listed.items.iter().map(|line| format!("{} ({})", line.name, line.title)).collect();
         let data = serde_json::to_value(&listed).map_err(|e| Problem::internal(&e))?;
-        Ok(Given { text: lines.join("\n"), data })
+        Ok(ToolOutput { text: lines.join("\n"), data })
     })
     .await
 }
 
-async fn explain_answer(caller: Caller, asked: ExplainArguments) -> Result<Given, Problem> {
-    beside(move || {
-        let kept = caller.workspace.engine().traces().get(&asked.id);
-        let kept = kept.ok_or_else(|| Problem::not_found("such answer; it may be forgotten"))?;
-        let steps: Vec<String> = kept.body.trace.0.iter().filter_map(told).collect();
-        let text = format!("{}\n\n{}", kept.head.question, steps.join("\n"));
-        let head = &kept.head;
+async fn explain_answer(
+    caller: Caller,
+    arguments: ExplainArguments,
+) -> Result<ToolOutput, Problem> {
+    run_blocking(move || {
+        let trace = caller.workspace.engine().traces().get(&arguments.id);
+        let missing = || Problem::not_found("such answer; its trace may have been deleted");
+        let StoredTrace { head, body } = trace.ok_or_else(missing)?;
+        let steps: Vec<String> = body.trace.0.iter().filter_map(Event::describe).collect();
+        let text = format!("{}\n\n{}", head.question, steps.join("\n"));
         let data = json!({"question": head.question, "strategy": head.strategy, "steps": steps,
-            "answer": kept.body.answer, "hops": head.hops, "usage": head.usage,
+            "answer": body.answer, "hops": head.hops, "usage": head.usage,
             "elapsed_ms": head.elapsed_ms});
-        Ok(Given { text, data })
+        Ok(ToolOutput { text, data })
     })
     .await
 }
@@ -212,9 +232,9 @@ fn tools() -> Result<Vec<Tool>, ErrorData> {
 
 impl ServerHandler for Tools {
     fn get_info(&self) -> ServerConfig {
-        let about = Implementation::new("halma", env!("CARGO_PKG_VERSION"));
-        let can = ServerCapabilities::builder().enable_tools().build();
-        ServerConfig::new(can).with_server_info(about)
+        let info = Implementation::new("halma", env!("CARGO_PKG_VERSION"));
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        ServerConfig::new(capabilities).with_server_info(info)
     }
 
     async fn list_tools(
@@ -232,15 +252,15 @@ impl ServerHandler for Tools {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let result = match self.call(&request.name, arguments, &context).await? {
-            Ok(Given { text, data }) => {
+            Ok(ToolOutput { text, data }) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
                 result.structured_content = Some(data);
                 result
             }
             Err(problem) => {
                 let hint = problem.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-                let said = format!("{}{hint}", problem.detail);
-                CallToolResult::error(vec![ContentBlock::text(said)])
+                let message = format!("{}{hint}", problem.detail);
+                CallToolResult::error(vec![ContentBlock::text(message)])
             }
         };
         Ok(result.into())
@@ -252,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_tool_is_described_and_there() {
+    fn every_tool_is_described() {
         let names: Vec<String> =
             tools().unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
         assert_eq!(names, ["ask", "search", "read_document", "list_documents", "explain_answer"]);

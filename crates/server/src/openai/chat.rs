@@ -1,101 +1,114 @@
-//! `POST /v1/chat/completions`, whole and streamed.
-use std::time::Duration;
-
+//! `POST /v1/chat/completions`, in one response or streamed.
 use axum::extract::State;
-use axum::response::sse::{Event as Sent, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use chrono::Utc;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 
-use super::as_openai;
-use super::reply::{Written, usage, written};
-use super::request::Chat;
+use super::error_body;
+use super::reply::{Rendered, render, usage};
+use super::request::ChatRequest;
 use crate::access::MayAsk;
 use crate::app::Shared;
-use crate::asking::{Answered, Asking};
+use crate::asking::{AskResponse, Asking};
 use crate::json::Body;
 use crate::problem::Problem;
-use crate::routes::{unbuffered, while_read};
 use crate::security::RequestId;
+use crate::sse;
 
-const HEARTBEAT: Duration = Duration::from_secs(10);
-
-/// Answers the last message of a conversation by the strategy that the model names. The reply
+/// Answer the last user message of a conversation with the strategy that the model names. The reply
 /// has the answer with `[1]` for its citations, `annotations` with document and quote, and usage.
-#[utoipa::path(post, path = "/v1/chat/completions", tag = "openai", request_body = Chat,
+#[utoipa::path(post, path = "/v1/chat/completions", tag = "openai", request_body = ChatRequest,
     responses((status = 200, description = "A completion, or chunks of one", body = Object)))]
 pub(crate) async fn chat(
     State(app): State<Shared>,
     MayAsk(caller): MayAsk,
-    Extension(request): Extension<RequestId>,
-    Body(chat): Body<Chat>,
+    Extension(request_id): Extension<RequestId>,
+    Body(request): Body<ChatRequest>,
 ) -> Result<Response, Problem> {
-    let asking = Asking::begin(&app, &caller, chat.ask()?, None)?;
-    if chat.stream {
-        return Ok(streamed(asking, chat.model.clone(), chat.include_usage(), request));
+    let asking = Asking::begin(&app, &caller, request.to_ask()?, None)?;
+    if request.stream {
+        return Ok(stream(asking, &request, request_id));
     }
-    let answered = asking.run().await?;
-    let Written { text, annotations } = written(&answered.answer);
+    let response = asking.run().await?;
+    let Rendered { text, annotations } = render(&response.answer);
     let message = json!({"role": "assistant", "content": text, "refusal": null,
         "annotations": annotations});
-    let reply = json!({
-        "id": format!("chatcmpl-{}", answered.id),
+    let completion = json!({
+        "id": format!("chatcmpl-{}", response.id),
         "object": "chat.completion",
         "created": Utc::now().timestamp(),
-        "model": chat.model,
+        "model": request.model,
         "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": "stop"}],
-        "usage": usage(&answered),
-        "halma": about(&answered),
+        "usage": usage(&response),
+        "halma": extension(&response),
     });
-    Ok(Json(reply).into_response())
+    Ok(Json(completion).into_response())
 }
 
-/// What no other server says.
-fn about(answered: &Answered) -> Value {
+/// What Halma adds to OpenAI's format.
+fn extension(response: &AskResponse) -> Value {
     json!({
-        "trace": answered.id,
-        "question": answered.question,
-        "strategy": answered.strategy,
-        "hops": answered.hops,
-        "abstained": answered.answer.abstained,
-        "partial": answered.answer.partial,
-        "reason": answered.answer.reason,
-        "usd": answered.usage.usd,
+        "trace": response.id,
+        "question": response.question,
+        "strategy": response.strategy,
+        "hops": response.hops,
+        "abstained": response.answer.abstained,
+        "partial": response.answer.partial,
+        "reason": response.answer.reason,
+        "usd": response.usage.usd,
     })
 }
 
-fn streamed(asking: Asking, model: String, include_usage: bool, request: RequestId) -> Response {
-    let (send, events) = mpsc::unbounded_channel();
-    let (id, created) = (format!("chatcmpl-{}", asking.id()), Utc::now().timestamp());
-    let chunk = move |choices: Value| {
-        json!({"id": id, "object": "chat.completion.chunk", "created": created, "model": model,
-            "choices": choices})
+fn stream(asking: Asking, request: &ChatRequest, request_id: RequestId) -> Response {
+    let (sender, receiver) = sse::channel();
+    let chunk = Chunks {
+        id: format!("chatcmpl-{}", asking.id()),
+        created: Utc::now().timestamp(),
+        model: request.model.clone(),
     };
-    let delta = |delta: Value, finish: Value| json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]);
-    let say = move |what: String| drop(send.send(Sent::default().data(what)));
-    say(chunk(delta(json!({"role": "assistant", "content": ""}), Value::Null)).to_string());
-    let running = tokio::spawn(async move {
+    let include_usage = request.include_usage();
+    let first = json!({"role": "assistant", "content": ""});
+    sender.send_data(chunk.delta(&first, &Value::Null).to_string());
+    let task = tokio::spawn(async move {
         match asking.run().await {
-            Ok(answered) => {
-                let Written { text, annotations } = written(&answered.answer);
-                let whole = json!({"content": text, "annotations": annotations});
-                say(chunk(delta(whole, Value::Null)).to_string());
-                let mut last = chunk(delta(json!({}), json!("stop")));
-                last["halma"] = about(&answered);
-                say(last.to_string());
+            Ok(response) => {
+                let Rendered { text, annotations } = render(&response.answer);
+                let content = json!({"content": text, "annotations": annotations});
+                sender.send_data(chunk.delta(&content, &Value::Null).to_string());
+                let mut last = chunk.delta(&json!({}), &json!("stop"));
+                last["halma"] = extension(&response);
+                sender.send_data(last.to_string());
                 if include_usage {
-                    let mut told = chunk(json!([]));
-                    told["usage"] = usage(&answered);
-                    say(told.to_string());
+                    let mut total = chunk.with_choices(&json!([]));
+                    total["usage"] = usage(&response);
+                    sender.send_data(total.to_string());
                 }
-                say("[DONE]".to_owned());
+                sender.send_data("[DONE]".to_owned());
             }
-            Err(problem) => say(as_openai(&Problem { request_id: request.0, ..problem })),
+            Err(problem) => {
+                sender.send_data(error_body(&Problem { request_id: request_id.0, ..problem }));
+            }
         }
     });
-    let stream = while_read(events, running.abort_handle());
-    let keep_alive = KeepAlive::new().interval(HEARTBEAT).text("still at it");
-    (unbuffered(), Sse::new(stream).keep_alive(keep_alive)).into_response()
+    sse::response(receiver, task.abort_handle())
+}
+
+/// What all chunks of a streamed completion share.
+struct Chunks {
+    id: String,
+    created: i64,
+    model: String,
+}
+
+impl Chunks {
+    fn with_choices(&self, choices: &Value) -> Value {
+        json!({"id": self.id, "object": "chat.completion.chunk", "created": self.created,
+            "model": self.model, "choices": choices})
+    }
+
+    fn delta(&self, delta: &Value, finish_reason: &Value) -> Value {
+        self.with_choices(&json!([{"index": 0, "delta": delta, "logprobs": null,
+            "finish_reason": finish_reason}]))
+    }
 }

@@ -1,4 +1,4 @@
-//! `POST /v1/embeddings`: vectors by the embedder of the base.
+//! `POST /v1/embeddings`: vectors from the configured embedder.
 use axum::Json;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,14 +11,14 @@ use crate::json::Body;
 use crate::problem::Problem;
 
 /// Texts of one request at most.
-const MOST: usize = 2_048;
+const MAX_TEXTS: usize = 2_048;
 
 #[derive(Deserialize, ToSchema)]
-pub(crate) struct Embed {
+pub(crate) struct EmbeddingRequest {
     /// A text or a list of texts.
     #[schema(value_type = Object)]
     input: Input,
-    /// The embedder that is configured is used, whatever stands here.
+    /// Ignored; the configured embedder is always used.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     model: Value,
@@ -35,7 +35,7 @@ enum Input {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Embedded {
+pub(crate) struct EmbeddingResponse {
     /// `list`.
     object: &'static str,
     /// {object: "embedding", index, embedding}
@@ -44,42 +44,47 @@ pub(crate) struct Embedded {
     usage: Value,
 }
 
-/// Vectors of texts.
-#[utoipa::path(post, path = "/v1/embeddings", tag = "openai", request_body = Embed,
-    responses((status = 200, body = Embedded), (status = 422, body = Problem)))]
+/// Embed texts.
+#[utoipa::path(post, path = "/v1/embeddings", tag = "openai", request_body = EmbeddingRequest,
+    responses((status = 200, body = EmbeddingResponse), (status = 422, body = Problem)))]
 pub(crate) async fn embeddings(
     MayAsk(caller): MayAsk,
-    Body(asked): Body<Embed>,
-) -> Result<Json<Embedded>, Problem> {
-    let texts = match asked.input {
+    Body(request): Body<EmbeddingRequest>,
+) -> Result<Json<EmbeddingResponse>, Problem> {
+    let texts = match request.input {
         Input::One(text) => vec![text],
         Input::Many(texts) => texts,
     };
-    if texts.is_empty() || texts.len() > MOST || texts.iter().any(|text| text.trim().is_empty()) {
-        return Err(Problem::unfit(format!("`input` is 1 to {MOST} texts, none of them empty")));
+    if texts.is_empty()
+        || texts.len() > MAX_TEXTS
+        || texts.iter().any(|text| text.trim().is_empty())
+    {
+        return Err(Problem::unfit(format!(
+            "`input` must be 1 to {MAX_TEXTS} texts, none of them empty"
+        )));
     }
-    let base64 = match asked.encoding_format.as_deref() {
+    let base64 = match request.encoding_format.as_deref() {
         None | Some("float") => false,
         Some("base64") => true,
-        Some(_) => return Err(Problem::unfit("`encoding_format` is `float` or `base64`")),
+        Some(_) => return Err(Problem::unfit("`encoding_format` must be `float` or `base64`")),
     };
-    let _ = asked.model;
+    let _ = request.model;
     let engine = caller.workspace.engine();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let vectors = engine.embed(&texts).await?;
-    let encoded = |vector: &[f32]| {
+    let encode = |vector: &[f32]| {
         let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
         json!(STANDARD.encode(bytes))
     };
-    let one = |(index, vector): (usize, &Vec<f32>)| {
-        let embedding = if base64 { encoded(vector) } else { json!(vector) };
+    let item = |(index, vector): (usize, &Vec<f32>)| {
+        let embedding = if base64 { encode(vector) } else { json!(vector) };
         json!({"object": "embedding", "index": index, "embedding": embedding})
     };
-    // Four characters a token, the usual rule of thumb.
+    // Estimated at four characters per token.
     let tokens: u64 = texts.iter().map(|text| text.len() as u64 / 4 + 1).sum();
-    Ok(Json(Embedded {
+    Ok(Json(EmbeddingResponse {
         object: "list",
-        data: vectors.iter().enumerate().map(one).collect(),
+        data: vectors.iter().enumerate().map(item).collect(),
         model: engine.embedder().map_or("", |embedder| embedder.model()).to_owned(),
         usage: json!({"prompt_tokens": tokens, "total_tokens": tokens}),
     }))

@@ -1,5 +1,5 @@
-//! The shape that chat front ends speak: every strategy is a model, the last message is the
-//! question, citations come as `[1]` in the text and as `annotations`.
+//! The API of OpenAI, for chat front ends: every strategy is a model, the last user message is the
+//! question, citations are `[1]` in the text and `annotations`.
 mod chat;
 mod embeddings;
 mod models;
@@ -14,16 +14,16 @@ use serde_json::json;
 
 use crate::problem::Problem;
 
-/// An answer with numbers for its citations and the list of them below, as text.
+/// The answer as text with numbered citations and a list of the sources.
 pub(crate) fn with_sources(answer: &halma_core::Answer) -> String {
-    reply::written(answer).text
+    reply::render(answer).text
 }
 
-/// What begins the name of a strategy as a model.
+/// Prefix of a strategy's name as a model.
 const PREFIX: &str = "halma-";
 
-/// A problem in the shape that OpenAI's clients read.
-pub(crate) fn as_openai(problem: &Problem) -> String {
+/// A problem as an error of OpenAI's API.
+pub(crate) fn error_body(problem: &Problem) -> String {
     let kind = match problem.status {
         401 => "authentication_error",
         403 => "permission_error",

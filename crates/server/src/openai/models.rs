@@ -27,7 +27,7 @@ pub(crate) struct Model {
     owned_by: &'static str,
 }
 
-/// The strategies that can be used, as models; the configured one first, the embedder last.
+/// List the usable strategies as models: the configured one first, the embedder last.
 #[utoipa::path(get, path = "/v1/models", tag = "openai",
     responses((status = 200, body = ModelList)))]
 pub(crate) async fn models(MayAsk(caller): MayAsk) -> Json<ModelList> {
@@ -35,27 +35,27 @@ pub(crate) async fn models(MayAsk(caller): MayAsk) -> Json<ModelList> {
     Json(ModelList { object: "list", data })
 }
 
-/// One of them.
+/// Read one model.
 #[utoipa::path(get, path = "/v1/models/{model}", tag = "openai",
-    params(("model" = String, Path, description = "As `/v1/models` names it")),
+    params(("model" = String, Path, description = "An id from `/v1/models`")),
     responses((status = 200, body = Model)))]
 pub(crate) async fn one_model(
     MayAsk(caller): MayAsk,
     Part(name): Part<String>,
 ) -> Result<Json<Model>, Problem> {
-    let found = usable(&caller.workspace.engine()).into_iter().find(|model| model.id == name);
+    let model = usable(&caller.workspace.engine()).into_iter().find(|model| model.id == name);
     let missing = || {
         Problem::new(StatusCode::NOT_FOUND, format!("there is no model `{name}`"))
-            .hint("GET /v1/models lists all")
+            .hint("GET /v1/models lists all models")
     };
-    found.map(Json).ok_or_else(missing)
+    model.map(Json).ok_or_else(missing)
 }
 
 fn usable(engine: &Engine) -> Vec<Model> {
-    let usual = engine.config().ask.strategy.clone();
+    let default = engine.config().ask.strategy.clone();
     let mut names: Vec<&str> = strategies().iter().map(|entry| entry.name).collect();
     names.retain(|name| engine.strategy(name).is_ok());
-    names.sort_by_key(|name| *name != usual);
+    names.sort_by_key(|name| *name != default);
     let model = |id: String| Model { id, object: "model", created: 0, owned_by: "halma" };
     let mut data: Vec<Model> = names.iter().map(|name| model(format!("{PREFIX}{name}"))).collect();
     data.extend(engine.embedder().map(|embedder| model(embedder.model().to_owned())));

@@ -1,28 +1,28 @@
-//! An answer as a chat reply: numbered marks in the text, annotations beside it.
+//! An answer as a chat reply: numbered citations in the text, and the same as annotations.
 use std::fmt::Write as _;
 
-use halma_core::{Answer, Citation};
+use halma_core::{Answer, Citation, Span};
 use serde_json::{Value, json};
 
-use crate::asking::Answered;
+use crate::asking::AskResponse;
 
-/// What stands between the answer and the list of its sources.
+/// Separates the answer from the list of its sources.
 pub(super) const SOURCES: &str = "\n\nSources:\n";
 
 /// Characters of a quote at most.
-const LONGEST: usize = 500;
+const MAX_QUOTE: usize = 500;
 
-/// The text with its marks, and where each mark stands.
-pub(super) struct Written {
+/// The text with its citation marks, and the position of each mark.
+pub(super) struct Rendered {
     pub(super) text: String,
     pub(super) annotations: Vec<Value>,
 }
 
-pub(super) fn written(answer: &Answer) -> Written {
+pub(super) fn render(answer: &Answer) -> Rendered {
     let mut text = if answer.abstained {
-        let why =
+        let reason =
             if answer.reason.is_empty() { "it is not in the documents" } else { &answer.reason };
-        format!("I cannot answer that: {why}")
+        format!("I cannot answer that: {reason}")
     } else {
         answer.text.clone()
     };
@@ -31,19 +31,19 @@ pub(super) fn written(answer: &Answer) -> Written {
         text.push_str(if number == 1 { " " } else { "" });
         let start = text.chars().count();
         let _ = write!(text, "[{number}]");
-        annotations.push(annotation(citation, (start, text.chars().count())));
+        annotations.push(annotation(citation, Span { start, end: text.chars().count() }));
     }
     if !answer.citations.is_empty() {
         text.push_str(SOURCES);
     }
     for (number, citation) in (1..).zip(&answer.citations) {
-        let _ = writeln!(text, "[{number}] {}", place(citation));
+        let _ = writeln!(text, "[{number}] {}", location(citation));
     }
-    Written { text: text.trim_end().to_owned(), annotations }
+    Rendered { text: text.trim_end().to_owned(), annotations }
 }
 
-/// `notes/a.md, page 3`, on one line whatever the name holds.
-fn place(citation: &Citation) -> String {
+/// `notes/a.md, page 3`, always on one line.
+fn location(citation: &Citation) -> String {
     let document = citation.document.replace(char::is_control, " ");
     match citation.page {
         Some(page) => format!("{document}, page {page}"),
@@ -51,15 +51,15 @@ fn place(citation: &Citation) -> String {
     }
 }
 
-fn annotation(citation: &Citation, (start, end): (usize, usize)) -> Value {
-    let quote: String = citation.quote.chars().take(LONGEST).collect();
+fn annotation(citation: &Citation, mark: Span) -> Value {
+    let quote: String = citation.quote.chars().take(MAX_QUOTE).collect();
     json!({
         "type": "url_citation",
         "url_citation": {
             "url": address(&citation.document),
             "title": citation.title,
-            "start_index": start,
-            "end_index": end,
+            "start_index": mark.start,
+            "end_index": mark.end,
         },
         "halma": {
             "node": citation.node,
@@ -73,7 +73,7 @@ fn annotation(citation: &Citation, (start, end): (usize, usize)) -> Value {
     })
 }
 
-/// Where the document's text is, below the server's own address.
+/// The address of the document's text on this server.
 fn address(document: &str) -> String {
     let mut name = String::new();
     for byte in document.bytes() {
@@ -86,8 +86,8 @@ fn address(document: &str) -> String {
     format!("/api/v1/documents/{name}/text")
 }
 
-pub(super) fn usage(answered: &Answered) -> Value {
-    let usage = answered.usage;
+pub(super) fn usage(response: &AskResponse) -> Value {
+    let usage = response.usage;
     json!({
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
@@ -113,29 +113,30 @@ mod tests {
     }
 
     #[test]
-    fn marks_stand_where_the_annotations_say() {
+    fn marks_are_where_the_annotations_say() {
         let citations = vec![citation("ä b.md"), citation("x\n[9] y.md")];
         let answer = Answer { text: "ein Riff".into(), citations, ..Answer::default() };
-        let written = written(&answer);
+        let rendered = render(&answer);
         assert_eq!(
-            written.text,
+            rendered.text,
             "ein Riff [1][2]\n\nSources:\n[1] ä b.md, page 3\n[2] x [9] y.md, page 3"
         );
-        let chars: Vec<char> = written.text.chars().collect();
-        for (number, annotation) in (1..).zip(&written.annotations) {
+        let chars: Vec<char> = rendered.text.chars().collect();
+        for (number, annotation) in (1..).zip(&rendered.annotations) {
             let at = |key: &str| {
                 usize::try_from(annotation["url_citation"][key].as_u64().unwrap()).unwrap()
             };
             let mark: String = chars[at("start_index")..at("end_index")].iter().collect();
             assert_eq!(mark, format!("[{number}]"));
         }
-        let url = written.annotations[0]["url_citation"]["url"].as_str().unwrap();
+        let url = rendered.annotations[0]["url_citation"]["url"].as_str().unwrap();
         assert_eq!(url, "/api/v1/documents/%C3%A4%20b.md/text");
     }
 
     #[test]
     fn an_abstention_says_why() {
-        let answer = Answer { abstained: true, reason: "nothing near".into(), ..Answer::default() };
-        assert_eq!(written(&answer).text, "I cannot answer that: nothing near");
+        let answer =
+            Answer { abstained: true, reason: "no near passage".into(), ..Answer::default() };
+        assert_eq!(render(&answer).text, "I cannot answer that: no near passage");
     }
 }

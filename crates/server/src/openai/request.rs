@@ -1,5 +1,5 @@
-//! A chat request as front ends send it. Fields that mean nothing here are let through: what a
-//! model would do with `temperature` is a strategy's own business.
+//! A chat request of a front end. Unknown fields are ignored: `temperature` and the like are settings
+//! of a strategy's prompts.
 use axum::http::StatusCode;
 use halma_core::Budget;
 use serde::Deserialize;
@@ -7,19 +7,19 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::PREFIX;
-use crate::asking::{Ask, Turn};
+use crate::asking::{AskRequest, Turn};
 use crate::problem::Problem;
 
 #[derive(Deserialize, ToSchema)]
-pub(crate) struct Chat {
-    /// `halma-<strategy>`; the configured strategy answers for `halma`.
+pub(crate) struct ChatRequest {
+    /// `halma-<strategy>`, or `halma` for the configured strategy.
     pub(super) model: String,
     messages: Vec<ChatMessage>,
     #[serde(default)]
     pub(super) stream: bool,
     #[serde(default)]
     stream_options: Option<StreamOptions>,
-    /// More than one answer is refused.
+    /// Must be 1.
     #[serde(default)]
     n: Option<u32>,
 }
@@ -33,7 +33,7 @@ struct StreamOptions {
 #[derive(Deserialize, ToSchema)]
 struct ChatMessage {
     role: String,
-    /// A text, or a list of parts of which the texts are read.
+    /// A text, or a list of parts, of which only texts are read.
     #[serde(default)]
     #[schema(value_type = Object)]
     content: Value,
@@ -52,34 +52,33 @@ impl ChatMessage {
     }
 }
 
-impl Chat {
+impl ChatRequest {
     pub(super) fn include_usage(&self) -> bool {
         self.stream_options.as_ref().is_some_and(|options| options.include_usage)
     }
 
-    /// The last message of the user is the question; what was said before it resolves what it
-    /// refers to.
-    pub(super) fn ask(&self) -> Result<Ask, Problem> {
+    /// The last user message is the question; earlier messages resolve what it refers to.
+    pub(super) fn to_ask(&self) -> Result<AskRequest, Problem> {
         if self.n.is_some_and(|n| n != 1) {
-            return Err(Problem::unfit("`n` is 1: there is one answer"));
+            return Err(Problem::unfit("`n` must be 1: there is only one answer"));
         }
         let last = self.messages.iter().rposition(|message| message.role == "user");
-        let last = last.ok_or_else(|| Problem::unfit("`messages` holds none of the user"))?;
+        let last = last.ok_or_else(|| Problem::unfit("`messages` has no user message"))?;
         let turn = |message: &ChatMessage| Turn {
             role: message.role.clone(),
-            text: unmarked(&message.text()),
+            text: without_citations(&message.text()),
         };
-        Ok(Ask {
+        Ok(AskRequest {
             question: self.messages[last].text(),
             strategy: strategy(&self.model)?,
             history: self.messages[..last].iter().map(turn).collect(),
             budget: Some(Budget::default()),
-            ..Ask::default()
+            ..AskRequest::default()
         })
     }
 }
 
-/// `None` for the one that is configured.
+/// `None` for the configured one.
 fn strategy(model: &str) -> Result<Option<String>, Problem> {
     if model == PREFIX.trim_end_matches('-') {
         return Ok(None);
@@ -89,12 +88,12 @@ fn strategy(model: &str) -> Result<Option<String>, Problem> {
     match name.filter(known) {
         Some(name) => Ok(Some(name.to_owned())),
         None => Err(Problem::new(StatusCode::NOT_FOUND, format!("there is no model `{model}`"))
-            .hint("GET /v1/models lists all")),
+            .hint("GET /v1/models lists all models")),
     }
 }
 
-/// An earlier answer without the marks of its citations.
-fn unmarked(text: &str) -> String {
+/// An earlier answer without its citation marks and sources.
+fn without_citations(text: &str) -> String {
     let answer = text.split(super::reply::SOURCES).next().unwrap_or(text);
     let mut plain = String::new();
     let mut rest = answer;
@@ -123,8 +122,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_message_of_the_user_is_asked_with_what_was_said_before() {
-        let chat: Chat = serde_json::from_value(json!({
+    fn the_last_user_message_is_the_question_and_the_rest_is_history() {
+        let chat: ChatRequest = serde_json::from_value(json!({
             "model": "halma-naive",
             "temperature": 0.3,
             "messages": [
@@ -135,24 +134,24 @@ mod tests {
             ],
         }))
         .unwrap();
-        let ask = chat.ask().unwrap();
+        let ask = chat.to_ask().unwrap();
         assert_eq!(ask.question, "Where was she born?");
         assert_eq!(ask.strategy.as_deref(), Some("naive"));
-        let said: Vec<_> = ask.history.iter().map(|turn| turn.text.as_str()).collect();
-        assert_eq!(said, ["Be brief.", "Who made it?", "Ann Roe"]);
+        let history: Vec<_> = ask.history.iter().map(|turn| turn.text.as_str()).collect();
+        assert_eq!(history, ["Be brief.", "Who made it?", "Ann Roe"]);
     }
 
     #[test]
-    fn what_is_no_strategy_is_no_model() {
+    fn only_strategies_are_models() {
         assert_eq!(strategy("halma").unwrap(), None);
-        for wrong in ["gpt-4o", "halma-", "halma-nothing", "naive", ""] {
-            assert_eq!(strategy(wrong).unwrap_err().status, 404, "{wrong}");
+        for invalid in ["gpt-4o", "halma-", "halma-nothing", "naive", ""] {
+            assert_eq!(strategy(invalid).unwrap_err().status, 404, "{invalid}");
         }
     }
 
     #[test]
-    fn marks_are_taken_off_and_other_brackets_stay() {
-        assert_eq!(unmarked("a [12] b [x] c[] [1"), "a b [x] c[] [1");
-        assert_eq!(unmarked("[1] ü"), "ü");
+    fn citation_marks_are_removed_and_other_brackets_remain() {
+        assert_eq!(without_citations("a [12] b [x] c[] [1"), "a b [x] c[] [1");
+        assert_eq!(without_citations("[1] ü"), "ü");
     }
 }

@@ -1,26 +1,26 @@
-// Shows /api/v1/openapi.json. Everything is put in as text, never as markup.
+// Renders /api/v1/openapi.json. All values are inserted as text, never as markup.
 "use strict";
 
 const METHODS = ["get", "post", "put", "delete"];
 
 function element(name, text, attributes = {}) {
-  const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+  const node = document.createElement(name);
+  if (text !== undefined) node.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  return node;
 }
 
-// A shape as JSON with comments, references followed once each.
-function shape(description, schema, indent = "", seen = []) {
+// A schema as JSON with comments; each reference is followed once per branch.
+function shape(description, schema, indent = "", visited = []) {
   if (!schema) return "any";
   if (schema.$ref) {
     const name = schema.$ref.split("/").pop();
-    if (seen.includes(name)) return name;
-    return shape(description, description.components.schemas[name], indent, [...seen, name]);
+    if (visited.includes(name)) return name;
+    return shape(description, description.components.schemas[name], indent, [...visited, name]);
   }
   const choices = (schema.oneOf || schema.anyOf || []).filter((one) => one.type !== "null");
   if (choices.length) {
-    return choices.map((one) => shape(description, one, indent, seen)).join(" | ");
+    return choices.map((one) => shape(description, one, indent, visited)).join(" | ");
   }
   if (schema.allOf) {
     const properties = {}, required = [];
@@ -29,17 +29,17 @@ function shape(description, schema, indent = "", seen = []) {
       Object.assign(properties, whole.properties);
       required.push(...(whole.required || []));
     }
-    return shape(description, { type: "object", properties, required }, indent, seen);
+    return shape(description, { type: "object", properties, required }, indent, visited);
   }
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   const types = [schema.type].flat().filter((type) => type && type !== "null");
-  if (types.includes("array")) return `[${shape(description, schema.items, indent, seen)}, …]`;
+  if (types.includes("array")) return `[${shape(description, schema.items, indent, visited)}, …]`;
   if (schema.properties) {
     const required = schema.required || [];
     const lines = Object.entries(schema.properties).map(([key, value]) => {
-      const inner = shape(description, value, indent + "  ", seen);
-      const told = value.description ? `  // ${value.description.replace(/\s+/g, " ")}` : "";
-      return `${indent}  ${key}${required.includes(key) ? "" : "?"}: ${inner}${told}`;
+      const inner = shape(description, value, indent + "  ", visited);
+      const comment = value.description ? `  // ${value.description.replace(/\s+/g, " ")}` : "";
+      return `${indent}  ${key}${required.includes(key) ? "" : "?"}: ${inner}${comment}`;
     });
     return `{\n${lines.join("\n")}\n${indent}}`;
   }
@@ -58,19 +58,19 @@ function parameters(list) {
   return table;
 }
 
-function operation(description, path, method, about) {
+function operation(description, { path, method, details }) {
   const block = element("details");
   const summary = element("summary");
   summary.append(element("span", method.toUpperCase(), { class: "method" }), element("code", path));
-  summary.append(element("span", about.summary || "", { class: "told" }));
+  summary.append(element("span", details.summary || "", { class: "summary" }));
   block.append(summary);
-  if (about.description) block.append(element("p", about.description));
-  if ((about.parameters || []).length) block.append(parameters(about.parameters));
-  for (const [kind, body] of Object.entries(about.requestBody?.content || {})) {
+  if (details.description) block.append(element("p", details.description));
+  if ((details.parameters || []).length) block.append(parameters(details.parameters));
+  for (const [kind, body] of Object.entries(details.requestBody?.content || {})) {
     block.append(element("p", `Body, ${kind}`));
     block.append(element("pre", shape(description, body.schema)));
   }
-  for (const [status, response] of Object.entries(about.responses || {}).filter(([status]) => status < 400)) {
+  for (const [status, response] of Object.entries(details.responses || {}).filter(([status]) => status < 400)) {
     const content = Object.entries(response.content || {});
     if (!content.length) block.append(element("p", `${status} ${response.description || ""}`));
     for (const [kind, body] of content) {
@@ -83,14 +83,14 @@ function operation(description, path, method, about) {
 
 async function show() {
   const description = await (await fetch("/api/v1/openapi.json")).json();
-  document.getElementById("about").textContent =
+  document.getElementById("info").textContent =
     `${description.info.description} Version ${description.info.version}.`;
   const groups = new Map();
   for (const [path, methods] of Object.entries(description.paths)) {
     for (const method of METHODS.filter((method) => methods[method])) {
       const tag = (methods[method].tags || ["other"])[0];
       if (!groups.has(tag)) groups.set(tag, []);
-      groups.get(tag).push(operation(description, path, method, methods[method]));
+      groups.get(tag).push(operation(description, { path, method, details: methods[method] }));
     }
   }
   const operations = document.getElementById("operations");
@@ -102,5 +102,5 @@ async function show() {
 }
 
 show().catch((error) => {
-  document.getElementById("operations").textContent = `The description cannot be shown: ${error}`;
+  document.getElementById("operations").textContent = `Cannot load the description: ${error}`;
 });

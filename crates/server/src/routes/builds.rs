@@ -1,39 +1,36 @@
-//! Builds: what one would cost, started, followed, stopped.
+//! Builds: estimated, started, followed, paused, cancelled.
 use std::collections::BTreeSet;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::sse::{Event as Sent, KeepAlive, Sse};
-use axum::response::{IntoResponse as _, Response};
-use futures::Stream;
-use halma_engine::Estimate;
+use axum::response::Response;
+use halma_engine::{Estimate, StageEstimate};
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
-use super::ask::{unbuffered, while_read};
 use crate::access::{Caller, MayAsk, MayWrite};
 use crate::app::{Shared, Stop};
-use crate::beside::beside;
-use crate::builds::{BuildState, Shown, inputs, options};
+use crate::blocking::run_blocking;
+use crate::builds::{BuildState, BuildStatus, inputs, options};
 use crate::json::{Body, Part};
 use crate::listing::Items;
 use crate::problem::Problem;
+use crate::sse::{self, EventSender};
 
 /// What is to be built.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Which {
-    /// `upload` of what was accepted; everything where nothing is named.
+pub(crate) struct BuildRequest {
+    /// `upload` of accepted files; everything that was uploaded by default.
     #[serde(default)]
     uploads: Option<Vec<String>>,
 }
 
 /// What a build would cost.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Estimated {
-    /// New and changed ones.
+pub(crate) struct BuildEstimate {
+    /// New and changed documents.
     documents: usize,
     chunks: usize,
     calls: u64,
@@ -41,12 +38,10 @@ pub(crate) struct Estimated {
     /// US dollars, by the prices in the configuration.
     usd: f64,
     seconds: f64,
-    /// What each stage would cost: {task, model, units, calls, `prompt_tokens`,
-    /// `completion_tokens`, usd, seconds, measured}.
-    stages: serde_json::Value,
+    stages: Vec<StageEstimate>,
 }
 
-impl From<Estimate> for Estimated {
+impl From<Estimate> for BuildEstimate {
     fn from(estimate: Estimate) -> Self {
         Self {
             documents: estimate.documents_new + estimate.documents_replaced,
@@ -55,50 +50,53 @@ impl From<Estimate> for Estimated {
             tokens: estimate.prompt_tokens + estimate.completion_tokens,
             usd: estimate.usd,
             seconds: estimate.seconds,
-            stages: serde_json::to_value(&estimate.stages).unwrap_or_default(),
+            stages: estimate.stages,
         }
     }
 }
 
-/// What a build would cost; nothing is spent.
-#[utoipa::path(post, path = "/api/v1/builds/estimate", tag = "builds", request_body = Which,
-    responses((status = 200, body = Estimated), (status = 422, body = Problem)))]
+/// Estimate the cost of a build. No model is called.
+#[utoipa::path(post, path = "/api/v1/builds/estimate", tag = "builds",
+    request_body = BuildRequest,
+    responses((status = 200, body = BuildEstimate), (status = 422, body = Problem)))]
 pub(crate) async fn estimate(
     MayWrite(caller): MayWrite,
-    Body(which): Body<Which>,
-) -> Result<Json<Estimated>, Problem> {
-    let uploads = checked(&caller, which).await?;
+    Body(request): Body<BuildRequest>,
+) -> Result<Json<BuildEstimate>, Problem> {
+    let uploads = check(&caller, request).await?;
     let engine = caller.workspace.engine();
     let estimate =
         engine.estimate(&inputs(&caller.workspace), &options(uploads.as_deref())).await?;
     Ok(Json(estimate.into()))
 }
 
-/// Starts a build behind those that are running.
-#[utoipa::path(post, path = "/api/v1/builds", tag = "builds", request_body = Which,
-    responses((status = 202, body = Shown), (status = 422, body = Problem)))]
+/// Start a build; it waits for builds that are already queued.
+#[utoipa::path(post, path = "/api/v1/builds", tag = "builds", request_body = BuildRequest,
+    responses((status = 202, body = BuildStatus), (status = 422, body = Problem)))]
 pub(crate) async fn start(
     MayWrite(caller): MayWrite,
-    Body(which): Body<Which>,
-) -> Result<(StatusCode, Json<Shown>), Problem> {
-    let uploads = checked(&caller, which).await?;
+    Body(request): Body<BuildRequest>,
+) -> Result<(StatusCode, Json<BuildStatus>), Problem> {
+    let uploads = check(&caller, request).await?;
     let key = caller.key_id().map(str::to_owned);
-    let build = beside(move || caller.workspace.builds.start(uploads, key)).await?;
-    Ok((StatusCode::ACCEPTED, Json(build.shown())))
+    let build = run_blocking(move || caller.workspace.builds.start(uploads, key)).await?;
+    Ok((StatusCode::ACCEPTED, Json(build.status())))
 }
 
-/// Names of uploads that are there; `None` for all.
-async fn checked(caller: &Caller, which: Which) -> Result<Option<Vec<String>>, Problem> {
+/// The requested uploads, all of which exist; `None` for everything.
+async fn check(caller: &Caller, request: BuildRequest) -> Result<Option<Vec<String>>, Problem> {
     let workspace = std::sync::Arc::clone(&caller.workspace);
-    beside(move || {
+    run_blocking(move || {
         let engine = workspace.engine();
         let files = engine.originals().list();
-        let there: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        let uploads = which.uploads.filter(|uploads| !uploads.is_empty());
-        if there.is_empty() {
-            return Err(Problem::unfit("nothing was uploaded").hint("upload documents first"));
+        let existing: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        let uploads = request.uploads.filter(|uploads| !uploads.is_empty());
+        if existing.is_empty() {
+            return Err(
+                Problem::unfit("no documents have been uploaded").hint("upload documents first")
+            );
         }
-        match uploads.iter().flatten().find(|upload| !there.contains(upload.as_str())) {
+        match uploads.iter().flatten().find(|upload| !existing.contains(upload.as_str())) {
             Some(upload) => Err(Problem::unfit(format!("there is no upload `{upload}`"))),
             None => Ok(uploads),
         }
@@ -106,29 +104,29 @@ async fn checked(caller: &Caller, which: Which) -> Result<Option<Vec<String>>, P
     .await
 }
 
-/// Builds, newest first.
+/// List builds, newest first.
 #[utoipa::path(get, path = "/api/v1/builds", tag = "builds",
-    responses((status = 200, body = Items<Shown>), (status = 401, body = Problem)))]
-pub(crate) async fn list(MayAsk(caller): MayAsk) -> Json<Items<Shown>> {
+    responses((status = 200, body = Items<BuildStatus>), (status = 401, body = Problem)))]
+pub(crate) async fn list(MayAsk(caller): MayAsk) -> Json<Items<BuildStatus>> {
     let builds = caller.workspace.builds.list();
-    Json(Items::whole(builds.iter().map(crate::builds::Build::shown).collect()))
+    Json(Items::whole(builds.iter().map(crate::builds::Build::status).collect()))
 }
 
-/// One build.
+/// Read the status of a build.
 #[utoipa::path(get, path = "/api/v1/builds/{id}", tag = "builds", params(("id" = String, Path)),
-    responses((status = 200, body = Shown), (status = 404, body = Problem)))]
+    responses((status = 200, body = BuildStatus), (status = 404, body = Problem)))]
 pub(crate) async fn get(
     MayAsk(caller): MayAsk,
     Part(id): Part<String>,
-) -> Result<Json<Shown>, Problem> {
-    Ok(Json(caller.workspace.builds.get(&id)?.shown()))
+) -> Result<Json<BuildStatus>, Problem> {
+    Ok(Json(caller.workspace.builds.get(&id)?.status()))
 }
 
-/// Follows a build: an event `progress` for every change, `done` when it is over or paused.
+/// Follow a build: an event `progress` for every change, and `done` when it has ended or is paused.
 #[utoipa::path(get, path = "/api/v1/builds/{id}/events", tag = "builds",
     params(("id" = String, Path)),
     responses(
-        (status = 200, description = "Events `progress` and `done`, each a build",
+        (status = 200, description = "Events `progress` and `done`, each with the build's status",
             content_type = "text/event-stream"),
         (status = 404, body = Problem)))]
 pub(crate) async fn events(
@@ -137,71 +135,67 @@ pub(crate) async fn events(
     Part(id): Part<String>,
 ) -> Result<Response, Problem> {
     caller.workspace.builds.get(&id)?;
-    let stream = followed(app, caller, id);
-    Ok((unbuffered(), Sse::new(stream).keep_alive(KeepAlive::default())).into_response())
+    let (sender, receiver) = sse::channel();
+    let task = tokio::spawn(async move { follow(&app, &caller, &id, &sender).await });
+    Ok(sse::response(receiver, task.abort_handle()))
 }
 
-fn followed(
-    app: Shared,
+async fn follow(app: &Shared, caller: &Caller, id: &str, sender: &EventSender) {
+    let builds = &caller.workspace.builds;
+    let mut changes = builds.changes();
+    while let Ok(build) = builds.get(id) {
+        let pending = build.state.is_pending();
+        let name = if pending { "progress" } else { "done" };
+        if !sender.send(name, &build.status()) || !pending {
+            return;
+        }
+        tokio::select! {
+            more = changes.changed() => if more.is_err() { return },
+            () = caller.revoked(app) => return,
+            () = app.stopping(Stop::Soon) => return,
+        }
+        // A progress bar needs only a few updates a second.
+        tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+    }
+}
+
+async fn set_state(
     caller: Caller,
     id: String,
-) -> impl Stream<Item = Result<Sent, std::convert::Infallible>> {
-    let (send, events) = mpsc::unbounded_channel();
-    let following = tokio::spawn(async move {
-        let builds = &caller.workspace.builds;
-        let mut changes = builds.changes();
-        while let Ok(build) = builds.get(&id) {
-            let waits = build.state.is_waiting();
-            let name = if waits { "progress" } else { "done" };
-            let event = Sent::default().event(name).json_data(build.shown());
-            if event.is_ok_and(|event| send.send(event).is_err()) || !waits {
-                return;
-            }
-            tokio::select! {
-                more = changes.changed() => if more.is_err() { return },
-                () = caller.gone(&app) => return,
-                () = app.stopping(Stop::Soon) => return,
-            }
-            // A few times a second is enough for a bar.
-            tokio::time::sleep(std::time::Duration::from_millis(150)).await;
-        }
-    });
-    while_read(events, following.abort_handle())
+    state: BuildState,
+) -> Result<Json<BuildStatus>, Problem> {
+    run_blocking(move || Ok(Json(caller.workspace.builds.set_state(&id, state)?.status()))).await
 }
 
-async fn turned(caller: Caller, id: String, to: BuildState) -> Result<Json<Shown>, Problem> {
-    beside(move || Ok(Json(caller.workspace.builds.turn(&id, to)?.shown()))).await
-}
-
-/// Pauses a build; what is done stays done.
+/// Pause a build; finished work is kept.
 #[utoipa::path(post, path = "/api/v1/builds/{id}/pause", tag = "builds",
     params(("id" = String, Path)),
-    responses((status = 200, body = Shown), (status = 409, body = Problem)))]
+    responses((status = 200, body = BuildStatus), (status = 409, body = Problem)))]
 pub(crate) async fn pause(
     MayWrite(caller): MayWrite,
     Part(id): Part<String>,
-) -> Result<Json<Shown>, Problem> {
-    turned(caller, id, BuildState::Paused).await
+) -> Result<Json<BuildStatus>, Problem> {
+    set_state(caller, id, BuildState::Paused).await
 }
 
-/// Takes up a build that was paused or has failed.
+/// Resume a build that was paused or has failed.
 #[utoipa::path(post, path = "/api/v1/builds/{id}/resume", tag = "builds",
     params(("id" = String, Path)),
-    responses((status = 200, body = Shown), (status = 409, body = Problem)))]
+    responses((status = 200, body = BuildStatus), (status = 409, body = Problem)))]
 pub(crate) async fn resume(
     MayWrite(caller): MayWrite,
     Part(id): Part<String>,
-) -> Result<Json<Shown>, Problem> {
-    turned(caller, id, BuildState::Queued).await
+) -> Result<Json<BuildStatus>, Problem> {
+    set_state(caller, id, BuildState::Queued).await
 }
 
-/// Cancels a build; what is done stays done.
+/// Cancel a build; finished work is kept.
 #[utoipa::path(post, path = "/api/v1/builds/{id}/cancel", tag = "builds",
     params(("id" = String, Path)),
-    responses((status = 200, body = Shown), (status = 409, body = Problem)))]
+    responses((status = 200, body = BuildStatus), (status = 409, body = Problem)))]
 pub(crate) async fn cancel(
     MayWrite(caller): MayWrite,
     Part(id): Part<String>,
-) -> Result<Json<Shown>, Problem> {
-    turned(caller, id, BuildState::Cancelled).await
+) -> Result<Json<BuildStatus>, Problem> {
+    set_state(caller, id, BuildState::Cancelled).await
 }

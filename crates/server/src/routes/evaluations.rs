@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::access::MayAdmin;
 use crate::app::Shared;
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::json::{Params, Part};
 use crate::listing::Items;
 use crate::problem::Problem;
@@ -101,7 +101,7 @@ pub(crate) async fn list(
     State(app): State<Shared>,
     MayAdmin(_caller): MayAdmin,
 ) -> Result<Json<Items<EvaluationLine>>, Problem> {
-    beside(move || {
+    run_blocking(move || {
         let mut lines: Vec<EvaluationLine> = found(&app).into_iter().filter_map(line).collect();
         lines.sort_by_key(|line| std::cmp::Reverse(line.at));
         Ok(Json(Items::whole(lines)))
@@ -140,7 +140,7 @@ pub(crate) async fn get(
     MayAdmin(_caller): MayAdmin,
     Part(id): Part<String>,
 ) -> Result<Json<Value>, Problem> {
-    beside(move || report(&one(&app, &id)?).map(Json)).await
+    run_blocking(move || report(&one(&app, &id)?).map(Json)).await
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -180,7 +180,7 @@ pub(crate) async fn compare(
     Part(id): Part<String>,
     Params(two): Params<Two>,
 ) -> Result<Json<Compared>, Problem> {
-    beside(move || {
+    run_blocking(move || {
         let report = report(&one(&app, &id)?)?;
         let run = |label: &str| {
             let mut runs = report["runs"].as_array().into_iter().flatten();
@@ -220,7 +220,7 @@ pub(crate) async fn page(
     MayAdmin(_caller): MayAdmin,
     Part(id): Part<String>,
 ) -> Result<Response, Problem> {
-    beside(move || {
+    run_blocking(move || {
         let page = std::fs::read(one(&app, &id)?.join("report.html"));
         let page = page.map_err(|_| Problem::not_found("page of this evaluation"))?;
         let headers: [(HeaderName, HeaderValue); 2] = [

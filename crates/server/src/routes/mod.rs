@@ -1,25 +1,16 @@
-//! All routes, with their description.
+//! All routes, with their `OpenAPI` description.
+mod admin;
 mod ask;
 mod builds;
 mod documents;
 mod evaluations;
-mod file;
-mod health;
-mod keys;
-mod models;
 mod nodes;
-mod page;
-mod prompts;
 mod reference;
 mod search;
 mod strategies;
 mod tables;
 mod traces;
-mod uploads;
-mod usage;
-mod workspaces;
-
-pub(crate) use ask::{unbuffered, while_read};
+mod web_ui;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,11 +28,13 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use self::admin::{health, keys, models, prompts, usage, workspaces};
+use self::documents::{file, uploads};
 use crate::app::Shared;
 use crate::{mcp, openai, security};
 
-/// How long a client may send nothing in the middle of a body.
-const QUIET_BODY: Duration = Duration::from_secs(30);
+/// The longest pause of a client in the middle of a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(OpenApi)]
 #[openapi(
@@ -52,19 +45,20 @@ const QUIET_BODY: Duration = Duration::from_secs(30);
                        `x-request-id`.",
         license(name = "Apache-2.0")
     ),
-    components(schemas(crate::problem::Problem, crate::schema::Event)),
+    components(schemas(crate::problem::Problem, halma_core::Event)),
     security(("key" = []))
 )]
-struct Described;
+struct Description;
 
 /// The routes with their description.
-fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
-    let mut description = Described::openapi();
+fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
+    let mut openapi = Description::openapi();
     let mut bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-    bearer.description = Some("A key, `halma_…`; none is needed where none was made.".into());
-    let components = description.components.get_or_insert_default();
+    bearer.description =
+        Some("An API key, `halma_…`; not required until the first key is created.".into());
+    let components = openapi.components.get_or_insert_default();
     components.add_security_scheme("key", SecurityScheme::Http(bearer));
-    OpenApiRouter::with_openapi(description)
+    OpenApiRouter::with_openapi(openapi)
         .routes(routes!(health::health))
         .routes(routes!(health::me))
         .routes(routes!(health::config))
@@ -112,31 +106,31 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
 
 /// Everything that is served.
 pub(crate) fn router(app: &Shared) -> Router {
-    let (mut routes, mut description) = described();
-    // Uploads have a limit of their own, counted as they arrive.
-    let (uploads, of_uploads) =
+    let (mut routes, mut openapi) = routes_with_openapi();
+    // Uploads have their own size limit, counted as they arrive.
+    let (uploads, upload_openapi) =
         OpenApiRouter::<Shared>::new().routes(routes!(uploads::upload)).split_for_parts();
-    description.merge(of_uploads);
-    // `{*name}` is axum's, for names that hold slashes.
-    let paths = std::mem::take(&mut description.paths.paths);
-    description.paths.paths =
+    openapi.merge(upload_openapi);
+    // `{*name}` is axum's syntax for names that contain slashes.
+    let paths = std::mem::take(&mut openapi.paths.paths);
+    openapi.paths.paths =
         paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
     routes = routes
         .layer(DefaultBodyLimit::max(app.config.max_body_bytes))
         .merge(uploads.layer(DefaultBodyLimit::disable()))
-        .merge(reference::routes(&description))
+        .merge(reference::routes(&openapi))
         .merge(mcp::routes(app))
-        .fallback(page::page);
+        .fallback(web_ui::web_ui);
     routes
         .layer(CatchPanicLayer::new())
         .layer(middleware::from_fn_with_state(Arc::clone(app), security::outer))
         .layer(cors(app))
         .layer(CompressionLayer::new())
-        .layer(RequestBodyTimeoutLayer::new(QUIET_BODY))
+        .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
         .with_state(Arc::clone(app))
 }
 
-/// Without origins in the configuration nothing is said, which browsers take for a no.
+/// Without origins in the configuration no header is sent, so browsers refuse other sites.
 fn cors(app: &Shared) -> CorsLayer {
     let origins = app.config.cors_origins.iter();
     let origins: Vec<HeaderValue> = origins.filter_map(|origin| origin.parse().ok()).collect();

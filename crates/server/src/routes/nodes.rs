@@ -1,4 +1,4 @@
-//! Nodes of the base, and what is around one.
+//! Nodes of the base and their neighbours.
 use axum::Json;
 use halma_core::{Edge, Hit, NodeId};
 use halma_engine::Seen;
@@ -6,20 +6,19 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::MayAsk;
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::json::{Params, Part};
 use crate::listing::limit;
 use crate::problem::Problem;
-use crate::schema;
 
-/// One node.
+/// Read one node.
 #[utoipa::path(get, path = "/api/v1/nodes/{id}", tag = "knowledge", params(("id" = String, Path)),
-    responses((status = 200, body = schema::Hit), (status = 404, body = Problem)))]
+    responses((status = 200, body = Hit), (status = 404, body = Problem)))]
 pub(crate) async fn get(
     MayAsk(caller): MayAsk,
     Part(id): Part<String>,
 ) -> Result<Json<Hit>, Problem> {
-    beside(move || {
+    run_blocking(move || {
         let engine = caller.workspace.engine();
         Ok(Json(engine.base().show(&NodeId(id))?.node))
     })
@@ -29,21 +28,17 @@ pub(crate) async fn get(
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Around {
-    /// Only edges of one kind: `contains`, `next`, `refers_to`, `links_to`, `derived_from`,
-    /// `mentions`, `relates`, `tagged`, `member_of` or `maps_to`.
-    #[param(value_type = Option<String>)]
+pub(crate) struct NeighbourFilter {
+    /// Only edges of this kind.
     edge: Option<Edge>,
-    /// At most so many nodes; 50 by default, 500 at most.
+    /// Maximum number of edges: 50 by default, at most 500.
     limit: Option<usize>,
 }
 
-/// A node with those that edges lead to.
+/// A node and the nodes that share an edge with it.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Neighbourhood {
-    #[schema(value_type = schema::Hit)]
     center: Hit,
-    #[schema(value_type = Vec<schema::Hit>)]
     nodes: Vec<Hit>,
     edges: Vec<EdgeLine>,
     /// Whether there are more.
@@ -52,33 +47,33 @@ pub(crate) struct Neighbourhood {
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EdgeLine {
-    from: String,
-    to: String,
-    edge: &'static str,
+    from: NodeId,
+    to: NodeId,
+    edge: Edge,
     weight: f32,
 }
 
-/// Characters of a neighbour's text at most: a graph shows no more of it.
-const LONGEST: usize = 600;
+/// Bytes of a neighbour's text at most: a graph shows no more of it.
+const MAX_TEXT: usize = 600;
 
-/// A node's neighbourhood.
+/// Read the neighbourhood of a node.
 #[utoipa::path(get, path = "/api/v1/nodes/{id}/neighbours", tag = "knowledge",
-    params(("id" = String, Path), Around),
+    params(("id" = String, Path), NeighbourFilter),
     responses((status = 200, body = Neighbourhood), (status = 404, body = Problem)))]
 pub(crate) async fn neighbours(
     MayAsk(caller): MayAsk,
     Part(id): Part<String>,
-    Params(around): Params<Around>,
+    Params(filter): Params<NeighbourFilter>,
 ) -> Result<Json<Neighbourhood>, Problem> {
-    beside(move || {
+    run_blocking(move || {
         let engine = caller.workspace.engine();
         let center = engine.base().show(&NodeId(id))?.node;
-        let mut seen = engine.base().edges_of(&center.id, around.edge)?;
-        let limit = limit(around.limit);
-        let cut = seen.len() > limit;
-        seen.truncate(limit);
-        let edges = seen.iter().map(|seen| line(&center.id, seen)).collect();
-        let mut nodes: Vec<Hit> = seen.into_iter().map(|seen| shortened(seen.node)).collect();
+        let mut links = engine.base().edges_of(&center.id, filter.edge)?;
+        let limit = limit(filter.limit);
+        let cut = links.len() > limit;
+        links.truncate(limit);
+        let edges = links.iter().map(|link| edge_line(&center.id, link)).collect();
+        let mut nodes: Vec<Hit> = links.into_iter().map(|link| shorten(link.node)).collect();
         nodes.sort_by(|a, b| a.id.cmp(&b.id));
         nodes.dedup_by(|a, b| a.id == b.id);
         nodes.retain(|node| node.id != center.id);
@@ -87,13 +82,13 @@ pub(crate) async fn neighbours(
     .await
 }
 
-fn line(center: &NodeId, seen: &Seen) -> EdgeLine {
-    let (from, to) = if seen.outgoing { (center, &seen.node.id) } else { (&seen.node.id, center) };
-    let (from, to) = (from.0.clone(), to.0.clone());
-    EdgeLine { from, to, edge: seen.edge.name(), weight: seen.weight }
+fn edge_line(center: &NodeId, link: &Seen) -> EdgeLine {
+    let (center, other) = (center.clone(), link.node.id.clone());
+    let (from, to) = if link.outgoing { (center, other) } else { (other, center) };
+    EdgeLine { from, to, edge: link.edge, weight: link.weight }
 }
 
-fn shortened(mut node: Hit) -> Hit {
-    node.text.truncate(node.text.floor_char_boundary(LONGEST));
+fn shorten(mut node: Hit) -> Hit {
+    node.text.truncate(node.text.floor_char_boundary(MAX_TEXT));
     node
 }

@@ -1,4 +1,4 @@
-//! Searching one layer.
+//! Search over one layer.
 use axum::Json;
 use halma_core::{Filter, Hit, Layer, Mode};
 use halma_engine::SearchQuery;
@@ -9,51 +9,44 @@ use crate::access::MayAsk;
 use crate::json::Body;
 use crate::listing;
 use crate::problem::Problem;
-use crate::schema;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Search {
+pub(crate) struct SearchRequest {
     text: String,
-    /// `chunk` where none is named.
+    /// `chunk` by default.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
     layer: Option<Layer>,
-    /// `bm25`, `dense`, `hybrid` or `graph` (default).
+    /// The default is `graph`.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
     mode: Option<Mode>,
-    /// At most so many hits; 50 by default, 500 at most.
+    /// Maximum number of hits: 50 by default, at most 500.
     #[serde(default)]
     limit: Option<usize>,
-    /// What a hit must belong to: `documents`, `sections`, `formats`, `tags` (lists, in which `*`
-    /// stands for any characters), `since` and `until` (days).
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
     filter: Option<Filter>,
 }
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Found {
-    #[schema(value_type = Vec<schema::Hit>)]
+pub(crate) struct SearchResponse {
     hits: Vec<Hit>,
 }
 
-/// Searches one layer.
-#[utoipa::path(post, path = "/api/v1/search", tag = "ask", request_body = Search,
-    responses((status = 200, body = Found), (status = 422, body = Problem)))]
+/// Search one layer.
+#[utoipa::path(post, path = "/api/v1/search", tag = "ask", request_body = SearchRequest,
+    responses((status = 200, body = SearchResponse), (status = 422, body = Problem)))]
 pub(crate) async fn search(
     MayAsk(caller): MayAsk,
-    Body(search): Body<Search>,
-) -> Result<Json<Found>, Problem> {
+    Body(request): Body<SearchRequest>,
+) -> Result<Json<SearchResponse>, Problem> {
     let engine = caller.workspace.engine();
-    engine.check_question(&search.text)?;
+    engine.check_question(&request.text)?;
     let query = SearchQuery {
-        text: search.text,
-        layer: search.layer.unwrap_or(Layer::Chunk),
-        mode: search.mode.unwrap_or_default(),
-        limit: listing::limit(search.limit),
-        filter: search.filter.unwrap_or_default(),
+        text: request.text,
+        layer: request.layer.unwrap_or(Layer::Chunk),
+        mode: request.mode.unwrap_or_default(),
+        limit: listing::limit(request.limit),
+        filter: request.filter.unwrap_or_default(),
     };
-    Ok(Json(Found { hits: engine.search(query).await? }))
+    Ok(Json(SearchResponse { hits: engine.search(query).await? }))
 }

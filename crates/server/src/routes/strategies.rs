@@ -1,4 +1,4 @@
-//! The ways of answering.
+//! The strategies and what each needs.
 use axum::Json;
 use halma_core::Need;
 use halma_engine::{Engine, cost, strategies as all};
@@ -14,12 +14,12 @@ pub(crate) struct StrategyLine {
     /// Authors, title, venue.
     paper: &'static str,
     summary: &'static str,
-    /// What it cannot do without.
+    /// What it requires.
     needs: Vec<String>,
-    /// Why it cannot be used as the server is configured.
+    /// Why it cannot be used with the server's configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     unmet: Option<String>,
-    /// Whether it answers when none is named.
+    /// Whether it is used where a request names none.
     default: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<MeasuredCost>,
@@ -27,14 +27,14 @@ pub(crate) struct StrategyLine {
     settings: serde_json::Value,
 }
 
-/// What it takes for a question on average, measured with the offline model.
+/// Average cost of a question, measured with the offline model.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MeasuredCost {
     calls: f32,
     tokens: u32,
 }
 
-/// The ways of answering.
+/// List the strategies.
 #[utoipa::path(get, path = "/api/v1/strategies", tag = "ask",
     responses((status = 200, body = Vec<StrategyLine>), (status = 401, body = Problem)))]
 pub(crate) async fn strategies(MayAsk(caller): MayAsk) -> Json<Vec<StrategyLine>> {
@@ -42,7 +42,7 @@ pub(crate) async fn strategies(MayAsk(caller): MayAsk) -> Json<Vec<StrategyLine>
 }
 
 fn lines(engine: &Engine) -> Vec<StrategyLine> {
-    let usual = &engine.config().ask.strategy;
+    let default = &engine.config().ask.strategy;
     let line = |entry: &'static halma_core::Entry| {
         let built = engine.strategy(entry.name);
         let table = engine.config().strategy.get(entry.name).cloned().unwrap_or_default();
@@ -54,9 +54,9 @@ fn lines(engine: &Engine) -> Vec<StrategyLine> {
             name: entry.name,
             paper: entry.paper,
             summary: entry.summary,
-            needs: entry.needs.iter().map(in_words).collect(),
+            needs: entry.needs.iter().map(describe).collect(),
             unmet: built.err().map(|e| format!("{}; {}", e.reason, e.hint)),
-            default: entry.name == usual,
+            default: entry.name == default,
             cost: cost(entry.name)
                 .map(|cost| MeasuredCost { calls: cost.calls, tokens: cost.tokens }),
             settings: settings.unwrap_or_default(),
@@ -65,7 +65,7 @@ fn lines(engine: &Engine) -> Vec<StrategyLine> {
     all().iter().map(line).collect()
 }
 
-fn in_words(need: &Need) -> String {
+fn describe(need: &Need) -> String {
     match need {
         Need::LogProbs(role) => format!("log-probabilities of the model for `{role}`"),
         Need::Reranker => "a reranker".into(),

@@ -1,129 +1,114 @@
-//! What happened in questions asked before.
+//! Traces: what happened while earlier questions were answered.
 use axum::Json;
 use axum::http::StatusCode;
-use halma_engine::TraceHead;
+use halma_core::{Answer, Trace, UsageTotal};
+use halma_engine::{StoredTrace, TraceBody, TraceHead};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::{MayAsk, MayWrite};
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::json::{Params, Part};
 use crate::listing::{Items, limit};
 use crate::problem::Problem;
-use crate::schema;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Wanted {
-    /// Only those of one strategy.
+pub(crate) struct TraceQuery {
+    /// Only questions answered by this strategy.
     strategy: Option<String>,
-    /// Only questions that hold these words.
+    /// Only questions that contain this text; case is ignored.
     query: Option<String>,
-    /// At most so many; 50 by default, 500 at most.
+    /// Maximum number of items: 50 by default, at most 500.
     limit: Option<usize>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     after: Option<String>,
 }
 
-/// A question in a list.
+/// List earlier questions, newest first.
+#[utoipa::path(get, path = "/api/v1/traces", tag = "traces", params(TraceQuery),
+    responses((status = 200, body = Items<TraceHead>), (status = 401, body = Problem)))]
+pub(crate) async fn list(
+    MayAsk(caller): MayAsk,
+    Params(query): Params<TraceQuery>,
+) -> Result<Json<Items<TraceHead>>, Problem> {
+    let limit = limit(query.limit);
+    let text = query.query.map(|text| text.to_lowercase());
+    run_blocking(move || {
+        let matches = |head: &TraceHead| {
+            query.strategy.as_ref().is_none_or(|name| *name == head.strategy)
+                && text.as_ref().is_none_or(|text| head.question.to_lowercase().contains(text))
+        };
+        let engine = caller.workspace.engine();
+        let heads = engine.traces().list(query.after.as_deref(), limit + 1, matches);
+        Ok(Json(Items::cut(heads, limit, |head| head.id.clone())))
+    })
+    .await
+}
+
+/// A question with everything that happened while it was answered.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct TraceLine {
+pub(crate) struct TraceDetail {
     id: String,
     question: String,
     strategy: String,
     #[schema(value_type = String, format = DateTime)]
     at: chrono::DateTime<chrono::Utc>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    answer: Option<String>,
+    /// `null` where the run failed; see `error`.
+    answer: Option<Answer>,
     abstained: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    #[schema(value_type = schema::UsageTotal)]
-    usage: halma_core::UsageTotal,
+    usage: UsageTotal,
     hops: usize,
     elapsed_ms: f64,
     /// The id of the key that asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
+    trace: Trace,
 }
 
-impl From<TraceHead> for TraceLine {
-    fn from(head: TraceHead) -> Self {
-        let TraceHead { id, question, strategy, at, answer, abstained, error, .. } = head;
-        let TraceHead { usage, hops, elapsed_ms, key, .. } = head;
-        Self { id, question, strategy, at, answer, abstained, error, usage, hops, elapsed_ms, key }
+impl From<StoredTrace> for TraceDetail {
+    fn from(kept: StoredTrace) -> Self {
+        let StoredTrace { head, body: TraceBody { answer, trace } } = kept;
+        Self {
+            id: head.id,
+            question: head.question,
+            strategy: head.strategy,
+            at: head.at,
+            answer,
+            abstained: head.abstained,
+            error: head.error,
+            usage: head.usage,
+            hops: head.hops,
+            elapsed_ms: head.elapsed_ms,
+            key: head.key,
+            trace,
+        }
     }
 }
 
-/// Questions asked before, newest first.
-#[utoipa::path(get, path = "/api/v1/traces", tag = "traces", params(Wanted),
-    responses((status = 200, body = Items<TraceLine>), (status = 401, body = Problem)))]
-pub(crate) async fn list(
-    MayAsk(caller): MayAsk,
-    Params(wanted): Params<Wanted>,
-) -> Result<Json<Items<TraceLine>>, Problem> {
-    let limit = limit(wanted.limit);
-    let words = wanted.query.map(|query| query.to_lowercase());
-    beside(move || {
-        let fits = |head: &TraceHead| {
-            let asked = || head.question.to_lowercase();
-            wanted.strategy.as_ref().is_none_or(|name| *name == head.strategy)
-                && words.as_ref().is_none_or(|words| asked().contains(words.as_str()))
-        };
-        let engine = caller.workspace.engine();
-        let heads = engine.traces().list(wanted.after.as_deref(), limit + 1, fits);
-        let lines = heads.into_iter().map(TraceLine::from).collect();
-        Ok(Json(Items::cut(lines, limit, |line| line.id.clone())))
-    })
-    .await
-}
-
-/// A question with everything that happened.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "a description; the object is put together from what is kept")]
-pub(crate) struct WholeTrace {
-    id: String,
-    question: String,
-    strategy: String,
-    #[schema(format = DateTime)]
-    at: String,
-    answer: Option<schema::Answer>,
-    error: Option<String>,
-    usage: schema::UsageTotal,
-    hops: usize,
-    elapsed_ms: f64,
-    trace: Vec<schema::Event>,
-}
-
-/// A question with everything that happened.
+/// Read a question with everything that happened.
 #[utoipa::path(get, path = "/api/v1/traces/{id}", tag = "traces", params(("id" = String, Path)),
-    responses((status = 200, body = WholeTrace), (status = 404, body = Problem)))]
+    responses((status = 200, body = TraceDetail), (status = 404, body = Problem)))]
 pub(crate) async fn get(
     MayAsk(caller): MayAsk,
     Part(id): Part<String>,
-) -> Result<Json<serde_json::Value>, Problem> {
-    beside(move || {
-        let kept = caller.workspace.engine().traces().get(&id);
-        let kept = kept.ok_or_else(|| Problem::not_found("such trace"))?;
-        let line = TraceLine::from(kept.head);
-        let mut whole = serde_json::to_value(line).map_err(|e| Problem::internal(&e))?;
-        // The whole answer, with its citations, in the place of its text.
-        whole["answer"] = serde_json::to_value(kept.body.answer).unwrap_or_default();
-        whole["trace"] = serde_json::to_value(kept.body.trace).unwrap_or_default();
-        Ok(Json(whole))
+) -> Result<Json<TraceDetail>, Problem> {
+    run_blocking(move || {
+        let trace = caller.workspace.engine().traces().get(&id);
+        trace.map(|trace| Json(trace.into())).ok_or_else(|| Problem::not_found("such trace"))
     })
     .await
 }
 
-/// Forgets a question.
+/// Delete a trace.
 #[utoipa::path(delete, path = "/api/v1/traces/{id}", tag = "traces", params(("id" = String, Path)),
     responses((status = 204), (status = 404, body = Problem)))]
 pub(crate) async fn delete(
     MayWrite(caller): MayWrite,
     Part(id): Part<String>,
 ) -> Result<StatusCode, Problem> {
-    beside(move || {
+    run_blocking(move || {
         let removed = caller.workspace.engine().traces().remove(&id);
         if removed.map_err(|e| Problem::internal(&e))? {
             Ok(StatusCode::NO_CONTENT)

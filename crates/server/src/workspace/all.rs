@@ -1,4 +1,4 @@
-//! The workspaces of a server: the base it was started with, and those in its folder.
+//! The workspaces of a server: the base it was started with, and those below its folder.
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,24 +9,25 @@ use tokio::sync::OnceCell;
 
 use super::{Workspace, is_name};
 use crate::allowance::Allowance;
-use crate::builds::work;
+use crate::blocking::run_blocking;
+use crate::builds::run_worker;
 use crate::problem::Problem;
 
-/// The workspace of whoever names none: the base that `halma index` and `halma ask` use as well.
+/// The default workspace: the base that `halma index` and `halma ask` use as well.
 pub(crate) const DEFAULT: &str = "default";
 
-/// The folder of the others, below the base's.
+/// The folder of the other workspaces, below the base's.
 const FOLDER: &str = "workspaces";
 
-/// What a workspace that is being removed is called; no name of one begins so.
+/// Prefix of the folder of a workspace that is being removed; no valid name begins with it.
 const REMOVED: &str = ".removed-";
 
-type Opened = Arc<OnceCell<Arc<Workspace>>>;
+type WorkspaceCell = Arc<OnceCell<Arc<Workspace>>>;
 
 pub(crate) struct Workspaces {
     dir: PathBuf,
     root: Arc<Workspace>,
-    others: Mutex<HashMap<String, Opened>>,
+    others: Mutex<HashMap<String, WorkspaceCell>>,
     allowance: Arc<Allowance>,
 }
 
@@ -37,11 +38,11 @@ impl Workspaces {
         allowance: Arc<Allowance>,
     ) -> Result<Self, Problem> {
         let root = Arc::new(Workspace::open(DEFAULT, dir, engine)?);
-        begin(&root, &allowance);
+        start_worker(&root, &allowance);
         let (dir, others) = (dir.join(FOLDER), Mutex::default());
-        for left in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
-            if left.file_name().to_string_lossy().starts_with(REMOVED) {
-                std::fs::remove_dir_all(left.path()).map_err(|e| Problem::internal(&e))?;
+        for leftover in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
+            if leftover.file_name().to_string_lossy().starts_with(REMOVED) {
+                std::fs::remove_dir_all(leftover.path()).map_err(|e| Problem::internal(&e))?;
             }
         }
         Ok(Self { dir, root, others, allowance })
@@ -51,7 +52,7 @@ impl Workspaces {
         &self.root
     }
 
-    /// The workspace of this name, opened by the first who asks for it.
+    /// The workspace with this name, opened on first use.
     pub(crate) async fn get(&self, name: &str) -> Result<Arc<Workspace>, Problem> {
         if name == DEFAULT {
             return Ok(Arc::clone(&self.root));
@@ -62,9 +63,8 @@ impl Workspaces {
         let open = || async {
             let (engine, name) = (self.root.engine(), name.to_owned());
             let open = move || Workspace::open(&name, &dir, engine.open_sibling(&dir)?);
-            let opened = tokio::task::spawn_blocking(open).await;
-            let workspace = Arc::new(opened.map_err(|e| Problem::internal(&e))??);
-            begin(&workspace, &self.allowance);
+            let workspace = Arc::new(run_blocking(open).await?);
+            start_worker(&workspace, &self.allowance);
             Ok::<_, Problem>(workspace)
         };
         cell.get_or_try_init(open).await.map(Arc::clone)
@@ -84,56 +84,54 @@ impl Workspaces {
 
     pub(crate) async fn create(&self, name: &str) -> Result<Arc<Workspace>, Problem> {
         let dir = self.dir_of(name).ok_or_else(|| {
-            Problem::unfit(format!("`{name}` is no name for a workspace"))
-                .hint("use a-z, 0-9, - and _, at most 64 of them")
+            Problem::unfit(format!("`{name}` is not a valid name for a workspace"))
+                .hint("use at most 64 characters: a-z, 0-9, - and _")
         })?;
-        let there = name == DEFAULT || dir.exists();
-        if there {
-            let said = format!("the workspace `{name}` is there already");
-            return Err(Problem::new(StatusCode::CONFLICT, said));
+        if name == DEFAULT || dir.exists() {
+            let detail = format!("the workspace `{name}` already exists");
+            return Err(Problem::new(StatusCode::CONFLICT, detail));
         }
         std::fs::create_dir_all(&dir).map_err(|e| Problem::internal(&e))?;
         self.get(name).await
     }
 
-    /// Removes a workspace with everything in it.
+    /// Removes a workspace and everything in it.
     pub(crate) async fn remove(&self, name: &str) -> Result<(), Problem> {
         if name == DEFAULT {
             return Err(Problem::unfit("the default workspace cannot be removed")
-                .hint("delete its documents, or stop the server and remove its folder"));
+                .hint("delete its documents, or stop the server and delete its folder"));
         }
         let workspace = self.get(name).await?;
         self.others().remove(name);
         workspace.builds.close().await;
         let failed = |e: std::io::Error| Problem::internal(&e);
-        let gone = self.dir.join(format!("{REMOVED}{name}"));
-        std::fs::rename(&workspace.dir, &gone).map_err(failed)?;
+        let removed = self.dir.join(format!("{REMOVED}{name}"));
+        std::fs::rename(&workspace.dir, &removed).map_err(failed)?;
         drop(workspace);
-        let removed = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(gone)).await;
-        removed.map_err(|e| Problem::internal(&e))?.map_err(failed)
+        run_blocking(move || std::fs::remove_dir_all(removed).map_err(failed)).await
     }
 
-    /// Those that are open now.
+    /// The workspaces that are open.
     pub(crate) fn open(&self) -> Vec<Arc<Workspace>> {
         let others = self.others();
         let open = others.values().filter_map(|cell| cell.get().map(Arc::clone));
         std::iter::once(Arc::clone(&self.root)).chain(open).collect()
     }
 
-    /// Opens those with builds that wait, so that they go on.
+    /// Opens the workspaces with pending builds, so that these continue.
     pub(crate) async fn resume(&self) {
         for name in self.names() {
-            let waits = self.dir_of(&name).is_some_and(|dir| crate::builds::are_waiting(&dir));
-            if waits && let Err(problem) = self.get(&name).await {
-                tracing::error!("the workspace `{name}` cannot be opened: {}", problem.detail);
+            let pending = self.dir_of(&name).is_some_and(|dir| crate::builds::any_pending(&dir));
+            if pending && let Err(problem) = self.get(&name).await {
+                tracing::error!("cannot open the workspace `{name}`: {}", problem.detail);
             }
         }
     }
 
-    /// Has all prompts read anew, as `config` says.
-    pub(crate) fn put_prompts(&self, config: &Config) -> Result<(), Problem> {
+    /// Makes all open workspaces reload their prompts.
+    pub(crate) fn reload_prompts(&self, config: &Config) -> Result<(), Problem> {
         for workspace in self.open() {
-            workspace.put_engine(workspace.engine().with_prompts(config)?);
+            workspace.set_engine(workspace.engine().with_prompts(config)?);
         }
         Ok(())
     }
@@ -142,12 +140,12 @@ impl Workspaces {
         is_name(name).then(|| self.dir.join(name))
     }
 
-    fn others(&self) -> MutexGuard<'_, HashMap<String, Opened>> {
+    fn others(&self) -> MutexGuard<'_, HashMap<String, WorkspaceCell>> {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Begins to work off the builds of a workspace.
-fn begin(workspace: &Arc<Workspace>, allowance: &Arc<Allowance>) {
-    tokio::spawn(work(Arc::clone(workspace), Arc::clone(allowance)));
+/// Starts the worker that runs the builds of a workspace.
+fn start_worker(workspace: &Arc<Workspace>, allowance: &Arc<Allowance>) {
+    tokio::spawn(run_worker(Arc::clone(workspace), Arc::clone(allowance)));
 }

@@ -21,13 +21,12 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// What of uploads was left half done by a crash goes; builds that were running wait to be
-    /// taken up again.
+    /// Removes incomplete uploads that a crash left; builds that were running are queued again.
     pub(crate) fn open(name: &str, dir: &Path, engine: Engine) -> Result<Self, Problem> {
         let failed = |e: std::io::Error| Problem::internal(&e);
-        let halves = dir.join(UPLOADS);
-        if halves.exists() {
-            std::fs::remove_dir_all(&halves).map_err(failed)?;
+        let incomplete = dir.join(UPLOADS);
+        if incomplete.exists() {
+            std::fs::remove_dir_all(&incomplete).map_err(failed)?;
         }
         engine.originals().create().map_err(failed)?;
         Ok(Self {
@@ -43,11 +42,11 @@ impl Workspace {
         Arc::clone(&self.engine.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn put_engine(&self, engine: Engine) {
+    pub(crate) fn set_engine(&self, engine: Engine) {
         *self.engine.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(engine);
     }
 
-    /// The folder of uploads that are under way.
+    /// The folder of uploads in progress.
     pub(crate) fn uploads(&self) -> PathBuf {
         self.dir.join(UPLOADS)
     }
@@ -55,7 +54,7 @@ impl Workspace {
 
 const UPLOADS: &str = "uploads";
 
-/// Whether it may be the name of a workspace, which is the name of a folder too.
+/// Whether this is a valid name of a workspace, which is also the name of its folder.
 pub(crate) fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     (1..=64).contains(&name.len())
@@ -68,13 +67,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_no_path() {
-        for right in ["default", "a", "law-2026", "a_b"] {
-            assert!(is_name(right), "{right}");
+    fn a_name_is_never_a_path() {
+        for valid in ["default", "a", "law-2026", "a_b"] {
+            assert!(is_name(valid), "{valid}");
         }
         let long = "a".repeat(65);
-        for wrong in ["", ".", "..", "a/b", "A", "ü", "-a", "_a", "a b", "a\0", &long] {
-            assert!(!is_name(wrong), "{wrong}");
+        for invalid in ["", ".", "..", "a/b", "A", "ü", "-a", "_a", "a b", "a\0", &long] {
+            assert!(!is_name(invalid), "{invalid}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Every route with every kind of key that must not open it.
+//! Every route with every kind of key that must not give access to it.
 use std::collections::BTreeSet;
 
 use chrono::{Duration, Utc};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::world::{World, new_key};
 
-/// What each route asks for; `None` is any key.
+/// The scope that each route requires; `None` accepts any key.
 const ROUTES: &[(&str, &str, Option<Scope>)] = &[
     ("get", "/api/v1/me", None),
     ("get", "/api/v1/config", Some(Scope::Admin)),
@@ -61,7 +61,7 @@ const ROUTES: &[(&str, &str, Option<Scope>)] = &[
     ("post", "/v1/embeddings", Some(Scope::Ask)),
 ];
 
-/// Routes that need no key, and the one that no description of HTTP has.
+/// Routes that require no key, and the one that `OpenAPI` does not describe.
 const OPEN: &[&str] = &["get /api/v1/health"];
 const MCP: (&str, &str, Option<Scope>) = ("post", "/mcp", Some(Scope::Ask));
 
@@ -105,25 +105,25 @@ async fn the_table_has_every_route_that_is_described() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_route_opens_for_a_key_that_is_none_or_not_enough() {
+async fn no_route_accepts_an_invalid_key_or_one_without_the_scope() {
     let world = World::start().await;
     let all = world.key(&Scope::ALL, "default");
     good_workspace(&world, &all, "other").await;
-    let file = KeyFile::of(world.dir.path());
+    let file = KeyFile::for_base(world.dir.path());
     let (revoked, revoked_text) = file.create(new_key(&Scope::ALL, "default")).unwrap();
     file.revoke(&revoked.id).unwrap();
-    let mut over = new_key(&Scope::ALL, "default");
-    over.expires = Some(Utc::now() - Duration::seconds(1));
-    let (_, over) = file.create(over).unwrap();
+    let mut expired = new_key(&Scope::ALL, "default");
+    expired.expires = Some(Utc::now() - Duration::seconds(1));
+    let (_, expired) = file.create(expired).unwrap();
     let narrow: Vec<(Scope, String)> =
         Scope::ALL.iter().map(|scope| (*scope, world.key(&[*scope], "default"))).collect();
     let wrong_secret = format!("{}0", &all[..all.len() - 1]);
     for (method, path, scope) in ROUTES.iter().chain([&MCP]) {
         let route = (*method, *path);
-        for nobody in
-            [None, Some("halma_x_y"), Some(&*revoked_text), Some(&*over), Some(&*wrong_secret)]
+        for invalid in
+            [None, Some("halma_x_y"), Some(&*revoked_text), Some(&*expired), Some(&*wrong_secret)]
         {
-            assert_eq!(status(&world, route, nobody, None).await, 401, "{route:?} {nobody:?}");
+            assert_eq!(status(&world, route, invalid, None).await, 401, "{route:?} {invalid:?}");
         }
         for (held, key) in &narrow {
             let got = status(&world, route, Some(key), None).await;
@@ -135,7 +135,7 @@ async fn no_route_opens_for_a_key_that_is_none_or_not_enough() {
             }
         }
     }
-    // Unless it may do everything, a key is not even told whether a workspace is there.
+    // Without the scope `admin`, a key cannot find out whether a workspace exists.
     let ask = &narrow[0].1;
     let route = ("get", "/api/v1/me");
     assert_eq!(status(&world, route, Some(ask), Some("nothing")).await, 403);
@@ -151,13 +151,13 @@ async fn good_workspace(world: &World, key: &str, name: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_are_made_and_revoked_over_http_and_the_first_closes_the_server() {
+async fn keys_are_created_and_revoked_over_http_and_required_from_the_first_on() {
     let world = World::start().await;
     let me = world.get_json("/api/v1/me").await;
     assert_eq!((&me["keys_required"], me["scopes"].as_array().unwrap().len()), (&false.into(), 3));
     let new = serde_json::json!({"name": "ops", "scopes": ["admin"], "workspace": "default"});
-    let made = world.post_json("/api/v1/keys", &new).await;
-    let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    let created = world.post_json("/api/v1/keys", &new).await;
+    let (id, key) = (created["id"].as_str().unwrap(), created["key"].as_str().unwrap());
     assert!(key.starts_with("halma_") && key.contains(id));
     assert_eq!(world.get("/api/v1/me").await.status(), 401);
     let listed = world.request(Method::GET, "/api/v1/keys").bearer_auth(key).send().await.unwrap();
@@ -168,7 +168,7 @@ async fn keys_are_made_and_revoked_over_http_and_the_first_closes_the_server() {
     let path = format!("/api/v1/keys/{id}");
     let revoked = world.request(Method::DELETE, &path).bearer_auth(key).send().await.unwrap();
     assert_eq!(revoked.status(), 204);
-    // The last key is gone, and the door stays closed.
+    // Keys are still required after the last one is revoked.
     assert_eq!(status(&world, ("get", "/api/v1/me"), Some(key), None).await, 401);
     assert_eq!(status(&world, ("get", "/api/v1/me"), None, None).await, 401);
     world.stop().await;

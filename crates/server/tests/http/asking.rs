@@ -1,4 +1,4 @@
-//! Questions: whole, streamed, in a conversation, given up on.
+//! Questions: in one response, streamed, in a conversation, cancelled.
 use std::time::Duration;
 
 use halma_engine::ModelConfig;
@@ -7,9 +7,9 @@ use halma_testkit::double::{Behaviour, Double};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::world::{Setup, World, config, events, good, question, until};
+use crate::world::{Setup, StreamEvent, World, config, events, good, question, until};
 
-/// A model server that takes its time.
+/// A model server with a latency.
 fn slow(seconds: u64) -> Double {
     Double::start(Behaviour::default().latency(Duration::from_secs(seconds)))
 }
@@ -21,13 +21,13 @@ fn with_model(double: &Double) -> Setup {
     }))
     .unwrap();
     config.models.insert("main".into(), model);
-    // The base is made without the model.
+    // The base is built without the model.
     config.kb.atoms = serde_json::from_value(json!("sentences")).unwrap();
     Setup { config, library: true }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_cites_the_characters_that_the_text_has() {
+async fn citations_are_ranges_of_the_document_s_text() {
     let world = World::start().await;
     let answered = world.post_json("/api/v1/ask", &question()).await;
     assert_eq!(answered["answer"]["text"], "1871", "{answered}");
@@ -42,7 +42,7 @@ async fn an_answer_cites_the_characters_that_the_text_has() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_tells_everything_in_order_and_the_trace_is_kept() {
+async fn a_stream_has_all_events_in_order_and_the_trace_is_stored() {
     let world = World::start().await;
     let mut ask = question();
     ask["strategy"] = json!("kar3");
@@ -50,27 +50,27 @@ async fn a_stream_tells_everything_in_order_and_the_trace_is_kept() {
     let response = world.post("/api/v1/ask", &ask).await;
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     assert_eq!(response.headers()["x-accel-buffering"], "no");
-    let told = events(&response.text().await.unwrap());
-    let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+    let events = events(&response.text().await.unwrap());
+    let names: Vec<&str> = events.iter().map(|event| event.name.as_str()).collect();
     let traced = names.iter().filter(|name| **name == "trace").count();
     assert_eq!(names[0], "started");
     assert_eq!(names[names.len() - 2..], ["answer_delta", "answer"]);
     assert_eq!(traced, names.len() - 3);
-    let id = told[0].1["id"].as_str().unwrap();
-    assert_eq!(told.last().unwrap().1["id"], id);
+    let id = events[0].data["id"].as_str().unwrap();
+    assert_eq!(events.last().unwrap().data["id"], id);
     let path = format!("/api/v1/traces/{id}");
-    let mut kept = Value::Null;
+    let mut stored = Value::Null;
     for _ in 0..100 {
         let response = world.get(&path).await;
         if response.status() == 200 {
-            kept = good(response).await;
+            stored = good(response).await;
             break;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert_eq!(kept["trace"].as_array().unwrap().len(), traced);
-    assert_eq!(kept["trace"][0], told[1].1);
-    assert_eq!(kept["answer"]["text"], told.last().unwrap().1["answer"]["text"]);
+    assert_eq!(stored["trace"].as_array().unwrap().len(), traced);
+    assert_eq!(stored["trace"][0], events[1].data);
+    assert_eq!(stored["answer"]["text"], events.last().unwrap().data["answer"]["text"]);
     let listed = world.get_json("/api/v1/traces?query=ORRIN&strategy=kar3").await;
     assert_eq!(listed["items"][0]["id"], id);
     let usage = world.get_json("/api/v1/usage?by=strategy").await;
@@ -82,7 +82,7 @@ async fn a_stream_tells_everything_in_order_and_the_trace_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_question_refers_to_is_taken_from_what_was_said() {
+async fn a_question_may_refer_to_the_conversation() {
     let world = World::start().await;
     let ask = json!({"question": "Where was she born?", "history": [
         {"role": "user", "text": "Who designed Orrin Light?"},
@@ -95,7 +95,7 @@ async fn what_a_question_refers_to_is_taken_from_what_was_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_the_client_leaves_the_call_to_the_model_ends() {
+async fn the_model_call_ends_when_the_client_disconnects() {
     let double = slow(60);
     let world = World::with(with_model(&double)).await;
     for stream in [true, false] {
@@ -107,7 +107,7 @@ async fn when_the_client_leaves_the_call_to_the_model_ends() {
         asking.abort();
         until("the end of the call", || double.in_flight() == 0).await;
     }
-    // What was asked is known all the same.
+    // The questions are stored anyway.
     for _ in 0..100 {
         let listed = world.get_json("/api/v1/traces").await;
         let items = listed["items"].as_array().unwrap().clone();
@@ -118,11 +118,11 @@ async fn when_the_client_leaves_the_call_to_the_model_ends() {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("the questions are not kept");
+    panic!("the questions are not stored");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_is_revoked_ends_its_streams() {
+async fn revoking_a_key_ends_its_streams() {
     let double = slow(60);
     let world = World::with(with_model(&double)).await;
     let key = world.key(&[Scope::Ask], "default");
@@ -131,9 +131,9 @@ async fn a_key_that_is_revoked_ends_its_streams() {
     let request = world.request(Method::POST, "/api/v1/ask").bearer_auth(&key).json(&ask);
     let asking = tokio::spawn(async move { request.send().await.unwrap().text().await.unwrap() });
     until("a call to the model", || double.in_flight() == 1).await;
-    KeyFile::of(world.dir.path()).revoke(key.split('_').nth(1).unwrap()).unwrap();
-    let told = events(&asking.await.unwrap());
-    let (name, problem) = told.last().unwrap();
+    KeyFile::for_base(world.dir.path()).revoke(key.split('_').nth(1).unwrap()).unwrap();
+    let events = events(&asking.await.unwrap());
+    let StreamEvent { name, data: problem } = events.last().unwrap();
     assert_eq!((name.as_str(), &problem["status"]), ("error", &json!(401)));
     assert!(!problem["request_id"].as_str().unwrap().is_empty());
     until("the end of the call", || double.in_flight() == 0).await;
@@ -141,14 +141,14 @@ async fn a_key_that_is_revoked_ends_its_streams() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_may_spend_no_more_than_its_day_has() {
+async fn a_key_cannot_exceed_its_daily_budget() {
     let double = Double::start(Behaviour::replying(|_| {
         r#"{"answer": "1871", "rationale": "It says so."}"#.into()
     }));
     let world = World::with(with_model(&double)).await;
     let mut new = crate::world::new_key(&[Scope::Ask], "default");
     new.calls_per_day = Some(2);
-    let (_, key) = KeyFile::of(world.dir.path()).create(new).unwrap();
+    let (_, key) = KeyFile::for_base(world.dir.path()).create(new).unwrap();
     let mut statuses = vec![];
     for n in 0..4 {
         let ask = json!({"question": format!("When was Orrin Light first lit, try {n}?")});

@@ -1,21 +1,21 @@
-//! Builds: paused, resumed, cancelled, taken up after a restart.
+//! Builds: paused, resumed, cancelled, continued after a restart.
 use serde_json::{Value, json};
 
 use crate::world::{Setup, World, config};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_build_that_was_cut_off_is_taken_up_after_a_restart() {
+async fn an_interrupted_build_continues_after_a_restart() {
     let world = World::with(Setup { config: config(), library: false }).await;
     world.upload(&[("a.md", b"# A\n\nOne is in Velby.\n")]).await;
     let dir = world.stop().await;
-    // As a server that was killed leaves it.
+    // As a killed server leaves it.
     let build = json!({"id": "019abc", "state": "running", "uploads": null, "key": null,
         "created": "2026-11-20T10:00:00Z", "started": "2026-11-20T10:00:01Z", "finished": null,
         "report": null, "error": null});
     std::fs::write(dir.path().join("builds/019abc.json"), build.to_string()).unwrap();
     std::fs::write(dir.path().join("builds/half.json"), "{").unwrap();
     let world = World::over(dir, Setup { config: config(), library: false }).await;
-    let done = world.built("019abc").await;
+    let done = world.wait_for_build("019abc").await;
     assert_eq!((&done["state"], &done["report"]["documents_new"]), (&json!("done"), &json!(1)));
     let listed = world.get_json("/api/v1/documents").await;
     assert_eq!(listed["items"][0]["state"], "indexed");
@@ -23,7 +23,7 @@ async fn a_build_that_was_cut_off_is_taken_up_after_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn builds_run_one_behind_the_other_and_can_be_stopped() {
+async fn builds_run_one_after_the_other_and_can_be_stopped() {
     let world = World::with(Setup { config: config(), library: false }).await;
     let files: Vec<(String, Vec<u8>)> = (0..40)
         .map(|n| {
@@ -37,16 +37,16 @@ async fn builds_run_one_behind_the_other_and_can_be_stopped() {
     world.upload(&files).await;
     let first = world.post_json("/api/v1/builds", &json!({})).await;
     let second = world.post_json("/api/v1/builds", &json!({"uploads": ["note00.md"]})).await;
-    let path = |build: &Value, turn: &str| {
-        format!("/api/v1/builds/{}{turn}", build["id"].as_str().unwrap())
+    let path = |build: &Value, action: &str| {
+        format!("/api/v1/builds/{}{action}", build["id"].as_str().unwrap())
     };
-    let turned = world.post(&path(&second, "/pause"), &json!({})).await;
-    if turned.status().is_success() {
+    let paused = world.post(&path(&second, "/pause"), &json!({})).await;
+    if paused.status().is_success() {
         assert_eq!(world.get_json(&path(&second, "")).await["state"], "paused");
         world.post_json(&path(&second, "/resume"), &json!({})).await;
     }
-    assert_eq!(world.built(first["id"].as_str().unwrap()).await["state"], "done");
-    assert_eq!(world.built(second["id"].as_str().unwrap()).await["state"], "done");
+    assert_eq!(world.wait_for_build(first["id"].as_str().unwrap()).await["state"], "done");
+    assert_eq!(world.wait_for_build(second["id"].as_str().unwrap()).await["state"], "done");
     let again = world.post(&path(&second, "/cancel"), &json!({})).await;
     assert_eq!(again.status(), 409);
     let third = world.post_json("/api/v1/builds", &json!({})).await;
@@ -65,7 +65,7 @@ async fn what_cannot_be_read_is_told_by_name() {
     // By its beginning it is a PDF.
     world.upload(&[("broken.pdf", b"%PDF-1.4 nothing follows"), ("a.md", b"# A\n\nOne.\n")]).await;
     let build = world.post_json("/api/v1/builds", &json!({})).await;
-    let done = world.built(build["id"].as_str().unwrap()).await;
+    let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
     assert_eq!(done["report"]["refused"][0]["name"], "broken.pdf", "{done}");
     let refused = world.get_json("/api/v1/documents?state=refused").await;
     assert_eq!(refused["items"][0]["name"], "broken.pdf");

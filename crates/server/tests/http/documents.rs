@@ -11,19 +11,19 @@ fn names(listed: &Value) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_waits_is_built_read_and_deleted_with_its_traces() {
+async fn an_upload_is_queued_built_read_and_deleted_with_its_traces() {
     let world = World::start().await;
     let text = b"# Skell Light\n\nSkell Light was first lit in 1902.\n";
     let uploaded = world.upload(&[("lights/skell.md", text)]).await;
     assert_eq!(uploaded["accepted"][0]["bytes"], text.len());
     let upload = uploaded["accepted"][0]["upload"].as_str().unwrap();
-    let waiting = world.get_json("/api/v1/documents?state=queued").await;
-    assert_eq!(names(&waiting), ["lights/skell.md"]);
+    let queued = world.get_json("/api/v1/documents?state=queued").await;
+    assert_eq!(names(&queued), ["lights/skell.md"]);
     let which = json!({"uploads": [upload]});
     let estimate = world.post_json("/api/v1/builds/estimate", &which).await;
     assert_eq!((&estimate["documents"], &estimate["usd"]), (&json!(1), &json!(0.0)));
     let build = world.post_json("/api/v1/builds", &which).await;
-    let done = world.built(build["id"].as_str().unwrap()).await;
+    let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
     assert_eq!((&done["state"], &done["report"]["documents_new"]), (&json!("done"), &json!(1)));
     let events =
         world.get(&format!("/api/v1/builds/{}/events", done["id"].as_str().unwrap())).await;
@@ -47,9 +47,9 @@ async fn an_upload_waits_is_built_read_and_deleted_with_its_traces() {
     let answered = world.post_json("/api/v1/ask", &ask).await;
     assert_eq!(answered["answer"]["text"], "1902", "{answered}");
     let trace = format!("/api/v1/traces/{}", answered["id"].as_str().unwrap());
-    let kept = world.dir.path().join("traces");
-    let file = kept.join(format!("{}.jsonl", answered["id"].as_str().unwrap()));
-    until("the trace is kept", || file.exists()).await;
+    let traces = world.dir.path().join("traces");
+    let file = traces.join(format!("{}.jsonl", answered["id"].as_str().unwrap()));
+    until("the trace", || file.exists()).await;
     let path = format!("/api/v1/documents/{id}");
     let removed = good(world.request(Method::DELETE, &path).send().await.unwrap()).await;
     assert!(removed["removed"]["chunk"].as_u64().unwrap() > 0);
@@ -61,7 +61,7 @@ async fn an_upload_waits_is_built_read_and_deleted_with_its_traces() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_and_contents_that_are_not_right_are_refused_one_by_one() {
+async fn invalid_names_and_contents_are_refused_one_by_one() {
     let world = World::start().await;
     let long = "x".repeat(400);
     let outside = world.dir.path().join("escaped.md");
@@ -88,14 +88,14 @@ async fn names_and_contents_that_are_not_right_are_refused_one_by_one() {
     }
     assert!(!outside.exists());
     let folder = std::fs::read_dir(world.dir.path().join("files")).unwrap();
-    let mut there: Vec<_> = folder.map(|entry| entry.unwrap().file_name()).collect();
-    there.sort();
-    assert_eq!(there, ["good.md", "orrin.md", "people", "towers.csv"]);
+    let mut files: Vec<_> = folder.map(|entry| entry.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["good.md", "orrin.md", "people", "towers.csv"]);
     world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_too_large_is_refused_and_the_next_one_is_taken() {
+async fn a_file_that_is_too_large_is_refused_and_the_next_one_is_accepted() {
     let mut config = config();
     config.serve.max_upload_bytes = 1_000;
     let world = World::with(Setup { config, library: false }).await;
@@ -105,7 +105,7 @@ async fn a_file_that_is_too_large_is_refused_and_the_next_one_is_taken() {
     assert_eq!(uploaded["accepted"][0]["name"], "small.md");
     let (kind, body) = form(&[("huge.md", &vec![b'x'; 100_000])]);
     let request = world.request(Method::POST, "/api/v1/documents").header("content-type", kind);
-    // The server may hang up before all of it was sent.
+    // The server may close the connection before all of it is sent.
     if let Ok(response) = request.body(body).send().await {
         assert_eq!(response.status(), 413);
     }
@@ -114,7 +114,7 @@ async fn a_file_that_is_too_large_is_refused_and_the_next_one_is_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_that_is_cut_off_leaves_nothing() {
+async fn an_interrupted_upload_leaves_nothing() {
     let world = World::start().await;
     let address = world.url.trim_start_matches("http://").to_owned();
     let (_, body) = form(&[("cut.md", &vec![b'x'; 10_000])]);
@@ -129,7 +129,7 @@ async fn an_upload_that_is_cut_off_leaves_nothing() {
         stream.write_all(head.as_bytes()).unwrap();
         stream.write_all(&body[..5_000]).unwrap();
         for _ in 0..200 {
-            if std::fs::read_dir(dir.join("uploads")).is_ok_and(|mut found| found.next().is_some())
+            if std::fs::read_dir(dir.join("uploads")).is_ok_and(|mut files| files.next().is_some())
             {
                 break;
             }
@@ -139,9 +139,12 @@ async fn an_upload_that_is_cut_off_leaves_nothing() {
     });
     cut.await.unwrap();
     let uploads = world.dir.path().join("uploads");
-    until("the half is removed", || std::fs::read_dir(&uploads).unwrap().next().is_none()).await;
+    until("the removal of the incomplete file", || {
+        std::fs::read_dir(&uploads).unwrap().next().is_none()
+    })
+    .await;
     assert_eq!(names(&world.get_json("/api/v1/documents?state=queued").await).len(), 0);
-    // What a crash would have left is removed at the next start.
+    // What a crash leaves is removed at the next start.
     let dir = world.stop().await;
     std::fs::create_dir_all(dir.path().join("uploads")).unwrap();
     std::fs::write(dir.path().join("uploads/half"), "x").unwrap();
@@ -152,30 +155,30 @@ async fn an_upload_that_is_cut_off_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_come_page_by_page_without_gaps() {
+async fn paging_returns_every_document_once() {
     let world = World::start().await;
     world.upload(&[("a.md", b"# A\n\nOne.\n"), ("z.md", b"# Z\n\nTwo.\n")]).await;
-    let mut seen = vec![];
+    let mut listed = vec![];
     let mut after = String::new();
     for _ in 0..9 {
         let page = world.get_json(&format!("/api/v1/documents?limit=2{after}")).await;
-        seen.extend(names(&page).into_iter().map(str::to_owned));
+        listed.extend(names(&page).into_iter().map(str::to_owned));
         let Some(next) = page["next"].as_str() else { break };
         after = format!("&after={next}");
     }
-    assert_eq!(seen, ["a.md", "z.md", "orrin.md", "people/tarrant.md", "towers.csv"]);
+    assert_eq!(listed, ["a.md", "z.md", "orrin.md", "people/tarrant.md", "towers.csv"]);
     world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn marks_of_html_come_back_as_text_of_json() {
+async fn html_in_names_and_texts_is_returned_as_json_strings() {
     let world = World::start().await;
     let script = "<script>alert(1)</script>";
     let text = format!("# {script}\n\n[a](javascript:alert(1)) <img src=x onerror=alert(1)>\n");
     let name = "<img src=x onerror=alert(1)>.md";
     world.upload(&[(name, text.as_bytes())]).await;
     let build = world.post_json("/api/v1/builds", &json!({})).await;
-    world.built(build["id"].as_str().unwrap()).await;
+    world.wait_for_build(build["id"].as_str().unwrap()).await;
     for path in ["/api/v1/documents?query=onerror", "/api/v1/documents"] {
         let response = world.get(path).await;
         assert_eq!(response.headers()["content-type"], "application/json");
@@ -189,7 +192,7 @@ async fn marks_of_html_come_back_as_text_of_json() {
     world.stop().await;
 }
 
-/// A connection that the server has closed reads to its end.
+/// Whether the server has closed the connection.
 pub(crate) fn is_closed(stream: &mut std::net::TcpStream) -> bool {
     let mut rest = vec![];
     stream.read_to_end(&mut rest).is_ok()

@@ -1,4 +1,4 @@
-//! Two workspaces under the same random traffic never see anything of each other.
+//! Two workspaces under the same random traffic never get data of each other.
 use std::sync::Arc;
 
 use halma_server::Scope;
@@ -20,9 +20,9 @@ impl Random {
 
 struct Tenant {
     key: String,
-    /// A word that stands in all its documents, and in no other's.
+    /// A word that occurs in all its documents and in no other's.
     word: &'static str,
-    /// Ids that another tenant was given, which this one must not be able to use.
+    /// Ids of the other tenant, which this one must not be able to use.
     foreign: Vec<String>,
 }
 
@@ -32,8 +32,8 @@ async fn fill(world: &World, key: &str, light: &str) -> Vec<String> {
     let (kind, body) =
         form(&[("note.md", text.as_bytes()), (&format!("{light}.csv"), table.as_bytes())]);
     let request = world.request(Method::POST, "/api/v1/documents").bearer_auth(key);
-    let taken = request.header("content-type", kind).body(body).send().await.unwrap();
-    assert!(taken.status().is_success());
+    let uploaded = request.header("content-type", kind).body(body).send().await.unwrap();
+    assert!(uploaded.status().is_success());
     let send = |method: Method, path: String, body: Value| {
         let request = world.request(method, &path).bearer_auth(key).json(&body);
         async move { request.send().await.unwrap().json::<Value>().await.unwrap() }
@@ -64,8 +64,8 @@ async fn fill(world: &World, key: &str, light: &str) -> Vec<String> {
     ids
 }
 
-/// One request of some kind, with an id of one's own or of another.
-fn some(random: &mut Random, other: &Tenant, own: &Tenant) -> (Method, String, Value) {
+/// A random request, with an id and perhaps a question of the other tenant.
+fn random_request(random: &mut Random, other: &Tenant, own: &Tenant) -> (Method, String, Value) {
     let id = &own.foreign[random.below(own.foreign.len())];
     let word = if random.below(2) == 0 { own.word } else { other.word };
     let question = json!({"question": format!("When was {word} Light first lit?")});
@@ -105,14 +105,15 @@ fn some(random: &mut Random, other: &Tenant, own: &Tenant) -> (Method, String, V
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn neither_sees_anything_of_the_other() {
+async fn no_tenant_gets_data_of_another() {
     let world = World::with(Setup { config: config(), library: false }).await;
     let ops = world.key(&Scope::ALL, "default");
     let mut tenants = vec![];
     for (name, word) in [("left", "Quillon"), ("right", "Zephrane")] {
         let body = json!({"name": name});
-        let made = world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&ops).json(&body);
-        assert_eq!(made.send().await.unwrap().status(), 201);
+        let created =
+            world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&ops).json(&body);
+        assert_eq!(created.send().await.unwrap().status(), 201);
         let key = world.key(&[Scope::Ask, Scope::Write], name);
         tenants.push(Tenant { key, word, foreign: vec![] });
     }
@@ -131,8 +132,8 @@ async fn neither_sees_anything_of_the_other() {
             for _ in 0..60 {
                 let at = random.below(2);
                 let (own, other) = (&tenants[at], &tenants[1 - at]);
-                let (method, path, body) = some(&mut random, other, own);
-                let asked = body.to_string().contains(other.word);
+                let (method, path, body) = random_request(&mut random, other, own);
+                let sent = body.to_string().contains(other.word);
                 let request = world
                     .request(method.clone(), &path)
                     .bearer_auth(&own.key)
@@ -142,17 +143,17 @@ async fn neither_sees_anything_of_the_other() {
                 let response = request.send().await.unwrap();
                 assert!(response.status().as_u16() < 500, "{method} {path}");
                 let text = response.text().await.unwrap();
-                // A question may be said back; what is known about it may not.
-                let told = text.contains(&format!("{} Roe", other.word))
-                    || (!asked && text.contains(other.word) && !path.contains("traces"));
-                assert!(!told, "{method} {path} {body}: {text}");
+                // A question may be repeated; knowledge about it must not be revealed.
+                let leaked = text.contains(&format!("{} Roe", other.word))
+                    || (!sent && text.contains(other.word) && !path.contains("traces"));
+                assert!(!leaked, "{method} {path} {body}: {text}");
             }
         })
     });
     for done in futures::future::join_all(traffic).await {
         done.unwrap();
     }
-    // Both are there as they were, and one that is removed is gone.
+    // A removed workspace is gone, and the other one is unaffected.
     let removed = world.request(Method::DELETE, "/api/v1/workspaces/left").bearer_auth(&ops);
     assert_eq!(removed.send().await.unwrap().status(), 204);
     let left = world.request(Method::GET, "/api/v1/documents").bearer_auth(&tenants[0].key);

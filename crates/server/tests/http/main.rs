@@ -1,4 +1,4 @@
-//! A real server on a free port, with a small base, the offline model and words only.
+//! A real server on a free port, with a small base, the offline model and lexical search only.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod access;
 mod asking;
@@ -11,4 +11,5 @@ mod problems;
 mod reading;
 mod security;
 mod stopping;
+mod types;
 mod world;

@@ -24,7 +24,7 @@ async fn messages(response: Response) -> Vec<Value> {
     match serde_json::from_str(&text) {
         Ok(one) => vec![one],
         Err(_) => {
-            events(&text).into_iter().map(|(_, data)| data).filter(Value::is_object).collect()
+            events(&text).into_iter().map(|event| event.data).filter(Value::is_object).collect()
         }
     }
 }
@@ -36,7 +36,7 @@ async fn tool(world: &World, name: &str, arguments: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_tools_are_listed_and_each_does_what_it_says() {
+async fn all_tools_are_listed_and_work() {
     let world = World::start().await;
     let begun = call(
         &world,
@@ -75,7 +75,7 @@ async fn the_tools_are_listed_and_each_does_what_it_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_hop_is_told_before_the_answer() {
+async fn every_step_is_reported_before_the_answer() {
     let world = World::start().await;
     let params = json!({
         "name": "ask",
@@ -100,7 +100,7 @@ async fn every_hop_is_told_before_the_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tool_that_cannot_do_it_says_why() {
+async fn a_failing_tool_explains_why() {
     let world = World::start().await;
     for (name, arguments) in [
         ("ask", json!({"question": " "})),

@@ -47,13 +47,14 @@ async fn a_completion_has_marks_annotations_and_usage() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_of_chunks_makes_the_same_reply() {
+async fn streamed_chunks_add_up_to_the_same_reply() {
     let world = World::start().await;
     let whole = world.post_json("/v1/chat/completions", &chat(false)).await;
     let streamed = world.post("/v1/chat/completions", &chat(true)).await.text().await.unwrap();
-    let told = events(&streamed);
-    assert_eq!(told.last().unwrap().1, json!("[DONE]"));
-    let chunks: Vec<&Value> = told[..told.len() - 1].iter().map(|(_, chunk)| chunk).collect();
+    let events = events(&streamed);
+    let (last, chunks) = events.split_last().unwrap();
+    assert_eq!(last.data, json!("[DONE]"));
+    let chunks: Vec<&Value> = chunks.iter().map(|event| &event.data).collect();
     assert!(chunks.iter().all(|chunk| chunk["object"] == "chat.completion.chunk"));
     let text: String = chunks
         .iter()
@@ -65,7 +66,7 @@ async fn a_stream_of_chunks_makes_the_same_reply() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn vectors_are_those_of_the_embedder_in_both_encodings() {
+async fn embeddings_come_from_the_embedder_in_both_encodings() {
     let double = Double::start(Behaviour { dim: 4, ..Behaviour::default() });
     let mut config = config();
     config.embedder = serde_json::from_value(json!({
@@ -90,7 +91,7 @@ async fn vectors_are_those_of_the_embedder_in_both_encodings() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_usable_strategy_is_a_model_and_errors_have_their_shape() {
+async fn every_usable_strategy_is_a_model_and_errors_have_openai_s_form() {
     let world = World::start().await;
     let models = world.get_json("/v1/models").await;
     let models = models["data"].as_array().unwrap().clone();

@@ -1,4 +1,4 @@
-//! Whatever is wrong with a request is told in one shape.
+//! All errors have the same form.
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ async fn every_error_is_a_problem_with_the_request_s_id() {
     let json = "application/json";
     let ask = "/api/v1/ask";
     let long = "x".repeat(2_000_000);
-    let wrong: &[(Method, &str, &str, &str, u16)] = &[
+    let invalid: &[(Method, &str, &str, &str, u16)] = &[
         (Method::GET, "/api/v1/nothing", "", "", 404),
         (Method::GET, "/api/v1/documents/nothing", "", "", 404),
         (Method::GET, "/api/v1/nodes/c-0000000000000000", "", "", 404),
@@ -43,7 +43,7 @@ async fn every_error_is_a_problem_with_the_request_s_id() {
         (Method::PUT, "/api/v1/prompts/naive/answer", json, r#"{"text": "{{ nothing }}"}"#, 422),
         (Method::POST, "/api/v1/models/none/test", "", "", 404),
     ];
-    for (method, path, kind, body, status) in wrong {
+    for (method, path, kind, body, status) in invalid {
         let mut request = world.request(method.clone(), path).header("x-request-id", "test-1");
         if !kind.is_empty() {
             request = request.header("content-type", *kind).body((*body).to_owned());
@@ -59,10 +59,10 @@ async fn every_error_is_a_problem_with_the_request_s_id() {
         for key in ["type", "title", "detail"] {
             assert!(!problem[key].as_str().unwrap().is_empty(), "{case}: {problem}");
         }
-        let said = problem.to_string();
-        assert!(!said.contains(world.dir.path().to_str().unwrap()), "{case}: {said}");
+        let text = problem.to_string();
+        assert!(!text.contains(world.dir.path().to_str().unwrap()), "{case}: {text}");
     }
-    // It still answers, with the prompt as it was.
+    // It still answers, with the unchanged prompt.
     assert!(world.post("/api/v1/ask", &question()).await.status().is_success());
     world.stop().await;
 }

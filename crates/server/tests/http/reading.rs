@@ -1,11 +1,11 @@
-//! What is there to look at: strategies, search, nodes, tables, prompts, models, the page.
+//! Everything that can be read: strategies, search, nodes, tables, prompts, models, the web UI.
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::world::{Setup, World, config, good};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_base_is_searched_walked_and_counted() {
+async fn the_base_can_be_searched_browsed_and_queried() {
     let world = World::start().await;
     let found = world.post_json("/api/v1/search", &json!({"text": "lighthouse", "limit": 3})).await;
     let hit = &found["hits"][0];
@@ -26,23 +26,23 @@ async fn the_base_is_searched_walked_and_counted() {
     let table = world.get_json(&format!("/api/v1/tables/{name}?limit=1&offset=1")).await;
     assert_eq!((&table["rows"], &table["data"]), (&json!(2), &json!([["Skell", 33]])));
     let sql = format!("SELECT sum(height) AS all_of_it FROM {name}");
-    let computed = world.post_json("/api/v1/sql", &json!({"sql": sql})).await;
-    assert_eq!(computed["rows"], json!([[74]]));
-    assert_eq!(computed["documents"], json!(["towers.csv"]));
+    let result = world.post_json("/api/v1/sql", &json!({"sql": sql})).await;
+    assert_eq!(result["rows"][0]["values"], json!([74]));
+    assert_eq!(result["documents"], json!(["towers.csv"]));
     world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_server_says_what_it_can_do() {
+async fn the_server_describes_itself() {
     let world = World::start().await;
     let health = world.get_json("/api/v1/health").await;
     assert_eq!(health["status"], "ok");
     let strategies = world.get_json("/api/v1/strategies").await;
     let strategies = strategies.as_array().unwrap().clone();
     assert_eq!(strategies.len(), halma_engine::strategies().len());
-    let usual: Vec<&Value> = strategies.iter().filter(|s| s["default"] == true).collect();
-    assert_eq!((usual.len(), &usual[0]["name"]), (1, &json!("naive")));
-    assert!(usual[0]["settings"].as_object().is_some_and(|settings| !settings.is_empty()));
+    let default: Vec<&Value> = strategies.iter().filter(|s| s["default"] == true).collect();
+    assert_eq!((default.len(), &default[0]["name"]), (1, &json!("naive")));
+    assert!(default[0]["settings"].as_object().is_some_and(|settings| !settings.is_empty()));
     assert!(strategies.iter().any(|s| s["unmet"].is_string()));
     let models = world.get_json("/api/v1/models").await;
     assert_eq!(
@@ -61,7 +61,7 @@ async fn the_server_says_what_it_can_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_prompt_is_changed_used_and_changed_back() {
+async fn a_prompt_can_be_replaced_and_restored() {
     let world = World::start().await;
     let path = "/api/v1/prompts/naive/answer";
     let shipped = world.get_json(path).await;
@@ -75,15 +75,16 @@ async fn a_prompt_is_changed_used_and_changed_back() {
     let answered = world.post_json("/api/v1/ask", &ask).await;
     let trace = format!("/api/v1/traces/{}", answered["id"].as_str().unwrap());
     for _ in 0..100 {
-        let kept = world.get(&trace).await;
-        if kept.status() == 200 {
-            let kept = good(kept).await.to_string();
-            assert!(kept.contains("in a whisper") && kept.contains(put["hash"].as_str().unwrap()));
+        let stored = world.get(&trace).await;
+        if stored.status() == 200 {
+            let stored = good(stored).await.to_string();
+            let hash = put["hash"].as_str().unwrap();
+            assert!(stored.contains("in a whisper") && stored.contains(hash));
             break;
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    // It is in the base's own folder, and there after a restart.
+    // It is stored in the base's folder and survives a restart.
     let dir = world.stop().await;
     let mut config = config();
     config.prompts_dir = Some(halma_server::prompts_dir(None, dir.path()));
@@ -124,7 +125,7 @@ async fn an_evaluation_is_listed_compared_and_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_is_there_for_every_path_of_its_own() {
+async fn the_web_ui_is_served_for_every_path_of_its_own() {
     let world = World::start().await;
     for path in ["/", "/library", "/runs/abc"] {
         let page = world.get(path).await;

@@ -1,4 +1,4 @@
-//! Requests that mean no good.
+//! Malicious requests.
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 
@@ -10,13 +10,13 @@ use crate::world::{Setup, World, config, question};
 fn raw(world: &World, sent: &[u8]) -> std::net::TcpStream {
     let mut stream = std::net::TcpStream::connect(world.url.trim_start_matches("http://")).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    // The server may hang up in the middle.
+    // The server may close the connection early.
     let _ = stream.write_all(sent);
     stream
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_that_is_not_ours_and_a_page_of_another_site_are_refused() {
+async fn unknown_hosts_and_pages_of_other_sites_are_refused() {
     let mut config = config();
     config.serve.hosts = vec!["halma.example".into()];
     let world = World::with(Setup { config, library: true }).await;
@@ -36,7 +36,7 @@ async fn a_name_that_is_not_ours_and_a_page_of_another_site_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn origins_of_the_configuration_may_call() {
+async fn configured_origins_are_allowed() {
     let mut config = config();
     config.serve.cors_origins = vec!["https://chat.example".into()];
     let world = World::with(Setup { config, library: true }).await;
@@ -54,7 +54,7 @@ async fn origins_of_the_configuration_may_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_response_is_protected() {
+async fn every_response_has_security_headers() {
     let world = World::start().await;
     for path in ["/", "/api/v1/health", "/api/v1/nothing", "/api/docs", "/v1/models"] {
         let headers = world.get(path).await.headers().clone();
@@ -72,7 +72,7 @@ async fn every_response_is_protected() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn heads_that_are_huge_or_slow_do_not_hold_the_server() {
+async fn huge_or_slow_headers_do_not_block_the_server() {
     let mut config = config();
     config.serve.header_seconds = 0.5;
     let world = World::with(Setup { config, library: true }).await;
@@ -89,19 +89,19 @@ async fn heads_that_are_huge_or_slow_do_not_hold_the_server() {
         let answer = String::from_utf8_lossy(&answer).into_owned();
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
     }
-    let began = Instant::now();
+    let started = Instant::now();
     let mut slow: Vec<_> =
         (0..50).map(|_| raw(&world, b"GET /api/v1/health HTTP/1.1\r\nhost: lo")).collect();
-    // Others are served meanwhile.
+    // Other clients are served meanwhile.
     assert!(world.get("/api/v1/health").await.status().is_success());
     let closed = tokio::task::spawn_blocking(move || slow.iter_mut().all(is_closed));
     assert!(closed.await.unwrap());
-    assert!(began.elapsed() < Duration::from_secs(15));
+    assert!(started.elapsed() < Duration::from_secs(15));
     world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_calls_too_often_is_told_to_wait() {
+async fn a_key_that_sends_too_many_requests_has_to_wait() {
     let mut config = config();
     config.serve.requests_per_minute = 3;
     let world = World::with(Setup { config, library: false }).await;
@@ -119,7 +119,7 @@ async fn a_key_that_calls_too_often_is_told_to_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_that_others_can_reach_needs_keys() {
+async fn a_public_address_requires_keys() {
     use std::collections::BTreeMap;
 
     use halma_engine::{Engine, Loaded};
@@ -140,7 +140,7 @@ async fn an_address_that_others_can_reach_needs_keys() {
         let got = Server::bind(options).await;
         assert_eq!(got.is_ok(), bound, "{keys} {insecure}");
         if let Err(e) = got {
-            assert!(e.to_string().contains("no keys"), "{e}");
+            assert!(e.to_string().contains("no API keys"), "{e}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A server that is told to stop finishes what it has begun.
+//! A server that is told to stop finishes what it has started.
 use std::time::Duration;
 
 use halma_engine::ModelConfig;
@@ -6,7 +6,7 @@ use halma_testkit::double::{Behaviour, Double};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::world::{Setup, World, config, events, question, until};
+use crate::world::{Setup, StreamEvent, World, config, events, question, until};
 
 fn setup(double: &Double, drain_seconds: f64) -> Setup {
     let mut config = config();
@@ -25,7 +25,7 @@ fn answering(seconds: u64) -> Double {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_running_answer_is_finished_and_nothing_new_is_taken() {
+async fn a_running_answer_is_finished_and_new_connections_are_refused() {
     let double = answering(1);
     let mut world = World::with(setup(&double, 20.0)).await;
     let request = world.request(Method::POST, "/api/v1/ask").json(&question());
@@ -41,7 +41,7 @@ async fn a_running_answer_is_finished_and_nothing_new_is_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_takes_too_long_is_ended_and_told_so() {
+async fn an_answer_that_takes_too_long_ends_with_an_error() {
     let double = answering(60);
     let mut world = World::with(setup(&double, 0.3)).await;
     let mut ask = question();
@@ -50,8 +50,8 @@ async fn what_takes_too_long_is_ended_and_told_so() {
     let asking = tokio::spawn(async move { request.send().await.unwrap().text().await.unwrap() });
     until("a call to the model", || double.in_flight() == 1).await;
     world.tell_to_stop();
-    let told = events(&asking.await.unwrap());
-    let (name, problem) = told.last().unwrap();
+    let events = events(&asking.await.unwrap());
+    let StreamEvent { name, data: problem } = events.last().unwrap();
     assert_eq!((name.as_str(), &problem["status"]), ("error", &json!(503)));
     world.ended().await;
     until("the end of the call", || double.in_flight() == 0).await;

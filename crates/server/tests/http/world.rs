@@ -1,4 +1,4 @@
-//! The server under test and what the tests say to it.
+//! The server under test and a client for it.
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// What every base of these tests holds.
+/// The documents of every base of these tests.
 const LIBRARY: &[(&str, &str)] = &[
     (
         "orrin.md",
@@ -30,7 +30,7 @@ pub(crate) struct World {
     running: JoinHandle<()>,
 }
 
-/// What a world is made with.
+/// How a world is set up.
 pub(crate) struct Setup {
     pub(crate) config: Config,
     pub(crate) library: bool,
@@ -51,14 +51,15 @@ pub(crate) fn config() -> Config {
     config
 }
 
-/// A base that was just served is let go of when the last task that keeps a trace has ended.
-async fn opened(config: &Config, dir: &Path) -> Engine {
+/// Opens a base that may have been served a moment ago: it is released when the last task that stores a
+/// trace has ended.
+async fn open(config: &Config, dir: &Path) -> Engine {
     for _ in 0..200 {
         match Engine::create_or_open(config.clone(), dir) {
             Err(EngineError::Kb(KbError::OpenTwice { .. })) => {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
-            opened => return opened.unwrap(),
+            result => return result.unwrap(),
         }
     }
     panic!("the base is still open");
@@ -74,9 +75,9 @@ impl World {
         Self::over(dir, setup).await
     }
 
-    /// Over a folder that is there already.
+    /// On an existing folder.
     pub(crate) async fn over(dir: TempDir, setup: Setup) -> Self {
-        let engine = opened(&setup.config, dir.path()).await;
+        let engine = open(&setup.config, dir.path()).await;
         if setup.library {
             let files = engine.originals().dir().to_owned();
             for (name, text) in LIBRARY {
@@ -84,8 +85,8 @@ impl World {
                 std::fs::create_dir_all(path.parent().unwrap()).unwrap();
                 std::fs::write(path, text).unwrap();
             }
-            let nobody = std::sync::Arc::new(|_| ());
-            engine.index(&[files], &IndexOptions::default(), nobody).await.unwrap();
+            let no_progress = std::sync::Arc::new(|_| ());
+            engine.index(&[files], &IndexOptions::default(), no_progress).await.unwrap();
         }
         let loaded = Loaded { config: setup.config, origins: BTreeMap::new(), file: None };
         let options = ServeOptions {
@@ -129,8 +130,8 @@ impl World {
         good(request.header("content-type", kind).body(body).send().await.unwrap()).await
     }
 
-    /// Waits until a build is over; says what became of it.
-    pub(crate) async fn built(&self, id: &str) -> Value {
+    /// Waits until a build has ended and returns its status.
+    pub(crate) async fn wait_for_build(&self, id: &str) -> Value {
         for _ in 0..400 {
             let build = self.get_json(&format!("/api/v1/builds/{id}")).await;
             if build["state"] != "running" {
@@ -145,7 +146,7 @@ impl World {
         key(self.dir.path(), scopes, workspace)
     }
 
-    /// Tells the server to stop and returns when it has.
+    /// Tells the server to stop and returns when it has stopped.
     pub(crate) async fn stop(mut self) -> TempDir {
         drop(self.stop.take());
         (&mut self.running).await.unwrap();
@@ -174,7 +175,7 @@ pub(crate) fn new_key(scopes: &[Scope], workspace: &str) -> NewKey {
 }
 
 pub(crate) fn key(dir: &Path, scopes: &[Scope], workspace: &str) -> String {
-    KeyFile::of(dir).create(new_key(scopes, workspace)).unwrap().1
+    KeyFile::for_base(dir).create(new_key(scopes, workspace)).unwrap().1
 }
 
 /// The JSON of a response that succeeded.
@@ -201,11 +202,14 @@ pub(crate) fn form(files: &[(&str, &[u8])]) -> (String, Vec<u8>) {
     ("multipart/form-data; boundary=edge".into(), body)
 }
 
-/// An event of a stream: its name and its data.
-pub(crate) type Told = (String, Value);
+/// An event of a stream.
+pub(crate) struct StreamEvent {
+    pub(crate) name: String,
+    pub(crate) data: Value,
+}
 
 /// The events of a whole stream.
-pub(crate) fn events(text: &str) -> Vec<Told> {
+pub(crate) fn events(text: &str) -> Vec<StreamEvent> {
     let blocks = text.split("\n\n").filter(|block| block.contains("data:"));
     blocks
         .map(|block| {
@@ -218,7 +222,8 @@ pub(crate) fn events(text: &str) -> Vec<Told> {
                     .to_owned()
             };
             let data = field("data:");
-            (field("event:"), serde_json::from_str(&data).unwrap_or(Value::String(data)))
+            let data = serde_json::from_str(&data).unwrap_or(Value::String(data));
+            StreamEvent { name: field("event:"), data }
         })
         .collect()
 }
@@ -227,13 +232,13 @@ pub(crate) fn question() -> Value {
     json!({"question": "In which year was Orrin Light first lit?"})
 }
 
-/// Looks again and again until it holds.
-pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
+/// Waits until the condition holds.
+pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
     for _ in 0..400 {
-        if holds() {
+        if condition() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
-    panic!("it never happens: {what}");
+    panic!("timed out waiting for {what}");
 }

@@ -1,12 +1,12 @@
-// What a run looks like on the wire, in the shapes of the trace; every text here is made up.
+// Made-up runs in the format of traces.
 import { citation, nodes } from "./world.mjs";
 
 const hit = (id, score) => {
   const { title, text } = nodes.find((n) => n.id === id);
   return { id, title, text, score };
 };
-const began = (span, parent, name) => ({ event: "span_started", span, parent, name });
-const asked = (span, prompt, role, reply, more = {}) => ({
+const spanStarted = (span, parent, name) => ({ event: "span_started", span, parent, name });
+const modelCalled = (span, prompt, role, reply, more = {}) => ({
   event: "model_called", span, prompt, hash: "5f2a91c07be34d18", role, model: "mock-small", attempt: 1,
   messages: [
     { role: "system", text: "You take a question apart. Reply with JSON." },
@@ -17,30 +17,30 @@ const asked = (span, prompt, role, reply, more = {}) => ({
 });
 const searched = (span, layer, query, ids, elapsed_ms = 9) =>
   ({ event: "searched", span, layer, mode: "hybrid", query, hits: ids.map((id, i) => hit(id, 0.83 - i * 0.09)), elapsed_ms });
-const noted = (span, note) => ({ event: "note", span, note });
+const note = (span, text) => ({ event: "note", span, note: text });
 
-const found = (question) => [
-  began(1, 0, "hop 1"),
-  asked(1, "kar3/propose", "proposer", { thinking: "The tower first.", sub_questions: ["Who was the architect of the Varn lighthouse?"] }, { question }),
+const answered = (question) => [
+  spanStarted(1, 0, "hop 1"),
+  modelCalled(1, "kar3/propose", "proposer", { thinking: "The tower first.", sub_questions: ["Who was the architect of the Varn lighthouse?"] }, { question }),
   searched(1, "atom", "Who was the architect of the Varn lighthouse?", ["a1", "a2"]),
-  asked(1, "kar3/select", "selector", "One of them, I think", { status: { malformed: "no JSON object in the reply" }, question }),
-  asked(1, "kar3/select", "selector", { question_idx: 1 }, { attempt: 2, question, elapsed_ms: 380 }),
-  noted(1, "reads “Varn lighthouse” for: Who was the architect of the Varn lighthouse?"),
-  began(2, 0, "hop 2"),
-  asked(2, "kar3/propose", "proposer", { sub_questions: ["In which country was Ilse Thorn born?", "Where did Ilse Thorn grow up?"] }, { question }),
+  modelCalled(1, "kar3/select", "selector", "One of them, I think", { status: { malformed: "no JSON object in the reply" }, question }),
+  modelCalled(1, "kar3/select", "selector", { question_idx: 1 }, { attempt: 2, question, elapsed_ms: 380 }),
+  note(1, "reads “Varn lighthouse” for: Who was the architect of the Varn lighthouse?"),
+  spanStarted(2, 0, "hop 2"),
+  modelCalled(2, "kar3/propose", "proposer", { sub_questions: ["In which country was Ilse Thorn born?", "Where did Ilse Thorn grow up?"] }, { question }),
   searched(2, "atom", "In which country was Ilse Thorn born?", ["a4", "a5"]),
   searched(2, "atom", "Where did Ilse Thorn grow up?", ["a4"], 6),
-  asked(2, "kar3/select", "selector", { question_idx: 1 }, { cached: true, usd: 0, question, elapsed_ms: 1 }),
-  noted(2, "reads “Ilse Thorn” for: In which country was Ilse Thorn born?"),
-  began(3, 0, "hop 3"),
-  asked(3, "kar3/propose", "proposer", { sub_questions: [] }, { question, elapsed_ms: 450 }),
-  noted(3, "enough is known"),
-  asked(0, "kar3/answer", "reader", { answer: "Norway", rationale: "The notes name both." }, { question, elapsed_ms: 910, usd: 0.0007 }),
+  modelCalled(2, "kar3/select", "selector", { question_idx: 1 }, { cached: true, usd: 0, question, elapsed_ms: 1 }),
+  note(2, "reads “Ilse Thorn” for: In which country was Ilse Thorn born?"),
+  spanStarted(3, 0, "hop 3"),
+  modelCalled(3, "kar3/propose", "proposer", { sub_questions: [] }, { question, elapsed_ms: 450 }),
+  note(3, "enough information"),
+  modelCalled(0, "kar3/answer", "reader", { answer: "Norway", rationale: "The notes name both." }, { question, elapsed_ms: 910, usd: 0.0007 }),
 ];
 
 const plays = {
-  found: (question) => ({
-    events: found(question),
+  answered: (question) => ({
+    events: answered(question),
     answer: {
       text: "**Norway.** The architect of the Varn lighthouse was Ilse Thorn [1], who was born in Haldvik, Norway [2]. The railing is still to be renewed [3].",
       reason: "The note on the tower names its architect; the note on her says where she was born.",
@@ -49,23 +49,23 @@ const plays = {
   }),
   none: (question) => ({
     events: [
-      began(1, 0, "hop 1"), asked(1, "kar3/propose", "proposer", { sub_questions: [question] }, { question }),
-      searched(1, "atom", question, []), noted(1, "nothing is near the proposals: searching with the question"),
-      searched(1, "chunk", question, []), asked(0, "kar3/answer", "reader", { answer: "" }, { question }),
+      spanStarted(1, 0, "hop 1"), modelCalled(1, "kar3/propose", "proposer", { sub_questions: [question] }, { question }),
+      searched(1, "atom", question, []), note(1, "no proposal has a near atom: searching with the question"),
+      searched(1, "chunk", question, []), modelCalled(0, "kar3/answer", "reader", { answer: "" }, { question }),
     ],
     answer: { text: "", reason: "No passage is near enough to the question.", citations: [], abstained: true, confidence: null, partial: false },
   }),
   partial: (question) => ({
-    events: [...found(question).slice(0, 9), { event: "budget_exhausted", span: 2, limit: "calls" }, asked(0, "kar3/answer", "reader", { answer: "Ilse Thorn" }, { question })],
+    events: [...answered(question).slice(0, 9), { event: "budget_exhausted", span: 2, limit: "calls" }, modelCalled(0, "kar3/answer", "reader", { answer: "Ilse Thorn" }, { question })],
     answer: { text: "Ilse Thorn", reason: "", citations: [citation("d1c1")], abstained: false, confidence: null, partial: true },
   }),
   side: (question) => ({
     events: [
-      began(1, 0, "plan"), asked(1, "prob_tree/tree", "planner", { tree: ["architect", "birth"] }, { question }),
-      began(2, 1, "Who was the architect?"), began(3, 1, "Where was the architect born?"),
+      spanStarted(1, 0, "plan"), modelCalled(1, "prob_tree/tree", "planner", { tree: ["architect", "birth"] }, { question }),
+      spanStarted(2, 1, "Who was the architect?"), spanStarted(3, 1, "Where was the architect born?"),
       searched(2, "chunk", "architect of the Varn lighthouse", ["d1c1", "d4c1"], 12), searched(3, "chunk", "born architect lighthouse", ["d2c1"], 14),
-      asked(2, "prob_tree/open", "reader", { answer: "Ilse Thorn" }, { question }), asked(3, "prob_tree/open", "reader", { answer: "Norway" }, { question, elapsed_ms: 730 }),
-      asked(0, "prob_tree/closed", "reader", { answer: "Norway" }, { question }),
+      modelCalled(2, "prob_tree/open", "reader", { answer: "Ilse Thorn" }, { question }), modelCalled(3, "prob_tree/open", "reader", { answer: "Norway" }, { question, elapsed_ms: 730 }),
+      modelCalled(0, "prob_tree/closed", "reader", { answer: "Norway" }, { question }),
     ],
     answer: { text: "Norway", reason: "Both branches agree.", citations: [citation("d2c1")], abstained: false, confidence: 0.7, partial: false },
   }),
@@ -74,7 +74,7 @@ const plays = {
 export function play(question, strategy, budget) {
   if (/unknown|nothing/i.test(question)) return plays.none(question);
   if (budget?.calls || /budget/i.test(question)) return plays.partial(question);
-  return (strategy === "prob_tree" ? plays.side : plays.found)(question);
+  return (strategy === "prob_tree" ? plays.side : plays.answered)(question);
 }
 
 export function total(events) {

@@ -1,4 +1,4 @@
-// The interface under /api/v1, as far as the page calls it.
+// The part of the API under /api/v1 that the web UI calls.
 import { compare, line as evaluation, report } from "./evaluation.mjs";
 import { play, total } from "./plays.mjs";
 import * as world from "./world.mjs";
@@ -7,25 +7,25 @@ const SPEED = Number(process.env.MOCK_MS ?? 260);
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 const state = { documents: [...world.documents], uploads: [], builds: [], traces: [], keys: [], next: 1 };
 const prompts = ["kar3/propose", "kar3/select", "kar3/answer", "naive/answer"].map((name) => ({
-  name, task: "takes a question apart", role: name.split("/")[1] === "answer" ? "reader" : "proposer", hash: "5f2a91c0", changed: false, variables: ["atoms", "question"],
-  text: `---\nmax_tokens: 512\n---\n## system\nYou take a question apart.\n## user\n{% for atom in atoms %}{{ loop.index }}. {{ atom.text }}\n{% endfor %}\nQuestion: {{ question.text }}\n`,
+  name, task: "propose", role: name.split("/")[1] === "answer" ? "reader" : "proposer", hash: "5f2a91c0", changed: false, variables: ["atoms", "question"],
+  text: `---\nmax_tokens: 512\n---\n## system\nYou decompose a question.\n## user\n{% for atom in atoms %}{{ loop.index }}. {{ atom.text }}\n{% endfor %}\nQuestion: {{ question.text }}\n`,
 }));
 for (const prompt of prompts) prompt.shipped_text = prompt.text;
 
 const strategies = [
-  ["auto", "tells what kind of question it is, starts at the cheapest level and goes up", 7.4, 7761, true],
-  ["kar3", "collects one chunk a hop: proposes sub-questions, searches the atoms, selects one", 10.8, 8430],
-  ["naive", "searches once and reads", 1, 2621], ["ircot", "thinks aloud and searches with each thought", 4.2, 6806],
-  ["dec", "takes the question apart first, then answers part by part", 5.2, 1724], ["graph_local", "reads the neighbourhood of the entities it names", 1, 2031],
-].map(([name, summary, calls, tokens, usual]) => ({
-  name, summary, paper: "A paper, 2025", needs: [], default: Boolean(usual), cost: { calls, tokens }, settings: { hops: 5, atoms: 16, rerank: false },
+  ["auto", "classifies the question, starts at the cheapest level and escalates", 7.4, 7761, true],
+  ["kar3", "collects one chunk per hop: proposes sub-questions, searches the atoms, selects one", 10.8, 8430],
+  ["naive", "searches once and reads", 1, 2621], ["ircot", "alternates reasoning and search", 4.2, 6806],
+  ["dec", "decomposes the question first, then answers each part", 5.2, 1724], ["graph_local", "reads the neighbourhood of the entities in the question", 1, 2031],
+].map(([name, summary, calls, tokens, isDefault]) => ({
+  name, summary, paper: "A paper, 2025", needs: [], default: Boolean(isDefault), cost: { calls, tokens }, settings: { hops: 5, atoms: 16, rerank: false },
 }));
 strategies.push({ name: "prob_tree", summary: "weighs the branches of a tree of questions", paper: "A paper, 2023", needs: ["log-probabilities of the model for `reader`"], default: false, settings: {} });
-strategies.push({ name: "rerank_only", summary: "an example of what cannot be used", paper: "", needs: ["a reranker"], unmet: "no reranker is configured", default: false });
+strategies.push({ name: "rerank_only", summary: "an example of an unavailable strategy", paper: "", needs: ["a reranker"], unmet: "no reranker is configured", default: false, settings: {} });
 
-const shown = ({ text, ...document }) => document;
+const line = ({ text, ...document }) => ({ title: document.name, ...document });
 const doc = (id) => state.documents.find((d) => d.id === id || d.name === id);
-const whole = (of) => of && {
+const detail = (of) => of && {
   id: of.id, names: [of.name], title: of.text.split("\n")[0].replace(/^#+ /, ""), format: of.format, bytes: of.bytes, length: Array.from(of.text).length,
   url: null, date: "2019-05-03", author: null, language: "en", warnings: [], counts: { chunk: of.chunks, atom: of.atoms, entity: 4, fact: 3 }, sections: [], original: true,
 };
@@ -33,7 +33,7 @@ const hits = (text, layer, limit) => {
   const words = text.toLowerCase().split(/\W+/).filter((w) => w.length > 2);
   const held = world.nodes.filter((n) => !layer || n.layer === layer);
   const score = (n) => words.filter((w) => n.text.toLowerCase().includes(w)).length / (words.length || 1);
-  return held.map((n) => ({ ...n, score: score(n), parts: [{ name: "words", score: score(n), through: words[0] }] })).filter((n) => n.score > 0).sort((a, b) => b.score - a.score).slice(0, limit ?? 20);
+  return held.map((n) => ({ ...n, score: score(n), parts: [{ name: "bm25", score: score(n), through: words[0] }] })).filter((n) => n.score > 0).sort((a, b) => b.score - a.score).slice(0, limit ?? 20);
 };
 
 async function body(request) {
@@ -72,8 +72,8 @@ async function ask(request, response) {
   const usage = total(events);
   const elapsed_ms = events.reduce((sum, e) => sum + (e.elapsed_ms ?? 0), 0);
   const hops = new Set(events.filter((e) => e.event === "searched").map((e) => e.span)).size;
-  state.traces.unshift({ id, question, strategy: used, at: new Date().toISOString(), answer, usage, hops, elapsed_ms, trace: events });
-  send("answer", { id, answer, strategy: used, usage, hops, elapsed_ms });
+  state.traces.unshift({ id, question, strategy: used, at: new Date().toISOString(), answer, abstained: answer.abstained, error: null, key: null, usage, hops, elapsed_ms, trace: events });
+  send("answer", { id, question, answer, strategy: used, usage, hops, elapsed_ms });
   response.end();
 }
 
@@ -83,27 +83,27 @@ async function upload(request) {
   const [refused, kept] = [names.filter((n) => n.endsWith(".exe")), names.filter((n) => !n.endsWith(".exe"))];
   const accepted = kept.map((name) => ({ name, bytes: Math.round(text.length / names.length), upload: `u${state.next++}` }));
   state.uploads.push(...accepted);
-  return { accepted, refused: refused.map((name) => ({ name, reason: "a program, not a document", hint: "Halma reads PDF, DOCX, PPTX, XLSX, CSV, HTML, Markdown, text, e-mail and EPUB." })) };
+  return { accepted, refused: refused.map((name) => ({ name, reason: "it is a program, not a document", hint: "Halma reads PDF, DOCX, PPTX, XLSX, CSV, HTML, Markdown, text, e-mail and EPUB." })) };
 }
 
-function build(uploads) {
-  const made = { id: `b${state.next++}`, state: "running", stage: "reading", done: 0, total: 60, rate_per_s: 6, seconds_left: 10, started: new Date().toISOString() };
-  state.builds.unshift(made);
-  const taken = state.uploads.filter((u) => !uploads?.length || uploads.includes(u.upload));
-  state.uploads = state.uploads.filter((u) => !taken.includes(u));
-  for (const { name, bytes } of taken) state.documents.unshift({ id: `n${state.next++}`, name, bytes, format: name.split(".").pop(), state: "building", chunks: 0, atoms: 0, updated: made.started, text: "New text." });
+function startBuild(uploads) {
+  const build = { id: `b${state.next++}`, state: "running", stage: "reading", done: 0, total: 60, rate_per_s: 6, seconds_left: 10, started: new Date().toISOString() };
+  state.builds.unshift(build);
+  const chosen = state.uploads.filter((u) => !uploads?.length || uploads.includes(u.upload));
+  state.uploads = state.uploads.filter((u) => !chosen.includes(u));
+  for (const { name, bytes } of chosen) state.documents.unshift({ id: `n${state.next++}`, name, bytes, format: name.split(".").pop(), state: "building", chunks: 0, atoms: 0, updated: build.started, text: "New text." });
   const clock = setInterval(() => {
-    if (made.state === "paused") return;
-    if (made.state === "running") made.done = Math.min(made.total, made.done + 2);
-    made.stage = ["reading", "cutting", "atomizing", "embedding"][Math.floor((made.done / made.total) * 3.99)];
-    made.seconds_left = (made.total - made.done) / 6;
-    if (made.done < made.total && made.state === "running") return;
-    if (made.state === "running") made.state = "done";
-    made.finished = new Date().toISOString();
+    if (build.state === "paused") return;
+    if (build.state === "running") build.done = Math.min(build.total, build.done + 2);
+    build.stage = ["reading", "chunking", "atomizing", "embedding"][Math.floor((build.done / build.total) * 3.99)];
+    build.seconds_left = (build.total - build.done) / 6;
+    if (build.done < build.total && build.state === "running") return;
+    if (build.state === "running") build.state = "done";
+    build.finished = new Date().toISOString();
     for (const d of state.documents.filter((one) => one.state === "building")) Object.assign(d, { state: "indexed", chunks: 4, atoms: 9 });
     clearInterval(clock);
   }, 100);
-  return made;
+  return build;
 }
 
 async function watch(response, id) {
@@ -111,11 +111,11 @@ async function watch(response, id) {
   let left = false;
   response.on("close", () => (left = true));
   for (;;) {
-    const made = state.builds.find((b) => b.id === id);
-    if (left || !made) break;
-    const over = made.finished !== undefined;
-    send(over ? "done" : "progress", made);
-    if (over) break;
+    const build = state.builds.find((b) => b.id === id);
+    if (left || !build) break;
+    const ended = build.finished !== undefined;
+    send(ended ? "done" : "progress", build);
+    if (ended) break;
     await sleep(150);
   }
   response.end();
@@ -126,9 +126,9 @@ const part = decodeURIComponent;
 const ROUTES = [
   ["GET", /^\/health$/, () => ({ status: "ok", version: "0.1.0" })],
   ["GET", /^\/me$/, () => ({ workspace: "default", scopes: ["ask", "write", "admin"], keys_required: false, name: null, demo: true })],
-  ["GET", /^\/documents$/, (_, q) => ({ items: state.documents.filter((d) => d.name.includes(q.get("query") ?? "") && (!q.get("state") || d.state === q.get("state"))).slice(0, Number(q.get("limit") ?? 50)).map(shown), next: null })],
+  ["GET", /^\/documents$/, (_, q) => ({ items: state.documents.filter((d) => d.name.includes(q.get("query") ?? "") && (!q.get("state") || d.state === q.get("state"))).slice(0, Number(q.get("limit") ?? 50)).map(line), next: null })],
   ["POST", /^\/documents$/, async (_, __, request) => upload(request)],
-  ["GET", /^\/documents\/([^/]+)$/, ([id]) => whole(doc(id))],
+  ["GET", /^\/documents\/([^/]+)$/, ([id]) => detail(doc(id))],
   ["DELETE", /^\/documents\/([^/]+)$/, ([id]) => {
     state.documents = state.documents.filter((d) => d.id !== id);
     return { removed: { document: 1, chunk: 4, atom: 9 } };
@@ -140,11 +140,11 @@ const ROUTES = [
   }],
   ["GET", /^\/documents\/([^/]+)\/nodes$/, ([id], q) => ({ items: world.nodes.filter((n) => n.document === doc(id)?.name && n.layer === q.get("layer")) })],
   ["POST", /^\/builds\/estimate$/, () => ({ documents: state.uploads.length, chunks: 6 * state.uploads.length, calls: 7 * state.uploads.length, tokens: 4100 * state.uploads.length, usd: 0.0031 * state.uploads.length, seconds: 14, stages: [{ task: "atomize", model: "small", units: 6, calls: 7, prompt_tokens: 3900, completion_tokens: 200, usd: 0.0031, seconds: 14, measured: false }] })],
-  ["POST", /^\/builds$/, async (_, __, request) => build(JSON.parse(await body(request)).uploads)],
+  ["POST", /^\/builds$/, async (_, __, request) => startBuild(JSON.parse(await body(request)).uploads)],
   ["GET", /^\/builds$/, () => ({ items: state.builds })],
   ["GET", /^\/builds\/([^/]+)$/, ([id]) => state.builds.find((b) => b.id === id)],
   ["POST", /^\/builds\/([^/]+)\/(pause|resume|cancel)$/, ([id, what]) => Object.assign(state.builds.find((b) => b.id === id), { state: { pause: "paused", resume: "running", cancel: "cancelled" }[what] })],
-  ["GET", /^\/traces$/, (_, q) => ({ items: state.traces.filter((t) => t.question.toLowerCase().includes((q.get("query") ?? "").toLowerCase()) && (!q.get("strategy") || t.strategy === q.get("strategy"))).map(({ trace, answer, ...rest }) => ({ ...rest, answer: answer.text, abstained: answer.abstained })) })],
+  ["GET", /^\/traces$/, (_, q) => ({ items: state.traces.filter((t) => t.question.toLowerCase().includes((q.get("query") ?? "").toLowerCase()) && (!q.get("strategy") || t.strategy === q.get("strategy"))).map(({ trace, answer, ...head }) => ({ ...head, answer: answer.text, documents: [] })) })],
   ["GET", /^\/traces\/([^/]+)$/, ([id]) => state.traces.find((t) => t.id === id)],
   ["DELETE", /^\/traces\/([^/]+)$/, ([id]) => ((state.traces = state.traces.filter((t) => t.id !== id)), {})],
   ["POST", /^\/search$/, async (_, __, request) => {
@@ -163,7 +163,7 @@ const ROUTES = [
   ["POST", /^\/sql$/, async (_, __, request) => {
     const { sql } = JSON.parse(await body(request));
     if (!/^\s*select/i.test(sql)) throw Object.assign(new Error("only SELECT is allowed"), { status: 400 });
-    return { columns: ["towers", "mean_height"], rows: [[5, 33.4]], documents: ["towers/list.csv"], cut: false };
+    return { columns: ["towers", "mean_height"], rows: [{ values: [5, 33.4], sources: [] }], documents: ["towers/list.csv"], cut: false };
   }],
   ["GET", /^\/strategies$/, () => strategies],
   ["GET", /^\/prompts$/, () => ({ items: prompts.map(({ text, shipped_text, ...line }) => line) })],
@@ -174,7 +174,7 @@ const ROUTES = [
     return Object.assign(prompt, { text: prompt.shipped_text, changed: false });
   }],
   ["GET", /^\/models$/, () => ({ models: [{ name: "offline", url: "", model: "offline", price: { prompt: 0, completion: 0 } }, { name: "small", url: "http://127.0.0.1:11434/v1", model: "mock-small", price: { prompt: 0.15, completion: 0.6 } }], roles: { reader: "small", proposer: "small", judge: "offline" } })],
-  ["POST", /^\/models\/([^/]+)\/test$/, ([name]) => ({ ok: name === "offline", ms: 212, message: name === "offline" ? "It replied as it should." : "Nobody listens at the address." })],
+  ["POST", /^\/models\/([^/]+)\/test$/, ([name]) => ({ ok: name === "offline", ms: 212, message: name === "offline" ? "the model replied" : "the connection was refused" })],
   ["GET", /^\/config$/, () => ({ values: [["ask.budget.calls", 60, "default"], ["ask.budget.usd", 0.5, "halma.toml"], ["kb.path", ".halma", "default"]].map(([key, value, origin]) => ({ key, value, origin })) })],
   ["GET", /^\/usage$/, (_, q) => {
     const groups = { day: ["2026-03-01", "2026-03-02", "2026-03-03"], key: ["front end", "analysts"], strategy: ["auto", "kar3", "naive"] }[q.get("by")] ?? [];
@@ -182,9 +182,9 @@ const ROUTES = [
   }],
   ["GET", /^\/keys$/, () => ({ items: state.keys })],
   ["POST", /^\/keys$/, async (_, __, request) => {
-    const made = { id: `k${state.next++}`, created: new Date().toISOString(), ...JSON.parse(await body(request)) };
-    state.keys.push(made);
-    return { ...made, key: "halma_4kq0made0up0for0looking" };
+    const key = { id: `k${state.next++}`, created: new Date().toISOString(), ...JSON.parse(await body(request)) };
+    state.keys.push(key);
+    return { ...key, key: "halma_4kq0_made0up0for0looking" };
   }],
   ["DELETE", /^\/keys\/([^/]+)$/, ([id]) => ((state.keys = state.keys.filter((k) => k.id !== id)), {})],
   ["GET", /^\/workspaces$/, () => ({ items: [{ name: "default", documents: state.documents.length, created: "2026-01-02T10:00:00Z" }] })],
@@ -204,13 +204,13 @@ export async function answer(request, response, url) {
     for (const [method, pattern, reply] of ROUTES) {
       const match = method === request.method && pattern.exec(path);
       if (!match) continue;
-      const made = await reply(match.slice(1).map(part), url.searchParams, request);
-      if (made === undefined) break;
+      const result = await reply(match.slice(1).map(part), url.searchParams, request);
+      if (result === undefined) break;
       response.writeHead(200, { "content-type": "application/json" });
-      return response.end(JSON.stringify(made));
+      return response.end(JSON.stringify(result));
     }
-    problem(response, 404, "There is no such thing", `nothing is at ${path}`, "See /api/docs.");
+    problem(response, 404, "Not Found", `there is no such path: ${path}`, "See /api/docs.");
   } catch (error) {
-    problem(response, error.status ?? 500, "The mock refused", error.message);
+    problem(response, error.status ?? 500, "The mock failed", error.message);
   }
 }

@@ -1,6 +1,6 @@
-// A stand-in for the server while the page is being made: `npm run mock`, then open the address it
-// prints. It keeps everything in memory, answers from a made-up archive and sends the same rules
-// for content as the server, so that what they forbid shows here.
+// A mock of the server for development: `npm run mock`, then open the address it prints. It stores
+// everything in memory, answers from a made-up archive and sends the same content security policy as
+// the server, so that violations are visible.
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
@@ -33,5 +33,5 @@ const server = createServer(async (request, response) => {
 
 const at = process.argv.indexOf("--port");
 server.listen(at > 0 ? Number(process.argv[at + 1]) : 0, "127.0.0.1", () => {
-  console.log(`Halma (mock) listens on http://127.0.0.1:${server.address().port}`);
+  console.log(`Halma (mock) is listening on http://127.0.0.1:${server.address().port}`);
 });

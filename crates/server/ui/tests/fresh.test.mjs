@@ -1,4 +1,4 @@
-// The committed page is what its source builds to.
+// The committed build is up to date.
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,8 +14,8 @@ const files = (folder) =>
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(folder.length).replace(/^[/\\]/, ""))
     .sort();
 
-test("the committed page is what its source builds to", { timeout: 300_000 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), "halma-page-"));
+test("the committed build is up to date", { timeout: 300_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "halma-ui-"));
   try {
     await build({ root: fileURLToPath(new URL("..", import.meta.url)), logLevel: "error", build: { outDir: folder, emptyOutDir: true } });
     assert.deepEqual(files(PAGE), files(folder), "run `npm run build` and commit crates/server/ui/dist");

@@ -1,4 +1,4 @@
-// Pictures of every page: `node tests/shots.mjs FOLDER [only]`, with HALMA_URL or HALMA_BIN set.
+// Screenshots of every page: `node tests/shots.mjs FOLDER [only]`, with HALMA_URL or HALMA_BIN set.
 import { mkdirSync } from "node:fs";
 import { openBrowser, openPage, startServer } from "./start.mjs";
 
@@ -37,9 +37,9 @@ const SCENES = {
     await page.getByRole("button", { name: /\.pdf/ }).first().click();
     await page.locator(".pdf-text mark").first().waitFor();
   },
-  beside: async (page) => {
+  compare: async (page) => {
     await SCENES.answer(page);
-    await page.getByRole("button", { name: "Ask again another way" }).click();
+    await page.getByRole("button", { name: "Compare strategies" }).click();
     await page.getByRole("button", { name: /^prob_tree/ }).click();
     await page.locator("article[aria-busy=false]").nth(1).waitFor();
   },

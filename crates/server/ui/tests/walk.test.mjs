@@ -1,11 +1,11 @@
-// Walks each page's main path in a browser, against the server that start.mjs finds. The questions
-// come from the library that is there.
+// End-to-end tests of each page in a browser, against the server that start.mjs finds. The questions
+// come from that server's library.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { missing, openBrowser, openPage, startServer } from "./start.mjs";
 
 const why = missing();
-if (why && process.env.HALMA_BROWSER_REQUIRED) throw new Error(`the page cannot be tested: ${why}`);
+if (why && process.env.HALMA_BROWSER_REQUIRED) throw new Error(`the web UI cannot be tested: ${why}`);
 const options = { skip: why ? `not tested: ${why}` : false, timeout: 180_000 };
 
 let server;
@@ -20,7 +20,7 @@ after(async () => {
   await server?.stop();
 });
 
-/** A walk in a page of its own; nothing may go wrong in it unseen. */
+/** A test in its own page; any error in the page fails it. */
 function walk(name, act, how = {}) {
   test(name, options, async () => {
     const { page, wrong, close } = await openPage(browser, server.url, how);
@@ -37,7 +37,7 @@ function walk(name, act, how = {}) {
   });
 }
 const get = async (page, path) => (await page.request.get(`${server.url}/api/v1${path}`)).json();
-const items = (got) => (Array.isArray(got) ? got : got.items);
+const items = (list) => (Array.isArray(list) ? list : list.items);
 
 /** A question that the library can answer: an atom of one of its documents. */
 async function questionOf(page) {
@@ -47,7 +47,7 @@ async function questionOf(page) {
     const question = atoms.map((a) => a.text.trim()).find((text) => text.endsWith("?"));
     if (question) return question;
   }
-  return `What is said in ${documents[0].name}?`;
+  return `What does ${documents[0].name} say?`;
 }
 async function ask(page, question) {
   const box = page.getByLabel("Question", { exact: true });
@@ -56,7 +56,7 @@ async function ask(page, question) {
 }
 const done = (page, at = 0) => page.locator("article[aria-busy=false]").nth(at).waitFor({ timeout: 120_000 });
 
-walk("ask: an answer with its hops, and its source at the quoted place", async (page) => {
+walk("ask: an answer with its hops and its source at the quoted position", async (page) => {
   const question = await questionOf(page);
   await page.goto(server.url);
   await page.getByRole("heading", { name: /one search cannot/ }).waitFor();
@@ -64,31 +64,31 @@ walk("ask: an answer with its hops, and its source at the quoted place", async (
   assert.equal(await page.evaluate(() => document.activeElement.id), "question");
   await ask(page, question);
   await done(page);
-  await page.getByText("How it got there").waitFor();
+  await page.getByText("Steps", { exact: true }).waitFor();
   assert.ok((await page.locator(".tree li").count()) > 0, "the tree shows steps");
   const source = page.locator("section[aria-labelledby^=sources] li button").first();
   await source.click();
   await page.locator("#quoted, .page mark").first().waitFor();
   await page.keyboard.press("Escape");
   await page.locator("aside").waitFor({ state: "detached" });
-  assert.ok(await source.evaluate((e) => e === document.activeElement), "the focus goes back to the source");
+  assert.ok(await source.evaluate((e) => e === document.activeElement), "the focus returns to the source");
   await page.reload();
-  await page.getByText("How it got there").waitFor();
+  await page.getByText("Steps", { exact: true }).waitFor();
 });
 
-walk("ask: again another way, side by side, and further with what was said", async (page) => {
+walk("ask: compare strategies, then a follow-up question with the conversation", async (page) => {
   const question = await questionOf(page);
   await page.goto(server.url);
   await ask(page, question);
   await done(page);
-  await page.getByRole("button", { name: "Ask again another way" }).click();
+  await page.getByRole("button", { name: "Compare strategies" }).click();
   const other = page.locator("dialog button[aria-pressed=false]:not([disabled])").filter({ hasText: "naive" }).first();
   await other.click();
   await done(page, 1);
   assert.equal(await page.locator("article.run").count(), 2);
   const sent = page.waitForRequest((r) => r.url().endsWith("/api/v1/ask"));
   await ask(page, "And when was that?");
-  const answered = (await page.locator("article.run").first().textContent()).includes("do not hold") === false;
+  const answered = (await page.locator("article.run").first().textContent()).includes("do not contain") === false;
   const { history } = (await sent).postDataJSON();
   if (answered) assert.deepEqual(history?.map((t) => t.role), ["user", "assistant"]);
   await done(page, 2);
@@ -104,7 +104,7 @@ walk("ask: a run can be stopped", async (page) => {
 
 const sse = (events) => events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join("");
 const HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>[click](javascript:window.hit=1) [there](https://example.org/x)';
-walk("what documents, models and people write stays text", async (page) => {
+walk("texts of documents, models and users stay text", async (page) => {
   const citation = { node: "n", document: HOSTILE, title: HOSTILE, section: HOSTILE, page: 1, start: 0, end: 5, quote: HOSTILE };
   const usage = { llm_calls: 1, cached_calls: 0, prompt_tokens: 1, completion_tokens: 1, usd: 0 };
   const answer = { text: HOSTILE, reason: HOSTILE, citations: [citation], abstained: false, confidence: null, partial: false };
@@ -129,7 +129,7 @@ walk("what documents, models and people write stays text", async (page) => {
   assert.deepEqual(links, [["https://example.org/x", "noopener noreferrer nofollow"]]);
 });
 
-walk("abstentions, partial answers and refusals are said plainly", async (page) => {
+walk("abstentions, partial answers and refusals are displayed", async (page) => {
   const usage = { llm_calls: 0, cached_calls: 0, prompt_tokens: 0, completion_tokens: 0, usd: 0 };
   const reply = (answer) => sse([["started", { id: "x", strategy: "s" }], ["trace", { event: "budget_exhausted", span: 0, limit: "calls" }], ["answer", { id: "x", strategy: "s", usage, hops: 0, elapsed_ms: 5, answer }]]);
   const answers = [
@@ -143,15 +143,15 @@ walk("abstentions, partial answers and refusals are said plainly", async (page) 
   });
   await page.goto(server.url);
   await ask(page, "one");
-  await page.getByText("The documents do not hold the answer.", { exact: true }).first().waitFor();
+  await page.getByText("The documents do not contain the answer.", { exact: true }).first().waitFor();
   await ask(page, "two");
   await page.getByText("The budget (calls) was spent").waitFor();
-  await page.getByText("No source stands behind this answer").waitFor();
+  await page.getByText("This answer has no source").waitFor();
   await ask(page, "three");
-  for (const said of ["Too many questions", "60 a minute are allowed", "Wait a minute.", "r-1"]) await page.getByText(said).first().waitFor();
+  for (const text of ["Too many questions", "60 a minute are allowed", "Wait a minute.", "r-1"]) await page.getByText(text).first().waitFor();
 });
 
-walk("library: a file in, built, found, and out again", async (page) => {
+walk("library: a file is uploaded, built, found and deleted", async (page) => {
   const name = `walk-${Date.now()}.md`;
   await page.goto(`${server.url}/library`);
   await page.locator("[data-files]").setInputFiles([
@@ -161,14 +161,14 @@ walk("library: a file in, built, found, and out again", async (page) => {
   await page.getByText("1 file refused").waitFor();
   await page.getByRole("heading", { name: /1 file ready/ }).waitFor();
   await page.getByRole("button", { name: "Build", exact: true }).click();
-  await page.getByRole("heading", { name: "Built" }).waitFor({ timeout: 120_000 });
+  await page.getByRole("heading", { name: "Build complete" }).waitFor({ timeout: 120_000 });
   await page.getByPlaceholder("Search by name").fill(name);
   const row = page.getByRole("row", { name: new RegExp(name) });
   await row.getByText("indexed").waitFor();
   await row.getByRole("button", { name: `Delete ${name}` }).click();
-  await page.getByText("everything that was made of it").waitFor();
-  await page.getByRole("button", { name: "Delete for good" }).click();
-  await page.getByRole("status").filter({ hasText: "is deleted" }).waitFor();
+  await page.getByText("everything derived from it").waitFor();
+  await page.getByRole("button", { name: "Delete permanently" }).click();
+  await page.getByRole("status").filter({ hasText: "Deleted" }).waitFor();
   await row.waitFor({ state: "detached" });
 });
 
@@ -207,7 +207,7 @@ walk("runs: the list, one run's timings, hops, prompts and costs", async (page) 
   await page.getByLabel("Question").fill(question.slice(0, 12));
   await page.locator("tbody a").first().click();
   await page.locator("[data-bar]").first().waitFor();
-  await page.locator("[data-bar]").filter({ hasText: "asked" }).first().click();
+  await page.locator("[data-bar]").filter({ hasText: "called" }).first().click();
   await page.locator("pre.reply").waitFor();
   await page.getByRole("tab", { name: "Hops" }).click();
   await page.locator(".tree li").first().waitFor();
@@ -226,7 +226,7 @@ walk("evaluate: the list, or what to do to get one; charts and differences", asy
   await page.getByRole("link", { name: "The full report" }).waitFor();
 });
 
-walk("settings: models, a prompt changed and put back, usage", async (page) => {
+walk("settings: models, a prompt edited and restored, usage statistics", async (page) => {
   await page.goto(`${server.url}/settings`);
   await page.getByRole("button", { name: "Test" }).first().click();
   await page.locator("td .chip").first().waitFor({ timeout: 60_000 });
@@ -239,24 +239,24 @@ walk("settings: models, a prompt changed and put back, usage", async (page) => {
   await page.locator(".diff .added", { hasText: "Be brief." }).waitFor();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
-  await page.getByRole("button", { name: "Back to the shipped words" }).click();
-  await page.getByRole("button", { name: "Yes, lose these words" }).click();
-  await page.getByText("The shipped words are back.").waitFor();
+  await page.getByRole("button", { name: "Restore shipped text" }).click();
+  await page.getByRole("button", { name: "Discard this text" }).click();
+  await page.getByText("The shipped text is restored.").waitFor();
   assert.equal((await words.inputValue()).trim(), shipped.trim());
   await page.getByRole("link", { name: "Usage" }).click();
   for (const by of ["By key", "By strategy", "By day"]) await page.getByRole("button", { name: by }).click();
   await page.locator("table, .empty").first().waitFor();
 });
 
-walk("a wrong or missing key is asked for, and an error says what, why and its number", async (page) => {
+walk("a missing key is requested, and an error has its details and request id", async (page) => {
   const problem = (status, title) => ({ status, contentType: "application/problem+json", body: JSON.stringify({ type: "x", title, status, detail: "because", hint: "do this", request_id: "r-42" }) });
-  await page.route("**/api/v1/me", (route) => route.fulfill(problem(401, "A key is needed")));
+  await page.route("**/api/v1/me", (route) => route.fulfill(problem(401, "API key required")));
   await page.goto(server.url);
-  await page.getByRole("dialog").getByLabel("Key").waitFor();
+  await page.getByRole("dialog").getByLabel("API key").waitFor();
   await page.unroute("**/api/v1/me");
   await page.route("**/api/v1/documents?*", (route) => route.fulfill(problem(500, "The base cannot be read")));
   await page.goto(`${server.url}/library`);
-  for (const said of ["The base cannot be read", "because", "do this", "r-42"]) await page.getByText(said).first().waitFor();
+  for (const text of ["The base cannot be read", "because", "do this", "r-42"]) await page.getByText(text).first().waitFor();
   await page.unroute("**/api/v1/documents?*");
   await page.getByRole("button", { name: "Try again" }).click();
   await page.locator("table, .empty").first().waitFor();
@@ -264,7 +264,7 @@ walk("a wrong or missing key is asked for, and an error says what, why and its n
 
 const PLACES = ["/", "/library", "/knowledge", "/knowledge/tables", "/runs", "/evaluate", "/settings", "/settings/prompts", "/settings/keys", "/settings/usage", "/nowhere"];
 for (const [name, how] of [["narrow", { viewport: { width: 360, height: 740 } }], ["dark", { colorScheme: "dark" }]]) {
-  walk(`every page, ${name}: a title, one main heading, nothing cut off at the side`, async (page) => {
+  walk(`every page, ${name}: a title, one main heading, no horizontal overflow`, async (page) => {
     for (const place of PLACES) {
       await page.goto(`${server.url}${place}`);
       await page.locator("main h1, main h2").first().waitFor();
@@ -282,11 +282,11 @@ for (const [name, how] of [["narrow", { viewport: { width: 360, height: 740 } }]
   }, how);
 }
 
-walk("the keyboard gets everywhere: the skip link first, the main part next", async (page) => {
+walk("keyboard navigation: the skip link first, then the main part", async (page) => {
   await page.goto(`${server.url}/library`);
   await page.getByRole("heading", { name: "Library" }).waitFor();
   await page.keyboard.press("Tab");
-  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to the page");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to content");
   await page.keyboard.press("Enter");
   assert.equal(await page.evaluate(() => document.activeElement.id), "main");
   await page.goBack().catch(() => {});
@@ -296,23 +296,23 @@ walk("the keyboard gets everywhere: the skip link first, the main part next", as
   assert.equal(new URL(page.url()).pathname, "/");
 });
 
-// Last, because the first key closes a server that was open, for good.
-walk("settings: the first key closes the server, is shown once, and can be revoked", async (page) => {
+// Last, because from the first key on the server requires one.
+walk("settings: the first key is displayed once, required from then on, and can be revoked", async (page) => {
   await page.goto(`${server.url}/settings/keys`);
   await page.getByLabel("Name").fill("walker");
   for (const scope of ["change the library", "administer"]) await page.getByLabel(scope).check();
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
   const shown = await page.locator("dialog code").first().textContent();
   assert.match(shown, /^halma_/);
-  await page.getByRole("button", { name: "I have it" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
   await page.getByRole("row", { name: /walker/ }).waitFor();
-  // Whoever comes without the key is asked for it.
+  // Without the key, the page asks for it.
   await page.evaluate(() => sessionStorage.clear());
   await page.reload();
   await page.locator("table, dialog").first().waitFor();
   if (await page.locator("dialog").count()) {
-    await page.getByRole("dialog").getByLabel("Key").fill(shown);
-    await page.getByRole("button", { name: "Enter" }).click();
+    await page.getByRole("dialog").getByLabel("API key").fill(shown);
+    await page.getByRole("button", { name: "Sign in" }).click();
   }
   const row = page.getByRole("row", { name: /walker/ });
   await row.getByRole("button", { name: "Revoke" }).click();

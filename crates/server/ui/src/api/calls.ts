@@ -1,5 +1,5 @@
-// The calls the pages make, by what they are about.
-import { json, list, part, parts, query, Refused, send, type Options } from "./client";
+// The calls to the server, by subject.
+import { json, list, part, parts, query, ApiError, send, type Options } from "./client";
 import { events } from "./sse";
 import type * as T from "./types";
 
@@ -19,34 +19,34 @@ export const documents = {
   file: async (id: string, on: Signal = {}) =>
     (await send(`/documents/${part(id)}/file`, { accept: "*/*", ...on })).blob(),
   remove: (id: string) =>
-    json<{ removed: Record<string, number> } | undefined>(`/documents/${part(id)}`, { method: "DELETE" }),
+    json<T.DeletedDocument>(`/documents/${part(id)}`, { method: "DELETE" }),
   upload: (files: File[]) => {
     const form = new FormData();
     for (const file of files) form.append("file", file, file.webkitRelativePath || file.name);
-    return json<T.Uploaded>("/documents", { form });
+    return json<T.UploadResult>("/documents", { form });
   },
-  /** The document of this name, if it is still there; names are unique in a base. */
+  /** The document with this name, if it still exists; names are unique in a base. */
   named: async (name: string): Promise<T.DocumentDetail | undefined> => {
     try {
       return await documents.get(name);
     } catch (error) {
-      if (error instanceof Refused && error.status === 404) return undefined;
+      if (error instanceof ApiError && error.status === 404) return undefined;
       throw error;
     }
   },
 };
 
 export const builds = {
-  estimate: (uploads?: string[]) => json<T.Estimate>("/builds/estimate", { body: { uploads } }),
-  start: (uploads?: string[]) => json<T.Build>("/builds", { body: { uploads } }),
-  list: () => list<T.Build>("/builds"),
-  get: (id: string) => json<T.Build>(`/builds/${part(id)}`),
-  act: (id: string, what: "pause" | "resume" | "cancel") =>
-    json<T.Build | undefined>(`/builds/${part(id)}/${what}`, { method: "POST" }),
-  watch: async function* (id: string, signal: AbortSignal): AsyncGenerator<T.Build> {
+  estimate: (uploads?: string[]) => json<T.BuildEstimate>("/builds/estimate", { body: { uploads } }),
+  start: (uploads?: string[]) => json<T.BuildStatus>("/builds", { body: { uploads } }),
+  list: () => list<T.BuildStatus>("/builds"),
+  get: (id: string) => json<T.BuildStatus>(`/builds/${part(id)}`),
+  act: (id: string, action: "pause" | "resume" | "cancel") =>
+    json<T.BuildStatus>(`/builds/${part(id)}/${action}`, { method: "POST" }),
+  watch: async function* (id: string, signal: AbortSignal): AsyncGenerator<T.BuildStatus> {
     const response = await send(`/builds/${part(id)}/events`, { accept: "text/event-stream", signal });
     for await (const sent of events(response)) {
-      if (sent.event === "progress" || sent.event === "done") yield JSON.parse(sent.data) as T.Build;
+      if (sent.event === "progress" || sent.event === "done") yield JSON.parse(sent.data) as T.BuildStatus;
     }
   },
 };
@@ -56,8 +56,8 @@ export const ask = (request: T.AskRequest, signal: AbortSignal) =>
 
 export const traces = {
   list: (of: { strategy?: string; query?: string; limit?: number; after?: string }) =>
-    list<T.TraceLine>(`/traces${query(of)}`),
-  get: async (id: string): Promise<T.TraceDetail> => json<T.TraceDetail>(`/traces/${part(id)}`),
+    list<T.TraceHead>(`/traces${query(of)}`),
+  get: (id: string) => json<T.TraceDetail>(`/traces/${part(id)}`),
   remove: (id: string) => json<void>(`/traces/${part(id)}`, { method: "DELETE" }),
 };
 
@@ -65,24 +65,24 @@ export const base = {
   search: (
     of: { text: string; layer?: T.Layer; mode?: T.Mode; limit?: number; filter?: T.Filter },
     on: Signal = {},
-  ) => json<{ hits: T.Hit[] }>("/search", { body: of, ...on }),
+  ) => json<T.SearchResponse>("/search", { body: of, ...on }),
   node: (id: string) => json<T.Hit>(`/nodes/${part(id)}`),
   neighbours: (id: string, edge?: string, limit = 40) =>
-    json<T.Neighbours>(`/nodes/${part(id)}/neighbours${query({ edge, limit })}`),
+    json<T.Neighbourhood>(`/nodes/${part(id)}/neighbours${query({ edge, limit })}`),
   tables: () => list<T.TableLine>("/tables"),
   table: (name: string, offset = 0, limit = 50) =>
     json<T.TableRows>(`/tables/${part(name)}${query({ offset, limit })}`),
   sql: (sql: string) => json<T.SqlResult>("/sql", { body: { sql } }),
 };
 
-export const strategies = async () => (await list<T.Strategy>("/strategies")).items;
+export const strategies = async () => (await list<T.StrategyLine>("/strategies")).items;
 
 export const prompts = {
   list: async () => (await list<T.PromptLine>("/prompts")).items,
-  get: (name: string) => json<T.Prompt>(`/prompts/${parts(name)}`),
+  get: (name: string) => json<T.PromptDetail>(`/prompts/${parts(name)}`),
   save: (name: string, text: string) =>
-    json<T.Prompt | undefined>(`/prompts/${parts(name)}`, { method: "PUT", body: { text } }),
-  reset: (name: string) => json<void>(`/prompts/${parts(name)}`, { method: "DELETE" }),
+    json<T.PromptDetail>(`/prompts/${parts(name)}`, { method: "PUT", body: { text } }),
+  reset: (name: string) => json<T.PromptDetail>(`/prompts/${parts(name)}`, { method: "DELETE" }),
 };
 
 export const models = {
@@ -92,13 +92,13 @@ export const models = {
 
 export const keys = {
   list: async () => (await list<T.Key>("/keys")).items,
-  make: (of: Partial<T.Key>) => json<T.Key>("/keys", { body: of }),
+  create: (body: T.NewKey) => json<T.CreatedKey>("/keys", { body }),
   revoke: (id: string) => json<void>(`/keys/${part(id)}`, { method: "DELETE" }),
 };
 
-export const workspaces = async () => (await list<T.Workspace>("/workspaces")).items;
+export const workspaces = async () => (await list<T.WorkspaceLine>("/workspaces")).items;
 
-export const config = () => json<unknown>("/config");
+export const config = () => json<T.ConfigValues>("/config");
 export const usage = async (by: "day" | "key" | "strategy") =>
   (await list<T.UsageLine>(`/usage${query({ by })}`)).items;
 

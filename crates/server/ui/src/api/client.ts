@@ -1,37 +1,46 @@
-// One way to the server: adds the key, reads errors into one shape.
-import type { Paged, Problem } from "./types";
+// All requests to the server: adds the key, turns errors into one form.
+import type { Problem } from "./types";
+
+/** A page of a list. */
+export interface Page<T> {
+  items: T[];
+  next?: string | null;
+}
+
+/** A problem of the server, or an error of the web UI in the same form. */
+export type ProblemInfo = Pick<Problem, "title" | "status" | "detail"> & Partial<Pick<Problem, "hint" | "request_id">>;
 
 const KEY = "halma.key";
 const WORKSPACE = "halma.workspace";
 
-/** What the server said when it refused, or that it could not be reached. */
-export class Refused extends Error implements Problem {
+/** An error response of the server, or a failure to reach it. */
+export class ApiError extends Error implements ProblemInfo {
   title: string;
   status: number;
   detail: string;
-  hint?: string;
+  hint?: string | null;
   request_id?: string;
 
-  constructor(problem: Problem) {
+  constructor(problem: ProblemInfo) {
     super(problem.detail || problem.title);
     this.title = problem.title;
     this.status = problem.status;
     this.detail = problem.detail;
-    this.hint = problem.hint;
-    this.request_id = problem.request_id;
+    if (problem.hint) this.hint = problem.hint;
+    if (problem.request_id) this.request_id = problem.request_id;
   }
 }
 
-/** Anything thrown, as a problem that can be shown. */
-export function problemOf(error: unknown): Problem {
-  if (error instanceof Refused) return error;
+/** Any thrown value as a problem that can be displayed. */
+export function problemOf(error: unknown): ProblemInfo {
+  if (error instanceof ApiError) return error;
   if (typeof error === "string") return { title: error, status: 0, detail: "" };
   if (isProblem(error)) return error;
   const detail = error instanceof Error ? error.message : String(error);
-  return { title: "Something in this page went wrong", status: 0, detail, hint: "Reload the page." };
+  return { title: "An error occurred in the web UI", status: 0, detail, hint: "Reload the page." };
 }
 
-function isProblem(value: unknown): value is Problem {
+function isProblem(value: unknown): value is ProblemInfo {
   return typeof value === "object" && value !== null && !(value instanceof Error) && "title" in value;
 }
 
@@ -39,13 +48,13 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-/** Called when the server wants a key, or another one. */
-let onKeyWanted: () => void = () => {};
-export function whenKeyWanted(then: () => void): void {
-  onKeyWanted = then;
+/** Called when the server requires a key or rejects the current one. */
+let keyRequired: () => void = () => {};
+export function onKeyRequired(callback: () => void): void {
+  keyRequired = callback;
 }
 
-export const wantKey = (): void => onKeyWanted();
+export const requestKey = (): void => keyRequired();
 
 export const key = {
   get: () => sessionStorage.getItem(KEY),
@@ -61,10 +70,10 @@ export const workspace = {
 
 function headers(more?: Record<string, string>): Record<string, string> {
   const all: Record<string, string> = { accept: "application/json", ...more };
-  const held = key.get();
-  if (held) all["authorization"] = `Bearer ${held}`;
-  const named = workspace.get();
-  if (named) all["x-halma-workspace"] = named;
+  const current = key.get();
+  if (current) all["authorization"] = `Bearer ${current}`;
+  const selected = workspace.get();
+  if (selected) all["x-halma-workspace"] = selected;
   return all;
 }
 
@@ -76,7 +85,7 @@ export interface Options {
   signal?: AbortSignal;
 }
 
-/** The response, if it is a good one; throws [`Refused`] otherwise. */
+/** The response, if it succeeded; throws [`ApiError`] otherwise. */
 export async function send(path: string, options: Options = {}): Promise<Response> {
   const { method, body, form, accept, signal } = options;
   const more: Record<string, string> = {};
@@ -91,26 +100,26 @@ export async function send(path: string, options: Options = {}): Promise<Respons
     response = await fetch(`/api/v1${path}`, init);
   } catch (error) {
     if (isAbort(error)) throw error;
-    throw new Refused({
+    throw new ApiError({
       title: "The server cannot be reached",
       status: 0,
-      detail: "No answer came from where this page was loaded from.",
-      hint: "See whether `halma serve` still runs, then try again.",
+      detail: "The server that this page was loaded from does not respond.",
+      hint: "Check that `halma serve` is running, then try again.",
     });
   }
   if (response.ok) return response;
-  if (response.status === 401) onKeyWanted();
+  if (response.status === 401) keyRequired();
   throw await refusal(response);
 }
 
-async function refusal(response: Response): Promise<Refused> {
-  const told: Partial<Problem> = await response.json().catch(() => ({}));
-  const id = told.request_id ?? response.headers.get("x-request-id") ?? undefined;
-  return new Refused({
-    title: told.title ?? `The server answered ${response.status}`,
+async function refusal(response: Response): Promise<ApiError> {
+  const problem: Partial<Problem> = await response.json().catch(() => ({}));
+  const id = problem.request_id ?? response.headers.get("x-request-id") ?? undefined;
+  return new ApiError({
+    title: problem.title ?? `The server replied with status ${response.status}`,
     status: response.status,
-    detail: told.detail ?? "",
-    ...(told.hint ? { hint: told.hint } : {}),
+    detail: problem.detail ?? "",
+    ...(problem.hint ? { hint: problem.hint } : {}),
     ...(id ? { request_id: id } : {}),
   });
 }
@@ -121,21 +130,21 @@ export async function json<T>(path: string, options: Options = {}): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** A list; also reads a plain array as one. */
-export async function list<T>(path: string, options: Options = {}): Promise<Paged<T>> {
-  const got = await json<Paged<T> | T[]>(path, options);
-  return Array.isArray(got) ? { items: got } : got;
+/** A list; a plain array is a list of one page. */
+export async function list<T>(path: string, options: Options = {}): Promise<Page<T>> {
+  const page = await json<Page<T> | T[]>(path, options);
+  return Array.isArray(page) ? { items: page } : page;
 }
 
 /** `{a: 1, b: undefined}` as `?a=1`. */
 export function query(values: Record<string, string | number | boolean | null | undefined>): string {
-  const kept = Object.entries(values).filter(([, v]) => v !== undefined && v !== null && v !== "");
-  if (!kept.length) return "";
-  return `?${new URLSearchParams(kept.map(([k, v]) => [k, String(v)])).toString()}`;
+  const present = Object.entries(values).filter(([, v]) => v !== undefined && v !== null && v !== "");
+  if (!present.length) return "";
+  return `?${new URLSearchParams(present.map(([k, v]) => [k, String(v)])).toString()}`;
 }
 
-/** A part of a path: names hold slashes and question marks. */
+/** A segment of a path; names may contain slashes and question marks. */
 export const part = encodeURIComponent;
 
-/** A prompt's name, whose slashes are slashes of the path. */
+/** The name of a prompt, whose slashes are part of the path. */
 export const parts = (name: string) => name.split("/").map(encodeURIComponent).join("/");

@@ -1,38 +1,38 @@
-// Server-sent events over `fetch`, because `EventSource` can send neither a body nor a key.
+// Server-sent events over `fetch`, because `EventSource` can send neither a body nor a header.
 
-export interface Sent {
+export interface ServerEvent {
   event: string;
   data: string;
 }
 
-/** Cuts a growing text into events. Feed it pieces as they come; it keeps what is not whole yet. */
-export class Cutter {
-  private held = "";
+/** Parses events from pieces of text as they arrive; incomplete ones are buffered. */
+export class EventParser {
+  private buffer = "";
   private event = "";
   private data: string[] = [];
 
-  feed(piece: string): Sent[] {
-    this.held += piece;
-    const done: Sent[] = [];
+  feed(piece: string): ServerEvent[] {
+    this.buffer += piece;
+    const done: ServerEvent[] = [];
     for (;;) {
-      const at = this.held.search(/\r\n|\n|\r/);
+      const at = this.buffer.search(/\r\n|\n|\r/);
       // A lone CR at the end may be the first half of CRLF.
-      if (at < 0 || (this.held[at] === "\r" && at === this.held.length - 1)) break;
-      const line = this.held.slice(0, at);
-      this.held = this.held.slice(at + (this.held.startsWith("\r\n", at) ? 2 : 1));
+      if (at < 0 || (this.buffer[at] === "\r" && at === this.buffer.length - 1)) break;
+      const line = this.buffer.slice(0, at);
+      this.buffer = this.buffer.slice(at + (this.buffer.startsWith("\r\n", at) ? 2 : 1));
       const sent = this.line(line);
       if (sent) done.push(sent);
     }
     return done;
   }
 
-  private line(line: string): Sent | undefined {
+  private line(line: string): ServerEvent | undefined {
     if (line === "") {
       const sent = { event: this.event || "message", data: this.data.join("\n") };
-      const whole = this.data.length > 0;
+      const hasData = this.data.length > 0;
       this.event = "";
       this.data = [];
-      return whole ? sent : undefined;
+      return hasData ? sent : undefined;
     }
     if (line.startsWith(":")) return undefined;
     const colon = line.indexOf(":");
@@ -45,15 +45,15 @@ export class Cutter {
 }
 
 /** The events of a response as they arrive. */
-export async function* events(response: Response): AsyncGenerator<Sent> {
+export async function* events(response: Response): AsyncGenerator<ServerEvent> {
   if (!response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  const cutter = new Cutter();
+  const parser = new EventParser();
   try {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      yield* cutter.feed(value);
+      yield* parser.feed(value);
     }
   } finally {
     await reader.cancel().catch(() => {});

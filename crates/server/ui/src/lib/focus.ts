@@ -1,4 +1,4 @@
-// `/` brings the writer to the question, or to the search of the page that is open.
+// `/` moves the focus to the question, or to the search field of the current page.
 
 export function focusQuestion(event: KeyboardEvent): void {
   if (event.key !== "/" || event.metaKey || event.ctrlKey || event.altKey) return;
@@ -11,8 +11,8 @@ export function focusQuestion(event: KeyboardEvent): void {
   place.focus();
 }
 
-/** Arrow keys, Home and End move among the items of a list that is one stop of the Tab key. */
-export function rove(event: KeyboardEvent, selector: string): void {
+/** Arrow keys, Home and End move between the items of a list that is a single tab stop. */
+export function moveFocus(event: KeyboardEvent, selector: string): void {
   const list = event.currentTarget as HTMLElement;
   const items = [...list.querySelectorAll<HTMLElement>(selector)];
   const at = items.indexOf(document.activeElement as HTMLElement);

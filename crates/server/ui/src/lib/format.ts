@@ -1,19 +1,19 @@
-// Numbers, times and sizes as a person reads them.
+// Numbers, times and sizes for people.
 
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en-GB", { notation: "compact", maximumFractionDigits: 1 });
 
 export const count = (n: number | null | undefined): string => (n == null ? "–" : whole.format(n));
 
-/** 12,345 as 12.3K; small numbers as they are. */
+/** 12,345 as 12.3K; small numbers in full. */
 export const brief = (n: number | null | undefined): string =>
   n == null ? "–" : n < 10_000 ? whole.format(n) : short.format(n);
 
 /** `call` as `calls`, `entity` as `entities`. */
-export const many = (one: string): string => (/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : `${one}s`);
+export const pluralOf = (one: string): string => (/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : `${one}s`);
 
 /** `1 call`, `2 calls`. */
-export const plural = (n: number, one: string): string => `${count(n)} ${n === 1 ? one : many(one)}`;
+export const plural = (n: number, one: string): string => `${count(n)} ${n === 1 ? one : pluralOf(one)}`;
 
 export function money(usd: number | null | undefined): string {
   if (usd == null) return "–";
@@ -50,7 +50,7 @@ export function bytes(n: number | null | undefined): string {
 export const percent = (share: number | null | undefined): string =>
   share == null ? "–" : `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)}%`;
 
-/** A score of whatever kind: three figures. */
+/** A score with up to three digits. */
 export const score = (n: number | null | undefined): string =>
   n == null ? "–" : Math.abs(n) >= 100 ? n.toFixed(0) : n.toFixed(n !== 0 && Math.abs(n) < 0.1 ? 3 : 2);
 
@@ -82,5 +82,5 @@ export const cut = (text: string, most: number): string => {
   return letters.length > most ? `${letters.slice(0, most - 1).join("").trimEnd()}…` : flat;
 };
 
-/** `looked_up` and `pike_l1` as words. */
+/** `model_called` and `pike_l1` with spaces. */
 export const words = (name: string): string => name.replaceAll("_", " ");

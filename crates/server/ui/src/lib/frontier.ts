@@ -1,4 +1,4 @@
-// Which contestants nobody beats: no other is at least as right for at most the same cost.
+// The Pareto frontier: points for which no other point is at least as accurate at no higher cost.
 
 export interface Point {
   label: string;
@@ -6,23 +6,23 @@ export interface Point {
   right: number;
 }
 
-/** The undominated points, the cheapest first. */
+/** The undominated points, cheapest first. */
 export function frontier<P extends Point>(points: readonly P[]): P[] {
   const order = [...points].sort((a, b) => a.cost - b.cost || b.right - a.right);
-  const kept: P[] = [];
+  const undominated: P[] = [];
   for (const point of order) {
-    if (point.right > (kept.at(-1)?.right ?? -Infinity)) kept.push(point);
+    if (point.right > (undominated.at(-1)?.right ?? -Infinity)) undominated.push(point);
   }
-  return kept;
+  return undominated;
 }
 
-/** Round numbers from 0 to at least `most`, about `wanted` of them. */
-export function ticks(most: number, wanted = 5): number[] {
-  if (!(most > 0)) return [0, 1];
-  const rough = most / wanted;
+/** Round numbers from 0 to at least `max`, about `target` of them. */
+export function ticks(max: number, target = 5): number[] {
+  if (!(max > 0)) return [0, 1];
+  const rough = max / target;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((s) => s >= rough) ?? 10 * power;
-  const made: number[] = [];
-  for (let i = 0; i * step < most + step - step * 1e-9; i += 1) made.push(Number((i * step).toPrecision(12)));
-  return made;
+  const values: number[] = [];
+  for (let i = 0; i * step < max + step - step * 1e-9; i += 1) values.push(Number((i * step).toPrecision(12)));
+  return values;
 }

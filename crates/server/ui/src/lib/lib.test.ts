@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Cutter } from "../api/sse";
+import { EventParser } from "../api/sse";
 import type { TraceEvent } from "../api/types";
 import { diff } from "./diff";
 import { bytes, cut, duration, money } from "./format";
@@ -8,17 +8,17 @@ import { answerOf, outcome } from "./outcome";
 import { safeLink } from "./links";
 import { blocks, cites, plain } from "./markdown";
 import { cutAt, locate, scalars, toUnits } from "./offsets";
-import { hops, malformed, spent, tree, usage } from "./trace/tree";
+import { hops, malformed, exhaustedLimits, tree, usage } from "./trace/tree";
 import { waterfall } from "./trace/waterfall";
-import { line, said } from "./trace/words";
+import { describe as describeStep, summarize } from "./trace/describe";
 
-const began = (span: number, parent: number, name = `span ${span}`): TraceEvent =>
+const spanStarted = (span: number, parent: number, name = `span ${span}`): TraceEvent =>
   ({ event: "span_started", span, parent, name });
 const searched = (span: number, elapsed_ms = 10, hits: string[] = []): TraceEvent => ({
   event: "searched", span, layer: "atom", mode: "hybrid", query: "who", elapsed_ms,
   hits: hits.map((title) => ({ id: title, title, text: "", score: 1 })),
 });
-const asked = (span: number, more: object = {}): TraceEvent => ({
+const modelCalled = (span: number, more: object = {}): TraceEvent => ({
   event: "model_called", span, prompt: "kar3/propose", hash: "h", role: "proposer", model: "m", attempt: 1,
   messages: [], reply: "{}", status: "valid", usage: { prompt_tokens: 10, completion_tokens: 2 },
   cached: false, usd: 0.5, elapsed_ms: 20, ...more,
@@ -44,14 +44,14 @@ describe("offsets", () => {
     expect(parts.marked).toBe("The lamp\nis green.");
     expect(parts.found).toBe("moved");
   });
-  it("says when neither place nor quote is there", () => {
+  it("reports a missing quote", () => {
     expect(cutAt("short", 0, 90, 99, "gone").found).toBe("missing");
   });
-  it("takes no quote for a pattern", () => expect(locate("a.b (c)", "(c)")).toEqual([4, 7]));
+  it("does not treat a quote as a pattern", () => expect(locate("a.b (c)", "(c)")).toEqual([4, 7]));
 });
 
 describe("safe links", () => {
-  it("lets http and https through", () => {
+  it("accepts http and https", () => {
     expect(safeLink("https://example.org/a?b=c")).toBe("https://example.org/a?b=c");
     expect(safeLink("HTTP://example.org")).toBe("http://example.org/");
   });
@@ -73,7 +73,7 @@ describe("markdown", () => {
     expect(JSON.stringify(block)).not.toContain('"link"');
     expect(block).toEqual({ kind: "paragraph", inner: [{ kind: "text", text }] });
   });
-  it("knows citations only as far as there are any", () => {
+  it("recognises only existing citations", () => {
     const made = blocks("So it is [1], not [7].", 2);
     expect(cites(made)).toBe(true);
     expect(made[0]).toMatchObject({ inner: [{ text: "So it " }, { kind: "cite", number: 1, lead: "is" }, { text: ", not [7]." }] });
@@ -86,10 +86,10 @@ describe("markdown", () => {
     const made = blocks("Two:\n- **one** and *other*\n- `x`\n\n1. a\n2. b\n```\n<b>\n```");
     expect(made.map((b) => b.kind)).toEqual(["paragraph", "list", "list", "code"]);
   });
-  it("does not take a date at a line's start for a list inside a paragraph", () => {
+  it("does not treat a number at the start of a line in a paragraph as a list", () => {
     expect(blocks("It was in the year\n1885. Then more.")).toHaveLength(1);
   });
-  it("is a plain line in a list", () => expect(plain("**Yes** [1], by *her* [2]:\n- a\n- b")).toBe("Yes, by her: a; b"));
+  it("has a plain form for lists", () => expect(plain("**Yes** [1], by *her* [2]:\n- a\n- b")).toBe("Yes, by her: a; b"));
   it("is quick with hostile text", () => {
     const start = performance.now();
     blocks("*".repeat(50_000) + "[".repeat(50_000) + "`".repeat(50_001));
@@ -98,59 +98,59 @@ describe("markdown", () => {
 });
 
 describe("server-sent events", () => {
-  it("cuts events wherever the pieces end", () => {
+  it("parses events wherever the pieces end", () => {
     const whole = ": beat\n\nevent: trace\r\ndata: {\"a\":1}\r\n\r\nevent: answer\ndata: one\ndata: two\n\n";
     for (let size = 1; size <= whole.length; size += 1) {
-      const cutter = new Cutter();
-      const got = [];
-      for (let at = 0; at < whole.length; at += size) got.push(...cutter.feed(whole.slice(at, at + size)));
-      expect(got).toEqual([{ event: "trace", data: '{"a":1}' }, { event: "answer", data: "one\ntwo" }]);
+      const parser = new EventParser();
+      const parsed = [];
+      for (let at = 0; at < whole.length; at += size) parsed.push(...parser.feed(whole.slice(at, at + size)));
+      expect(parsed).toEqual([{ event: "trace", data: '{"a":1}' }, { event: "answer", data: "one\ntwo" }]);
     }
   });
 });
 
 describe("trace", () => {
-  const events = [began(1, 0, "hop 1"), searched(1), asked(1), began(2, 1, "inner"), searched(2), asked(0, { cached: true })];
+  const events = [spanStarted(1, 0, "hop 1"), searched(1), modelCalled(1), spanStarted(2, 1, "inner"), searched(2), modelCalled(0, { cached: true })];
   it("folds into a tree in the order of events", () => {
     const root = tree(events);
     expect(root.items.map((i) => i.kind)).toEqual(["branch", "leaf"]);
     const hop = root.items[0]!;
     expect(hop).toMatchObject({ name: "hop 1", items: [{ index: 1 }, { index: 2 }, { name: "inner", items: [{ index: 4 }] }] });
   });
-  it("loses no event of a span it does not know", () => {
+  it("keeps events of unknown spans", () => {
     expect(tree([searched(9)]).items).toHaveLength(1);
-    expect(tree([began(3, 8)]).items).toHaveLength(1);
+    expect(tree([spanStarted(3, 8)]).items).toHaveLength(1);
   });
-  it("adds up what was paid, and counts cached calls apart", () => {
+  it("sums the usage and counts cached calls separately", () => {
     expect(usage(events)).toEqual({ llm_calls: 1, cached_calls: 1, prompt_tokens: 10, completion_tokens: 2, usd: 0.5 });
     expect(hops(events)).toBe(2);
   });
-  it("sees malformed replies and spent budgets", () => {
-    const bad = [asked(0, { status: { malformed: "no JSON" } }), { event: "budget_exhausted", span: 0, limit: "calls" } as const];
+  it("finds malformed replies and exhausted limits", () => {
+    const bad = [modelCalled(0, { status: { malformed: "no JSON" } }), { event: "budget_exhausted", span: 0, limit: "calls" } as const];
     expect(malformed(bad)).toBe(1);
-    expect(spent([...bad, ...bad])).toEqual(["calls"]);
+    expect(exhaustedLimits([...bad, ...bad])).toEqual(["calls"]);
   });
-  it("says a step in words", () => {
-    expect(line(searched(1, 1, ["Lamp", "Wick"]) as never)).toMatchObject({ verb: "searched atoms", came: "Lamp and 1 more" });
-    expect(line(searched(1) as never).came).toBe("nothing near enough");
-    expect(said('```json\n{"sub_questions": ["Who?", "When?"]}\n```')).toBe("Who? · When?");
-    expect(said("plain words")).toBe("plain words");
+  it("describes a step", () => {
+    expect(describeStep(searched(1, 1, ["Lamp", "Wick"]) as never)).toMatchObject({ action: "searched atoms", result: "Lamp and 1 more" });
+    expect(describeStep(searched(1) as never).result).toBe("no results");
+    expect(summarize('```json\n{"sub_questions": ["Who?", "When?"]}\n```')).toBe("Who? · When?");
+    expect(summarize("plain words")).toBe("plain words");
   });
 });
 
 describe("waterfall", () => {
-  it("puts the steps of one span one after another", () => {
-    const { bars, total } = waterfall([searched(0, 10), asked(0)]);
+  it("draws the steps of one span one after another", () => {
+    const { bars, total } = waterfall([searched(0, 10), modelCalled(0)]);
     expect(bars.map((b) => [b.start, b.end])).toEqual([[0, 10], [10, 30]]);
     expect(total).toBe(30);
   });
-  it("puts spans that follow each other one after another", () => {
-    const { bars } = waterfall([began(1, 0), searched(1, 10), began(2, 0), searched(2, 5), searched(0, 1)]);
+  it("draws consecutive spans one after another", () => {
+    const { bars } = waterfall([spanStarted(1, 0), searched(1, 10), spanStarted(2, 0), searched(2, 5), searched(0, 1)]);
     expect(bars.map((b) => b.start)).toEqual([0, 10, 15]);
   });
-  it("puts spans whose events are mixed side by side", () => {
+  it("draws spans with interleaved events concurrently", () => {
     const { bars, total } = waterfall([
-      began(1, 0), began(2, 0), searched(1, 10), searched(2, 15), searched(1, 10), searched(2, 1), asked(0),
+      spanStarted(1, 0), spanStarted(2, 0), searched(1, 10), searched(2, 15), searched(1, 10), searched(2, 1), modelCalled(0),
     ]);
     expect(bars.map((b) => b.start)).toEqual([0, 0, 10, 15, 20]);
     expect(total).toBe(40);
@@ -158,11 +158,10 @@ describe("waterfall", () => {
 });
 
 describe("outcomes", () => {
-  const run = { id: "t", question: "q", strategy: "s", at: "", usage: usage([]), elapsed_ms: 1 };
-  const whole = { text: "yes", reason: "", citations: [], abstained: false, partial: false };
+  const run = { id: "t", question: "q", strategy: "s", at: "", abstained: false, usage: usage([]), hops: 0, elapsed_ms: 1, documents: [] };
   it.each([
     [{ error: "the key was revoked" }, "failed", ""], [{}, "no answer", ""], [{ answer: "", abstained: true }, "abstained", ""],
-    [{ answer: "yes", abstained: false }, "answered", "yes"], [{ answer: whole }, "answered", "yes"], [{ answer: { ...whole, partial: true } }, "partial", "yes"],
+    [{ answer: "yes", abstained: false }, "answered", "yes"],
   ])("of %j is %s", (more, word, text) => {
     expect(outcome({ ...run, ...more })[0]).toBe(word);
     expect(answerOf({ ...run, ...more })).toBe(text);
@@ -174,19 +173,19 @@ describe("small things", () => {
     expect(diff("a\nb\nc", "a\nx\nc").map((c) => c.kind)).toEqual(["same", "removed", "added", "same"]);
     expect(diff("a", "a")).toEqual([{ kind: "same", text: "a" }]);
   });
-  it("keeps only what nobody beats", () => {
+  it("keeps only undominated points", () => {
     const points = [
-      { label: "dear", cost: 9, right: 0.8 }, { label: "cheap", cost: 1, right: 0.5 },
-      { label: "beaten", cost: 5, right: 0.4 }, { label: "same", cost: 9, right: 0.7 },
+      { label: "expensive", cost: 9, right: 0.8 }, { label: "cheap", cost: 1, right: 0.5 },
+      { label: "dominated", cost: 5, right: 0.4 }, { label: "same", cost: 9, right: 0.7 },
     ];
-    expect(frontier(points).map((p) => p.label)).toEqual(["cheap", "dear"]);
+    expect(frontier(points).map((p) => p.label)).toEqual(["cheap", "expensive"]);
   });
   it("ends an axis at or above the largest value", () => {
     expect(ticks(97)).toEqual([0, 20, 40, 60, 80, 100]);
     expect(ticks(0)).toEqual([0, 1]);
     for (const most of [0.003, 1, 7, 12345]) expect(ticks(most).at(-1)).toBeGreaterThanOrEqual(most);
   });
-  it("writes numbers as they are read", () => {
+  it("formats numbers", () => {
     expect(money(0)).toBe("$0");
     expect(money(0.00001)).toBe("< $0.0001");
     expect(money(0.0312)).toBe("$0.0312");

@@ -1,12 +1,12 @@
-// The little Markdown that answers hold, as data. It is shown by elements that are made one by one;
-// nothing here or there is ever read as HTML.
+// The Markdown subset of answers, as data. It is rendered element by element; nothing is ever parsed
+// as HTML.
 import { safeLink } from "./links";
 
 export type Inline =
   | { kind: "text" | "code"; text: string }
   | { kind: "strong" | "em"; inner: Inline[] }
   | { kind: "link"; text: string; href: string }
-  /** `lead` is the word before, which the number must not be parted from. */
+  /** `lead` is the word before the number; there must be no line break between them. */
   | { kind: "cite"; number: number; lead: string };
 
 export type Block =
@@ -19,12 +19,12 @@ const FENCE = /^\s*(```|~~~)/;
 const ITEM = /^\s*(?:([-*+•])|(\d{1,3})[.)])\s+(.*)$/;
 const HEADING = /^#{1,6}\s+(.*)$/;
 
-/** `cited` is how many citations there are: `[3]` of two is text. */
+/** `cited` is how many citations there are: with two citations `[3]` is plain text. */
 export function blocks(text: string, cited = 0): Block[] {
-  const made: Block[] = [];
+  const parsed: Block[] = [];
   let running: string[] = [];
   const flush = () => {
-    if (running.length) made.push({ kind: "paragraph", inner: inline(running.join("\n"), cited) });
+    if (running.length) parsed.push({ kind: "paragraph", inner: inline(running.join("\n"), cited) });
     running = [];
   };
   const lines = text.replace(/\r\n?/g, "\n").split("\n");
@@ -36,35 +36,35 @@ export function blocks(text: string, cited = 0): Block[] {
       flush();
       const code: string[] = [];
       for (at += 1; at < lines.length && !FENCE.test(lines[at] ?? ""); at += 1) code.push(lines[at] ?? "");
-      made.push({ kind: "code", text: code.join("\n") });
+      parsed.push({ kind: "code", text: code.join("\n") });
     } else if (heading) {
       flush();
-      made.push({ kind: "heading", inner: inline(heading[1] ?? "", cited) });
+      parsed.push({ kind: "heading", inner: inline(heading[1] ?? "", cited) });
     } else if (item && (running.length === 0 || item[1])) {
       flush();
-      addItem(made, Boolean(item[2]), inline(item[3] ?? "", cited));
+      addItem(parsed, Boolean(item[2]), inline(item[3] ?? "", cited));
     } else if (line.trim() === "") flush();
     else running.push(line);
   }
   flush();
-  return made;
+  return parsed;
 }
 
-function addItem(made: Block[], ordered: boolean, inner: Inline[]): void {
-  const last = made.at(-1);
+function addItem(parsed: Block[], ordered: boolean, inner: Inline[]): void {
+  const last = parsed.at(-1);
   if (last?.kind === "list" && last.ordered === ordered) last.items.push(inner);
-  else made.push({ kind: "list", ordered, items: [inner] });
+  else parsed.push({ kind: "list", ordered, items: [inner] });
 }
 
-// Each alternative begins with a character that the text between does not hold, and none repeats
-// inside a repetition, so that no text takes long.
+// Each alternative starts with a character that plain text between marks does not contain, and no
+// repetition is nested, so matching takes linear time.
 const MARKS =
   /`([^`\n]+)`|\*\*([^*\n]+)\*\*|\*([^*\s][^*\n]*)\*|\[([^[\]\n]{1,300})\]\(([^()\s]{1,2000})\)|\[(\d{1,3}(?:\s?,\s?\d{1,3}){0,9})\]/g;
 
 export function inline(text: string, cited: number): Inline[] {
-  const made: Inline[] = [];
-  const say = (said: string) => {
-    if (said) made.push({ kind: "text", text: said });
+  const parsed: Inline[] = [];
+  const push = (plain: string) => {
+    if (plain) parsed.push({ kind: "text", text: plain });
   };
   let from = 0;
   for (const match of text.matchAll(MARKS)) {
@@ -76,13 +76,13 @@ export function inline(text: string, cited: number): Inline[] {
       const words = before.trimEnd();
       const last = words.slice(words.search(/\S{1,24}$/));
       first.lead = words ? last : "";
-      say(words ? words.slice(0, words.length - last.length) : "");
-    } else say(before);
-    made.push(...mark);
+      push(words ? words.slice(0, words.length - last.length) : "");
+    } else push(before);
+    parsed.push(...mark);
     from = match.index + match[0].length;
   }
-  say(text.slice(from));
-  return made;
+  push(text.slice(from));
+  return parsed;
 }
 
 function marked(match: RegExpMatchArray, cited: number): Inline[] | undefined {
@@ -95,11 +95,11 @@ function marked(match: RegExpMatchArray, cited: number): Inline[] | undefined {
     return href ? [{ kind: "link", text: label, href }] : undefined;
   }
   const all = (numbers ?? "").split(",").map(Number);
-  const known = all.every((n) => n >= 1 && n <= cited);
-  return known ? all.map((number) => ({ kind: "cite", number, lead: "" })) : undefined;
+  const valid = all.every((n) => n >= 1 && n <= cited);
+  return valid ? all.map((number) => ({ kind: "cite", number, lead: "" })) : undefined;
 }
 
-/** The text without its marks, for a line in a list. */
+/** The text without markup, for a line in a list. */
 export function plain(text: string): string {
   const of = (all: Inline[]): string =>
     all.map((one) => (one.kind === "cite" ? one.lead : "inner" in one ? of(one.inner) : one.text)).join("");
@@ -109,11 +109,11 @@ export function plain(text: string): string {
   return lines.join(" ");
 }
 
-/** Whether any citation is marked in the text itself. */
-export function cites(made: Block[]): boolean {
-  const in_ = (all: Inline[]): boolean =>
-    all.some((one) => one.kind === "cite" || ("inner" in one && in_(one.inner)));
-  return made.some((block) =>
-    block.kind === "list" ? block.items.some(in_) : block.kind !== "code" && in_(block.inner),
+/** Whether the text contains citation marks. */
+export function cites(parsed: Block[]): boolean {
+  const anyCite = (all: Inline[]): boolean =>
+    all.some((one) => one.kind === "cite" || ("inner" in one && anyCite(one.inner)));
+  return parsed.some((block) =>
+    block.kind === "list" ? block.items.some(anyCite) : block.kind !== "code" && anyCite(block.inner),
   );
 }

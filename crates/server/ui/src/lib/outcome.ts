@@ -1,15 +1,12 @@
-// What came of a run, as a list tells it.
-import type { TraceLine } from "../api/types";
+// The outcome of a run, as shown in lists.
+import type { TraceHead } from "../api/types";
 
 /** The answer's text; empty where there is none. */
-export const answerOf = (run: TraceLine): string =>
-  typeof run.answer === "string" ? run.answer : (run.answer?.text ?? "");
+export const answerOf = (run: TraceHead): string => run.answer ?? "";
 
-/** A word for it, and its tone. */
-export function outcome(run: TraceLine): [word: string, tone: string] {
+/** A label and its tone. */
+export function outcome(run: TraceHead): [label: string, tone: string] {
   if (run.error) return ["failed", "bad"];
   if (run.answer == null) return ["no answer", "warn"];
-  const whole = typeof run.answer === "string" ? undefined : run.answer;
-  if (run.abstained ?? whole?.abstained ?? answerOf(run) === "") return ["abstained", "warn"];
-  return whole?.partial ? ["partial", "warn"] : ["answered", "good"];
+  return run.abstained ? ["abstained", "warn"] : ["answered", "good"];
 }

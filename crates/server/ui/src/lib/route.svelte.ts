@@ -1,4 +1,4 @@
-// Which page is shown: the address without hashes, by the History API.
+// The current page, from the address, with the History API.
 
 interface Place {
   path: string;
@@ -40,7 +40,7 @@ export function go(to: string, how: { replace?: boolean } = {}): void {
   place = here();
 }
 
-/** Lets ordinary links stay in this page; new tabs, downloads and other sites are left alone. */
+/** Handles clicks on links inside the web UI; new tabs, downloads and other sites are left to the browser. */
 export function followLinks(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -1,18 +1,18 @@
-// Who is here: the workspace, what the key allows, whether a key is wanted.
+// The session: the workspace, the scopes of the key, whether a key is required.
 import { health, me } from "../api/calls";
-import { key, problemOf, whenKeyWanted } from "../api/client";
-import type { Me, Problem, Scope } from "../api/types";
+import { key, problemOf, onKeyRequired, type ProblemInfo } from "../api/client";
+import type { Me, Scope } from "../api/types";
 
 class Session {
   me = $state.raw<Me | null>(null);
   version = $state("");
-  problem = $state.raw<Problem | null>(null);
-  keyWanted = $state(false);
-  /** Grows when the key or the workspace changes, so that pages load anew. */
-  turn = $state(0);
+  problem = $state.raw<ProblemInfo | null>(null);
+  keyRequired = $state(false);
+  /** Incremented when the key or the workspace changes, so that pages reload. */
+  generation = $state(0);
 
   constructor() {
-    whenKeyWanted(() => (this.keyWanted = true));
+    onKeyRequired(() => (this.keyRequired = true));
   }
 
   may(scope: Scope): boolean {
@@ -24,23 +24,23 @@ class Session {
       health().then((h) => (this.version = h.version), () => {});
       this.me = await me();
       this.problem = null;
-      this.keyWanted = false;
+      this.keyRequired = false;
     } catch (error) {
       this.problem = problemOf(error);
     }
   }
 
-  async enter(given: string): Promise<void> {
+  async signIn(given: string): Promise<void> {
     key.set(given.trim());
     await this.start();
-    if (this.me) this.turn += 1;
+    if (this.me) this.generation += 1;
   }
 
-  async leave(): Promise<void> {
+  async signOut(): Promise<void> {
     key.forget();
     this.me = null;
     await this.start();
-    this.turn += 1;
+    this.generation += 1;
   }
 }
 

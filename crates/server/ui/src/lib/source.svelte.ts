@@ -1,14 +1,14 @@
-// The source that lies open beside the page: a citation, or a node of the base.
+// The source in the side panel: a citation, or a node of the base.
 import type { Citation, Hit } from "../api/types";
 
-export interface Opened {
+export interface OpenedSource {
   citation: Citation;
   /** Its number in the answer. */
   number?: number;
 }
 
-let opened = $state.raw<Opened | null>(null);
-let from: HTMLElement | null = null;
+let opened = $state.raw<OpenedSource | null>(null);
+let previousFocus: HTMLElement | null = null;
 
 export const source = {
   get opened() {
@@ -16,16 +16,16 @@ export const source = {
   },
 };
 
-export function openSource(what: Opened): void {
-  if (!opened) from = document.activeElement as HTMLElement | null;
-  opened = what;
+export function openSource(next: OpenedSource): void {
+  if (!opened) previousFocus = document.activeElement as HTMLElement | null;
+  opened = next;
 }
 
 export function closeSource(): void {
   opened = null;
-  // The focus goes back to where the reader was.
-  if (from?.isConnected) from.focus();
-  from = null;
+  // The focus returns to where it was before.
+  if (previousFocus?.isConnected) previousFocus.focus();
+  previousFocus = null;
 }
 
 export const citationOf = (hit: Hit): Citation => ({

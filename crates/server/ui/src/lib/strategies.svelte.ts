@@ -1,26 +1,20 @@
-// The ways of answering, read once.
-import { strategies as read } from "../api/calls";
-import type { Strategy } from "../api/types";
+// The strategies, loaded once.
+import { strategies as load } from "../api/calls";
+import type { StrategyLine } from "../api/types";
 
-let all = $state.raw<Strategy[]>([]);
-let asked = false;
+let all = $state.raw<StrategyLine[]>([]);
+let requested = false;
 
 export const strategies = {
-  get all(): Strategy[] {
-    if (!asked) {
-      asked = true;
-      read().then((got) => (all = got), () => (asked = false));
+  get all(): StrategyLine[] {
+    if (!requested) {
+      requested = true;
+      load().then((loaded) => (all = loaded), () => (requested = false));
     }
     return all;
   },
-  get usual(): Strategy | undefined {
+  get default(): StrategyLine | undefined {
     return this.all.find((s) => s.default) ?? this.all[0];
   },
-  named: (name: string): Strategy | undefined => all.find((s) => s.name === name),
-  again(): void {
-    asked = false;
-  },
+  named: (name: string): StrategyLine | undefined => all.find((s) => s.name === name),
 };
-
-export const needsOf = (strategy: Strategy): string[] =>
-  typeof strategy.needs === "string" ? (strategy.needs ? [strategy.needs] : []) : (strategy.needs ?? []);

@@ -1,10 +1,10 @@
-// Light, dark, or as the system has it.
+// Light, dark, or the system's setting.
 export type Theme = "system" | "light" | "dark";
 
-const KEPT = "halma.theme";
-const known = (value: string | null): Theme => (value === "light" || value === "dark" ? value : "system");
+const STORAGE_KEY = "halma.theme";
+const parse = (value: string | null): Theme => (value === "light" || value === "dark" ? value : "system");
 
-let chosen = $state<Theme>(known(localStorage.getItem(KEPT)));
+let chosen = $state<Theme>(parse(localStorage.getItem(STORAGE_KEY)));
 
 function apply(): void {
   if (chosen === "system") delete document.documentElement.dataset["theme"];
@@ -18,9 +18,9 @@ export const theme = {
   get chosen() {
     return chosen;
   },
-  turn(): void {
+  next(): void {
     chosen = ORDER[(ORDER.indexOf(chosen) + 1) % ORDER.length] ?? "system";
-    localStorage.setItem(KEPT, chosen);
+    localStorage.setItem(STORAGE_KEY, chosen);
     apply();
   },
 };

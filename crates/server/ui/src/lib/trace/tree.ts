@@ -1,13 +1,13 @@
-// A trace as a tree: spans are its branches, what happened in them its leaves, in their order.
+// A trace as a tree: spans are the branches, events the leaves, in their order.
 import type { TraceEvent, UsageTotal } from "../../api/types";
 
-export type Happened = Exclude<TraceEvent, { event: "span_started" }>;
+export type StepEvent = Exclude<TraceEvent, { event: "span_started" }>;
 
 export interface Leaf {
   kind: "leaf";
-  /** Its place in the trace. */
+  /** Its index in the trace. */
   index: number;
-  event: Happened;
+  event: StepEvent;
 }
 
 export interface Branch {
@@ -17,15 +17,15 @@ export interface Branch {
   items: (Branch | Leaf)[];
 }
 
-/** Span 0 is the whole run; a parent that never began hangs there too. */
+/** Span 0 is the whole run; spans with an unknown parent are added to it as well. */
 export function tree(events: readonly TraceEvent[]): Branch {
   const root: Branch = { kind: "branch", span: 0, name: "", items: [] };
   const branches = new Map<number, Branch>([[0, root]]);
   events.forEach((event, index) => {
     if (event.event === "span_started") {
-      const made: Branch = { kind: "branch", span: event.span, name: event.name, items: [] };
-      (branches.get(event.parent) ?? root).items.push(made);
-      branches.set(event.span, made);
+      const branch: Branch = { kind: "branch", span: event.span, name: event.name, items: [] };
+      (branches.get(event.parent) ?? root).items.push(branch);
+      branches.set(event.span, branch);
     } else {
       (branches.get(event.span) ?? root).items.push({ kind: "leaf", index, event });
     }
@@ -51,24 +51,24 @@ export function usage(events: readonly TraceEvent[]): UsageTotal {
   return total;
 }
 
-/** Turns in which knowledge was looked up. */
+/** Number of spans with a search. */
 export function hops(events: readonly TraceEvent[]): number {
-  const looked = events.filter((e) => e.event === "searched" || e.event === "source_queried");
-  return new Set(looked.map((e) => e.span)).size;
+  const searches = events.filter((e) => e.event === "searched" || e.event === "source_queried");
+  return new Set(searches.map((e) => e.span)).size;
 }
 
 export const malformed = (events: readonly TraceEvent[]): number =>
   events.filter((e) => e.event === "model_called" && typeof e.status === "object").length;
 
 /** The limits that were reached. */
-export function spent(events: readonly TraceEvent[]): string[] {
+export function exhaustedLimits(events: readonly TraceEvent[]): string[] {
   const limits = events.flatMap((e) => (e.event === "budget_exhausted" ? [e.limit] : []));
   return [...new Set(limits)];
 }
 
 export const elapsed = (event: TraceEvent): number => ("elapsed_ms" in event ? event.elapsed_ms : 0);
 
-/** What a branch and all below it took from the models. */
-export function within(branch: Branch): TraceEvent[] {
-  return branch.items.flatMap((item) => (item.kind === "leaf" ? [item.event] : within(item)));
+/** The events of a branch and all branches below it. */
+export function eventsBelow(branch: Branch): TraceEvent[] {
+  return branch.items.flatMap((item) => (item.kind === "leaf" ? [item.event] : eventsBelow(item)));
 }

@@ -1,12 +1,12 @@
-// When each step of a trace ran. The trace keeps how long a step took and the order in which steps
-// ended, not when they began, so the times are put together again: steps of one span ran one after
-// another; spans whose events lie between one another ran side by side.
+// When each step of a trace ran. A trace records how long each step took and the order in which steps
+// ended, not when they started, so start times are reconstructed: steps of one span ran one after
+// another; spans with interleaved events ran concurrently.
 import type { TraceEvent } from "../../api/types";
-import { elapsed, type Happened } from "./tree";
+import { elapsed, type StepEvent } from "./tree";
 
 export interface Bar {
   index: number;
-  event: Happened;
+  event: StepEvent;
   depth: number;
   start: number;
   end: number;
@@ -15,9 +15,9 @@ export interface Bar {
 interface SpanTime {
   parent: number;
   depth: number;
-  /** Where its next step begins. */
+  /** Start of its next step. */
   cursor: number;
-  /** Where the latest step below it ended. */
+  /** End of the latest step below it. */
   end: number;
 }
 
@@ -28,7 +28,7 @@ export function waterfall(events: readonly TraceEvent[]): { bars: Bar[]; total: 
   events.forEach((event, index) => {
     if (event.event === "span_started") {
       const parent = spans.get(event.parent) ?? spans.get(0)!;
-      // A brother that is still at work does not hold this one up.
+      // A sibling that is still running does not delay this span.
       const done = [...spans].filter(
         ([id, s]) => s.parent === event.parent && id !== 0 && (last.get(id) ?? -1) < index,
       );
@@ -37,7 +37,7 @@ export function waterfall(events: readonly TraceEvent[]): { bars: Bar[]; total: 
       return;
     }
     const span = spans.get(event.span) ?? spans.get(0)!;
-    // What a span does itself after its parts waits for those that are done.
+    // A step of the span itself starts after the child spans that have ended.
     const below = [...spans].filter(([id, s]) => s.parent === event.span && id !== event.span && (last.get(id) ?? -1) < index);
     const start = Math.max(span.cursor, ...below.map(([, s]) => s.end));
     const end = start + elapsed(event);
@@ -53,15 +53,15 @@ export function waterfall(events: readonly TraceEvent[]): { bars: Bar[]; total: 
   return { bars, total: Math.max(0, ...bars.map((bar) => bar.end)) };
 }
 
-/** For each span the place of the last event in it or below it. */
+/** For each span the index of the last event in it or below it. */
 function lastEvents(events: readonly TraceEvent[]): Map<number, number> {
   const parents = new Map<number, number>();
   const last = new Map<number, number>();
   events.forEach((event, index) => {
     if (event.event === "span_started") parents.set(event.span, event.parent);
-    const seen = new Set<number>();
-    for (let id: number | undefined = event.span; id !== undefined && id !== 0 && !seen.has(id); id = parents.get(id)) {
-      seen.add(id);
+    const visited = new Set<number>();
+    for (let id: number | undefined = event.span; id !== undefined && id !== 0 && !visited.has(id); id = parents.get(id)) {
+      visited.add(id);
       last.set(id, index);
     }
   });

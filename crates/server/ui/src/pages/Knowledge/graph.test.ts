@@ -1,34 +1,34 @@
 import { expect, it } from "vitest";
-import type { Hit, Neighbours } from "../../api/types";
-import { grown, named, seeds } from "./graph";
+import type { Hit, Neighbourhood } from "../../api/types";
+import { expandGraph, nodeLabel, placeNodes } from "./graph";
 
 const hit = (id: string): Hit => ({ id, layer: "chunk", document: "d", title: id, text: id, score: 0, span: { start: 0, end: 1 } });
-const got = (center: string, ...others: string[]): Neighbours => ({
-  center: hit(center), nodes: others.map(hit), edges: others.map((to) => ({ from: center, to, edge: "mentions" })),
+const neighbours = (center: string, ...others: string[]): Neighbourhood => ({
+  center: hit(center), nodes: others.map(hit), edges: others.map((to) => ({ from: center, to, edge: "mentions", weight: 1 })), cut: false,
 });
 
-it("grows with each node that is opened, and holds each edge once", () => {
-  const first = grown(null, got("a", "b", "c"));
-  const second = grown(first, got("b", "a", "d"));
+it("grows with each expanded node and has each edge once", () => {
+  const first = expandGraph(null, neighbours("a", "b", "c"));
+  const second = expandGraph(first, neighbours("b", "a", "d"));
   expect([...second.nodes.keys()].sort()).toEqual(["a", "b", "c", "d"]);
   expect(second.edges.size).toBe(4);
-  expect(grown(second, got("b", "a", "d")).edges.size).toBe(4);
+  expect(expandGraph(second, neighbours("b", "a", "d")).edges.size).toBe(4);
   expect(first.nodes.size).toBe(3);
 });
-it("leaves out edges to what was not sent", () => {
-  expect(grown(null, { ...got("a", "b"), edges: [{ from: "a", to: "z", edge: "next" }] }).edges.size).toBe(0);
+it("omits edges to nodes that were not sent", () => {
+  expect(expandGraph(null, { ...neighbours("a", "b"), edges: [{ from: "a", to: "z", edge: "next", weight: 1 }] }).edges.size).toBe(0);
 });
-it("gives every node a place of its own and moves none", () => {
-  const first = grown(null, got("a", ..."bcdefghijk"));
-  const placed = seeds(first, "a", new Map());
-  const second = seeds(grown(first, got("b", "a", "x", "y", "z")), "b", placed);
+it("places every node separately and moves none", () => {
+  const first = expandGraph(null, neighbours("a", ..."bcdefghijk"));
+  const placed = placeNodes(first, "a", new Map());
+  const second = placeNodes(expandGraph(first, neighbours("b", "a", "x", "y", "z")), "b", placed);
   for (const [id, place] of placed) expect(second.get(id)).toEqual(place);
   const places = [...second.values()].map((p) => `${p.x.toFixed(1)} ${p.y.toFixed(1)}`);
   expect(new Set(places).size).toBe(14);
 });
 
-it("calls every node something", () => {
-  const node = (layer: Hit["layer"], title: string, text: string) => named({ ...hit("x"), layer, title, text });
+it("labels every node", () => {
+  const node = (layer: Hit["layer"], title: string, text: string) => nodeLabel({ ...hit("x"), layer, title, text });
   expect(node("entity", "Ilse Thorn", "")).toBe("Ilse Thorn");
   expect(node("chunk", "Varn", "It opened in 1911.")).toBe("Varn");
   expect(node("atom", "Varn", "It opened in 1911.")).toBe("It opened in 1911.");

@@ -1,14 +1,12 @@
 import { expect, it } from "vitest";
-import { flat, priceOf } from "./config";
+import { displayValue, formatPrice } from "./config";
 
-it("reads values with where they come from, nested or listed", () => {
-  expect(flat({ budget: { calls: { value: 60, from: "default" } }, kb: { path: "x" } })).toEqual([
-    { name: "budget.calls", value: "60", from: "default" }, { name: "kb.path", value: "x" },
-  ]);
-  expect(flat({ values: [{ key: "kb.path", value: null, origin: "file" }] })).toEqual([{ name: "kb.path", value: "none", from: "file" }]);
-  expect(flat("nonsense")).toEqual([]);
+it("displays values of any kind", () => {
+  expect([null, "", [], 60, false].map(displayValue)).toEqual(["none", "none", "none", "60", "false"]);
+  expect(displayValue(["a", 1])).toBe("a, 1");
+  expect(displayValue({ a: 1 })).toBe('{"a":1}');
 });
-it("says a price, or that none is known", () => {
-  expect(priceOf({ input: 0.15, output: 0.6 })).toBe("$0.15 in, $0.6 out a million tokens");
-  expect(priceOf(null)).toBe("free, or not known");
+it("formats a price, or says that none is known", () => {
+  expect(formatPrice({ prompt: 0.15, completion: 0.6 })).toBe("$0.15 in, $0.6 out per million tokens");
+  expect(formatPrice({ prompt: 0, completion: 0 })).toBe("free or unknown");
 });

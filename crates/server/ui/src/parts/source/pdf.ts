@@ -1,18 +1,18 @@
-// PDF.js, loaded only when a PDF is opened. No script of a document runs: PDF.js draws, we place the
-// text over it.
+// PDF.js, loaded only when a PDF is opened. Scripts in documents never run: PDF.js draws the page, and
+// the text is placed over it.
 import { getDocument, GlobalWorkerOptions, TextLayer, type PDFDocumentProxy } from "pdfjs-dist";
 import PdfWorker from "pdfjs-dist/build/pdf.worker.min.mjs?worker";
 import { findQuote, type Range } from "./quote";
 
 export async function openPdf(data: ArrayBuffer): Promise<PDFDocumentProxy> {
   GlobalWorkerOptions.workerPort ??= new PdfWorker();
-  // The page's rules for content allow no WebAssembly; PDF.js has JavaScript for the same.
+  // The content security policy forbids WebAssembly; PDF.js has JavaScript replacements.
   return getDocument({ data, useWasm: false, enableXfa: false, isEvalSupported: false }).promise;
 }
 
 export type { PDFDocumentProxy };
 
-/** Draws a page into `place`, if it is `still` wanted; says whether the quote was found on it. */
+/** Draws a page into `place`, if it is `still` needed; returns whether the quote was found on it. */
 export async function drawPage(
   pdf: PDFDocumentProxy,
   number: number,

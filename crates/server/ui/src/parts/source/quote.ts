@@ -1,5 +1,5 @@
-// Finds a quote in the text items of a PDF page. What is extracted from a PDF differs from what its
-// page holds in spaces, hyphens at line ends and ligatures, so only letters and digits count.
+// Finds a quote in the text items of a PDF page. Extracted text differs from the page in spaces,
+// hyphens at line ends and ligatures, so only letters and digits are compared.
 
 /** A part of one text item; UTF-16 indices, end exclusive. */
 export interface Range {
@@ -16,56 +16,56 @@ interface Letters {
 }
 
 function letters(items: readonly string[]): Letters {
-  const found: Letters = { text: "", item: [], at: [] };
-  const made: string[] = [];
+  const result: Letters = { text: "", item: [], at: [] };
+  const characters: string[] = [];
   items.forEach((item, i) => {
     let at = 0;
     for (const character of item) {
       for (const plain of character.normalize("NFKD").toLowerCase()) {
         if (!/[\p{L}\p{N}]/u.test(plain)) continue;
-        made.push(plain);
+        characters.push(plain);
         for (let unit = 0; unit < plain.length; unit += 1) {
-          found.item.push(i);
-          found.at.push(at);
+          result.item.push(i);
+          result.at.push(at);
         }
       }
       at += character.length;
     }
   });
-  found.text = made.join("");
-  return found;
+  result.text = characters.join("");
+  return result;
 }
 
-/** Fewer letters than this could stand anywhere. */
-const LEAST = 16;
+/** Shorter matches may be accidental. */
+const MIN_LETTERS = 16;
 
 /**
- * Where the quote stands: the whole of it, or, when it runs on from another page or on to the next,
- * as much of its beginning or end as this page holds.
+ * The ranges of the quote: all of it, or, if it continues from or onto another page, as much of its
+ * beginning or end as is on this page.
  */
 export function findQuote(items: readonly string[], quote: string): Range[] {
   const page = letters(items);
-  const wanted = letters([quote]).text;
-  if (!wanted) return [];
-  const whole = page.text.indexOf(wanted);
-  if (whole >= 0) return ranges(page, items, whole, whole + wanted.length);
-  const begins = longest(wanted.length, (n) => page.text.endsWith(wanted.slice(0, n)) || page.text.includes(wanted.slice(0, n)));
-  const ends = longest(wanted.length, (n) => page.text.includes(wanted.slice(wanted.length - n)));
+  const target = letters([quote]).text;
+  if (!target) return [];
+  const whole = page.text.indexOf(target);
+  if (whole >= 0) return ranges(page, items, whole, whole + target.length);
+  const begins = longest(target.length, (n) => page.text.endsWith(target.slice(0, n)) || page.text.includes(target.slice(0, n)));
+  const ends = longest(target.length, (n) => page.text.includes(target.slice(target.length - n)));
   const found: Range[] = [];
-  if (begins >= Math.min(LEAST, wanted.length)) {
-    const at = page.text.indexOf(wanted.slice(0, begins));
+  if (begins >= Math.min(MIN_LETTERS, target.length)) {
+    const at = page.text.indexOf(target.slice(0, begins));
     found.push(...ranges(page, items, at, at + begins));
   }
-  if (ends >= Math.min(LEAST, wanted.length)) {
-    const at = page.text.indexOf(wanted.slice(wanted.length - ends));
+  if (ends >= Math.min(MIN_LETTERS, target.length)) {
+    const at = page.text.indexOf(target.slice(target.length - ends));
     found.push(...ranges(page, items, at, at + ends));
   }
-  return joined(found);
+  return merge(found);
 }
 
-/** The largest n for which `holds`, which once false stays false. */
-function longest(most: number, holds: (n: number) => boolean): number {
-  let [low, high] = [0, most];
+/** The largest n for which the monotonic condition `holds`. */
+function longest(max: number, holds: (n: number) => boolean): number {
+  let [low, high] = [0, max];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     if (holds(middle)) low = middle;
@@ -80,20 +80,20 @@ function ranges(page: Letters, items: readonly string[], from: number, to: numbe
     const [item, start] = [page.item[i]!, page.at[i]!];
     const end = start + ((items[item]!.codePointAt(start) ?? 0) > 0xffff ? 2 : 1);
     const last = found.at(-1);
-    // Spaces and hyphens between two letters of one item are marked with them.
+    // Spaces and hyphens between two letters of one item are included.
     if (last?.item === item) last.end = Math.max(last.end, end);
     else found.push({ item, start, end });
   }
   return found;
 }
 
-function joined(all: Range[]): Range[] {
+function merge(all: Range[]): Range[] {
   const sorted = [...all].sort((a, b) => a.item - b.item || a.start - b.start);
-  const made: Range[] = [];
+  const merged: Range[] = [];
   for (const range of sorted) {
-    const last = made.at(-1);
+    const last = merged.at(-1);
     if (last && last.item === range.item && range.start <= last.end) last.end = Math.max(last.end, range.end);
-    else made.push({ ...range });
+    else merged.push({ ...range });
   }
-  return made;
+  return merged;
 }

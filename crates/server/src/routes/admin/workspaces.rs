@@ -1,0 +1,80 @@
+//! Workspaces: listed, created, removed.
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::access::MayAdmin;
+use crate::app::Shared;
+use crate::blocking::run_blocking;
+use crate::json::{Body, Part};
+use crate::listing::Items;
+use crate::problem::Problem;
+use crate::workspace::Workspace;
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct WorkspaceLine {
+    name: String,
+    documents: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    created: Option<DateTime<Utc>>,
+}
+
+fn line(workspace: &Workspace) -> Result<WorkspaceLine, Problem> {
+    let stats = workspace.engine().base().stats()?;
+    let created = i64::try_from(stats.created).ok();
+    let created = created.and_then(|seconds| DateTime::from_timestamp(seconds, 0));
+    Ok(WorkspaceLine { name: workspace.name.clone(), documents: stats.documents, created })
+}
+
+/// List the workspaces.
+#[utoipa::path(get, path = "/api/v1/workspaces", tag = "workspaces",
+    responses((status = 200, body = Items<WorkspaceLine>), (status = 403, body = Problem)))]
+pub(crate) async fn list(
+    State(app): State<Shared>,
+    MayAdmin(_caller): MayAdmin,
+) -> Result<Json<Items<WorkspaceLine>>, Problem> {
+    let mut lines = vec![];
+    for name in app.workspaces.names() {
+        let workspace = app.workspaces.get(&name).await?;
+        lines.push(run_blocking(move || line(&workspace)).await?);
+    }
+    Ok(Json(Items::whole(lines)))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewWorkspace {
+    /// At most 64 characters: a-z, 0-9, - and _.
+    name: String,
+}
+
+/// Create a workspace.
+#[utoipa::path(post, path = "/api/v1/workspaces", tag = "workspaces", request_body = NewWorkspace,
+    responses((status = 201, body = WorkspaceLine), (status = 409, body = Problem),
+        (status = 422, body = Problem)))]
+pub(crate) async fn create(
+    State(app): State<Shared>,
+    MayAdmin(_caller): MayAdmin,
+    Body(new): Body<NewWorkspace>,
+) -> Result<(StatusCode, Json<WorkspaceLine>), Problem> {
+    let workspace = app.workspaces.create(&new.name).await?;
+    let line = run_blocking(move || line(&workspace)).await?;
+    Ok((StatusCode::CREATED, Json(line)))
+}
+
+/// Remove a workspace and everything in it permanently.
+#[utoipa::path(delete, path = "/api/v1/workspaces/{name}", tag = "workspaces",
+    params(("name" = String, Path)),
+    responses((status = 204), (status = 404, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn delete(
+    State(app): State<Shared>,
+    MayAdmin(_caller): MayAdmin,
+    Part(name): Part<String>,
+) -> Result<StatusCode, Problem> {
+    app.workspaces.remove(&name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,218 @@
+//! Uploads: streamed to a temporary file, checked, and only then moved to the originals.
+use std::path::{Path, PathBuf};
+
+use axum::Json;
+use axum::extract::multipart::{Field, MultipartError, MultipartRejection};
+use axum::extract::{Multipart, State};
+use axum::http::StatusCode;
+use halma_engine::{Originals, recognise, safe_name};
+use serde::Serialize;
+use tempfile::TempPath;
+use tokio::io::AsyncWriteExt as _;
+use utoipa::ToSchema;
+
+use crate::access::MayWrite;
+use crate::app::Shared;
+use crate::blocking::run_blocking;
+use crate::builds::RefusedFile;
+use crate::problem::Problem;
+
+/// Files of one request at most.
+const MAX_FILES: usize = 10_000;
+
+/// Bytes of the field `path` at most.
+const MAX_PATH: usize = 1_000;
+
+/// A form with a field `file` for each file; a field `path` names the folder of the files after it.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the form, which is read field by field")]
+pub(crate) struct UploadForm {
+    /// The folder of the files that follow.
+    path: Option<String>,
+    #[schema(value_type = Vec<String>, format = Binary)]
+    file: Vec<u8>,
+}
+
+#[derive(Default, Serialize, ToSchema)]
+pub(crate) struct UploadResult {
+    accepted: Vec<AcceptedFile>,
+    refused: Vec<RefusedFile>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AcceptedFile {
+    name: String,
+    bytes: u64,
+    /// The name to use in `uploads` of a build.
+    upload: String,
+}
+
+/// Upload files. Each is stored completely or not at all, and waits for a build.
+#[utoipa::path(post, path = "/api/v1/documents", tag = "documents",
+    request_body(content = UploadForm, content_type = "multipart/form-data"),
+    responses((status = 200, body = UploadResult), (status = 400, body = Problem),
+        (status = 403, body = Problem)))]
+pub(crate) async fn upload(
+    State(app): State<Shared>,
+    MayWrite(caller): MayWrite,
+    form: Result<Multipart, MultipartRejection>,
+) -> Result<Json<UploadResult>, Problem> {
+    let mut form = form.map_err(|rejection| {
+        Problem::new(rejection.status(), rejection.body_text())
+            .hint("send multipart/form-data with a field `file`")
+    })?;
+    let target = UploadTarget {
+        originals: caller.workspace.engine().originals().clone(),
+        temporary: caller.workspace.uploads(),
+        max_bytes: app.config.max_upload_bytes,
+    };
+    let created = tokio::fs::create_dir_all(&target.temporary).await;
+    created.map_err(|e| Problem::internal(&e))?;
+    let (mut result, mut folder, mut count) = (UploadResult::default(), String::new(), 0);
+    while let Some(field) = form.next_field().await.map_err(|e| form_problem(&e))? {
+        match field.name() {
+            Some("path") => folder = read_path(field).await?,
+            Some("file") => {
+                count += 1;
+                if count > MAX_FILES {
+                    let detail = format!("more than {MAX_FILES} files in one request");
+                    return Err(Problem::unfit(detail));
+                }
+                match target.store(field, &folder).await? {
+                    Ok(accepted) => result.accepted.push(accepted),
+                    Err(refused) => result.refused.push(refused),
+                }
+            }
+            _ => return Err(Problem::unfit("a field is neither `file` nor `path`")),
+        }
+    }
+    if count == 0 {
+        return Err(Problem::unfit("the form has no file").hint("send each as a field `file`"));
+    }
+    Ok(Json(result))
+}
+
+async fn read_path(mut field: Field<'_>) -> Result<String, Problem> {
+    let mut bytes = vec![];
+    while let Some(piece) = next_piece(&mut field).await? {
+        bytes.extend_from_slice(&piece);
+        if bytes.len() > MAX_PATH {
+            return Err(Problem::unfit("`path` is too long"));
+        }
+    }
+    let text = String::from_utf8(bytes).map_err(|_| Problem::unfit("`path` is not UTF-8"))?;
+    Ok(text.trim_matches('/').to_owned())
+}
+
+async fn next_piece(field: &mut Field<'_>) -> Result<Option<axum::body::Bytes>, Problem> {
+    field.chunk().await.map_err(|e| form_problem(&e))
+}
+
+fn form_problem(error: &MultipartError) -> Problem {
+    Problem::new(error.status(), error.body_text()).hint("send the request again")
+}
+
+/// Where the files of a request go.
+struct UploadTarget {
+    originals: Originals,
+    /// The folder of uploads in progress.
+    temporary: PathBuf,
+    /// Bytes of one file at most.
+    max_bytes: u64,
+}
+
+impl UploadTarget {
+    /// Stores one file, or says why it is refused; the outer error ends the request.
+    async fn store(
+        &self,
+        mut field: Field<'_>,
+        folder: &str,
+    ) -> Result<Result<AcceptedFile, RefusedFile>, Problem> {
+        let sent = field.file_name().unwrap_or_default();
+        let sent = if folder.is_empty() { sent.to_owned() } else { format!("{folder}/{sent}") };
+        let name = match safe_name(&sent) {
+            Ok(name) => name,
+            Err(reason) => {
+                self.skip(&mut field).await?;
+                return Ok(Err(RefusedFile::new(&sent, reason, "give the file a plain name")));
+            }
+        };
+        let Some((path, bytes)) = self.receive(&mut field).await? else {
+            self.skip(&mut field).await?;
+            let reason = format!("it is larger than {} bytes", self.max_bytes);
+            let hint = "split it, or raise `serve.max_upload_bytes`";
+            return Ok(Err(RefusedFile::new(&name, reason, hint)));
+        };
+        let originals = self.originals.clone();
+        run_blocking(move || {
+            let content = std::fs::read(&path).map_err(|e| disk_problem(&e))?;
+            if let Err(refused) = recognise(&name, &content) {
+                return Ok(Err(RefusedFile::new(&name, refused.reason, &refused.hint)));
+            }
+            let moved = move_into_place(path, &name, originals.dir())?;
+            Ok(moved.map(|()| AcceptedFile { upload: name.clone(), name, bytes }))
+        })
+        .await
+    }
+
+    /// Writes a file to a temporary one; `None` when it is too large.
+    async fn receive(&self, field: &mut Field<'_>) -> Result<Option<(TempPath, u64)>, Problem> {
+        let failed = |e: std::io::Error| disk_problem(&e);
+        let temporary = tempfile::NamedTempFile::new_in(&self.temporary).map_err(failed)?;
+        let (file, path) = temporary.into_parts();
+        let mut file = tokio::fs::File::from_std(file);
+        let mut bytes = 0;
+        while let Some(piece) = next_piece(field).await? {
+            bytes += piece.len() as u64;
+            if bytes > self.max_bytes {
+                return Ok(None);
+            }
+            file.write_all(&piece).await.map_err(failed)?;
+        }
+        file.sync_all().await.map_err(failed)?;
+        Ok(Some((path, bytes)))
+    }
+
+    /// Reads to the end of a field, so that the next one can be read. A field that is much too long
+    /// ends the request.
+    async fn skip(&self, field: &mut Field<'_>) -> Result<(), Problem> {
+        let mut bytes = 0;
+        while let Some(piece) = next_piece(field).await? {
+            bytes += piece.len() as u64;
+            if bytes > self.max_bytes {
+                let detail = format!("a file is much larger than {} bytes", self.max_bytes);
+                return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
+                    .hint("`serve.max_upload_bytes` is the limit"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn move_into_place(
+    path: TempPath,
+    name: &str,
+    originals: &Path,
+) -> Result<Result<(), RefusedFile>, Problem> {
+    let target = originals.join(name);
+    if target.is_dir() {
+        return Ok(Err(RefusedFile::new(name, "a folder has this name", "rename the file")));
+    }
+    let folder = target.parent().unwrap_or(originals);
+    if std::fs::create_dir_all(folder).is_err() {
+        return Ok(Err(RefusedFile::new(name, "a file has the name of its folder", "rename it")));
+    }
+    path.persist(&target).map_err(|e| disk_problem(&e.error))?;
+    Ok(Ok(()))
+}
+
+fn disk_problem(error: &std::io::Error) -> Problem {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    match error.kind() {
+        StorageFull | QuotaExceeded | FileTooLarge => {
+            tracing::error!("cannot store an upload: {error}");
+            Problem::new(StatusCode::INSUFFICIENT_STORAGE, "there is no space left for the file")
+        }
+        _ => Problem::internal(error),
+    }
+}

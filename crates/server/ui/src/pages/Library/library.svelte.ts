@@ -1,0 +1,137 @@
+// The documents of the library, uploads that are not built yet, and the current build.
+import { builds, documents } from "../../api/calls";
+import { isAbort, problemOf, type ProblemInfo } from "../../api/client";
+import type { BuildEstimate, BuildStatus, DeletedDocument, DocumentLine, UploadResult } from "../../api/types";
+
+type Refusal = UploadResult["refused"][number];
+
+class LibraryStore {
+  items = $state.raw<DocumentLine[]>([]);
+  next = $state.raw<string | null>(null);
+  loaded = $state(false);
+  query = $state("");
+  state = $state("");
+  problem = $state.raw<ProblemInfo | null>(null);
+
+  /** Build everything that is queued, not only the files uploaded last. */
+  buildAll = $state(false);
+  sending = $state(0);
+  accepted = $state.raw<UploadResult["accepted"]>([]);
+  refused = $state.raw<Refusal[]>([]);
+  estimate = $state.raw<BuildEstimate | null>(null);
+  /** Why there is no estimate. */
+  estimateProblem = $state.raw<ProblemInfo | null>(null);
+  build = $state.raw<BuildStatus | null>(null);
+  private watched = "";
+  private latest = 0;
+
+  async load(more = false): Promise<void> {
+    const request = ++this.latest;
+    try {
+      const after = more && this.next ? { after: this.next } : {};
+      const page = await documents.list({ query: this.query.trim(), state: this.state, limit: 100, ...after });
+      if (request !== this.latest) return;
+      this.items = more ? [...this.items, ...page.items] : page.items;
+      this.next = page.next ?? null;
+      this.loaded = true;
+      this.problem = null;
+    } catch (error) {
+      if (request === this.latest) this.problem = problemOf(error);
+    }
+  }
+
+  /** Finds a build that is already running, so that it is displayed after a reload. */
+  async findBuild(): Promise<void> {
+    const page = await builds.list().catch(() => ({ items: [] as BuildStatus[] }));
+    const open = page.items.find((b) => b.state === "running" || b.state === "paused");
+    if (open) void this.watch(open);
+  }
+
+  async upload(files: File[]): Promise<void> {
+    if (!files.length) return;
+    this.sending += files.length;
+    this.problem = null;
+    try {
+      const result = await documents.upload(files);
+      this.accepted = [...this.accepted, ...result.accepted];
+      this.refused = [...this.refused, ...result.refused];
+      await this.loadEstimate();
+    } catch (error) {
+      this.problem = problemOf(error);
+    }
+    this.sending -= files.length;
+  }
+
+  private get uploads(): string[] | undefined {
+    return this.buildAll ? undefined : this.accepted.map((a) => a.upload);
+  }
+
+  async estimateAll(): Promise<void> {
+    this.buildAll = true;
+    await this.loadEstimate();
+  }
+
+  async loadEstimate(): Promise<void> {
+    this.estimate = null;
+    this.estimateProblem = null;
+    if (!this.accepted.length && !this.buildAll) return;
+    try {
+      this.estimate = await builds.estimate(this.uploads);
+    } catch (error) {
+      this.estimateProblem = problemOf(error);
+    }
+  }
+
+  dismiss(): void {
+    this.accepted = [];
+    this.buildAll = false;
+    this.estimate = null;
+    void this.load();
+  }
+
+  async start(): Promise<void> {
+    try {
+      const build = await builds.start(this.uploads);
+      this.dismiss();
+      this.refused = [];
+      await this.watch(build);
+    } catch (error) {
+      this.problem = problemOf(error);
+    }
+  }
+
+  private async watch(build: BuildStatus): Promise<void> {
+    this.build = build;
+    if (this.watched === build.id) return;
+    this.watched = build.id;
+    const abort = new AbortController();
+    try {
+      for await (const now of builds.watch(build.id, abort.signal)) this.build = now;
+      // The stream may end without a final event.
+      if (this.build?.state === "running") this.build = await builds.get(build.id);
+    } catch (error) {
+      if (!isAbort(error)) this.problem = problemOf(error);
+    }
+    this.watched = "";
+    await this.load();
+  }
+
+  async act(action: "pause" | "resume" | "cancel"): Promise<void> {
+    if (!this.build) return;
+    try {
+      const now = await builds.act(this.build.id, action);
+      this.build = now;
+      if (action === "resume") void this.watch(this.build);
+    } catch (error) {
+      this.problem = problemOf(error);
+    }
+  }
+
+  async remove(id: string): Promise<DeletedDocument["removed"]> {
+    const { removed } = await documents.remove(id);
+    await this.load();
+    return removed;
+  }
+}
+
+export const library = new LibraryStore();

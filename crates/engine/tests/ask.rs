@@ -34,7 +34,7 @@ async fn stored(engine: &Engine, id: &str) -> StoredTrace {
 }
 
 #[tokio::test]
-async fn an_answered_question_is_stored_and_listed_by_another_engine() {
+async fn an_answered_question_is_stored_and_listed_by_the_next_engine() {
     let dir = tempfile::tempdir().unwrap();
     let engine = engine(dir.path()).await;
     let result = engine.ask(request()).await.unwrap();
@@ -44,8 +44,10 @@ async fn an_answered_question_is_stored_and_listed_by_another_engine() {
     assert_eq!(head.answer.as_deref(), Some(answer.text.as_str()));
     assert_eq!((head.documents, head.error, head.key), (vec!["reef.md".to_owned()], None, None));
     assert_eq!(body.trace.0.len(), result.outcome.trace.0.len());
-    let other = Engine::open(engine.config().clone(), &dir.path().join("base")).unwrap();
-    let ids: Vec<_> = other.traces().list(None, 9, |_| true).into_iter().map(|h| h.id).collect();
+    let config = engine.config().clone();
+    drop(engine);
+    let next = Engine::open(config, &dir.path().join("base")).unwrap();
+    let ids: Vec<_> = next.traces().list(None, 9, |_| true).into_iter().map(|h| h.id).collect();
     assert_eq!(ids, [result.id]);
 }
 

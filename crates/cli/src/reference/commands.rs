@@ -8,7 +8,7 @@ use super::{cell, check};
 use crate::args::Args;
 
 /// What follows the table of a command, by heading.
-const NOTES: &str = include_str!("notes.md");
+const NOTES: &str = include_str!("notes.txt");
 const INTRODUCTION: &str = "# Commands\n\n\
     Written from the definitions of the program; `halma --help` and `halma COMMAND --help` print the \
     same. Exit codes: [exit-codes.md](exit-codes.md).\n";
@@ -24,7 +24,7 @@ fn the_reference_lists_every_command_and_option() {
         section(command, "halma", &mut notes, &mut page);
     }
     for (heading, note) in &notes {
-        assert!(heading.as_str() == "Environment", "notes.md: no command is called `{heading}`");
+        assert!(heading.as_str() == "Environment", "notes.txt: no command is called `{heading}`");
         let _ = write!(page, "\n## {heading}\n\n{note}\n");
     }
     check("docs/reference/cli.md", &page);
@@ -56,7 +56,8 @@ fn section(
     let name = format!("{parent} {}", command.get_name());
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let usage = command.clone().render_usage().to_string();
-    let usage = usage.trim_start_matches("Usage:").split_whitespace().collect::<Vec<_>>().join(" ");
+    let usage = usage.trim_start_matches("Usage:").lines().map(str::trim).collect::<Vec<_>>();
+    let usage = usage.join("\n");
     let level = if parent == "halma" { "##" } else { "###" };
     let _ = write!(page, "\n{level} {name}\n\n{about}.\n\n```text\n{usage}\n```\n");
     let rows = table(command.get_arguments().filter(|arg| !arg.is_global_set()));

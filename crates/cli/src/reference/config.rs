@@ -148,7 +148,7 @@ fn flatten(key: String, value: &Value, settings: &mut Vec<(String, Option<String
     }
 }
 
-/// A text as lines of a comment, without Markdown's links.
+/// A text as lines of a comment, with paths in place of Markdown's links.
 fn comment(text: &str) -> String {
     const WIDTH: usize = 98;
     let mut lines = vec![String::new()];
@@ -165,15 +165,16 @@ fn comment(text: &str) -> String {
     lines.iter().fold(String::new(), |out, line| out + "# " + line + "\n")
 }
 
-/// `[text](address)` as `text`.
+/// `[text](../page.md)` as `docs/page.md`.
 fn without_links(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('[') {
         out.push_str(before);
         match after.split_once("](").map(|(label, rest)| (label, rest.split_once(')'))) {
-            Some((label, Some((_, tail)))) if !label.contains(']') => {
-                out.push_str(label);
+            Some((label, Some((address, tail)))) if !label.contains(']') => {
+                let page = address.split('#').next().unwrap_or_default();
+                out.push_str(&page.replace("../", "docs/"));
                 rest = tail;
             }
             _ => {

@@ -1,6 +1,6 @@
 //! The reference pages and the commented configuration, written from the code: commands from clap,
 //! keys from the configuration types and the strategies. The texts that the code does not hold are
-//! in `keys.toml` and `notes.md`.
+//! in `keys.toml` and `notes.txt`.
 //!
 //! `HALMA_WRITE_REFERENCE=1 cargo test -p halma-cli --bin halma reference` writes the files; without
 //! the variable the tests fail when a file is not up to date.

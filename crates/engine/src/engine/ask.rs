@@ -85,7 +85,8 @@ impl Engine {
 
     /// Checks everything that can be wrong with a question before the first call.
     pub fn prepare(&self, request: AskRequest) -> Result<Asking, EngineError> {
-        self.check_question(&request.question)?;
+        let text = request.question.trim().to_owned();
+        self.check_question(&text)?;
         let name = request.strategy.as_deref().unwrap_or(&self.config.ask.strategy);
         let strategy = self.strategy_with(name, &request.settings)?;
         let id = TraceStore::next_id().map_err(|e| EngineError::file(self.traces.dir(), e))?;
@@ -97,7 +98,7 @@ impl Engine {
         });
         let question = Question {
             id: id.clone(),
-            text: request.question.trim().to_owned(),
+            text,
             options: request.options,
             answer_kind: request.answer_kind,
         };

@@ -53,5 +53,5 @@ pub fn kb_facts(knowledge: Arc<dyn Knowledge>, load: KbGraphLoader) -> Arc<dyn F
         let version = graph.version;
         Ok(Some(Versioned { version, graph: SparqlGraph::new(endpoint, "en", source) }))
     };
-    Arc::new(Reloading::new(about.to_owned(), Arc::new(read)))
+    Arc::new(Reloading::new(about.to_owned(), Box::new(|| None), Arc::new(read)))
 }

@@ -1,4 +1,4 @@
-//! Combined graphs asked as one: what was loaded, and what was extracted from the documents.
+//! Several graphs asked as one: what was loaded, and what was extracted from the documents.
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Facts for Combined {
     ) -> Result<Vec<Entity>, BoxError> {
         let answers = self.graphs.iter().map(|graph| graph.find(name, descriptor, limit));
         let mut found = try_join_all(answers).await?.concat();
-        // Of one score the order of the graphs holds.
+        // Equal scores keep the order of the graphs.
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         found.truncate(limit);
         Ok(found)

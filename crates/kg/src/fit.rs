@@ -8,9 +8,9 @@ use super::words::stems;
 
 /// An alias counts a little less than the label.
 const ALIAS: f32 = 0.95;
-/// What a name counts that holds all words and others beside them: the more others, the less.
+/// What a name counts that has all words and others as well: the more others, the less.
 const WORDS: f32 = 0.85;
-/// What only a neighbour's label holds counts half.
+/// A word that only a neighbour's label has counts half.
 const AROUND: f32 = 0.5;
 
 /// Between 0 and 1, by the best of the names.
@@ -39,8 +39,8 @@ fn share(part: usize, whole: usize) -> f32 {
     if whole == 0 { 0.0 } else { part as f32 / whole as f32 }
 }
 
-/// The share of the descriptor's words that description, classes and names say, or by half the
-/// labels of what stands around it; 1 where it is the name of a class.
+/// The share of the descriptor's words that occur in description, classes and names, those in the
+/// labels of neighbours by half; 1 where the descriptor is the name of a class.
 pub(crate) fn fit(descriptor: &str, profile: &Profile, around: &[String]) -> f32 {
     let wanted = stems(descriptor);
     if wanted.is_empty() {

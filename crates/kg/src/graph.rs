@@ -9,7 +9,7 @@ use crate::words::Phrase;
 /// A relation or attribute of a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Property {
-    /// What the graph calls it: an IRI, or the words themselves.
+    /// Its id in the graph: an IRI, or the words themselves.
     pub(crate) id: String,
     /// Its label first, then other words for it; never empty.
     pub(crate) labels: Vec<String>,
@@ -39,7 +39,7 @@ pub(crate) enum Node {
 
 /// A fact before its ends are described.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Stated {
+pub(crate) struct Statement {
     pub(crate) head: EntityId,
     pub(crate) property: Arc<Property>,
     pub(crate) tail: Node,
@@ -66,7 +66,7 @@ pub(crate) struct Profile {
     pub(crate) classes: Vec<Class>,
 }
 
-/// The classes of what stands at the two ends of a property's facts, of some of them.
+/// The classes of what is at the two ends of a sample of a property's facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ends {
     pub(crate) heads: HashSet<String>,

@@ -1,4 +1,4 @@
-//! Which property of a graph is meant by some words, and which way round.
+//! Which property of a graph is meant by some words, and in which direction.
 use std::sync::Arc;
 
 use super::graph::Property;
@@ -18,17 +18,17 @@ const NARROWER: f32 = 0.7;
 /// What fits worse than the best by more than this is not meant.
 const SLACK: f32 = 0.1;
 
-/// What the values must be like for the words to make sense.
+/// The kind of value that the words ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    Anything,
+pub(crate) enum Expected {
+    Any,
     /// A point of time: `discovered` means the date of discovery.
     Time,
 }
 
 /// A property that the words may mean.
 #[derive(Debug, Clone)]
-pub(crate) struct Meant {
+pub(crate) struct PropertyMatch {
     pub(crate) property: Arc<Property>,
     /// Between 0 and 1.
     pub(crate) score: f32,
@@ -40,18 +40,18 @@ pub(crate) fn meant(
     synonyms: &Synonyms,
     words: &str,
     properties: &[Arc<Property>],
-    wanted: Wanted,
-) -> Vec<Meant> {
-    let asked = Phrase::new(words);
-    if asked.content.is_empty() {
+    wanted: Expected,
+) -> Vec<PropertyMatch> {
+    let phrase = Phrase::new(words);
+    if phrase.content.is_empty() {
         return vec![];
     }
-    let senses = synonyms.of(&asked);
+    let relation = Relation { senses: synonyms.senses(&phrase), phrase: &phrase };
     let compare = |property: &Arc<Property>| {
-        let (score, side) = compared(synonyms, (&asked, senses), property, wanted)?;
-        Some(Meant { property: Arc::clone(property), score, side })
+        let (score, side) = compared(synonyms, &relation, property, wanted)?;
+        Some(PropertyMatch { property: Arc::clone(property), score, side })
     };
-    let mut found: Vec<Meant> = properties.iter().filter_map(compare).collect();
+    let mut found: Vec<PropertyMatch> = properties.iter().filter_map(compare).collect();
     found.sort_by(|a, b| {
         let by_score = b.score.total_cmp(&a.score);
         by_score
@@ -63,35 +63,42 @@ pub(crate) fn meant(
     found
 }
 
+/// The words that name a relation, with what they may mean.
+struct Relation<'a> {
+    phrase: &'a Phrase,
+    senses: &'a [Sense],
+}
+
 fn compared(
     synonyms: &Synonyms,
-    (asked, senses): (&Phrase, &[Sense]),
+    relation: &Relation<'_>,
     property: &Property,
-    wanted: Wanted,
+    wanted: Expected,
 ) -> Option<(f32, Side)> {
-    let own: Vec<&[Sense]> = property.phrases.iter().map(|label| synonyms.of(label)).collect();
+    let Relation { phrase, senses } = relation;
+    let own: Vec<&[Sense]> = property.phrases.iter().map(|label| synonyms.senses(label)).collect();
     let pairs = property.phrases.iter().zip(&own);
     let scored = pairs.filter_map(|(label, theirs)| {
-        if label.all == asked.all {
+        if label.all == phrase.all {
             let both = theirs.iter().any(|(_, side)| *side == Side::Both);
             return Some((SAME, if both { Side::Both } else { Side::Forward }));
         }
         if let Some(side) = shared(senses, theirs) {
             return Some((SYNONYM, side));
         }
-        let (score, side) = alike(asked, label, wanted)?;
+        let (score, side) = alike(phrase, label, wanted)?;
         // Two phrases of which each is known to mean something else are not the same by chance.
-        let apart = !senses.is_empty() && !theirs.is_empty() && wanted == Wanted::Anything;
+        let apart = !senses.is_empty() && !theirs.is_empty() && wanted == Expected::Any;
         (!apart).then_some((score, side))
     });
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0).then(prefers(b.1).cmp(&prefers(a.1))))?;
     // What is known to be another relation by its other names does not become this one.
     let known = own.iter().any(|theirs| !theirs.is_empty());
-    let elsewhere = known && !senses.is_empty() && wanted == Wanted::Anything;
+    let elsewhere = known && !senses.is_empty() && wanted == Expected::Any;
     (best.0 >= SYNONYM || !elsewhere).then_some(best)
 }
 
-/// Of two readings that fit alike the one from head to tail.
+/// Of two readings that fit equally well, the one from head to tail.
 fn prefers(side: Side) -> u8 {
     match side {
         Side::Both => 0,
@@ -113,12 +120,12 @@ fn shared(asked: &[Sense], theirs: &[Sense]) -> Option<Side> {
     sides.min_by_key(|side| prefers(*side))
 }
 
-fn alike(asked: &Phrase, label: &Phrase, wanted: Wanted) -> Option<(f32, Side)> {
+fn alike(asked: &Phrase, label: &Phrase, wanted: Expected) -> Option<(f32, Side)> {
     let side = if asked.faces(label) { Side::Backward } else { Side::Forward };
     if asked.content == label.content {
         return Some((SAME_STEMS, side));
     }
-    if wanted == Wanted::Time {
+    if wanted == Expected::Time {
         let (asked, label) = (asked.timeless(), label.timeless());
         if !asked.is_empty() && asked == label {
             return Some((SAME_STEMS, Side::Forward));
@@ -150,13 +157,13 @@ mod tests {
         ]
     }
 
-    fn read(words: &str, wanted: Wanted) -> Vec<(String, Side)> {
+    fn read(words: &str, wanted: Expected) -> Vec<(String, Side)> {
         let found = meant(&Synonyms::new(), words, &graph(), wanted);
         found.into_iter().map(|meant| (meant.property.label().to_owned(), meant.side)).collect()
     }
 
     fn one(words: &str) -> (String, Side) {
-        let found = read(words, Wanted::Anything);
+        let found = read(words, Expected::Any);
         assert_eq!(found.len(), 1, "{words}: {found:?}");
         found[0].clone()
     }
@@ -183,15 +190,15 @@ mod tests {
     #[test]
     fn what_means_nothing_here_finds_nothing() {
         for words in ["population", "date", "place", "favourite colour", "of the", "", "spouse"] {
-            assert_eq!(read(words, Wanted::Anything), [], "{words}");
+            assert_eq!(read(words, Expected::Any), [], "{words}");
         }
     }
 
     #[test]
     fn a_point_of_time_is_told_from_who_and_where() {
-        let found = read("discovered", Wanted::Time);
+        let found = read("discovered", Expected::Time);
         assert!(found.iter().any(|(label, _)| label == "date of discovery"), "{found:?}");
-        let born = read("born", Wanted::Time);
+        let born = read("born", Expected::Time);
         assert!(born.iter().any(|(label, _)| label == "date of birth"), "{born:?}");
     }
 }

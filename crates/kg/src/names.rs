@@ -1,4 +1,4 @@
-//! Names of entities, to be found whole or by their words.
+//! An index of the names of entities, by whole name and by word.
 use std::collections::HashMap;
 
 use halma_core::text::normalise_name;
@@ -43,7 +43,7 @@ impl Names {
         self.all.push((entity, name.into()));
     }
 
-    /// Entities with such a name, those first whose names hold least beside it, then by number.
+    /// Entities with such a name, those first whose names have the fewest other words, then by number.
     pub(crate) fn named(&self, name: &str, near: Near, limit: usize) -> Vec<Number> {
         let name = normalise_name(name);
         let places: Vec<(usize, u32)> = match near {
@@ -68,8 +68,8 @@ impl Names {
         numbers.filter(|entity| seen.insert(*entity)).take(limit).collect()
     }
 
-    /// Names that hold so many of the words (all, if there are fewer), with how many words lack or
-    /// are left over.
+    /// Names that have at least `least` of the words (all, if there are fewer), with the number of
+    /// words that are missing or left over.
     fn holding(&self, name: &str, least: usize) -> Vec<(usize, u32)> {
         let mut words: Vec<&str> = name.split(' ').filter(|word| !word.is_empty()).collect();
         words.sort_unstable();
@@ -81,7 +81,7 @@ impl Names {
         if least == 0 {
             return vec![];
         }
-        // Whoever holds `least` of the words is in one of the `n - least + 1` shortest lists.
+        // A name that has `least` of the words is in one of the `n - least + 1` shortest lists.
         let leading = lists.len() - least + 1;
         let rare = lists.iter().any(|list| !list.is_empty() && list.len() <= COMMON);
         let mut counts: HashMap<u32, usize> = HashMap::new();

@@ -6,15 +6,15 @@ use async_trait::async_trait;
 use halma_core::{BoxError, Entity, EntityId, Fact, Facts, Hit, Layer, NodeId, Span, Tail};
 
 use super::fit::{closeness, fit};
-use super::graph::{Near, Node, Profile, Property, Stated};
-use super::matching::{Meant, Wanted, meant};
+use super::graph::{Near, Node, Profile, Property, Statement};
+use super::matching::{Expected, PropertyMatch, meant};
 use super::sparql::SparqlGraph;
 use super::synonyms::{Side, Synonyms};
 
 /// Entities that are compared for one name, at most.
 const COMPARED: usize = 200;
-/// Of so many that fit a descriptor alike the neighbours are looked at.
-const ASKED_AROUND: usize = 12;
+/// Candidates that fit a descriptor equally well whose neighbours are looked at, at most.
+const WITH_NEIGHBOURS: usize = 12;
 /// Neighbours of an entity whose labels are compared.
 const NEIGHBOURS: usize = 64;
 /// Facts of one relation that are read, at most.
@@ -32,25 +32,25 @@ impl Operators {
         Self { graph, synonyms: Arc::new(Synonyms::new()), about }
     }
 
-    /// The properties that some words mean where they are said of these entities.
+    /// The properties that some words mean when they describe these entities.
     pub(crate) async fn meant(
         &self,
         entities: &[EntityId],
         words: &str,
-        wanted: Wanted,
-    ) -> Result<Vec<Meant>, BoxError> {
+        wanted: Expected,
+    ) -> Result<Vec<PropertyMatch>, BoxError> {
         let properties = self.graph.properties(entities).await?;
         Ok(meant(&self.synonyms, words, &properties, wanted))
     }
 
-    /// Facts of one property about an entity, read as it is meant; the other way round only where
-    /// the entity is none of those that could stand at this end.
+    /// Facts of one property about an entity, read in the direction that is meant; in the other one
+    /// only where the entity cannot be at this end.
     async fn read(
         &self,
         entity: &EntityId,
         property: &Arc<Property>,
         side: Side,
-    ) -> Result<Vec<Stated>, BoxError> {
+    ) -> Result<Vec<Statement>, BoxError> {
         let one = std::slice::from_ref(entity);
         let heads = async || self.graph.facts_from(one, property).await;
         let tails = async || self.graph.facts_to(entity, property, MOST_FACTS).await;
@@ -59,7 +59,7 @@ impl Operators {
             Side::Backward => tails().await?,
             Side::Both => {
                 let mut both = heads().await?;
-                both.extend(tails().await?.into_iter().map(turned));
+                both.extend(tails().await?.into_iter().map(reversed));
                 return Ok(both);
             }
         };
@@ -70,8 +70,8 @@ impl Operators {
     }
 
     /// Whether things of the entity's classes stand where `side` begins, so that it has no such
-    /// fact and the other reading would be another question: the children of somebody without
-    /// any are not their parents.
+    /// fact and the other reading would be another question: the children of a person without
+    /// any are not the person's parents.
     async fn could_stand(
         &self,
         entity: &EntityId,
@@ -89,8 +89,11 @@ impl Operators {
         Ok(own.iter().any(|class| here.contains(*class)))
     }
 
-    /// Facts with their ends described, in the order of what they say, each once.
-    pub(crate) async fn describe(&self, stated: Vec<(Stated, f32)>) -> Result<Vec<Fact>, BoxError> {
+    /// Facts with their ends described, in the given order, each once.
+    pub(crate) async fn describe(
+        &self,
+        stated: Vec<(Statement, f32)>,
+    ) -> Result<Vec<Fact>, BoxError> {
         let mut ids: BTreeSet<EntityId> = BTreeSet::new();
         for (fact, _) in &stated {
             ids.insert(fact.head.clone());
@@ -126,7 +129,7 @@ impl Operators {
     }
 
     /// Candidates for a name, near ones where none has the name itself, or where a descriptor may
-    /// tell one of them.
+    /// select one of them.
     async fn candidates(&self, name: &str, described: bool) -> Result<Vec<EntityId>, BoxError> {
         let mut found = self.graph.named(name, Near::Same, COMPARED).await?;
         if found.is_empty() || (described && self.graph.has_name_index()) {
@@ -170,7 +173,7 @@ impl Facts for Operators {
         if let Some(text) = descriptor {
             found.sort_by(|a, b| scored(b).total_cmp(&scored(a)).then_with(|| a.2.id.cmp(&b.2.id)));
             for (_, fits, profile) in
-                found.iter_mut().filter(|(_, fits, _)| *fits < 1.0).take(ASKED_AROUND)
+                found.iter_mut().filter(|(_, fits, _)| *fits < 1.0).take(WITH_NEIGHBOURS)
             {
                 let around = self.graph.neighbours(&profile.id, NEIGHBOURS).await?;
                 *fits = fit(text, profile, &around);
@@ -189,14 +192,14 @@ impl Facts for Operators {
 
     async fn relate(&self, entity: &EntityId, relation: &str) -> Result<Vec<Fact>, BoxError> {
         let one = std::slice::from_ref(entity);
-        let mut alike: BTreeMap<std::cmp::Reverse<u32>, Vec<Meant>> = BTreeMap::new();
-        for meant in self.meant(one, relation, Wanted::Anything).await? {
+        let mut alike: BTreeMap<std::cmp::Reverse<u32>, Vec<PropertyMatch>> = BTreeMap::new();
+        for meant in self.meant(one, relation, Expected::Any).await? {
             // Scores are above 0, so that their bits are in their order.
             alike.entry(std::cmp::Reverse(meant.score.to_bits())).or_default().push(meant);
         }
         for group in alike.into_values() {
             let mut stated = vec![];
-            for Meant { property, score, side } in group {
+            for PropertyMatch { property, score, side } in group {
                 let read = self.read(entity, &property, side).await?;
                 stated.extend(read.into_iter().map(|fact| (fact, score)));
             }
@@ -248,15 +251,15 @@ impl Facts for Operators {
     }
 }
 
-/// A fact that holds both ways round, told from its other end.
-pub(crate) fn turned(fact: Stated) -> Stated {
+/// A symmetric fact, stated from its other end.
+pub(crate) fn reversed(fact: Statement) -> Statement {
     match fact.tail {
-        Node::Entity(head) => Stated { head, tail: Node::Entity(fact.head), ..fact },
+        Node::Entity(head) => Statement { head, tail: Node::Entity(fact.head), ..fact },
         Node::Value(_) => fact,
     }
 }
 
-/// A name counts for more than what is said beside it.
+/// A name counts for more than its description.
 fn scored((near, fits, _): &(f32, f32, &Profile)) -> f32 {
     0.6 * near + 0.4 * fits
 }
@@ -277,7 +280,7 @@ pub(crate) fn line(head: &str, relation: &str, tail: &str) -> String {
 }
 
 /// A fact as evidence of its own.
-fn cite(stated: &Stated, head: &str, text: String) -> Hit {
+fn cite(stated: &Statement, head: &str, text: String) -> Hit {
     let tail = match &stated.tail {
         Node::Entity(id) => id.0.as_str(),
         Node::Value(value) => value.text.as_str(),

@@ -67,7 +67,7 @@ pub(crate) const QUANTITIES: &[&str] = &[
     "http://wikiba.se/ontology#quantityAmount",
 ];
 
-/// Classes of what is no entity but describes the graph.
+/// Classes of what is not an entity but describes the graph.
 pub(crate) const OF_PROPERTIES: &[&str] = &[
     "http://www.w3.org/1999/02/22-rdf-syntax-ns#Property",
     "http://www.w3.org/2002/07/owl#ObjectProperty",
@@ -82,7 +82,7 @@ pub(crate) const OF_CLASSES: &[&str] =
 /// What `rdf:type` is called where a graph does not name it.
 pub(crate) const TYPE_NAMES: &[&str] = &["type", "instance of", "kind", "class"];
 
-/// Whether a property only names, describes or sorts, so that it is no relation to ask for.
+/// Whether a property only names, describes or sorts, so that it is not a relation to ask for.
 pub(crate) fn is_describing(property: &str) -> bool {
     [LABELS, ALIASES, DESCRIPTIONS, UNITS].iter().any(|list| list.contains(&property))
         || property == SUBCLASSES[0]
@@ -125,7 +125,7 @@ pub(crate) fn value(literal: LiteralRef<'_>, unit: &str) -> FactValue {
         return of(truth.to_string(), ValueKind::Truth, "");
     }
     if [xsd::DOUBLE, xsd::FLOAT].contains(&datatype) {
-        // `2.5E2` is a way to write, not a number that anybody says.
+        // `2.5E2` is a way to write, not a number that people write.
         let plain = text.parse::<f64>().ok().filter(|number| number.is_finite());
         let plain = plain.map_or_else(|| text.to_owned(), |number| number.to_string());
         return of(plain, ValueKind::Number, unit);
@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    fn shown(text: &str, datatype: &str) -> (String, ValueKind, String) {
+    fn parts(text: &str, datatype: &str) -> (String, ValueKind, String) {
         let literal = Literal::new_typed_literal(text, NamedNode::new(datatype).unwrap());
         let value = value(literal.as_ref(), "km");
         (value.text, value.kind, value.unit)
@@ -182,7 +182,7 @@ mod tests {
                 "kilometre",
             ),
         ] {
-            assert_eq!(shown(text, &datatype), (wanted.to_owned(), kind, unit.to_owned()));
+            assert_eq!(parts(text, &datatype), (wanted.to_owned(), kind, unit.to_owned()));
         }
     }
 

@@ -17,20 +17,29 @@ pub(crate) struct Versioned {
 pub(crate) type Read =
     Arc<dyn Fn(Option<&str>) -> Result<Option<Versioned>, BoxError> + Send + Sync>;
 
+/// The version that would be read now, where that is known at little cost.
+pub(crate) type CurrentVersion = Box<dyn Fn() -> Option<String> + Send + Sync>;
+
 /// Each question goes to the graph as it is at that moment.
 pub(crate) struct Reloading {
     about: String,
+    version: CurrentVersion,
     read: Read,
     current: Mutex<Option<(String, Arc<Operators>)>>,
 }
 
 impl Reloading {
-    pub(crate) fn new(about: String, read: Read) -> Self {
-        Self { about, read, current: Mutex::default() }
+    pub(crate) fn new(about: String, version: CurrentVersion, read: Read) -> Self {
+        Self { about, version, read, current: Mutex::default() }
     }
 
     async fn graph(&self) -> Result<Arc<Operators>, BoxError> {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let (Some((version, graph)), Some(now)) = (&current, (self.version)())
+            && *version == now
+        {
+            return Ok(Arc::clone(graph));
+        }
         let version = current.as_ref().map(|(version, _)| version.clone());
         let read = Arc::clone(&self.read);
         let new = tokio::task::spawn_blocking(move || read(version.as_deref())).await??;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::words::Phrase;
 
-/// See the head of the file for how it is written.
+/// The head of the file describes its format.
 const RELATIONS: &str = include_str!("data/relations.txt");
 
 /// The side of a relation that a phrase names.
@@ -13,7 +13,7 @@ pub(crate) enum Side {
     /// Read from head to tail.
     Forward,
     Backward,
-    /// It holds both ways round.
+    /// Symmetric.
     Both,
 }
 
@@ -50,7 +50,7 @@ impl Synonyms {
     }
 
     /// What a phrase may mean; empty for one that is not in the list.
-    pub(crate) fn of(&self, phrase: &Phrase) -> &[Sense] {
+    pub(crate) fn senses(&self, phrase: &Phrase) -> &[Sense] {
         if phrase.content.is_empty() {
             return &[];
         }
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_phrase_has_the_senses_of_its_lines() {
         let list = Synonyms::new();
-        let of = |text: &str| list.of(&Phrase::new(text)).to_vec();
+        let of = |text: &str| list.senses(&Phrase::new(text)).to_vec();
         assert_eq!(of("birthplace"), of("place of birth"));
         assert_eq!(of("birthplace").len(), 1);
         assert!(of("born").len() >= 2, "a place or a date");

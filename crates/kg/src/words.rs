@@ -1,10 +1,10 @@
-//! Phrases that name a relation, in a form in which they can be compared: which words they hold
-//! and which way round they are to be read.
+//! Phrases that name a relation, in a form that can be compared: their words, and the direction in
+//! which they are read.
 use halma_core::text::normalise_name;
 
 use super::stem::stem;
 
-/// Words that only join a relation to what stands beside it.
+/// Words that only join a relation to its neighbours.
 const JOINING: &[&str] = &[
     "a", "an", "are", "be", "been", "did", "do", "does", "had", "has", "have", "her", "his", "is",
     "it", "its", "that", "the", "their", "this", "was", "were", "whose",
@@ -13,7 +13,7 @@ const JOINING: &[&str] = &[
 const PREPOSITIONS: &[&str] =
     &["as", "at", "by", "for", "from", "in", "into", "of", "on", "to", "under", "upon", "with"];
 
-/// Heads of phrases that say too little alone: a date is not a date of birth.
+/// Heads of phrases that are too general alone: a date is not a date of birth.
 const EMPTY_HEADS: &[&str] = &[
     "amount",
     "date",
@@ -40,7 +40,7 @@ const EMPTY_HEADS: &[&str] = &[
 /// Words that say that a phrase names a point of time.
 const OF_TIME: &[&str] = &["date", "day", "time", "when", "year"];
 
-/// Which way round a phrase is read, where its form tells.
+/// The direction in which a phrase is read, where its form shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// `discovered by`, `discoverer`: from a thing to who did it.
@@ -57,7 +57,7 @@ enum Form {
 pub(crate) struct Phrase {
     /// All words but the joining ones, in their order.
     pub(crate) all: Vec<String>,
-    /// Those that are no preposition, sorted.
+    /// Those that are not prepositions, sorted.
     pub(crate) content: Vec<String>,
     /// The word that the others describe, stemmed: of `mean radius` and of `radius of curvature`
     /// the radius.
@@ -136,7 +136,7 @@ fn form(last: &str) -> Form {
     }
 }
 
-/// The stems of the words of a text that are no preposition and join nothing, in their order.
+/// The stems of the words of a text that are neither prepositions nor joining words, in their order.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     let plain = normalise_name(text);
     let said = plain
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_tells_which_way_to_read() {
+    fn the_form_shows_the_direction() {
         assert!(phrase("discovered").faces(&phrase("discovered by")));
         assert!(phrase("capital of").faces(&phrase("capital")));
         assert!(phrase("orbited by").faces(&phrase("orbits")));

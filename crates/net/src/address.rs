@@ -5,8 +5,9 @@ use reqwest::Url;
 /// The base of an API, as a user gives it.
 pub fn base(url: &str) -> Result<Url, ConfigError> {
     let hint = "give the base of the API, for instance `https://host/v1`";
-    let base = Url::parse(url.trim())
-        .map_err(|e| wrong("url", &format!("`{}` is no URL: {e}", without_userinfo(url)), hint))?;
+    let base = Url::parse(url.trim()).map_err(|e| {
+        wrong("url", &format!("`{}` is not a valid URL: {e}", without_userinfo(url)), hint)
+    })?;
     if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
         let reason = format!("`{}` is not an http or https address", without_userinfo(url));
         return Err(wrong("url", &reason, hint));
@@ -25,7 +26,7 @@ pub fn base(url: &str) -> Result<Url, ConfigError> {
     Ok(base)
 }
 
-/// What is wrong with an address must be told without telling a password in it.
+/// What is wrong with an address must be reported without a password in it.
 fn without_userinfo(url: &str) -> String {
     match url.rsplit_once('@') {
         Some((_, rest)) => format!("…@{rest}"),
@@ -50,7 +51,7 @@ pub fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// An error whose `file` is left empty for whoever read the configuration.
+/// An error whose `file` is left empty for the caller that read the configuration.
 pub fn wrong(key: &str, reason: &str, hint: &str) -> ConfigError {
     ConfigError {
         file: String::new(),

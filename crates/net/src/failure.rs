@@ -1,4 +1,4 @@
-//! Sorting what a server says when it does not serve: try again, shorten, or give up.
+//! Sorting the errors of a server by what to do next: retry, shorten, or give up.
 use std::time::{Duration, SystemTime};
 
 use halma_core::LlmError;
@@ -9,16 +9,24 @@ use serde_json::error::Category;
 
 use crate::http::Place;
 
-/// Characters of a server's words that go into an error.
+/// Characters of a server's message that go into an error.
 const CLIP: usize = 200;
+
+/// The refusal of a server, from which a client can learn to ask differently.
+#[derive(Debug, Clone)]
+pub struct Complaint {
+    pub status: u16,
+    /// The server's message and code in lower case.
+    pub text: String,
+}
 
 /// A failed exchange: what to do about it, and what the server complained of, from which a client
 /// can learn to ask differently.
 #[derive(Debug)]
 pub struct Failed {
     pub error: LlmError,
-    /// The status and the lower-cased words of a refusal; `None` for everything else.
-    pub complaint: Option<(u16, String)>,
+    /// `None` for everything that is not a refusal.
+    pub complaint: Option<Complaint>,
 }
 
 impl From<LlmError> for Failed {
@@ -33,13 +41,13 @@ impl From<Failed> for LlmError {
     }
 }
 
-/// Sorts a response that is no success. `body` holds no key any more.
+/// Sorts a response that is not a success. `body` holds no key any more.
 pub fn classify(status: StatusCode, headers: &HeaderMap, body: &str, place: &Place) -> Failed {
     let Place { url, model } = place;
-    let (said, code) = said(body);
+    let (said, code) = server_message(body);
     let n = status.as_u16();
     let lower = format!("{} {code}", said.to_lowercase());
-    let complaint = Some((n, lower.clone()));
+    let complaint = Some(Complaint { status: n, text: lower.clone() });
     let refused =
         |what: String| Failed { error: LlmError::refused(what), complaint: complaint.clone() };
     match n {
@@ -77,22 +85,23 @@ pub fn classify(status: StatusCode, headers: &HeaderMap, body: &str, place: &Pla
     }
 }
 
-/// What a body that is not the JSON it should be tells: cut off, or not an API at all. What is told
-/// of the fault may quote the body, and holds no key any more either.
-pub fn body_is_no_json(
-    url: &str,
-    kind: &str,
-    body: &str,
-    (fault, told): (Category, &str),
-) -> LlmError {
+/// What is wrong with a body that should have been JSON.
+pub(crate) struct Fault<'a> {
+    pub(crate) category: Category,
+    /// The parser's message, which may quote the body and holds no key any more.
+    pub(crate) text: &'a str,
+}
+
+/// The error for a body that is not the JSON it should be: cut off, or not an API at all.
+pub(crate) fn not_json(url: &str, kind: &str, body: &str, fault: &Fault<'_>) -> LlmError {
     let page = kind.contains("html") || body.trim_start().starts_with('<');
-    let told = clip(told);
-    if fault == Category::Eof && !page {
-        return LlmError::transient(format!("`{url}` sent a reply that is cut off: {told}"));
+    let fault_text = clip(fault.text);
+    if fault.category == Category::Eof && !page {
+        return LlmError::transient(format!("`{url}` sent a reply that is cut off: {fault_text}"));
     }
     let kind = if kind.is_empty() { "no content type" } else { kind };
-    let what = if fault == Category::Data {
-        format!("JSON that is no reply of the API ({told})")
+    let what = if fault.category == Category::Data {
+        format!("JSON that is not a reply of the API ({fault_text})")
     } else {
         "no JSON".to_owned()
     };
@@ -123,7 +132,7 @@ pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
 }
 
 /// The server's message and its code, wherever it keeps them.
-pub fn said(body: &str) -> (String, String) {
+pub fn server_message(body: &str) -> (String, String) {
     let Ok(value) = serde_json::from_str::<Value>(body) else {
         let words = clip(body);
         return (if words.is_empty() { "no reason given".into() } else { words }, String::new());
@@ -158,7 +167,7 @@ fn is_too_long(said: &str) -> bool {
     .any(|words| said.contains(words))
 }
 
-/// The beginning, on one line and without what could steer a terminal.
+/// The beginning, on one line and without control characters.
 pub fn clip(text: &str) -> String {
     let line: String =
         text.trim().chars().take(CLIP).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -198,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_told_by_what_to_do_next() {
+    fn a_status_says_what_to_do_next() {
         for status in [408, 409, 425, 500, 502, 503, 504, 529] {
             let error = sorted(status, &[], "");
             assert!(matches!(error, LlmError::Transient { throttled: false, .. }), "{error:?}");
@@ -236,9 +245,9 @@ mod tests {
             r#"{"detail":"because"}"#,
             "because",
         ] {
-            assert_eq!(said(body).0, "because", "{body}");
+            assert_eq!(server_message(body).0, "because", "{body}");
         }
-        assert!(said(r#"{"detail":[{"msg":"because"}]}"#).0.contains("because"));
+        assert!(server_message(r#"{"detail":[{"msg":"because"}]}"#).0.contains("because"));
         assert_eq!(clip("a\u{1b}[31mb\n"), "a [31mb");
     }
 }

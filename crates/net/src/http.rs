@@ -1,5 +1,5 @@
-//! HTTP with a model server: one pooled client for each endpoint, and the sorting of whatever can
-//! go wrong into what to do next.
+//! HTTP with a model server: one pooled client for each endpoint, and the sorting of failures by
+//! what to do next.
 use std::time::Duration;
 
 use halma_core::{ConfigError, LlmError};
@@ -9,7 +9,7 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 
 use crate::address::{base, is_loopback, show, wrong};
 use crate::endpoint::Endpoint;
-use crate::failure::{Failed, body_is_no_json, classify, clip};
+use crate::failure::{Failed, Fault, classify, clip, not_json};
 
 /// Header that names the prompt file a request was made from.
 const PROMPT_HEADER: &str = "x-halma-prompt";
@@ -23,7 +23,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// The error's `file` is left empty for whoever read the configuration.
+    /// The error's `file` is left empty for the caller that read the configuration.
     pub fn new(endpoint: &Endpoint) -> Result<Self, ConfigError> {
         let base = base(&endpoint.url)?;
         let key = endpoint.key.as_deref().map(str::trim).filter(|key| !key.is_empty());
@@ -41,7 +41,7 @@ impl Http {
             headers.insert(AUTHORIZATION, value);
         }
         let client = client(&base, &headers).map_err(|e| {
-            let reason = format!("no HTTP client can be made: {}", chain(&e));
+            let reason = format!("no HTTP client can be made: {}", error_chain(&e));
             wrong("url", &reason, "check the certificates of this machine")
         })?;
         let timeout = endpoint.timeout;
@@ -88,17 +88,17 @@ impl Http {
         Ok(Whole { kind, bytes: bytes.into() })
     }
 
-    /// What to make of a body that should have been this JSON and is not.
+    /// The error for a body that should have been this JSON and is not.
     pub fn unreadable(&self, whole: &Whole, url: &Url, e: &serde_json::Error) -> LlmError {
-        let told = self.scrub(&e.to_string());
-        let fault = (e.classify(), told.as_str());
-        body_is_no_json(&show(url), &whole.kind, &self.scrub(&whole.text()), fault)
+        let text = self.scrub(&e.to_string());
+        let fault = Fault { category: e.classify(), text: &text };
+        not_json(&show(url), &whole.kind, &self.scrub(&whole.text()), &fault)
     }
 
-    /// What to make of a piece of a stream that should have been this JSON and is not.
+    /// The error for a piece of a stream that should have been this JSON and is not.
     pub fn unreadable_piece(&self, url: &Url, e: &serde_json::Error) -> LlmError {
-        let told = clip(&self.scrub(&e.to_string()));
-        LlmError::transient(format!("`{}` streamed a piece that is no JSON: {told}", show(url)))
+        let reason = clip(&self.scrub(&e.to_string()));
+        LlmError::transient(format!("`{}` streamed a piece that is not JSON: {reason}", show(url)))
     }
 
     /// An error that the server sent in a response that looked like a success; its code may be the
@@ -123,7 +123,7 @@ impl Http {
         } else {
             "broke the connection"
         };
-        let reason = format!("`{}` {what}: {}", show(url), chain(&e));
+        let reason = format!("`{}` {what}: {}", show(url), error_chain(&e));
         LlmError::transient(self.scrub(&reason))
     }
 
@@ -158,7 +158,7 @@ impl Http {
         Place { url: show(url), model: self.model.clone() }
     }
 
-    /// Takes the key out of whatever a server or a library said.
+    /// Removes the key from the text of a server or a library.
     fn scrub(&self, text: &str) -> String {
         match &self.key {
             Some(key) => text.replace(key.as_str(), "(the key)"),
@@ -183,8 +183,8 @@ fn client(base: &Url, headers: &HeaderMap) -> reqwest::Result<Client> {
     if base.scheme() == "https" {
         return builder(true).build();
     }
-    // A machine without any certificates (a slim container) can still talk to a server next door;
-    // with them a proxy that is reached by https works too.
+    // A machine without any certificates (a slim container) can still reach a server in its
+    // network; with them a proxy that is reached by https works too.
     let plain = || builder(false).build();
     if loopback { plain() } else { builder(true).build().or_else(|_| plain()) }
 }
@@ -226,8 +226,8 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     }
 }
 
-/// An error with what it came from, which is where reqwest keeps the useful words.
-pub fn chain(e: &dyn std::error::Error) -> String {
+/// An error with its sources, where reqwest keeps the useful message.
+pub fn error_chain(e: &dyn std::error::Error) -> String {
     let mut words = e.to_string();
     let mut source = e.source();
     while let Some(e) = source {

@@ -1,5 +1,5 @@
 //! Outgoing HTTP: clients for configured servers and for the open web, the sorting of failures by
-//! what to do next, and the gate and patience that every server is met with.
+//! what to do next, and the call policy of every server.
 pub mod address;
 mod endpoint;
 pub mod failure;

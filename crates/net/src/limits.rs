@@ -13,7 +13,7 @@ use crate::retry::Patience;
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Calls under way at the same time, at most; fewer while the server throttles.
+    /// Concurrent calls, at most; fewer while the server throttles.
     pub concurrency: usize,
     pub requests_per_minute: Option<u32>,
     /// Retries after a failure that is not throttling.

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::gate::LONGEST_PAUSE;
 
-/// How long and how often a failing call is tried again.
+/// How long and how often a failing call is retried.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
     /// Retries of failures other than throttling, which only the time bounds: a server that says
@@ -29,7 +29,10 @@ impl Patience {
 
 /// Calls until it succeeds, fails in a way that will not pass, or the patience is used up; the last
 /// failure then says how often it was tried.
-pub(crate) async fn persist<R, F>(patience: Patience, mut call: impl FnMut() -> F) -> Result<R, LlmError>
+pub(crate) async fn persist<R, F>(
+    patience: Patience,
+    mut call: impl FnMut() -> F,
+) -> Result<R, LlmError>
 where
     F: Future<Output = Result<R, LlmError>>,
 {

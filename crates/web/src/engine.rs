@@ -1,5 +1,5 @@
-//! One search engine, asked: within its limits, again after what passes, and with what can go
-//! wrong told by what to do.
+//! One search engine: called within its limits, retried after failures that pass, with errors that
+//! say what to do.
 use std::time::Instant;
 
 use halma_core::{ConfigError, LlmError};
@@ -9,11 +9,11 @@ use serde_json::error::Category;
 use super::shape::{Ask, Unread};
 use super::{WebKind, WebResult, WebSettings};
 use halma_net::address::show;
-use halma_net::failure::{clip, said, throttled};
-use halma_net::guarded::{Follow, Outside, Reply, Request};
+use halma_net::failure::{clip, server_message, throttled};
+use halma_net::guarded::{Follow, GuardedClient, Reply, Request};
 use halma_net::{CallPolicy, Limits};
 
-/// Seconds after which a search is given up that throttling or failures hold up.
+/// Seconds after which a search that is throttled or fails is given up.
 const LONGEST: f64 = 60.0;
 
 pub(super) struct Engine {
@@ -24,7 +24,7 @@ pub(super) struct Engine {
     limit: usize,
     language: String,
     country: String,
-    outside: Outside,
+    outside: GuardedClient,
     policy: CallPolicy,
 }
 
@@ -33,7 +33,7 @@ impl Engine {
         settings: &WebSettings,
         url: Url,
         key: Option<String>,
-        outside: Outside,
+        outside: GuardedClient,
     ) -> Result<Self, ConfigError> {
         let limits = Limits {
             concurrency: settings.concurrency,
@@ -58,7 +58,7 @@ impl Engine {
         self.policy.call(|| self.once(query)).await
     }
 
-    /// Whether the engine is there at all, which no engine takes a fee for; its milliseconds.
+    /// Whether the engine can be reached, which is free of charge with every engine; in milliseconds.
     pub(super) async fn reach(&self) -> Result<f64, LlmError> {
         let mut root = self.url.clone();
         root.set_path("/");
@@ -92,10 +92,10 @@ impl Engine {
         format!("the search engine `{}` at `{}`", self.kind.name(), show(&self.url))
     }
 
-    /// Sorts a reply whose status is no success.
+    /// Sorts a reply with an error status by what to do next.
     fn refused(&self, reply: &Reply) -> LlmError {
         let body = self.scrub(&String::from_utf8_lossy(&reply.bytes));
-        let (said, code) = said(&body);
+        let (said, code) = server_message(&body);
         let (name, n) = (self.name(), reply.status.as_u16());
         let lower = said.to_lowercase();
         let spent = ["run out of", "quota", "usage limit", "plan limit", "credit"];
@@ -145,7 +145,7 @@ impl Engine {
         LlmError::refused(format!("{name} does not accept the key ({status}): {said}; {todo}"))
     }
 
-    /// What a body that is no reply tells: cut off, another API, or none at all.
+    /// The error for a body that is not a reply: cut off, another API, or none at all.
     fn unread(&self, reply: &Reply, unread: Unread) -> LlmError {
         let (name, kind) = (self.name(), reply.kind());
         let body = self.scrub(&String::from_utf8_lossy(&reply.bytes));
@@ -170,7 +170,7 @@ impl Engine {
                 clip(&body)
             )),
             Unread::Shape(reason) => LlmError::refused(format!(
-                "{name} sent JSON that is no reply of `{}`: {}; {check}",
+                "{name} sent JSON that is not a reply of `{}`: {}; {check}",
                 self.kind.name(),
                 clip(&reason)
             )),
@@ -188,7 +188,7 @@ impl Engine {
         }
     }
 
-    /// Takes the key out of whatever a server or a library said, also as an address has it.
+    /// Removes the key from the text of a server or a library, also as an address has it.
     fn scrub(&self, text: &str) -> String {
         let Some(key) = &self.key else { return text.to_owned() };
         let mut url = self.url.clone();

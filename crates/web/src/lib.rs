@@ -1,9 +1,10 @@
-//! The web as a source: a search engine's results, kept with their day, and on demand the passages
-//! of the pages they lead to.
+//! The web as a source: the results of a search engine, stored with their day, and on request the
+//! passages of the pages they lead to.
 mod engine;
-mod found;
+mod open;
 mod page;
 mod passages;
+mod result;
 mod robots;
 mod settings;
 mod shape;
@@ -22,11 +23,12 @@ use halma_core::{BoxError, Hit, LlmError, Source};
 use time::{Date, OffsetDateTime};
 
 use engine::Engine;
-pub use found::{WebRank, WebResult, WebSearch};
 use halma_net::address::show;
-use halma_net::guarded::Outside;
+use halma_net::guarded::GuardedClient;
+pub use open::web;
 use page::Pages;
-pub use settings::{WebKind, WebSettings, web};
+pub use result::{WebRank, WebResult, WebSearch};
+pub use settings::{WebKind, WebSettings};
 use store::Store;
 pub use store::{WebStoreError, forget_web_searches, web_searches};
 
@@ -34,7 +36,7 @@ pub use store::{WebStoreError, forget_web_searches, web_searches};
 const QUERY_CHARS: usize = 400;
 const QUERY_WORDS: usize = 50;
 
-/// Changes whenever what a key is made of changes, so that old searches are found by nobody.
+/// Changes whenever what a key is made of changes, so that old searches are never matched.
 const KEY_VERSION: &[u8] = b"halma web 1";
 
 /// The source named `web`.
@@ -47,12 +49,12 @@ pub struct Web {
     /// Everything of the settings that results depend on.
     settings: String,
     today: fn() -> Date,
-    /// Who searches for what at this moment, by key: the others wait for what he finds.
+    /// Searches in progress, by key: equal ones wait for their results.
     turns: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl Web {
-    fn new(settings: &WebSettings, engine: Engine, pages: Outside, folder: PathBuf) -> Self {
+    fn new(settings: &WebSettings, engine: Engine, pages: GuardedClient, folder: PathBuf) -> Self {
         let WebSettings { kind, fetch_pages, .. } = settings;
         let read = if *fetch_pages > 0 { ", with passages of the first pages" } else { "" };
         Self {
@@ -71,7 +73,7 @@ impl Web {
         }
     }
 
-    /// What is found for a query, as it was kept or by asking the search engine.
+    /// The results for a query, stored ones or from the search engine.
     pub async fn results(&self, query: &str) -> Result<WebSearch, LlmError> {
         let query = shortened(query);
         if query.is_empty() {
@@ -96,7 +98,7 @@ impl Web {
     }
 
     /// Whether the search engine works, in words. A search is made only where it costs nothing:
-    /// with SearXNG; of the others it is told whether they can be reached.
+    /// with SearXNG; of the others only the connection is tested.
     pub async fn check(&self) -> Result<String, LlmError> {
         let name = self.engine.kind.name();
         if self.engine.kind == WebKind::SearXng {
@@ -134,7 +136,7 @@ impl Web {
     }
 }
 
-/// Takes a turn off the list when nobody waits for it, also when its searcher gives up.
+/// Removes a turn from the list when no one waits for it, also when its searcher gives up.
 struct Turn<'a> {
     web: &'a Web,
     key: &'a str,

@@ -9,7 +9,7 @@ use tokio::sync::OnceCell;
 use super::passages::nearest;
 use super::robots::{MOST, Robots};
 use super::text;
-use halma_net::guarded::{Follow, Outside, Reply, Request};
+use halma_net::guarded::{Follow, GuardedClient, Reply, Request};
 
 /// Redirects from a page, at most; each is a page of its own to `robots.txt`.
 const REDIRECTS: usize = 5;
@@ -17,13 +17,13 @@ const REDIRECTS: usize = 5;
 const SITES: usize = 1_000;
 
 pub(super) struct Pages {
-    outside: Outside,
+    outside: GuardedClient,
     /// The rules of a site, by its origin.
     robots: Mutex<HashMap<String, Arc<OnceCell<Robots>>>>,
 }
 
 impl Pages {
-    pub(super) fn new(outside: Outside) -> Self {
+    pub(super) fn new(outside: GuardedClient) -> Self {
         Self { outside, robots: Mutex::default() }
     }
 
@@ -39,7 +39,7 @@ impl Pages {
             }
             "text/plain" => decoded(&reply.bytes, parameters).lines().map(str::to_owned).collect(),
             "" => return Err("it does not say what it is".into()),
-            other => return Err(format!("it is no page of text but `{other}`")),
+            other => return Err(format!("it is not a page of text but `{other}`")),
         };
         Ok(text::clean(&nearest(&paragraphs, query), usize::MAX))
     }

@@ -4,9 +4,9 @@
 //! wins, `*` and a last `$`), and the crate for it has not been released since 2022 and brings
 //! second versions of others.
 
-/// By this name we are called in a `robots.txt`.
+/// Our name in a `robots.txt`.
 const NAME: &str = "halma";
-/// What stands behind this many bytes is not read (RFC 9309, Section 2.5).
+/// What follows after this many bytes is not read (RFC 9309, Section 2.5).
 pub(super) const MOST: usize = 500 << 10;
 
 #[derive(Debug, Default)]
@@ -16,10 +16,10 @@ pub(super) struct Robots {
 }
 
 impl Robots {
-    /// The rules of the groups for our name, or else of those for everybody.
+    /// The rules of the groups for our name, or else of those for all robots.
     pub(super) fn parse(text: &str) -> Self {
         let (mut ours, mut anybodys) = (vec![], vec![]);
-        // Whom the group is for that is being read: us, everybody; and whether it has rules yet.
+        // Whom the group is for that is being read: us or all robots; and whether it has rules yet.
         let (mut us, mut all, mut ruled) = (false, false, false);
         let mut named = false;
         for line in text.trim_start_matches('\u{feff}').lines() {

@@ -1,18 +1,12 @@
-//! `[sources.web]`: what can be configured of the web, and the source it makes.
-use std::path::PathBuf;
-use std::sync::Arc;
+//! `[sources.web]`: what can be configured of the web.
 use std::time::Duration;
 
 use halma_core::ConfigError;
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
-use super::{Engine, Web};
 use halma_net::address::{base, wrong};
-use halma_net::guarded::{Bounds, Lookup, Outside};
 
-/// Bytes of a reply or a page, at most.
-const MOST: usize = 4 << 20;
 /// More than the most that any of the engines gives.
 const LIMIT: usize = 20;
 
@@ -25,7 +19,7 @@ pub enum WebKind {
     /// Brave Search.
     Brave,
     Tavily,
-    /// A SearXNG of one's own.
+    /// A SearXNG that users run themselves.
     SearXng,
 }
 
@@ -45,7 +39,7 @@ impl WebKind {
 #[serde(deny_unknown_fields)]
 pub struct WebSettings {
     pub kind: WebKind,
-    /// Where the API is; the search's own path is put behind one that has none. Not needed but for
+    /// Where the API is; the search's own path is appended to one that has none. Not needed but for
     /// `searxng`.
     #[serde(default)]
     pub url: String,
@@ -61,7 +55,7 @@ pub struct WebSettings {
     /// For how many days a search is not made again; 0: always.
     #[serde(default = "one")]
     pub cache_days: u32,
-    /// Hosts inside this machine or its network whose pages may be read all the same.
+    /// Hosts inside this machine or its network whose pages may be read nevertheless.
     #[serde(default)]
     pub allow_private: Vec<String>,
     /// For one search, and for one page.
@@ -73,12 +67,12 @@ pub struct WebSettings {
     /// As in `us`; `tavily` takes the whole name.
     #[serde(default)]
     pub country: String,
-    /// Searches at once, at most; fewer while the engine throttles.
+    /// Concurrent searches, at most; fewer while the engine throttles.
     #[serde(default = "four")]
     pub concurrency: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
-    /// Tries again after a passing failure.
+    /// Retries after a passing failure.
     #[serde(default = "three")]
     pub retries: usize,
 }
@@ -131,7 +125,7 @@ impl WebSettings {
         format!("{name} {url} {limit} {fetch_pages} {language:?} {country:?}")
     }
 
-    fn address(&self) -> Result<Url, ConfigError> {
+    pub(crate) fn address(&self) -> Result<Url, ConfigError> {
         let own = self.url.trim();
         let given = if own.is_empty() { self.kind.address() } else { Some(own) };
         let Some(given) = given else {
@@ -147,7 +141,7 @@ impl WebSettings {
         Ok(url)
     }
 
-    fn timeout(&self) -> Result<Duration, ConfigError> {
+    pub(crate) fn timeout(&self) -> Result<Duration, ConfigError> {
         let timeout = Duration::try_from_secs_f64(self.timeout_seconds).ok();
         timeout.filter(|timeout| !timeout.is_zero()).ok_or_else(|| {
             wrong(
@@ -158,7 +152,7 @@ impl WebSettings {
         })
     }
 
-    fn check(&self) -> Result<(), ConfigError> {
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
         if !(1..=LIMIT).contains(&self.limit) {
             let reason = format!("`{}` is not between 1 and {LIMIT}", self.limit);
             return Err(wrong("limit", &reason, "write how many results are asked for"));
@@ -168,54 +162,9 @@ impl WebSettings {
             return Err(wrong("fetch_pages", &reason, "write a number up to `limit`"));
         }
         if let Some(host) = self.allow_private.iter().find(|host| host.contains('/')) {
-            let reason = format!("`{host}` is no host");
+            let reason = format!("`{host}` is not a host");
             return Err(wrong("allow_private", &reason, "write hosts alone, as `wiki.local`"));
         }
         Ok(())
     }
-}
-
-/// The web as configured. `key` is what the variable `key_env` holds; searches are kept in
-/// `folder`. Nothing is connected to yet. The error's `file` is left empty for whoever read the
-/// configuration.
-pub fn web(
-    settings: &WebSettings,
-    key: Option<String>,
-    folder: PathBuf,
-) -> Result<Web, ConfigError> {
-    resolving(settings, key, folder, None)
-}
-
-/// With another way to find the addresses of hosts.
-pub(super) fn resolving(
-    settings: &WebSettings,
-    key: Option<String>,
-    folder: PathBuf,
-    lookup: Option<&Arc<dyn Lookup>>,
-) -> Result<Web, ConfigError> {
-    settings.check()?;
-    let url = settings.address()?;
-    let timeout = settings.timeout()?;
-    let key = key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
-    if key.as_ref().is_some_and(|key| !key.chars().all(|c| c.is_ascii_graphic())) {
-        return Err(wrong(
-            "key_env",
-            "the key holds characters that no HTTP header may hold",
-            "look for blanks, line breaks or letters outside ASCII in the variable",
-        ));
-    }
-    let outside = |named: Vec<String>| {
-        let bounds = Bounds { named, timeout, most: MOST };
-        let made = match lookup {
-            Some(lookup) => Outside::resolving(bounds, Arc::clone(lookup)),
-            None => Outside::new(bounds),
-        };
-        made.map_err(|e| wrong("url", &e.to_string(), "check the certificates of this machine"))
-    };
-    // The engine's own host is named by its address; a page has no such privilege.
-    let host = url.host_str().unwrap_or_default().to_owned();
-    let engine = outside(vec![host])?;
-    let pages = outside(settings.allow_private.clone())?;
-    let engine = Engine::new(settings, url, key, engine)?;
-    Ok(Web::new(settings, engine, pages, folder))
 }

@@ -1,6 +1,6 @@
 //! The searches that were made, one file each in a folder of their day: `2024-05-31/KEY.json`.
 //!
-//! A file is whole or not there. Whatever happens to the folder costs searches, never a run.
+//! A file is complete or absent. A damaged folder costs searches, never a run.
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ impl Store {
     }
 }
 
-/// A new file beside the one that it will become, which no other writer has.
+/// A new file next to the one that it will become, which no other writer has.
 fn part(dir: &Path, key: &str) -> std::io::Result<(PathBuf, File)> {
     for number in 0.. {
         let part = dir.join(format!(".{key}.{number}"));
@@ -80,7 +80,7 @@ fn part(dir: &Path, key: &str) -> std::io::Result<(PathBuf, File)> {
     unreachable!("some number is free")
 }
 
-/// All searches that are kept in a folder, by day, those of a day by query. One that cannot be
+/// All searches that are stored in a folder, by day, those of a day by query. One that cannot be
 /// read is left out with a warning.
 pub fn web_searches(dir: &Path) -> Result<Vec<WebSearch>, WebStoreError> {
     let failed = |source| WebStoreError { path: dir.to_owned(), source };
@@ -98,7 +98,7 @@ pub fn web_searches(dir: &Path) -> Result<Vec<WebSearch>, WebStoreError> {
     Ok(searches)
 }
 
-/// Removes all searches that are kept in a folder.
+/// Removes all searches that are stored in a folder.
 pub fn forget_web_searches(dir: &Path) -> Result<(), WebStoreError> {
     match std::fs::remove_dir_all(dir) {
         Err(e) if e.kind() != ErrorKind::NotFound => {
@@ -110,10 +110,12 @@ pub fn forget_web_searches(dir: &Path) -> Result<(), WebStoreError> {
 
 fn read(file: &Path, text: &str) -> Option<WebSearch> {
     let search = serde_json::from_str(text);
-    search.inspect_err(|e| tracing::warn!("`{}` is no web search: {e}", file.display())).ok()
+    search
+        .inspect_err(|e| tracing::warn!("`{}` is not a stored web search: {e}", file.display()))
+        .ok()
 }
 
-/// The names of the folders of days, in order; none where there is no folder.
+/// The names of the folders of days, in order; none without a folder.
 fn days(dir: &Path) -> std::io::Result<Vec<String>> {
     let entries = match std::fs::read_dir(dir) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(vec![]),

@@ -1,6 +1,6 @@
-//! The words of a page: what stands in its body, without scripts, menus and forms.
+//! The text of a page: its body without scripts, menus and forms.
 //!
-//! The tokens are enough for that. Nothing in a page is followed, run or believed.
+//! The tokens are enough for that. Nothing in a page is followed, run or trusted.
 use std::cell::RefCell;
 
 use html5ever::TokenizerResult;
@@ -10,7 +10,7 @@ use html5ever::tokenizer::{
     BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 
-/// What stands in these is no text of the page.
+/// The content of these elements is not text of the page.
 const SKIPPED: &[&str] = &[
     "aside", "button", "footer", "form", "head", "header", "iframe", "nav", "noscript", "script",
     "select", "style", "svg", "template", "textarea", "title", "video",
@@ -21,7 +21,7 @@ const INLINE: &[&str] = &[
     "ins", "kbd", "mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time", "tt",
     "u", "var", "wbr",
 ];
-/// From so many characters on `main` or `article` is taken for the whole of a page.
+/// From this many characters on, `main` or `article` is taken for the whole of a page.
 const WHOLE: usize = 200;
 
 /// The paragraphs of a page, in order; those of its main part only, where it says which that is.
@@ -42,7 +42,7 @@ pub(super) fn plain(html: &str) -> String {
     words.join(" ")
 }
 
-/// Without what could steer a terminal, blanks as one each on every line, cut at `most` characters.
+/// Without control characters, each run of blanks as one, cut at `most` characters.
 pub(super) fn clean(text: &str, most: usize) -> String {
     let lines = text.lines().map(|line| {
         let visible: String = line.chars().map(|c| if unseen(c) { ' ' } else { c }).collect();
@@ -111,7 +111,7 @@ impl Words {
                     self.skipping = None;
                 }
             } else if name == "body" && opens {
-                // A head that is never closed ends here all the same.
+                // A head that is never closed ends here as well.
                 self.skipping = None;
             }
             return;
@@ -150,7 +150,7 @@ impl TokenSink for Sink {
     }
 }
 
-/// What stands in these is no markup.
+/// The content of these elements is not markup.
 fn raw(name: &str) -> TokenSinkResult<()> {
     match name {
         "script" => TokenSinkResult::RawData(RawKind::ScriptData),

@@ -12,20 +12,20 @@ use spargebra::Query;
 use crate::settings::KgSettings;
 use halma_net::address::{show, wrong};
 use halma_net::failure::{clip, retry_after};
-use halma_net::guarded::{Bounds, Follow, Outside, OutsideError, Request};
+use halma_net::guarded::{Bounds, FetchError, Follow, GuardedClient, Request};
 
 /// Bytes of a result, at most.
 const MOST_BYTES: usize = 64 << 20;
-/// Waited before a second try where the endpoint does not say how long; twice as long each time.
+/// The wait before a second try where the endpoint does not say how long; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// Who asks for more patience than this is not waited for.
+/// An endpoint that asks for a longer wait than this is not waited for.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
-/// What an endpoint did instead of answering.
+/// Why an endpoint did not answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SparqlError {
     #[error(transparent)]
-    Outside(#[from] OutsideError),
+    GuardedClient(#[from] FetchError),
     #[error("`{url}` asks for fewer queries ({status}){}", wait(*.after))]
     Throttled { url: String, status: u16, after: Option<Duration> },
     #[error("`{url}` failed ({status}): {said}")]
@@ -41,7 +41,7 @@ pub(crate) enum SparqlError {
          endpoint is"
     )]
     Elsewhere { url: String, to: String },
-    #[error("`{url}` sent a web page and no results; is `kg.url` the SPARQL endpoint?")]
+    #[error("`{url}` sent a web page instead of results; is `kg.url` the SPARQL endpoint?")]
     Page { url: String },
     #[error("`{url}` sent no SPARQL results but `{kind}`; is `kg.url` the SPARQL endpoint?")]
     NoResults { url: String, kind: String },
@@ -57,7 +57,7 @@ impl SparqlError {
     /// Whether the same query may fare better later.
     fn passes(&self) -> bool {
         match self {
-            Self::Outside(error) => error.passes(),
+            Self::GuardedClient(error) => error.passes(),
             Self::Throttled { after, .. } => after.is_none_or(|after| after <= LONGEST_WAIT),
             Self::Failed { .. } | Self::Half { .. } => true,
             _ => false,
@@ -67,19 +67,19 @@ impl SparqlError {
 
 /// A SPARQL 1.1 endpoint.
 pub(crate) struct HttpEndpoint {
-    outside: Outside,
+    outside: GuardedClient,
     url: Url,
     headers: HeaderMap,
     retries: usize,
 }
 
 impl HttpEndpoint {
-    /// Connects to nothing yet. The error's `file` is left empty for whoever read the
-    /// configuration.
+    /// Connects to nothing yet. The error's `file` is left empty for the caller that
+    /// read the configuration.
     pub(crate) fn new(settings: &KgSettings, key: Option<&str>) -> Result<Self, ConfigError> {
         let hint = "give the endpoint, for instance `https://query.wikidata.org/sparql`";
         let url = Url::parse(settings.url.trim())
-            .map_err(|e| wrong("url", &format!("it is no URL: {e}"), hint))?;
+            .map_err(|e| wrong("url", &format!("it is not a valid URL: {e}"), hint))?;
         let host = url.host_str().filter(|_| matches!(url.scheme(), "http" | "https"));
         let Some(host) = host.map(str::to_owned) else {
             return Err(wrong("url", "it is not an http or https address", hint));
@@ -90,7 +90,11 @@ impl HttpEndpoint {
         }
         let timeout = Duration::try_from_secs_f64(settings.timeout_seconds).ok();
         let timeout = timeout.filter(|timeout| !timeout.is_zero()).ok_or_else(|| {
-            wrong("timeout_seconds", "it is no time to wait", "give a number above zero, 30 say")
+            wrong(
+                "timeout_seconds",
+                "it is not a valid duration",
+                "give a number above zero, 30 say",
+            )
         })?;
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/sparql-results+json"));
@@ -104,10 +108,10 @@ impl HttpEndpoint {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
-        // Whoever writes an address into the configuration names its host.
+        // An address in the configuration names its host.
         let mut named = settings.allow_private.clone();
         named.push(host);
-        let outside = Outside::new(Bounds { named, timeout, most: MOST_BYTES });
+        let outside = GuardedClient::new(Bounds { named, timeout, most: MOST_BYTES });
         let hint = "check the certificates of this machine";
         let outside = outside.map_err(|e| wrong("url", &e.to_string(), hint))?;
         Ok(Self { outside, url, headers, retries: settings.retries })

@@ -8,7 +8,7 @@ use oxigraph::model::{
     GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term, TermRef,
 };
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
-use oxigraph::store::{Store, StorageError};
+use oxigraph::store::{StorageError, Store};
 use sparesults::QuerySolution;
 use spargebra::Query;
 
@@ -241,7 +241,8 @@ impl InProcess {
         let stated = rdf::OF_PROPERTIES.iter().flat_map(|class| self.subjects(rdf::TYPE, class));
         let properties: BTreeSet<String> = stated.chain(self.predicates.iter().cloned()).collect();
         classes.extend(rdf::OF_CLASSES.iter().flat_map(|class| self.subjects(rdf::TYPE, class)));
-        let is_schema = |id: &str| rdf::OF_CLASSES.contains(&id) || rdf::OF_PROPERTIES.contains(&id);
+        let is_schema =
+            |id: &str| rdf::OF_CLASSES.contains(&id) || rdf::OF_PROPERTIES.contains(&id);
         let is_entity = |id: &&String| !properties.contains(*id) && !is_schema(id);
         let mut entities: Vec<&String> = all.iter().filter(is_entity).collect();
         entities.sort_unstable();

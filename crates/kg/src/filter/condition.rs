@@ -1,4 +1,4 @@
-//! Conditions in words, as far as they are comparisons: `mean radius > 700 km`, `born before
+//! Conditions in English, as far as they are comparisons: `mean radius > 700 km`, `born before
 //! 1900`, `located in France`, `is a lighthouse`.
 use std::cmp::Ordering;
 
@@ -123,11 +123,11 @@ const LEADING: &[&str] = &[
     "who", "whose", "with", "it", "its", "they", "of",
 ];
 
-/// Words behind a property that only lead on to its value.
+/// Words after a property that only lead to its value.
 const TRAILING: &[&str] =
     &["a", "an", "are", "be", "is", "of", "the", "was", "were", "=", "equals", "to"];
 
-/// The ways to understand a condition, the likeliest first; none where it is no comparison.
+/// The ways to understand a condition, the likeliest first; none where it is not a comparison.
 pub(crate) fn readings(condition: &str) -> Vec<Reading> {
     let tokens = tokens(condition);
     let lower: Vec<String> = tokens.iter().map(|token| token.to_lowercase()).collect();
@@ -152,7 +152,7 @@ pub(crate) fn readings(condition: &str) -> Vec<Reading> {
     found
 }
 
-/// Words and comparison signs; punctuation behind a word is left out.
+/// Words and comparison signs; punctuation after a word is left out.
 fn tokens(condition: &str) -> Vec<String> {
     let mut spaced = String::with_capacity(condition.len() + 8);
     let signs = condition.replace('≥', ">=").replace('≤', "<=").replace("==", "=");
@@ -178,8 +178,8 @@ fn tokens(condition: &str) -> Vec<String> {
 fn property(words: &[&str]) -> String {
     let from = words.iter().take_while(|word| LEADING.contains(word)).count();
     let rest = &words[from..];
-    let behind = rest.iter().rev().take_while(|word| TRAILING.contains(word)).count();
-    rest[..rest.len() - behind].join(" ")
+    let after = rest.iter().rev().take_while(|word| TRAILING.contains(word)).count();
+    rest[..rest.len() - after].join(" ")
 }
 
 fn trimmed(tokens: &[String]) -> String {
@@ -221,12 +221,12 @@ fn between(words: &[&str]) -> Option<Reading> {
     if low.unit.is_empty() {
         low.unit.clone_from(&high.unit);
     }
-    let property = beside(words, at, next + 1 + used)?;
+    let property = property_around(words, at, next + 1 + used)?;
     Some(Reading { property, test: Test::Between(low, high) })
 }
 
-/// The words before the comparison, or those behind the value: `over 700 km in diameter`.
-fn beside(words: &[&str], from: usize, to: usize) -> Option<String> {
+/// The words before the comparison, or those after the value: `over 700 km in diameter`.
+fn property_around(words: &[&str], from: usize, to: usize) -> Option<String> {
     if words[to..].iter().chain(&words[..from]).any(|word| JOINED.contains(word)) {
         return None;
     }
@@ -236,8 +236,8 @@ fn beside(words: &[&str], from: usize, to: usize) -> Option<String> {
     }
     let rest = &words[to..];
     let leading = rest.iter().take_while(|word| ["in", "of"].contains(word)).count();
-    let behind = property(&rest[leading..]);
-    (!behind.is_empty()).then_some(behind)
+    let after = property(&rest[leading..]);
+    (!after.is_empty()).then_some(after)
 }
 
 fn compared(words: &[&str]) -> Option<Reading> {
@@ -255,7 +255,7 @@ fn compared(words: &[&str]) -> Option<Reading> {
             let to = from + used;
             let (compare, to) =
                 widened(*compare, &words[to..]).map_or((*compare, to), |c| (c, to + 2));
-            let named = beside(words, at, to);
+            let named = property_around(words, at, to);
             let implied = || {
                 let adjective = IMPLIED.iter().find(|(adjective, _)| *adjective == words[at])?;
                 (to == words.len() && property(&words[..at]).is_empty())
@@ -269,8 +269,8 @@ fn compared(words: &[&str]) -> Option<Reading> {
 }
 
 /// `700 km or more`.
-fn widened(compare: Compare, behind: &[&str]) -> Option<Compare> {
-    match behind {
+fn widened(compare: Compare, after: &[&str]) -> Option<Compare> {
+    match after {
         ["or", "more" | "later" | "above" | "over", ..] if compare == Compare::Same => {
             Some(Compare::AtLeast)
         }
@@ -283,11 +283,11 @@ fn widened(compare: Compare, behind: &[&str]) -> Option<Compare> {
     }
 }
 
-/// What the words begin with, and how many of them say it.
+/// The amount at the beginning of the words, and the number of words it takes.
 fn amount(words: &[&str]) -> Option<(Amount, usize)> {
     let skipped = usize::from(words.first().is_some_and(|word| ["a", "an"].contains(word)));
     let words = &words[skipped..];
-    let period = Period::said(words);
+    let period = Period::parse_words(words);
     let first = words.first()?;
     let digits = first.replace(',', "");
     let plain = digits.trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.');
@@ -312,7 +312,7 @@ fn amount(words: &[&str]) -> Option<(Amount, usize)> {
     }
     let mut said = attached.to_owned();
     let next = words.get(used).filter(|_| said.is_empty());
-    // A word behind a number is its unit, known or not: `500 employees`, `3 days`.
+    // A word after a number is its unit, known or not: `500 employees`, `3 days`.
     if let Some(next) = next.filter(|word| !["in", "of", "or", "and", "to"].contains(word)) {
         (*next).clone_into(&mut said);
         used += 1;
@@ -335,7 +335,7 @@ impl Test {
         }
     }
 
-    /// Whether the words speak of a time.
+    /// Whether the words name a time.
     pub(crate) fn of_time(&self) -> bool {
         match self {
             Self::Amount(_, amount) => amount.period.is_some(),
@@ -353,7 +353,7 @@ impl Amount {
                 let own: f64 = value.text.parse().ok()?;
                 let wanted = converted(self.number?, &self.unit, &value.unit)?;
                 let order = own.partial_cmp(&wanted)?;
-                // Conversions leave the last digit to chance.
+                // Conversions round the last digit.
                 let near = (own - wanted).abs() <= wanted.abs() * 1e-9;
                 let order = if near { Ordering::Equal } else { order };
                 Some(match compare {

@@ -1,4 +1,4 @@
-//! Points and periods of time, as values hold them and as people write them.
+//! Points and periods of time, as they occur in values and in English text.
 use halma_core::text::MONTHS;
 
 /// Year, month and day.
@@ -44,9 +44,9 @@ impl Period {
         }
     }
 
-    /// What the words begin with, and how many of them say it: `8 June 1951`, `June 8, 1951`,
+    /// The period at the beginning of the words, and the number of words it takes: `8 June 1951`, `June 8, 1951`,
     /// `June 1951`, `1951`, `the 1990s`, `the 19th century`, `44 BC`.
-    pub(crate) fn said(words: &[&str]) -> Option<(Self, usize)> {
+    pub(crate) fn parse_words(words: &[&str]) -> Option<(Self, usize)> {
         let skipped = words.iter().take_while(|word| ["the", "year"].contains(word)).count();
         let rest = &words[skipped..];
         let (period, used) = Self::written(rest)?;
@@ -55,9 +55,9 @@ impl Period {
             return Some((period, skipped + used));
         }
         let back = |(year, month, day): Day| (-year, month, day);
-        let turned = Self { first: back(period.first), last: back(period.last) };
-        let within_a_year = turned.first.0 == turned.last.0;
-        within_a_year.then_some((turned, skipped + used + 1))
+        let reversed = Self { first: back(period.first), last: back(period.last) };
+        let within_a_year = reversed.first.0 == reversed.last.0;
+        within_a_year.then_some((reversed, skipped + used + 1))
     }
 
     fn written(words: &[&str]) -> Option<(Self, usize)> {
@@ -143,11 +143,11 @@ mod tests {
             ("2012-08-06", (2012, 8, 6), (2012, 8, 6), 1),
         ] {
             let said: Vec<&str> = words.split(' ').collect();
-            assert_eq!(Period::said(&said), Some((Period { first, last }, used)), "{words}");
+            assert_eq!(Period::parse_words(&said), Some((Period { first, last }, used)), "{words}");
         }
         for words in ["700 km", "may", "19 tonnes", "", "the"] {
             let said: Vec<&str> = words.split(' ').collect();
-            assert_eq!(Period::said(&said), None, "{words}");
+            assert_eq!(Period::parse_words(&said), None, "{words}");
         }
     }
 }

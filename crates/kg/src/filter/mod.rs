@@ -1,5 +1,5 @@
 //! Filter of AtomR (Section 3.1) over any graph: conditions that are comparisons are decided, all
-//! others are left to whoever reads.
+//! others are left to a reader.
 //!
 //! Values are fetched in batches and compared here, not in the query: SPARQL cannot compare a year
 //! with a day, and knows no units.
@@ -15,9 +15,9 @@ use halma_core::text::normalise_name;
 use halma_core::{BoxError, EntityId, Fact};
 
 use self::condition::{Reading, Test, readings};
-use super::graph::{Class, Near, Node, Profile, Property, Stated};
-use super::matching::{Meant, Wanted};
-use super::operators::{Operators, turned};
+use super::graph::{Class, Near, Node, Profile, Property, Statement};
+use super::matching::{Expected, PropertyMatch};
+use super::operators::{Operators, reversed};
 use super::rdf;
 use super::synonyms::Side;
 use super::words::stems;
@@ -53,12 +53,12 @@ impl Operators {
         Ok(None)
     }
 
-    /// One fact for each entity, in the entities' order. An entity that is there twice is told
-    /// twice.
+    /// One fact for each entity, in the entities' order. An entity that occurs twice gets its
+    /// fact twice.
     async fn in_order(
         &self,
         entities: &[EntityId],
-        kept: Vec<(Stated, f32)>,
+        kept: Vec<(Statement, f32)>,
     ) -> Result<Vec<Fact>, BoxError> {
         let facts = self.describe(kept);
         let mut shown: HashMap<EntityId, Fact> = HashMap::new();
@@ -72,7 +72,7 @@ impl Operators {
         &self,
         entities: &[EntityId],
         name: &str,
-    ) -> Result<Option<Vec<(Stated, f32)>>, BoxError> {
+    ) -> Result<Option<Vec<(Statement, f32)>>, BoxError> {
         if !self.graph.has_class(name).await? {
             return Ok(None);
         }
@@ -86,7 +86,7 @@ impl Operators {
             let (head, property) = (id.clone(), std::sync::Arc::clone(&property));
             let tail = Node::Entity(EntityId(class.id.clone()));
             let source = self.graph.name().to_owned();
-            Some((Stated { head, property, tail, source }, 1.0))
+            Some((Statement { head, property, tail, source }, 1.0))
         });
         Ok(Some(kept.collect()))
     }
@@ -96,8 +96,8 @@ impl Operators {
         &self,
         entities: &[EntityId],
         reading: &Reading,
-    ) -> Result<Option<Vec<(Stated, f32)>>, BoxError> {
-        let wanted = if reading.test.of_time() { Wanted::Time } else { Wanted::Anything };
+    ) -> Result<Option<Vec<(Statement, f32)>>, BoxError> {
+        let wanted = if reading.test.of_time() { Expected::Time } else { Expected::Any };
         for meant in self.tried(entities, &reading.property, wanted).await? {
             if meant.side == Side::Backward {
                 continue;
@@ -107,7 +107,7 @@ impl Operators {
                 Node::Value(value) => reading.test.passes(value).map(|passes| (passes, fact)),
                 Node::Entity(_) => None,
             });
-            let passed: Vec<(bool, Stated)> = passed.collect();
+            let passed: Vec<(bool, Statement)> = passed.collect();
             if !passed.is_empty() {
                 let kept = passed.into_iter().filter(|(passes, _)| *passes);
                 let kept = kept.map(|(_, fact)| (fact, meant.score));
@@ -121,8 +121,8 @@ impl Operators {
         &self,
         entities: &[EntityId],
         words: &str,
-        wanted: Wanted,
-    ) -> Result<Vec<Meant>, BoxError> {
+        wanted: Expected,
+    ) -> Result<Vec<PropertyMatch>, BoxError> {
         let mut meant = self.meant(entities, words, wanted).await?;
         meant.truncate(TRIED);
         Ok(meant)
@@ -135,9 +135,10 @@ impl Operators {
         entities: &[EntityId],
         reading: &Reading,
         name: &str,
-    ) -> Result<Option<Vec<(Stated, f32)>>, BoxError> {
-        let meant = self.tried(entities, &reading.property, Wanted::Anything).await?;
-        let meant: Vec<Meant> = meant.into_iter().filter(|meant| meant.score >= SURE).collect();
+    ) -> Result<Option<Vec<(Statement, f32)>>, BoxError> {
+        let meant = self.tried(entities, &reading.property, Expected::Any).await?;
+        let meant: Vec<PropertyMatch> =
+            meant.into_iter().filter(|meant| meant.score >= SURE).collect();
         if meant.is_empty() {
             return Ok(None);
         }
@@ -145,16 +146,17 @@ impl Operators {
         let known: HashSet<&EntityId> = named.iter().collect();
         let own: HashSet<&EntityId> = entities.iter().collect();
         let mut decided = false;
-        for Meant { property, score, side } in meant {
-            // Whoever asks takes the head of a fact for the entity that it is about.
+        for PropertyMatch { property, score, side } in meant {
+            // Callers take the head of a fact for the entity that it is about.
             if side == Side::Backward {
                 continue;
             }
             let mut stated = self.graph.facts_from(entities, &property).await?;
             if side == Side::Both {
                 let other = self.graph.facts_from(&named, &property).await?;
-                stated
-                    .extend(other.into_iter().map(turned).filter(|fact| own.contains(&fact.head)));
+                stated.extend(
+                    other.into_iter().map(reversed).filter(|fact| own.contains(&fact.head)),
+                );
             }
             decided |= !stated.is_empty() && !known.is_empty();
             let called = self.tails_called(&stated, &known, name).await?;
@@ -169,7 +171,7 @@ impl Operators {
 
     async fn tails_called(
         &self,
-        stated: &[Stated],
+        stated: &[Statement],
         known: &HashSet<&EntityId>,
         name: &str,
     ) -> Result<Vec<bool>, BoxError> {
@@ -188,7 +190,7 @@ impl Operators {
             names.any(|own| normalise_name(own) == wanted)
         };
         let called: HashSet<&EntityId> = profiles.iter().filter(goes_by).map(|p| &p.id).collect();
-        let passes = |fact: &Stated| match &fact.tail {
+        let passes = |fact: &Statement| match &fact.tail {
             Node::Entity(end) => known.contains(end) || called.contains(end),
             Node::Value(value) => normalise_name(&value.text) == wanted,
         };

@@ -1,9 +1,9 @@
-//! Units that can be told from each other and turned into each other.
+//! Units of measure, and the conversion between them.
 
-/// See the head of the file for how it is written.
+/// The head of the file describes its format.
 const UNITS: &str = include_str!("../data/units.txt");
 
-/// What a unit measures, and how many of the first unit of that it is.
+/// What a unit measures, and its size in the first unit of that measure.
 pub(crate) fn unit(name: &str) -> Option<(&'static str, f64)> {
     let name = name.trim().trim_end_matches('.');
     find(name).or_else(|| find(&name.to_lowercase()))
@@ -23,8 +23,8 @@ fn find(name: &str) -> Option<(&'static str, f64)> {
     None
 }
 
-/// What a number of one unit is in another; as it stands where either is not said, `None` where
-/// they cannot be compared.
+/// A number of one unit in another; unchanged where either is not given, `None` where they cannot
+/// be compared.
 pub(crate) fn converted(number: f64, from: &str, to: &str) -> Option<f64> {
     if from.is_empty() || to.is_empty() || from == to {
         return Some(number);
@@ -32,7 +32,7 @@ pub(crate) fn converted(number: f64, from: &str, to: &str) -> Option<f64> {
     match (unit(from), unit(to)) {
         (Some((a, factor)), Some((b, other))) if a == b => Some(number * factor / other),
         (Some(_), Some(_)) => None,
-        // Currencies and counts are what they are called.
+        // Currencies and counts are compared by name.
         _ => {
             let plain = |name: &str| name.trim_end_matches('s').to_lowercase();
             (plain(from) == plain(to)).then_some(number)

@@ -61,7 +61,7 @@ pub enum KgFormat {
 }
 
 impl KgFormat {
-    fn of(path: &Path) -> Option<Self> {
+    fn from_extension(path: &Path) -> Option<Self> {
         let end = path.extension()?.to_str()?.to_lowercase();
         Some(match end.as_str() {
             "ttl" | "turtle" | "n3" => Self::Turtle,
@@ -144,7 +144,7 @@ impl Files {
 
     /// Reads a file whole before anything is changed.
     pub(crate) fn load(&self, file: &Path, how: &KgLoad) -> Result<KgLoaded, KgError> {
-        let format = how.format.or_else(|| KgFormat::of(file));
+        let format = how.format.or_else(|| KgFormat::from_extension(file));
         let format = format.ok_or_else(|| KgError::UnknownFormat { path: file.to_owned() })?;
         let named = file.file_name().map(|name| name.to_string_lossy().into_owned());
         let graph = how.graph.clone().or(named).unwrap_or_else(|| "graph".to_owned());

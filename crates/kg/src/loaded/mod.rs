@@ -165,14 +165,14 @@ impl KgGraphs {
         let figures = self.stored_figures();
         let about = figures.map_or_else(|| "knowledge graph".to_owned(), |one| one.describe());
         let (files, language) = (self.files.clone(), self.language.clone());
-        let read = move |version: Option<&str>| {
-            let now = format!("{:?}", files.list());
-            if version == Some(now.as_str()) {
-                return Ok(None);
-            }
-            Ok(Some(Versioned { version: now, graph: read(&files, &language)? }))
+        let version = |files: &Files| format!("{:?}", files.list());
+        let listed = files.clone();
+        let read = move |_: Option<&str>| {
+            let version = version(&files);
+            Ok(Some(Versioned { version, graph: read(&files, &language)? }))
         };
-        Arc::new(Reloading::new(about, Arc::new(read)))
+        let now = Box::new(move || Some(version(&listed)));
+        Arc::new(Reloading::new(about, now, Arc::new(read)))
     }
 
     fn figures_file(&self) -> PathBuf {

@@ -11,7 +11,6 @@ use super::solutions::{Columns, Description};
 use super::{SparqlGraph, cache};
 use crate::graph::{Class, Ends, Profile, Property};
 use crate::rdf;
-use crate::settings::KgProfile;
 
 /// Entities whose properties are looked at for what a condition may mean.
 const LOOKED_AT: usize = 20;
@@ -87,10 +86,7 @@ impl SparqlGraph {
     }
 
     /// The classes of each entity with those above them, in the entities' order.
-    pub(crate) async fn classes(
-        &self,
-        entities: &[EntityId],
-    ) -> Result<Vec<Vec<Class>>, BoxError> {
+    pub(crate) async fn classes(&self, entities: &[EntityId]) -> Result<Vec<Vec<Class>>, BoxError> {
         let found = self.ask_in_batches(entities, |these| {
             let classes = upwards(var("e"), &self.vocabulary, var("class"));
             distinct(join(these, classes), &["e", "class"], None)
@@ -193,7 +189,7 @@ impl SparqlGraph {
             let known = cache(&self.properties);
             ids.iter().filter(|id| !known.contains_key(*id)).cloned().collect()
         };
-        let of_wikidata = self.profile == KgProfile::Wikidata;
+        let of_wikidata = self.vocabulary.of_wikidata;
         let direct = |id: &&String| !of_wikidata || rdf::described_at(id) != **id;
         let at: Vec<EntityId> =
             unknown.iter().filter(direct).map(|id| EntityId(rdf::described_at(id))).collect();

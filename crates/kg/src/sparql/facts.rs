@@ -9,7 +9,7 @@ use super::SparqlGraph;
 use super::query::{distinct, filter, is_iri, join, triple, var};
 use super::solutions::{self, End};
 use crate::endpoint::is_blank;
-use crate::graph::{Node, Property, Stated};
+use crate::graph::{Node, Property, Statement};
 
 impl SparqlGraph {
     /// The facts that begin in one of these entities.
@@ -17,7 +17,7 @@ impl SparqlGraph {
         &self,
         heads: &[EntityId],
         property: &Arc<Property>,
-    ) -> Result<Vec<Stated>, BoxError> {
+    ) -> Result<Vec<Statement>, BoxError> {
         let Some(predicate) = self.node(&property.id) else { return Ok(vec![]) };
         let found = self.ask_in_batches(heads, |these| {
             let facts = self.stating(triple(var("e"), predicate.clone(), var("v")));
@@ -35,7 +35,7 @@ impl SparqlGraph {
         for head in heads {
             let Some(found) = by_head.get(&head.0) else { continue };
             let ends = solutions::ends(found, property, &self.language, |iri| self.id(iri));
-            facts.extend(ends.into_iter().map(|End { node, graph }| Stated {
+            facts.extend(ends.into_iter().map(|End { node, graph }| Statement {
                 head: head.clone(),
                 property: Arc::clone(property),
                 tail: node,
@@ -51,7 +51,7 @@ impl SparqlGraph {
         tail: &EntityId,
         property: &Arc<Property>,
         limit: usize,
-    ) -> Result<Vec<Stated>, BoxError> {
+    ) -> Result<Vec<Statement>, BoxError> {
         let (Some(object), Some(predicate)) = (self.node(&tail.0), self.node(&property.id)) else {
             return Ok(vec![]);
         };
@@ -59,7 +59,7 @@ impl SparqlGraph {
         let facts = distinct(filter(facts, is_iri("e")), &["e", "graph"], Some(limit));
         let found = self.ask(facts).await?;
         let sources = self.sources_by(&found, "e");
-        let stated = |head: EntityId| Stated {
+        let stated = |head: EntityId| Statement {
             source: sources[&head.0].clone(),
             head,
             property: Arc::clone(property),
@@ -73,14 +73,14 @@ impl SparqlGraph {
         &self,
         head: &EntityId,
         tail: &EntityId,
-    ) -> Result<Vec<Stated>, BoxError> {
+    ) -> Result<Vec<Statement>, BoxError> {
         let (Some(subject), Some(object)) = (self.node(&head.0), self.node(&tail.0)) else {
             return Ok(vec![]);
         };
         let facts = self.stating(triple(subject, var("p"), object));
         let found = self.ask(distinct(facts, &["p", "graph"], None)).await?;
         let sources = self.sources_by(&found, "p");
-        let stated = |property: Arc<Property>| Stated {
+        let stated = |property: Arc<Property>| Statement {
             source: sources[&property.id].clone(),
             head: head.clone(),
             property,
@@ -92,7 +92,7 @@ impl SparqlGraph {
     /// What can be cited for a fact; `None` where the fact itself is all there is. A fact of the
     /// base is cited by the chunk it was extracted from, the class of an entity by that of one of
     /// the entity's facts.
-    pub(crate) async fn cited(&self, stated: &Stated) -> Result<Option<Hit>, BoxError> {
+    pub(crate) async fn cited(&self, stated: &Statement) -> Result<Option<Hit>, BoxError> {
         let Some(knowledge) = &self.source.knowledge else { return Ok(None) };
         let fact = if stated.source == self.source.name {
             self.some_fact(&stated.head).await?
@@ -145,7 +145,7 @@ impl SparqlGraph {
     }
 
     /// Without blank nodes that only hold a graph together.
-    async fn without_nameless(&self, facts: Vec<Stated>) -> Result<Vec<Stated>, BoxError> {
+    async fn without_nameless(&self, facts: Vec<Statement>) -> Result<Vec<Statement>, BoxError> {
         let blanks = facts.iter().filter_map(|fact| match &fact.tail {
             Node::Entity(id) if is_blank(&id.0) => Some(id.clone()),
             _ => None,
@@ -155,7 +155,7 @@ impl SparqlGraph {
             return Ok(facts);
         }
         let described = self.describe(&blanks).await?;
-        let named = |fact: &Stated| match &fact.tail {
+        let named = |fact: &Statement| match &fact.tail {
             Node::Entity(id) if is_blank(&id.0) => {
                 described.get(&id.0).is_some_and(super::solutions::Description::has_label)
             }

@@ -40,7 +40,6 @@ pub(crate) struct Source {
 
 pub(crate) struct SparqlGraph {
     pub(super) endpoint: Endpoint,
-    profile: KgProfile,
     vocabulary: Vocabulary,
     columns: Columns,
     language: String,
@@ -56,7 +55,7 @@ impl SparqlGraph {
     /// `language`: of the labels that are shown, `en` say.
     pub(crate) fn new(endpoint: Endpoint, language: &str, source: Source) -> Self {
         let vocabulary = Vocabulary::generic(&endpoint);
-        Self::with_profile(endpoint, language, source, (KgProfile::Generic, vocabulary))
+        Self::with_vocabulary(endpoint, language, source, vocabulary)
     }
 
     pub(crate) fn over_http(endpoint: HttpEndpoint, settings: &KgSettings) -> Self {
@@ -66,14 +65,14 @@ impl SparqlGraph {
             KgProfile::Wikidata => Vocabulary::wikidata(),
             KgProfile::Generic => Vocabulary::generic(&endpoint),
         };
-        Self::with_profile(endpoint, &settings.language, source, (settings.profile, vocabulary))
+        Self::with_vocabulary(endpoint, &settings.language, source, vocabulary)
     }
 
-    fn with_profile(
+    fn with_vocabulary(
         endpoint: Endpoint,
         language: &str,
         source: Source,
-        (profile, vocabulary): (KgProfile, Vocabulary),
+        vocabulary: Vocabulary,
     ) -> Self {
         let numbered = |list: &[&str], name: &str| -> Vec<String> {
             (0..list.len()).map(|number| format!("{name}{number}")).collect()
@@ -85,7 +84,6 @@ impl SparqlGraph {
         };
         Self {
             endpoint,
-            profile,
             vocabulary,
             columns,
             language: language.to_owned(),

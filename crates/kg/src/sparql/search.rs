@@ -13,7 +13,6 @@ use super::query::{
 use super::solutions::text;
 use super::vocabulary::{singular, spellings};
 use crate::graph::Near;
-use crate::settings::KgProfile;
 
 impl SparqlGraph {
     /// Whether names can be looked up by their words at little cost.
@@ -49,7 +48,7 @@ impl SparqlGraph {
     /// Names by their words: by the service that Wikidata has for it, else by looking at every
     /// name, which an endpoint may take too long for.
     async fn by_words(&self, name: &str, limit: usize) -> Result<Vec<EntityId>, BoxError> {
-        if self.profile == KgProfile::Wikidata {
+        if self.vocabulary.of_wikidata {
             let search = distinct(entity_search(name, &self.language), &["e"], Some(limit));
             return Ok(self.entities(&self.ask(search).await?));
         }

@@ -58,7 +58,8 @@ impl Texts {
             return vec![];
         };
         let most = if foreign < 2 { 1 } else { 2 };
-        let kept = self.0.into_iter().filter(|(rank, foreign, _)| *rank == first && *foreign <= most);
+        let kept =
+            self.0.into_iter().filter(|(rank, foreign, _)| *rank == first && *foreign <= most);
         let mut seen = HashSet::new();
         kept.map(|(_, _, text)| text).filter(|text| seen.insert(text.clone())).collect()
     }
@@ -177,11 +178,7 @@ fn unit(solution: &QuerySolution) -> Option<String> {
     label.map(str::to_owned).or_else(|| iri(solution, "unit").map(rdf::local_name))
 }
 
-fn end(
-    solution: &QuerySolution,
-    property: &Property,
-    id: impl Fn(&str) -> String,
-) -> Option<Node> {
+fn end(solution: &QuerySolution, property: &Property, id: impl Fn(&str) -> String) -> Option<Node> {
     let unit = unit(solution).unwrap_or_else(|| property.unit.clone());
     // Wikidata counts what has no unit in ones.
     let unit = if unit == "1" || unit == "Q199" { String::new() } else { unit };

@@ -8,6 +8,9 @@ use crate::rdf;
 
 /// The properties that describe things, in the order in which they are preferred.
 pub(crate) struct Vocabulary {
+    /// Whether properties are described apart from the relations that they make, and names found
+    /// by a service, as Wikidata has it.
+    pub(crate) of_wikidata: bool,
     pub(crate) labels: Vec<&'static str>,
     pub(crate) aliases: Vec<&'static str>,
     pub(crate) descriptions: Vec<&'static str>,
@@ -25,9 +28,10 @@ impl Vocabulary {
             let used = |iri: &&&str| store.is_none_or(|store| store.has_predicate(iri));
             list.iter().filter(used).copied().collect()
         };
-        // A path over few properties: what stands for a class in Wikidata is its profile's.
+        // Far graphs are asked for Wikidata's classes by its profile only.
         let own = if endpoint.in_process().is_some() { 2 } else { 1 };
         Self {
+            of_wikidata: false,
             labels: used(rdf::LABELS),
             aliases: used(rdf::ALIASES),
             descriptions: used(rdf::DESCRIPTIONS),
@@ -40,6 +44,7 @@ impl Vocabulary {
 
     pub(crate) fn wikidata() -> Self {
         Self {
+            of_wikidata: true,
             labels: vec![rdf::LABELS[0]],
             aliases: vec![rdf::ALIASES[0]],
             descriptions: vec![rdf::DESCRIPTIONS[0]],

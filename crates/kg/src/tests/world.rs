@@ -16,7 +16,7 @@ enum Answer {
 }
 
 impl Answer {
-    fn shown(&self) -> String {
+    fn text(&self) -> String {
         match self {
             Self::Entity(entity) => entity.label.clone(),
             Self::Value(text) => text.clone(),
@@ -65,7 +65,7 @@ async fn entities(
     if let Some(answers) = done.get(argument) {
         let entity = |answer: &Answer| match answer {
             Answer::Entity(entity) => entity.clone(),
-            Answer::Value(text) => panic!("`{text}` is no entity"),
+            Answer::Value(text) => panic!("`{text}` is not an entity"),
         };
         return answers.iter().map(entity).collect();
     }
@@ -103,7 +103,7 @@ async fn step(
             let kept = kept.unwrap_or_else(|| panic!("`{}` is undecided", arguments[1]));
             answers.extend(kept.into_iter().map(|fact| Answer::Entity(fact.head)));
         }
-        other => panic!("there is no operator {other}"),
+        other => panic!("unknown operator {other}"),
     }
     answers
 }
@@ -124,7 +124,7 @@ async fn the_graph_alone_answers_its_questions_exactly() {
             let number = node.split('.').next().unwrap();
             done.insert(format!("[{number}]"), last.clone());
         }
-        let answers: BTreeSet<String> = last.iter().map(Answer::shown).collect();
+        let answers: BTreeSet<String> = last.iter().map(Answer::text).collect();
         let wanted = question["answers"].as_array().unwrap().iter();
         let wanted: BTreeSet<String> = wanted.map(|a| a.as_str().unwrap().to_owned()).collect();
         asked += 1;

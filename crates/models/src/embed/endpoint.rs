@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::numbers::Numbers;
 use halma_net::Endpoint;
 use halma_net::address::show;
-use halma_net::failure::Failed;
+use halma_net::failure::{Complaint, Failed};
 use halma_net::http::Http;
 
 /// Texts in one request, at most.
@@ -53,8 +53,8 @@ struct Item {
 }
 
 impl EndpointEmbedder {
-    /// Connects to nothing yet. The error's `file` is left empty for whoever read the
-    /// configuration.
+    /// Connects to nothing yet. The error's `file` is left empty for the caller that
+    /// read the configuration.
     pub fn new(endpoint: Endpoint) -> Result<Self, ConfigError> {
         let http = Http::new(&endpoint)?;
         let url = http.address("/embeddings");
@@ -64,7 +64,11 @@ impl EndpointEmbedder {
     async fn batch(&self, texts: &[&str]) -> Result<Vec<Vector>, LlmError> {
         let plain = self.plain.load(Ordering::Relaxed);
         let first = match self.exchange(texts, plain).await {
-            Err(Failed { complaint: Some((400 | 422, _)), error }) if !plain => error,
+            Err(Failed { complaint: Some(Complaint { status: 400 | 422, .. }), error })
+                if !plain =>
+            {
+                error
+            }
             outcome => return Ok(outcome?),
         };
         // Servers do not always say what they refuse, so any refusal is tried without.

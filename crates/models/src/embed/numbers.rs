@@ -27,7 +27,10 @@ impl<'de> Visitor<'de> for Either {
         let bytes = STANDARD.decode(text).map_err(E::custom)?;
         let (floats, rest) = bytes.as_chunks::<4>();
         if !rest.is_empty() {
-            return Err(E::custom(format!("{} bytes are no whole number of floats", bytes.len())));
+            return Err(E::custom(format!(
+                "{} bytes are not a whole number of floats",
+                bytes.len()
+            )));
         }
         Ok(floats.iter().map(|float| f32::from_le_bytes(*float)).collect())
     }

@@ -1,5 +1,5 @@
 //! The replies of models on disk, sealed: an LMDB environment that many processes may share.
-//! Whatever happens to it costs replies, never a run.
+//! A failure of the cache costs replies, never a run.
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,7 +17,7 @@ pub(crate) type Key = [u8; 32];
 
 /// Replies that come in this time are written in one transaction.
 const GATHER: Duration = Duration::from_millis(50);
-/// So many replies are written without waiting for more.
+/// Replies that are written without waiting for more.
 const BATCH: usize = 2_000;
 
 /// The cache cannot be opened, counted or emptied.
@@ -96,9 +96,8 @@ impl Cache {
         self.store.entries()
     }
 
-    /// Destroys all replies to requests that may have quoted one of these documents, and those of
-    /// former versions, of which that is not known. When this returns, no file of the cache holds
-    /// them in a form that can be read. Returns how many there were.
+    /// Destroys all replies to requests that may have quoted one of these documents. When this
+    /// returns, no file of the cache holds them in a form that can be read. Returns their number.
     pub fn forget(&self, documents: &[String]) -> Result<u64, CacheError> {
         self.flush();
         let names: Vec<_> = documents.iter().map(|document| name(document)).collect();
@@ -128,7 +127,7 @@ impl Drop for Cache {
     }
 }
 
-/// The writer's life: gathers, commits, tells those who wait for it.
+/// The writer: gathers, commits, notifies those who wait for it.
 fn write(store: &Store, pending: &Pending, inbox: &Receiver<Order>) {
     while let Ok(first) = inbox.recv() {
         let (mut batch, mut waiting) = (vec![], vec![]);

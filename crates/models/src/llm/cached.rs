@@ -1,5 +1,5 @@
 //! The same request gets the same reply, whatever its temperature, and is asked once even when
-//! several ask at the same time.
+//! several callers ask at the same time.
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,10 +9,10 @@ use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Price};
 use super::cache::{Cache, Key};
 use halma_net::Endpoint;
 
-/// Changes whenever what a key is made of changes, so that old entries are found by nobody.
+/// Changes whenever what a key is made of changes, so that old entries are never matched.
 const KEY_VERSION: &[u8] = b"halma chat 1";
 
-/// What one call in progress will leave for those who ask the same meanwhile.
+/// The outcome of a call in progress, for requests that are equal to it.
 type Flight = Arc<tokio::sync::Mutex<Option<Result<ChatReply, LlmError>>>>;
 
 pub(crate) struct Cached {
@@ -53,8 +53,8 @@ impl Cached {
         *hasher.finalize().as_bytes()
     }
 
-    fn kept(&self, key: &Key, request: &ChatRequest) -> Option<ChatReply> {
-        self.cache.get(key).filter(|reply| has_what_was_asked(reply, request))
+    fn stored(&self, key: &Key, request: &ChatRequest) -> Option<ChatReply> {
+        self.cache.get(key).filter(|reply| is_complete(reply, request))
     }
 
     fn flights(&self) -> MutexGuard<'_, HashMap<Key, Flight>> {
@@ -62,9 +62,9 @@ impl Cached {
     }
 }
 
-/// A reply without the log-probabilities that were asked for is not kept: the server may give
-/// them when it is asked again.
-fn has_what_was_asked(reply: &ChatReply, request: &ChatRequest) -> bool {
+/// A reply without the requested log-probabilities is not stored: the server may give them when it
+/// is asked again.
+fn is_complete(reply: &ChatReply, request: &ChatRequest) -> bool {
     !request.logprobs || reply.logprobs.is_some()
 }
 
@@ -84,14 +84,14 @@ fn field(hasher: &mut blake3::Hasher, bytes: &[u8]) {
     hasher.update(bytes);
 }
 
-/// Takes a flight off the list when nobody is left in it, also when its caller gives up.
-struct Boarded<'a> {
+/// Removes a flight from the list when its last caller is gone, also when that caller gives up.
+struct InFlight<'a> {
     cached: &'a Cached,
     key: Key,
     flight: Flight,
 }
 
-impl Drop for Boarded<'_> {
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         let mut flights = self.cached.flights();
         // The list's and ours.
@@ -117,28 +117,28 @@ impl Llm for Cached {
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let key = self.key(request);
-        if let Some(reply) = self.kept(&key, request) {
+        if let Some(reply) = self.stored(&key, request) {
             return Ok(reply);
         }
         let flight = Arc::clone(self.flights().entry(key).or_default());
-        let boarded = Boarded { cached: self, key, flight };
-        let mut outcome = boarded.flight.lock().await;
-        // Whoever had to wait takes what the first one got, its failure included: to try again
+        let in_flight = InFlight { cached: self, key, flight };
+        let mut outcome = in_flight.flight.lock().await;
+        // A request that had to wait takes the outcome of the first, its failure included: retries
         // one after the other would make the last wait for all.
         if let Some(outcome) = &*outcome {
             return outcome.clone().map(|reply| ChatReply { cached: true, ..reply });
         }
-        // The flight may have landed between the look into the cache and the boarding.
-        if let Some(reply) = self.kept(&key, request) {
+        // The flight may have ended between the look into the cache and the wait.
+        if let Some(reply) = self.stored(&key, request) {
             return Ok(reply);
         }
         let fresh = self.inner.chat(request).await;
         if let Ok(reply) = &fresh
-            && has_what_was_asked(reply, request)
+            && is_complete(reply, request)
         {
             self.cache.put(key, reply, &request.about);
         }
-        if Arc::strong_count(&boarded.flight) > 2 {
+        if Arc::strong_count(&in_flight.flight) > 2 {
             *outcome = Some(fresh.clone());
         }
         drop(outcome);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use halma_core::ChatRequest;
 
 use halma_net::JsonMode;
+use halma_net::failure::Complaint;
 
 const NO_SCHEMA: u8 = 1;
 const COMPLETION_TOKENS: u8 = 2;
@@ -45,12 +46,13 @@ impl Dialect {
     }
 
     /// How to put the request after this complaint; `None` when nothing in it can be put
-    /// differently. `said` is lower-cased.
-    fn after(self, status: u16, said: &str, request: &ChatRequest, stream: bool) -> Option<Self> {
+    /// differently.
+    fn after(self, complaint: &Complaint, request: &ChatRequest, stream: bool) -> Option<Self> {
+        let Complaint { status, text } = complaint;
         if !matches!(status, 400 | 404 | 422 | 501) {
             return None;
         }
-        let names = |words: &[&str]| words.iter().any(|word| said.contains(word));
+        let names = |words: &[&str]| words.iter().any(|word| text.contains(word));
         let schema = ["response_format", "json_schema", "json schema", "grammar", "guided"];
         let sends_schema = request.schema.is_some() && self.json_mode() != JsonMode::Off;
         let learnt = [
@@ -88,12 +90,12 @@ impl Learning {
     pub(crate) fn next(
         &self,
         dialect: Dialect,
-        (status, said): (u16, &str),
+        complaint: &Complaint,
         request: &ChatRequest,
         stream: bool,
     ) -> Option<Dialect> {
-        let named = dialect.after(status, said, request, stream);
-        let unproven = status == 400
+        let named = dialect.after(complaint, request, stream);
+        let unproven = complaint.status == 400
             && request.schema.is_some()
             && dialect.json == JsonMode::Auto
             && !dialect.has(NO_SCHEMA)

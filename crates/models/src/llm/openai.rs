@@ -10,7 +10,7 @@ use super::dialect::{Dialect, Learning};
 use super::wire::{Content, Reply, TokenLogprob, WireUsage, body, pairs, usage};
 use halma_net::Endpoint;
 use halma_net::address::show;
-use halma_net::failure::Failed;
+use halma_net::failure::{Complaint, Failed};
 use halma_net::http::{Http, content_type};
 
 /// A chat model behind an OpenAI-compatible API.
@@ -26,7 +26,7 @@ pub struct OpenAi {
 
 /// What a server said, whole or put together from a stream.
 #[derive(Default)]
-pub(crate) struct Heard {
+pub(crate) struct ServerReply {
     pub(crate) text: String,
     pub(crate) refusal: Option<String>,
     pub(crate) finish_reason: Option<String>,
@@ -36,8 +36,8 @@ pub(crate) struct Heard {
 }
 
 impl OpenAi {
-    /// Connects to nothing yet. The error's `file` is left empty for whoever read the
-    /// configuration.
+    /// Connects to nothing yet. The error's `file` is left empty for the caller that
+    /// read the configuration.
     pub fn new(endpoint: Endpoint) -> Result<Self, ConfigError> {
         let http = Http::new(&endpoint)?;
         let chat = http.address("/chat/completions");
@@ -46,21 +46,21 @@ impl OpenAi {
     }
 
     /// Asks in the dialect known so far and in others while the server's complaints teach one.
-    async fn ask(&self, request: &ChatRequest) -> Result<Heard, LlmError> {
+    async fn ask(&self, request: &ChatRequest) -> Result<ServerReply, LlmError> {
         let mut dialect = self.learning.now();
         let stream = self.endpoint.stream;
         let mut first_refusal = None;
         loop {
             let failed = match self.exchange(request, dialect).await {
-                Ok(heard) => {
+                Ok(reply) => {
                     self.learning.understood(dialect, request, &self.endpoint.model);
-                    return Ok(heard);
+                    return Ok(reply);
                 }
                 Err(failed) => failed,
             };
-            let next = failed.complaint.as_ref().and_then(|(status, said)| {
-                self.learning.next(dialect, (*status, said), request, stream)
-            });
+            let complaint = failed.complaint.as_ref();
+            let next = complaint
+                .and_then(|complaint| self.learning.next(dialect, complaint, request, stream));
             let Some(other) = next else {
                 // Asked differently it is refused again: the first refusal says what is wrong.
                 return Err(match (first_refusal, failed.error) {
@@ -73,7 +73,11 @@ impl OpenAi {
         }
     }
 
-    async fn exchange(&self, request: &ChatRequest, dialect: Dialect) -> Result<Heard, Failed> {
+    async fn exchange(
+        &self,
+        request: &ChatRequest,
+        dialect: Dialect,
+    ) -> Result<ServerReply, Failed> {
         let stream = self.endpoint.stream;
         let body = body(&self.endpoint.model, request, dialect, stream)
             .map_err(|e| LlmError::refused(format!("the request cannot be written: {e}")))?;
@@ -101,7 +105,7 @@ impl OpenAi {
                 "`{url}` sent JSON without `choices`; is `url` the API base (…/v1)?"
             ))
         })?;
-        Ok(Heard {
+        Ok(ServerReply {
             text: choice.message.content.map(Content::into_text).unwrap_or_default(),
             refusal: choice.message.refusal,
             finish_reason: choice.finish_reason,
@@ -110,14 +114,14 @@ impl OpenAi {
         })
     }
 
-    /// Why there is no text in what was heard.
-    fn nothing(&self, heard: &Heard, request: &ChatRequest) -> LlmError {
+    /// Why a reply has no text.
+    fn nothing(&self, reply: &ServerReply, request: &ChatRequest) -> LlmError {
         let model = &self.endpoint.model;
-        let why = match (&heard.refusal, heard.finish_reason.as_deref()) {
+        let why = match (&reply.refusal, reply.finish_reason.as_deref()) {
             (Some(refusal), _) => format!("refuses: {}", halma_net::failure::clip(refusal)),
             (None, Some("content_filter")) => "was stopped by the server's content filter".into(),
             (None, Some("length")) => format!(
-                "used all {} tokens before it said anything; raise the prompt's `max_tokens`",
+                "used all {} tokens before the first word; raise the prompt's `max_tokens`",
                 request.max_tokens
             ),
             (None, reason) => {
@@ -138,7 +142,7 @@ impl OpenAi {
                     .map_err(|e| self.http.unreadable(&whole, &models, &e))?;
                 return Ok(began.elapsed());
             }
-            Err(Failed { complaint: Some((404 | 405 | 501, _)), .. }) => {}
+            Err(Failed { complaint: Some(Complaint { status: 404 | 405 | 501, .. }), .. }) => {}
             Err(failed) => return Err(failed.error),
         }
         let began = Instant::now();
@@ -159,7 +163,7 @@ impl OpenAi {
     }
 }
 
-/// Asks a server for a sign of life and returns how long it took.
+/// Asks a server for the smallest reply and returns how long it took.
 pub async fn ping(endpoint: Endpoint) -> Result<Duration, LlmError> {
     let model = OpenAi::new(endpoint)
         .map_err(|e| LlmError::refused(format!("`{}`: {}; {}", e.key, e.reason, e.hint)))?;
@@ -185,19 +189,19 @@ impl Llm for OpenAi {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let mut paid = halma_core::Usage::default();
         for attempt in 1.. {
-            let heard = self.ask(request).await?;
-            let used = usage(heard.usage, request, &heard.text);
+            let reply = self.ask(request).await?;
+            let used = usage(reply.usage, request, &reply.text);
             paid.prompt_tokens += used.prompt_tokens;
             paid.completion_tokens += used.completion_tokens;
-            if !heard.text.trim().is_empty() {
-                let logprobs = Some(pairs(heard.logprobs)).filter(|pairs| !pairs.is_empty());
-                let text = heard.text;
+            if !reply.text.trim().is_empty() {
+                let logprobs = Some(pairs(reply.logprobs)).filter(|pairs| !pairs.is_empty());
+                let text = reply.text;
                 return Ok(ChatReply { text, usage: paid, cached: false, logprobs });
             }
-            let said_why = heard.refusal.is_some()
-                || matches!(heard.finish_reason.as_deref(), Some("content_filter" | "length"));
+            let said_why = reply.refusal.is_some()
+                || matches!(reply.finish_reason.as_deref(), Some("content_filter" | "length"));
             if said_why || attempt == 2 {
-                return Err(self.nothing(&heard, request));
+                return Err(self.nothing(&reply, request));
             }
         }
         unreachable!("the loop ends at its second turn")

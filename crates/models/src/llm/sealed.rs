@@ -11,7 +11,7 @@ use heed::types::Bytes;
 use heed::{CommitOrAbort, Env, RoTxn, RwTxn, WithoutTls};
 
 use super::cache::Key;
-use super::store::{Table, StoreError, open_env};
+use super::store::{StoreError, Table, open_env};
 
 /// A hash of a document's name.
 pub(crate) type Name = [u8; 16];

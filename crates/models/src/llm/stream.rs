@@ -4,53 +4,57 @@ use futures::StreamExt as _;
 use halma_core::LlmError;
 use reqwest::{Response, Url};
 
-use super::openai::Heard;
+use super::openai::ServerReply;
 use super::wire::{Content, Reply};
 use halma_net::address::show;
 use halma_net::failure::Failed;
 use halma_net::http::Http;
 
 /// Reads server-sent events until the end mark or the end of the connection.
-pub(crate) async fn assemble(http: &Http, response: Response, url: &Url) -> Result<Heard, Failed> {
+pub(crate) async fn assemble(
+    http: &Http,
+    response: Response,
+    url: &Url,
+) -> Result<ServerReply, Failed> {
     let mut events = response.bytes_stream().eventsource();
-    let mut heard = Heard::default();
+    let mut reply = ServerReply::default();
     let cut = || LlmError::transient(format!("`{}` cut the stream before its end", show(url)));
     loop {
         let next = tokio::time::timeout(http.timeout(), events.next()).await;
         let event = match next.map_err(|_| http.late(url))? {
             Some(Ok(event)) => event,
             // The text is whole once its end was announced; what got lost is the usage.
-            None | Some(Err(_)) if heard.finish_reason.is_some() => return Ok(heard),
+            None | Some(Err(_)) if reply.finish_reason.is_some() => return Ok(reply),
             Some(Err(EventStreamError::Transport(e))) => return Err(http.broken(e, url).into()),
             None | Some(Err(_)) => return Err(cut().into()),
         };
         if event.data.trim() == "[DONE]" {
-            return Ok(heard);
+            return Ok(reply);
         }
         if event.data.is_empty() {
             continue;
         }
         let piece: Reply =
             serde_json::from_str(&event.data).map_err(|e| http.unreadable_piece(url, &e))?;
-        take(&mut heard, piece, http, url)?;
+        take(&mut reply, piece, http, url)?;
     }
 }
 
-fn take(heard: &mut Heard, piece: Reply, http: &Http, url: &Url) -> Result<(), Failed> {
+fn take(reply: &mut ServerReply, piece: Reply, http: &Http, url: &Url) -> Result<(), Failed> {
     if let Some(error) = piece.error.filter(|error| !error.is_null()) {
         return Err(http.reported(url, &error));
     }
-    heard.usage = piece.usage.or(heard.usage);
+    reply.usage = piece.usage.or(reply.usage);
     let Some(choice) = piece.choices.and_then(|choices| choices.into_iter().next()) else {
         return Ok(());
     };
     if let Some(content) = choice.message.content.map(Content::into_text) {
-        heard.text.push_str(&content);
+        reply.text.push_str(&content);
     }
     if let Some(refusal) = choice.message.refusal {
-        heard.refusal.get_or_insert_default().push_str(&refusal);
+        reply.refusal.get_or_insert_default().push_str(&refusal);
     }
-    heard.logprobs.extend(choice.logprobs.and_then(|told| told.content).unwrap_or_default());
-    heard.finish_reason = choice.finish_reason.or(heard.finish_reason.take());
+    reply.logprobs.extend(choice.logprobs.and_then(|told| told.content).unwrap_or_default());
+    reply.finish_reason = choice.finish_reason.or(reply.finish_reason.take());
     Ok(())
 }

@@ -58,21 +58,21 @@ struct Messages<'a> {
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct RequestMessage<'a> {
     role: &'a str,
-    content: Asked<'a>,
+    content: RequestContent<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Asked<'a> {
+enum RequestContent<'a> {
     Text(&'a str),
-    Parts(Vec<AskedPart<'a>>),
+    Parts(Vec<RequestPart<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum AskedPart<'a> {
+enum RequestPart<'a> {
     Text { text: &'a str },
     ImageUrl { image_url: ImageUrl<'a> },
 }
@@ -88,12 +88,14 @@ impl Serialize for Messages<'_> {
         for (i, Message { role, text }) in self.messages.iter().enumerate() {
             let content = if i + 1 == self.messages.len() && !self.images.is_empty() {
                 let images = self.images.iter().map(|url| ImageUrl { url });
-                let images = images.map(|image_url| AskedPart::ImageUrl { image_url });
-                Asked::Parts(std::iter::once(AskedPart::Text { text }).chain(images).collect())
+                let images = images.map(|image_url| RequestPart::ImageUrl { image_url });
+                RequestContent::Parts(
+                    std::iter::once(RequestPart::Text { text }).chain(images).collect(),
+                )
             } else {
-                Asked::Text(text)
+                RequestContent::Text(text)
             };
-            list.serialize_element(&Line { role, content })?;
+            list.serialize_element(&RequestMessage { role, content })?;
         }
         list.end()
     }
@@ -152,7 +154,7 @@ pub(crate) struct Reply {
 #[derive(Deserialize)]
 pub(crate) struct Choice {
     #[serde(default, alias = "delta")]
-    pub(crate) message: Said,
+    pub(crate) message: ReplyMessage,
     #[serde(default)]
     pub(crate) finish_reason: Option<String>,
     #[serde(default)]
@@ -160,7 +162,7 @@ pub(crate) struct Choice {
 }
 
 #[derive(Default, Deserialize)]
-pub(crate) struct Said {
+pub(crate) struct ReplyMessage {
     #[serde(default)]
     pub(crate) content: Option<Content>,
     #[serde(default)]
@@ -206,25 +208,27 @@ pub(crate) struct TokenLogprob {
 
 /// The tokens as pieces of the reply's text. A token may be a part of a character only, and is
 /// then put together with those that complete it: their log-probabilities are added up.
-pub(crate) fn pairs(told: Vec<TokenLogprob>) -> Vec<(String, f32)> {
-    let mut pairs = Vec::with_capacity(told.len());
+pub(crate) fn pairs(tokens: Vec<TokenLogprob>) -> Vec<(String, f32)> {
+    let mut pairs = Vec::with_capacity(tokens.len());
     let mut open: Option<(Vec<u8>, String, f32)> = None;
-    for TokenLogprob { token, logprob, bytes } in told {
+    for TokenLogprob { token, logprob, bytes } in tokens {
         let own = bytes.unwrap_or_else(|| token.clone().into_bytes());
-        let (bytes, shown, sum) = match open.take() {
-            Some((before, shown, sum)) => ([before, own].concat(), shown + &token, sum + logprob),
+        let (bytes, text_of_tokens, sum) = match open.take() {
+            Some((before, text_of_tokens, sum)) => {
+                ([before, own].concat(), text_of_tokens + &token, sum + logprob)
+            }
             None => (own, token, logprob),
         };
         match String::from_utf8(bytes) {
             Ok(text) => pairs.push((text, sum)),
-            // No character is longer than four bytes: what goes on longer is no character.
+            // No character is longer than four bytes: a longer sequence is not one.
             Err(e) if e.as_bytes().len() - e.utf8_error().valid_up_to() >= 4 => {
-                pairs.push((shown, sum));
+                pairs.push((text_of_tokens, sum));
             }
-            Err(e) => open = Some((e.into_bytes(), shown, sum)),
+            Err(e) => open = Some((e.into_bytes(), text_of_tokens, sum)),
         }
     }
-    pairs.extend(open.map(|(_, shown, sum)| (shown, sum)));
+    pairs.extend(open.map(|(_, text_of_tokens, sum)| (text_of_tokens, sum)));
     pairs
 }
 
@@ -269,18 +273,18 @@ mod tests {
 
     #[test]
     fn tokens_that_share_a_character_are_put_together() {
-        let told = |json: &str| -> Vec<(String, f32)> {
-            let told: Logprobs = serde_json::from_str(json).unwrap();
-            pairs(told.content.unwrap())
+        let tokens = |json: &str| -> Vec<(String, f32)> {
+            let tokens: Logprobs = serde_json::from_str(json).unwrap();
+            pairs(tokens.content.unwrap())
         };
         let split = r#"{"content":[{"token":"Ol","logprob":-1.0,"bytes":[79,108]},
             {"token":"\\xc3","logprob":-0.5,"bytes":[195]},
             {"token":"\\xa9","logprob":-0.25,"bytes":[169]},
             {"token":"!","logprob":0.0,"bytes":null}]}"#;
         let expected = [("Ol", -1.0), ("é", -0.75), ("!", 0.0)];
-        assert_eq!(told(split), expected.map(|(text, sum)| (text.to_owned(), sum)));
+        assert_eq!(tokens(split), expected.map(|(text, sum)| (text.to_owned(), sum)));
         let broken = r#"{"content":[{"token":"\\xc3","logprob":-0.5,"bytes":[195]}]}"#;
-        assert_eq!(told(broken), [("\\xc3".to_owned(), -0.5)]);
+        assert_eq!(tokens(broken), [("\\xc3".to_owned(), -0.5)]);
     }
 
     #[test]

@@ -10,19 +10,19 @@ use super::OnnxError;
 /// were trained with.
 const MOST_TOKENS: usize = 512;
 
-/// What lies in a model's folder.
+/// The files of a model's folder.
 pub(crate) struct Files {
     pub(crate) graph: PathBuf,
     pub(crate) tokenizer: PathBuf,
     /// The folder's name, which is the model's.
     pub(crate) name: String,
     config: PathBuf,
-    said: Said,
+    settings: ModelConfig,
 }
 
-/// What of `config.json` matters here.
+/// The part of `config.json` that is used.
 #[derive(Default, Deserialize)]
-struct Said {
+struct ModelConfig {
     #[serde(default)]
     id2label: BTreeMap<String, String>,
     #[serde(default)]
@@ -56,14 +56,14 @@ impl Files {
         let name = name.as_deref().and_then(Path::file_name);
         let name = name.map_or_else(|| "model".into(), |name| name.to_string_lossy().into_owned());
         let config = find("config.json").unwrap_or_else(|| folder.join("config.json"));
-        let said = if config.is_file() { read(&config)? } else { Said::default() };
-        Ok(Self { graph, tokenizer, name, config, said })
+        let settings = if config.is_file() { read(&config)? } else { ModelConfig::default() };
+        Ok(Self { graph, tokenizer, name, config, settings })
     }
 
     /// The names of the model's classes in order, empty where `config.json` has none.
     pub(crate) fn labels(&self) -> Result<Vec<String>, OnnxError> {
-        let mut labels = vec![None; self.said.id2label.len()];
-        for (id, label) in &self.said.id2label {
+        let mut labels = vec![None; self.settings.id2label.len()];
+        for (id, label) in &self.settings.id2label {
             let place = id.parse::<usize>().ok().and_then(|id| labels.get_mut(id));
             let place =
                 place.ok_or_else(|| self.wrong(format!("`id2label` has the key `{id}`")))?;
@@ -75,17 +75,17 @@ impl Files {
 
     /// How many tokens a text may have, the special ones included.
     pub(crate) fn most_tokens(&self) -> usize {
-        let positions = self.said.max_position_embeddings.unwrap_or(MOST_TOKENS);
+        let positions = self.settings.max_position_embeddings.unwrap_or(MOST_TOKENS);
         // Models of this family count positions from after the padding token.
-        let first = match self.said.pad_token_id {
-            Some(pad) if self.said.model_type.contains("roberta") => pad as usize + 1,
+        let first = match self.settings.pad_token_id {
+            Some(pad) if self.settings.model_type.contains("roberta") => pad as usize + 1,
             _ => 0,
         };
         positions.saturating_sub(first).min(MOST_TOKENS)
     }
 
     pub(crate) fn pad(&self) -> u32 {
-        self.said.pad_token_id.unwrap_or(0)
+        self.settings.pad_token_id.unwrap_or(0)
     }
 
     /// An error about `config.json`.
@@ -94,7 +94,7 @@ impl Files {
     }
 }
 
-fn read(path: &Path) -> Result<Said, OnnxError> {
+fn read(path: &Path) -> Result<ModelConfig, OnnxError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| OnnxError::Io { path: path.to_owned(), source })?;
     serde_json::from_str(&text)

@@ -75,7 +75,7 @@ impl Graph {
 
 fn logits(output: &Value, rows: usize) -> Result<Logits, String> {
     let table = TensorView::<f32>::try_from(output)
-        .map_err(|e| format!("the graph's output is no table of floats: {e}"))?;
+        .map_err(|e| format!("the graph's output is not a table of floats: {e}"))?;
     let shape = table.shape().to_vec();
     if shape.first() != Some(&rows) {
         return Err(format!("the graph's output has the shape {shape:?} for {rows} rows"));

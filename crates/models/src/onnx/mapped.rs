@@ -8,7 +8,7 @@ use rten::{LoadError, Model, ModelOptions};
 #[expect(unsafe_code, reason = "rten leaves the choice to map files to its callers")]
 pub(crate) fn load(options: &ModelOptions, path: &Path) -> Result<Model, LoadError> {
     // SAFETY: a mapped file must not change while it is in use. Halma only ever replaces these
-    // files by renaming others over them, which leaves the mapped ones as they were. Somebody
+    // files by renaming others over them, which leaves the mapped ones as they were. A user
     // who writes into them with other tools can make vectors and scores wrong or end the process, as
     // with every program that maps its files; no bytes are read as anything but numbers.
     unsafe { options.load_mmap(path) }

@@ -8,10 +8,10 @@ mod tokens;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use pool::InferencePool;
 pub(crate) use files::Files;
 pub(crate) use graph::{Graph, Logits};
 pub(crate) use mapped::load as load_mapped;
+pub(crate) use pool::InferencePool;
 pub(crate) use tokens::{Row, Tokens, Window};
 
 /// Why a model in a folder cannot be used.

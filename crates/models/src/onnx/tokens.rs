@@ -63,9 +63,9 @@ impl Tokens {
         let special = encoding.get_special_tokens_mask();
         let before = special.iter().take_while(|special| **special == 1).count();
         let all = special.len();
-        let behind = special[before..].iter().rev().take_while(|special| **special == 1).count();
-        let content = before..all - behind;
-        let room = self.most.saturating_sub(before + behind).max(1);
+        let after = special[before..].iter().rev().take_while(|special| **special == 1).count();
+        let content = before..all - after;
+        let room = self.most.saturating_sub(before + after).max(1);
         let shared = SHARED.min(room / 4);
         let mut windows = vec![];
         let mut start = content.start;

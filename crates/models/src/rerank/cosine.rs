@@ -17,7 +17,7 @@ pub struct Cosine {
 }
 
 impl Cosine {
-    /// Its name is `cosine:` with the embedder's behind it.
+    /// Its name is `cosine:` followed by the embedder's.
     pub fn new(embedder: Arc<dyn Embedder>) -> Self {
         Self { name: format!("cosine:{}", embedder.model()), embedder }
     }

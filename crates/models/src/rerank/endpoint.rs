@@ -64,8 +64,8 @@ struct Item {
 }
 
 impl EndpointReranker {
-    /// Connects to nothing yet. The error's `file` is left empty for whoever read the
-    /// configuration.
+    /// Connects to nothing yet. The error's `file` is left empty for the caller that
+    /// read the configuration.
     pub(crate) fn new(endpoint: Endpoint, shape: RerankShape) -> Result<Self, ConfigError> {
         let http = Http::new(&endpoint)?;
         let url = http.address("/rerank");
@@ -91,10 +91,10 @@ impl EndpointReranker {
                 .map(|items| Results { results: Some(items), error: None }),
         };
         let Results { results, error } = read.map_err(|e| {
-            // Python writes what is no number in a way that JSON does not have.
+            // Python writes NaN and infinities in a way that JSON does not have.
             let text = whole.text();
             if text.contains("NaN") || text.contains("Infinity") {
-                return self.wrong("sent a score that is no number");
+                return self.wrong("sent a score that is not a number");
             }
             let error = self.http.unreadable(&whole, &self.url, &e);
             if e.is_data() { self.other_shape(error) } else { error }
@@ -134,7 +134,7 @@ fn sorted(items: &[Item], texts: usize) -> Result<Vec<f32>, String> {
         #[expect(clippy::cast_possible_truncation, reason = "what is too large is told below")]
         let score = score.map(|score| score as f32).filter(|score| score.is_finite());
         let score =
-            score.ok_or_else(|| format!("sent a score of text {index} that is no number"))?;
+            score.ok_or_else(|| format!("sent a score of text {index} that is not a number"))?;
         if place.replace(score).is_some() {
             return Err(format!("scored text {index} twice"));
         }

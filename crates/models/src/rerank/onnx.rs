@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use halma_core::{LlmError, Reranker};
 
 use super::sigmoid;
-use crate::onnx::{InferencePool, Files, Graph, Logits, OnnxError, Row, Tokens, threads};
+use crate::onnx::{Files, Graph, InferencePool, Logits, OnnxError, Row, Tokens, threads};
 
 /// A model that scores pairs, run on this machine's processor. Cheap to clone.
 ///
@@ -36,7 +36,7 @@ enum Head {
 }
 
 impl CrossEncoder {
-    /// Opens the model in a folder, or an `.onnx` file beside its `tokenizer.json`, and tries it
+    /// Opens the model in a folder, or an `.onnx` file next to its `tokenizer.json`, and tries it
     /// on a pair of words.
     ///
     /// `label` names the class that makes the score, or gives its number; `threads`: how many to
@@ -129,7 +129,11 @@ fn score(logits: &[f32], head: Head) -> Result<f32, String> {
         }
         _ => return Err(format!("the graph gave {} outputs for a pair", logits.len())),
     };
-    if score.is_nan() { Err("the graph gave a score that is no number".into()) } else { Ok(score) }
+    if score.is_nan() {
+        Err("the graph gave a score that is not a number".into())
+    } else {
+        Ok(score)
+    }
 }
 
 #[async_trait]

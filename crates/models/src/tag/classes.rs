@@ -11,16 +11,16 @@ pub(super) struct Class {
 /// Where in an entity a word of this class stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    Outside,
+    GuardedClient,
     Begins,
-    /// Goes on with the entity before it, if that is of its kind; begins one otherwise.
+    /// Continues the entity before it, if that is of its kind; begins one otherwise.
     GoesOn,
     Ends,
     Alone,
 }
 
 impl Class {
-    /// Reads BIO, IOB, BILOU and BIOES names; a name without a letter before it goes on.
+    /// Reads BIO, IOB, BILOU and BIOES names; a name without a letter before it continues.
     pub(super) fn named(name: &str) -> Self {
         let split = name.split_once(['-', '_']).filter(|(letter, _)| letter.len() == 1);
         let place = match split.map(|(letter, _)| letter.to_ascii_uppercase()).as_deref() {
@@ -28,7 +28,7 @@ impl Class {
             Some("I" | "M") => Place::GoesOn,
             Some("L" | "E") => Place::Ends,
             Some("U" | "S") => Place::Alone,
-            _ if matches!(name, "O" | "o" | "") => Place::Outside,
+            _ if matches!(name, "O" | "o" | "") => Place::GuardedClient,
             _ => Place::GoesOn,
         };
         let kind = match split {
@@ -39,7 +39,7 @@ impl Class {
     }
 
     pub(super) fn is_outside(&self) -> bool {
-        self.place == Place::Outside
+        self.place == Place::GuardedClient
     }
 }
 
@@ -83,13 +83,13 @@ pub(super) struct Run<'c> {
 }
 
 /// Puts words together that make one entity. Sequences that the scheme does not allow are read as
-/// well as they can be: what goes on where nothing began begins.
+/// well as they can be: what continues where nothing began begins.
 pub(super) fn runs<'c>(words: &[Word], classes: &'c [Class]) -> Vec<Run<'c>> {
     let mut runs: Vec<(Run<'c>, usize)> = vec![];
     let mut open = false;
     for word in words {
         let Class { place, kind } = &classes[word.class];
-        if *place == Place::Outside {
+        if *place == Place::GuardedClient {
             open = false;
             continue;
         }

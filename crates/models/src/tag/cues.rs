@@ -80,7 +80,7 @@ pub(super) const CALLINGS: &[&str] = &[
     "writer",
 ];
 
-/// What only people do, right behind the name: `Anna Reed married`.
+/// What only people do, right after the name: `Anna Reed married`.
 pub(super) const DEEDS: &[&str] = &[
     "married",
     "died",
@@ -262,7 +262,7 @@ pub(super) const WORKS: &[&str] = &[
     "essay",
 ];
 
-/// What is counted or measured, right behind a number.
+/// What is counted or measured, right after a number.
 pub(super) const UNITS: &[&str] = &[
     "%",
     "percent",

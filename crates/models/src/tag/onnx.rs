@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use halma_core::{LlmError, Mention, Span, Tagger};
 
 use super::classes::{Class, Word, runs};
-use crate::onnx::{InferencePool, Files, Graph, Logits, OnnxError, Tokens, Window, threads};
+use crate::onnx::{Files, Graph, InferencePool, Logits, OnnxError, Tokens, Window, threads};
 
 /// A model for named entities, run on this machine's processor. Cheap to clone.
 ///
@@ -27,7 +27,7 @@ struct Inner {
 }
 
 impl TokenClassifier {
-    /// Opens the model in a folder, or an `.onnx` file beside its `tokenizer.json` and
+    /// Opens the model in a folder, or an `.onnx` file next to its `tokenizer.json` and
     /// `config.json`, and tries it on a word.
     ///
     /// `threads`: how many to compute with; all processors when `None`.
@@ -50,13 +50,13 @@ impl TokenClassifier {
 }
 
 /// A word as one window shows it.
-struct Seen {
+struct WordPieces {
     /// In characters.
     place: Range<usize>,
     /// One for each class.
     likelihoods: Vec<f32>,
     pieces: usize,
-    /// Tokens between it and the nearer end of its window: what is at the edge is seen worst.
+    /// Tokens between it and the nearer end of its window: what is at the edge is classified worst.
     margin: usize,
 }
 
@@ -80,17 +80,17 @@ impl Inner {
         let characters: Vec<char> = text.chars().collect();
         let windows = self.tokens.windows(text)?;
         let lengths: Vec<usize> = windows.iter().map(|window| window.row.ids.len()).collect();
-        let seen = self.pool.run_batched(&lengths, |run, pool| {
+        let pieces = self.pool.run_batched(&lengths, |run, pool| {
             let rows: Vec<_> = run.iter().map(|&at| &windows[at].row).collect();
             let logits = self.graph.run(&rows, pool)?;
             let table = self.table(&logits)?;
-            let of = |(&at, table)| seen(&windows[at], table, &characters, self.classes.len());
+            let of = |(&at, table)| pieces_of(&windows[at], table, &characters, self.classes.len());
             Ok(run.iter().zip(table).map(of).collect())
         })?;
-        let mut seen: Vec<Seen> = seen.into_iter().flatten().collect();
-        seen.sort_by_key(|word| word.place.start);
-        let mut best: Vec<Seen> = vec![];
-        for word in seen {
+        let mut pieces: Vec<WordPieces> = pieces.into_iter().flatten().collect();
+        pieces.sort_by_key(|word| word.place.start);
+        let mut best: Vec<WordPieces> = vec![];
+        for word in pieces {
             match best.last_mut() {
                 Some(last) if word.place.start < last.place.end => {
                     if word.margin > last.margin {
@@ -119,8 +119,8 @@ impl Inner {
 }
 
 /// Pieces into words: those that nothing parts, by their places in the text.
-fn seen(window: &Window, table: &[f32], text: &[char], classes: usize) -> Vec<Seen> {
-    let mut words: Vec<Seen> = vec![];
+fn pieces_of(window: &Window, table: &[f32], text: &[char], classes: usize) -> Vec<WordPieces> {
+    let mut words: Vec<WordPieces> = vec![];
     let last = window.places.len().saturating_sub(1);
     for (at, (place, logits)) in window.places.iter().zip(table.chunks(classes)).enumerate() {
         // Some tokenizers count the blank before a word to it.
@@ -140,7 +140,9 @@ fn seen(window: &Window, table: &[f32], text: &[char], classes: usize) -> Vec<Se
                 word.pieces += 1;
                 word.likelihoods.iter_mut().zip(likelihoods).for_each(|(sum, own)| *sum += own);
             }
-            _ => words.push(Seen { place, likelihoods, pieces: 1, margin: at.min(last - at) }),
+            _ => {
+                words.push(WordPieces { place, likelihoods, pieces: 1, margin: at.min(last - at) });
+            }
         }
     }
     words
@@ -150,8 +152,8 @@ fn trimmed(place: &Range<usize>, text: &[char]) -> Range<usize> {
     let end = place.end.min(text.len());
     let said = &text[place.start.min(end)..end];
     let blank = said.iter().take_while(|c| c.is_whitespace()).count();
-    let behind = said[blank..].iter().rev().take_while(|c| c.is_whitespace()).count();
-    place.start.min(end) + blank..end - behind
+    let trailing = said[blank..].iter().rev().take_while(|c| c.is_whitespace()).count();
+    place.start.min(end) + blank..end - trailing
 }
 
 fn softmax(logits: &[f32]) -> Vec<f32> {
@@ -161,13 +163,13 @@ fn softmax(logits: &[f32]) -> Vec<f32> {
     shares.into_iter().map(|share| share / sum).collect()
 }
 
-fn word(seen: &Seen) -> Result<Word, String> {
+fn word(seen: &WordPieces) -> Result<Word, String> {
     let likeliest = seen.likelihoods.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
     let (class, sum) = likeliest.ok_or("the graph gave no classes")?;
     #[expect(clippy::cast_precision_loss, reason = "a word has few pieces")]
     let score = sum / seen.pieces as f32;
     if score.is_nan() {
-        return Err("the graph gave a score that is no number".into());
+        return Err("the graph gave a score that is not a number".into());
     }
     Ok(Word { place: seen.place.clone(), class, score })
 }

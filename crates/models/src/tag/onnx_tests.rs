@@ -7,7 +7,7 @@ fn fixture(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures")).join(name)
 }
 
-fn told(found: &[Mention]) -> Vec<(&str, &str, usize, usize)> {
+fn mentions(found: &[Mention]) -> Vec<(&str, &str, usize, usize)> {
     found.iter().map(|m| (m.text.as_str(), m.kind.as_str(), m.span.start, m.span.end)).collect()
 }
 
@@ -18,7 +18,7 @@ async fn pieces_become_words_and_words_entities() {
     let text = "é Ada Lovelace wrote to the Royal  Society, Oslo, in May 1843. Ada Ada";
     let found = model.entities(text).await.unwrap();
     assert_eq!(
-        told(&found),
+        mentions(&found),
         [
             ("Ada Lovelace", "person", 2, 14),
             ("Royal  Society", "organisation", 28, 42),
@@ -54,14 +54,14 @@ fn a_model_of_another_kind_is_told_from_a_token_classifier() {
         let from = fixture("token_classifier").join(name);
         std::fs::copy(from, folder.path().join(name)).unwrap();
     }
-    let told = || TokenClassifier::open(folder.path(), Some(1)).err().unwrap().to_string();
-    assert!(told().contains("id2label"), "{}", told());
+    let message = || TokenClassifier::open(folder.path(), Some(1)).err().unwrap().to_string();
+    assert!(message().contains("id2label"), "{}", message());
     for (config, words) in [
         (r#"{"id2label": {"0": "O", "1": "B-PER"}}"#, "names 2 classes"),
         (r#"{"id2label": {"0": "O", "7": "B-PER"}}"#, "the key `7`"),
         (r#"{"id2label": {"0": "O", "00": "B-PER"}}"#, "twice"),
     ] {
         std::fs::write(folder.path().join("config.json"), config).unwrap();
-        assert!(told().contains(words), "{}", told());
+        assert!(message().contains(words), "{}", message());
     }
 }

@@ -1,5 +1,5 @@
 //! Entities without a model: what looks like a name, a title, a date or a number, with its kind
-//! where a word in it or beside it tells. For English, and for names in any language written with
+//! where a word in it or next to it says so. For English, and for names in any language written with
 //! capitals.
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use halma_core::{LlmError, Marked, Mention, Tagger, mentions};
 use super::cues;
 
 /// Scores: a title or a date is hardly anything else, a word within a name tells more than one
-/// beside it, and a capital alone tells the least.
+/// next to it, and a capital alone tells the least.
 const SURE: f32 = 0.9;
 const LIKELY: f32 = 0.8;
-const BESIDE: f32 = 0.6;
+const BY_CONTEXT: f32 = 0.6;
 const CAPITAL: f32 = 0.5;
 
 /// The built-in tagger.
@@ -45,7 +45,7 @@ fn found(text: &str, starts: &[usize], Name { range, kind }: Name) -> Option<Mar
         }
         NameKind::Name => {
             let range = with_title(text, starts, range);
-            let around = Around::of(text, starts, &range);
+            let around = Around::read(text, starts, &range);
             let (kind, score) = around.kind();
             (range, kind, score)
         }
@@ -66,14 +66,14 @@ fn with_unit(text: &str, range: Range<usize>) -> Option<Range<usize>> {
         _ => range.start,
     };
     let rest = &text[range.end..];
-    let behind = rest.strip_prefix([' ', '-', '\u{a0}']).unwrap_or(rest);
+    let following = rest.strip_prefix([' ', '-', '\u{a0}']).unwrap_or(rest);
     let fits = |unit: &&&str| {
-        let head = behind.get(..unit.len());
-        let ends = |at: usize| !behind[at..].starts_with(char::is_alphanumeric);
+        let head = following.get(..unit.len());
+        let ends = |at: usize| !following[at..].starts_with(char::is_alphanumeric);
         head.is_some_and(|head| head.eq_ignore_ascii_case(unit) && ends(unit.len()))
     };
     let unit = cues::UNITS.iter().filter(fits).max_by_key(|unit| unit.len());
-    let end = unit.map_or(range.end, |unit| text.len() - behind.len() + unit.len());
+    let end = unit.map_or(range.end, |unit| text.len() - following.len() + unit.len());
     let counted = end > range.end || start < range.start;
     let digits = text[range].starts_with(|c: char| c.is_ascii_digit());
     (digits || counted).then_some(start..end)
@@ -82,25 +82,25 @@ fn with_unit(text: &str, range: Range<usize>) -> Option<Range<usize>> {
 /// A name with the title before it, which at the head of a sentence may have been taken for an
 /// ordinary word.
 fn with_title(text: &str, starts: &[usize], range: Range<usize>) -> Range<usize> {
-    let around = Around::of(text, starts, &range);
+    let around = Around::read(text, starts, &range);
     let title = around.before.as_ref().filter(|(word, _)| {
         cues::TITLES.contains(&word.to_lowercase().as_str()) && word.starts_with(char::is_uppercase)
     });
     title.map_or(range.clone(), |(_, start)| *start..range.end)
 }
 
-/// A name with what stands beside it.
+/// A name with the words around it.
 struct Around<'t> {
     /// Its words, in lower case.
     words: Vec<String>,
     /// The word before it in its sentence, and where that begins.
     before: Option<(&'t str, usize)>,
-    /// The two words behind it in its sentence, in lower case.
-    behind: [String; 2],
+    /// The two words after it in its sentence, in lower case.
+    following: [String; 2],
 }
 
 impl<'t> Around<'t> {
-    fn of(text: &'t str, starts: &[usize], range: &Range<usize>) -> Self {
+    fn read(text: &'t str, starts: &[usize], range: &Range<usize>) -> Self {
         let next = starts.partition_point(|start| *start <= range.start);
         let start = next.checked_sub(1).map_or(0, |at| starts[at]);
         let end = starts.get(next).copied().unwrap_or(text.len()).max(range.end);
@@ -114,9 +114,10 @@ impl<'t> Around<'t> {
         });
         let before = before.map(|word| (&head[word.clone()], start + word.start));
         let tail = &text[range.end..end];
-        let mut behind = split_words(tail).into_iter().map(|word| lower(word, tail));
-        let behind = [behind.next().unwrap_or_default(), behind.next().unwrap_or_default()];
-        Self { words, before, behind }
+        let mut following = split_words(tail).into_iter().map(|word| lower(word, tail));
+        let following =
+            [following.next().unwrap_or_default(), following.next().unwrap_or_default()];
+        Self { words, before, following }
     }
 
     fn kind(&self) -> (&'static str, f32) {
@@ -139,27 +140,27 @@ impl<'t> Around<'t> {
         if several && (is(last, cues::PLACE_ENDS) || is(first, cues::PLACE_STARTS)) {
             return ("place", LIKELY);
         }
-        self.beside()
+        self.kind_by_context()
     }
 
-    /// What the words around it tell.
-    fn beside(&self) -> (&'static str, f32) {
+    /// The kind that the words around it suggest.
+    fn kind_by_context(&self) -> (&'static str, f32) {
         let before = self.before.map(|(word, _)| word.to_lowercase()).unwrap_or_default();
         let before = before.as_str();
-        let [behind, after] = [self.behind[0].as_str(), self.behind[1].as_str()];
-        let being = ["was", "is", "were", "had", "has"].contains(&behind);
+        let [following, second] = [self.following[0].as_str(), self.following[1].as_str()];
+        let being = ["was", "is", "were", "had", "has"].contains(&following);
         let person = cues::CALLINGS.contains(&before)
-            || cues::DEEDS.contains(&behind)
-            || behind == "born"
-            || (being && cues::BORN.contains(&after));
+            || cues::DEEDS.contains(&following)
+            || following == "born"
+            || (being && cues::BORN.contains(&second));
         if person {
-            return ("person", BESIDE);
+            return ("person", BY_CONTEXT);
         }
         if cues::WORKS.contains(&before) {
-            return ("work", BESIDE);
+            return ("work", BY_CONTEXT);
         }
         if cues::PLACE_BEFORE.contains(&before) {
-            return ("place", BESIDE);
+            return ("place", BY_CONTEXT);
         }
         ("name", CAPITAL)
     }

@@ -7,14 +7,14 @@ fn tagged(text: &str) -> Vec<Mention> {
     futures::executor::block_on(Rules.entities(text)).unwrap()
 }
 
-fn told(text: &str) -> Vec<(String, String)> {
+fn mentions(text: &str) -> Vec<(String, String)> {
     tagged(text).into_iter().map(|mention| (mention.text, mention.kind)).collect()
 }
 
 fn is(text: &str, expected: &[(&str, &str)]) {
     let expected: Vec<(String, String)> =
         expected.iter().map(|(text, kind)| ((*text).to_owned(), (*kind).to_owned())).collect();
-    assert_eq!(told(text), expected, "{text}");
+    assert_eq!(mentions(text), expected, "{text}");
 }
 
 #[test]

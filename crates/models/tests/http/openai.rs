@@ -259,11 +259,11 @@ async fn a_ping_tells_life_from_death() {
 #[test]
 fn an_address_that_cannot_be_one_is_a_configuration_error() {
     for (url, words) in [
-        ("", "is no URL"),
+        ("", "is not a valid URL"),
         ("localhost:8000/v1", "is not an http"),
         ("ftp://host/v1", "is not an http"),
         ("http://me:pass@host/v1", "user name or password"),
-        ("host me:pass@host", "is no URL"),
+        ("host me:pass@host", "is not a valid URL"),
         ("http://host/v1/chat/completions", "one call"),
     ] {
         let error = halma_models::OpenAi::new(Endpoint::new(url, "m")).err().unwrap();

@@ -70,7 +70,7 @@ async fn logits_are_brought_between_0_and_1_in_their_order() {
     let close = |found: &[f32], expected: [f32; 2]| {
         found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5)
     };
-    // What only rounding puts outside is no logit; what is said to be a logit is one anywhere.
+    // What only rounding puts outside is not a logit; what is said to be a logit is one anywhere.
     let sigmoid = |x: f32| 1.0 / (1.0 + (-x).exp());
     for (logits, sent, expected) in [
         (None, [1.0002, -0.0001], [1.0, 0.0]),
@@ -120,9 +120,9 @@ async fn what_is_wrong_with_scores_is_told() {
         (list(json!([])), "0 scores for 2 texts"),
         (list(json!([item(0, json!(0.5)), item(0, json!(0.5))])), "text 0 twice"),
         (list(json!([item(0, json!(0.5)), item(2, json!(0.5))])), "text 2 of 2"),
-        (list(json!([item(0, json!(null)), item(1, json!(0.5))])), "text 0 that is no number"),
-        (list(json!([item(0, json!(1e39)), item(1, json!(0.5))])), "text 0 that is no number"),
-        (raw(r#"{"results":[{"index":0,"relevance_score":NaN}]}"#), "no number"),
+        (list(json!([item(0, json!(null)), item(1, json!(0.5))])), "text 0 that is not a number"),
+        (list(json!([item(0, json!(1e39)), item(1, json!(0.5))])), "text 0 that is not a number"),
+        (raw(r#"{"results":[{"index":0,"relevance_score":NaN}]}"#), "not a number"),
         (raw(r#"[{"index":0,"score":0.5},{"index":1,"score":0.5}]"#), "its `shape` \"texts\""),
         (sent(json!({"data": []})), "no `results`"),
         (sent(json!({"error": {"message": "no such key", "code": 401}})), "key_env"),
@@ -155,7 +155,7 @@ fn settings_that_cannot_be_are_configuration_errors() {
     let onnx = RerankerSettings { kind: RerankerKind::Onnx, ..RerankerSettings::default() };
     let nowhere = RerankerSettings { path: Some("/nowhere".into()), ..onnx.clone() };
     for (settings, key, words) in [
-        (endpoint("", 32), "url", "is no URL"),
+        (endpoint("", 32), "url", "is not a valid URL"),
         (endpoint("http://me:pass@host/v1", 32), "url", "user name or password"),
         (endpoint("http://host/v1/rerank", 32), "url", "one call"),
         (endpoint("http://host/v1", 0), "batch", "`0`"),

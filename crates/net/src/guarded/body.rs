@@ -5,18 +5,18 @@ use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use reqwest::header::CONTENT_ENCODING;
 use reqwest::{Response, Url};
 
-use super::OutsideError;
+use super::FetchError;
 use crate::address::show;
 use crate::failure::clip;
-use crate::http::chain;
+use crate::http::error_chain;
 
 /// Reads and unpacks; neither form may be longer than `most` bytes.
 pub(super) async fn read(
     mut response: Response,
     most: usize,
     url: &Url,
-) -> Result<Vec<u8>, OutsideError> {
-    let too_large = || OutsideError::TooLarge { url: show(url), most };
+) -> Result<Vec<u8>, FetchError> {
+    let too_large = || FetchError::TooLarge { url: show(url), most };
     let announced = response.content_length();
     if announced.is_some_and(|length| length > most as u64) {
         return Err(too_large());
@@ -26,8 +26,8 @@ pub(super) async fn read(
     let mut bytes = vec![];
     loop {
         let piece = response.chunk().await.map_err(|e| {
-            let reason = clip(&chain(&e.without_url()));
-            OutsideError::Broken { url: show(url), reason }
+            let reason = clip(&error_chain(&e.without_url()));
+            FetchError::Broken { url: show(url), reason }
         })?;
         let Some(piece) = piece else { break };
         if bytes.len() + piece.len() > most {
@@ -41,7 +41,7 @@ pub(super) async fn read(
         "deflate" => unpack(ZlibDecoder::new(bytes.as_slice()), most),
         _ => Err(std::io::Error::other("only gzip was asked for")),
     };
-    let unpacked = unpacked.map_err(|e| OutsideError::Packed {
+    let unpacked = unpacked.map_err(|e| FetchError::Packed {
         url: show(url),
         encoding: clip(&encoding),
         reason: e.to_string(),

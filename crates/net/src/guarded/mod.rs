@@ -1,10 +1,10 @@
-//! HTTP with the world outside: whatever is no configured model server. Where an address comes from
-//! a document, a plan, a result or a redirect, it must not lead to this machine or its network, and
-//! what comes back must not fill the memory.
+//! HTTP with every server that is not a configured model server. An address from a document, a
+//! plan, a result or a redirect must not lead to this machine or its network, and a reply must not
+//! fill the memory.
 //!
-//! Names are resolved by us and every address is looked at before it is connected to, so that a
-//! name which resolves differently the second time gains nothing. There is no proxy for the same
-//! reason: it would resolve the names itself.
+//! Names are resolved here and every address is checked before it is connected to, so that a name
+//! that resolves differently the second time gains nothing. No proxy is used for the same reason:
+//! it would resolve the names itself.
 mod body;
 mod places;
 mod resolve;
@@ -21,7 +21,7 @@ use reqwest::{Client, Method, StatusCode, Url};
 
 use crate::address::show;
 use crate::failure::clip;
-use crate::http::chain;
+use crate::http::error_chain;
 pub use resolve::Lookup;
 use resolve::{Guarded, Refusal, System};
 
@@ -91,14 +91,14 @@ impl Reply {
     }
 }
 
-/// Why there is no reply. Addresses are shown without their query.
+/// Why no reply was received. Addresses are shown without their query.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum OutsideError {
-    #[error("`{url}` is not gone to: {reason}")]
+pub enum FetchError {
+    #[error("`{url}` is not requested: {reason}")]
     Refused { url: String, reason: String },
     #[error("`{url}` cannot be reached: {reason}")]
     Unreachable { url: String, reason: String },
-    #[error("`{url}` gave no whole reply within {} s", .timeout.as_secs_f64())]
+    #[error("`{url}` did not reply in full within {} s", .timeout.as_secs_f64())]
     Late { url: String, timeout: Duration },
     #[error("`{url}` broke the connection: {reason}")]
     Broken { url: String, reason: String },
@@ -108,33 +108,33 @@ pub enum OutsideError {
     Packed { url: String, encoding: String, reason: String },
 }
 
-impl OutsideError {
+impl FetchError {
     /// Whether the same call may fare better later.
     pub fn passes(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Late { .. } | Self::Broken { .. })
     }
 }
 
-impl From<OutsideError> for halma_core::LlmError {
-    fn from(error: OutsideError) -> Self {
+impl From<FetchError> for halma_core::LlmError {
+    fn from(error: FetchError) -> Self {
         let reason = error.to_string();
         if error.passes() { Self::transient(reason) } else { Self::refused(reason) }
     }
 }
 
-pub struct Outside {
+pub struct GuardedClient {
     client: Client,
     named: Arc<BTreeSet<String>>,
     bounds: Bounds,
 }
 
-impl Outside {
-    pub fn new(bounds: Bounds) -> Result<Self, OutsideError> {
+impl GuardedClient {
+    pub fn new(bounds: Bounds) -> Result<Self, FetchError> {
         Self::resolving(bounds, Arc::new(System))
     }
 
     /// With another way to find the addresses of a host.
-    pub fn resolving(bounds: Bounds, lookup: Arc<dyn Lookup>) -> Result<Self, OutsideError> {
+    pub fn resolving(bounds: Bounds, lookup: Arc<dyn Lookup>) -> Result<Self, FetchError> {
         let named: Arc<BTreeSet<String>> =
             Arc::new(bounds.named.iter().map(|host| plain(host)).collect());
         let guarded = Guarded { lookup, named: Arc::clone(&named) };
@@ -151,24 +151,24 @@ impl Outside {
         };
         // A machine without any certificates (a slim container) still reaches plain addresses.
         let client = builder(true).build().or_else(|_| builder(false).build());
-        let client = client.map_err(|e| OutsideError::Unreachable {
+        let client = client.map_err(|e| FetchError::Unreachable {
             url: String::new(),
-            reason: format!("no HTTP client can be made: {}", chain(&e)),
+            reason: format!("no HTTP client can be made: {}", error_chain(&e)),
         })?;
         Ok(Self { client, named, bounds })
     }
 
-    /// One exchange, redirects included; a status that is no success is a reply like any other.
-    pub async fn send(&self, request: Request) -> Result<Reply, OutsideError> {
+    /// One exchange, redirects included; an error status is a reply like any other.
+    pub async fn send(&self, request: Request) -> Result<Reply, FetchError> {
         let first = show(&request.url);
         let timeout = self.bounds.timeout;
         match tokio::time::timeout(timeout, self.exchange(request)).await {
             Ok(reply) => reply,
-            Err(_) => Err(OutsideError::Late { url: first, timeout }),
+            Err(_) => Err(FetchError::Late { url: first, timeout }),
         }
     }
 
-    async fn exchange(&self, mut request: Request) -> Result<Reply, OutsideError> {
+    async fn exchange(&self, mut request: Request) -> Result<Reply, FetchError> {
         for _ in 0..=REDIRECTS {
             let reply = self.hop(&request).await?;
             let Some(to) = reply.leads_to() else { return Ok(reply) };
@@ -190,28 +190,28 @@ impl Outside {
             request.url = to;
         }
         let reason = format!("it is the end of more than {REDIRECTS} redirects");
-        Err(OutsideError::Refused { url: show(&request.url), reason })
+        Err(FetchError::Refused { url: show(&request.url), reason })
     }
 
-    async fn hop(&self, request: &Request) -> Result<Reply, OutsideError> {
+    async fn hop(&self, request: &Request) -> Result<Reply, FetchError> {
         let url = &request.url;
         self.check(url)?;
         let mut headers = request.headers.clone();
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
         let sent = self.client.request(request.method.clone(), url.clone()).headers(headers);
         let sent = sent.body(request.body.clone()).send().await;
-        let response = sent.map_err(|e| self.told(e, url))?;
+        let response = sent.map_err(|e| self.describe(e, url))?;
         let (status, headers) = (response.status(), response.headers().clone());
         let bytes = body::read(response, self.bounds.most, url).await?;
         Ok(Reply { url: url.clone(), status, headers, bytes })
     }
 
-    /// What can be told from an address alone: hosts that are names are looked at when they have
+    /// What can be decided from an address alone: hosts that are names are checked when they have
     /// been resolved.
-    fn check(&self, url: &Url) -> Result<(), OutsideError> {
-        let refuse = |reason: String| Err(OutsideError::Refused { url: bare(url), reason });
+    fn check(&self, url: &Url) -> Result<(), FetchError> {
+        let refuse = |reason: String| Err(FetchError::Refused { url: bare(url), reason });
         if !matches!(url.scheme(), "http" | "https") {
-            return refuse("only http and https addresses are".into());
+            return refuse("only http and https addresses are allowed".into());
         }
         if !url.username().is_empty() || url.password().is_some() {
             return refuse("it holds a user name or password".into());
@@ -225,25 +225,25 @@ impl Outside {
         }
     }
 
-    fn told(&self, e: reqwest::Error, url: &Url) -> OutsideError {
+    fn describe(&self, e: reqwest::Error, url: &Url) -> FetchError {
         let shown = show(url);
         if let Some(Refusal { reason }) = refusal(&e) {
-            return OutsideError::Refused { url: shown, reason: reason.clone() };
+            return FetchError::Refused { url: shown, reason: reason.clone() };
         }
         let e = e.without_url();
         if e.is_timeout() {
-            return OutsideError::Late { url: shown, timeout: self.bounds.timeout };
+            return FetchError::Late { url: shown, timeout: self.bounds.timeout };
         }
-        let reason = clip(&chain(&e));
+        let reason = clip(&error_chain(&e));
         if e.is_connect() {
-            OutsideError::Unreachable { url: shown, reason }
+            FetchError::Unreachable { url: shown, reason }
         } else {
-            OutsideError::Broken { url: shown, reason }
+            FetchError::Broken { url: shown, reason }
         }
     }
 }
 
-/// Why a host is not gone to, and what to do for those that should be.
+/// Why a host is not requested, and what to do for those that should be.
 fn reason(host: &str, what: &str) -> String {
     let host = clip(host);
     format!("`{host}` is not outside ({what}); if it may be reached, name it in `allow_private`")

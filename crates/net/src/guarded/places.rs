@@ -1,4 +1,4 @@
-//! Which addresses belong to the machine or its network, and not to the world outside.
+//! Which addresses belong to the machine or its network, and not to the internet.
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Network, length of its prefix, what it is.
@@ -39,22 +39,22 @@ const V6: &[Range<Ipv6Addr>] = &[
     // Teredo, ORCHID, benchmarks: all for protocols.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, "for protocols"),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, "documentation"),
-    // What it reaches is an IPv4 address that is told in it.
+    // What it reaches is an IPv4 address that is part of it.
     (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16, "a tunnel to an IPv4 address"),
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, "documentation"),
 ];
 
-/// What an address is that is not one of the world outside; `None` for those that are.
+/// What an address inside the machine or its network is; `None` for those outside.
 pub(super) fn inside(address: IpAddr) -> Option<&'static str> {
     match address {
-        IpAddr::V4(address) => of(V4, |net, bits| within_v4(address, net, bits)),
+        IpAddr::V4(address) => find(V4, |net, bits| within_v4(address, net, bits)),
         IpAddr::V6(address) => match address.to_ipv4_mapped() {
             Some(mapped) => inside(mapped.into()).or(Some("an IPv4 address in disguise")),
             None if within_v6(address, TRANSLATED.0, TRANSLATED.1) => {
                 let [.., a, b, c, d] = address.octets();
                 inside(Ipv4Addr::new(a, b, c, d).into())
             }
-            None => of(V6, |net, bits| within_v6(address, net, bits)).or_else(|| {
+            None => find(V6, |net, bits| within_v6(address, net, bits)).or_else(|| {
                 let (net, bits, _) = V6_GLOBAL;
                 (!within_v6(address, net, bits)).then_some("reserved")
             }),
@@ -62,7 +62,7 @@ pub(super) fn inside(address: IpAddr) -> Option<&'static str> {
     }
 }
 
-fn of<A: Copy>(ranges: &[Range<A>], within: impl Fn(A, u32) -> bool) -> Option<&'static str> {
+fn find<A: Copy>(ranges: &[Range<A>], within: impl Fn(A, u32) -> bool) -> Option<&'static str> {
     ranges.iter().find(|(net, bits, _)| within(*net, *bits)).map(|(_, _, what)| *what)
 }
 

@@ -24,7 +24,7 @@ impl Lookup for System {
     }
 }
 
-/// A host is not gone to.
+/// A host is not requested.
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 pub(super) struct Refusal {
@@ -44,7 +44,7 @@ impl Resolve for Guarded {
             let host = name.as_str();
             let addresses = lookup.lookup(host).await?;
             if !named.contains(&plain(host)) {
-                // One is enough: whoever mixes them has no good in mind.
+                // One is enough: a mix of inside and outside is an attack.
                 if let Some(what) = addresses.iter().copied().find_map(places::inside) {
                     let reason = reason(host, what);
                     return Err(Box::new(Refusal { reason }) as _);

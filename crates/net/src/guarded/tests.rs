@@ -8,7 +8,7 @@ use halma_testkit::web::{Trouble, WebDouble};
 
 use super::*;
 
-/// Names of hosts as the tests want them resolved; what was asked for is kept.
+/// Names of hosts as the tests want them resolved; requested names are recorded.
 #[derive(Default)]
 pub(super) struct Names {
     known: HashMap<&'static str, Vec<IpAddr>>,
@@ -54,12 +54,12 @@ fn names() -> Arc<Names> {
     ])
 }
 
-fn outside(names: &Arc<Names>) -> Outside {
+fn outside(names: &Arc<Names>) -> GuardedClient {
     let lookup: Arc<dyn Lookup> = Arc::<Names>::clone(names);
-    Outside::resolving(bounds(&["page.test", "other.test"]), lookup).unwrap()
+    GuardedClient::resolving(bounds(&["page.test", "other.test"]), lookup).unwrap()
 }
 
-async fn get(outside: &Outside, url: &str, follow: Follow) -> Result<Reply, OutsideError> {
+async fn get(outside: &GuardedClient, url: &str, follow: Follow) -> Result<Reply, FetchError> {
     outside.send(Request::get(Url::parse(url).unwrap(), follow)).await
 }
 
@@ -111,7 +111,7 @@ async fn nothing_inside_is_reached_by_any_notation() {
     for (url, words) in FORBIDDEN {
         let url = url.replace("PORT", &double.port().to_string());
         let error = get(&outside(&names), &url, Follow::Anywhere).await.unwrap_err();
-        assert!(matches!(error, OutsideError::Refused { .. }) && !error.passes(), "{url}: {error}");
+        assert!(matches!(error, FetchError::Refused { .. }) && !error.passes(), "{url}: {error}");
         let told = error.to_string();
         assert!(told.contains(words) && !told.contains("secret"), "{url}: {told}");
     }
@@ -126,7 +126,7 @@ async fn no_redirect_leads_inside() {
     for (url, words) in FORBIDDEN {
         let url = url.replace("PORT", &double.port().to_string());
         for status in [301, 302, 303, 307, 308] {
-            // A header is bytes; what is no ASCII is written as browsers write it.
+            // A header is bytes; other than ASCII is written as browsers write it.
             let to = Url::parse(&url).unwrap().to_string();
             double.trouble([Trouble::Redirect(status, to)]);
             let error = get(&outside(&names), &start, Follow::Anywhere).await.unwrap_err();
@@ -151,7 +151,7 @@ async fn a_host_that_is_named_is_reached_wherever_it_is() {
     // Each is resolved once: the address that was looked at is the one that is connected to.
     assert_eq!(names.asked.lock().unwrap().len(), 3);
     let lookup: Arc<dyn Lookup> = Arc::<Names>::clone(&names);
-    let literal = Outside::resolving(bounds(&["127.0.0.1", "[::1]"]), lookup).unwrap();
+    let literal = GuardedClient::resolving(bounds(&["127.0.0.1", "[::1]"]), lookup).unwrap();
     assert!(get(&literal, &format!("{}/a", double.url()), Follow::No).await.is_ok());
     let unknown = get(&outside(&names), "http://nowhere.test/", Follow::No).await.unwrap_err();
     assert!(unknown.passes() && unknown.to_string().contains("no such host"), "{unknown}");
@@ -215,7 +215,7 @@ async fn a_body_is_read_no_further_than_its_bounds() {
     for trouble in [Some(Trouble::Endless), Some(Trouble::Bomb), None] {
         double.trouble(trouble.clone());
         let error = get(&outside, &at("/large"), Follow::No).await.unwrap_err();
-        let large = matches!(error, OutsideError::TooLarge { .. });
+        let large = matches!(error, FetchError::TooLarge { .. });
         assert!(large && !error.passes(), "{trouble:?}: {error}");
     }
     double.trouble([Trouble::Brotli]);
@@ -223,7 +223,7 @@ async fn a_body_is_read_no_further_than_its_bounds() {
     assert!(error.to_string().contains("packed as br"), "{error}");
     double.trouble([Trouble::Cut]);
     let error = get(&outside, &at("/"), Follow::No).await.unwrap_err();
-    assert!(matches!(error, OutsideError::Broken { .. }) && error.passes(), "{error}");
+    assert!(matches!(error, FetchError::Broken { .. }) && error.passes(), "{error}");
 }
 
 #[tokio::test]
@@ -232,12 +232,12 @@ async fn a_server_that_takes_its_time_is_left() {
     let lookup: Arc<dyn Lookup> = names();
     let timeout = Duration::from_millis(150);
     let hasty = Bounds { timeout, ..bounds(&["page.test"]) };
-    let hasty = Outside::resolving(hasty, lookup).unwrap();
+    let hasty = GuardedClient::resolving(hasty, lookup).unwrap();
     let url = format!("http://page.test:{}/?q=secret", double.port());
     for trouble in [Trouble::Late(Duration::from_mins(1)), Trouble::Drip] {
         double.trouble([trouble]);
         let error = get(&hasty, &url, Follow::No).await.unwrap_err();
-        assert!(matches!(error, OutsideError::Late { .. }) && error.passes(), "{error}");
+        assert!(matches!(error, FetchError::Late { .. }) && error.passes(), "{error}");
         assert!(!error.to_string().contains("secret"), "{error}");
     }
 }

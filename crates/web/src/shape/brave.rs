@@ -2,8 +2,8 @@
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::{Ask, Said, Unread, get, line, lines, parsed, secret};
-use crate::found::{WebRank, WebResult};
+use super::{Ask, Text, Unread, get, line, lines, parsed, secret};
+use crate::result::{WebRank, WebResult};
 use crate::text;
 use halma_net::guarded::Request;
 
@@ -45,31 +45,31 @@ struct List<T> {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Listed {
-    title: Said,
-    url: Said,
-    description: Said,
-    page_age: Said,
-    age: Said,
-    extra_snippets: Vec<Said>,
+    title: Text,
+    url: Text,
+    description: Text,
+    page_age: Text,
+    age: Text,
+    extra_snippets: Vec<Text>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Infobox {
-    title: Said,
-    url: Said,
-    label: Said,
-    description: Said,
-    long_desc: Said,
-    attributes: Vec<Vec<Said>>,
+    title: Text,
+    url: Text,
+    label: Text,
+    description: Text,
+    long_desc: Text,
+    attributes: Vec<Vec<Text>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Faq {
-    question: Said,
-    answer: Said,
-    url: Said,
+    question: Text,
+    answer: Text,
+    url: Text,
 }
 
 pub(super) fn read(body: &[u8]) -> Result<Vec<WebResult>, Unread> {
@@ -112,6 +112,6 @@ fn panel(infobox: Infobox) -> WebResult {
 }
 
 /// Its texts are pieces of HTML.
-fn plain(said: &Said) -> String {
+fn plain(said: &Text) -> String {
     text::plain(&said.0)
 }

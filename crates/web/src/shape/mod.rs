@@ -1,6 +1,6 @@
 //! The APIs of search engines: how each is asked, and how its reply is read.
 //!
-//! What a reply lacks is left empty; a reply without the places where results stand is no reply of
+//! What a reply lacks is left empty; a reply without the places where results stand is not a reply of
 //! that API, and refused.
 mod brave;
 mod searxng;
@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::WebKind;
-use super::found::{WebRank, WebResult};
+use super::result::{WebRank, WebResult};
 use super::text;
 use halma_net::guarded::{Follow, Request};
 
@@ -36,10 +36,10 @@ pub(super) struct Ask<'a> {
     pub(super) key: Option<&'a str>,
 }
 
-/// Why a body is no reply of the API.
+/// Why a body is not a reply of the API.
 #[derive(Debug)]
 pub(super) enum Unread {
-    /// It is no JSON.
+    /// It is not JSON.
     Json(serde_json::Error),
     /// It is JSON of another shape, or lacks what every reply has.
     Shape(String),
@@ -48,7 +48,7 @@ pub(super) enum Unread {
 }
 
 impl WebKind {
-    /// Where the API is; none for what everybody runs for himself.
+    /// Where the API is; none for what users run themselves.
     pub(super) fn address(self) -> Option<&'static str> {
         match self {
             Self::SerpApi => Some("https://serpapi.com"),
@@ -117,9 +117,9 @@ fn parsed<T: DeserializeOwned>(body: &[u8], one_of: &[&str]) -> Result<T, Unread
 /// Strings, and what engines put in their places: numbers as they stand, everything else as none.
 #[derive(Debug, Default, Deserialize)]
 #[serde(from = "Value")]
-struct Said(String);
+struct Text(String);
 
-impl From<Value> for Said {
+impl From<Value> for Text {
     fn from(value: Value) -> Self {
         match value {
             Value::String(said) => Self(said),
@@ -134,7 +134,7 @@ fn line(label: &str, value: &str) -> String {
     if label.is_empty() { value.to_owned() } else { format!("{label}: {value}") }
 }
 
-/// Whatever is said of these, each once, on lines of their own.
+/// These texts, each once, on lines of their own.
 fn lines(parts: impl IntoIterator<Item = String>) -> String {
     let mut kept: Vec<String> = vec![];
     for part in parts {
@@ -206,5 +206,4 @@ fn date(told: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

@@ -3,8 +3,8 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Ask, Said, Unread, get, line, lines, parsed, secret};
-use crate::found::{WebRank, WebResult};
+use super::{Ask, Text, Unread, get, line, lines, parsed, secret};
+use crate::result::{WebRank, WebResult};
 use halma_net::guarded::Request;
 
 pub(super) fn request(url: &Url, ask: &Ask<'_>) -> Request {
@@ -34,11 +34,11 @@ struct Reply {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Page {
-    title: Said,
-    url: Said,
-    content: Said,
+    title: Text,
+    url: Text,
+    content: Text,
     #[serde(rename = "publishedDate")]
-    published_date: Said,
+    published_date: Text,
 }
 
 /// Words alone, as it was until 2024, or with their address.
@@ -52,16 +52,16 @@ enum Answer {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Cited {
-    answer: Said,
-    url: Said,
+    answer: Text,
+    url: Text,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Panel {
-    infobox: Said,
-    id: Said,
-    content: Said,
+    infobox: Text,
+    id: Text,
+    content: Text,
     urls: Vec<Link>,
     attributes: Vec<Attribute>,
 }
@@ -69,21 +69,21 @@ struct Panel {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Link {
-    url: Said,
+    url: Text,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Attribute {
-    label: Said,
-    value: Said,
+    label: Text,
+    value: Text,
 }
 
 pub(super) fn read(body: &[u8]) -> Result<Vec<WebResult>, Unread> {
     let reply: Reply = parsed(body, &["results"])?;
     let answers = reply.answers.into_iter().map(|answer| {
         let Cited { answer, url } = match answer {
-            Answer::Words(words) => Cited { answer: Said(words), url: Said::default() },
+            Answer::Words(words) => Cited { answer: Text(words), url: Text::default() },
             Answer::Cited(cited) => cited,
         };
         WebResult { rank: WebRank::Answer, text: answer.0, url: url.0, ..WebResult::default() }
@@ -97,7 +97,7 @@ pub(super) fn read(body: &[u8]) -> Result<Vec<WebResult>, Unread> {
         ..WebResult::default()
     });
     let results: Vec<WebResult> = answers.chain(panels).chain(pages).collect();
-    // Nothing found because nobody answered is no result.
+    // No results because no engine answered is a failure.
     if results.is_empty() && !reply.unresponsive_engines.is_empty() {
         let silent: Vec<String> = reply.unresponsive_engines.iter().map(engine).collect();
         return Err(Unread::Failed(format!("none of its engines answered: {}", silent.join(", "))));

@@ -3,8 +3,8 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Ask, Said, Unread, get, line, lines, parsed};
-use crate::found::{WebRank, WebResult};
+use super::{Ask, Text, Unread, get, line, lines, parsed};
+use crate::result::{WebRank, WebResult};
 use halma_net::guarded::Request;
 
 pub(super) fn request(url: &Url, ask: &Ask<'_>) -> Request {
@@ -31,30 +31,30 @@ struct Reply {
     #[serde(default)]
     knowledge_graph: Option<Map<String, Value>>,
     #[serde(default)]
-    error: Said,
+    error: Text,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Organic {
-    title: Said,
-    link: Said,
-    snippet: Said,
-    date: Said,
+    title: Text,
+    link: Text,
+    snippet: Text,
+    date: Text,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct AnswerBox {
-    title: Said,
-    link: Said,
-    date: Said,
-    answer: Said,
+    title: Text,
+    link: Text,
+    date: Text,
+    answer: Text,
     /// Of a calculation or a conversion.
-    result: Said,
-    snippet: Said,
-    list: Vec<Said>,
-    definitions: Vec<Said>,
+    result: Text,
+    snippet: Text,
+    list: Vec<Text>,
+    definitions: Vec<Text>,
 }
 
 pub(super) fn read(body: &[u8]) -> Result<Vec<WebResult>, Unread> {

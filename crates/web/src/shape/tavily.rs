@@ -4,8 +4,8 @@ use reqwest::{Method, Url};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Ask, Said, Unread, parsed, secret};
-use crate::found::{WebRank, WebResult};
+use super::{Ask, Text, Unread, parsed, secret};
+use crate::result::{WebRank, WebResult};
 use halma_net::guarded::{Follow, Request};
 
 pub(super) fn request(url: &Url, ask: &Ask<'_>) -> Request {
@@ -31,17 +31,17 @@ pub(super) fn request(url: &Url, ask: &Ask<'_>) -> Request {
 #[derive(Deserialize)]
 struct Reply {
     #[serde(default)]
-    answer: Said,
+    answer: Text,
     results: Vec<Page>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Page {
-    title: Said,
-    url: Said,
-    content: Said,
-    published_date: Said,
+    title: Text,
+    url: Text,
+    content: Text,
+    published_date: Text,
 }
 
 pub(super) fn read(body: &[u8]) -> Result<Vec<WebResult>, Unread> {

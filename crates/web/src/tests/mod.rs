@@ -8,7 +8,7 @@ use halma_testkit::web::{Given, Shape, Trouble, WebDouble};
 use serde_json::json;
 use time::Month;
 
-use super::settings::resolving;
+use super::open::resolving;
 use super::*;
 use halma_net::guarded::Lookup;
 use names::Names;
@@ -135,7 +135,7 @@ async fn what_goes_wrong_names_the_engine_and_what_to_do() {
     for (trouble, words) in [
         (html, "a web page in the place of JSON"),
         (status(200, "{} no"), "no JSON"),
-        (status(200, r#"{"hits": []}"#), "JSON that is no reply of"),
+        (status(200, r#"{"hits": []}"#), "JSON that is not a reply of"),
         (status(404, ""), "check `url` and `kind`"),
         (status(400, r#"{"error": "too long"}"#), "refused the search (400): too long"),
         (status(432, r#"{"detail": {"error": "plan"}}"#), "no searches left"),
@@ -171,8 +171,8 @@ async fn what_passes_is_tried_again_a_few_times() {
         (Trouble::Empty, "an empty reply"),
         (Trouble::HalfJson, "cut off"),
         (Trouble::Cut, "broke the connection"),
-        (Trouble::Drip, "no whole reply within 0.2 s"),
-        (late, "no whole reply within 0.2 s"),
+        (Trouble::Drip, "did not reply in full within 0.2 s"),
+        (late, "did not reply in full within 0.2 s"),
         (server_error, "failed (502)"),
         (silent, "a (timeout)"),
     ] {
@@ -289,7 +289,7 @@ fn settings_that_cannot_be_are_configuration_errors() {
         (
             WebSettings { allow_private: vec!["http://a/".into()], ..brave.clone() },
             "allow_private",
-            "no host",
+            "not a host",
         ),
     ] {
         let error = web(&settings, None, "web".into()).err().unwrap();

@@ -53,7 +53,7 @@ impl BertConfig {
     }
 }
 
-/// Only `max_position_embeddings`, for encoders whose graph somebody else made.
+/// Only `max_position_embeddings`, for encoders whose graph is a third-party export.
 pub(super) fn positions(json: &str) -> Result<usize, WeightsError> {
     #[derive(Deserialize)]
     struct Positions {

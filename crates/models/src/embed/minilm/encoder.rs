@@ -12,7 +12,7 @@ use super::export::{ATTENTION_MASK, EXPORT_VERSION, INPUT_IDS, PRODUCER, WEIGHTS
 use super::weights::{GraphInMemory, WeightsError};
 use crate::onnx::load_mapped;
 
-/// A loaded sentence encoder: our own graph, or one that somebody else exported.
+/// A loaded sentence encoder: our own graph, or a third-party export.
 pub(super) struct Encoder {
     model: Model,
     ids: NodeId,
@@ -100,7 +100,7 @@ fn vectors(output: &Value, mask: &NdTensorView<i32, 2>) -> Result<Vec<Vector>, S
         return Ok(rows.axis_iter(0).map(|row| unit(row.iter().copied().collect())).collect());
     }
     let states = NdTensorView::<f32, 3>::try_from(output)
-        .map_err(|error| format!("the graph's output is no table of floats: {error}"))?;
+        .map_err(|error| format!("the graph's output is not a table of floats: {error}"))?;
     let texts = states.axis_iter(0).zip(mask.axis_iter(0));
     Ok(texts
         .map(|(tokens, mask)| {

@@ -14,7 +14,7 @@ use super::onnx::{
     OperatorSet, Tensor, ValueInfo,
 };
 
-/// Written into every exported file; a file of another version is exported anew.
+/// Written into every exported file; a file of another version is exported again.
 pub(super) const EXPORT_VERSION: &str = "1";
 /// Names us as the file's maker.
 pub(super) const PRODUCER: &str = "halma";
@@ -34,7 +34,7 @@ const ALIGNMENT: usize = 64;
 /// Why a checkpoint cannot be turned into a graph.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    #[error("the weights are no safetensors file: {0}; fetch them again")]
+    #[error("the weights are not a valid safetensors file: {0}; fetch them again")]
     NotSafetensors(#[from] safetensors::SafeTensorError),
     #[error("the weights have no tensor `{0}`; a BERT encoder is needed")]
     Missing(String),
@@ -177,7 +177,7 @@ impl Exporter<'_> {
 
     /// Multi-head attention without its output projection; returns the context's name.
     ///
-    /// The fused operator takes queries, keys and values of one head side by side:
+    /// The fused operator takes queries, keys and values of one head next to each other:
     /// `[batch, sequence, heads, 3, head]`.
     fn attention(&mut self, layer: usize, input: &str) -> Result<String, ExportError> {
         let heads = self.config.num_attention_heads;

@@ -54,13 +54,13 @@ pub fn fetch(into: &Path) -> Result<PathBuf, WeightsError> {
     Ok(into.to_owned())
 }
 
-/// A folder for unfinished files, beside the finished ones so that they can be moved in one step.
+/// A folder for unfinished files, next to the finished ones so that they can be moved in one step.
 /// It goes when this does.
 struct Draft(PathBuf);
 
 impl Draft {
-    fn new(beside: &Path) -> Result<Self, WeightsError> {
-        let path = beside.join(format!(".fetch-{}", std::process::id()));
+    fn new(target: &Path) -> Result<Self, WeightsError> {
+        let path = target.join(format!(".fetch-{}", std::process::id()));
         fs::create_dir_all(&path).map_err(WeightsError::io("create", &path))?;
         Ok(Self(path))
     }
@@ -69,7 +69,7 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.0) {
-            tracing::warn!(path = %self.0.display(), %error, "unfinished files stay behind");
+            tracing::warn!(path = %self.0.display(), %error, "unfinished files remain");
         }
     }
 }

@@ -39,7 +39,7 @@ struct Inner {
 }
 
 impl MiniLm {
-    /// Opens the model in a folder (see [`locate`]), or an `.onnx` file beside its
+    /// Opens the model in a folder (see [`locate`]), or an `.onnx` file next to its
     /// `tokenizer.json`. The first time, the ONNX graph is made from the weights and kept.
     ///
     /// `threads`: how many to compute with; all processors when `None`.

@@ -207,15 +207,15 @@ impl Dim {
 impl ValueInfo {
     /// A graph input of 64-bit integers.
     pub(super) fn ints(name: &str, dim: Vec<Dim>) -> Self {
-        Self::of(name, INT64, dim)
+        Self::new(name, INT64, dim)
     }
 
     /// A graph output of 32-bit floats.
     pub(super) fn floats(name: &str, dim: Vec<Dim>) -> Self {
-        Self::of(name, FLOAT, dim)
+        Self::new(name, FLOAT, dim)
     }
 
-    fn of(name: &str, element: i32, dim: Vec<Dim>) -> Self {
+    fn new(name: &str, element: i32, dim: Vec<Dim>) -> Self {
         let tensor = TensorType { element, shape: Some(Shape { dim }) };
         Self { name: name.to_owned(), kind: Some(ValueType { tensor: Some(tensor) }) }
     }

@@ -46,7 +46,7 @@ async fn a_text_has_the_same_vector_in_every_company() {
     let model = MiniLm::open(folder.path(), Some(3)).unwrap();
     let long = "salt river bridges . ".repeat(20);
     let mut texts = vec!["salt", "rivers", &long, "bridge . bridge", ""];
-    // Enough for several runs side by side.
+    // Enough for several concurrent runs.
     texts.extend(vec!["river . salt"; 400]);
     let together = embed(&model, &texts).await;
     assert_eq!(together.len(), texts.len());
@@ -110,7 +110,7 @@ fn what_is_missing_is_named() {
     assert!(error.contains(missing), "{error}");
     let left: Vec<PathBuf> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert_eq!(left.len(), 3, "no drafts stay behind: {left:?}");
+    assert_eq!(left.len(), 3, "no drafts remain: {left:?}");
 
     let config = folder.path().join("config.json");
     for (from, to, told) in [

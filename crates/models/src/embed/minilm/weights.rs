@@ -40,7 +40,7 @@ pub enum WeightsError {
     Config { reason: String },
     #[error(transparent)]
     Export(#[from] ExportError),
-    #[error("cannot load the graph `{path}`: {reason}; delete it to have it made anew")]
+    #[error("cannot load the graph `{path}`: {reason}; delete it to have it exported again")]
     Graph { path: PathBuf, reason: String },
     #[error("cannot load the tokenizer `{path}`: {reason}; fetch the model again")]
     Tokenizer { path: PathBuf, reason: String },
@@ -104,7 +104,7 @@ pub fn locate(configured: Option<&Path>) -> Result<PathBuf, WeightsError> {
     if is_complete(&path) { Ok(path) } else { Err(WeightsError::Absent { path }) }
 }
 
-/// Whether a tokenizer lies beside a graph, or beside weights to make one from.
+/// Whether there is a tokenizer next to a graph, or next to weights to make one from.
 pub(super) fn is_complete(path: &Path) -> bool {
     if path.is_file() {
         return is_onnx(path) && path.with_file_name(TOKENIZER).is_file();
@@ -179,7 +179,7 @@ pub(super) fn write_graph(folder: &Path) -> Result<PathBuf, WeightsError> {
         fs::rename(draft(&graph), &graph).map_err(WeightsError::io("write", &graph))
     });
     if made.is_err() {
-        // The first error is the one to report; a draft that stays behind does no harm.
+        // The first error is the one to report; a draft that remains does no harm.
         let _ = fs::remove_file(draft(&data));
         let _ = fs::remove_file(draft(&graph));
     }

@@ -1,10 +1,11 @@
-//! What a web search found, in one form for all search engines, and what of it a strategy sees.
+//! The results of a web search, in one form for all search engines, and as the hits that a strategy
+//! sees.
 use halma_core::{Hit, Layer, NodeId, Span};
 use serde::{Deserialize, Serialize};
 
 use super::WebKind;
 
-/// One search with the day it was made on, as it is kept and exported.
+/// One search with the day it was made on, as it is stored and exported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WebSearch {
     pub query: String,
@@ -27,7 +28,7 @@ pub enum WebRank {
     Page,
 }
 
-/// One thing that was found. What is empty was not told.
+/// One result. A field that the engine did not give is empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WebResult {
     pub rank: WebRank,

@@ -7,7 +7,6 @@ mod edges;
 mod folders;
 mod lines;
 mod prompts;
-mod reference;
 mod shipped;
 mod tidy;
 mod use_paths;

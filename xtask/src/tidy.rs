@@ -2,9 +2,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::{
-    cycles, demo, documents, edges, folders, lines, prompts, reference, vocabulary, world,
-};
+use crate::{cycles, demo, documents, edges, folders, lines, prompts, vocabulary, world};
 
 /// One thing that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,7 +81,6 @@ pub(crate) fn tidy(root: &Path) -> Result<Vec<Violation>, Unreadable> {
     violations.extend(documents::check(&sources));
     violations.extend(demo::check(&sources));
     violations.extend(world::check(&sources));
-    violations.extend(reference::check(&sources));
     violations.sort();
     Ok(violations)
 }

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
-use halma_core::{Event, Question};
+use halma_core::Event;
 use halma_engine::atomr::Plan;
-use halma_engine::{Engine, IndexOptions, load};
+use halma_engine::{AskRequest, Engine, IndexOptions, load};
 use halma_testkit::double::{Behaviour, ChatCall, Double, atomizer};
 
 mod passages;
@@ -181,6 +181,10 @@ fn asked_of(rt: &tokio::runtime::Runtime, dir: &Path) -> (Engine, Double) {
     (engine(dir, &double.url(), "questions"), double)
 }
 
+fn request(question: String, strategy: &str, settings: BTreeMap<String, String>) -> AskRequest {
+    AskRequest { strategy: Some(strategy.into()), settings, ..AskRequest::new(question) }
+}
+
 fn in_mode(mode: &str) -> BTreeMap<String, String> {
     BTreeMap::from([("mode".to_owned(), mode.to_owned())])
 }
@@ -190,19 +194,18 @@ fn at_once(rt: &tokio::runtime::Runtime, mode: &str) -> String {
     const QUESTIONS: usize = 1_000;
     let dir = tempfile::tempdir().unwrap();
     let (engine, _double) = asked_of(rt, dir.path());
-    let strategy = engine.strategy_with("kar3", &in_mode(mode)).unwrap();
     let run = |round: usize| {
-        let asked = (0..QUESTIONS).map(|i| {
+        let results = (0..QUESTIONS).map(|i| {
             let text = format!("Where was the maker of thing number {i} of lot {round} born?");
-            let (engine, strategy) = (&engine, strategy.as_ref());
+            let engine = &engine;
             async move {
-                let asked = engine.ask(&Question::new(text), strategy, None).await.unwrap();
+                let asked = engine.ask(request(text, "kar3", in_mode(mode))).await.unwrap();
                 assert_eq!(asked.outcome.trace.usage().llm_calls, 6);
                 asked.outcome.answer.unwrap();
             }
         });
         let began = Instant::now();
-        rt.block_on(futures::stream::iter(asked).buffer_unordered(64).collect::<Vec<()>>());
+        rt.block_on(futures::stream::iter(results).buffer_unordered(64).collect::<Vec<()>>());
         began.elapsed().as_secs_f64()
     };
     let best = (0..3).map(run).fold(f64::INFINITY, f64::min);
@@ -215,8 +218,7 @@ fn at_once(rt: &tokio::runtime::Runtime, mode: &str) -> String {
 fn question(rt: &tokio::runtime::Runtime, strategy: &str, mode: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let (engine, _double) = asked_of(rt, dir.path());
-    let strategy = engine.strategy_with(strategy, &in_mode(mode)).unwrap();
-    let expected = match strategy.name() {
+    let expected = match strategy {
         "kar3" => 6,
         // A plan of two, keywords and an answer for each, one rewriting, one closing answer.
         "dec" => 7,
@@ -228,7 +230,7 @@ fn question(rt: &tokio::runtime::Runtime, strategy: &str, mode: &str) -> String 
     for i in 0..300 {
         // Another text each time, so that no reply comes from the cache.
         let text = format!("Where was the maker of thing number {i} born?");
-        let asked = rt.block_on(engine.ask(&Question::new(text), strategy.as_ref(), None)).unwrap();
+        let asked = rt.block_on(engine.ask(request(text, strategy, in_mode(mode)))).unwrap();
         let calls = asked.outcome.trace.usage().llm_calls;
         assert_eq!(calls, expected);
         asked.outcome.answer.unwrap();
@@ -247,11 +249,10 @@ fn classifying(rt: &tokio::runtime::Runtime) -> String {
     std::fs::write(&file, text).unwrap();
     let config = load(Some(&file), vec![]).unwrap().config;
     let engine = Engine::open(config, &dir.path().join("base")).unwrap();
-    let strategy = engine.strategy("auto").unwrap();
     let mut times = vec![];
     for i in 0..300 {
-        let question = Question::new(format!("Where was the maker of thing number {i} born?"));
-        let asked = rt.block_on(engine.ask(&question, strategy.as_ref(), None)).unwrap();
+        let text = format!("Where was the maker of thing number {i} born?");
+        let asked = rt.block_on(engine.ask(request(text, "auto", BTreeMap::new()))).unwrap();
         let (mut took, mut told) = (0.0, false);
         for event in &asked.outcome.trace.0 {
             match event {

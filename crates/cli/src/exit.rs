@@ -1,16 +1,16 @@
-//! Errors on their way out: printed once, with what to do, and an exit code.
+//! Errors: printed once, with a hint, and turned into an exit code.
 use std::process::ExitCode;
 
 use console::style;
 use halma_core::ConfigError;
 use halma_engine::EngineError;
 
-/// Wrong use or configuration.
+/// Wrong usage or configuration.
 const WRONG_USE: u8 = 2;
-/// A run that failed.
+/// A failed run.
 const FAILED: u8 = 1;
 
-/// The reader of our output went away (`halma … | head`): nothing to tell, nobody to tell it to.
+/// The reader of the output has closed it (`halma … | head`), which is not an error.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let io = cause.downcast_ref::<std::io::Error>();
@@ -24,15 +24,15 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     let hint = config_error(error).map(|config| config.hint.clone());
     let label = style("error:").for_stderr().red().bold();
-    eprint(&format!("{label} {}", told(error)));
+    eprint(&format!("{label} {}", message(error)));
     if let Some(hint) = hint {
         eprint(&format!(" {} {hint}", style("hint:").for_stderr().cyan().bold()));
     }
     ExitCode::from(if is_wrong_use(error) { WRONG_USE } else { FAILED })
 }
 
-/// The error and its causes, without those that an error above has told in full.
-fn told(error: &anyhow::Error) -> String {
+/// The error and its causes, without causes that an error above contains already.
+fn message(error: &anyhow::Error) -> String {
     let mut out = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if !out.contains(&cause) {
@@ -77,12 +77,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_told_once() {
-        let source = halma_core::LlmError::refused("nobody is there");
+    fn a_cause_is_printed_once() {
+        let source = halma_core::LlmError::refused("no server is there");
         let error = halma_core::Error::Llm { model: "m".into(), source };
         let error = anyhow::Error::from(EngineError::Run(error));
-        assert_eq!(told(&error), "model `m`: nobody is there");
+        assert_eq!(message(&error), "model `m`: no server is there");
         let error = Err::<(), _>(std::io::Error::other("disk full")).context("cannot write x");
-        assert_eq!(told(&error.unwrap_err()), "cannot write x: disk full");
+        assert_eq!(message(&error.unwrap_err()), "cannot write x: disk full");
     }
 }

@@ -2,6 +2,8 @@
 mod args;
 mod commands;
 mod exit;
+#[cfg(test)]
+mod reference;
 mod view;
 
 use std::process::ExitCode;
@@ -11,20 +13,20 @@ use clap::Parser as _;
 
 use crate::args::{Args, Command};
 
-/// How long work beside the runtime may take when the program is over.
-const LAST: Duration = Duration::from_secs(10);
+/// How long blocking work may take after the command has ended.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    // A server tells of its requests, other commands of what is wrong only.
-    let usual = match args.command {
+    // The server logs requests; other commands log warnings only.
+    let default_filter = match args.command {
         Command::Serve(_) => "warn,halma_server=info",
         _ => "warn",
     };
     tracing_subscriber::fmt()
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("HALMA_LOG")
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(usual)),
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default_filter)),
         )
         .with_writer(std::io::stderr)
         .without_time()
@@ -34,11 +36,11 @@ fn main() -> ExitCode {
     let result = match runtime {
         Ok(runtime) => {
             let done = runtime.block_on(run(args));
-            // What still reads or writes may finish; what reads a huge folder may not.
-            runtime.shutdown_timeout(LAST);
+            // Writes may finish, such as that of a trace; reading a huge folder may not.
+            runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
             done
         }
-        Err(e) => Err(anyhow::anyhow!("no async runtime: {e}")),
+        Err(e) => Err(anyhow::anyhow!("cannot start the async runtime: {e}")),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -16,11 +16,24 @@ pub enum Mode {
     /// By the cosine of their vectors.
     Dense,
     /// Both, fused by reciprocal rank.
-    #[default]
     Hybrid,
     /// Both, and from the names in the query along the graph to the chunks (PIKE-RAG, Figure 8),
-    /// or to their atoms. For other layers it is [`Mode::Hybrid`].
+    /// or to their atoms. For other layers it is [`Mode::Hybrid`]. The default of every interface.
+    #[default]
     Graph,
+}
+
+impl Mode {
+    pub const ALL: [Self; 4] = [Self::Bm25, Self::Dense, Self::Hybrid, Self::Graph];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bm25 => "bm25",
+            Self::Dense => "dense",
+            Self::Hybrid => "hybrid",
+            Self::Graph => "graph",
+        }
+    }
 }
 
 /// The least cosine a hit must have. Cosines of different embedders are not comparable, so a

@@ -1,4 +1,4 @@
-//! `halma doctor`: is everything there that the configuration asks for?
+//! `halma doctor`: checks that everything the configuration names is available.
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,151 +7,174 @@ use halma_models::{RerankerKind, ping};
 use serde::Serialize;
 
 use crate::assemble;
-use crate::config::{Config, EmbedderKind, ROLES};
+use crate::config::{Config, EmbedderKind, ModelConfig, ROLES};
 use crate::engine::Engine;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
     Good,
-    /// It works with less.
+    /// It works with restrictions.
     Warning,
     Bad,
 }
 
 #[derive(Debug, Serialize)]
 pub struct Finding {
-    pub what: String,
+    /// The component that was checked, such as `embedder` or `model small`.
+    pub component: String,
     pub health: Health,
-    pub told: String,
+    pub message: String,
 }
 
-/// Looks at configuration, prompts, embedder, models and, if there is one, the base in `dir`.
+impl Finding {
+    fn new(component: impl Into<String>, health: Health, message: impl Into<String>) -> Self {
+        Self { component: component.into(), health, message: message.into() }
+    }
+
+    fn bad(component: impl Into<String>, error: impl std::fmt::Display) -> Self {
+        Self::new(component, Health::Bad, error.to_string())
+    }
+
+    /// A finding for an error of the configuration, with its hint.
+    fn misconfigured(component: impl Into<String>, config: &Config, error: ConfigError) -> Self {
+        let error = config.named(error);
+        Self::bad(component, format!("{error}. {}", error.hint))
+    }
+}
+
+/// Checks configuration, prompts, embedder, models and, if there is one, the base in `dir`.
 pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
-    let mut findings = vec![];
-    let mut found = |what: &str, health, told: String| {
-        findings.push(Finding { what: what.to_owned(), health, told });
-    };
+    let (embedder, finding) = embedder(config).await;
+    let mut findings = vec![prompts(config), finding];
+    findings.push(reranker(config, embedder.as_ref()).await);
+    findings.push(tagger(config).await);
+    findings.extend(web(config, dir).await);
+    for (name, settings) in &config.models {
+        findings.push(model(config, name, settings).await);
+    }
+    let role =
+        |role: &&str| Finding::new(format!("role {role}"), Health::Good, config.model_of(role));
+    findings.extend(ROLES.iter().map(role));
+    findings.push(base(config, dir));
+    findings
+}
+
+fn prompts(config: &Config) -> Finding {
     match assemble::prompts(config) {
         Ok(prompts) => {
             let list = prompts.list();
             let changed = list.iter().filter(|info| info.overridden).count();
-            found("prompts", Health::Good, format!("{} prompts, {changed} of yours", list.len()));
+            let message = format!("{} prompts, {changed} replaced by yours", list.len());
+            Finding::new("prompts", Health::Good, message)
         }
-        Err(e) => found("prompts", Health::Bad, told(config, e)),
+        Err(e) => Finding::misconfigured("prompts", config, e),
     }
-    let (opened, (health, said)) = embedder(config).await;
-    found("embedder", health, said);
-    let (health, said) = reranker(config, opened.as_ref()).await;
-    found("reranker", health, said);
-    let (health, said) = tagger(config).await;
-    found("tagger", health, said);
-    if let Some((health, said)) = web(config, dir).await {
-        found("source web", health, said);
-    }
-    for (name, model) in &config.models {
-        let what = format!("model {name}");
-        match assemble::endpoint(model, &format!("models.{name}")) {
-            Ok(endpoint) => match ping(endpoint).await {
-                Ok(took) => {
-                    let told =
-                        format!("{} answers in {:.0} ms", model.model, took.as_secs_f64() * 1e3);
-                    found(&what, Health::Good, told);
-                }
-                Err(e) => found(&what, Health::Bad, e.to_string()),
-            },
-            Err(e) => found(&what, Health::Bad, told(config, e)),
-        }
-    }
-    for role in ROLES {
-        found(&format!("role {role}"), Health::Good, config.model_of(role).to_owned());
-    }
-    match dir.exists().then(|| Engine::open(config.clone(), dir)) {
-        None => found("base", Health::Warning, format!("none at {} yet", dir.display())),
-        Some(Err(e)) => found("base", Health::Bad, e.to_string()),
-        Some(Ok(engine)) => match engine.stats() {
-            Ok(stats) => {
-                let told = format!(
-                    "{} documents, {} chunks, {} atoms, {} failed units",
-                    stats.documents, stats.chunks, stats.atoms, stats.failed_units
-                );
-                let health = if stats.failed_units == 0 { Health::Good } else { Health::Warning };
-                found("base", health, told);
-            }
-            Err(e) => found("base", Health::Bad, e.to_string()),
-        },
-    }
-    findings
 }
 
-/// The embedder, where there is one, and how it is.
-async fn embedder(config: &Config) -> (Option<Arc<dyn Embedder>>, (Health, String)) {
+/// The embedder, if there is one, and whether it works.
+async fn embedder(config: &Config) -> (Option<Arc<dyn Embedder>>, Finding) {
+    const NAME: &str = "embedder";
     let opened = match assemble::embedder(&config.embedder) {
         Ok(opened) => opened,
-        Err(e) => return (None, (Health::Bad, told(config, e))),
+        Err(e) => return (None, Finding::misconfigured(NAME, config, e)),
     };
-    let health = match (&opened.value, opened.warning) {
+    let finding = match (&opened.value, opened.warning) {
         (Some(embedder), _) => match embedder.embed(&["ready?"], EmbedRole::Query).await {
             Ok(vectors) => {
                 let size = vectors.first().map_or(0, Vec::len);
-                (Health::Good, format!("{}, {size} dimensions", embedder.model()))
+                let message = format!("{}, {size} dimensions", embedder.model());
+                Finding::new(NAME, Health::Good, message)
             }
-            Err(e) => (Health::Bad, format!("{}: {e}", embedder.model())),
+            Err(e) => Finding::bad(NAME, format!("{}: {e}", embedder.model())),
         },
-        (None, Some(warning)) => (Health::Warning, warning),
+        (None, Some(warning)) => Finding::new(NAME, Health::Warning, warning),
         (None, None) => {
             let none = config.embedder.kind == EmbedderKind::None;
-            let told = if none { "none, as configured: search by words only" } else { "none" };
-            (Health::Warning, told.into())
+            let message =
+                if none { "none, as configured: search by keywords only" } else { "none" };
+            Finding::new(NAME, Health::Warning, message)
         }
     };
-    (opened.value, health)
+    (opened.value, finding)
 }
 
-async fn reranker(config: &Config, embedder: Option<&Arc<dyn Embedder>>) -> (Health, String) {
+async fn reranker(config: &Config, embedder: Option<&Arc<dyn Embedder>>) -> Finding {
+    const NAME: &str = "reranker";
     match assemble::reranker(&config.reranker, embedder) {
-        Ok(Some(reranker)) => {
-            let scored = reranker.rerank("ready?", &["ready", "not yet"]).await;
-            match scored {
-                Ok(_) => (Health::Good, reranker.name().to_owned()),
-                Err(e) => (Health::Bad, format!("{}: {e}", reranker.name())),
-            }
-        }
+        Ok(Some(reranker)) => match reranker.rerank("ready?", &["ready", "not yet"]).await {
+            Ok(_) => Finding::new(NAME, Health::Good, reranker.name()),
+            Err(e) => Finding::bad(NAME, format!("{}: {e}", reranker.name())),
+        },
         Ok(None) if config.reranker.kind == RerankerKind::None => {
-            (Health::Good, "none: passages keep the order in which they were found".into())
+            Finding::new(NAME, Health::Good, "none: passages stay in the order of the search")
         }
-        Ok(None) => {
-            (Health::Warning, "none, for want of an embedder whose cosine it could be".into())
-        }
-        Err(e) => (Health::Bad, told(config, e)),
+        Ok(None) => Finding::new(NAME, Health::Warning, "none: `cosine` needs an embedder"),
+        Err(e) => Finding::misconfigured(NAME, config, e),
     }
 }
 
-async fn tagger(config: &Config) -> (Health, String) {
+async fn tagger(config: &Config) -> Finding {
+    const NAME: &str = "tagger";
     match assemble::tagger(config) {
         Ok(Tagging::Model) => {
-            (Health::Good, format!("the model {} is asked", config.model_of("tagger")))
+            let model = config.model_of("tagger");
+            Finding::new(NAME, Health::Good, format!("the model {model}"))
         }
         Ok(Tagging::Tagger(tagger)) => match tagger.entities("Is Ada Lovelace ready?").await {
-            Ok(_) => (Health::Good, tagger.name().to_owned()),
-            Err(e) => (Health::Bad, format!("{}: {e}", tagger.name())),
+            Ok(_) => Finding::new(NAME, Health::Good, tagger.name()),
+            Err(e) => Finding::bad(NAME, format!("{}: {e}", tagger.name())),
         },
-        Err(e) => (Health::Bad, told(config, e)),
+        Err(e) => Finding::misconfigured(NAME, config, e),
     }
 }
 
-/// The web, where it is configured. A key is not tried, since engines take money for a search.
-async fn web(config: &Config, dir: &Path) -> Option<(Health, String)> {
+/// The web, if it is configured. The API key is not tested, since a search costs money.
+async fn web(config: &Config, dir: &Path) -> Option<Finding> {
+    const NAME: &str = "source web";
     match assemble::web(config, assemble::web_folder(&dir.join("cache"))) {
         Ok(web) => Some(match web?.check().await {
-            Ok(said) => (Health::Good, said),
-            Err(e) => (Health::Bad, e.to_string()),
+            Ok(message) => Finding::new(NAME, Health::Good, message),
+            Err(e) => Finding::bad(NAME, e),
         }),
-        Err(e) => Some((Health::Bad, told(config, e))),
+        Err(e) => Some(Finding::misconfigured(NAME, config, e)),
     }
 }
 
-fn told(config: &Config, error: ConfigError) -> String {
-    let error = config.named(error);
-    format!("{error}. {}", error.hint)
+async fn model(config: &Config, name: &str, settings: &ModelConfig) -> Finding {
+    let component = format!("model {name}");
+    match assemble::endpoint(settings, &format!("models.{name}")) {
+        Ok(endpoint) => match ping(endpoint).await {
+            Ok(took) => {
+                let milliseconds = took.as_secs_f64() * 1e3;
+                let message = format!("{} answers in {milliseconds:.0} ms", settings.model);
+                Finding::new(component, Health::Good, message)
+            }
+            Err(e) => Finding::bad(component, e),
+        },
+        Err(e) => Finding::misconfigured(component, config, e),
+    }
+}
+
+fn base(config: &Config, dir: &Path) -> Finding {
+    const NAME: &str = "base";
+    if !dir.exists() {
+        let message = format!("there is none at {} yet", dir.display());
+        return Finding::new(NAME, Health::Warning, message);
+    }
+    let engine = match Engine::open(config.clone(), dir) {
+        Ok(engine) => engine,
+        Err(e) => return Finding::bad(NAME, e),
+    };
+    match engine.base().inspector().stats() {
+        Ok(stats) => {
+            let message = format!(
+                "{} documents, {} chunks, {} atoms, {} failed units",
+                stats.documents, stats.chunks, stats.atoms, stats.failed_units
+            );
+            let failed = stats.failed_units > 0;
+            Finding::new(NAME, if failed { Health::Warning } else { Health::Good }, message)
+        }
+        Err(e) => Finding::bad(NAME, e),
+    }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong while an engine is put together or used.
+//! What can go wrong while an engine is opened or used.
 use std::path::{Path, PathBuf};
 
 use halma_core::ConfigError;
@@ -19,7 +19,7 @@ pub enum EngineError {
     Cache(#[source] halma_core::BoxError),
     #[error(transparent)]
     Web(#[from] halma_web::WebStoreError),
-    /// A file beside the base, an original or a trace.
+    /// A file next to the base: an original or a trace.
     #[error("`{}`: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },
     /// A run that failed: exit code 1.
@@ -32,7 +32,7 @@ impl EngineError {
         Self::File { path: path.to_owned(), source }
     }
 
-    /// Whether the user can mend it by calling Halma otherwise (exit code 2).
+    /// Whether the user can fix it by calling Halma differently (exit code 2).
     pub fn is_wrong_use(&self) -> bool {
         match self {
             Self::Config(_) | Self::Run(halma_core::Error::Prompt(_)) => true,

@@ -1,34 +1,30 @@
-//! Configuration → a running engine: the only place where things are put together.
+//! From a configuration to a running engine: the only crate that knows both the settings and their
+//! implementations.
 mod assemble;
 mod config;
 mod doctor;
+mod document_subset;
 mod engine;
 mod error;
-mod former;
-mod kg;
-mod load;
-mod needs;
-mod originals;
-mod parts;
-mod serve_config;
-mod serving;
-mod show;
-mod sources;
-mod traces;
-mod within;
+mod storage;
 
-pub use assemble::{Opened, fetch_weights};
+pub use assemble::{fetch_weights, list_prompts};
+pub use config::load::{Flags, Loaded, flag_value, load};
+pub use config::serve::ServeConfig;
+pub use config::show::{ShownValue, show};
 pub use config::{
     AskConfig, BudgetConfig, Config, EmbedderConfig, EmbedderKind, ModelConfig, OFFLINE, ROLES,
     SourcesConfig,
 };
 pub use doctor::{Finding, Health, examine};
-pub use engine::{Asked, Engine, SearchQuery, list_prompts};
+pub use engine::{
+    AskRequest, AskResult, Asking, ContextOptions, Engine, Exchange, KgShown, OnFinish, SearchQuery,
+};
 pub use error::EngineError;
 pub use halma_kb::{
-    Base, Deleted, Details, Estimate, ExportFormat, IndexOptions, IndexReport, InputFormat,
-    ListQuery, Listed, Merge, MergeSide, Phase, Progress, Refused, EdgeEnd, Shown, SqlLimits,
-    StageEstimate, Stats, Step, TableLine, Unit, Verified, Watch, recognise,
+    Atoms, Base, Chunks, Deleted, Details, EdgeEnd, Entities, Estimate, ExportFormat, IndexOptions,
+    IndexReport, InputFormat, ListQuery, Listed, Merge, MergeSide, Phase, Progress, Refused, Shown,
+    SqlLimits, StageEstimate, Stats, Step, TableLine, Unit, Verified, Watch, recognise,
 };
 pub use halma_kb::{KbError, ListedDocument};
 pub use halma_kg::{
@@ -38,13 +34,8 @@ pub use halma_models::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, 
 pub use halma_strategies::Cost as StrategyCost;
 pub use halma_strategies::atomr;
 pub use halma_web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
-pub use kg::KgShown;
-pub use load::{Flags, Loaded, flag_value, load};
-pub use originals::{Original, Originals, safe_name};
-pub use serve_config::ServeConfig;
-pub use serving::Exchange;
-pub use show::{ShownValue, show};
-pub use traces::{KeptTrace, TraceBody, TraceHead, Traces};
+pub use storage::originals::{Original, Originals, safe_name};
+pub use storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
 
 /// The prompts of this crate.
 const PROMPTS: &[halma_core::PromptFile] = &[halma_core::PromptFile {
@@ -52,7 +43,7 @@ const PROMPTS: &[halma_core::PromptFile] = &[halma_core::PromptFile {
     text: include_str!("../prompts/chat/resolve.md"),
 }];
 
-/// The prompts of every crate that has some.
+/// The prompts of all crates.
 pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 5] {
     [
         PROMPTS,
@@ -63,7 +54,7 @@ pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 5] {
     ]
 }
 
-/// What a strategy takes for a question on average, where it was measured.
+/// The average cost of a question, for strategies that were measured.
 pub fn cost(strategy: &str) -> Option<&'static StrategyCost> {
     halma_strategies::COSTS.iter().find(|(name, _)| *name == strategy).map(|(_, cost)| cost)
 }

@@ -2,10 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "tests may stop")]
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
-use halma_core::{Budget, Meter};
-use halma_engine::{Config, EmbedderConfig, EmbedderKind, Engine, KgKind, KgLoad};
+use halma_engine::{
+    Config, ContextOptions, EmbedderConfig, EmbedderKind, Engine, EngineError, KgKind, KgLoad,
+};
 
 const REEF: &str = r#"
 <http://a.example/far> <http://www.w3.org/2000/01/rdf-schema#label> "Far Light" ;
@@ -21,37 +21,40 @@ fn engine(dir: &Path, kind: KgKind) -> Engine {
 }
 
 #[tokio::test]
-async fn what_is_loaded_is_asked_from_the_next_opening_on() {
+async fn a_loaded_graph_is_used_from_the_next_opening_on() {
     let dir = tempfile::tempdir().unwrap();
     let (base, file) = (dir.path().join("base"), dir.path().join("reef.ttl"));
     std::fs::write(&file, REEF).unwrap();
     let first = engine(&base, KgKind::Auto);
-    let none = first.find_in_kg("Far Light", None, 5).await.unwrap_err();
+    let none = EngineError::from(first.knowledge_graph().err().unwrap());
     assert!(none.is_wrong_use() && none.to_string().contains("no knowledge graph"), "{none}");
     let strategy = first.strategy("naive").unwrap();
     let before = first.fingerprint(strategy.as_ref()).unwrap();
     assert_eq!(first.load_kg(&file, &KgLoad::default()).unwrap().added, 3);
     drop(first);
     let second = engine(&base, KgKind::Auto);
-    let found = second.find_in_kg("far light", None, 5).await.unwrap();
-    let facts = second.relate_in_kg(&found[0], "keeper").await.unwrap();
+    let graph = second.knowledge_graph().unwrap();
+    let found = graph.find("far light", None, 5).await.unwrap();
+    let facts = graph.relate(&found[0].id, "keeper").await.unwrap();
     assert_eq!(facts[0].tail.shown(), "Anna Roe");
     assert_eq!(facts[0].evidence.document, "kg:reef.ttl");
     assert_ne!(second.fingerprint(strategy.as_ref()).unwrap(), before);
     let shown = second.show_kg().unwrap();
     assert_eq!((shown.graphs.len(), shown.loaded.unwrap().facts), (1, 3));
-    // A graph of its own is seen by a question that may see some documents only.
-    let meter = Arc::new(Meter::new(Budget::default()));
-    assert!(second.cx_within(&meter, Some(BTreeSet::new())).facts().is_some());
+    // A loaded graph is visible to a question that is restricted to some documents.
+    assert!(second.context(restricted()).facts().is_some());
     drop(second);
     assert!(engine(&base, KgKind::None).facts().is_none());
 }
 
 #[test]
-fn what_was_read_out_of_other_documents_is_not_seen_through_the_graph() {
+fn facts_of_other_documents_are_not_visible_through_the_graph() {
     let dir = tempfile::tempdir().unwrap();
     let engine = engine(dir.path(), KgKind::Base);
-    let meter = Arc::new(Meter::new(Budget::default()));
-    assert!(engine.cx_within(&meter, None).facts().is_some());
-    assert!(engine.cx_within(&meter, Some(BTreeSet::new())).facts().is_none());
+    assert!(engine.context(ContextOptions::default()).facts().is_some());
+    assert!(engine.context(restricted()).facts().is_none());
+}
+
+fn restricted() -> ContextOptions {
+    ContextOptions { documents: Some(BTreeSet::new()), ..ContextOptions::default() }
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
-use halma_core::{Filter, Layer, Mode, Question};
-use halma_engine::{Config, EmbedderKind, Engine, IndexOptions, Loaded, SearchQuery};
+use halma_core::{Filter, Layer, Mode};
+use halma_engine::{AskRequest, Config, EmbedderKind, Engine, IndexOptions, Loaded, SearchQuery};
 use halma_server::{ServeOptions, Server};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -37,8 +37,8 @@ async fn main() {
     let library = latencies(500, |n| {
         let engine = &engine;
         async move {
-            let strategy = engine.strategy("direct").unwrap();
-            engine.ask(&Question::new(question(n)), strategy.as_ref(), None).await.unwrap();
+            let strategy = Some("direct".to_owned());
+            engine.ask(AskRequest { strategy, ..AskRequest::new(question(n)) }).await.unwrap();
         }
     })
     .await;

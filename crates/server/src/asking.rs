@@ -1,15 +1,11 @@
-//! Answers one question for a client and stores its trace; used by HTTP, OpenAI's API and MCP.
+//! Answers one question for a client, within its limits; used by HTTP, OpenAI's API and MCP.
+//! [`halma_engine::Asking`] resolves and runs the question and stores its trace.
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::http::StatusCode;
-use chrono::{DateTime, Utc};
-use halma_core::{
-    Answer, AnswerKind, Budget, Cx, Error, Meter, Outcome, Question, Strategy, Trace, UsageTotal,
-    Watcher,
-};
-use halma_engine::{Engine, Exchange, KeptTrace, TraceBody, TraceHead, Traces};
+use halma_core::{Answer, AnswerKind, Budget, Error, UsageTotal, Watcher};
+use halma_engine::{AskResult, Exchange, OnFinish, TraceHead};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
@@ -71,20 +67,11 @@ pub(crate) struct AskResponse {
     pub(crate) elapsed_ms: f64,
 }
 
-/// A question that is being answered. When it is dropped before its end, its usage is still counted
-/// and its trace is still stored.
+/// A question that is being answered on behalf of a caller.
 pub(crate) struct Asking {
-    pub(crate) id: String,
     app: Shared,
     caller: Caller,
-    engine: Arc<Engine>,
-    strategy: Arc<dyn Strategy>,
-    question: Question,
-    said: Vec<Exchange>,
-    cx: Cx,
-    at: DateTime<Utc>,
-    began: Instant,
-    kept: bool,
+    question: halma_engine::Asking,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -97,170 +84,101 @@ impl Asking {
         watcher: Option<Watcher>,
     ) -> Result<Self, Problem> {
         let engine = caller.workspace.engine();
-        engine.accept(&ask.question)?;
-        let usual = || engine.config().ask.strategy.clone();
-        let name = ask.strategy.unwrap_or_else(usual);
-        let settings = ask.settings.iter().map(|(key, value)| (key.clone(), written(value)));
-        let strategy = engine.strategy_with(&name, &settings.collect())?;
-        let whole =
-            caller.key.as_ref().and_then(|key| app.allowance.meter(key, &caller.workspace.usage));
-        if let Some(whole) = &whole {
-            allowance::check(whole)?;
+        let usage = &caller.workspace.usage;
+        let parent = caller.key.as_ref().and_then(|key| app.allowance.meter(key, usage));
+        if let Some(parent) = &parent {
+            allowance::check(parent)?;
         }
         let permit = Arc::clone(&app.asks).try_acquire_owned().map_err(|_| {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many questions are being answered")
                 .hint("try again in a moment; `serve.concurrent_asks` is the limit")
         })?;
-        let id = Traces::next_id().map_err(|e| Problem::internal(&e))?;
-        let text = ask.question.trim().to_owned();
-        if app.config.log_questions {
-            tracing::info!(id, question = text, "asked");
-        }
-        let budget = ask.budget.unwrap_or_default();
-        let question = Question {
-            id: id.clone(),
-            text,
+        let settings = ask.settings.iter().map(|(key, value)| (key.clone(), flag_text(value)));
+        let question = engine.prepare(halma_engine::AskRequest {
+            question: ask.question,
             options: ask.options,
             answer_kind: ask.answer_kind.unwrap_or_default(),
-        };
-        Ok(Self {
-            id,
-            app: Arc::clone(app),
-            caller: caller.clone(),
-            cx: engine.cx_under(budget, whole.as_ref() as Option<&Arc<Meter>>, watcher),
-            engine,
-            strategy,
-            question,
-            said: exchanges(&ask.history),
-            at: Utc::now(),
-            began: Instant::now(),
-            kept: false,
-            _permit: permit,
-        })
+            strategy: ask.strategy,
+            settings: settings.collect(),
+            history: exchanges(&ask.history),
+            budget: ask.budget.unwrap_or_default(),
+            parent,
+            watcher,
+            key: caller.key_id().map(str::to_owned),
+            on_finish: Some(count_usage(caller)),
+        })?;
+        if app.config.log_questions {
+            tracing::info!(id = question.id(), question = question.question(), "asked");
+        }
+        Ok(Self { app: Arc::clone(app), caller: caller.clone(), question, _permit: permit })
+    }
+
+    /// The id of the trace, by which it can be read again.
+    pub(crate) fn id(&self) -> &str {
+        self.question.id()
     }
 
     pub(crate) fn strategy(&self) -> &'static str {
-        self.strategy.name()
+        self.question.strategy()
     }
 
     /// Runs to the end, or until the key is revoked or the server must stop.
     pub(crate) async fn run(mut self) -> Result<AskResponse, Problem> {
-        let asked = self.question.text.clone();
-        let (engine, cx) = (Arc::clone(&self.engine), self.cx.clone());
-        let (strategy, mut question) = (Arc::clone(&self.strategy), self.question.clone());
-        let said = std::mem::take(&mut self.said);
-        let work = async {
-            question.text = engine.resolve(&asked, &said, &cx).await?;
-            let outcome = Outcome::run(strategy.as_ref(), &question, &cx).await;
-            outcome.answer.map(|answer| (question.text.clone(), answer))
-        };
-        let app = Arc::clone(&self.app);
-        let caller = self.caller.clone();
-        let done = tokio::select! {
-            done = work => done,
-            () = caller.revoked(&app) => {
-                self.keep(None, Some("the key was revoked".into()));
+        let result = tokio::select! {
+            result = self.question.run() => result,
+            () = self.caller.revoked(&self.app) => {
+                self.question.cancel("the key was revoked");
                 return Err(Problem::new(StatusCode::UNAUTHORIZED, "this key is no longer valid"));
             }
-            () = app.stopping(Stop::Now) => {
-                self.keep(None, Some("the server was stopped".into()));
+            () = self.app.stopping(Stop::Now) => {
+                self.question.cancel("the server was stopped");
                 return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping")
                     .hint("ask again when it is back"));
             }
         };
-        match done {
-            Ok((question, answer)) => {
-                let (trace, elapsed_ms) = self.keep(Some(&answer), None);
-                Ok(AskResponse {
-                    id: self.id.clone(),
-                    question,
-                    answer,
-                    strategy: self.strategy().to_owned(),
-                    usage: trace.usage(),
-                    hops: trace.hops(),
-                    elapsed_ms,
-                })
-            }
-            Err(error) => {
-                self.keep(None, Some(error.to_string()));
-                Err(of_run(error))
-            }
-        }
-    }
-
-    /// Keeps the trace and counts the usage.
-    fn keep(&mut self, answer: Option<&Answer>, error: Option<String>) -> (Trace, f64) {
-        self.kept = true;
-        let (trace, elapsed_ms) = (self.cx.trace(), self.began.elapsed().as_secs_f64() * 1e3);
-        let key = self.caller.key_id();
-        let group = UsageKey::today(key.unwrap_or_default(), self.strategy.name());
-        let used = UsageCounts::from_total(trace.usage(), 1);
-        let mut documents = self.cx.about();
-        let cited = answer.iter().flat_map(|answer| &answer.citations);
-        documents.extend(cited.map(|citation| citation.document.clone()));
-        documents.sort();
-        documents.dedup();
-        let head = TraceHead {
-            id: self.id.clone(),
-            question: self.question.text.clone(),
-            strategy: self.strategy.name().to_owned(),
-            at: self.at,
-            answer: answer.map(|answer| answer.text.clone()),
-            abstained: answer.is_some_and(|answer| answer.abstained),
-            error,
-            usage: trace.usage(),
-            hops: trace.hops(),
+        let AskResult { id, question, strategy, outcome, elapsed_ms } = result;
+        Ok(AskResponse {
+            id,
+            question,
+            answer: outcome.answer.map_err(run_problem)?,
+            strategy: strategy.to_owned(),
+            usage: outcome.trace.usage(),
+            hops: outcome.trace.hops(),
             elapsed_ms,
-            key: key.map(str::to_owned),
-            documents,
-        };
-        let body = TraceBody { answer: answer.cloned(), trace: trace.clone() };
-        let (traces, usage) =
-            (Arc::clone(self.engine.traces()), Arc::clone(&self.caller.workspace.usage));
-        let write = move || {
-            usage.add(group, used);
-            if let Err(e) = traces.keep(&KeptTrace { head, body }) {
-                tracing::error!("a trace cannot be kept: {e}");
-            }
-        };
-        // Nobody waits for it, but the server does when it stops.
-        match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn_blocking(write)),
-            Err(_) => write(),
-        }
-        (trace, elapsed_ms)
+        })
     }
 }
 
-impl Drop for Asking {
-    fn drop(&mut self) {
-        if !self.kept {
-            self.keep(None, Some("cancelled: the client left".into()));
-        }
-    }
+/// Counts what a question has used, also when it is cancelled.
+fn count_usage(caller: &Caller) -> OnFinish {
+    let usage = Arc::clone(&caller.workspace.usage);
+    Box::new(move |head: &TraceHead| {
+        let usage_key = UsageKey::today(head.key.as_deref().unwrap_or_default(), &head.strategy);
+        usage.add(usage_key, UsageCounts::from_total(head.usage, 1));
+    })
 }
 
-/// A setting as `--set` has it.
-fn written(value: &serde_json::Value) -> String {
+/// A setting in the form of `--set`.
+fn flag_text(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
         other => other.to_string(),
     }
 }
 
-fn of_run(error: Error) -> Problem {
+fn run_problem(error: Error) -> Problem {
     let kind = error.kind();
     let problem = Problem::from(error);
     Problem { kind: format!("urn:halma:run-{kind}"), ..problem }
 }
 
-/// Questions with the answers that followed them. Orders of a system are none of ours.
+/// Questions with the answers that followed them. System messages are ignored.
 pub(crate) fn exchanges(history: &[Turn]) -> Vec<Exchange> {
-    let mut said: Vec<Exchange> = vec![];
+    let mut exchanges: Vec<Exchange> = vec![];
     for turn in history {
-        match (turn.role.as_str(), said.last_mut()) {
+        match (turn.role.as_str(), exchanges.last_mut()) {
             ("user", _) => {
-                said.push(Exchange { question: turn.text.clone(), answer: String::new() });
+                exchanges.push(Exchange { question: turn.text.clone(), answer: String::new() });
             }
             ("assistant", Some(last)) if last.answer.is_empty() => {
                 last.answer.clone_from(&turn.text);
@@ -268,7 +186,7 @@ pub(crate) fn exchanges(history: &[Turn]) -> Vec<Exchange> {
             _ => {}
         }
     }
-    said
+    exchanges
 }
 
 #[cfg(test)]
@@ -278,7 +196,7 @@ mod tests {
     #[test]
     fn a_conversation_is_questions_with_their_answers() {
         let turn = |role: &str, text: &str| Turn { role: role.into(), text: text.into() };
-        let said = exchanges(&[
+        let exchanges = exchanges(&[
             turn("system", "Be kind."),
             turn("assistant", "Hello!"),
             turn("user", "Who?"),
@@ -286,7 +204,8 @@ mod tests {
             turn("assistant", "Ann"),
             turn("assistant", "More?"),
         ]);
-        let pairs: Vec<_> = said.iter().map(|e| (e.question.as_str(), e.answer.as_str())).collect();
+        let pairs: Vec<_> =
+            exchanges.iter().map(|e| (e.question.as_str(), e.answer.as_str())).collect();
         assert_eq!(pairs, [("Who?", ""), ("Who wrote it?", "Ann")]);
     }
 }

@@ -1,3 +1,4 @@
+//! Arguments of `halma data`.
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -11,26 +12,27 @@ pub(crate) struct Data {
 
 #[derive(Subcommand)]
 pub(crate) enum DataCommand {
-    /// The question sets that `halma eval` reads, a line each
+    /// List the question sets that `halma eval` reads
     List {
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Where to get a set, what its files look like, how it is scored
+    /// Describe a question set: source, file format, scoring
     Show {
-        /// A name from `halma data list`
+        /// Name of the set, as printed by `halma data list`
         #[arg(value_parser = super::eval::format)]
         set: Format,
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Read a downloaded file whole: which set it is, what can be used, whether it is the
-    /// published one
+    /// Check a downloaded file: its question set, usable records, and whether it is the published
+    /// file
     Check {
+        /// Question file
         file: PathBuf,
-        /// The set [default: told by the keys of the records]
+        /// Question set [default: by the keys of the records]
         #[arg(long, value_name = "SET", value_parser = super::eval::format)]
         format: Option<Format>,
         /// Print as JSON

@@ -2,11 +2,12 @@ use std::path::PathBuf;
 use std::str::FromStr as _;
 
 use clap::{Subcommand, ValueEnum};
+use halma_core::Mode;
 use halma_eval::Format;
 use halma_eval::blend::Kind;
 use halma_eval::judge::{Protocol, Scheme};
 
-use super::{BudgetArgs, KbDir, ModeArg, Set};
+use super::{BudgetArgs, KbDir, Set};
 
 const EXAMPLES: &str = "Examples:
   halma eval questions.jsonl --kb .halma --strategy naive,kar3       your own questions on your base
@@ -56,9 +57,9 @@ pub(crate) struct EvalRun {
     /// Questions that --estimate asks of each strategy; their answers are stored. 0 asks none
     #[arg(long, value_name = "N", default_value_t = 5, requires = "estimate")]
     pub(crate) probe: u16,
-    /// Ask no strategy; measure the recall of searches in these modes
-    #[arg(long, value_name = "MODES", value_enum, value_delimiter = ',')]
-    pub(crate) retrieval: Vec<ModeArg>,
+    /// Ask no strategy; measure what searches in these modes find
+    #[arg(long, value_name = "MODES", value_parser = super::choice::mode(), value_delimiter = ',')]
+    pub(crate) retrieval: Vec<Mode>,
     #[command(flatten)]
     pub(crate) how: EvalHow,
 }

@@ -1,44 +1,45 @@
-//! What can be written after `halma index`.
+//! Arguments of `halma index`.
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use halma_engine::{Atoms, Chunks, Entities, InputFormat};
 
+use super::choice::{Choice, one_of};
 use super::{BudgetArgs, KbDir};
 
 #[derive(clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Index {
-    /// Files and folders: PDF, office documents, HTML, EPUB, e-mail, Markdown, text, CSV, images,
+    /// Files and folders: PDF, office documents, HTML, EPUB, email, Markdown, text, CSV, images,
     /// JSONL records, contexts of question sets
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) kb: KbDir,
-    /// What the files are
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: FileFormat,
-    /// What a chunk's atoms are
-    #[arg(long, value_enum)]
-    pub(crate) atoms: Option<AtomsArg>,
-    /// How documents are cut into chunks
-    #[arg(long, value_enum)]
-    pub(crate) chunks: Option<ChunksArg>,
-    /// Where entities come from
-    #[arg(long, value_enum)]
-    pub(crate) entities: Option<EntitiesArg>,
-    /// Only files whose path below the folder fits this glob; may be given several times
+    /// Format of the files
+    #[arg(long, value_parser = one_of(FORMATS), default_value = "auto")]
+    pub(crate) format: InputFormat,
+    /// What the atoms of a chunk are [default: kb.atoms of the configuration, `questions`]
+    #[arg(long, value_parser = one_of(ATOMS))]
+    pub(crate) atoms: Option<Atoms>,
+    /// How documents are split into chunks [default: kb.chunks of the configuration, `structure`]
+    #[arg(long, value_parser = one_of(CHUNKS))]
+    pub(crate) chunks: Option<Chunks>,
+    /// How entities are found [default: kb.entities of the configuration, `names`]
+    #[arg(long, value_parser = one_of(ENTITIES))]
+    pub(crate) entities: Option<Entities>,
+    /// Only files whose path below the folder matches this glob; may be repeated
     #[arg(long, value_name = "GLOB", help_heading = "Files")]
     pub(crate) include: Vec<String>,
-    /// No files whose path below the folder fits this glob; may be given several times
+    /// No files whose path below the folder matches this glob; may be repeated
     #[arg(long, value_name = "GLOB", help_heading = "Files")]
     pub(crate) exclude: Vec<String>,
-    /// Remove documents whose files are gone from the folders given
+    /// Delete documents whose files are no longer in the given folders
     #[arg(long, help_heading = "Files")]
     pub(crate) prune: bool,
-    /// Go on watching the folders, and index again whenever something in them changes
+    /// Keep watching the folders and index again whenever a file changes
     #[arg(long, help_heading = "Files", conflicts_with = "estimate")]
     pub(crate) watch: bool,
-    /// Say what it would cost, and do nothing
+    /// Print what the run would cost, without indexing
     #[arg(long, help_heading = "Budget")]
     pub(crate) estimate: bool,
     #[command(flatten)]
@@ -48,79 +49,29 @@ pub(crate) struct Index {
     pub(crate) json: bool,
 }
 
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub(crate) enum FileFormat {
-    /// Recognise each by its content
-    #[default]
-    Auto,
-    Hotpotqa,
-    #[value(name = "2wiki")]
-    TwoWiki,
-    Musique,
-}
+const FORMATS: &[Choice<InputFormat>] = &[
+    Choice::new("auto", InputFormat::Auto, "Detect the format of each file"),
+    Choice::new("hotpotqa", InputFormat::Hotpotqa, "Contexts of a HotpotQA file"),
+    Choice::new("2wiki", InputFormat::TwoWiki, "Contexts of a 2WikiMultiHopQA file"),
+    Choice::new("musique", InputFormat::Musique, "Contexts of a MuSiQue file"),
+];
 
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum AtomsArg {
-    /// Questions the chunk answers, by the atomizer's model
-    Questions,
-    /// Its sentences; no model needed
-    Sentences,
-    /// None: search chunks only
-    None,
-}
+const ATOMS: &[Choice<Atoms>] = &[
+    Choice::new("questions", Atoms::Questions, "Questions that the chunk answers, by a model"),
+    Choice::new("sentences", Atoms::Sentences, "The sentences of the chunk; needs no model"),
+    Choice::new("none", Atoms::None, "No atoms: only chunks are searched"),
+];
 
-impl AtomsArg {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Questions => "questions",
-            Self::Sentences => "sentences",
-            Self::None => "none",
-        }
-    }
-}
+const CHUNKS: &[Choice<Chunks>] = &[
+    Choice::new("structure", Chunks::Structure, "By headings; keeps tables and list items whole"),
+    Choice::new("fixed", Chunks::Fixed, "A fixed number of tokens, with overlap"),
+    Choice::new("sentences", Chunks::Sentences, "A fixed number of sentences, with overlap"),
+    Choice::new("semantic", Chunks::Semantic, "Where the topic changes, by the embedder"),
+    Choice::new("model", Chunks::Model, "Where a model sets a boundary; adds a summary per chunk"),
+];
 
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum ChunksArg {
-    /// Below headings; tables and list items stay whole
-    Structure,
-    /// So many tokens, with an overlap
-    Fixed,
-    /// So many sentences, with an overlap
-    Sentences,
-    /// Where the meaning changes, by the embedder
-    Semantic,
-    /// Where a model puts the boundary; each chunk with a summary
-    Model,
-}
-
-impl ChunksArg {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Structure => "structure",
-            Self::Fixed => "fixed",
-            Self::Sentences => "sentences",
-            Self::Semantic => "semantic",
-            Self::Model => "model",
-        }
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum EntitiesArg {
-    /// Names found by rules; no model needed
-    Names,
-    /// A model tells entities with their descriptions and relations
-    Model,
-    /// None
-    None,
-}
-
-impl EntitiesArg {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Names => "names",
-            Self::Model => "model",
-            Self::None => "none",
-        }
-    }
-}
+const ENTITIES: &[Choice<Entities>] = &[
+    Choice::new("names", Entities::Names, "Names, found by rules; needs no model"),
+    Choice::new("model", Entities::Model, "Entities, descriptions and relations, by a model"),
+    Choice::new("none", Entities::None, "No entities"),
+];

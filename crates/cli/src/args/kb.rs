@@ -1,9 +1,12 @@
-//! What can be written after `halma kb`.
+//! Arguments of `halma kb`.
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
+use halma_core::Layer;
+use halma_engine::ExportFormat;
 
-use super::{KbDir, LayerArg};
+use super::KbDir;
+use super::choice::{self, Choice, one_of};
 
 #[derive(clap::Args)]
 pub(crate) struct Kb {
@@ -13,23 +16,23 @@ pub(crate) struct Kb {
 
 #[derive(Subcommand)]
 pub(crate) enum KbCommand {
-    /// What the base holds, in figures
+    /// Print statistics of the base
     Stats(KbStats),
-    /// What one layer holds, or one document
+    /// List the nodes of a layer
     List(KbList),
-    /// One node with its edges
+    /// Print a node with its edges
     Show(KbShow),
     /// Write all nodes and edges to a file
     Export(KbExport),
-    /// Check that everything in the base fits together
+    /// Check the consistency of the base
     Verify(KbVerify),
-    /// Remove documents with every trace of them
+    /// Delete documents with everything derived from them
     Delete(KbDelete),
-    /// The tables that can be queried
+    /// List the tables that can be queried
     Tables(KbTables),
-    /// Query the tables in SQL (read only)
+    /// Query the tables with SQL (read-only)
     Sql(KbSql),
-    /// Entities that were merged, with the evidence; a merge can be undone
+    /// List merged entities with the evidence, or undo a merge
     Merges(KbMerges),
 }
 
@@ -44,18 +47,18 @@ pub(crate) struct KbStats {
 
 #[derive(clap::Args)]
 pub(crate) struct KbList {
-    /// What to list
-    #[arg(value_enum, default_value = "document")]
-    pub(crate) layer: LayerArg,
+    /// Kind of node to list
+    #[arg(value_parser = choice::layer(), default_value = Layer::Document.name())]
+    pub(crate) layer: Layer,
     #[command(flatten)]
     pub(crate) kb: KbDir,
-    /// Only what belongs to these documents; `*` stands for any characters
+    /// Only nodes of documents with this name; `*` matches any characters
     #[arg(long, value_name = "NAME")]
     pub(crate) document: Option<String>,
-    /// Go on behind this node
+    /// Start after this node (for paging)
     #[arg(long, value_name = "ID")]
     pub(crate) after: Option<String>,
-    /// At most this many
+    /// Maximum number of nodes
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) top: u32,
     /// Print as JSON
@@ -65,11 +68,11 @@ pub(crate) struct KbList {
 
 #[derive(clap::Args)]
 pub(crate) struct KbShow {
-    /// Id of a node (`halma search` and `kb list` print them), or name of a document
+    /// Id of a node, as printed by `halma search --json` and `halma kb list`, or name of a document
     pub(crate) node: String,
     #[command(flatten)]
     pub(crate) kb: KbDir,
-    /// At most this many edges
+    /// Maximum number of edges
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub(crate) edges: u32,
     /// Print as JSON
@@ -77,20 +80,18 @@ pub(crate) struct KbShow {
     pub(crate) json: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum ExportArg {
-    /// One JSON object a line: nodes, then edges
-    Jsonl,
-    /// For Gephi, yEd, networkx and their kin
-    Graphml,
-}
+const FORMATS: &[Choice<ExportFormat>] = &[
+    Choice::new("jsonl", ExportFormat::Jsonl, "One JSON object per line: nodes, then edges"),
+    Choice::new("graphml", ExportFormat::Graphml, "For Gephi, yEd, NetworkX and similar tools"),
+];
 
 #[derive(clap::Args)]
 pub(crate) struct KbExport {
-    /// Where to write it [default: standard output]
+    /// File to write [default: standard output]
     pub(crate) file: Option<PathBuf>,
-    #[arg(long, value_enum, default_value = "jsonl")]
-    pub(crate) format: ExportArg,
+    /// Format of the file
+    #[arg(long, value_parser = one_of(FORMATS), default_value = "jsonl")]
+    pub(crate) format: ExportFormat,
     #[command(flatten)]
     pub(crate) kb: KbDir,
 }
@@ -106,7 +107,7 @@ pub(crate) struct KbVerify {
 
 #[derive(clap::Args)]
 pub(crate) struct KbDelete {
-    /// Names or ids of documents; `*` stands for any characters
+    /// Names or ids of documents; `*` matches any characters
     #[arg(required = true)]
     pub(crate) documents: Vec<String>,
     #[command(flatten)]
@@ -127,14 +128,14 @@ pub(crate) struct KbTables {
 
 #[derive(clap::Args)]
 pub(crate) struct KbSql {
-    /// One SELECT over the tables that `halma kb tables` lists
+    /// A SELECT statement over the tables listed by `halma kb tables`
     pub(crate) query: String,
     #[command(flatten)]
     pub(crate) kb: KbDir,
-    /// At most this many rows
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) rows: u32,
-    /// At most this many seconds
+    /// Time limit in seconds
     #[arg(long, value_name = "S", default_value_t = 5.0)]
     pub(crate) seconds: f64,
     /// Print as JSON
@@ -146,7 +147,7 @@ pub(crate) struct KbSql {
 pub(crate) struct KbMerges {
     #[command(flatten)]
     pub(crate) kb: KbDir,
-    /// Take the merge with this id apart again, for good
+    /// Undo the merge with this id permanently
     #[arg(long, value_name = "ID")]
     pub(crate) undo: Option<String>,
     /// Print as JSON

@@ -1,10 +1,11 @@
-//! What can be written after `halma kg`.
+//! Arguments of `halma kg`.
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use halma_engine::KgFormat;
 
 use super::KbDir;
+use super::choice::{Choice, one_of};
 
 #[derive(clap::Args)]
 pub(crate) struct Kg {
@@ -14,17 +15,17 @@ pub(crate) struct Kg {
 
 #[derive(Subcommand)]
 pub(crate) enum KgCommand {
-    /// Load RDF files beside the documents of a base; a broken file changes nothing
+    /// Load RDF files next to the documents of a base; an invalid file changes nothing
     Load(KgLoadArgs),
-    /// What is loaded, in figures
+    /// Print statistics of the loaded graphs
     Show(KgShow),
-    /// Entities of a name, the best fit first
+    /// Find entities by name, best match first
     Find(KgFind),
-    /// Facts about an entity: of a relation, or of what ties it to another
+    /// Print facts about an entity: one relation, or its connections to another entity
     Relate(KgRelate),
-    /// Which of some entities meet a condition
+    /// Print the entities that meet a condition
     Filter(KgFilter),
-    /// Remove a loaded graph, or all
+    /// Remove one loaded graph, or all
     Unload(KgUnload),
 }
 
@@ -33,13 +34,13 @@ pub(crate) struct KgLoadArgs {
     /// Turtle (.ttl), N-Triples (.nt), N-Quads (.nq), `TriG` (.trig) or RDF/XML (.rdf)
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// What the files are [default: told by their names]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<RdfArg>,
-    /// What the graph is called; several files become one [default: the file's name]
+    /// Format of the files [default: by their extension]
+    #[arg(long, value_parser = one_of(FORMATS))]
+    pub(crate) format: Option<KgFormat>,
+    /// Name of the graph; several files become one graph [default: the name of the file]
     #[arg(long, value_name = "NAME")]
     pub(crate) graph: Option<String>,
-    /// Remove what the graph held before
+    /// Remove the previous content of the graph
     #[arg(long)]
     pub(crate) replace: bool,
     #[command(flatten)]
@@ -49,30 +50,13 @@ pub(crate) struct KgLoadArgs {
     pub(crate) json: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum RdfArg {
-    Turtle,
-    #[value(name = "ntriples")]
-    NTriples,
-    #[value(name = "nquads")]
-    NQuads,
-    #[value(name = "trig")]
-    TriG,
-    #[value(name = "rdfxml")]
-    RdfXml,
-}
-
-impl From<RdfArg> for KgFormat {
-    fn from(format: RdfArg) -> Self {
-        match format {
-            RdfArg::Turtle => Self::Turtle,
-            RdfArg::NTriples => Self::NTriples,
-            RdfArg::NQuads => Self::NQuads,
-            RdfArg::TriG => Self::TriG,
-            RdfArg::RdfXml => Self::RdfXml,
-        }
-    }
-}
+const FORMATS: &[Choice<KgFormat>] = &[
+    Choice::new("turtle", KgFormat::Turtle, "Turtle"),
+    Choice::new("ntriples", KgFormat::NTriples, "N-Triples"),
+    Choice::new("nquads", KgFormat::NQuads, "N-Quads"),
+    Choice::new("trig", KgFormat::TriG, "TriG"),
+    Choice::new("rdfxml", KgFormat::RdfXml, "RDF/XML"),
+];
 
 #[derive(clap::Args)]
 pub(crate) struct KgShow {
@@ -85,11 +69,12 @@ pub(crate) struct KgShow {
 
 #[derive(clap::Args)]
 pub(crate) struct KgFind {
+    /// Name of the entity
     pub(crate) name: String,
-    /// What tells it from others of the name
+    /// Description that distinguishes it from others of the same name
     #[arg(long, value_name = "TEXT")]
     pub(crate) descriptor: Option<String>,
-    /// At most this many
+    /// Maximum number of entities
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) top: u32,
     #[command(flatten)]
@@ -101,14 +86,15 @@ pub(crate) struct KgFind {
 
 #[derive(clap::Args)]
 pub(crate) struct KgRelate {
+    /// Name of the entity
     pub(crate) name: String,
-    /// The relation or attribute in words
+    /// Relation or attribute, in words
     #[arg(required_unless_present = "to")]
     pub(crate) relation: Option<String>,
-    /// Tell what ties it to this instead
+    /// Print its connections to this entity instead
     #[arg(long, value_name = "NAME", conflicts_with = "relation")]
     pub(crate) to: Option<String>,
-    /// What tells the entity from others of the name
+    /// Description that distinguishes the entity from others of the same name
     #[arg(long, value_name = "TEXT")]
     pub(crate) descriptor: Option<String>,
     #[command(flatten)]
@@ -123,7 +109,7 @@ pub(crate) struct KgFilter {
     /// Names of the entities
     #[arg(required = true)]
     pub(crate) names: Vec<String>,
-    /// A comparison: "height > 300 m", "born before 1900", "located in France", "is a lighthouse"
+    /// Comparison: "height > 300 m", "born before 1900", "located in France", "is a lighthouse"
     #[arg(long, value_name = "TEXT")]
     pub(crate) condition: String,
     #[command(flatten)]
@@ -135,10 +121,10 @@ pub(crate) struct KgFilter {
 
 #[derive(clap::Args)]
 pub(crate) struct KgUnload {
-    /// The graph, as `halma kg show` names it
+    /// Name of the graph, as printed by `halma kg show`
     #[arg(required_unless_present = "all")]
     pub(crate) graph: Option<String>,
-    /// All loaded graphs
+    /// Remove all loaded graphs
     #[arg(long, conflicts_with = "graph")]
     pub(crate) all: bool,
     #[command(flatten)]

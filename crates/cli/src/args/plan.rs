@@ -1,3 +1,4 @@
+//! Arguments of `halma plan`.
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -10,9 +11,9 @@ pub(crate) struct Plan {
 
 #[derive(Subcommand)]
 pub(crate) enum PlanCommand {
-    /// Read every plan of a file: which can be walked, what was mended, which are refused and why
+    /// Check every plan of a file: which are valid, which were repaired, which are refused and why
     Check {
-        /// Lines of JSON with `question` and `reasoning_tree`
+        /// JSON lines with `question` and `reasoning_tree`
         file: PathBuf,
         /// Print as JSON
         #[arg(long)]
@@ -22,7 +23,7 @@ pub(crate) enum PlanCommand {
     Show {
         /// FILE.jsonl:LINE, or a file with one plan; `-` reads one from standard input
         plan: String,
-        /// The line of the file
+        /// Line of the file
         #[arg(long, value_name = "N")]
         line: Option<usize>,
         /// Print as JSON

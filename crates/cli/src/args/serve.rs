@@ -1,7 +1,9 @@
-//! What can be written after `halma serve`, `halma keys` and `halma mcp`.
-use clap::{Subcommand, ValueEnum};
+//! Arguments of `halma serve`, `halma keys` and `halma mcp`.
+use clap::Subcommand;
+use halma_server::Scope;
 
 use super::KbDir;
+use super::choice::{Choice, one_of};
 
 #[derive(clap::Args)]
 pub(crate) struct Serve {
@@ -10,13 +12,13 @@ pub(crate) struct Serve {
     /// Address to listen on [default: serve.addr of the configuration, 127.0.0.1:8765]
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) addr: Option<String>,
-    /// Port to listen on, on the same host; 0 takes a free one
+    /// Port to listen on; 0 selects a free port
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
     /// Index the sample library (into .halma/demo/base, unless --kb is given) and serve it
     #[arg(long)]
     pub(crate) demo: bool,
-    /// Listen where others can reach it although there are no keys
+    /// Allow a public address without API keys
     #[arg(long)]
     pub(crate) insecure: bool,
 }
@@ -29,9 +31,9 @@ pub(crate) struct Keys {
 
 #[derive(Subcommand)]
 pub(crate) enum KeysCommand {
-    /// Make a key and print it, this once
+    /// Create a key and print it once
     Create(KeysCreate),
-    /// All keys, without their secrets
+    /// List keys, without their secrets
     List {
         #[command(flatten)]
         kb: KbDir,
@@ -39,9 +41,9 @@ pub(crate) enum KeysCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Take a key away for good; a running server ends what it is streaming
+    /// Revoke a key and close its open streams
     Revoke {
-        /// Id of the key, as `halma keys list` shows it
+        /// Id of the key, as printed by `halma keys list`
         id: String,
         #[command(flatten)]
         kb: KbDir,
@@ -52,22 +54,22 @@ pub(crate) enum KeysCommand {
 pub(crate) struct KeysCreate {
     #[command(flatten)]
     pub(crate) kb: KbDir,
-    /// Who or what it is for
+    /// Name of the user or program
     #[arg(long)]
     pub(crate) name: String,
-    /// What it may be used for; may be repeated
-    #[arg(long, value_enum, required = true)]
-    pub(crate) scope: Vec<ScopeArg>,
-    /// The workspace it opens
+    /// Permission of the key; may be repeated
+    #[arg(long, value_parser = one_of(SCOPES), required = true)]
+    pub(crate) scope: Vec<Scope>,
+    /// Workspace that the key can access
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub(crate) workspace: String,
-    /// Days until it is over [default: never]
+    /// Days until the key expires [default: never]
     #[arg(long, value_name = "DAYS")]
     pub(crate) days: Option<u32>,
-    /// US dollars that it may cost in a day
+    /// Spending limit per day, in US dollars
     #[arg(long, value_name = "USD")]
     pub(crate) usd_per_day: Option<f64>,
-    /// Calls to models that it may take in a day
+    /// Limit of model calls per day
     #[arg(long, value_name = "N")]
     pub(crate) calls_per_day: Option<u64>,
     /// Print as JSON
@@ -75,15 +77,11 @@ pub(crate) struct KeysCreate {
     pub(crate) json: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum ScopeArg {
-    /// Ask, search, read
-    Ask,
-    /// Upload, build, delete
-    Write,
-    /// Workspaces, keys, prompts, models, configuration
-    Admin,
-}
+const SCOPES: &[Choice<Scope>] = &[
+    Choice::new("ask", Scope::Ask, "Ask, search, read"),
+    Choice::new("write", Scope::Write, "Upload, build, delete"),
+    Choice::new("admin", Scope::Admin, "Workspaces, keys, prompts, models, configuration"),
+];
 
 #[derive(clap::Args)]
 pub(crate) struct Mcp {

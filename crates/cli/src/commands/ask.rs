@@ -1,64 +1,60 @@
-//! `halma ask`: one question, answered from a base.
+//! `halma ask`: answers a question from a knowledge base.
 use std::io::Read as _;
 
 use anyhow::Context as _;
-use halma_core::{Answer, Question, Trace};
+use halma_core::Answer;
+use halma_engine::{AskRequest, AskResult, EngineError};
 use serde_json::json;
 
-use super::setup::{budget_flags, loaded, open, set_flags};
+use super::setup::{budget_flags, load_config, open, set_flags};
 use crate::args::{Ask, Common};
 use crate::view::{self, progress};
 
 pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
     let mut flags = set_flags(&args.set.set)?;
     flags.extend(budget_flags(&args.budget, "ask"));
-    let config = loaded(common, flags)?.config;
-    let name = args.strategy.unwrap_or_else(|| config.ask.strategy.clone());
-    let text = match args.question.as_str() {
-        "-" => from_stdin()?,
+    let config = load_config(common, flags)?.config;
+    let question = match args.question.as_str() {
+        "-" => read_stdin()?,
         text => text.to_owned(),
     };
     let engine = open(config, &args.kb.kb)?;
-    let strategy = engine.strategy(&name)?;
-    let question = Question::new(text.trim());
-    let (line, watcher) = progress::of_question();
-    let asked = engine.ask(&question, strategy.as_ref(), Some(watcher)).await;
+    let (line, watcher) = progress::question();
+    let (strategy, watcher) = (args.strategy, Some(watcher));
+    let request = AskRequest { strategy, watcher, ..AskRequest::new(question) };
+    let result = engine.ask(request).await;
     line.finish_and_clear();
-    let asked = asked?;
-    let trace = asked.outcome.trace;
-    let answer = asked.outcome.answer.map_err(halma_engine::EngineError::Run)?;
-    if args.json {
-        view::say_json(&as_json(&question, &name, &answer, &trace, asked.elapsed_ms))
-    } else {
-        view::say(&view::answer::answer(&answer, &trace, &name, asked.elapsed_ms))
+    let result = result?;
+    match &result.outcome.answer {
+        Ok(answer) if args.json => view::print_json(&as_json(answer, &result)),
+        Ok(answer) => view::print(&view::answer::answer(answer, &result)),
+        Err(_) => result.outcome.answer.map(drop).map_err(|e| EngineError::Run(e).into()),
     }
 }
 
-fn from_stdin() -> anyhow::Result<String> {
+fn read_stdin() -> anyhow::Result<String> {
     let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).context("cannot read the question from stdin")?;
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .context("cannot read the question from standard input")?;
     Ok(text)
 }
 
-/// The object that tools rely on; its keys are documented in `docs/reference/cli.md`.
-fn as_json(
-    question: &Question,
-    strategy: &str,
-    answer: &Answer,
-    trace: &Trace,
-    elapsed_ms: f64,
-) -> serde_json::Value {
+/// The object that other programs rely on; its keys are documented in `docs/reference/cli.md`.
+fn as_json(answer: &Answer, result: &AskResult) -> serde_json::Value {
+    let trace = &result.outcome.trace;
     json!({
-        "question": question.text,
+        "id": result.id,
+        "question": result.question,
         "answer": answer.text,
         "reason": answer.reason,
         "abstained": answer.abstained,
         "partial": answer.partial,
-        "strategy": strategy,
+        "strategy": result.strategy,
         "citations": answer.citations,
         "hops": trace.hops(),
         "usage": trace.usage(),
-        "elapsed_ms": elapsed_ms,
+        "elapsed_ms": result.elapsed_ms,
         "trace_version": halma_core::TRACE_VERSION,
         "trace": trace,
     })

@@ -1,17 +1,17 @@
-//! `halma config show`: every value and where it came from.
+//! `halma config show`: prints every value with its origin.
 use console::style;
 use halma_engine::show;
 
-use super::setup::loaded;
+use super::setup::load_config;
 use crate::args::{Common, Config, ConfigCommand};
 use crate::view::{self, table::table};
 
 pub(crate) fn run(args: &Config, common: &Common) -> anyhow::Result<()> {
     let ConfigCommand::Show { json } = args.command;
-    let loaded = loaded(common, vec![])?;
+    let loaded = load_config(common, vec![])?;
     let values = show(&loaded)?;
     if json {
-        return view::say_json(&values);
+        return view::print_json(&values);
     }
     let row = |value: &halma_engine::ShownValue| {
         vec![
@@ -21,5 +21,5 @@ pub(crate) fn run(args: &Config, common: &Common) -> anyhow::Result<()> {
         ]
     };
     let rows: Vec<Vec<String>> = values.iter().map(row).collect();
-    view::say(&table(&rows))
+    view::print(&table(&rows))
 }

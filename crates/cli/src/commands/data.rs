@@ -1,4 +1,4 @@
-//! `halma data`: what is known of the question sets, and whether a downloaded file is right.
+//! `halma data`: lists question sets and checks downloaded files.
 use halma_eval::{check, entries};
 
 use crate::args::{Data, DataCommand};
@@ -9,11 +9,11 @@ pub(crate) fn run(args: Data) -> anyhow::Result<()> {
         DataCommand::List { json } => list(json),
         DataCommand::Show { set, json } => {
             let entry = set.entry();
-            if json { view::say_json(&entry.json()) } else { view::say(entry.page().trim()) }
+            if json { view::print_json(&entry.json()) } else { view::print(entry.page().trim()) }
         }
         DataCommand::Check { file, format, json } => {
             let checked = check(&file, format)?;
-            if json { view::say_json(&checked) } else { view::say(&checked.lines().join("\n")) }
+            if json { view::print_json(&checked) } else { view::print(&checked.lines().join("\n")) }
         }
     }
 }
@@ -21,7 +21,7 @@ pub(crate) fn run(args: Data) -> anyhow::Result<()> {
 fn list(json: bool) -> anyhow::Result<()> {
     if json {
         let all: Vec<_> = entries().iter().map(halma_eval::DataSetEntry::json).collect();
-        return view::say_json(&all);
+        return view::print_json(&all);
     }
     let wide = entries().iter().map(|entry| entry.name.len()).max().unwrap_or_default();
     let line = |entry: &halma_eval::DataSetEntry| {
@@ -29,9 +29,9 @@ fn list(json: bool) -> anyhow::Result<()> {
         format!("{name:<wide$}  {title} ({metric})")
     };
     let lines: Vec<String> = entries().iter().map(line).collect();
-    view::say(&format!(
-        "{}\n\n`halma data show NAME` says where to get one, `halma data check FILE` whether it is \
-         right.",
+    view::print(&format!(
+        "{}\n\n`halma data show NAME` describes a set and its source; `halma data check FILE` checks \
+         a downloaded file.",
         lines.join("\n")
     ))
 }

@@ -1,16 +1,15 @@
-//! `halma demo`: a small library, indexed and asked.
+//! `halma demo`: indexes a small sample library and asks questions about it.
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Context as _;
 use console::style;
-use halma_core::{ConfigError, Outcome, Question, Strategy};
-use halma_engine::{Engine, IndexOptions};
+use halma_core::ConfigError;
+use halma_engine::{AskRequest, AskResult, Engine, IndexOptions};
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 
 use super::index::summary;
-use super::setup::{create_or_open, loaded};
+use super::setup::{create_or_open, load_config};
 use crate::args::{Common, Demo};
 use crate::view::{self, duration, progress};
 
@@ -25,10 +24,10 @@ struct DemoQuestion {
     id: String,
     kind: String,
     question: String,
-    /// Accepted answers; none where there is no single right one.
+    /// Accepted answers; `None` if there is no single correct one.
     answers: Option<Vec<String>>,
     needs: Needs,
-    /// Why it needs what it needs.
+    /// Why it needs a model, or does not.
     why: String,
 }
 
@@ -41,37 +40,36 @@ enum Needs {
 
 #[derive(Default)]
 struct Tally {
-    asked: usize,
-    right: usize,
+    answered: usize,
+    correct: usize,
     checkable: usize,
     failed: usize,
     skipped: usize,
 }
 
 pub(crate) async fn run(args: &Demo, common: &Common) -> anyhow::Result<()> {
-    let config = loaded(common, vec![])?.config;
+    let config = load_config(common, vec![])?.config;
     let has_model = !config.models.is_empty();
     let library = args.dir.join("library");
     write_library(&library)?;
     let base = args.dir.join("base");
     let engine = create_or_open(config, &base)?;
-    view::say(&heading("A library of notes on FDA-approved biosimilars"))?;
+    view::print(&heading("A library of notes on FDA-approved biosimilars"))?;
     let report = engine
-        .index(std::slice::from_ref(&library), &IndexOptions::default(), progress::of_index())
+        .index(std::slice::from_ref(&library), &IndexOptions::default(), progress::index())
         .await?;
-    view::say(&summary(&report, &base))?;
-    let strategy = engine.strategy(STRATEGY)?;
+    view::print(&summary(&report, &base))?;
     if let Some(text) = &args.ask {
-        let asked = engine.ask(&Question::new(text.trim()), strategy.as_ref(), None).await?;
-        return show(&asked.outcome, asked.elapsed_ms);
+        return print_result(&engine.ask(request(text)).await?);
     }
-    let mut tally = Tally::default();
+    let mut session = Session { engine, has_model, smoke: args.smoke, tally: Tally::default() };
     for question in questions()? {
-        one(&engine, &strategy, &question, has_model, args.smoke, &mut tally).await?;
+        session.ask(&question).await?;
     }
+    let tally = session.tally;
     closing(&tally, &base, has_model)?;
-    if tally.failed > 0 || tally.asked == 0 {
-        anyhow::bail!("{} of {} questions did not run", tally.failed, tally.asked);
+    if tally.failed > 0 || tally.answered == 0 {
+        anyhow::bail!("{} of {} questions did not run", tally.failed, tally.answered);
     }
     Ok(())
 }
@@ -81,13 +79,13 @@ fn questions() -> anyhow::Result<Vec<DemoQuestion>> {
     lines.map(|line| serde_json::from_str(line).context("a demo question is malformed")).collect()
 }
 
-/// Puts the sample library on disk, so that its documents can be opened where citations point.
+/// Writes the sample library to disk, so that cited documents can be opened.
 pub(crate) fn write_library(into: &Path) -> anyhow::Result<()> {
     let fail = |path: &PathBuf| ConfigError {
         file: path.display().to_string(),
         key: "--dir".into(),
-        reason: "the demo's library cannot be written there".into(),
-        hint: "name a folder you can write to with --dir".into(),
+        reason: "the sample library cannot be written there".into(),
+        hint: "name a writable folder with --dir".into(),
     };
     let mut open = vec![&LIBRARY];
     while let Some(dir) = open.pop() {
@@ -103,85 +101,93 @@ pub(crate) fn write_library(into: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn one(
-    engine: &Engine,
-    strategy: &Arc<dyn Strategy>,
-    question: &DemoQuestion,
+fn request(question: &str) -> AskRequest {
+    AskRequest { strategy: Some(STRATEGY.into()), ..AskRequest::new(question) }
+}
+
+struct Session {
+    engine: Engine,
     has_model: bool,
+    /// One line per question.
     smoke: bool,
-    tally: &mut Tally,
-) -> anyhow::Result<()> {
-    let DemoQuestion { id, kind, question: text, answers, needs, why } = question;
-    if !smoke {
-        view::say(&heading(&format!("{kind}: {text}")))?;
-    }
-    if *needs == Needs::Model && !has_model {
-        tally.skipped += 1;
-        let told = format!("needs a model: {why}");
-        let line = if smoke { format!("{id:<4} {kind}: {told}") } else { told };
-        return view::say(&style(line).dim().to_string());
-    }
-    let asked = engine.ask(&Question::new(text.as_str()), strategy.as_ref(), None).await?;
-    tally.asked += 1;
-    let Ok(answer) = &asked.outcome.answer else {
-        tally.failed += 1;
-        return show(&asked.outcome, asked.elapsed_ms);
-    };
-    let right = answers.as_ref().map(|wanted| is_right(&answer.text, wanted));
-    tally.checkable += usize::from(right.is_some());
-    tally.right += usize::from(right == Some(true));
-    let verdict = match right {
-        Some(true) => style("right".to_owned()).green(),
-        Some(false) => {
-            style(format!("expected {}", answers.iter().flatten().next().map_or("", |e| e))).red()
-        }
-        None => style("no single right answer".to_owned()).dim(),
-    };
-    if smoke {
-        let said = if answer.abstained { "(abstains)" } else { &answer.text };
-        let took = duration(asked.elapsed_ms);
-        return view::say(&format!("{id:<4} {kind}: {said} [{verdict}, {took}]"));
-    }
-    show(&asked.outcome, asked.elapsed_ms)?;
-    view::say(&verdict.to_string())
+    tally: Tally,
 }
 
-fn show(outcome: &Outcome, elapsed_ms: f64) -> anyhow::Result<()> {
-    match &outcome.answer {
-        Ok(answer) => {
-            view::say(&view::answer::answer(answer, &outcome.trace, STRATEGY, elapsed_ms))
+impl Session {
+    async fn ask(&mut self, question: &DemoQuestion) -> anyhow::Result<()> {
+        let DemoQuestion { id, kind, question: text, answers, needs, why } = question;
+        if !self.smoke {
+            view::print(&heading(&format!("{kind}: {text}")))?;
         }
-        Err(error) => view::say(&format!("{} {error}", style("failed:").red().bold())),
+        if *needs == Needs::Model && !self.has_model {
+            self.tally.skipped += 1;
+            let reason = format!("needs a model: {why}");
+            let line = if self.smoke { format!("{id:<4} {kind}: {reason}") } else { reason };
+            return view::print(&style(line).dim().to_string());
+        }
+        let result = self.engine.ask(request(text)).await?;
+        self.tally.answered += 1;
+        let Ok(answer) = &result.outcome.answer else {
+            self.tally.failed += 1;
+            return print_result(&result);
+        };
+        let correct = answers.as_ref().map(|accepted| is_correct(&answer.text, accepted));
+        self.tally.checkable += usize::from(correct.is_some());
+        self.tally.correct += usize::from(correct == Some(true));
+        let verdict = verdict(correct, answers.as_deref().unwrap_or_default());
+        if self.smoke {
+            let text = if answer.abstained { "(abstains)" } else { &answer.text };
+            let took = duration(result.elapsed_ms);
+            return view::print(&format!("{id:<4} {kind}: {text} [{verdict}, {took}]"));
+        }
+        print_result(&result)?;
+        view::print(&verdict)
     }
 }
 
-/// Right when it is one of the accepted answers, or names one among few other words.
-fn is_right(answer: &str, accepted: &[String]) -> bool {
+fn verdict(correct: Option<bool>, accepted: &[String]) -> String {
+    let verdict = match correct {
+        Some(true) => style("correct".to_owned()).green(),
+        Some(false) => style(format!("expected {}", accepted.first().map_or("", |a| a))).red(),
+        None => style("no single correct answer".to_owned()).dim(),
+    };
+    verdict.to_string()
+}
+
+fn print_result(result: &AskResult) -> anyhow::Result<()> {
+    match &result.outcome.answer {
+        Ok(answer) => view::print(&view::answer::answer(answer, result)),
+        Err(error) => view::print(&format!("{} {error}", style("failed:").red().bold())),
+    }
+}
+
+/// An answer is correct if it is one of the accepted answers, or contains one among few other words.
+fn is_correct(answer: &str, accepted: &[String]) -> bool {
     let words = |text: &str| halma_core::text::words(text);
-    let said = words(answer);
-    accepted.iter().map(|wanted| words(wanted)).any(|wanted| {
-        !wanted.is_empty()
-            && said.len() <= wanted.len() + 6
-            && said.windows(wanted.len()).any(|window| window == wanted)
+    let given = words(answer);
+    accepted.iter().map(|text| words(text)).any(|expected| {
+        !expected.is_empty()
+            && given.len() <= expected.len() + 6
+            && given.windows(expected.len()).any(|window| window == expected)
     })
 }
 
 fn closing(tally: &Tally, base: &Path, has_model: bool) -> anyhow::Result<()> {
-    view::say(&heading("What you have seen"))?;
-    view::say(&format!(
-        "{} questions answered, {} of {} with a known answer right; {} left out because they need \
+    view::print(&heading("Summary"))?;
+    view::print(&format!(
+        "{} questions answered; {} of {} with a known answer correct; {} skipped because they need \
          a model.",
-        tally.asked, tally.right, tally.checkable, tally.skipped
+        tally.answered, tally.correct, tally.checkable, tally.skipped
     ))?;
     if !has_model {
-        view::say(
-            "The offline model extracts words from the documents: it can find, follow and compare \
-             facts, not count, summarise, forecast or invent. Configure a model with `halma init`.",
+        view::print(
+            "The offline model extracts its answers from the documents: it can find, follow and compare \
+             facts, but not count, summarize, forecast or create. Configure a model with `halma init`.",
         )?;
     }
-    view::say(&format!(
-        "Ask your own:  halma ask --kb {} \"Which company makes Cyltezo?\"\nYour documents: halma \
-         index FOLDER",
+    view::print(&format!(
+        "Ask a question:       halma ask --kb {} \"Which company makes Cyltezo?\"\nIndex your documents: \
+         halma index FOLDER",
         base.display()
     ))
 }
@@ -203,10 +209,10 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_right_when_it_names_the_expected_one() {
+    fn an_answer_is_correct_when_it_contains_the_expected_one() {
         let wanted = ["March 6, 2015".to_owned(), "2015-03-06".to_owned()];
-        assert!(is_right("on March 6, 2015", &wanted));
-        assert!(!is_right("March 2015", &wanted));
-        assert!(!is_right("", &wanted));
+        assert!(is_correct("on March 6, 2015", &wanted));
+        assert!(!is_correct("March 2015", &wanted));
+        assert!(!is_correct("", &wanted));
     }
 }

@@ -1,20 +1,20 @@
-//! `halma doctor`: is everything there?
+//! `halma doctor`: checks configuration, models, embedder and knowledge base.
 use console::style;
 use halma_engine::{Health, examine, fetch_weights};
 
-use super::setup::loaded;
+use super::setup::load_config;
 use crate::args::{Common, Doctor};
 use crate::view::{self, note};
 
 pub(crate) async fn run(args: &Doctor, common: &Common) -> anyhow::Result<()> {
     if args.fetch {
         let dir = tokio::task::spawn_blocking(fetch_weights).await??;
-        note(&format!("The local embedder's weights are in {}.", dir.display()));
+        note(&format!("The weights of the local embedder are in {}.", dir.display()));
     }
-    let config = loaded(common, vec![])?.config;
+    let config = load_config(common, vec![])?.config;
     let findings = examine(&config, &args.kb.kb).await;
     if args.json {
-        view::say_json(&findings)?;
+        view::print_json(&findings)?;
     } else {
         for finding in &findings {
             let mark = match finding.health {
@@ -22,12 +22,12 @@ pub(crate) async fn run(args: &Doctor, common: &Common) -> anyhow::Result<()> {
                 Health::Warning => style("warn").yellow(),
                 Health::Bad => style("bad ").red(),
             };
-            view::say(&format!("{mark}  {:<18} {}", finding.what, finding.told))?;
+            view::print(&format!("{mark}  {:<18} {}", finding.component, finding.message))?;
         }
     }
     let bad = findings.iter().filter(|finding| finding.health == Health::Bad).count();
     if bad > 0 {
-        anyhow::bail!("{bad} of {} findings are bad", findings.len());
+        anyhow::bail!("{bad} of {} checks failed", findings.len());
     }
     Ok(())
 }

@@ -1,34 +1,34 @@
-//! `halma index`: documents into a base.
+//! `halma index`: indexes documents into a knowledge base.
 use std::path::Path;
 
 use console::style;
 use halma_core::ConfigError;
-use halma_engine::{Config, Engine, Flags, IndexOptions, IndexReport, InputFormat, Watch};
+use halma_engine::{Config, Engine, Flags, IndexOptions, IndexReport, Watch};
 use toml::Value;
 
-use super::setup::{budget_flags, create_or_open, loaded};
-use crate::args::{ChunksArg, Common, EntitiesArg, FileFormat, Index};
+use super::setup::{budget_flags, create_or_open, load_config};
+use crate::args::{Common, Index};
 use crate::view::{self, duration, plural, progress, thousands};
 
 pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
-    // Before anything is made on disk: a misspelt path makes no empty base.
+    // Checked before anything is created on disk: a misspelled path must not create an empty base.
     if let Some(missing) = args.paths.iter().find(|path| !path.exists()) {
         return Err(no_such_path(missing).into());
     }
     let mut flags: Flags = budget_flags(&args.budget, "index");
-    if let Some(atoms) = args.atoms {
-        flags.push(("kb.atoms".into(), Value::String(atoms.name().into()), "--atoms".into()));
-    }
-    let named = [
-        ("kb.chunks", args.chunks.map(ChunksArg::name), "--chunks"),
-        ("kb.entities", args.entities.map(EntitiesArg::name), "--entities"),
+    let settings = [
+        ("kb.atoms", args.atoms.map(Value::try_from), "--atoms"),
+        ("kb.chunks", args.chunks.map(Value::try_from), "--chunks"),
+        ("kb.entities", args.entities.map(Value::try_from), "--entities"),
     ];
-    for (key, value, flag) in named {
-        flags.extend(value.map(|value| (key.into(), Value::String(value.into()), flag.into())));
+    for (key, value, flag) in settings {
+        if let Some(value) = value {
+            flags.push((key.into(), value?, flag.into()));
+        }
     }
-    let config = loaded(common, flags)?.config;
+    let config = load_config(common, flags)?.config;
     let options = IndexOptions {
-        format: args.format.into(),
+        format: args.format,
         include: args.include.clone(),
         exclude: args.exclude.clone(),
         prune: args.prune,
@@ -47,23 +47,23 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
     watch(&engine, &args, &options).await
 }
 
-/// One run from the folders to the base.
+/// Indexes the folders once.
 async fn once(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::Result<()> {
-    let report = engine.index(&args.paths, options, progress::of_index()).await?;
+    let report = engine.index(&args.paths, options, progress::index()).await?;
     if args.json {
-        view::say_json(&report)?;
+        view::print_json(&report)?;
     } else if report.documents_new + report.documents_unchanged + report.documents_replaced > 0
         || !report.refused.is_empty()
     {
-        view::say(&summary(&report, &args.kb.kb))?;
+        view::print(&summary(&report, &args.kb.kb))?;
     }
     outcome(&report)
 }
 
-/// A run whenever something changes, until the program is ended.
+/// Indexes the folders again whenever a file changes, until the program is stopped.
 async fn watch(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::Result<()> {
     let mut watch = Watch::new(&args.paths, &args.kb.kb)?;
-    view::note("Watching for changes; end with Ctrl-C.");
+    view::note("Watching for changes; stop with Ctrl-C.");
     loop {
         for failure in watch.changed().await.failures {
             view::warn(&failure);
@@ -83,9 +83,9 @@ async fn estimate(args: &Index, options: &IndexOptions, config: Config) -> anyho
     let engine = create_or_open(config, dir)?;
     let estimate = engine.estimate(&args.paths, options).await?;
     if args.json {
-        return view::say_json(&estimate);
+        return view::print_json(&estimate);
     }
-    view::say(&view::estimate::lines(&estimate))
+    view::print(&view::estimate::lines(&estimate))
 }
 
 fn no_such_path(path: &Path) -> ConfigError {
@@ -93,19 +93,19 @@ fn no_such_path(path: &Path) -> ConfigError {
         file: path.display().to_string(),
         key: "index".into(),
         reason: "there is no such file or folder".into(),
-        hint: "name files or folders that exist".into(),
+        hint: "name existing files or folders".into(),
     }
 }
 
-/// Nothing indexed at all is a failed run; some refused files are not.
+/// A run that indexed nothing has failed; a run with some refused files has not.
 fn outcome(report: &IndexReport) -> anyhow::Result<()> {
     let known = report.documents_new + report.documents_unchanged + report.documents_replaced;
     if known == 0 && report.duplicates == 0 {
-        anyhow::bail!("nothing was indexed: no readable document in what was given");
+        anyhow::bail!("nothing was indexed: the input has no readable document");
     }
     if report.failed_units > 0 {
         anyhow::bail!(
-            "{} failed ({}); run the same command again to retry them, everything else is kept",
+            "{} failed ({}); run the same command again to retry only these",
             plural(report.failed_units as u64, "unit", "units"),
             report.failure.as_deref().unwrap_or("no reason given")
         );
@@ -142,7 +142,7 @@ pub(crate) fn summary(report: &IndexReport, dir: &Path) -> String {
     }
     if report.duplicates > 0 {
         lines.push(format!(
-            "{} of the same text were kept once.",
+            "Skipped {} with identical text.",
             plural(report.duplicates as u64, "document", "documents")
         ));
     }
@@ -157,8 +157,8 @@ pub(crate) fn summary(report: &IndexReport, dir: &Path) -> String {
     }
     if let Some(limit) = report.spent {
         lines.push(format!(
-            "{} Raise the budget and run the same command to go on.",
-            style(format!("Stopped: out of {limit}.")).yellow()
+            "{} Raise the budget and run the same command to resume.",
+            style(format!("Stopped: the limit of {limit} is reached.")).yellow()
         ));
     }
     for refused in &report.refused {
@@ -166,19 +166,8 @@ pub(crate) fn summary(report: &IndexReport, dir: &Path) -> String {
             Some(line) => format!("{}:{line}", refused.file.display()),
             None => refused.file.display().to_string(),
         };
-        let label = style("left out").yellow();
+        let label = style("skipped").yellow();
         lines.push(format!("{label} {place}: {} ({})", refused.reason, refused.hint));
     }
     lines.join("\n")
-}
-
-impl From<FileFormat> for InputFormat {
-    fn from(format: FileFormat) -> Self {
-        match format {
-            FileFormat::Auto => Self::Auto,
-            FileFormat::Hotpotqa => Self::Hotpotqa,
-            FileFormat::TwoWiki => Self::TwoWiki,
-            FileFormat::Musique => Self::Musique,
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! `halma init`: a configuration to start from.
+//! `halma init`: writes a commented configuration.
 use anyhow::Context as _;
 use halma_core::ConfigError;
 
@@ -12,15 +12,15 @@ pub(crate) fn run(args: &Init) -> anyhow::Result<()> {
         return Err(ConfigError {
             file: args.file.display().to_string(),
             key: "init".into(),
-            reason: "the file is there already".into(),
-            hint: "name another file, or move this one away".into(),
+            reason: "the file already exists".into(),
+            hint: "name another file, or move this one".into(),
         }
         .into());
     }
     std::fs::write(&args.file, TEMPLATE)
         .with_context(|| format!("cannot write {}", args.file.display()))?;
-    view::say(&format!(
-        "Wrote {}. Everything in it is optional; without it Halma works offline.",
+    view::print(&format!(
+        "Wrote {}. All settings are optional; without a model Halma works offline.",
         args.file.display()
     ))
 }

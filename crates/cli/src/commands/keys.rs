@@ -1,11 +1,11 @@
-//! `halma keys`: who may use a server.
+//! `halma keys`: creates, lists and revokes API keys of a server.
 use std::time::{Duration, SystemTime};
 
 use console::style;
-use halma_server::{Key, KeyFile, NewKey, Scope};
+use halma_server::{Key, KeyFile, NewKey};
 use serde_json::json;
 
-use crate::args::{Keys, KeysCommand, KeysCreate, ScopeArg};
+use crate::args::{Keys, KeysCommand, KeysCreate};
 use crate::view::{self, table::table};
 
 const DAY: Duration = Duration::from_hours(24);
@@ -16,7 +16,7 @@ pub(crate) fn run(args: Keys) -> anyhow::Result<()> {
         KeysCommand::List { kb, json } => list(&KeyFile::for_base(&kb.kb).list()?, json),
         KeysCommand::Revoke { id, kb } => {
             KeyFile::for_base(&kb.kb).revoke(&id)?;
-            view::say(&format!("Revoked {id}."))
+            view::print(&format!("Revoked {id}."))
         }
     }
 }
@@ -24,7 +24,7 @@ pub(crate) fn run(args: Keys) -> anyhow::Result<()> {
 fn create(args: KeysCreate) -> anyhow::Result<()> {
     let new = NewKey {
         name: args.name,
-        scopes: args.scope.into_iter().map(Scope::from).collect(),
+        scopes: args.scope.into_iter().collect(),
         workspace: Some(args.workspace),
         expires: args.days.map(|days| (SystemTime::now() + DAY * days).into()),
         budget_per_day_usd: args.usd_per_day,
@@ -32,22 +32,22 @@ fn create(args: KeysCreate) -> anyhow::Result<()> {
     };
     let (key, text) = KeyFile::for_base(&args.kb.kb).create(new)?;
     if args.json {
-        let mut told = serde_json::to_value(&key)?;
-        told["key"] = json!(text);
-        return view::say_json(&told);
+        let mut shown = serde_json::to_value(&key)?;
+        shown["key"] = json!(text);
+        return view::print_json(&shown);
     }
-    view::note("Keep it: it is not shown again.");
-    view::say(&text)
+    view::note("Store the key now: it is not shown again.");
+    view::print(&text)
 }
 
 fn list(keys: &[Key], as_json: bool) -> anyhow::Result<()> {
     if as_json {
-        return view::say_json(&keys);
+        return view::print_json(&keys);
     }
     if keys.is_empty() {
-        return view::say("There are no keys.");
+        return view::print("There are no keys.");
     }
-    let heads = ["id", "name", "scopes", "workspace", "until", "a day at most"];
+    let heads = ["id", "name", "scopes", "workspace", "expires", "daily limits"];
     let mut rows = vec![heads.map(|head| style(head).bold().to_string()).to_vec()];
     for key in keys {
         let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.name()).collect();
@@ -64,15 +64,5 @@ fn list(keys: &[Key], as_json: bool) -> anyhow::Result<()> {
             most.join(", "),
         ]);
     }
-    view::say(&table(&rows))
-}
-
-impl From<ScopeArg> for Scope {
-    fn from(scope: ScopeArg) -> Self {
-        match scope {
-            ScopeArg::Ask => Self::Ask,
-            ScopeArg::Write => Self::Write,
-            ScopeArg::Admin => Self::Admin,
-        }
-    }
+    view::print(&table(&rows))
 }

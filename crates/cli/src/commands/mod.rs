@@ -1,4 +1,4 @@
-//! One file a command.
+//! One file per command.
 pub(crate) mod ask;
 pub(crate) mod config;
 pub(crate) mod data;

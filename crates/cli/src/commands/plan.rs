@@ -57,7 +57,7 @@ fn check(file: &Path, json: bool) -> anyhow::Result<()> {
         }
     }
     checked.refused = checked.refusals.len();
-    if json { view::say_json(&checked) } else { view::say(&checked.shown()) }
+    if json { view::print_json(&checked) } else { view::print(&checked.shown()) }
 }
 
 impl Checked {
@@ -102,12 +102,12 @@ fn show(plan: &str, line: Option<usize>, json: bool) -> anyhow::Result<()> {
         hint: "docs/strategies/atomr.md says what a plan is, and what is mended in one".into(),
     })?;
     if json {
-        return view::say_json(&plan);
+        return view::print_json(&plan);
     }
     let mended =
         plan.repairs.iter().map(|repair| format!("mended: {} ({})", repair.kind, repair.at));
     let lines: Vec<String> = std::iter::once(plan.draw()).chain(mended).collect();
-    view::say(&lines.join("\n"))
+    view::print(&lines.join("\n"))
 }
 
 /// The text of the one plan that is meant, and where it stands.

@@ -1,4 +1,4 @@
-//! `halma prompts`: list, export, compare.
+//! `halma prompts`: lists, exports and compares prompts.
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -7,7 +7,7 @@ use halma_core::ConfigError;
 use halma_engine::{list_prompts, shipped_prompts};
 use similar::TextDiff;
 
-use super::setup::loaded;
+use super::setup::load_config;
 use crate::args::{Common, Prompts, PromptsCommand};
 use crate::view::{self, plural, table::table};
 
@@ -20,9 +20,9 @@ pub(crate) fn run(args: &Prompts, common: &Common) -> anyhow::Result<()> {
 }
 
 fn list(as_json: bool, common: &Common) -> anyhow::Result<()> {
-    let prompts = list_prompts(&loaded(common, vec![])?.config)?;
+    let prompts = list_prompts(&load_config(common, vec![])?.config)?;
     if as_json {
-        return view::say_json(&prompts);
+        return view::print_json(&prompts);
     }
     let mut rows =
         vec![["prompt", "task", "role", "variables", "reply", "file"].map(bold).to_vec()];
@@ -33,10 +33,10 @@ fn list(as_json: bool, common: &Common) -> anyhow::Result<()> {
             }),
             None => "text".into(),
         };
-        let file = if info.overridden { info.file } else { "shipped".into() };
+        let file = if info.overridden { info.file } else { "built-in".into() };
         rows.push(vec![info.name, info.task, info.role, info.variables.join(", "), reply, file]);
     }
-    view::say(&table(&rows))
+    view::print(&table(&rows))
 }
 
 fn bold(word: &str) -> String {
@@ -47,32 +47,32 @@ fn shipped() -> impl Iterator<Item = &'static halma_core::PromptFile> {
     std::iter::once(halma_core::PROMPTS).chain(shipped_prompts()).flatten()
 }
 
-/// Writes every shipped prompt; a changed file of the user's is never overwritten unasked.
+/// Writes every built-in prompt. A file that the user changed is overwritten with `--force` only.
 fn export(dir: &Path, force: bool) -> anyhow::Result<()> {
     let mut written = 0;
     for prompt in shipped() {
         let path = dir.join(format!("{}.md", prompt.name));
-        let there = std::fs::read_to_string(&path).ok();
-        if there.as_deref() == Some(prompt.text) {
+        let existing = std::fs::read_to_string(&path).ok();
+        if existing.as_deref() == Some(prompt.text) {
             continue;
         }
-        if there.is_some() && !force {
+        if existing.is_some() && !force {
             return Err(ConfigError {
                 file: path.display().to_string(),
                 key: prompt.name.into(),
-                reason: "the file is there and differs from the shipped prompt".into(),
+                reason: "the file exists and differs from the built-in prompt".into(),
                 hint: "choose another folder, or overwrite with --force".into(),
             }
             .into());
         }
         let parent = path.parent().unwrap_or(dir);
         std::fs::create_dir_all(parent)
-            .with_context(|| format!("cannot make {}", parent.display()))?;
+            .with_context(|| format!("cannot create {}", parent.display()))?;
         std::fs::write(&path, prompt.text)
             .with_context(|| format!("cannot write {}", path.display()))?;
         written += 1;
     }
-    view::say(&format!(
+    view::print(&format!(
         "Wrote {} to {}. Use them with --prompts {} or `prompts_dir` in halma.toml.",
         plural(written, "prompt", "prompts"),
         dir.display(),
@@ -82,7 +82,7 @@ fn export(dir: &Path, force: bool) -> anyhow::Result<()> {
 
 fn diff(common: &Common) -> anyhow::Result<()> {
     let mut same = true;
-    for info in list_prompts(&loaded(common, vec![])?.config)? {
+    for info in list_prompts(&load_config(common, vec![])?.config)? {
         let Some(prompt) = shipped().find(|p| info.overridden && p.name == info.name) else {
             continue;
         };
@@ -92,12 +92,12 @@ fn diff(common: &Common) -> anyhow::Result<()> {
         let shown = diff
             .unified_diff()
             .context_radius(2)
-            .header(&format!("shipped/{}.md", prompt.name), &info.file)
+            .header(&format!("built-in/{}.md", prompt.name), &info.file)
             .to_string();
         same &= shown.is_empty();
         if !shown.is_empty() {
-            view::say(shown.trim_end())?;
+            view::print(shown.trim_end())?;
         }
     }
-    if same { view::say("No prompt differs from the shipped ones.") } else { Ok(()) }
+    if same { view::print("No prompt differs from the built-in prompts.") } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! `halma search`: one layer, searched.
+//! `halma search`: searches one layer of a base, or an external source.
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -7,17 +7,17 @@ use halma_core::{Hit, ScorePart};
 use halma_engine::SearchQuery;
 use serde_json::json;
 
-use super::setup::{loaded, open};
+use super::setup::{load_config, open};
 use crate::args::{Common, Search};
 use crate::view::{self, shorten};
 
 pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
-    let config = loaded(common, vec![])?.config;
+    let config = load_config(common, vec![])?.config;
     let engine = open(config, &args.kb.kb)?;
     let Some(text) = args.query.filter(|_| !args.kept) else {
         let searches = engine.web_searches()?;
         let lines = searches.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
-        return if lines.is_empty() { Ok(()) } else { view::say(&lines.join("\n")) };
+        return if lines.is_empty() { Ok(()) } else { view::print(&lines.join("\n")) };
     };
     let began = Instant::now();
     if let Some(source) = &args.source {
@@ -26,8 +26,8 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     }
     let query = SearchQuery {
         text,
-        layer: args.layer.into(),
-        mode: args.mode.into(),
+        layer: args.layer,
+        mode: args.mode,
         limit: args.top as usize,
         filter: args.filter.into(),
     };
@@ -39,14 +39,14 @@ fn show(hits: &[Hit], began: Instant, json: bool, explain: bool) -> anyhow::Resu
     let elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
     if json {
         let hits: Vec<_> = hits.iter().map(as_json).collect();
-        return view::say_json(&json!({"hits": hits, "elapsed_ms": elapsed_ms}));
+        return view::print_json(&json!({"hits": hits, "elapsed_ms": elapsed_ms}));
     }
     if hits.is_empty() {
-        return view::say("Nothing found.");
+        return view::print("No results.");
     }
     let lines: Vec<String> =
         hits.iter().enumerate().map(|(i, hit)| line(i, hit, explain)).collect();
-    view::say(&lines.join("\n"))
+    view::print(&lines.join("\n"))
 }
 
 fn as_json(hit: &Hit) -> serde_json::Value {

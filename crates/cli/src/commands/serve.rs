@@ -1,4 +1,4 @@
-//! `halma serve`: a base for programs and browsers.
+//! `halma serve`: serves a knowledge base over HTTP and MCP.
 use std::path::Path;
 
 use halma_core::ConfigError;
@@ -8,17 +8,17 @@ use toml::Value;
 
 use super::demo::write_library;
 use super::index::summary;
-use super::setup::{create_or_open, loaded};
+use super::setup::{create_or_open, load_config};
 use crate::args::{Common, Serve};
 use crate::view::{self, progress};
 
-/// Where the demo's base is, unless another place is named; `halma demo` has it there too.
-const DEMO: &str = ".halma/demo/base";
+/// The knowledge base of `halma demo`, used unless `--kb` names another.
+const DEMO_BASE: &str = ".halma/demo/base";
 
 pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
-    let usual = args.kb.kb == Path::new(".halma");
-    let dir = if args.demo && usual { DEMO.into() } else { args.kb.kb.clone() };
-    let mut loaded = loaded(common, flags(&args, common)?)?;
+    let default = args.kb.kb == Path::new(".halma");
+    let dir = if args.demo && default { DEMO_BASE.into() } else { args.kb.kb.clone() };
+    let mut loaded = load_config(common, flags(&args, common)?)?;
     with_prompts(&mut loaded, &dir);
     let engine = create_or_open(loaded.config.clone(), &dir)?;
     if args.demo {
@@ -31,8 +31,8 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prompts that were changed over HTTP are in the base's own folder, unless the configuration
-/// names one.
+/// Uses the prompts that were changed over HTTP, which are in the folder of the base, unless the
+/// configuration names a folder.
 pub(crate) fn with_prompts(loaded: &mut Loaded, dir: &std::path::Path) {
     if loaded.config.prompts_dir.is_none() {
         let own = prompts_dir(None, dir);
@@ -48,7 +48,7 @@ fn flags(args: &Serve, common: &Common) -> Result<Flags, ConfigError> {
     if let Some(port) = args.port {
         let addr = match &args.addr {
             Some(addr) => addr.clone(),
-            None => loaded(common, vec![])?.config.serve.addr,
+            None => load_config(common, vec![])?.config.serve.addr,
         };
         let host = addr.rsplit_once(':').map_or(addr.as_str(), |(host, _)| host);
         let addr = format!("{host}:{port}");
@@ -57,13 +57,13 @@ fn flags(args: &Serve, common: &Common) -> Result<Flags, ConfigError> {
     Ok(flags)
 }
 
-/// Puts the sample library among the originals, so that its documents can be opened, and indexes
-/// what of it is not there yet.
+/// Writes the sample library to the originals, so that its documents can be opened, and indexes
+/// it.
 async fn index_library(engine: &Engine, dir: &std::path::Path) -> anyhow::Result<()> {
     let library = engine.originals().dir().to_owned();
     write_library(&library)?;
     let inputs = [library];
-    let report = engine.index(&inputs, &IndexOptions::default(), progress::of_index()).await?;
+    let report = engine.index(&inputs, &IndexOptions::default(), progress::index()).await?;
     view::note(&summary(&report, dir));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `halma strategies`: the ways of answering, what each needs and what it takes.
+//! `halma strategies`: lists strategies with their papers, requirements and typical cost.
 use console::style;
 use halma_core::{Entry, Need};
 use halma_engine::{StrategyCost, cost, strategies};
@@ -10,14 +10,14 @@ use crate::view;
 pub(crate) fn run(args: &Strategies) -> anyhow::Result<()> {
     if args.json {
         let all: Vec<Value> = strategies().iter().map(as_json).collect();
-        return view::say_json(&all);
+        return view::print_json(&all);
     }
     let wide = strategies().iter().map(|entry| entry.name.len()).max().unwrap_or_default();
-    let shown: Vec<String> = strategies().iter().map(|entry| shown(entry, wide)).collect();
-    view::say(&format!(
-        "{}\n\nCalls and tokens are means a question, measured offline (docs/results.md). A \
-         strategy's settings: docs/strategies/NAME.md.",
-        shown.join("\n")
+    let entries: Vec<String> = strategies().iter().map(|entry| lines(entry, wide)).collect();
+    view::print(&format!(
+        "{}\n\nCalls and tokens are means per question, measured with the offline model \
+         (docs/results.md). docs/strategies/NAME.md describes the settings of a strategy.",
+        entries.join("\n")
     ))
 }
 
@@ -27,21 +27,21 @@ fn as_json(entry: &Entry) -> Value {
         "name": entry.name,
         "summary": entry.summary,
         "paper": entry.paper,
-        "needs": entry.needs.iter().map(in_words).collect::<Vec<_>>(),
+        "needs": entry.needs.iter().map(describe).collect::<Vec<_>>(),
         "calls": cost.map(|cost| cost.calls),
         "tokens": cost.map(|cost| cost.tokens),
     })
 }
 
-fn shown(entry: &Entry, wide: usize) -> String {
-    let taken = match cost(entry.name) {
+fn lines(entry: &Entry, wide: usize) -> String {
+    let cost = match cost(entry.name) {
         Some(StrategyCost { calls, tokens }) => {
             let call = if *calls < 1.05 { "call" } else { "calls" };
             format!("{calls} {call}, {} tokens", view::thousands(u64::from(*tokens)))
         }
-        None => "not measured: offline it cannot answer".to_owned(),
+        None => "not measured: it needs a language model".to_owned(),
     };
-    let needs: Vec<String> = entry.needs.iter().map(in_words).collect();
+    let needs: Vec<String> = entry.needs.iter().map(describe).collect();
     let needs =
         if needs.is_empty() { String::new() } else { format!("; needs {}", needs.join(", ")) };
     let indent = " ".repeat(wide + 2);
@@ -50,13 +50,13 @@ fn shown(entry: &Entry, wide: usize) -> String {
         style(entry.name).bold(),
         entry.summary,
         style(entry.paper).dim(),
-        style(format!("{taken}{needs}")).dim(),
+        style(format!("{cost}{needs}")).dim(),
     )
 }
 
-fn in_words(need: &Need) -> String {
+fn describe(need: &Need) -> String {
     match need {
-        Need::LogProbs(role) => format!("log-probabilities of the model for `{role}`"),
+        Need::LogProbs(role) => format!("log-probabilities from the model of the role `{role}`"),
         Need::Reranker => "a reranker".into(),
         Need::Tagger => "a tagger".into(),
     }

@@ -1,15 +1,17 @@
-//! An answer as a person reads it: the answer, how it was reached, what it rests on, what it cost.
+//! An answer for people: the answer, the searches that led to it, its sources, its cost.
 use std::fmt::Write as _;
 
 use console::style;
 use halma_core::{Answer, Event, ReplyStatus, Trace};
+use halma_engine::AskResult;
 
 use super::{duration, plural, shorten};
 
-/// How wide a quote may be on the screen.
-const QUOTE: usize = 160;
+/// The most characters of a quotation.
+const MAX_QUOTE_CHARS: usize = 160;
 
-pub(crate) fn answer(answer: &Answer, trace: &Trace, strategy: &str, elapsed_ms: f64) -> String {
+pub(crate) fn answer(answer: &Answer, result: &AskResult) -> String {
+    let trace = &result.outcome.trace;
     let mut out = String::new();
     let headline = if answer.abstained {
         style("Not answerable from this knowledge base.".to_owned()).yellow().bold()
@@ -26,11 +28,11 @@ pub(crate) fn answer(answer: &Answer, trace: &Trace, strategy: &str, elapsed_ms:
     }
     hops(trace, &mut out);
     sources(answer, &mut out);
-    let _ = write!(out, "\n{}", style(cost(trace, strategy, elapsed_ms)).dim());
+    let _ = write!(out, "\n{}", style(cost(result)).dim());
     out
 }
 
-/// The chain of sub-questions with what each found.
+/// The chain of sub-questions with the best hit of each.
 fn hops(trace: &Trace, out: &mut String) {
     let mut open = false;
     for event in &trace.0 {
@@ -45,14 +47,14 @@ fn hops(trace: &Trace, out: &mut String) {
                     open = true;
                 }
                 let best = hits.first().map_or_else(
-                    || style("nothing near enough".to_owned()).yellow().to_string(),
+                    || style("no match".to_owned()).yellow().to_string(),
                     |hit| style(&hit.title).dim().to_string(),
                 );
                 let _ = writeln!(out, "  ? {}  {} {best}", shorten(query, 90), style("→").dim());
             }
             Event::SourceQueried { source, query, hits, .. } => {
                 let best = hits.first().map_or_else(
-                    || style("nothing".to_owned()).yellow().to_string(),
+                    || style("no result".to_owned()).yellow().to_string(),
                     |hit| style(shorten(&hit.text, 90)).dim().to_string(),
                 );
                 let arrow = style("→").dim();
@@ -60,8 +62,8 @@ fn hops(trace: &Trace, out: &mut String) {
             }
             Event::SourceFailed { source, query, reason, .. } => {
                 let (query, reason) = (shorten(query, 60), shorten(reason, 120));
-                let said = format!("! {source} failed for {query}: {reason}");
-                let _ = writeln!(out, "  {}", style(said).yellow());
+                let message = format!("! {source} failed for {query}: {reason}");
+                let _ = writeln!(out, "  {}", style(message).yellow());
             }
             Event::SqlExecuted { sql, rows, .. } => {
                 let rows = plural(*rows as u64, "row", "rows");
@@ -75,11 +77,15 @@ fn hops(trace: &Trace, out: &mut String) {
                 let _ = writeln!(out, "  · {}", shorten(note, 120));
             }
             Event::ModelCalled { prompt, status: ReplyStatus::Malformed(why), .. } => {
-                let said = format!("! the reply to {prompt} did not fit: {}", shorten(why, 90));
-                let _ = writeln!(out, "  {}", style(said).yellow());
+                let message = format!("! the reply to {prompt} is malformed: {}", shorten(why, 90));
+                let _ = writeln!(out, "  {}", style(message).yellow());
             }
             Event::BudgetExhausted { limit, .. } => {
-                let _ = writeln!(out, "  {}", style(format!("! out of {limit}")).yellow());
+                let _ = writeln!(
+                    out,
+                    "  {}",
+                    style(format!("! the limit of {limit} is reached")).yellow()
+                );
             }
             Event::ModelCalled { .. } | Event::ModelCallFailed { .. } | Event::Tagged { .. } => {}
         }
@@ -105,12 +111,12 @@ fn sources(answer: &Answer, out: &mut String) {
             i + 1,
             style(place).bold(),
             style(format!("({}–{})", citation.start, citation.end)).dim(),
-            shorten(&without_heading(&citation.quote), QUOTE),
+            shorten(&without_heading(&citation.quote), MAX_QUOTE_CHARS),
         );
     }
 }
 
-/// The section's name stands before the quote already.
+/// The section's name is printed before the quotation already.
 fn without_heading(quote: &str) -> String {
     let body: Vec<&str> = quote.lines().filter(|line| !line.starts_with('#')).collect();
     let body = body.join("\n");
@@ -118,15 +124,16 @@ fn without_heading(quote: &str) -> String {
 }
 
 /// One line: strategy, hops, calls, tokens, money, time.
-pub(crate) fn cost(trace: &Trace, strategy: &str, elapsed_ms: f64) -> String {
+fn cost(result: &AskResult) -> String {
+    let trace = &result.outcome.trace;
     let usage = trace.usage();
     let mut parts = vec![
-        strategy.to_owned(),
+        result.strategy.to_owned(),
         plural(trace.hops() as u64, "hop", "hops"),
         plural(usage.llm_calls, "call", "calls"),
     ];
     if usage.cached_calls > 0 {
-        parts.push(format!("{} from the cache", usage.cached_calls));
+        parts.push(format!("{} cached", usage.cached_calls));
     }
     let tokens = usage.prompt_tokens + usage.completion_tokens;
     if tokens > 0 {
@@ -135,6 +142,6 @@ pub(crate) fn cost(trace: &Trace, strategy: &str, elapsed_ms: f64) -> String {
     if usage.usd > 0.0 {
         parts.push(format!("${:.4}", usage.usd));
     }
-    parts.push(duration(elapsed_ms));
+    parts.push(duration(result.elapsed_ms));
     parts.join(" · ")
 }

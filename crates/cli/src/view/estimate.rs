@@ -1,4 +1,4 @@
-//! An estimate as a person reads it.
+//! An estimate for people.
 use std::fmt::Write as _;
 
 use console::style;

@@ -1,4 +1,4 @@
-//! What the user reads. Results go to standard output, everything else to standard error.
+//! Output for the user. Results go to standard output, everything else to standard error.
 pub(crate) mod answer;
 pub(crate) mod estimate;
 pub(crate) mod progress;
@@ -8,16 +8,16 @@ use std::io::Write as _;
 
 use console::style;
 
-/// Prints a result. An error is a closed pipe and ends the program quietly.
-pub(crate) fn say(text: &str) -> anyhow::Result<()> {
+/// Prints a result. The error is a closed pipe, which ends the program quietly.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}")?;
     Ok(out.flush()?)
 }
 
-/// Prints a result as JSON, one object, indented for people.
-pub(crate) fn say_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    say(&serde_json::to_string_pretty(value)?)
+/// Prints a result as one JSON value, indented.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    print(&serde_json::to_string_pretty(value)?)
 }
 
 #[expect(clippy::print_stderr, reason = "the one place for warnings")]
@@ -25,18 +25,18 @@ pub(crate) fn warn(text: &str) {
     eprintln!("{} {text}", style("warning:").for_stderr().yellow().bold());
 }
 
-#[expect(clippy::print_stderr, reason = "the one place for remarks")]
+#[expect(clippy::print_stderr, reason = "the one place for notes")]
 pub(crate) fn note(text: &str) {
     eprintln!("{text}");
 }
 
-/// At most `most` characters of one line.
-pub(crate) fn shorten(text: &str, most: usize) -> String {
+/// The text on one line, shortened to `limit` characters.
+pub(crate) fn shorten(text: &str, limit: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= most {
+    if line.chars().count() <= limit {
         return line;
     }
-    let cut: String = line.chars().take(most.saturating_sub(1)).collect();
+    let cut: String = line.chars().take(limit.saturating_sub(1)).collect();
     format!("{}…", cut.trim_end())
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(n), if n == 1 { one } else { many })
 }
 
-/// Milliseconds as a person says them.
+/// A duration in milliseconds, for people.
 pub(crate) fn duration(ms: f64) -> String {
     match ms {
         ms if ms < 1000.0 => format!("{ms:.0} ms"),

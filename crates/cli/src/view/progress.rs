@@ -1,4 +1,4 @@
-//! Progress on standard error: rate and time left, only on a terminal and only after a second.
+//! Progress on standard error, on a terminal only: rate and time left, after the first second.
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -22,8 +22,8 @@ pub(crate) fn bar(label: &str, total: u64) -> ProgressBar {
     bar
 }
 
-/// A line on standard error that tells what a question is at, hop by hop; only on a terminal.
-pub(crate) fn of_question() -> (ProgressBar, Watcher) {
+/// A line on standard error with the current step of a question; on a terminal only.
+pub(crate) fn question() -> (ProgressBar, Watcher) {
     let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {prefix} {wide_msg}") {
         line.set_style(style);
@@ -33,30 +33,32 @@ pub(crate) fn of_question() -> (ProgressBar, Watcher) {
     let watcher: Watcher = Arc::new(move |event: &Event| match event {
         Event::SpanStarted { name, .. } => shown.set_prefix(name.clone()),
         Event::Searched { query, hits, .. } => {
-            let best = hits.first().map_or("nothing near", |hit| hit.title.as_str());
+            let best = hits.first().map_or("no match", |hit| hit.title.as_str());
             shown.set_message(format!("{} → {best}", shorten(query, 80)));
         }
         Event::SourceQueried { source, query, .. } => {
-            shown.set_message(format!("looked up in {source}: {}", shorten(query, 80)));
+            shown.set_message(format!("searched {source}: {}", shorten(query, 80)));
         }
         Event::SourceFailed { source, reason, .. } => {
             shown.set_message(format!("{source} failed: {}", shorten(reason, 80)));
         }
         Event::SqlExecuted { sql, .. } => shown.set_message(shorten(sql, 80)),
         Event::Reranked { query, .. } => {
-            shown.set_message(format!("reranked for {}", shorten(query, 80)));
+            shown.set_message(format!("reranked passages for {}", shorten(query, 80)));
         }
         Event::Tagged { text, .. } => shown.set_message(format!("tagged {}", shorten(text, 80))),
-        Event::ModelCalled { prompt, .. } => shown.set_message(format!("{prompt} replied")),
+        Event::ModelCalled { prompt, .. } => shown.set_message(format!("received {prompt}")),
         Event::ModelCallFailed { reason, .. } => shown.set_message(shorten(reason, 80)),
         Event::Note { note, .. } => shown.set_message(note.clone()),
-        Event::BudgetExhausted { limit, .. } => shown.set_message(format!("out of {limit}")),
+        Event::BudgetExhausted { limit, .. } => {
+            shown.set_message(format!("the limit of {limit} is reached"));
+        }
     });
     (line, watcher)
 }
 
-/// Shows the stages of an index run, one bar at a time.
-pub(crate) fn of_index() -> Progress {
+/// The stages of an index run, one bar at a time.
+pub(crate) fn index() -> Progress {
     let shown: Mutex<Option<(Phase, ProgressBar)>> = Mutex::new(None);
     Arc::new(move |step: Step| {
         let Ok(mut shown) = shown.lock() else { return };

@@ -1,6 +1,6 @@
 //! Rows in aligned columns.
 
-/// Pads every column to its widest cell; the first row is the head.
+/// Pads every column to its widest cell; the first row is the header.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

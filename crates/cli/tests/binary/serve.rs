@@ -1,4 +1,4 @@
-//! The server as a program: started, spoken to, told to stop; and the agent's one.
+//! `halma serve` as a process: started, called, stopped; and `halma mcp`.
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -32,7 +32,7 @@ fn terminated(mut child: Child) -> i32 {
 
 #[cfg(unix)]
 #[test]
-fn a_server_says_where_it_is_and_ends_when_it_is_told() {
+fn a_server_prints_its_address_and_stops_on_a_signal() {
     let program = Program::new();
     write_library(&program);
     program.run(&["index", "library"]);
@@ -40,7 +40,7 @@ fn a_server_says_where_it_is_and_ends_when_it_is_told() {
     let address = address(&mut child);
     assert!(get(&address, "/api/v1/health", "").contains("\"ok\""));
     assert!(get(&address, "/api/v1/documents", "").contains("orrin.md"));
-    // A key that is made beside it closes it, and opens it.
+    // A key that is created while the server runs locks it, and unlocks it.
     let made = program.run(&["keys", "create", "--name", "a", "--scope", "ask", "--json"]).json();
     assert!(get(&address, "/api/v1/me", "").starts_with("HTTP/1.1 401"));
     let key = format!("authorization: Bearer {}\r\n", made["key"].as_str().unwrap());
@@ -49,6 +49,32 @@ fn a_server_says_where_it_is_and_ends_when_it_is_told() {
     assert!(listed.out.contains(made["id"].as_str().unwrap()), "{}", listed.out);
     assert_eq!(program.run(&["keys", "revoke", made["id"].as_str().unwrap()]).code, 0);
     assert!(get(&address, "/api/v1/me", &key).starts_with("HTTP/1.1 401"));
+    assert_eq!(terminated(child), 0);
+}
+
+/// The questions that a running server lists under Runs, newest first.
+fn runs(address: &str) -> Vec<String> {
+    let response = get(address, "/api/v1/traces", "");
+    let body = response.split_once("\r\n\r\n").unwrap().1;
+    let listed: Value = serde_json::from_str(body).unwrap_or_else(|e| panic!("{e}: {response}"));
+    let items = listed["items"].as_array().unwrap();
+    items.iter().map(|item| item["question"].as_str().unwrap().to_owned()).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn questions_of_the_command_line_are_listed_by_a_server_that_starts_or_runs() {
+    let program = Program::new();
+    write_library(&program);
+    program.run(&["index", "library"]);
+    let answer = program.run(&["ask", "Who designed Orrin Light?", "--json"]).json();
+    let mut child = program.start(&["serve", "--port", "0"]);
+    let address = address(&mut child);
+    assert_eq!(runs(&address), ["Who designed Orrin Light?"]);
+    let trace = get(&address, &format!("/api/v1/traces/{}", answer["id"].as_str().unwrap()), "");
+    assert!(trace.contains("\"strategy\":\"kar3\"") && trace.contains("searched"), "{trace}");
+    assert_eq!(program.run(&["ask", "When was Orrin Light lit?"]).code, 0);
+    assert_eq!(runs(&address), ["When was Orrin Light lit?", "Who designed Orrin Light?"]);
     assert_eq!(terminated(child), 0);
 }
 
@@ -67,7 +93,7 @@ fn the_demo_is_served_with_its_originals() {
 #[test]
 fn wrong_use_is_told_before_anything_is_served() {
     let program = Program::new();
-    program.run(&["serve", "--addr", "0.0.0.0:0"]).fails(2, &["no keys", "halma keys create"]);
+    program.run(&["serve", "--addr", "0.0.0.0:0"]).fails(2, &["no API keys", "halma keys create"]);
     program.run(&["serve", "--addr", "nowhere"]).fails(1, &["nowhere", "--addr"]);
     program.run(&["keys", "revoke", "x"]).fails(1, &["no key `x`"]);
     program.run(&["mcp", "--kb", "nothing"]).fails(2, &["halma index"]);

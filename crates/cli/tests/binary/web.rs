@@ -48,7 +48,7 @@ fn the_web_is_searched_once_a_day_and_forgotten_with_a_document() {
         assert_eq!(program.run(&["kb", "delete", "light.md"]).code, 0);
         let none = program.run(&["search", "--kept"]);
         assert_eq!((none.code, none.out.as_str()), (0, ""));
-        assert_eq!(program.run(&["doctor", "--json"]).json()[4]["what"], "source web");
+        assert_eq!(program.run(&["doctor", "--json"]).json()[4]["component"], "source web");
     }
 }
 

@@ -29,13 +29,13 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
     };
 
     // What comes, in its order. The client loses word of steps that come in one piece with the answer.
-    const came = [];
+    const messages = [];
     before(async () => {
       const way = transport();
       await client.connect(way);
       const handed = way.onmessage;
       way.onmessage = (message, extra) => {
-        came.push(message);
+        messages.push(message);
         handed(message, extra);
       };
     });
@@ -57,19 +57,19 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
       await client.ping();
     });
 
-    test("an answer comes after word of each hop, and can be explained", async () => {
-      const heard = [];
-      came.length = 0;
-      const { text, data } = await good("ask", { question: QUESTION, strategy: "kar3" }, { onprogress: (step) => heard.push(step.message) });
+    test("every step is reported before the answer, and the answer can be explained", async () => {
+      const notified = [];
+      messages.length = 0;
+      const { text, data } = await good("ask", { question: QUESTION, strategy: "kar3" }, { onprogress: (step) => notified.push(step.message) });
       assert.match(text, /^1885 \[1\]/);
       assert.match(text, /\nSources:\n\[1\] /);
       assert.equal(data.answer.text, "1885");
       assert.equal(data.strategy, "kar3");
-      assert.ok(came.at(-1).result, "the answer comes last");
-      const told = came.slice(0, -1).map((message) => message.params);
-      const steps = told.map((step) => step.message);
-      assert.deepEqual(told.map((step) => step.progress), told.map((_, index) => index + 1));
-      assert.deepEqual(heard, how === "over HTTP" ? steps : steps.slice(0, heard.length));
+      assert.ok(messages.at(-1).result, "the answer comes last");
+      const progress = messages.slice(0, -1).map((message) => message.params);
+      const steps = progress.map((step) => step.message);
+      assert.deepEqual(progress.map((step) => step.progress), progress.map((_, index) => index + 1));
+      assert.deepEqual(notified, how === "over HTTP" ? steps : steps.slice(0, notified.length));
       for (let hop = 1; hop <= data.hops; hop += 1) assert.ok(steps.includes(`hop ${hop}`), `hop ${hop} of ${data.hops}`);
       const explained = await kept(data.id);
       assert.deepEqual(explained.data.steps, steps);
@@ -87,7 +87,7 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
       return good("explain_answer", { id });
     }
 
-    test("a question may refer to what was said before", async () => {
+    test("a question may refer to the conversation", async () => {
       const history = [
         { role: "user", text: "Which company makes Cyltezo?" },
         { role: "assistant", text: "Boehringer Ingelheim" },
@@ -97,7 +97,7 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
       assert.match(data.question, /Boehringer Ingelheim/);
     });
 
-    test("what is cited can be read where it stands", async () => {
+    test("cited passages can be read at their position", async () => {
       const { data } = await good("ask", { question: "Who founded Biocon?", strategy: "naive" });
       const [{ document, start, end, quote }] = data.answer.citations;
       const read = await good("read_document", { document, start, end });
@@ -136,14 +136,14 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
       assert.deepEqual(data.items.map((item) => item.name), ["products/cyltezo.md"]);
     });
 
-    test("calls side by side each get their own answer and their own steps", async () => {
+    test("concurrent calls get their own answers and steps", async () => {
       const questions = { "Who founded Biocon?": /Kiran/, "In which city is Biocon based?": /Bengaluru/, [QUESTION]: /1885/ };
-      came.length = 0;
+      messages.length = 0;
       await Promise.all(Object.entries(questions).map(async ([question, answer]) => {
         const { data } = await good("ask", { question, strategy: "kar3" }, { onprogress: () => {} });
         assert.match(data.answer.text, answer);
       }));
-      const steps = came.filter((message) => message.method === "notifications/progress").map((message) => message.params);
+      const steps = messages.filter((message) => message.method === "notifications/progress").map((message) => message.params);
       const tokens = new Set(steps.map((step) => step.progressToken));
       const about = [...tokens].map((token) => {
         const own = steps.filter((step) => step.progressToken === token);
@@ -153,8 +153,8 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
       assert.deepEqual(about.sort(), Object.keys(questions).sort());
     });
 
-    test("what is no tool, or does not fit one, is an error of the protocol", async () => {
-      for (const [name, args, said] of [
+    test("unknown tools and invalid arguments are protocol errors", async () => {
+      for (const [name, args, expected] of [
         ["nothing", {}, /`nothing`/],
         ["ask", {}, /`question`/],
         ["ask", { question: "Who?", colour: "red" }, /`colour`/],
@@ -168,14 +168,14 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
         await assert.rejects(call(name, args), (error) => {
           assert.ok(error instanceof McpError);
           assert.equal(error.code, ErrorCode.InvalidParams);
-          assert.match(error.message, said);
+          assert.match(error.message, expected);
           return true;
         }, `${name} ${JSON.stringify(args)}`);
       }
     });
 
-    test("what a tool cannot do is told to the agent as its result", async () => {
-      for (const [name, args, said] of [
+    test("errors of a tool are its result", async () => {
+      for (const [name, args, expected] of [
         ["ask", { question: " " }, /empty/],
         ["ask", { question: "Who?", strategy: "none" }, /none/],
         ["read_document", { document: "../keys.json" }, /no such document/],
@@ -183,7 +183,7 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
       ]) {
         const result = await call(name, args);
         assert.equal(result.isError, true, name);
-        assert.match(result.content[0].text, said);
+        assert.match(result.content[0].text, expected);
       }
     });
   });

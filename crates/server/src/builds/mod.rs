@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use chrono::Utc;
-use halma_engine::{Step, Traces};
+use halma_engine::{Step, TraceStore};
 use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
@@ -61,7 +61,7 @@ impl Builds {
         uploads: Option<Vec<String>>,
         key: Option<String>,
     ) -> Result<Build, Problem> {
-        let id = Traces::next_id().map_err(|e| Problem::internal(&e))?;
+        let id = TraceStore::next_id().map_err(|e| Problem::internal(&e))?;
         let build = Build::queued(id, uploads, key);
         self.put(build.clone())?;
         self.remove_oldest();

@@ -3,7 +3,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chrono::Utc;
-use halma_core::Meter;
 use halma_engine::{EngineError, IndexOptions, IndexReport, Progress};
 use serde_json::Value;
 
@@ -63,10 +62,9 @@ async fn run(workspace: &Workspace, mut build: Build, allowance: &Allowance) {
     };
     let folder = engine.originals().dir().to_owned();
     let key = build.key.as_deref();
-    let meter = key.and_then(|key| allowance.meter_of_id(key, &workspace.usage));
-    let meter = meter.unwrap_or_else(|| Arc::new(Meter::unlimited()));
+    let parent = key.and_then(|key| allowance.meter_of_id(key, &workspace.usage));
     let done = engine
-        .index_within(&inputs(workspace), &options(build.uploads.as_deref()), progress, meter)
+        .index_within(&inputs(workspace), &options(build.uploads.as_deref()), progress, parent)
         .await;
     if let Ok(report) = &done {
         let usage_key = UsageKey::today(build.key.as_deref().unwrap_or_default(), "index");

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use axum::http::request::Parts;
 use halma_core::{Event, Layer, Watcher};
-use halma_engine::{KeptTrace, SearchQuery};
+use halma_engine::{SearchQuery, StoredTrace};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
@@ -155,7 +155,7 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ErrorData> {
 
 async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutput, Problem> {
     let engine = caller.workspace.engine();
-    engine.accept(&arguments.query)?;
+    engine.check_question(&arguments.query)?;
     let query = SearchQuery {
         text: arguments.query,
         layer: arguments.layer.unwrap_or(Layer::Chunk),
@@ -216,7 +216,7 @@ async fn explain_answer(
     run_blocking(move || {
         let trace = caller.workspace.engine().traces().get(&arguments.id);
         let missing = || Problem::not_found("such answer; its trace may have been deleted");
-        let KeptTrace { head, body } = trace.ok_or_else(missing)?;
+        let StoredTrace { head, body } = trace.ok_or_else(missing)?;
         let steps: Vec<String> = body.trace.0.iter().filter_map(Event::describe).collect();
         let text = format!("{}\n\n{}", head.question, steps.join("\n"));
         let data = json!({"question": head.question, "strategy": head.strategy, "steps": steps,

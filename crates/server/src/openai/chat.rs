@@ -63,7 +63,7 @@ fn extension(response: &AskResponse) -> Value {
 fn stream(asking: Asking, request: &ChatRequest, request_id: RequestId) -> Response {
     let (sender, receiver) = sse::channel();
     let chunk = Chunks {
-        id: format!("chatcmpl-{}", asking.id),
+        id: format!("chatcmpl-{}", asking.id()),
         created: Utc::now().timestamp(),
         model: request.model.clone(),
     };

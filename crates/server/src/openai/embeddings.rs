@@ -85,7 +85,7 @@ pub(crate) async fn embeddings(
     Ok(Json(EmbeddingResponse {
         object: "list",
         data: vectors.iter().enumerate().map(item).collect(),
-        model: engine.embedder().unwrap_or_default().to_owned(),
+        model: engine.embedder().map_or("", |embedder| embedder.model()).to_owned(),
         usage: json!({"prompt_tokens": tokens, "total_tokens": tokens}),
     }))
 }

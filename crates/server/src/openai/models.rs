@@ -58,6 +58,6 @@ fn usable(engine: &Engine) -> Vec<Model> {
     names.sort_by_key(|name| *name != default);
     let model = |id: String| Model { id, object: "model", created: 0, owned_by: "halma" };
     let mut data: Vec<Model> = names.iter().map(|name| model(format!("{PREFIX}{name}"))).collect();
-    data.extend(engine.embedder().map(|name| model(name.to_owned())));
+    data.extend(engine.embedder().map(|embedder| model(embedder.model().to_owned())));
     data
 }

@@ -56,7 +56,7 @@ fn stream(
         })
     };
     let asking = Asking::begin(app, caller, request, Some(watcher))?;
-    let started = serde_json::json!({"id": asking.id, "strategy": asking.strategy()});
+    let started = serde_json::json!({"id": asking.id(), "strategy": asking.strategy()});
     sender.send("started", &started);
     let task = tokio::spawn(async move {
         match asking.run().await {

@@ -17,7 +17,7 @@ pub(crate) struct SearchRequest {
     /// `chunk` by default.
     #[serde(default)]
     layer: Option<Layer>,
-    /// The default is `hybrid`.
+    /// The default is `graph`.
     #[serde(default)]
     mode: Option<Mode>,
     /// Maximum number of hits: 50 by default, at most 500.
@@ -40,7 +40,7 @@ pub(crate) async fn search(
     Body(request): Body<SearchRequest>,
 ) -> Result<Json<SearchResponse>, Problem> {
     let engine = caller.workspace.engine();
-    engine.accept(&request.text)?;
+    engine.check_question(&request.text)?;
     let query = SearchQuery {
         text: request.text,
         layer: request.layer.unwrap_or(Layer::Chunk),

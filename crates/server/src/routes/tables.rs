@@ -77,7 +77,7 @@ pub(crate) async fn sql(
 ) -> Result<Json<SqlResult>, Problem> {
     run_blocking(move || {
         let engine = caller.workspace.engine();
-        engine.accept(&request.sql)?;
+        engine.check_question(&request.sql)?;
         Ok(Json(engine.base().sql(&request.sql, SqlLimits::default())?))
     })
     .await

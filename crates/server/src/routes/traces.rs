@@ -2,7 +2,7 @@
 use axum::Json;
 use axum::http::StatusCode;
 use halma_core::{Answer, Trace, UsageTotal};
-use halma_engine::{KeptTrace, TraceBody, TraceHead};
+use halma_engine::{StoredTrace, TraceBody, TraceHead};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -67,9 +67,9 @@ pub(crate) struct TraceDetail {
     trace: Trace,
 }
 
-impl From<KeptTrace> for TraceDetail {
-    fn from(kept: KeptTrace) -> Self {
-        let KeptTrace { head, body: TraceBody { answer, trace } } = kept;
+impl From<StoredTrace> for TraceDetail {
+    fn from(kept: StoredTrace) -> Self {
+        let StoredTrace { head, body: TraceBody { answer, trace } } = kept;
         Self {
             id: head.id,
             question: head.question,

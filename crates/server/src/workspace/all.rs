@@ -62,7 +62,7 @@ impl Workspaces {
         let cell = Arc::clone(self.others().entry(name.to_owned()).or_default());
         let open = || async {
             let (engine, name) = (self.root.engine(), name.to_owned());
-            let open = move || Workspace::open(&name, &dir, engine.beside(&dir)?);
+            let open = move || Workspace::open(&name, &dir, engine.open_sibling(&dir)?);
             let workspace = Arc::new(run_blocking(open).await?);
             start_worker(&workspace, &self.allowance);
             Ok::<_, Problem>(workspace)
@@ -131,7 +131,7 @@ impl Workspaces {
     /// Makes all open workspaces reload their prompts.
     pub(crate) fn reload_prompts(&self, config: &Config) -> Result<(), Problem> {
         for workspace in self.open() {
-            workspace.set_engine(workspace.engine().with_prompts_of(config)?);
+            workspace.set_engine(workspace.engine().with_prompts(config)?);
         }
         Ok(())
     }

@@ -28,7 +28,7 @@ impl Workspace {
         if incomplete.exists() {
             std::fs::remove_dir_all(&incomplete).map_err(failed)?;
         }
-        engine.originals().make().map_err(failed)?;
+        engine.originals().create().map_err(failed)?;
         Ok(Self {
             name: name.to_owned(),
             dir: dir.to_owned(),

@@ -119,7 +119,8 @@ async fn no_route_accepts_an_invalid_key_or_one_without_the_scope() {
     let (_, expired) = file.create(expired).unwrap();
     let narrow: Vec<(Scope, String)> =
         Scope::ALL.iter().map(|scope| (*scope, world.key(&[*scope], "default"))).collect();
-    let wrong_secret = format!("{}0", &all[..all.len() - 1]);
+    let last = if all.ends_with('0') { '1' } else { '0' };
+    let wrong_secret = format!("{}{last}", &all[..all.len() - 1]);
     for (method, path, scope) in ROUTES.iter().chain([&MCP]) {
         let route = (*method, *path);
         for invalid in

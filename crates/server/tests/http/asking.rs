@@ -112,7 +112,7 @@ async fn the_model_call_ends_when_the_client_disconnects() {
         let listed = world.get_json("/api/v1/traces").await;
         let items = listed["items"].as_array().unwrap().clone();
         if items.len() == 2 {
-            assert!(items[0]["error"].as_str().unwrap().contains("left"), "{listed}");
+            assert!(items[0]["error"].as_str().unwrap().contains("disconnected"), "{listed}");
             world.stop().await;
             return;
         }

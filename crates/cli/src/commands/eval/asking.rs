@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use halma_core::{Meter, Mode};
-use halma_engine::{Engine, EngineError};
+use halma_engine::{ContextOptions, Engine, EngineError};
 use halma_eval::{
     Bench, DataSet, Format, Judge, Pool, Progress, Report, Runner, SystemUnderTest, Tick,
     forecast_table, load, recognise, sample, would_exceed,
@@ -13,7 +13,7 @@ use indicatif::ProgressBar;
 use super::base::EvaluationBase;
 use super::{assessing, retrieval, systems};
 use crate::args::{Common, EvalHow, EvalRun, ProtocolArg};
-use crate::commands::setup::{budget_flags, loaded, set_flags};
+use crate::commands::setup::{budget_flags, load_config, set_flags};
 use crate::view::{self, progress};
 
 /// At most this many refused records are named; `halma data check` names more.
@@ -42,7 +42,7 @@ impl Session {
         say_refused(&data, file);
         let mut flags = set_flags(&how.set.set)?;
         flags.extend(budget_flags(&how.budget, "eval"));
-        let config = loaded(common, flags)?.config;
+        let config = load_config(common, flags)?.config;
         let schemes = assessing::schemes(&how.assess, &config)?;
         let budget = Arc::new(Meter::new(config.budget.eval));
         let out = how.out.clone().unwrap_or_else(|| out(&data.name));
@@ -93,9 +93,9 @@ pub(crate) async fn run(args: EvalRun, common: &Common) -> anyhow::Result<()> {
     }
     let (report, page) = session.report(&systems).await?;
     if args.how.json {
-        return view::say_json(&report);
+        return view::print_json(&report);
     }
-    view::say(&format!(
+    view::print(&format!(
         "{}\n\nViewer with charts and every question: {}\nAnswers, traces, JSON and Markdown: {}",
         report.table(),
         page.display(),
@@ -124,11 +124,11 @@ async fn estimate(
     assessing::warn_not_estimated(bench);
     let forecasts = runner.forecast(data, systems, bench, probe).await?;
     if args.how.json {
-        return view::say_json(&forecasts);
+        return view::print_json(&forecasts);
     }
-    view::say(&forecast_table(&forecasts))?;
+    view::print(&forecast_table(&forecasts))?;
     if let Some(limit) = would_exceed(&forecasts, &runner.budget.budget()) {
-        view::warn(&format!("the evaluation would probably run out of {limit} before its end"));
+        view::warn(&format!("the evaluation would likely run out of {limit} before its end"));
     }
     Ok(())
 }
@@ -139,7 +139,9 @@ fn bench(engine: &Arc<Engine>, searched: &Pool) -> Result<Bench, EngineError> {
     Ok(Bench {
         open: Arc::new(move |item, budget| {
             let own = || item.contexts.iter().map(halma_eval::Passage::document).collect();
-            opener.cx_within(budget, alone.then(own))
+            let documents = alone.then(own);
+            let parent = Some(Arc::clone(budget));
+            opener.context(ContextOptions { parent, documents, ..ContextOptions::default() })
         }),
         retrieve: retrieval::searches(engine, Mode::Hybrid),
         fingerprint: engine.base_fingerprint()?,
@@ -149,7 +151,7 @@ fn bench(engine: &Arc<Engine>, searched: &Pool) -> Result<Bench, EngineError> {
 }
 
 fn judge(engine: &Engine, protocol: ProtocolArg) -> Judge {
-    if engine.model("judge") == halma_engine::OFFLINE {
+    if engine.model_for_role("judge") == halma_engine::OFFLINE {
         view::warn(
             "the judge is the offline model, which compares words only; name a model for the role \
              `judge` under [roles]",

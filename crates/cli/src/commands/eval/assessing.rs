@@ -37,7 +37,8 @@ pub(super) fn assessors(engine: &Engine, schemes: &[Scheme]) -> Vec<Assessor> {
         view::warn("there is no embedder: the answer relevancy of `ragas` is left out");
     }
     let fingerprint = engine.judge_fingerprint();
-    let by = |scheme: &Scheme| Assessor::by_model(*scheme, &fingerprint, engine.embedding());
+    let by =
+        |scheme: &Scheme| Assessor::by_model(*scheme, &fingerprint, engine.embedder().cloned());
     schemes.iter().map(by).collect()
 }
 

@@ -114,7 +114,7 @@ async fn fill(
         _ => file.to_owned(),
     };
     let options = IndexOptions { format, ..IndexOptions::default() };
-    let report = engine.index(&[input], &options, progress::of_index()).await?;
+    let report = engine.index(&[input], &options, progress::index()).await?;
     let atomizing = record_indexing(kb, report.chunks, report.usage)?;
     if let Some(limit) = report.spent {
         anyhow::bail!("indexing stopped, out of {limit}: raise [budget.index] and run it again");

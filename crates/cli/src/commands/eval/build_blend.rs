@@ -3,16 +3,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use halma_core::{Hit, Layer, Meter};
-use halma_engine::{Engine, ListQuery, Listed, OFFLINE};
+use halma_core::{Cx, Hit, Layer, Meter};
+use halma_engine::{ContextOptions, Engine, ListQuery, Listed, OFFLINE};
 use halma_eval::blend::{Built, Wishes, Wording, build};
 
 use crate::args::{Common, EvalBuildBlend, WordingArg};
-use crate::commands::setup::{budget_flags, loaded, open};
+use crate::commands::setup::{budget_flags, load_config, open};
 use crate::view;
 
 pub(super) async fn run(args: EvalBuildBlend, common: &Common) -> anyhow::Result<()> {
-    let config = loaded(common, budget_flags(&args.budget, "eval"))?.config;
+    let config = load_config(common, budget_flags(&args.budget, "eval"))?.config;
     let whole = Arc::new(Meter::new(config.budget.eval));
     let engine = open(config, &args.kb.kb)?;
     let wishes = Wishes {
@@ -23,10 +23,10 @@ pub(super) async fn run(args: EvalBuildBlend, common: &Common) -> anyhow::Result
         web: args.web.clone(),
     };
     let passages = passages(&engine)?;
-    let built = build(&|| engine.cx_within(&whole, None), &passages, &wishes).await?;
+    let built = build(&|| within(&engine, &whole), &passages, &wishes).await?;
     write(&args.out, &built)?;
     if args.json {
-        return view::say_json(&built);
+        return view::print_json(&built);
     }
     say(&built, &args.out)
 }
@@ -35,7 +35,7 @@ pub(super) async fn run(args: EvalBuildBlend, common: &Common) -> anyhow::Result
 fn wording(engine: &Engine, requested: Option<WordingArg>) -> Wording {
     let by_rules = match requested {
         Some(requested) => matches!(requested, WordingArg::Rules),
-        None => engine.model("proposer") == OFFLINE,
+        None => engine.model_for_role("proposer") == OFFLINE,
     };
     if by_rules { Wording::Rules } else { Wording::Model }
 }
@@ -80,7 +80,7 @@ fn say(built: &Built, file: &Path) -> anyhow::Result<()> {
     let made: Vec<String> =
         built.made.iter().map(|(kind, made)| format!("{made} {}", kind.name())).collect();
     let tried = view::plural(built.bridges, "name", "names");
-    view::say(&format!(
+    view::print(&format!(
         "{} ({}) in {}\nTried {tried} as bridges; dropped: {}",
         view::plural(built.questions.len() as u64, "question", "questions"),
         made.join(", "),

@@ -26,10 +26,10 @@ pub(super) fn run(args: &EvalCompare) -> anyhow::Result<()> {
         sides.into_iter().map(|(a, b)| compare(a, b, resampling)).collect();
     let compared = compared?;
     if args.json {
-        return view::say_json(&compared);
+        return view::print_json(&compared);
     }
     let tables: Vec<String> = compared.iter().map(Comparison::table).collect();
-    view::say(&tables.join("\n\n"))
+    view::print(&tables.join("\n\n"))
 }
 
 /// `REPORT#LABEL`; a folder may have such a name itself.

@@ -15,18 +15,18 @@ use crate::view;
 pub(super) async fn run(mut args: EvalPreset, common: &Common) -> anyhow::Result<()> {
     if args.name == "list" {
         return if args.how.json {
-            view::say_json(&presets())
+            view::print_json(&presets())
         } else {
-            view::say(preset_list().trim_end())
+            view::print(preset_list().trim_end())
         };
     }
     let preset = preset(&args.name)?;
     if args.files.is_empty() {
         let rows = preset.listed(&strategies());
         if args.how.json {
-            return view::say_json(&rows);
+            return view::print_json(&rows);
         }
-        return view::say(preset.listing(&strategies()).trim_end());
+        return view::print(preset.listing(&strategies()).trim_end());
     }
     args.how.judge = args.how.judge.or(preset.judge.map(ProtocolArg::from));
     // All of them first, so that a wrong one is reported at once and not after hours.
@@ -42,11 +42,11 @@ pub(super) async fn run(mut args: EvalPreset, common: &Common) -> anyhow::Result
         let (report, page) = session.report(&systems).await?;
         let compared = side_by_side(preset, format, &report);
         if !args.how.json {
-            view::say(&format!("{}\n\nViewer: {}\n", compared.text(), page.display()))?;
+            view::print(&format!("{}\n\nViewer: {}\n", compared.text(), page.display()))?;
         }
         all.push(compared);
     }
-    if args.how.json { view::say_json(&all) } else { Ok(()) }
+    if args.how.json { view::print_json(&all) } else { Ok(()) }
 }
 
 fn strategies() -> Vec<&'static str> {

@@ -7,7 +7,6 @@ use halma_engine::{Engine, SearchQuery};
 use halma_eval::{DataSet, Retrieve, recall};
 use serde_json::json;
 
-use crate::args::ModeArg;
 use crate::view;
 
 /// The deepest k of Recall@k.
@@ -17,16 +16,16 @@ const RETRIEVED: usize = 10;
 pub(super) async fn run(
     engine: &Arc<Engine>,
     data: &DataSet,
-    (modes, json): (&[ModeArg], bool),
+    (modes, json): (&[Mode], bool),
 ) -> anyhow::Result<()> {
     let mut found = vec![];
-    for mode in modes.iter().map(|mode| Mode::from(*mode)) {
+    for mode in modes.iter().copied() {
         found.push((mode, recall(data, &searches(engine, mode)).await));
     }
     if json {
         let found: Vec<_> =
             found.iter().map(|(mode, recall)| json!({ "mode": mode, "recall": recall })).collect();
-        return view::say_json(&found);
+        return view::print_json(&found);
     }
     let percent = |share: Option<f64>| share.map_or("-".into(), |s| format!("{:.1}", s * 100.0));
     let mut lines = vec![format!(
@@ -34,7 +33,7 @@ pub(super) async fn run(
         "mode", "n", "R@5", "all@5", "R@10", "all@10", "p50 ms"
     )];
     for (mode, recall) in &found {
-        let mode = format!("{mode:?}").to_lowercase();
+        let mode = mode.name();
         let [r5, all5, r10, all10] =
             [recall.r5, recall.all5, recall.r10, recall.all10].map(percent);
         let ms = recall.p50_ms.unwrap_or_default();
@@ -47,7 +46,7 @@ pub(super) async fn run(
                 .push(format!("{mode}: {} searches failed and are not in any mean", recall.failed));
         }
     }
-    view::say(&lines.join("\n"))
+    view::print(&lines.join("\n"))
 }
 
 /// Searches chunks with a question as it is.

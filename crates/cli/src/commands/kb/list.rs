@@ -1,28 +1,28 @@
-//! `halma kb list`: the nodes of a layer, or of some documents.
+//! `halma kb list`: lists the nodes of a layer.
 use std::fmt::Write as _;
 
 use console::style;
 use halma_core::NodeId;
 use halma_engine::{ListQuery, Listed};
 
-use super::opened;
 use crate::args::{Common, KbList};
+use crate::commands::setup::open_base;
 use crate::view::{self, plural, shorten, table::table};
 
 pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
-    let engine = opened(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb.kb, common)?;
     let query = ListQuery {
-        layer: args.layer.into(),
+        layer: args.layer,
         document: args.document.clone(),
         after: args.after.clone().map(NodeId),
         limit: args.top as usize,
     };
     let listed = engine.base().inspector().list(&query)?;
     if args.json {
-        return view::say_json(&listed);
+        return view::print_json(&listed);
     }
     if listed.is_empty() {
-        return view::say("Nothing of that kind is in the base.");
+        return view::print("The base has no such nodes.");
     }
     let mut rows = vec![];
     for line in &listed {
@@ -33,16 +33,16 @@ pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
             shorten(&line.text, 70),
         ]);
     }
-    view::say(&table(&rows))?;
+    view::print(&table(&rows))?;
     if listed.len() == args.top as usize
         && let Some(last) = listed.last()
     {
-        view::note(&format!("More with --after {} or a larger --top.", last.id));
+        view::note(&format!("For more, add --after {} or raise --top.", last.id));
     }
     Ok(())
 }
 
-/// Where it stands, or what a document is made of and what of it is still to do.
+/// The place of a node; for a document, its format, size and unfinished units.
 fn about(line: &Listed) -> String {
     let Some(about) = &line.about else {
         let page = line.page.map(|page| format!(", page {page}")).unwrap_or_default();

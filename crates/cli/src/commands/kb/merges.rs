@@ -1,28 +1,28 @@
-//! `halma kb merges`: which entities were taken for one, why, and how to undo it.
+//! `halma kb merges`: lists merged entities with the evidence, and undoes a merge.
 use std::fmt::Write as _;
 
 use console::style;
 use halma_engine::{Merge, MergeSide};
 
-use super::opened;
 use crate::args::{Common, KbMerges};
+use crate::commands::setup::open_base;
 use crate::view::{self, shorten};
 
 pub(super) fn run(args: &KbMerges, common: &Common) -> anyhow::Result<()> {
-    let engine = opened(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb.kb, common)?;
     if let Some(id) = &args.undo {
         engine.base().undo_merge(id)?;
-        return view::say(&format!("Undone: {id}. It will not be merged again."));
+        return view::print(&format!("Undid the merge {id} permanently."));
     }
     let merges = engine.base().merges()?;
     if args.json {
-        return view::say_json(&merges);
+        return view::print_json(&merges);
     }
     if merges.is_empty() {
-        return view::say("No entities were merged.");
+        return view::print("No entities were merged.");
     }
     let lines: Vec<String> = merges.iter().map(line).collect();
-    view::say(&lines.join("\n"))
+    view::print(&lines.join("\n"))
 }
 
 fn line(merge: &Merge) -> String {
@@ -32,7 +32,7 @@ fn line(merge: &Merge) -> String {
     }
     let rule = serde_json::to_value(merge.rule).unwrap_or_default();
     let rule = rule.as_str().unwrap_or_default().replace('_', " ");
-    let _ = write!(text, "\n    because of: {rule}, descriptions agree {:.2}", merge.score);
+    let _ = write!(text, "\n    rule: {rule}; similarity of descriptions: {:.2}", merge.score);
     if !merge.reason.is_empty() {
         let _ = write!(text, "; {}", shorten(&merge.reason, 100));
     }

@@ -1,4 +1,4 @@
-//! `halma kb`: what a base holds.
+//! `halma kb`: inspects a knowledge base and deletes documents.
 mod delete;
 mod export;
 mod list;
@@ -8,11 +8,6 @@ mod sql;
 mod stats;
 mod verify;
 
-use std::path::Path;
-
-use halma_engine::Engine;
-
-use super::setup::{loaded, open};
 use crate::args::{Common, Kb, KbCommand};
 
 pub(crate) fn run(args: Kb, common: &Common) -> anyhow::Result<()> {
@@ -27,8 +22,4 @@ pub(crate) fn run(args: Kb, common: &Common) -> anyhow::Result<()> {
         KbCommand::Sql(own) => sql::run(&own, common),
         KbCommand::Merges(own) => merges::run(&own, common),
     }
-}
-
-fn opened(dir: &Path, common: &Common) -> anyhow::Result<Engine> {
-    open(loaded(common, vec![])?.config, dir)
 }

@@ -1,28 +1,28 @@
-//! `halma kb show`: one node, what it says, and where its edges lead.
+//! `halma kb show`: prints a node with its text and edges.
 use console::style;
 use halma_core::NodeId;
 use halma_engine::{Engine, Shown, Unit};
 
-use super::opened;
 use crate::args::{Common, KbShow};
+use crate::commands::setup::open_base;
 use crate::view::{self, shorten, table::table};
 
 pub(super) fn run(args: &KbShow, common: &Common) -> anyhow::Result<()> {
-    let engine = opened(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb.kb, common)?;
     let shown = engine.base().inspector().show(&node(&engine, &args.node)?)?;
     if args.json {
-        return view::say_json(&shown);
+        return view::print_json(&shown);
     }
-    view::say(&lines(&shown, args.edges as usize))
+    view::print(&lines(&shown, args.edges as usize))
 }
 
-/// A document may be named by its name.
+/// The id of a node, or of the document of this name.
 fn node(engine: &Engine, name: &str) -> anyhow::Result<NodeId> {
-    let named = engine.base().inspector().find_document(name)?;
-    Ok(named.unwrap_or_else(|| NodeId(name.to_owned())))
+    let document = engine.base().inspector().find_document(name)?;
+    Ok(document.unwrap_or_else(|| NodeId(name.to_owned())))
 }
 
-fn lines(shown: &Shown, most: usize) -> String {
+fn lines(shown: &Shown, max_edges: usize) -> String {
     let node = &shown.node;
     let mut lines = vec![format!(
         "{} {}  {}",
@@ -40,7 +40,7 @@ fn lines(shown: &Shown, most: usize) -> String {
     rows.extend(node.section.iter().map(|section| vec!["section".into(), section.clone()]));
     rows.extend(details(shown));
     for unit in &shown.units {
-        rows.push(vec![unit.task.to_owned(), shorten(&stated(unit), 100)]);
+        rows.push(vec![unit.task.to_owned(), shorten(&state(unit), 100)]);
     }
     if !shown.vectors.is_empty() {
         rows.push(vec!["vectors".into(), shown.vectors.join(", ")]);
@@ -50,39 +50,39 @@ fn lines(shown: &Shown, most: usize) -> String {
     }
     let text = node.text.trim();
     if !text.is_empty() {
-        lines.push(format!("\n{}", cut(text, 1500)));
+        lines.push(format!("\n{}", beginning(text, 1500)));
     }
     if !shown.edges.is_empty() {
         lines.push(String::new());
     }
-    for seen in shown.edges.iter().take(most) {
-        let arrow = if seen.outgoing { "→" } else { "←" };
-        let other = &seen.node;
+    for edge in shown.edges.iter().take(max_edges) {
+        let arrow = if edge.outgoing { "→" } else { "←" };
+        let other = &edge.node;
         let text = if other.text.is_empty() { &other.title } else { &other.text };
         lines.push(format!(
             "{} {} {} {}  {}",
             style(arrow).dim(),
-            style(seen.edge.name().replace('_', " ")).cyan(),
+            style(edge.edge.name().replace('_', " ")).cyan(),
             other.layer.name(),
             shorten(text, 70),
             style(&other.id.0).dim()
         ));
     }
-    if shown.edges.len() > most {
-        lines.push(format!("… and {} more (--edges)", shown.edges.len() - most));
+    if shown.edges.len() > max_edges {
+        lines.push(format!("… and {} more (--edges)", shown.edges.len() - max_edges));
     }
     lines.join("\n")
 }
 
-/// The beginning of a text, its lines kept.
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+/// The beginning of a text, with its line breaks.
+fn beginning(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
 }
 
-/// What is told of this kind of node, a line each.
+/// The properties of this kind of node, one per row.
 fn details(shown: &Shown) -> Vec<Vec<String>> {
     let details = serde_json::to_value(&shown.details).unwrap_or_default();
     let mut rows = vec![];
@@ -103,11 +103,12 @@ fn details(shown: &Shown) -> Vec<Vec<String>> {
     rows
 }
 
-fn stated(unit: &Unit) -> String {
+fn state(unit: &Unit) -> String {
     let value = serde_json::to_value(unit).unwrap_or_default();
     let fields = value.as_object().into_iter().flatten();
-    let told = fields.filter(|(name, value)| *name != "task" && !value.is_null());
-    told.map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    let values = fields.filter(|(name, value)| *name != "task" && !value.is_null());
+    values
+        .map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
         .collect::<Vec<_>>()
         .join(", ")
 }

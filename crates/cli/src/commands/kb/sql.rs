@@ -1,4 +1,4 @@
-//! `halma kb tables` and `halma kb sql`: counting and comparing by a query instead of by eye.
+//! `halma kb tables` and `halma kb sql`: queries over the tables of a base.
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use console::style;
 use halma_core::SqlResult;
 use halma_engine::{SqlLimits, TableLine};
 
-use super::opened;
 use crate::args::{Common, KbSql, KbTables};
+use crate::commands::setup::open_base;
 use crate::view::{self, plural, shorten, table::table};
 
 pub(super) fn tables(args: &KbTables, common: &Common) -> anyhow::Result<()> {
-    let tables = opened(&args.kb.kb, common)?.base().tables()?;
+    let tables = open_base(&args.kb.kb, common)?.base().tables()?;
     if args.json {
-        return view::say_json(&tables);
+        return view::print_json(&tables);
     }
     if tables.is_empty() {
-        return view::say("There are no tables in this base.");
+        return view::print("The base has no tables.");
     }
     let mut rows = vec![];
     for line in &tables {
@@ -25,39 +25,39 @@ pub(super) fn tables(args: &KbTables, common: &Common) -> anyhow::Result<()> {
         rows.push(vec![
             style(&line.name).bold().to_string(),
             plural(line.rows as u64, "row", "rows"),
-            from(line),
+            source(line),
         ]);
         rows.push(vec![format!("  {}", shorten(&columns.join(", "), 90))]);
     }
-    view::say(&table(&rows))
+    view::print(&table(&rows))
 }
 
 pub(super) fn run(args: &KbSql, common: &Common) -> anyhow::Result<()> {
     let time = Duration::try_from_secs_f64(args.seconds).map_err(|_| {
-        anyhow::anyhow!("--seconds {} is no time; write for example 5", args.seconds)
+        anyhow::anyhow!("--seconds {} is not a valid duration; write, for example, 5", args.seconds)
     })?;
     let limits = SqlLimits { time, rows: args.rows as usize };
-    let computed = opened(&args.kb.kb, common)?.base().sql(&args.query, limits)?;
+    let result = open_base(&args.kb.kb, common)?.base().sql(&args.query, limits)?;
     if args.json {
-        return view::say_json(&computed);
+        return view::print_json(&result);
     }
-    view::say(&shown(&computed))?;
-    if computed.cut {
-        view::warn("there are more rows; raise --rows or ask for less");
+    view::print(&render(&result))?;
+    if result.cut {
+        view::warn("there are more rows; raise --rows or narrow the query");
     }
     Ok(())
 }
 
-fn shown(computed: &SqlResult) -> String {
-    let head = computed.columns.iter().map(|name| style(name).bold().to_string()).collect();
+fn render(result: &SqlResult) -> String {
+    let head = result.columns.iter().map(|name| style(name).bold().to_string()).collect();
     let mut rows: Vec<Vec<String>> = vec![head];
-    for row in &computed.rows {
+    for row in &result.rows {
         rows.push(row.values.iter().map(value).collect());
     }
     let mut text = table(&rows);
-    let _ = write!(text, "\n{}", plural(computed.rows.len() as u64, "row", "rows"));
-    if !computed.documents.is_empty() {
-        let _ = write!(text, " from {}", computed.documents.join(", "));
+    let _ = write!(text, "\n{}", plural(result.rows.len() as u64, "row", "rows"));
+    if !result.documents.is_empty() {
+        let _ = write!(text, " from {}", result.documents.join(", "));
     }
     text
 }
@@ -70,8 +70,8 @@ fn value(value: &serde_json::Value) -> String {
     }
 }
 
-/// Where a table comes from, or why it cannot be asked.
-fn from(line: &TableLine) -> String {
+/// Where a table comes from, or why it cannot be queried.
+fn source(line: &TableLine) -> String {
     if let Some(refused) = &line.refused {
         return style(format!("not in SQL: {}", shorten(refused, 60))).yellow().to_string();
     }
@@ -79,6 +79,6 @@ fn from(line: &TableLine) -> String {
         (Some(document), Some(page)) => format!("{document}, page {page}"),
         (Some(document), None) => document.clone(),
         (None, _) if line.unites.is_empty() => "from facts".into(),
-        (None, _) => format!("unites {}", line.unites.join(", ")),
+        (None, _) => format!("union of {}", line.unites.join(", ")),
     }
 }

@@ -1,19 +1,19 @@
-//! `halma kb stats`: figures about a base.
+//! `halma kb stats`: prints statistics of a base.
 use halma_engine::Stats;
 
-use super::opened;
 use crate::args::{Common, KbStats};
+use crate::commands::setup::open_base;
 use crate::view::{self, table::table, thousands};
 
 pub(super) fn run(args: &KbStats, common: &Common) -> anyhow::Result<()> {
-    let stats = opened(&args.kb.kb, common)?.stats()?;
+    let stats = open_base(&args.kb.kb, common)?.base().inspector().stats()?;
     if args.json {
-        return view::say_json(&stats);
+        return view::print_json(&stats);
     }
-    view::say(&lines(&stats)?)
+    view::print(&lines(&stats)?)
 }
 
-/// Every figure on a line of its own; those of a group are indented below its name.
+/// One line per value; the values of a group are indented below its name.
 fn lines(stats: &Stats) -> anyhow::Result<String> {
     let value = serde_json::to_value(stats)?;
     let mut rows = vec![];
@@ -23,16 +23,16 @@ fn lines(stats: &Stats) -> anyhow::Result<String> {
             serde_json::Value::Object(group) => {
                 rows.push(vec![name, String::new()]);
                 for (key, value) in group {
-                    rows.push(vec![format!("  {}", key.replace('_', " ")), shown(value)]);
+                    rows.push(vec![format!("  {}", key.replace('_', " ")), render(value)]);
                 }
             }
-            value => rows.push(vec![name, shown(value)]),
+            value => rows.push(vec![name, render(value)]),
         }
     }
     Ok(table(&rows))
 }
 
-fn shown(value: &serde_json::Value) -> String {
+fn render(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Number(number) => {

@@ -1,15 +1,15 @@
-//! `halma kb verify`: whether everything in a base fits together.
-use super::opened;
+//! `halma kb verify`: checks the consistency of a base.
 use crate::args::{Common, KbVerify};
+use crate::commands::setup::open_base;
 use crate::view::{self, plural};
 
 pub(super) fn run(args: &KbVerify, common: &Common) -> anyhow::Result<()> {
-    let verified = opened(&args.kb.kb, common)?.base().inspector().verify()?;
+    let verified = open_base(&args.kb.kb, common)?.base().inspector().verify()?;
     if args.json {
-        view::say_json(&verified)?;
+        view::print_json(&verified)?;
     } else {
-        view::say(&format!(
-            "Checked {}, {}, {} and {} of the lexical index.",
+        view::print(&format!(
+            "Checked {}, {}, {} and {} of the BM25 index.",
             plural(verified.nodes, "node", "nodes"),
             plural(verified.edges, "edge", "edges"),
             plural(verified.vectors, "vector", "vectors"),
@@ -18,12 +18,12 @@ pub(super) fn run(args: &KbVerify, common: &Common) -> anyhow::Result<()> {
         for problem in &verified.problems {
             let document = problem.document.as_ref().map(|name| format!(" in {name}"));
             let document = document.unwrap_or_default();
-            view::say(&format!("{}{document}: {} ({})", problem.id, problem.what, problem.hint))?;
+            view::print(&format!("{}{document}: {} ({})", problem.id, problem.what, problem.hint))?;
         }
     }
     if verified.is_sound() {
         if !args.json {
-            view::say("Everything fits together.")?;
+            view::print("No problems found.")?;
         }
         return Ok(());
     }

@@ -1,24 +1,25 @@
-//! `halma kg find`, `relate` and `filter`: the operators one by one.
+//! `halma kg find`, `relate` and `filter`: queries over the knowledge graph.
 use console::style;
-use halma_core::{Entity, Fact};
-use halma_engine::Engine;
+use halma_core::{BoxError, Entity, Error, Fact, Facts};
+use halma_engine::EngineError;
 
-use super::opened;
 use crate::args::{Common, KgFilter, KgFind, KgRelate};
+use crate::commands::setup::open_base;
 use crate::view::{self, shorten, table::table};
 
-/// Entities of one name that are looked at for `relate` and `filter`.
-const SAME_NAME: usize = 10;
+/// The most entities of one name that `relate` and `filter` consider.
+const MAX_SAME_NAME: usize = 10;
 
 pub(super) async fn find(args: &KgFind, common: &Common) -> anyhow::Result<()> {
-    let engine = opened(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb.kb, common)?;
     let descriptor = args.descriptor.as_deref();
-    let found = engine.find_in_kg(&args.name, descriptor, args.top as usize).await?;
+    let graph = engine.knowledge_graph()?;
+    let found = graph.find(&args.name, descriptor, args.top as usize).await.map_err(failed)?;
     if args.json {
-        return view::say_json(&found);
+        return view::print_json(&found);
     }
     if found.is_empty() {
-        return view::say(&nothing(&args.name));
+        return view::print(&no_entity(&args.name));
     }
     let row = |entity: &Entity| {
         vec![
@@ -29,68 +30,72 @@ pub(super) async fn find(args: &KgFind, common: &Common) -> anyhow::Result<()> {
             style(&entity.id).dim().to_string(),
         ]
     };
-    view::say(&table(&found.iter().map(row).collect::<Vec<_>>()))
+    view::print(&table(&found.iter().map(row).collect::<Vec<_>>()))
 }
 
 pub(super) async fn relate(args: &KgRelate, common: &Common) -> anyhow::Result<()> {
-    let engine = opened(&args.kb.kb, common)?;
-    let entities = best(&engine, &args.name, args.descriptor.as_deref()).await?;
+    let engine = open_base(&args.kb.kb, common)?;
+    let graph = engine.knowledge_graph()?;
+    let entities = best(graph, &args.name, args.descriptor.as_deref()).await?;
     let others = match &args.to {
-        Some(other) => best(&engine, other, None).await?,
+        Some(other) => best(graph, other, None).await?,
         None => vec![],
     };
     let mut facts = vec![];
     for entity in &entities {
         if let Some(relation) = &args.relation {
-            facts.extend(engine.relate_in_kg(entity, relation).await?);
+            facts.extend(graph.relate(&entity.id, relation).await.map_err(failed)?);
         }
         for other in &others {
-            facts.extend(engine.between_in_kg(entity, other).await?);
+            facts.extend(graph.between(&entity.id, &other.id).await.map_err(failed)?);
         }
     }
     if args.json {
-        return view::say_json(&facts);
+        return view::print_json(&facts);
     }
     if entities.is_empty() {
-        return view::say(&nothing(&args.name));
+        return view::print(&no_entity(&args.name));
     }
     if let (Some(to), true) = (&args.to, others.is_empty()) {
-        return view::say(&nothing(to));
+        return view::print(&no_entity(to));
     }
-    tell(&facts, "The graph says nothing of that.")
+    print_facts(&facts, "The graph has no such fact.")
 }
 
 pub(super) async fn filter(args: &KgFilter, common: &Common) -> anyhow::Result<()> {
-    let engine = opened(&args.kb.kb, common)?;
-    let mut entities = vec![];
+    let engine = open_base(&args.kb.kb, common)?;
+    let graph = engine.knowledge_graph()?;
+    let mut ids = vec![];
     for name in &args.names {
-        entities.extend(best(&engine, name, None).await?);
+        ids.extend(best(graph, name, None).await?.into_iter().map(|entity| entity.id));
     }
-    let kept = engine.filter_in_kg(&entities, &args.condition).await?;
+    let facts = graph.filter(&ids, &args.condition).await.map_err(failed)?;
     if args.json {
-        return view::say_json(&serde_json::json!({ "decided": kept.is_some(), "facts": kept }));
+        return view::print_json(
+            &serde_json::json!({ "decided": facts.is_some(), "facts": facts }),
+        );
     }
-    match kept {
-        Some(facts) => tell(&facts, "None of them."),
-        None => view::say("That is no comparison which the graph can decide."),
+    match facts {
+        Some(facts) => print_facts(&facts, "No entity meets the condition."),
+        None => view::print("The graph cannot evaluate this condition."),
     }
 }
 
-/// Those that fit a name best: several where the graph has several alike.
+/// The entities that match a name best: several if the graph has several of equal score.
 async fn best(
-    engine: &Engine,
+    graph: &dyn Facts,
     name: &str,
     descriptor: Option<&str>,
 ) -> anyhow::Result<Vec<Entity>> {
-    let mut found = engine.find_in_kg(name, descriptor, SAME_NAME).await?;
+    let mut found = graph.find(name, descriptor, MAX_SAME_NAME).await.map_err(failed)?;
     let top = found.first().map_or(0.0, |entity| entity.score);
     found.retain(|entity| entity.score >= top);
     Ok(found)
 }
 
-fn tell(facts: &[Fact], nothing: &str) -> anyhow::Result<()> {
+fn print_facts(facts: &[Fact], if_empty: &str) -> anyhow::Result<()> {
     if facts.is_empty() {
-        return view::say(nothing);
+        return view::print(if_empty);
     }
     let row = |fact: &Fact| {
         vec![
@@ -100,9 +105,13 @@ fn tell(facts: &[Fact], nothing: &str) -> anyhow::Result<()> {
             style(&fact.evidence.document).dim().to_string(),
         ]
     };
-    view::say(&table(&facts.iter().map(row).collect::<Vec<_>>()))
+    view::print(&table(&facts.iter().map(row).collect::<Vec<_>>()))
 }
 
-fn nothing(name: &str) -> String {
-    format!("The graph has nothing that is called {name:?}.")
+fn no_entity(name: &str) -> String {
+    format!("The graph has no entity named {name:?}.")
+}
+
+fn failed(source: BoxError) -> EngineError {
+    EngineError::Run(Error::Source { name: "kg".into(), source })
 }

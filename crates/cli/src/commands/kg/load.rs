@@ -1,44 +1,49 @@
-//! `halma kg load` and `halma kg unload`.
+//! `halma kg load` and `halma kg unload`: load and remove graphs.
 use halma_engine::{Engine, KgLoad, KgLoaded};
 
-use super::{loaded, opened};
 use crate::args::{Common, KgLoadArgs, KgUnload};
+use crate::commands::setup::{load_config, open_base};
 use crate::view::{self, plural};
 
-/// Each file by itself: those before a broken one stay loaded, and what was done is told.
+/// Loads each file on its own: files before an invalid one stay loaded and are reported.
 pub(super) fn load(args: &KgLoadArgs, common: &Common) -> anyhow::Result<()> {
-    let engine = Engine::create_or_open(loaded(common, vec![])?.config, &args.kb.kb)?;
+    let engine = Engine::create_or_open(load_config(common, vec![])?.config, &args.kb.kb)?;
     let mut done = vec![];
     for (at, file) in args.files.iter().enumerate() {
-        // Of several files for one graph only the first makes room.
+        // Of several files for one graph, only the first replaces its content.
         let replace = args.replace && (args.graph.is_none() || at == 0);
-        let format = args.format.map(Into::into);
+        let format = args.format;
         let how = KgLoad { format, graph: args.graph.clone(), replace };
         match engine.load_kg(file, &how) {
             Ok(loaded) => done.push(loaded),
             Err(error) => {
                 for loaded in &done {
-                    view::note(&told(loaded));
+                    view::note(&summary(loaded));
                 }
                 return Err(error.into());
             }
         }
     }
     if args.json {
-        return view::say_json(&done);
+        return view::print_json(&done);
     }
-    view::say(&done.iter().map(told).collect::<Vec<_>>().join("\n"))
+    view::print(&done.iter().map(summary).collect::<Vec<_>>().join("\n"))
 }
 
-fn told(loaded: &KgLoaded) -> String {
+fn summary(loaded: &KgLoaded) -> String {
     let KgLoaded { graph, read, added, removed, facts } = loaded;
     let count = |number: usize| plural(number as u64, "fact", "facts");
     if *added == 0 && *removed == 0 {
-        return format!("{graph}: {} read, nothing new; it holds {}.", count(*read), count(*facts));
+        return format!(
+            "{graph}: {} read, nothing new; the graph has {}.",
+            count(*read),
+            count(*facts)
+        );
     }
-    let gone = if *removed > 0 { format!(", {} removed", count(*removed)) } else { String::new() };
+    let deleted =
+        if *removed > 0 { format!(", {} removed", count(*removed)) } else { String::new() };
     format!(
-        "{graph}: {} read, {} added{gone}; it holds {}.",
+        "{graph}: {} read, {} added{deleted}; the graph has {}.",
         count(*read),
         count(*added),
         count(*facts)
@@ -46,13 +51,13 @@ fn told(loaded: &KgLoaded) -> String {
 }
 
 pub(super) fn unload(args: &KgUnload, common: &Common) -> anyhow::Result<()> {
-    let engine = opened(&args.kb.kb, common)?;
-    let gone = engine.unload_kg(args.graph.as_deref())?;
+    let engine = open_base(&args.kb.kb, common)?;
+    let removed = engine.unload_kg(args.graph.as_deref())?;
     if args.json {
-        return view::say_json(&gone);
+        return view::print_json(&removed);
     }
-    if gone.is_empty() {
-        return view::say("No graph is loaded.");
+    if removed.is_empty() {
+        return view::print("There is no loaded graph.");
     }
-    view::say(&format!("Removed {}.", gone.join(", ")))
+    view::print(&format!("Removed {}.", removed.join(", ")))
 }

@@ -1,13 +1,8 @@
-//! `halma kg`: the knowledge graph beside the documents.
+//! `halma kg`: loads and queries the knowledge graph.
 mod ask;
 mod load;
 mod show;
 
-use std::path::Path;
-
-use halma_engine::Engine;
-
-use super::setup::{loaded, open};
 use crate::args::{Common, Kg, KgCommand};
 
 pub(crate) async fn run(args: Kg, common: &Common) -> anyhow::Result<()> {
@@ -19,8 +14,4 @@ pub(crate) async fn run(args: Kg, common: &Common) -> anyhow::Result<()> {
         KgCommand::Relate(own) => ask::relate(&own, common).await,
         KgCommand::Filter(own) => ask::filter(&own, common).await,
     }
-}
-
-fn opened(dir: &Path, common: &Common) -> anyhow::Result<Engine> {
-    open(loaded(common, vec![])?.config, dir)
 }

@@ -1,16 +1,16 @@
-//! `halma kg show`: what is loaded.
+//! `halma kg show`: prints statistics of the loaded graphs.
 use halma_engine::KgShown;
 
-use super::opened;
 use crate::args::{Common, KgShow};
+use crate::commands::setup::open_base;
 use crate::view::{self, plural, table::table, thousands};
 
 pub(super) fn run(args: &KgShow, common: &Common) -> anyhow::Result<()> {
-    let shown = opened(&args.kb.kb, common)?.show_kg()?;
+    let shown = open_base(&args.kb.kb, common)?.show_kg()?;
     if args.json {
-        return view::say_json(&shown);
+        return view::print_json(&shown);
     }
-    view::say(&lines(&shown))
+    view::print(&lines(&shown))
 }
 
 fn lines(shown: &KgShown) -> String {
@@ -30,14 +30,14 @@ fn lines(shown: &KgShown) -> String {
             .map(|(name, members)| format!("{name} ({})", thousands(*members as u64)))
             .collect();
         row("classes", classes.join(", "));
-        row("such as", loaded.some_relations.join(", "));
+        row("for example", loaded.some_relations.join(", "));
     }
     if shown.base_facts > 0 {
-        row("of the documents", plural(shown.base_facts, "fact", "facts"));
+        row("from the documents", plural(shown.base_facts, "fact", "facts"));
     }
-    let asked = match &shown.asked {
+    let source = match &shown.source {
         Some(about) => format!("Questions are answered from: {about}"),
-        None => "No graph is asked. `halma kg load FILE` loads one.".to_owned(),
+        None => "There is no knowledge graph. Load one with `halma kg load FILE`.".to_owned(),
     };
-    if rows.is_empty() { asked } else { format!("{}\n\n{asked}", table(&rows)) }
+    if rows.is_empty() { source } else { format!("{}\n\n{source}", table(&rows)) }
 }

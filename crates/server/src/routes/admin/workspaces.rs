@@ -24,7 +24,7 @@ pub(crate) struct WorkspaceLine {
 }
 
 fn line(workspace: &Workspace) -> Result<WorkspaceLine, Problem> {
-    let stats = workspace.engine().stats()?;
+    let stats = workspace.engine().base().inspector().stats()?;
     let created = i64::try_from(stats.created).ok();
     let created = created.and_then(|seconds| DateTime::from_timestamp(seconds, 0));
     Ok(WorkspaceLine { name: workspace.name.clone(), documents: stats.documents, created })

@@ -1,79 +1,659 @@
-// interim
-export interface Problem { type: string; title: string; status: number; detail: string; hint?: string | null; request_id: string }
-export const ScopeValues = ["ask", "write", "admin"] as const; export type Scope = (typeof ScopeValues)[number];
-export interface Me { workspace: string; scopes: Scope[]; keys_required: boolean; name?: string | null; demo: boolean }
-export interface Health { status: string; version: string }
-export const DocumentStateValues = ["indexed", "building", "queued", "failed", "refused"] as const; export type DocumentState = (typeof DocumentStateValues)[number];
-export interface DocumentLine { id: string; name: string; title: string; format: string; state: DocumentState; bytes?: number | null; chunks: number; atoms: number; updated?: string | null; error?: string | null }
-export const LayerValues = ["document", "section", "chunk", "table", "figure", "row", "atom", "summary", "tag", "entity", "fact", "community"] as const; export type Layer = (typeof LayerValues)[number];
-export const EdgeValues = ["contains", "next", "refers_to", "links_to", "derived_from", "mentions", "relates", "tagged", "member_of", "maps_to"] as const; export type Edge = (typeof EdgeValues)[number];
-export const ModeValues = ["bm25", "dense", "hybrid", "graph"] as const; export type Mode = (typeof ModeValues)[number];
-export interface DocumentDetail { id: string; names: string[]; title: string; format: string; bytes?: number | null; length: number; url?: string | null; date?: string | null; author?: string | null; language?: string | null; warnings: string[]; counts: Partial<Record<Layer, number>>; sections: SectionLine[]; original: boolean }
+// Generated from the OpenAPI description; do not edit.
+// HALMA_WRITE_REFERENCE=1 cargo test -p halma-server --test http types
+
+export interface AcceptedFile {
+  bytes: number;
+  name: string;
+  upload: string;
+}
+
+export interface Answer {
+  abstained: boolean;
+  citations: Citation[];
+  confidence?: number | null;
+  partial: boolean;
+  reason: string;
+  text: string;
+}
+
+export const AnswerKindValues = ["short", "yes_no", "option", "number", "long", "verdict"] as const;
+export type AnswerKind = (typeof AnswerKindValues)[number];
+
+export interface AskRequest {
+  answer_kind?: AnswerKind | null;
+  budget?: Budget | null;
+  history?: Turn[];
+  options?: string[];
+  question: string;
+  settings?: Record<string, unknown>;
+  strategy?: string | null;
+  stream?: boolean;
+}
+
+export interface AskResponse {
+  answer: Answer;
+  elapsed_ms: number;
+  hops: number;
+  id: string;
+  question: string;
+  strategy: string;
+  usage: UsageTotal;
+}
+
+export interface Budget {
+  calls?: number | null;
+  seconds?: number | null;
+  tokens?: number | null;
+  usd?: number | null;
+}
+
+export interface BuildEstimate {
+  calls: number;
+  chunks: number;
+  documents: number;
+  seconds: number;
+  stages: StageEstimate[];
+  tokens: number;
+  usd: number;
+}
+
+export const BuildPhaseValues = ["running", "paused", "cancelled", "done", "failed"] as const;
+export type BuildPhase = (typeof BuildPhaseValues)[number];
+
+export interface BuildReport {
+  refused: RefusedFile[];
+  [key: string]: unknown;
+}
+
+export interface BuildRequest {
+  uploads?: string[] | null;
+}
+
+export interface BuildStatus {
+  created: string;
+  done: number;
+  error?: string | null;
+  finished?: string | null;
+  id: string;
+  rate_per_s?: number | null;
+  report?: BuildReport | null;
+  seconds_left?: number | null;
+  stage: string;
+  started?: string | null;
+  state: BuildPhase;
+  total: number;
+}
+
+export interface ChatMessage {
+  content?: Record<string, unknown>;
+  role: string;
+}
+
+export interface ChatRequest {
+  messages: ChatMessage[];
+  model: string;
+  n?: number | null;
+  stream?: boolean;
+  stream_options?: StreamOptions | null;
+}
+
+export interface Citation {
+  document: string;
+  end: number;
+  node: NodeId;
+  page?: number | null;
+  quote: string;
+  section?: string | null;
+  start: number;
+  title: string;
+}
+
+export interface ColumnLine {
+  kind: string;
+  name: string;
+  unit?: string | null;
+  written: string;
+}
+
+export interface Compared {
+  flips: Flip[];
+}
+
+export interface ConfigValue {
+  key: string;
+  origin: string;
+  value: unknown;
+}
+
+export interface ConfigValues {
+  values: ConfigValue[];
+}
+
+export type CreatedKey = Key & {
+  key: string;
+};
+
+export interface DeletedDocument {
+  removed: Record<string, number>;
+}
+
+export interface DocumentDetail {
+  author?: string | null;
+  bytes?: number | null;
+  counts: Record<string, number>;
+  date?: string | null;
+  format: string;
+  id: string;
+  language?: string | null;
+  length: number;
+  names: string[];
+  original: boolean;
+  sections: SectionLine[];
+  title: string;
+  url?: string | null;
+  warnings: string[];
+}
+
+export interface DocumentLine {
+  atoms: number;
+  bytes?: number | null;
+  chunks: number;
+  error?: string | null;
+  format: string;
+  id: string;
+  name: string;
+  state: DocumentState;
+  title: string;
+  updated?: string | null;
+}
+
+export const DocumentStateValues = ["indexed", "building", "queued", "failed", "refused"] as const;
+export type DocumentState = (typeof DocumentStateValues)[number];
+
+export interface DocumentText {
+  end: number;
+  length: number;
+  pages: PageRange[];
+  start: number;
+  text: string;
+}
+
+export const EdgeValues = ["contains", "next", "refers_to", "links_to", "derived_from", "mentions", "relates", "tagged", "member_of", "maps_to"] as const;
+export type Edge = (typeof EdgeValues)[number];
+
+export interface EdgeLine {
+  edge: Edge;
+  from: NodeId;
+  to: NodeId;
+  weight: number;
+}
+
+export interface EmbeddingRequest {
+  encoding_format?: string | null;
+  input: Record<string, unknown>;
+  model?: string | null;
+}
+
+export interface EmbeddingResponse {
+  data: unknown[];
+  model: string;
+  object: string;
+  usage: unknown;
+}
+
+export interface EvaluationLine {
+  at?: string | null;
+  dataset: string;
+  id: string;
+  n: number;
+  runs: RunLine[];
+}
+
+export interface Filter {
+  documents?: string[];
+  formats?: string[];
+  sections?: string[];
+  since?: string | null;
+  tags?: string[];
+  until?: string | null;
+}
+
+export interface Flip {
+  a: string;
+  answers: unknown[];
+  b: string;
+  kind?: string | null;
+  question: string;
+}
+
+export interface Health {
+  status: string;
+  version: string;
+}
+
+export interface Hit {
+  cosine?: number | null;
+  document: string;
+  id: NodeId;
+  layer: Layer;
+  page?: number | null;
+  parent?: NodeId | null;
+  parts?: ScorePart[];
+  score: number;
+  section?: string | null;
+  span: Span;
+  text: string;
+  title: string;
+}
+
+export interface HitLine {
+  id: NodeId;
+  score: number;
+  text: string;
+  title: string;
+}
+
+export interface Key {
+  budget_per_day_usd?: number | null;
+  calls_per_day?: number | null;
+  created: string;
+  expires?: string | null;
+  id: string;
+  name: string;
+  scopes: Scope[];
+  workspace: string;
+}
+
+export const LayerValues = ["document", "section", "chunk", "table", "figure", "row", "atom", "summary", "tag", "entity", "fact", "community"] as const;
+export type Layer = (typeof LayerValues)[number];
+
+export const LimitValues = ["calls", "tokens", "usd", "seconds"] as const;
+export type Limit = (typeof LimitValues)[number];
+
+export interface Me {
+  demo: boolean;
+  keys_required: boolean;
+  name?: string | null;
+  scopes: Scope[];
+  workspace: string;
+}
+
+export interface MeasuredCost {
+  calls: number;
+  tokens: number;
+}
+
+export interface Mention {
+  kind: string;
+  score: number;
+  span: Span;
+  text: string;
+}
+
+export interface Message {
+  role: string;
+  text: string;
+}
+
+export const ModeValues = ["bm25", "dense", "hybrid", "graph"] as const;
+export type Mode = (typeof ModeValues)[number];
+
+export interface Model {
+  created: number;
+  id: string;
+  object: string;
+  owned_by: string;
+}
+
+export interface ModelLine {
+  model: string;
+  name: string;
+  price: Price;
+  url: string;
+}
+
+export interface ModelList {
+  data: Model[];
+  object: string;
+}
+
+export interface ModelTest {
+  message: string;
+  ms: number;
+  ok: boolean;
+}
+
+export interface Models {
+  models: ModelLine[];
+  roles: Record<string, string>;
+}
+
+export interface Neighbourhood {
+  center: Hit;
+  cut: boolean;
+  edges: EdgeLine[];
+  nodes: Hit[];
+}
+
+export interface NewKey {
+  budget_per_day_usd?: number | null;
+  calls_per_day?: number | null;
+  expires?: string | null;
+  name: string;
+  scopes: Scope[];
+  workspace?: string | null;
+}
+
+export interface NewWorkspace {
+  name: string;
+}
+
 export type NodeId = string;
-export interface SectionLine { id: NodeId; name?: string | null; page?: number | null; start: number; end: number }
-export interface DocumentText { text: string; start: number; end: number; length: number; pages: PageRange[] }
-export interface PageRange { page: number; start: number; end: number }
-export interface RefusedFile { name: string; line?: number | null; reason: string; hint: string }
-export interface AcceptedFile { name: string; bytes: number; upload: string }
-export interface UploadResult { accepted: AcceptedFile[]; refused: RefusedFile[] }
-export interface StageEstimate { task: string; model: string; units: number; calls: number; prompt_tokens: number; completion_tokens: number; usd: number; seconds: number; measured: boolean }
-export interface BuildEstimate { documents: number; chunks: number; calls: number; tokens: number; usd: number; seconds: number; stages: StageEstimate[] }
-export const BuildPhaseValues = ["running", "paused", "cancelled", "done", "failed"] as const; export type BuildPhase = (typeof BuildPhaseValues)[number];
-export interface BuildReport { refused: RefusedFile[]; [key: string]: unknown }
-export interface BuildStatus { id: string; state: BuildPhase; stage: string; done: number; total: number; rate_per_s?: number | null; seconds_left?: number | null; created: string; started?: string | null; finished?: string | null; report?: null | BuildReport; error?: string | null }
-export interface ScorePart { name: string; score: number; through: string }
-export interface Span { start: number; end: number }
-export interface Hit { id: NodeId; layer: Layer; parent?: null | NodeId; document: string; title: string; section?: string | null; page?: number | null; text: string; score: number; cosine?: number | null; parts: ScorePart[]; span: Span }
-export interface Filter { documents?: string[]; sections?: string[]; formats?: string[]; tags?: string[]; since?: string | null; until?: string | null }
-export interface EdgeLine { from: NodeId; to: NodeId; edge: Edge; weight: number }
-export interface Neighbourhood { center: Hit; nodes: Hit[]; edges: EdgeLine[]; cut: boolean }
-export interface ColumnLine { name: string; written: string; kind: string; unit?: string | null }
-export interface TableLine { name: string; id: NodeId; caption?: string | null; document?: string | null; page?: number | null; rows: number; columns: ColumnLine[]; unites: string[]; refused?: string | null }
-export type TableRows = TableLine & { data: unknown[][] };
-export interface SqlRow { values: unknown[]; sources: NodeId[] }
-export interface SqlResult { columns: string[]; rows: SqlRow[]; documents: string[]; cut: boolean }
-export interface SearchResponse { hits: Hit[] }
-export interface Citation { node: NodeId; document: string; title: string; section?: string | null; page?: number | null; start: number; end: number; quote: string }
-export interface Answer { text: string; reason: string; citations: Citation[]; abstained: boolean; confidence?: number | null; partial: boolean }
-export interface UsageTotal { llm_calls: number; cached_calls: number; prompt_tokens: number; completion_tokens: number; usd: number }
-export interface Turn { role: string; text: string }
-export interface Budget { calls?: number | null; tokens?: number | null; usd?: number | null; seconds?: number | null }
-export const AnswerKindValues = ["short", "yes_no", "option", "number", "long", "verdict"] as const; export type AnswerKind = (typeof AnswerKindValues)[number];
-export interface AskRequest { question: string; strategy?: string | null; settings?: Record<string, unknown>; history?: Turn[]; options?: string[]; answer_kind?: null | AnswerKind; stream?: boolean; budget?: null | Budget }
-export interface AskResponse { id: string; question: string; answer: Answer; strategy: string; usage: UsageTotal; hops: number; elapsed_ms: number }
-export interface MeasuredCost { calls: number; tokens: number }
-export interface StrategyLine { name: string; paper: string; summary: string; needs: string[]; unmet?: string | null; default: boolean; cost?: null | MeasuredCost; settings: unknown }
-export interface HitLine { id: NodeId; title: string; text: string; score: number }
-export interface Message { role: string; text: string }
-export type ReplyStatus = "valid" | { malformed: string };
-export interface Usage { prompt_tokens: number; completion_tokens: number }
-export interface Mention { text: string; kind: string; span: Span; score: number }
-export const LimitValues = ["calls", "tokens", "usd", "seconds"] as const; export type Limit = (typeof LimitValues)[number];
-export type TraceEvent =
-  | { event: "span_started"; span: number; parent: number; name: string }
-  | { event: "model_called"; span: number; prompt: string; hash: string; role: string; model: string; attempt: number; messages: Message[]; reply: string; status: ReplyStatus; usage: Usage; cached: boolean; usd: number; elapsed_ms: number }
-  | { event: "model_call_failed"; span: number; prompt: string; model: string; reason: string; elapsed_ms: number }
-  | { event: "searched"; span: number; layer: Layer; mode: Mode; query: string; hits: HitLine[]; elapsed_ms: number }
-  | { event: "source_queried"; span: number; source: string; query: string; hits: HitLine[]; elapsed_ms: number }
-  | { event: "source_failed"; span: number; source: string; query: string; reason: string; elapsed_ms: number }
-  | { event: "sql_executed"; span: number; sql: string; rows: number; elapsed_ms: number }
-  | { event: "reranked"; span: number; reranker: string; query: string; hits: HitLine[]; elapsed_ms: number }
-  | { event: "tagged"; span: number; tagger: string; text: string; entities: Mention[]; elapsed_ms: number }
-  | { event: "note"; span: number; note: string }
-  | { event: "budget_exhausted"; span: number; limit: Limit };
-export interface TraceHead { id: string; question: string; strategy: string; at: string; answer?: string | null; abstained: boolean; error?: string | null; usage: UsageTotal; hops: number; elapsed_ms: number; key?: string | null; documents: string[] }
-export interface TraceDetail { id: string; question: string; strategy: string; at: string; answer?: null | Answer; abstained: boolean; error?: string | null; usage: UsageTotal; hops: number; elapsed_ms: number; key?: string | null; trace: TraceEvent[] }
-export interface PromptLine { name: string; task: string; role: string; variables: string[]; changed: boolean; hash: string }
-export type PromptDetail = PromptLine & { text: string; shipped_text: string };
-export interface Price { prompt: number; completion: number }
-export interface ModelLine { name: string; url: string; model: string; price: Price }
-export interface Models { models: ModelLine[]; roles: Record<string, string> }
-export interface ModelTest { ok: boolean; ms: number; message: string }
-export interface Key { id: string; name: string; scopes: Scope[]; workspace: string; created: string; expires?: string | null; budget_per_day_usd?: number | null; calls_per_day?: number | null }
-export interface NewKey { name: string; scopes: Scope[]; workspace?: string | null; expires?: string | null; budget_per_day_usd?: number | null; calls_per_day?: number | null }
-export type CreatedKey = Key & { key: string };
-export type UsageLine = { group: string } & { questions: number; calls: number; cached: number; prompt_tokens: number; completion_tokens: number; usd: number };
-export interface WorkspaceLine { name: string; documents: number; created?: string | null }
-export interface ConfigValue { key: string; value: unknown; origin: string }
-export interface ConfigValues { values: ConfigValue[] }
-export interface DeletedDocument { removed: Partial<Record<Layer, number>> }
+
+export interface PageRange {
+  end: number;
+  page: number;
+  start: number;
+}
+
+export interface Price {
+  completion: number;
+  prompt: number;
+}
+
+export interface Problem {
+  detail: string;
+  hint?: string | null;
+  request_id: string;
+  status: number;
+  title: string;
+  type: string;
+}
+
+export type PromptDetail = PromptLine & {
+  shipped_text: string;
+  text: string;
+};
+
+export interface PromptLine {
+  changed: boolean;
+  hash: string;
+  name: string;
+  role: string;
+  task: string;
+  variables: string[];
+}
+
+export interface PromptText {
+  text: string;
+}
+
+export interface RefusedFile {
+  hint: string;
+  line?: number | null;
+  name: string;
+  reason: string;
+}
+
+export type ReplyStatus = "valid" | {
+  malformed: string;
+};
+
+export interface RunLine {
+  label: string;
+  metrics: unknown;
+  strategy: string;
+  tokens: unknown;
+  usage: unknown;
+}
+
+export const ScopeValues = ["ask", "write", "admin"] as const;
+export type Scope = (typeof ScopeValues)[number];
+
+export interface ScorePart {
+  name: string;
+  score: number;
+  through?: string;
+}
+
+export interface SearchRequest {
+  filter?: Filter | null;
+  layer?: Layer | null;
+  limit?: number | null;
+  mode?: Mode | null;
+  text: string;
+}
+
+export interface SearchResponse {
+  hits: Hit[];
+}
+
+export interface SectionLine {
+  end: number;
+  id: NodeId;
+  name?: string | null;
+  page?: number | null;
+  start: number;
+}
+
+export interface Span {
+  end: number;
+  start: number;
+}
+
+export interface SqlRequest {
+  sql: string;
+}
+
+export interface SqlResult {
+  columns: string[];
+  cut: boolean;
+  documents: string[];
+  rows: SqlRow[];
+}
+
+export interface SqlRow {
+  sources: NodeId[];
+  values: Record<string, unknown>[];
+}
+
+export interface StageEstimate {
+  calls: number;
+  completion_tokens: number;
+  measured: boolean;
+  model: string;
+  prompt_tokens: number;
+  seconds: number;
+  task: string;
+  units: number;
+  usd: number;
+}
+
+export interface StrategyLine {
+  cost?: MeasuredCost | null;
+  default: boolean;
+  name: string;
+  needs: string[];
+  paper: string;
+  settings: unknown;
+  summary: string;
+  unmet?: string | null;
+}
+
+export interface StreamOptions {
+  include_usage?: boolean;
+}
+
+export interface TableLine {
+  caption?: string | null;
+  columns: ColumnLine[];
+  document?: string | null;
+  id: NodeId;
+  name: string;
+  page?: number | null;
+  refused?: string | null;
+  rows: number;
+  unites?: string[];
+}
+
+export type TableRows = TableLine & {
+  data: unknown[][];
+};
+
+export type Trace = TraceEvent[];
+
+export interface TraceDetail {
+  abstained: boolean;
+  answer?: Answer | null;
+  at: string;
+  elapsed_ms: number;
+  error?: string | null;
+  hops: number;
+  id: string;
+  key?: string | null;
+  question: string;
+  strategy: string;
+  trace: Trace;
+  usage: UsageTotal;
+}
+
+export type TraceEvent = {
+  event: "span_started";
+  name: string;
+  parent: number;
+  span: number;
+} | {
+  attempt: number;
+  cached: boolean;
+  elapsed_ms: number;
+  event: "model_called";
+  hash: string;
+  messages: Message[];
+  model: string;
+  prompt: string;
+  reply: string;
+  role: string;
+  span: number;
+  status: ReplyStatus;
+  usage: Usage;
+  usd: number;
+} | {
+  elapsed_ms: number;
+  event: "model_call_failed";
+  model: string;
+  prompt: string;
+  reason: string;
+  span: number;
+} | {
+  elapsed_ms: number;
+  event: "searched";
+  hits: HitLine[];
+  layer: Layer;
+  mode: Mode;
+  query: string;
+  span: number;
+} | {
+  elapsed_ms: number;
+  event: "source_queried";
+  hits: HitLine[];
+  query: string;
+  source: string;
+  span: number;
+} | {
+  elapsed_ms: number;
+  event: "source_failed";
+  query: string;
+  reason: string;
+  source: string;
+  span: number;
+} | {
+  elapsed_ms: number;
+  event: "sql_executed";
+  rows: number;
+  span: number;
+  sql: string;
+} | {
+  elapsed_ms: number;
+  event: "reranked";
+  hits: HitLine[];
+  query: string;
+  reranker: string;
+  span: number;
+} | {
+  elapsed_ms: number;
+  entities: Mention[];
+  event: "tagged";
+  span: number;
+  tagger: string;
+  text: string;
+} | {
+  event: "note";
+  note: string;
+  span: number;
+} | {
+  event: "budget_exhausted";
+  limit: Limit;
+  span: number;
+};
+
+export interface TraceHead {
+  abstained: boolean;
+  answer?: string | null;
+  at: string;
+  documents: string[];
+  elapsed_ms: number;
+  error?: string | null;
+  hops: number;
+  id: string;
+  key?: string | null;
+  question: string;
+  strategy: string;
+  usage: UsageTotal;
+}
+
+export interface Turn {
+  role: string;
+  text: string;
+}
+
+export interface UploadForm {
+  file: string[];
+  path?: string | null;
+}
+
+export interface UploadResult {
+  accepted: AcceptedFile[];
+  refused: RefusedFile[];
+}
+
+export interface Usage {
+  completion_tokens: number;
+  prompt_tokens: number;
+}
+
+export interface UsageCounts {
+  cached: number;
+  calls: number;
+  completion_tokens: number;
+  prompt_tokens: number;
+  questions: number;
+  usd: number;
+}
+
+export type UsageLine = UsageCounts & {
+  group: string;
+};
+
+export interface UsageTotal {
+  cached_calls: number;
+  completion_tokens: number;
+  llm_calls: number;
+  prompt_tokens: number;
+  usd: number;
+}
+
+export interface WorkspaceLine {
+  created?: string | null;
+  documents: number;
+  name: string;
+}

@@ -1,4 +1,4 @@
-//! The table `[serve]`: what the server listens to, lets in and keeps.
+//! The table `[serve]`: the address, limits and retention of the server.
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -6,33 +6,33 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServeConfig {
-    /// Address and port; port 0 takes a free one.
+    /// Address and port; port 0 selects a free port.
     pub addr: String,
-    /// Names that the server is called by, beside `localhost`: on a loopback address a request for
-    /// any other host is refused, so that no web page can reach it by a name of its own.
+    /// Host names of the server in addition to `localhost`. On a loopback address, requests for any
+    /// other host are refused, so that a web page cannot reach it through a name of its own (DNS
+    /// rebinding).
     pub hosts: Vec<String>,
     /// Origins whose pages may call the API; none by default.
     pub cors_origins: Vec<String>,
-    /// Connections held at once; more wait until one is closed.
+    /// Maximum number of open connections; more wait until one is closed.
     pub connections: usize,
-    /// Questions answered at once; more are refused with status 503.
+    /// Questions answered concurrently; more are refused with status 503.
     pub concurrent_asks: usize,
-    /// Requests of one key in a minute; more are refused with status 429.
+    /// Requests per key and minute; more are refused with status 429.
     pub requests_per_minute: u32,
-    /// The largest body of a request that is no upload, in bytes.
+    /// Maximum size of a request that is not an upload, in bytes.
     pub max_body_bytes: usize,
-    /// The largest file that is taken, in bytes.
+    /// Maximum size of an uploaded file, in bytes.
     pub max_upload_bytes: u64,
-    /// How long a client may take to send a request's headers, and a connection be idle, in
-    /// seconds.
+    /// Time limit for the headers of a request, and of an idle connection, in seconds.
     pub header_seconds: f64,
-    /// How long running answers may take after the server was told to stop, in seconds.
+    /// Time that running answers have after the server was stopped, in seconds.
     pub drain_seconds: f64,
-    /// Traces kept of each workspace; the oldest go first.
+    /// Traces retained per knowledge base; the oldest are deleted first.
     pub keep_traces: usize,
-    /// Folders in which evaluations lie.
+    /// Folders of evaluations.
     pub evaluations: Vec<PathBuf>,
-    /// Whether log lines may hold questions.
+    /// Whether log lines may contain questions.
     pub log_questions: bool,
 }
 

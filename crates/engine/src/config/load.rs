@@ -1,13 +1,13 @@
-//! From `halma.toml` and flags to a [`Config`], remembering where each value came from.
+//! From `halma.toml` and command-line flags to a [`Config`], with the origin of each value.
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use halma_core::ConfigError;
 use toml::{Table, Value};
 
-use crate::config::{Config, OFFLINE, ROLES};
+use super::{Config, OFFLINE, ROLES};
 
-/// A configuration and the origin of each of its values by dotted key.
+/// A configuration, and the origin of each of its values by dotted key.
 pub struct Loaded {
     pub config: Config,
     pub origins: BTreeMap<String, String>,
@@ -18,7 +18,7 @@ pub struct Loaded {
 /// Values from the command line: dotted key, value, the flag they came from.
 pub type Flags = Vec<(String, Value, String)>;
 
-/// Reads `file`, or `halma.toml` of the working folder if there is one, then applies the flags.
+/// Reads `file`, or `halma.toml` in the working folder if there is one, then applies the flags.
 pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
     let default = Path::new("halma.toml");
     let file = file.or_else(|| default.is_file().then_some(default));
@@ -26,7 +26,7 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
     let mut table = Table::new();
     if let Some(file) = file {
         let text = read(file)?;
-        // Parsed on its own first: the error then knows its line.
+        // Parsed without the flags first, so that an error knows its line.
         toml::from_str::<Config>(&text).map_err(|e| in_file(file, &text, &e))?;
         table = toml::from_str(&text).map_err(|e| in_file(file, &text, &e))?;
         origins_of("", &table, &file.display().to_string(), &mut origins);
@@ -51,7 +51,7 @@ fn read(file: &Path) -> Result<String, ConfigError> {
         file: file.display().to_string(),
         key: String::new(),
         reason: e.to_string(),
-        hint: "write one with `halma init`, or leave `--config` away for the defaults".into(),
+        hint: "write one with `halma init`, or omit `--config` for the defaults".into(),
     })
 }
 
@@ -65,7 +65,7 @@ fn in_file(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
     ConfigError { file, key, reason: error.message().to_owned(), hint: hint(error.message()) }
 }
 
-/// The first word in backticks of a message: the key it is about.
+/// The first word in backticks of a message, which is the key.
 fn quoted(message: &str) -> Option<String> {
     let key = |word: &&str| word.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
     message.split('`').nth(1).filter(key).map(str::to_owned)
@@ -75,7 +75,7 @@ fn hint(message: &str) -> String {
     if message.contains("unknown field") {
         "correct the key or delete the line; `halma config show` lists every key".into()
     } else {
-        "see docs/reference/config.md for what the key takes".into()
+        "docs/reference/config.md describes the values of every key".into()
     }
 }
 
@@ -109,7 +109,7 @@ fn origins_of(prefix: &str, table: &Table, origin: &str, out: &mut BTreeMap<Stri
     }
 }
 
-/// What no type can say: that names refer to something.
+/// Checks that names refer to something, which types cannot express.
 fn check(config: &Config, file: &str) -> Result<(), ConfigError> {
     let fail = |key: String, reason: String, hint: String| ConfigError {
         file: file.to_owned(),
@@ -133,13 +133,17 @@ fn check(config: &Config, file: &str) -> Result<(), ConfigError> {
     for (name, model) in &config.models {
         if !(model.timeout_seconds > 0.0 && model.timeout_seconds.is_finite()) {
             let key = format!("models.{name}.timeout_seconds");
-            return Err(fail(key, "it is not above 0".into(), "write a time in seconds".into()));
+            return Err(fail(
+                key,
+                "it is not greater than 0".into(),
+                "write a time in seconds".into(),
+            ));
         }
     }
     Ok(())
 }
 
-/// A flag's value as TOML, or as a string when it is none.
+/// The value of a flag as TOML, or as a string when it is not valid TOML.
 pub fn flag_value(text: &str) -> Value {
     toml::from_str::<Table>(&format!("v = {text}"))
         .ok()
@@ -167,14 +171,14 @@ mod tests {
     }
 
     #[test]
-    fn a_role_without_its_model_says_what_to_add() {
+    fn a_role_with_an_unknown_model_says_what_to_add() {
         let error = load_text("[roles]\nreader = \"big\"\n").err().unwrap();
         assert_eq!(error.key, "roles.reader");
         assert!(error.hint.contains("[models.big]"), "{}", error.hint);
     }
 
     #[test]
-    fn flags_win_over_the_file_and_origins_tell() {
+    fn flags_override_the_file_and_origins_are_recorded() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("halma.toml");
         std::fs::write(&file, "[strategy.kar3]\nn = 3\nk = 2\n").unwrap();
@@ -187,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_model_plays_every_role() {
+    fn a_single_model_gets_every_role() {
         let loaded = load_text("[models.m]\nurl = \"http://x/v1\"\nmodel = \"m1\"\n").unwrap();
         assert_eq!(loaded.config.model_of("reader"), "m");
         assert_eq!(Config::default().model_of("reader"), OFFLINE);

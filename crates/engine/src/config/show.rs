@@ -1,16 +1,16 @@
-//! `halma config show`: every value with where it came from.
+//! `halma config show`: every value with its origin.
 use halma_core::ConfigError;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::load::Loaded;
+use super::load::Loaded;
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ConfigValue))]
 pub struct ShownValue {
     /// Dotted, as in `strategy.kar3.n`.
     pub key: String,
-    /// `null` where nothing is set and the program decides.
+    /// `null` when nothing is set and the program decides.
     pub value: Value,
     /// `default`, a file, or a flag.
     pub origin: String,
@@ -22,7 +22,7 @@ pub fn show(loaded: &Loaded) -> Result<Vec<ShownValue>, ConfigError> {
         file: "the configuration".into(),
         key: String::new(),
         reason: e.to_string(),
-        hint: "this is a fault of Halma; please report it with your halma.toml".into(),
+        hint: "this is a bug in Halma; report it with your halma.toml".into(),
     })?;
     let mut strategies = Map::new();
     for entry in crate::strategies() {

@@ -1,13 +1,13 @@
-//! The files that were uploaded to a base, kept beside it so that they can be opened again.
+//! The files that were uploaded to a base, stored in its folder so that they can be opened again.
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
-/// The folder of originals below a base's own.
+/// The folder of originals in the folder of a base.
 const FOLDER: &str = "files";
 
-/// Characters of a name, and of one part of it, at most.
-const LONGEST: usize = 1_000;
-const LONGEST_PART: usize = 200;
+/// The most characters of a name, and the most bytes of one part of it.
+const MAX_NAME_CHARS: usize = 1_000;
+const MAX_PART_BYTES: usize = 200;
 
 /// The originals of one base.
 #[derive(Debug, Clone)]
@@ -25,21 +25,21 @@ pub struct Original {
 }
 
 impl Originals {
-    /// Those of the base in `dir`; the folder is made by [`Originals::make`].
-    pub fn of(dir: &Path) -> Self {
-        Self { dir: dir.join(FOLDER) }
+    /// The originals of the base in `base_dir`; [`Originals::create`] creates the folder.
+    pub fn new(base_dir: &Path) -> Self {
+        Self { dir: base_dir.join(FOLDER) }
     }
 
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Makes the folder.
-    pub fn make(&self) -> std::io::Result<()> {
+    /// Creates the folder.
+    pub fn create(&self) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.dir)
     }
 
-    /// Where the file of this name lies, if there is one. A name never leads out of the folder.
+    /// The path of the file of this name, if there is one. A name never leads out of the folder.
     pub fn find(&self, name: &str) -> Option<PathBuf> {
         let path = self.dir.join(safe_name(name).ok()?);
         let real = path.canonicalize().ok()?;
@@ -47,13 +47,13 @@ impl Originals {
         (inside && real.is_file()).then_some(real)
     }
 
-    /// One file with its size.
+    /// The file of this name with its size.
     pub fn get(&self, name: &str) -> Option<Original> {
         let about = self.find(name)?.metadata().ok()?;
         Some(Original { name: name.into(), bytes: about.len(), modified: about.modified().ok() })
     }
 
-    /// All files by name.
+    /// All files, sorted by name.
     pub fn list(&self) -> Vec<Original> {
         let mut found = vec![];
         list(&self.dir, "", &mut found);
@@ -61,7 +61,7 @@ impl Originals {
         found
     }
 
-    /// Removes files; folders that they leave empty go too.
+    /// Removes files, and the folders that they leave empty.
     pub fn remove(&self, names: &[String]) -> std::io::Result<()> {
         for path in names.iter().filter_map(|name| self.find(name)) {
             std::fs::remove_file(&path)?;
@@ -98,11 +98,12 @@ fn list(dir: &Path, below: &str, found: &mut Vec<Original>) {
 pub fn safe_name(name: &str) -> Result<String, &'static str> {
     let name = name.replace('\\', "/");
     let parts: Vec<&str> = name.split('/').collect();
-    if name.chars().count() > LONGEST || parts.iter().any(|part| part.len() > LONGEST_PART) {
+    if name.chars().count() > MAX_NAME_CHARS || parts.iter().any(|part| part.len() > MAX_PART_BYTES)
+    {
         return Err("the name is too long");
     }
-    if name.chars().any(|c| c.is_control() || bends(c)) {
-        return Err("the name holds characters that cannot be seen");
+    if name.chars().any(|c| c.is_control() || is_direction_mark(c)) {
+        return Err("the name holds invisible characters");
     }
     if parts.iter().any(|part| part.trim().is_empty()) {
         return Err("a part of the name is empty");
@@ -112,13 +113,13 @@ pub fn safe_name(name: &str) -> Result<String, &'static str> {
     }
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     if !Path::new(&name).components().all(plain) || name.contains(':') {
-        return Err("the name is no path below a folder");
+        return Err("the name is not a path below a folder");
     }
     Ok(name)
 }
 
-/// Marks that turn the direction of writing, so that a name does not look like what it is.
-fn bends(c: char) -> bool {
+/// Marks that change the direction of writing, which make a name look like a different one.
+fn is_direction_mark(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
@@ -158,8 +159,8 @@ mod tests {
     #[test]
     fn a_file_is_found_listed_and_removed_with_its_empty_folder() {
         let dir = tempfile::tempdir().unwrap();
-        let originals = Originals::of(dir.path());
-        originals.make().unwrap();
+        let originals = Originals::new(dir.path());
+        originals.create().unwrap();
         std::fs::create_dir(originals.dir().join("law")).unwrap();
         std::fs::write(originals.dir().join("law/a.md"), "x").unwrap();
         std::fs::write(originals.dir().join("b.md"), "xy").unwrap();
@@ -176,8 +177,8 @@ mod tests {
     #[test]
     fn a_link_out_of_the_folder_is_not_followed() {
         let dir = tempfile::tempdir().unwrap();
-        let originals = Originals::of(dir.path());
-        originals.make().unwrap();
+        let originals = Originals::new(dir.path());
+        originals.create().unwrap();
         std::fs::write(dir.path().join("secret"), "s").unwrap();
         std::os::unix::fs::symlink(dir.path().join("secret"), originals.dir().join("a.md"))
             .unwrap();

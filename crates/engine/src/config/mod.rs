@@ -1,4 +1,8 @@
-//! `halma.toml`: what can be written in it, with the defaults of what is not.
+//! `halma.toml`: every table and key, with its default.
+pub(crate) mod load;
+pub(crate) mod serve;
+pub(crate) mod show;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -10,15 +14,15 @@ use halma_net::JsonMode;
 use halma_web::WebSettings;
 use serde::{Deserialize, Serialize};
 
-use crate::serve_config::ServeConfig;
+use self::serve::ServeConfig;
 
-/// What the configuration file is called where nobody says otherwise.
+/// The name of the configuration file unless `--config` names another.
 pub(crate) const CONFIG_FILE: &str = "halma.toml";
 
-/// The name of the offline model, which is always there.
+/// The name of the offline model, which is always available.
 pub const OFFLINE: &str = "extractive";
 
-/// The roles a model can be given.
+/// The roles that can be assigned to a model.
 pub const ROLES: &[&str] = &[
     "default",
     "cutter",
@@ -39,7 +43,7 @@ pub struct Config {
     /// The file it was read from, for errors.
     #[serde(skip)]
     pub file: String,
-    /// A folder whose files replace the shipped prompts of the same name.
+    /// Folder of prompts that replace the built-in prompts of the same name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts_dir: Option<PathBuf>,
     pub ask: AskConfig,
@@ -50,19 +54,19 @@ pub struct Config {
     pub sources: SourcesConfig,
     pub kg: KgSettings,
     pub models: BTreeMap<String, ModelConfig>,
-    /// Role → name of a model; `default` is for the roles that are not named.
+    /// Role → name of a model; `default` is for the roles that are not assigned.
     pub roles: BTreeMap<String, String>,
     pub budget: BudgetConfig,
-    /// What `halma serve` listens to and lets in.
+    /// Address, limits and retention of `halma serve`.
     pub serve: ServeConfig,
-    /// One table a strategy, parsed by the strategy.
+    /// One table per strategy, parsed by the strategy.
     pub strategy: BTreeMap<String, toml::Table>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AskConfig {
-    /// The strategy when none is named.
+    /// The strategy unless one is named.
     pub strategy: String,
     /// Longer questions are refused, in characters.
     pub max_question_chars: usize,
@@ -82,7 +86,7 @@ pub enum EmbedderKind {
     Local,
     /// An OpenAI-compatible `/embeddings`.
     Endpoint,
-    /// No vectors: search by words only.
+    /// No vectors: search by keywords only.
     None,
 }
 
@@ -98,15 +102,15 @@ pub struct EmbedderConfig {
     /// `local`: a folder with `model.safetensors`, `tokenizer.json` and `config.json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// The cosine from which a chunk counts as near; by default the embedder's own.
+    /// The cosine from which a chunk counts as near; by default that of the embedder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_threshold: Option<f32>,
-    /// The cosine from which an atom counts as near; by default the embedder's own.
+    /// The cosine from which an atom counts as near; by default that of the embedder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub atom_threshold: Option<f32>,
 }
 
-/// Where is looked beside the base.
+/// External sources searched in addition to the knowledge base.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SourcesConfig {
@@ -129,30 +133,30 @@ pub struct ModelConfig {
     /// The API base, as in `https://api.example.com/v1`.
     pub url: String,
     pub model: String,
-    /// The environment variable that holds the key; none for servers without keys.
+    /// The environment variable that holds the API key; empty for servers without keys.
     #[serde(default)]
     pub key_env: String,
     /// US dollars per million tokens: `{ prompt = 2.5, completion = 10.0 }`.
     #[serde(default)]
     pub price: Price,
-    /// Calls at once, at most; fewer while the server throttles.
+    /// Maximum number of concurrent calls; reduced while the server throttles.
     #[serde(default = "sixteen")]
     pub concurrency: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
-    /// For one try of one call.
+    /// For one attempt of a call.
     #[serde(default = "two_minutes")]
     pub timeout_seconds: f64,
-    /// Tries again after a passing failure.
+    /// Retries after a transient failure.
     #[serde(default = "five")]
     pub retries: usize,
-    /// How the server is asked for JSON: `auto`, `schema`, `object`, `off`.
+    /// How JSON replies are requested: `auto`, `schema`, `object`, `off`.
     #[serde(default)]
     pub json: JsonMode,
-    /// Read replies as they are written.
+    /// Read replies as they are generated.
     #[serde(default)]
     pub stream: bool,
-    /// Whether the server gives the log-probabilities of a reply's tokens.
+    /// Whether the server returns log-probabilities of tokens.
     #[serde(default)]
     pub logprobs: bool,
 }
@@ -181,7 +185,7 @@ pub struct BudgetConfig {
 }
 
 impl Config {
-    /// An error in terms of the file that was read, where it could not know that.
+    /// Puts the name of the file that was read into an error that could not know it.
     pub(crate) fn named(&self, error: ConfigError) -> ConfigError {
         if error.file == CONFIG_FILE && !self.file.is_empty() {
             return ConfigError { file: self.file.clone(), ..error };
@@ -189,11 +193,11 @@ impl Config {
         error
     }
 
-    /// The model a role is played by.
+    /// The name of the model that a role is assigned to.
     pub fn model_of(&self, role: &str) -> &str {
         match self.roles.get(role).or_else(|| self.roles.get("default")) {
             Some(name) => name,
-            // With a single model there is no doubt what it is for.
+            // A single model gets every role.
             None if self.models.len() == 1 => self.models.keys().next().map_or(OFFLINE, |n| n),
             None => OFFLINE,
         }

@@ -1,42 +1,42 @@
-//! A base of which only some documents may be seen: a question that is to be answered from the
-//! passages it brings, in a base that holds those of many.
+//! A view of a base that is restricted to some documents: for a question that must be answered from
+//! its own passages, in a base that holds those of many questions.
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResult};
 
-/// Searches, reads and walks within some documents. Tables are refused: a query over them would
-/// see the rows of the others.
-pub(crate) struct Within {
+/// Searches, reads and follows edges within some documents. Tables are refused: a query over them
+/// would read rows of other documents.
+pub(crate) struct DocumentSubset {
     base: Arc<dyn Knowledge>,
     documents: BTreeSet<String>,
 }
 
-impl Within {
+impl DocumentSubset {
     pub(crate) fn new(base: Arc<dyn Knowledge>, documents: BTreeSet<String>) -> Self {
         Self { base, documents }
     }
 
-    fn seen(&self, hit: &Hit) -> bool {
+    fn contains(&self, hit: &Hit) -> bool {
         self.documents.contains(&hit.document)
     }
 }
 
 #[async_trait]
-impl Knowledge for Within {
+impl Knowledge for DocumentSubset {
     async fn search(&self, query: &Query) -> Result<Vec<Vec<Hit>>, BoxError> {
         if self.documents.is_empty() {
             return Ok(vec![vec![]; query.texts.len()]);
         }
         let mut query = query.clone();
-        let asked = std::mem::take(&mut query.filter.documents);
+        let requested = std::mem::take(&mut query.filter.documents);
         query.filter.documents = self.documents.iter().cloned().collect();
         let mut lists = self.base.search(&query).await?;
         for list in &mut lists {
-            // A name may hold a `*`, which the filter takes for any characters.
+            // A name may contain a `*`, which the filter reads as a wildcard.
             list.retain(|hit| {
-                self.seen(hit) && (asked.is_empty() || asked.contains(&hit.document))
+                self.contains(hit) && (requested.is_empty() || requested.contains(&hit.document))
             });
         }
         Ok(lists)
@@ -44,7 +44,7 @@ impl Knowledge for Within {
 
     async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {
         let hit = self.base.get(id).await?;
-        if self.seen(&hit) {
+        if self.contains(&hit) {
             return Ok(hit);
         }
         Err(format!("`{id}` is not among the documents of this question").into())
@@ -57,18 +57,18 @@ impl Knowledge for Within {
     ) -> Result<Vec<(Edge, Hit)>, BoxError> {
         self.get(id).await?;
         let mut found = self.base.neighbours(id, edge).await?;
-        found.retain(|(_, hit)| self.seen(hit));
+        found.retain(|(_, hit)| self.contains(hit));
         Ok(found)
     }
 
     async fn run_sql(&self, _sql: &str) -> Result<SqlResult, BoxError> {
-        Err("this question sees some documents only, and tables hold the rows of all".into())
+        Err("this question is restricted to some documents, and tables hold rows of all".into())
     }
 
-    /// How much the whole base holds; no tables, as none can be read.
+    /// The counts of the whole base, and no tables, since none can be read.
     async fn catalog(&self) -> Result<Catalog, BoxError> {
-        let whole = self.base.catalog().await?;
-        Ok(Catalog { tables: vec![], ..whole })
+        let catalog = self.base.catalog().await?;
+        Ok(Catalog { tables: vec![], ..catalog })
     }
 }
 
@@ -92,20 +92,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_outside_is_neither_found_nor_read_nor_walked_to() {
+    async fn other_documents_are_neither_found_nor_read_nor_reached_by_edges() {
         let base = Toy::new(&[
             ("reef", "Reefs", "A reef lies below water.", &["What is a reef?"]),
             ("tide", "Tides", "Water rises at high tide.", &[]),
         ]);
-        let within = Within::new(base, BTreeSet::from(["tide.md".to_owned()]));
-        let found = within.search(&query("water")).await.unwrap().remove(0);
+        let subset = DocumentSubset::new(base, BTreeSet::from(["tide.md".to_owned()]));
+        let found = subset.search(&query("water")).await.unwrap().remove(0);
         let names: Vec<_> = found.iter().map(|hit| hit.document.as_str()).collect();
         assert_eq!(names, ["tide.md"]);
-        assert!(within.get(&"tide".into()).await.is_ok());
-        assert!(within.get(&"reef".into()).await.is_err());
-        assert!(within.neighbours(&"reef".into(), None).await.is_err());
-        let nothing = Within::new(Toy::empty(), BTreeSet::new());
-        let found = nothing.search(&query("water")).await.unwrap();
+        assert!(subset.get(&"tide".into()).await.is_ok());
+        assert!(subset.get(&"reef".into()).await.is_err());
+        assert!(subset.neighbours(&"reef".into(), None).await.is_err());
+        let empty = DocumentSubset::new(Toy::empty(), BTreeSet::new());
+        let found = empty.search(&query("water")).await.unwrap();
         assert!(found.len() == 1 && found[0].is_empty());
     }
 }

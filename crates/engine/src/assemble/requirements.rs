@@ -1,9 +1,9 @@
-//! What a strategy cannot do without, checked before its first question.
+//! What a strategy requires, checked before its first question.
 use halma_core::{ConfigError, Entry, Need, Setup};
 
 use crate::config::{CONFIG_FILE, Config, OFFLINE};
 
-/// Refuses a strategy with a need that nothing configured meets.
+/// Refuses a strategy whose requirements the configuration does not meet.
 pub(crate) fn check(entry: &Entry, setup: &Setup, config: &Config) -> Result<(), ConfigError> {
     for need in entry.needs {
         let (key, what, hint) = match need {
@@ -14,28 +14,28 @@ pub(crate) fn check(entry: &Entry, setup: &Setup, config: &Config) -> Result<(),
                 }
                 let named = config.model_of(role);
                 let what = format!(
-                    "log-probabilities from the role `{role}`, and its model `{named}` gives none"
+                    "log-probabilities from the role `{role}`, which its model `{named}` does not give"
                 );
                 let hint = if named == OFFLINE {
                     format!(
-                        "give the role `{role}` under [roles] to a model that has `logprobs = true`"
+                        "assign the role `{role}` under [roles] to a model with `logprobs = true`"
                     )
                 } else {
                     format!(
                         "write `logprobs = true` under [models.{named}] if its server gives them, \
-                         or give the role to a model that does"
+                         or assign the role to another model"
                     )
                 };
                 (format!("roles.{role}"), what, hint)
             }
             Need::Reranker if setup.reranker.is_none() => {
-                let what = "a reranker, and there is none".to_owned();
+                let what = "a reranker, and none is configured".to_owned();
                 let hint = "name one under [reranker]".to_owned();
                 ("reranker".to_owned(), what, hint)
             }
             Need::Tagger if setup.tagger.is_none() => {
                 let hint = "name one under [tagger]".to_owned();
-                ("tagger".to_owned(), "a tagger, and there is none".to_owned(), hint)
+                ("tagger".to_owned(), "a tagger, and none is configured".to_owned(), hint)
             }
             Need::Reranker | Need::Tagger => continue,
         };
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lacking_is_named_with_what_to_do() {
+    fn a_missing_requirement_is_named_with_a_hint() {
         let both = Setup {
             reranker: Some(Arc::new(Overlap)),
             tagger: Some(Tagging::Tagger(Arc::new(Capitals))),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_nothing_or_has_it_is_let_through() {
+    fn met_requirements_pass() {
         let config = Config::default();
         assert!(check(&entry(&[]), &bare(), &config).is_ok());
         let setup = Setup { reranker: Some(Arc::new(Overlap)), ..bare() };

@@ -1,11 +1,14 @@
-//! Models, embedder and prompts from the configuration.
+//! Models, embedder, reranker, tagger and sources from the configuration.
+pub(crate) mod previous_embedder;
+mod prompts;
+pub(crate) mod requirements;
+pub(crate) mod resources;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_core::{
-    ConfigError, Embedder, Llm, Models, Price, PromptError, Prompts, Reranker, Tagging,
-};
+use halma_core::{ConfigError, Embedder, Llm, Models, Price, Reranker, Tagging};
 use halma_kb::Thresholds;
 use halma_models::embed::minilm::{self, MiniLm};
 use halma_models::{Cache, RerankerKind, RerankerSettings, TaggerKind, wrapped, wrapped_embedder};
@@ -13,71 +16,19 @@ use halma_net::{Endpoint, Limits};
 use halma_offline::Extractive;
 use halma_web::Web;
 
+pub use self::prompts::list_prompts;
+pub(crate) use self::prompts::prompts;
 use crate::config::{
     CONFIG_FILE, Config, EmbedderConfig, EmbedderKind, ModelConfig, OFFLINE, ROLES,
 };
-use crate::shipped_prompts;
 
-/// Something opened, with what the user should know about it.
-pub struct Opened<T> {
-    pub value: T,
-    pub warning: Option<String>,
+/// Something that was opened, with what the user should know about it.
+pub(crate) struct Opened<T> {
+    pub(crate) value: T,
+    pub(crate) warning: Option<String>,
 }
 
-/// The shipped prompts with the user's in their places.
-pub(crate) fn prompts(config: &Config) -> Result<Prompts, ConfigError> {
-    let mut prompts = Prompts::shipped(&shipped_prompts()).map_err(bad_prompt)?;
-    let Some(dir) = &config.prompts_dir else { return Ok(prompts) };
-    if !dir.is_dir() {
-        return Err(ConfigError {
-            file: CONFIG_FILE.into(),
-            key: "prompts_dir".into(),
-            reason: format!("`{}` is no folder", dir.display()),
-            hint: "write the shipped prompts there with `halma prompts export DIR`".into(),
-        });
-    }
-    for (name, file) in prompt_files(dir, dir) {
-        let path = file.display().to_string();
-        let text = std::fs::read_to_string(&file).map_err(|e| ConfigError {
-            file: path.clone(),
-            key: name.clone(),
-            reason: e.to_string(),
-            hint: "make the file readable UTF-8, or remove it".into(),
-        })?;
-        prompts.replace(&name, &path, &text).map_err(bad_prompt)?;
-    }
-    Ok(prompts)
-}
-
-fn bad_prompt(error: PromptError) -> ConfigError {
-    let file = match error.line {
-        Some(line) => format!("{}:{line}", error.file),
-        None => error.file,
-    };
-    let hint = "`halma prompts list` shows each prompt's variables, `halma prompts diff` what you \
-                changed"
-        .into();
-    ConfigError { file, key: error.prompt, reason: error.reason, hint }
-}
-
-/// Every `.md` below `dir` with its prompt name, sorted.
-fn prompt_files(root: &Path, dir: &Path) -> Vec<(String, std::path::PathBuf)> {
-    let mut found = vec![];
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    for path in entries.map(|entry| entry.path()) {
-        if path.is_dir() {
-            found.extend(prompt_files(root, &path));
-        } else if path.extension().is_some_and(|ext| ext == "md") {
-            let name = path.strip_prefix(root).unwrap_or(&path).with_extension("");
-            let parts: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
-            found.push((parts.join("/"), path));
-        }
-    }
-    found.sort();
-    found
-}
-
-/// The model of every role; the offline one where none is configured.
+/// The model of every role; the offline model where none is configured.
 pub(crate) fn models(config: &Config, cache: Option<&Arc<Cache>>) -> Result<Models, ConfigError> {
     let offline: Arc<dyn Llm> = Arc::new(Extractive::new());
     let mut built: std::collections::BTreeMap<&str, Arc<dyn Llm>> = [(OFFLINE, offline)].into();
@@ -91,9 +42,9 @@ pub(crate) fn models(config: &Config, cache: Option<&Arc<Cache>>) -> Result<Mode
             built.insert(name, llm);
         }
     }
-    let of = |role: &str| Arc::clone(&built[config.model_of(role)]);
-    let models = Models::new(of("default"));
-    Ok(ROLES.iter().fold(models, |models, role| models.with(*role, of(role))))
+    let model = |role: &str| Arc::clone(&built[config.model_of(role)]);
+    let models = Models::new(model("default"));
+    Ok(ROLES.iter().fold(models, |models, role| models.with(*role, model(role))))
 }
 
 /// An endpoint as configured; a key variable that is not set is an error before any call.
@@ -136,7 +87,7 @@ pub(crate) fn at(error: ConfigError, table: &str) -> ConfigError {
     ConfigError { file, key: format!("{table}.{}", error.key), ..error }
 }
 
-/// The embedder, or none with the reason why words alone must do.
+/// The embedder, or none with the reason why search is lexical only.
 pub(crate) fn embedder(
     config: &EmbedderConfig,
 ) -> Result<Opened<Option<Arc<dyn Embedder>>>, ConfigError> {
@@ -158,7 +109,8 @@ pub(crate) fn embedder(
     }
 }
 
-/// Missing weights are a warning (words alone must do); a path the user gave must be right.
+/// Missing weights are a warning, and search is lexical only; a path that the user gave must be
+/// right.
 fn local(path: Option<&Path>) -> Result<Opened<Option<Arc<dyn Embedder>>>, ConfigError> {
     let opened = minilm::locate(path).and_then(|dir| MiniLm::open(&dir, None));
     match opened {
@@ -175,14 +127,14 @@ fn local(path: Option<&Path>) -> Result<Opened<Option<Arc<dyn Embedder>>>, Confi
         Err(e) => Ok(Opened {
             value: None,
             warning: Some(format!(
-                "no local embedder ({e}); searching by words only. `halma doctor --fetch` gets the \
-                 weights, `kind = \"none\"` under [embedder] silences this"
+                "no local embedder ({e}); searching by keywords only. `halma doctor --fetch` downloads \
+                 the weights, `kind = \"none\"` under [embedder] turns this warning off"
             )),
         }),
     }
 }
 
-/// The reranker, where one is configured.
+/// The reranker, if one is configured.
 pub(crate) fn reranker(
     config: &RerankerSettings,
     embedder: Option<&Arc<dyn Embedder>>,
@@ -194,20 +146,20 @@ pub(crate) fn reranker(
     halma_models::reranker(config, key, embedder).map_err(|e| at(e, "reranker"))
 }
 
-/// How entities are found. The offline model does not tag, so that there must be another to ask.
+/// How entities are found. The offline model does not tag: `kind = "model"` needs another model.
 pub(crate) fn tagger(config: &Config) -> Result<Tagging, ConfigError> {
     if config.tagger.kind == TaggerKind::Model && config.model_of("tagger") == OFFLINE {
         return Err(ConfigError {
             file: CONFIG_FILE.into(),
             key: "tagger.kind".into(),
-            reason: "no model plays the role `tagger`".into(),
-            hint: "name one as `tagger` under [roles], or write `kind = \"rules\"`".into(),
+            reason: "the role `tagger` is not assigned to a model".into(),
+            hint: "assign a model to `tagger` under [roles], or write `kind = \"rules\"`".into(),
         });
     }
     halma_models::tagger(&config.tagger).map_err(|e| at(e, "tagger"))
 }
 
-/// The web, where it is configured; its searches are kept in `folder`.
+/// The web, if it is configured; its searches are cached in `folder`.
 pub(crate) fn web(config: &Config, folder: PathBuf) -> Result<Option<Arc<Web>>, ConfigError> {
     let Some(settings) = &config.sources.web else { return Ok(None) };
     let key = key_of(&settings.key_env, "sources.web")?;
@@ -215,30 +167,30 @@ pub(crate) fn web(config: &Config, folder: PathBuf) -> Result<Option<Arc<Web>>, 
     Ok(Some(Arc::new(web)))
 }
 
-/// Where a base keeps the searches of the web.
+/// The folder of cached web searches in the cache folder of a base.
 pub(crate) fn web_folder(cache: &Path) -> PathBuf {
     cache.join("web")
 }
 
-/// Gets the weights of the local embedder into the place where [`embedder`] looks for them.
+/// Downloads the weights of the local embedder to where [`embedder`] looks for them.
 pub fn fetch_weights() -> Result<std::path::PathBuf, ConfigError> {
     minilm::cache_folder().and_then(|dir| minilm::fetch(&dir)).map_err(|e| ConfigError {
         file: "the weights of all-MiniLM-L6-v2".into(),
         key: "embedder".into(),
         reason: e.to_string(),
-        hint: "Halma works without them, searching by words only".into(),
+        hint: "Halma works without them, searching by keywords only".into(),
     })
 }
 
-/// The cosine from which a hit counts as near, by embedder (methods: scores; measured values in
+/// The cosine from which a hit counts as near, by embedder (measured values in
 /// `docs/concepts/scores.md`).
 pub(crate) fn thresholds(config: &EmbedderConfig, model: Option<&str>) -> Thresholds {
     let (chunk, atom) = match model {
         // The paper's 0.2 and 0.5 are relevance scores of this embedder's store; as cosines:
         Some(name) if name.contains("ada-002") => (0.434, 0.646),
         Some("all-MiniLM-L6-v2") => (0.15, 0.25),
-        // Of an embedder nobody has measured only the sign is known to mean something; what is
-        // found in vain costs a selector's glance, what is not found costs the answer.
+        // Of an embedder that was not measured, only the sign is known to be meaningful. A
+        // superfluous hit costs the selector some tokens; a missing hit costs the answer.
         _ => (0.0, 0.0),
     };
     Thresholds {

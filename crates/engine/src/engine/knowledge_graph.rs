@@ -1,9 +1,9 @@
-//! The knowledge graph of a base: what was loaded beside its documents, what was read out of them,
-//! or an endpoint.
+//! The knowledge graph of a base: graphs that were loaded, facts that were extracted from its
+//! documents, or a SPARQL endpoint.
 use std::path::Path;
 use std::sync::Arc;
 
-use halma_core::{ConfigError, Entity, Fact, Facts, Knowledge};
+use halma_core::{ConfigError, Facts, Knowledge};
 use halma_kb::{Base, FactSnapshot};
 use halma_kg::{
     KbEntity, KbFact, KbGraph, KbGraphLoader, KgFacts, KgFigures, KgGraph, KgGraphs, KgKind,
@@ -11,40 +11,41 @@ use halma_kg::{
 };
 use serde::Serialize;
 
+use super::Engine;
 use crate::assemble;
 use crate::config::Config;
-use crate::engine::Engine;
 use crate::error::EngineError;
 
-/// What `halma kg show` tells.
+/// What `halma kg show` prints.
 #[derive(Debug, Serialize)]
 pub struct KgShown {
-    /// What questions are answered from, in one line; `None` where there is no graph.
-    pub asked: Option<String>,
+    /// What questions are answered from, in one line; `None` without a graph.
+    pub source: Option<String>,
     pub graphs: Vec<KgGraph>,
-    /// `None` where nothing is loaded.
+    /// `None` when nothing is loaded.
     pub loaded: Option<KgFigures>,
-    /// Facts that were read out of the documents.
+    /// Facts that were extracted from the documents.
     pub base_facts: u64,
 }
 
-/// Names the graph that questions are answered from; empty where there is none.
-pub(crate) fn fingerprint(engine: &Engine) -> Result<String, EngineError> {
+/// Names the graph that questions are answered from; empty without a graph.
+pub(super) fn fingerprint(engine: &Engine) -> Result<String, EngineError> {
     if engine.facts().is_none() {
         return Ok(String::new());
     }
     let settings = &engine.config().kg;
     let loaded = graphs(engine.config(), engine.base()).fingerprint()?;
-    let told = engine.base().inspector().count_facts()?;
-    Ok(serde_json::json!([settings.kind, settings.url, settings.profile, loaded, told]).to_string())
+    let extracted = engine.base().inspector().count_facts()?;
+    Ok(serde_json::json!([settings.kind, settings.url, settings.profile, loaded, extracted])
+        .to_string())
 }
 
-pub(crate) fn graphs(config: &Config, base: &Base) -> KgGraphs {
+fn graphs(config: &Config, base: &Base) -> KgGraphs {
     KgGraphs::at(base.kg_dir(), &config.kg.language)
 }
 
 /// The graph as configured.
-pub(crate) fn facts(config: &Config, base: &Arc<Base>) -> Result<KgFacts, EngineError> {
+pub(super) fn facts(config: &Config, base: &Arc<Base>) -> Result<KgFacts, EngineError> {
     let settings = &config.kg;
     let key = match settings.kind {
         KgKind::Sparql => assemble::key_of(&settings.key_env, "kg").map_err(|e| config.named(e))?,
@@ -84,7 +85,7 @@ fn kb_graph(facts: FactSnapshot) -> KbGraph {
 }
 
 impl Engine {
-    /// Loads a file of RDF beside the base's documents.
+    /// Loads a file of RDF in addition to the documents of the base.
     pub fn load_kg(&self, file: &Path, how: &KgLoad) -> Result<KgLoaded, EngineError> {
         let loaded = graphs(self.config(), self.base()).load(file, how)?;
         if loaded.removed > 0 {
@@ -93,64 +94,28 @@ impl Engine {
         Ok(loaded)
     }
 
-    /// Removes one loaded graph, or all, with the kept replies that may quote them. Says which.
+    /// Removes one loaded graph, or all, with the cached replies that may quote them. Returns their
+    /// names.
     pub fn unload_kg(&self, graph: Option<&str>) -> Result<Vec<String>, EngineError> {
-        let gone = graphs(self.config(), self.base()).unload(graph)?;
-        let documents: Vec<String> = gone.iter().map(|graph| format!("kg:{graph}")).collect();
+        let removed = graphs(self.config(), self.base()).unload(graph)?;
+        let documents: Vec<String> = removed.iter().map(|graph| format!("kg:{graph}")).collect();
         self.forget(&documents)?;
-        Ok(gone)
+        Ok(removed)
     }
 
     pub fn show_kg(&self) -> Result<KgShown, EngineError> {
         let graphs = graphs(self.config(), self.base());
         let loaded = if graphs.is_empty() { None } else { Some(graphs.figures()?) };
         Ok(KgShown {
-            asked: self.facts().map(|facts| facts.about().to_owned()),
+            source: self.facts().map(|facts| facts.about().to_owned()),
             graphs: graphs.list(),
             loaded,
             base_facts: self.base().inspector().count_facts()?,
         })
     }
 
-    /// The graph's entities of a name, best first.
-    pub async fn find_in_kg(
-        &self,
-        name: &str,
-        descriptor: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<Entity>, EngineError> {
-        Ok(failed(self.graph()?.find(name, descriptor, limit).await)?)
-    }
-
-    /// Facts about what is called by a name: of a relation, or of what ties it to another name.
-    pub async fn relate_in_kg(
-        &self,
-        entity: &Entity,
-        relation: &str,
-    ) -> Result<Vec<Fact>, EngineError> {
-        Ok(failed(self.graph()?.relate(&entity.id, relation).await)?)
-    }
-
-    pub async fn between_in_kg(
-        &self,
-        head: &Entity,
-        tail: &Entity,
-    ) -> Result<Vec<Fact>, EngineError> {
-        Ok(failed(self.graph()?.between(&head.id, &tail.id).await)?)
-    }
-
-    /// For each entity that meets the condition the fact that shows it; `None` when the condition
-    /// is no comparison that the graph can decide.
-    pub async fn filter_in_kg(
-        &self,
-        entities: &[Entity],
-        condition: &str,
-    ) -> Result<Option<Vec<Fact>>, EngineError> {
-        let ids: Vec<_> = entities.iter().map(|entity| entity.id.clone()).collect();
-        Ok(failed(self.graph()?.filter(&ids, condition).await)?)
-    }
-
-    fn graph(&self) -> Result<&dyn Facts, ConfigError> {
+    /// The knowledge graph, or what to do to get one.
+    pub fn knowledge_graph(&self) -> Result<&dyn Facts, ConfigError> {
         self.facts().ok_or_else(|| {
             self.config().named(ConfigError {
                 file: crate::config::CONFIG_FILE.into(),
@@ -160,8 +125,4 @@ impl Engine {
             })
         })
     }
-}
-
-fn failed<T>(asked: Result<T, halma_core::BoxError>) -> Result<T, halma_core::Error> {
-    asked.map_err(|source| halma_core::Error::Source { name: "kg".into(), source })
 }

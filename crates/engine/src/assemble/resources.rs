@@ -1,4 +1,4 @@
-//! What engines of one configuration share, whatever their base.
+//! What all engines of one configuration share, independent of their base.
 use std::sync::Arc;
 
 use halma_core::{ConfigError, Embedder, Knowledge, Prompts, Reranker, Setup, Source, Tagging};
@@ -8,9 +8,9 @@ use halma_models::Cache;
 use crate::assemble;
 use crate::config::Config;
 
-/// The parts that are dear to open: the embedder's weights, above all.
+/// What is expensive to open: above all, the weights of the embedder.
 #[derive(Clone)]
-pub(crate) struct Parts {
+pub(crate) struct SharedResources {
     pub(crate) prompts: Arc<Prompts>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     reranker: Option<Arc<dyn Reranker>>,
@@ -18,8 +18,8 @@ pub(crate) struct Parts {
     pub(crate) warnings: Vec<String>,
 }
 
-impl Parts {
-    pub(crate) fn new(config: &Config) -> Result<Self, ConfigError> {
+impl SharedResources {
+    pub(crate) fn open(config: &Config) -> Result<Self, ConfigError> {
         let prompts = Arc::new(assemble::prompts(config)?);
         let embedder = assemble::embedder(&config.embedder)?;
         let warnings = embedder.warning.into_iter().collect();
@@ -29,13 +29,13 @@ impl Parts {
         Ok(Self { prompts, embedder, reranker, tagger, warnings })
     }
 
-    /// The same with the prompts read anew.
+    /// The same resources with the prompts read again.
     pub(crate) fn with_prompts(&self, config: &Config) -> Result<Self, ConfigError> {
         let prompts = Arc::new(assemble::prompts(config)?);
         Ok(Self { prompts, ..self.clone() })
     }
 
-    /// All but the knowledge graph, which is the base's own.
+    /// Everything a run needs but the knowledge graph, which belongs to the base.
     pub(crate) fn setup(
         &self,
         config: &Config,

@@ -1,0 +1,65 @@
+//! Prompts from the configuration.
+use std::path::{Path, PathBuf};
+
+use halma_core::{ConfigError, PromptError, PromptInfo, Prompts};
+
+use crate::config::{CONFIG_FILE, Config};
+use crate::shipped_prompts;
+
+/// The shipped prompts, replaced by the user's files of the same name.
+pub(crate) fn prompts(config: &Config) -> Result<Prompts, ConfigError> {
+    let mut prompts = Prompts::shipped(&shipped_prompts()).map_err(bad_prompt)?;
+    let Some(dir) = &config.prompts_dir else { return Ok(prompts) };
+    if !dir.is_dir() {
+        return Err(ConfigError {
+            file: CONFIG_FILE.into(),
+            key: "prompts_dir".into(),
+            reason: format!("`{}` is not a folder", dir.display()),
+            hint: "write the shipped prompts there with `halma prompts export DIR`".into(),
+        });
+    }
+    for (name, file) in prompt_files(dir, dir) {
+        let path = file.display().to_string();
+        let text = std::fs::read_to_string(&file).map_err(|e| ConfigError {
+            file: path.clone(),
+            key: name.clone(),
+            reason: e.to_string(),
+            hint: "make the file readable UTF-8, or remove it".into(),
+        })?;
+        prompts.replace(&name, &path, &text).map_err(bad_prompt)?;
+    }
+    Ok(prompts)
+}
+
+fn bad_prompt(error: PromptError) -> ConfigError {
+    let file = match error.line {
+        Some(line) => format!("{}:{line}", error.file),
+        None => error.file,
+    };
+    let hint = "`halma prompts list` shows each prompt's variables, `halma prompts diff` what you \
+                changed"
+        .into();
+    ConfigError { file, key: error.prompt, reason: error.reason, hint }
+}
+
+/// Every `.md` file below `dir` with the name of its prompt, sorted.
+fn prompt_files(root: &Path, dir: &Path) -> Vec<(String, PathBuf)> {
+    let mut files = vec![];
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()) {
+        if path.is_dir() {
+            files.extend(prompt_files(root, &path));
+        } else if path.extension().is_some_and(|ext| ext == "md") {
+            let name = path.strip_prefix(root).unwrap_or(&path).with_extension("");
+            let parts: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
+            files.push((parts.join("/"), path));
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The prompts as configured, without a base.
+pub fn list_prompts(config: &Config) -> Result<Vec<PromptInfo>, ConfigError> {
+    Ok(prompts(config).map_err(|e| config.named(e))?.list())
+}

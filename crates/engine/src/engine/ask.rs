@@ -1,0 +1,228 @@
+//! One way to ask a question: resolve the strategy and its settings, run, store the trace. The
+//! command line, HTTP and MCP all ask here.
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use chrono::{DateTime, Utc};
+use halma_core::{
+    Answer, AnswerKind, Budget, ConfigError, Cx, Error, Meter, Outcome, Question, Strategy, Trace,
+    Watcher,
+};
+
+use super::Engine;
+use super::context::ContextOptions;
+use super::conversation::{Exchange, rephrase};
+use crate::error::EngineError;
+use crate::storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
+
+/// A question with everything that decides how it is answered.
+#[derive(Default)]
+pub struct AskRequest {
+    pub question: String,
+    /// The choices of a multiple-choice question; empty otherwise.
+    pub options: Vec<String>,
+    pub answer_kind: AnswerKind,
+    /// The configured strategy where `None`.
+    pub strategy: Option<String>,
+    /// Settings of the strategy for this question, as `--set` takes them.
+    pub settings: BTreeMap<String, String>,
+    /// Earlier exchanges of the conversation, oldest first; the question may refer to them.
+    pub history: Vec<Exchange>,
+    /// Limits for this question; the lower of each and the configured one applies.
+    pub budget: Budget,
+    /// A budget shared with other questions, such as the daily budget of an API key.
+    pub parent: Option<Arc<Meter>>,
+    /// Receives every event as it happens.
+    pub watcher: Option<Watcher>,
+    /// The id of the API key that asks.
+    pub key: Option<String>,
+    /// Called once with the head of the trace, also when the question is cancelled.
+    pub on_finish: Option<OnFinish>,
+}
+
+pub type OnFinish = Box<dyn FnOnce(&TraceHead) + Send + Sync>;
+
+impl AskRequest {
+    /// A question for the configured strategy.
+    pub fn new(question: impl Into<String>) -> Self {
+        Self { question: question.into(), ..Self::default() }
+    }
+}
+
+/// An answered question, or one that failed while it ran.
+pub struct AskResult {
+    /// The id of the trace.
+    pub id: String,
+    /// The question as it was understood: with a history, it may be rephrased to stand alone.
+    pub question: String,
+    pub strategy: &'static str,
+    pub outcome: Outcome,
+    pub elapsed_ms: f64,
+}
+
+/// A question that is about to be answered. When it is dropped before its end, the run stops, and
+/// its trace is stored as that of a cancelled question.
+pub struct Asking {
+    id: String,
+    question: Question,
+    history: Vec<Exchange>,
+    strategy: Arc<dyn Strategy>,
+    cx: Cx,
+    traces: Arc<TraceStore>,
+    key: Option<String>,
+    on_finish: Option<OnFinish>,
+    at: DateTime<Utc>,
+    started: Instant,
+    finished: bool,
+}
+
+impl Engine {
+    /// Answers one question.
+    pub async fn ask(&self, request: AskRequest) -> Result<AskResult, EngineError> {
+        Ok(self.prepare(request)?.run().await)
+    }
+
+    /// Checks everything that can be wrong with a question before the first call.
+    pub fn prepare(&self, request: AskRequest) -> Result<Asking, EngineError> {
+        let text = request.question.trim().to_owned();
+        self.check_question(&text)?;
+        let name = request.strategy.as_deref().unwrap_or(&self.config.ask.strategy);
+        let strategy = self.strategy_with(name, &request.settings)?;
+        let id = TraceStore::next_id().map_err(|e| EngineError::file(self.traces.dir(), e))?;
+        let cx = self.context(ContextOptions {
+            budget: request.budget,
+            parent: request.parent,
+            watcher: request.watcher,
+            documents: None,
+        });
+        let question = Question {
+            id: id.clone(),
+            text,
+            options: request.options,
+            answer_kind: request.answer_kind,
+        };
+        Ok(Asking {
+            id,
+            question,
+            history: request.history,
+            strategy,
+            cx,
+            traces: Arc::clone(&self.traces),
+            key: request.key,
+            on_finish: request.on_finish,
+            at: Utc::now(),
+            started: Instant::now(),
+            finished: false,
+        })
+    }
+
+    /// Refuses a question that is empty or longer than `ask.max_question_chars`.
+    pub fn check_question(&self, question: &str) -> Result<(), ConfigError> {
+        let limit = self.config.ask.max_question_chars;
+        let (reason, hint) = match question.chars().count() {
+            _ if question.trim().is_empty() => {
+                ("it is empty".to_owned(), "write what you want to know")
+            }
+            length if length > limit => (
+                format!("it is {length} characters long; the limit is {limit}"),
+                "index long texts with `halma index` and ask about them, or raise \
+                 `ask.max_question_chars`",
+            ),
+            _ => return Ok(()),
+        };
+        let (file, key) = ("the question".into(), "question".into());
+        Err(ConfigError { file, key, reason, hint: hint.into() })
+    }
+}
+
+impl Asking {
+    /// The id of the trace.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The question as it was received, without surrounding white space.
+    pub fn question(&self) -> &str {
+        &self.question.text
+    }
+
+    pub fn strategy(&self) -> &'static str {
+        self.strategy.name()
+    }
+
+    /// Runs to the end and stores the trace.
+    pub async fn run(&mut self) -> AskResult {
+        let (question, answer) = match self.answer().await {
+            Ok((question, answer)) => (question, Ok(answer)),
+            Err(error) => (self.question.text.clone(), Err(error)),
+        };
+        let error = answer.as_ref().err().map(Error::to_string);
+        let (trace, elapsed_ms) = self.finish(answer.as_ref().ok(), error);
+        let (id, strategy) = (self.id.clone(), self.strategy());
+        AskResult { id, question, strategy, outcome: Outcome { answer, trace }, elapsed_ms }
+    }
+
+    /// Stops the run and stores its trace with the reason.
+    pub fn cancel(mut self, reason: &str) {
+        self.finish(None, Some(reason.to_owned()));
+    }
+
+    /// The question as it was understood, and its answer.
+    async fn answer(&self) -> Result<(String, Answer), Error> {
+        let text = rephrase(&self.question.text, &self.history, &self.cx).await?;
+        let question = Question { text, ..self.question.clone() };
+        let outcome = Outcome::run(self.strategy.as_ref(), &question, &self.cx).await;
+        outcome.answer.map(|answer| (question.text, answer))
+    }
+
+    /// Stores the trace and returns it with the time the question took, in milliseconds.
+    fn finish(&mut self, answer: Option<&Answer>, error: Option<String>) -> (Trace, f64) {
+        self.finished = true;
+        let trace = self.cx.trace();
+        let elapsed_ms = self.started.elapsed().as_secs_f64() * 1e3;
+        let mut documents = self.cx.about();
+        let cited = answer.iter().flat_map(|answer| &answer.citations);
+        documents.extend(cited.map(|citation| citation.document.clone()));
+        documents.sort();
+        documents.dedup();
+        let head = TraceHead {
+            id: self.id.clone(),
+            question: self.question.text.clone(),
+            strategy: self.strategy.name().to_owned(),
+            at: self.at,
+            answer: answer.map(|answer| answer.text.clone()),
+            abstained: answer.is_some_and(|answer| answer.abstained),
+            error,
+            usage: trace.usage(),
+            hops: trace.hops(),
+            elapsed_ms,
+            key: self.key.take(),
+            documents,
+        };
+        let body = TraceBody { answer: answer.cloned(), trace: trace.clone() };
+        let (traces, on_finish) = (Arc::clone(&self.traces), self.on_finish.take());
+        let store = move || {
+            if let Some(on_finish) = on_finish {
+                on_finish(&head);
+            }
+            if let Err(e) = traces.store(StoredTrace { head, body }) {
+                tracing::warn!("`{}`: the trace cannot be stored: {e}", traces.dir().display());
+            }
+        };
+        // The answer does not wait for the disk; the runtime waits for it when it shuts down.
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(store)),
+            Err(_) => store(),
+        }
+        (trace, elapsed_ms)
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        if !self.finished {
+            self.finish(None, Some("cancelled: the client disconnected".into()));
+        }
+    }
+}

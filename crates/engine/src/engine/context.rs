@@ -1,0 +1,76 @@
+//! The context in which a strategy runs: what it may spend, and what it may search.
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use halma_core::{Budget, Cx, Meter, Setup, Watcher};
+
+use super::Engine;
+use crate::document_subset::DocumentSubset;
+
+/// Limits of one run in addition to the configured ones.
+#[derive(Default)]
+pub struct ContextOptions {
+    /// The lower of each limit and the configured one under [budget.ask] applies.
+    pub budget: Budget,
+    /// A budget shared with other runs, such as that of a whole evaluation.
+    pub parent: Option<Arc<Meter>>,
+    /// Restrict the run to the documents of these names.
+    pub documents: Option<BTreeSet<String>>,
+    /// Receives every event as it happens.
+    pub watcher: Option<Watcher>,
+}
+
+impl Engine {
+    /// A new context for one question.
+    pub fn context(&self, options: ContextOptions) -> Cx {
+        let ContextOptions { budget, parent, documents, watcher } = options;
+        let budget = lowest(self.config.budget.ask, budget);
+        let meter = match parent {
+            Some(parent) => Meter::within(budget, parent),
+            None => Meter::new(budget),
+        };
+        let setup = match documents {
+            Some(documents) => Arc::new(self.restricted_to(documents)),
+            None => Arc::clone(&self.setup),
+        };
+        Cx::new(setup, Arc::new(meter), watcher)
+    }
+
+    fn restricted_to(&self, documents: BTreeSet<String>) -> Setup {
+        let base = Arc::clone(&self.setup.knowledge);
+        let knowledge = Arc::new(DocumentSubset::new(base, documents));
+        // Facts extracted from the other documents must not be visible through the graph.
+        let facts = self.independent_facts.clone();
+        Setup { knowledge, facts, ..Setup::clone(&self.setup) }
+    }
+}
+
+/// The lower of each limit.
+fn lowest(a: Budget, b: Budget) -> Budget {
+    fn lower<T: PartialOrd>(a: Option<T>, b: Option<T>) -> Option<T> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(if b < a { b } else { a }),
+            (a, b) => a.or(b),
+        }
+    }
+    Budget {
+        calls: lower(a.calls, b.calls),
+        tokens: lower(a.tokens, b.tokens),
+        usd: lower(a.usd, b.usd),
+        seconds: lower(a.seconds, b.seconds),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_can_lower_a_limit_and_not_raise_it() {
+        let configured = Budget { calls: Some(5), usd: Some(0.1), ..Budget::default() };
+        let request = Budget { calls: Some(9), usd: Some(0.01), tokens: Some(7), seconds: None };
+        let under = lowest(configured, request);
+        assert_eq!((under.calls, under.usd, under.tokens), (Some(5), Some(0.01), Some(7)));
+        assert_eq!(under.seconds, None);
+    }
+}

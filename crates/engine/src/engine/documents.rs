@@ -1,0 +1,85 @@
+//! Bringing documents into the base, and deleting them with everything that quotes them.
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use halma_core::Meter;
+use halma_kb::{Deleted, Estimate, IndexOptions, IndexReport, Progress};
+use halma_models::Cache;
+use halma_web::forget_web_searches;
+
+use super::Engine;
+use crate::assemble;
+use crate::error::EngineError;
+
+impl Engine {
+    /// Brings the base up to date with the inputs, under the budget for indexing.
+    pub async fn index(
+        &self,
+        inputs: &[PathBuf],
+        options: &IndexOptions,
+        progress: Progress,
+    ) -> Result<IndexReport, EngineError> {
+        self.index_within(inputs, options, progress, None).await
+    }
+
+    /// [`Engine::index`] that also counts against a parent budget.
+    pub async fn index_within(
+        &self,
+        inputs: &[PathBuf],
+        options: &IndexOptions,
+        progress: Progress,
+        parent: Option<Arc<Meter>>,
+    ) -> Result<IndexReport, EngineError> {
+        let (kb, budget) = (&self.config.kb, self.config.budget.index);
+        let meter = Arc::new(match parent {
+            Some(parent) => Meter::within(budget, parent),
+            None => Meter::new(budget),
+        });
+        let report =
+            halma_kb::index(&self.base, inputs, options, kb, &self.setup, &meter, progress).await?;
+        self.forget(&report.documents_removed)?;
+        Ok(report)
+    }
+
+    /// What [`Engine::index`] would use; spends nothing and stores nothing.
+    pub async fn estimate(
+        &self,
+        inputs: &[PathBuf],
+        options: &IndexOptions,
+    ) -> Result<Estimate, EngineError> {
+        let kb = &self.config.kb;
+        Ok(halma_kb::estimate(&self.base, inputs, options, kb, &self.setup).await?)
+    }
+
+    /// Deletes documents (by name, id or glob) with everything that quotes them: cached replies,
+    /// traces of questions and uploaded originals included.
+    pub fn delete(&self, documents: &[String]) -> Result<Deleted, EngineError> {
+        let deleted = self.base.delete(documents)?;
+        self.forget(&deleted.names)?;
+        let dir = self.originals.dir();
+        self.originals.remove(&deleted.names).map_err(|e| EngineError::file(dir, e))?;
+        Ok(deleted)
+    }
+
+    /// Deletes the cached replies and traces that may quote these documents, also those of models
+    /// that are not configured any more; and all web searches, since it is not known which of
+    /// their queries were made from a document.
+    pub(super) fn forget(&self, documents: &[String]) -> Result<(), EngineError> {
+        if documents.is_empty() {
+            return Ok(());
+        }
+        self.traces.forget(documents).map_err(|e| EngineError::file(self.traces.dir(), e))?;
+        let dir = self.base.cache_dir();
+        forget_web_searches(&assemble::web_folder(&dir))?;
+        let failed = |e| EngineError::Cache(Box::new(e));
+        let cache = match &self.cache {
+            Some(cache) => Arc::clone(cache),
+            None if dir.join("data.mdb").exists() || dir.join("replies").exists() => {
+                Cache::open(&dir).map_err(failed)?
+            }
+            None => return Ok(()),
+        };
+        cache.forget(documents).map_err(failed)?;
+        Ok(())
+    }
+}

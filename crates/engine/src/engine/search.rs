@@ -1,0 +1,65 @@
+//! Searching the base, and the external sources that are configured in addition to it.
+use halma_core::{ConfigError, Filter, Hit, Layer, MinScore, Mode, Query};
+use halma_web::{WebSearch, web_searches};
+
+use super::Engine;
+use crate::assemble;
+use crate::error::EngineError;
+
+/// A search as a user asks for it. The default mode is [`Mode::default`] for every interface.
+pub struct SearchQuery {
+    pub text: String,
+    pub layer: Layer,
+    pub mode: Mode,
+    /// At most this many hits.
+    pub limit: usize,
+    pub filter: Filter,
+}
+
+impl Engine {
+    /// Searches one layer of the base.
+    pub async fn search(&self, query: SearchQuery) -> Result<Vec<Hit>, EngineError> {
+        let query = Query {
+            texts: vec![query.text],
+            layer: query.layer,
+            mode: query.mode,
+            limit: query.limit,
+            min_score: MinScore::Any,
+            exclude: vec![],
+            filter: query.filter,
+        };
+        let lists = self.setup.knowledge.search(&query).await;
+        let lists = lists.map_err(halma_core::Error::Knowledge)?;
+        Ok(lists.into_iter().flatten().collect())
+    }
+
+    /// Searches an external source by its name, such as `web`.
+    pub async fn search_source(
+        &self,
+        name: &str,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<Hit>, EngineError> {
+        let sources = &self.setup.sources;
+        let source = sources.iter().find(|source| source.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = sources.iter().map(|source| source.name()).collect();
+            ConfigError {
+                file: "--source".into(),
+                key: name.into(),
+                reason: "no such source is configured".into(),
+                hint: match names.as_slice() {
+                    [] => "configure one under [sources.web] (docs/guide/sources.md)".into(),
+                    names => format!("use one of: {}", names.join(", ")),
+                },
+            }
+        })?;
+        let hits = source.search(query, limit).await;
+        let failed = |source| halma_core::Error::Source { name: name.to_owned(), source };
+        Ok(hits.map_err(failed)?)
+    }
+
+    /// The cached searches of the web, by day and query.
+    pub fn web_searches(&self) -> Result<Vec<WebSearch>, EngineError> {
+        Ok(web_searches(&assemble::web_folder(&self.base.cache_dir()))?)
+    }
+}

@@ -1,0 +1,3 @@
+//! Files next to a knowledge base: traces of questions and uploaded originals.
+pub(crate) mod originals;
+pub(crate) mod traces;

@@ -1,0 +1,91 @@
+//! Asking: every question is checked, answered under the lower limits, and stored as a trace.
+#![expect(clippy::unwrap_used, reason = "tests may stop")]
+use std::path::Path;
+use std::sync::mpsc;
+
+use halma_core::Budget;
+use halma_engine::{
+    AskRequest, Config, EmbedderKind, Engine, Exchange, IndexOptions, StoredTrace, TraceHead,
+};
+
+async fn engine(dir: &Path) -> Engine {
+    let mut config = Config::default();
+    config.embedder.kind = EmbedderKind::None;
+    let file = dir.join("reef.md");
+    std::fs::write(&file, "# Far Light\n\nFar Light was built by Anna Roe in 1901.\n").unwrap();
+    let engine = Engine::create_or_open(config, &dir.join("base")).unwrap();
+    engine.index(&[file], &IndexOptions::default(), std::sync::Arc::new(|_| {})).await.unwrap();
+    engine
+}
+
+fn request() -> AskRequest {
+    let strategy = Some("naive".to_owned());
+    AskRequest { strategy, ..AskRequest::new(" Who built Far Light? ") }
+}
+
+/// The trace of an id. It is written concurrently to the caller, after `on_finish`.
+async fn stored(engine: &Engine, id: &str) -> StoredTrace {
+    loop {
+        if let Some(trace) = engine.traces().get(id) {
+            return trace;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn an_answered_question_is_stored_and_listed_by_the_next_engine() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = engine(dir.path()).await;
+    let result = engine.ask(request()).await.unwrap();
+    assert_eq!((result.question.as_str(), result.strategy), ("Who built Far Light?", "naive"));
+    let answer = result.outcome.answer.unwrap();
+    let StoredTrace { head, body } = stored(&engine, &result.id).await;
+    assert_eq!(head.answer.as_deref(), Some(answer.text.as_str()));
+    assert_eq!((head.documents, head.error, head.key), (vec!["reef.md".to_owned()], None, None));
+    assert_eq!(body.trace.0.len(), result.outcome.trace.0.len());
+    let config = engine.config().clone();
+    drop(engine);
+    let next = Engine::open(config, &dir.path().join("base")).unwrap();
+    let ids: Vec<_> = next.traces().list(None, 9, |_| true).into_iter().map(|h| h.id).collect();
+    assert_eq!(ids, [result.id]);
+}
+
+#[tokio::test]
+async fn a_question_that_is_dropped_or_cancelled_is_stored_with_the_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = engine(dir.path()).await;
+    let (send, heads) = mpsc::channel::<TraceHead>();
+    let on_finish: halma_engine::OnFinish = Box::new(move |head| send.send(head.clone()).unwrap());
+    let asking = AskRequest { key: Some("k1".into()), on_finish: Some(on_finish), ..request() };
+    let asking = engine.prepare(asking).unwrap();
+    let id = asking.id().to_owned();
+    drop(asking);
+    let head = stored(&engine, &id).await.head;
+    assert_eq!(head.error.as_deref(), Some("cancelled: the client disconnected"));
+    assert_eq!(head.key.as_deref(), Some("k1"));
+    assert_eq!(heads.recv().unwrap().id, id);
+    let asking = engine.prepare(request()).unwrap();
+    let id = asking.id().to_owned();
+    asking.cancel("the server was stopped");
+    assert_eq!(stored(&engine, &id).await.head.error.as_deref(), Some("the server was stopped"));
+}
+
+#[tokio::test]
+async fn a_request_is_checked_before_it_runs_and_its_budget_applies() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = engine(dir.path()).await;
+    let refused = |request| engine.prepare(request).err().unwrap().to_string();
+    assert!(refused(AskRequest::new(" ")).contains("it is empty"));
+    let unknown = AskRequest { strategy: Some("guess".into()), ..request() };
+    assert!(refused(unknown).contains("no such strategy"));
+    let setting = AskRequest { settings: [("q".to_owned(), "1".to_owned())].into(), ..request() };
+    assert!(refused(setting).contains("unknown field"));
+    assert!(engine.traces().list(None, 9, |_| true).is_empty());
+    let budget = Budget { calls: Some(0), ..Budget::default() };
+    let spent = engine.ask(AskRequest { budget, ..request() }).await.unwrap();
+    assert!(spent.outcome.trace.spent());
+    let history = vec![Exchange { question: "Who built Far Light?".into(), answer: "Anna".into() }];
+    let next = AskRequest { history, strategy: Some("naive".into()), ..AskRequest::new("Where?") };
+    assert!(!engine.ask(next).await.unwrap().question.is_empty());
+}

@@ -39,7 +39,7 @@ pub use llm::{
 };
 pub use node::{Edge, Hit, Layer, NodeId, ScorePart, Span};
 pub use prompt::{PROMPTS, Prompt, PromptError, PromptInfo, Prompts, Rendered};
-pub use prompt_file::{PromptFile, Shape};
+pub use prompt_file::{PromptFile, PromptSet, Shape};
 pub use question::{Answer, AnswerKind, Citation, Question};
 pub use reply::parse_json;
 pub use reranker::Reranker;

@@ -38,7 +38,6 @@ pub use halma_kb::{
     StageEstimate, Stats, Step, TableLine, Unit, Verified, Watch, recognise,
 };
 pub use halma_kb::{KbError, ListedDocument};
-pub use halma_strategies::Cost as StrategyCost;
 pub use halma_strategies::atomr;
 pub use kg::KgShown;
 pub use load::{Flags, Loaded, flag_value, load};
@@ -49,13 +48,13 @@ pub use show::{ShownValue, show};
 pub use traces::{KeptTrace, TraceBody, TraceHead, Traces};
 
 /// The prompts of this crate.
-const PROMPTS: &[halma_core::PromptFile] = &[halma_core::PromptFile {
-    name: "chat/resolve",
-    text: include_str!("../prompts/chat/resolve.md"),
-}];
+const PROMPTS: halma_core::PromptSet = halma_core::PromptSet::Folder(&PROMPT_FILES);
+
+static PROMPT_FILES: include_dir::Dir<'_> =
+    include_dir::include_dir!("$CARGO_MANIFEST_DIR/prompts");
 
 /// The prompts of every crate that has some.
-pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 5] {
+pub fn shipped_prompts() -> [halma_core::PromptSet; 5] {
     [
         PROMPTS,
         halma_strategies::PROMPTS,
@@ -63,11 +62,6 @@ pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 5] {
         halma_eval::judge::JUDGE_PROMPTS,
         halma_eval::blend::BLEND_PROMPTS,
     ]
-}
-
-/// What a strategy takes for a question on average, where it was measured.
-pub fn cost(strategy: &str) -> Option<&'static StrategyCost> {
-    halma_strategies::COSTS.iter().find(|(name, _)| *name == strategy).map(|(_, cost)| cost)
 }
 
 /// All strategies, for help and menus.

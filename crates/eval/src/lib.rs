@@ -50,3 +50,7 @@ pub use runner::{
     AskAssessor, AskJudge, Assessor, Bench, Claim, Contestant, Judge, OpenCx, Origin, Progress,
     Retrieve, Ruling, Runner, Sample, Source, Tick, record_indexing, sample,
 };
+
+/// The prompts of this crate, by folders.
+static PROMPT_FILES: include_dir::Dir<'_> =
+    include_dir::include_dir!("$CARGO_MANIFEST_DIR/prompts");

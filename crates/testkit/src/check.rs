@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use halma_core::{
-    Budget, Cx, Facts, Knowledge, Llm, Meter, Models, Outcome, PromptFile, Prompts, Question,
+    Budget, Cx, Facts, Knowledge, Llm, Meter, Models, Outcome, PromptSet, Prompts, Question,
     Setup, Source, Strategy, Tagging,
 };
 
@@ -11,7 +11,7 @@ use crate::{Capitals, Overlap};
 
 /// What a strategy is run against.
 pub struct Check {
-    pub prompts: &'static [PromptFile],
+    pub prompts: PromptSet,
     pub model: Arc<dyn Llm>,
     pub knowledge: Arc<dyn Knowledge>,
     pub budget: Budget,
@@ -23,7 +23,7 @@ pub struct Check {
 impl Check {
     /// A base and a model, with no limits and no sources beside the base.
     pub fn new(
-        prompts: &'static [PromptFile],
+        prompts: PromptSet,
         model: Arc<dyn Llm>,
         knowledge: Arc<dyn Knowledge>,
     ) -> Self {

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use halma_core::{
     Answer, Budget, Citation, Filter, Knowledge, Layer, Llm, LlmError, MinScore, Mode, Models,
-    Prompt, PromptFile, Prompts, Query, Question, Setup,
+    Prompt, PromptFile, PromptSet, Prompts, Query, Question, Setup,
 };
 use halma_testkit::{Script, Toy};
 
@@ -12,8 +12,8 @@ use super::*;
 use crate::{Format, fingerprint, load};
 
 const ASK: Prompt<String> = Prompt::text("test/ask");
-const PROMPTS: &[PromptFile] =
-    &[PromptFile { name: "test/ask", text: include_str!("../../tests/fixtures/ask.md") }];
+const PROMPTS: PromptSet =
+    PromptSet::Files(&[PromptFile { name: "test/ask", text: include_str!("../../tests/fixtures/ask.md") }]);
 
 /// Cites the two chunks nearest to the question and answers what the model says; `none` abstains,
 /// `panic` panics.

@@ -1,7 +1,7 @@
 //! The ways of answering.
 use axum::Json;
 use halma_core::Need;
-use halma_engine::{Engine, cost, strategies as all};
+use halma_engine::{Engine, strategies as all};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -21,17 +21,10 @@ pub(crate) struct StrategyLine {
     unmet: Option<String>,
     /// Whether it answers when none is named.
     default: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost: Option<MeasuredCost>,
+    /// Calls to a model for one question with the default settings, as the algorithm has them.
+    calls: &'static str,
     /// Its settings with their values.
     settings: serde_json::Value,
-}
-
-/// What it takes for a question on average, measured with the offline model.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct MeasuredCost {
-    calls: f32,
-    tokens: u32,
 }
 
 /// The ways of answering.
@@ -57,8 +50,7 @@ fn lines(engine: &Engine) -> Vec<StrategyLine> {
             needs: entry.needs.iter().map(in_words).collect(),
             unmet: built.err().map(|e| format!("{}; {}", e.reason, e.hint)),
             default: entry.name == usual,
-            cost: cost(entry.name)
-                .map(|cost| MeasuredCost { calls: cost.calls, tokens: cost.tokens }),
+            calls: entry.calls,
             settings: settings.unwrap_or_default(),
         }
     };

@@ -13,12 +13,12 @@ const prompts = ["kar3/propose", "kar3/select", "kar3/answer", "naive/answer"].m
 for (const prompt of prompts) prompt.shipped_text = prompt.text;
 
 const strategies = [
-  ["auto", "tells what kind of question it is, starts at the cheapest level and goes up", 7.4, 7761, true],
-  ["kar3", "collects one chunk a hop: proposes sub-questions, searches the atoms, selects one", 10.8, 8430],
-  ["naive", "searches once and reads", 1, 2621], ["ircot", "thinks aloud and searches with each thought", 4.2, 6806],
-  ["dec", "takes the question apart first, then answers part by part", 5.2, 1724], ["graph_local", "reads the neighbourhood of the entities it names", 1, 2031],
-].map(([name, summary, calls, tokens, usual]) => ({
-  name, summary, paper: "A paper, 2025", needs: [], default: Boolean(usual), cost: { calls, tokens }, settings: { hops: 5, atoms: 16, rerank: false },
+  ["auto", "tells what kind of question it is, starts at the cheapest level and goes up", "2, and those of the levels that it tries", true],
+  ["kar3", "collects one chunk a hop: proposes sub-questions, searches the atoms, selects one", "2 for each hop and 1 to 2 more"],
+  ["naive", "searches once and reads", "1"], ["ircot", "thinks aloud and searches with each thought", "1 for each sentence and 1"],
+  ["dec", "takes the question apart first, then answers part by part", "at most 4n + 1 for n sub-questions"], ["graph_local", "reads the neighbourhood of the entities it names", "1"],
+].map(([name, summary, calls, usual]) => ({
+  name, summary, paper: "A paper, 2025", needs: [], default: Boolean(usual), calls, settings: { hops: 5, atoms: 16, rerank: false },
 }));
 strategies.push({ name: "prob_tree", summary: "weighs the branches of a tree of questions", paper: "A paper, 2023", needs: ["log-probabilities of the model for `reader`"], default: false, settings: {} });
 strategies.push({ name: "rerank_only", summary: "an example of what cannot be used", paper: "", needs: ["a reranker"], unmet: "no reranker is configured", default: false });

@@ -11,7 +11,7 @@ use super::choose::Sources;
 use super::plan::{Plan, Step};
 use super::settings::Atomr;
 use super::solved::{Exchange, Known, Solved, Told};
-use crate::citing::joined;
+use crate::shared::citing::joined;
 
 const CHILDREN: Prompt<Told> = Prompt::json("atomr/children");
 const SIBLINGS: Prompt<Told> = Prompt::json("atomr/siblings");

@@ -7,8 +7,8 @@ use halma_core::{Answer, Citation, Entity, Hit};
 use super::graph::{Answered, line};
 use super::settings::Atomr;
 use super::solved::labelled;
-use crate::citing::joined;
-use crate::steps::{Reading, answer_from, holds, unseen};
+use crate::shared::citing::joined;
+use crate::shared::steps::{Reading, answer_from, holds, unseen};
 
 /// The most facts that a prompt lists.
 const LINES: usize = 100;

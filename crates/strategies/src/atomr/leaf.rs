@@ -13,7 +13,7 @@ use super::operators::Operation;
 use super::plan::Call;
 use super::settings::{Kg, Select};
 use super::solved::{Known, Solved, listed};
-use crate::steps::{Reading, unseen};
+use crate::shared::steps::{Reading, unseen};
 
 const DIRECT: Prompt<Reading> = Prompt::json("atomr/direct");
 

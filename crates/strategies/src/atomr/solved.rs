@@ -7,7 +7,7 @@ use halma_core::{Citation, Entity};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::plan::{Call, Plan, Step};
-use crate::references::references;
+use crate::shared::references::references;
 
 /// A question with its answers; none where they are unknown.
 #[derive(Debug, Clone, Default)]

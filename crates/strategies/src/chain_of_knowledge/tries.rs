@@ -7,7 +7,7 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::ChainOfKnowledge;
-use crate::steps::Reading;
+use crate::shared::steps::Reading;
 
 const RATIONALE: Prompt<Try> = Prompt::json("chain_of_knowledge/rationale");
 

@@ -5,11 +5,11 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::Dec;
-use crate::chain::filled;
-use crate::near::Near;
-use crate::recall::Recall;
-use crate::solved::Solved;
-use crate::steps::{Reading, abstain, answer_from};
+use crate::shared::chain::filled;
+use crate::shared::near::Near;
+use crate::shared::recall::Recall;
+use crate::shared::solved::Solved;
+use crate::shared::steps::{Reading, abstain, answer_from};
 
 const REWRITE: Prompt<Rewritten> = Prompt::json("dec/rewrite");
 const ANSWER_ONE: Prompt<Reading> = Prompt::json("dec/answer_one");

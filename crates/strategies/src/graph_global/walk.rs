@@ -5,8 +5,8 @@ use futures::future::try_join_all;
 use halma_core::{Citation, Cx, Edge, Hit, Layer, NodeId, Question, Result};
 
 use super::{GraphGlobal, Rated};
-use crate::citing::joined;
-use crate::overlap::Wanted;
+use crate::shared::citing::joined;
+use crate::shared::overlap::Wanted;
 
 /// Entities of one community whose passages are looked at.
 const MEMBERS: usize = 12;

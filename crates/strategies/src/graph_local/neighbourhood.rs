@@ -7,8 +7,8 @@ use halma_core::text::{names, normalise_name};
 use halma_core::{Cx, Edge, Error, Filter, Hit, Layer, MinScore, NodeId, Query, Question, Result};
 
 use super::GraphLocal;
-use crate::overlap::Wanted;
-use crate::steps::{chunks_of, unseen};
+use crate::shared::overlap::Wanted;
+use crate::shared::steps::{chunks_of, unseen};
 
 impl GraphLocal {
     /// The entities that the question names, then those near it, each once.

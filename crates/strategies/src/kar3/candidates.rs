@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::{Kar3, Retrieve, SelectBy};
-use crate::steps::{chunk_of, chunks_of, unseen};
+use crate::shared::steps::{chunk_of, chunks_of, unseen};
 
 const SELECT: Prompt<Choice> = Prompt::json("kar3/select");
 const SELECT_CHUNK: Prompt<Choice> = Prompt::json("kar3/select_chunk");

@@ -6,8 +6,8 @@ use halma_core::text::words;
 use halma_core::{Cx, Edge, Filter, Hit, Layer, MinScore, Query, Question, Result};
 
 use super::PikeL1;
-use crate::overlap::Wanted;
-use crate::steps::{chunks_of, unseen};
+use crate::shared::overlap::Wanted;
+use crate::shared::steps::{chunks_of, unseen};
 
 impl PikeL1 {
     /// The chunks that one layer leads to, best first, each once.

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::confidence::{self, NOTHING};
 use super::tree::Node;
 use super::{CLOSED, OPEN, PARTS, ProbTree};
-use crate::references::{Step, waves};
-use crate::steps::{Reading, answer_from};
+use crate::shared::references::{Step, waves};
+use crate::shared::steps::{Reading, answer_from};
 
 /// What stands between the answers where a text names several. No title has it, as some have `;`.
 pub(super) const BETWEEN: &str = " | ";

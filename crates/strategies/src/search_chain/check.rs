@@ -5,8 +5,8 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::{History, SearchChain};
-use crate::solved::Solved;
-use crate::steps::Reading;
+use crate::shared::solved::Solved;
+use crate::shared::steps::Reading;
 
 const VERIFY: Prompt<Verdict> = Prompt::json("search_chain/verify");
 

@@ -9,7 +9,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use super::Unirag;
-use crate::steps::unseen;
+use crate::shared::steps::unseen;
 
 const SUB_QUERIES: Prompt<SubQueries> = Prompt::json("unirag/sub_queries");
 

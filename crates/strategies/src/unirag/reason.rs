@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use super::{LOW, Prompting, Unirag};
-use crate::steps::Reading;
+use crate::shared::steps::Reading;
 
 const BREAK_DOWN: Prompt<Reasoned> = Prompt::json("unirag/break_down");
 const COT: Prompt<Reasoned> = Prompt::json("unirag/cot");

@@ -280,7 +280,7 @@ export interface Strategy {
   needs: string[] | string;
   unmet?: string | null;
   default: boolean;
-  cost?: { calls?: number | string; tokens?: number | string } | null;
+  calls?: string | null;
   settings?: Record<string, unknown> | null;
 }
 

@@ -5,7 +5,7 @@ use super::repair::{Refusal, RepairKind};
 use super::tokens::{Token, only, tokens};
 use super::tree::{Body, Tree};
 use super::{Call, Node, Plan, Step};
-use crate::references::references;
+use crate::shared::references::references;
 
 /// The plan of a tree.
 pub(super) fn bound(tree: Tree) -> Result<Plan, Refusal> {

@@ -176,7 +176,7 @@ fn highest(key: &str, value: &Json, style: Style) -> usize {
     }
     let labels = all.iter().flat_map(|text| {
         let own = style.read(text).label;
-        let named = crate::references::references(text).into_iter().map(|one| one.number);
+        let named = crate::shared::references::references(text).into_iter().map(|one| one.number);
         let brackets = tokens(text).into_iter().flat_map(|token| token.labels);
         own.into_iter().chain(brackets).filter_map(|label| label.parse().ok()).chain(named)
     });

@@ -58,7 +58,7 @@ async fn what_was_mended_in_a_plan_is_told_with_it() {
         "1. Where was the architect born?": "Relate(Relate(\"Varn lighthouse\", \"architect\"), \"country of birth\")"}"#;
     let queues: [(&str, &[&str]); 3] =
         [(PLAN, &[plan]), (RELATE, &[THORN, NORWAY]), (CHILDREN, &[NORWAY, NORWAY])];
-    golden("atomr_repaired_plan", &Atomr::default(), Run::new(Timed::new(&queues))).await;
+    golden("atomr/repaired_plan", &Atomr::default(), Run::new(Timed::new(&queues))).await;
 }
 
 #[tokio::test]

@@ -3,8 +3,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use halma_core::{
-    Budget, Cx, Facts, Knowledge, Llm, Meter, Models, Outcome, PromptSet, Prompts, Question,
-    Setup, Source, Strategy, Tagging,
+    Budget, Cx, Facts, Knowledge, Llm, Meter, Models, Outcome, PromptSet, Prompts, Question, Setup,
+    Source, Strategy, Tagging,
 };
 
 use crate::{Capitals, Overlap};
@@ -22,11 +22,7 @@ pub struct Check {
 
 impl Check {
     /// A base and a model, with no limits and no sources beside the base.
-    pub fn new(
-        prompts: PromptSet,
-        model: Arc<dyn Llm>,
-        knowledge: Arc<dyn Knowledge>,
-    ) -> Self {
+    pub fn new(prompts: PromptSet, model: Arc<dyn Llm>, knowledge: Arc<dyn Knowledge>) -> Self {
         let budget = Budget::default();
         Self { prompts, model, knowledge, budget, sources: vec![], facts: None }
     }

@@ -7,7 +7,7 @@ use halma_core::{Citation, Entity};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::plan::{Call, Plan, Step};
-use crate::shared::references::references;
+use crate::shared::references::{references, replace};
 
 /// A question with its answers; none where they are unknown.
 #[derive(Debug, Clone, Default)]
@@ -150,7 +150,7 @@ impl<'a> Known<'a> {
         let alone = references(argument.trim())
             .first()
             .filter(|one| one.range == (0..argument.trim().len()))
-            .and_then(|one| self.plan.place(one.number))
+            .and_then(|one| self.plan.place(one.number()?))
             .and_then(|place| self.at(place));
         let Some(solved) = alone.filter(|solved| solved.is_known()) else {
             let (names, left_out) = self.each(argument, most);
@@ -196,16 +196,11 @@ impl<'a> Known<'a> {
     }
 
     fn replaced(&self, text: &str, by: impl Fn(usize) -> String) -> String {
-        let (mut out, mut at) = (String::with_capacity(text.len()), 0);
-        for found in references(text) {
-            let ours = text[found.range.clone()].starts_with('[');
-            let Some(place) = self.plan.place(found.number).filter(|_| ours) else { continue };
-            out.push_str(&text[at..found.range.start]);
-            out.push_str(&by(place));
-            at = found.range.end;
-        }
-        out.push_str(&text[at..]);
-        out
+        replace(text, |_, reference| {
+            let bracket = text[reference.range.clone()].starts_with('[');
+            let place = reference.number().filter(|_| bracket).and_then(|n| self.plan.place(n));
+            place.map(&by)
+        })
     }
 }
 

@@ -33,7 +33,8 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 pub(crate) use self::settings::Dec;
-use crate::shared::chain::{chain, filled};
+use crate::shared::plan::chain;
+use crate::shared::references::fill;
 use crate::shared::settings as table;
 use crate::shared::solved::{Solved, closing};
 use crate::shared::steps::{Reading, abstain};
@@ -143,7 +144,7 @@ impl Dec {
         let spans: Vec<Cx> =
             (1..=chain.len()).map(|i| cx.span(format!("sub-question {i}"))).collect();
         let solved = chain.iter().zip(&spans).map(|(sub_question, cx)| async move {
-            let text = filled(sub_question, &question.text, |_| "");
+            let text = fill(sub_question, &question.text, |_| "");
             self.solve(text, cx).await.map(Some).unless_spent()
         });
         let history = try_join_all(solved).await?;

@@ -5,9 +5,9 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::Dec;
-use crate::shared::chain::filled;
 use crate::shared::near::Near;
 use crate::shared::recall::Recall;
+use crate::shared::references::fill;
 use crate::shared::solved::Solved;
 use crate::shared::steps::{Reading, abstain, answer_from};
 
@@ -31,7 +31,7 @@ impl Dec {
         cx: &Cx,
     ) -> Result<String> {
         if history.is_empty() {
-            return Ok(filled(sub_question, &question.text, |_| ""));
+            return Ok(fill(sub_question, &question.text, |_| ""));
         }
         let worded = |reply: &Rewritten| match reply.question.trim() {
             "" => Err("`question` is empty".to_owned()),
@@ -45,7 +45,7 @@ impl Dec {
             let solved = number.checked_sub(1).and_then(|at| history.get(at));
             solved.map_or("", |solved| solved.answer.as_str())
         };
-        Ok(filled(rewritten.trim(), &question.text, answer))
+        Ok(fill(rewritten.trim(), &question.text, answer))
     }
 
     /// The sub-question's answer, read from D*.

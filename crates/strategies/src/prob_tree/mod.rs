@@ -32,9 +32,10 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use self::node::{BETWEEN, Candidate, Solved, best, read};
+use self::node::{BETWEEN, Candidate, NodeResult, best, read};
 use crate::shared::near::Near;
 use crate::shared::settings;
+use crate::shared::solved::citations;
 use crate::shared::steps::Reading;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -99,13 +100,13 @@ impl Strategy for ProbTree {
 impl ProbTree {
     /// What the budget keeps back pays for one more answer at the root: from the parts where one
     /// of them has an answer, else from the passages.
-    async fn closing(&self, solved: Solved, question: &Question, cx: &Cx) -> Result<Candidate> {
-        let Solved { best: before, history, citations, .. } = solved;
+    async fn closing(&self, solved: NodeResult, question: &Question, cx: &Cx) -> Result<Candidate> {
+        let NodeResult { best: before, history, .. } = solved;
         let cx = cx.reserve();
         let last = if history.iter().any(|part| !part.answer.is_empty()) {
             let variables = context! { question => Serde(question), history => Serde(&history) };
             let read = read(&PARTS, variables, &[], &cx).await;
-            read.map(|last| Candidate { citations, ..last })
+            read.map(|last| Candidate { citations: citations(&history), ..last })
         } else {
             self.open(question, &cx).await
         };

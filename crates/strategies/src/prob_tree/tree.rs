@@ -6,7 +6,7 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::confidence;
-use crate::shared::references::{Step, plan};
+use crate::shared::plan::{Step, plan};
 
 const TREE: Prompt<Planned> = Prompt::json("prob_tree/tree");
 

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 use self::check::Held;
 use crate::shared::near::Near;
-use crate::shared::references::{Step, plan};
+use crate::shared::plan::{Step, plan};
 use crate::shared::settings;
 use crate::shared::solved::{Solved, closing};
 use crate::shared::steps::{Reading, abstain};
@@ -132,7 +132,7 @@ impl SearchChain {
                 "" => vec![],
                 answer => vec![answer.to_owned()],
             };
-            let text = steps[place].filled(answers, 1).texts.concat();
+            let text = steps[place].fill(answers, 1).texts.concat();
             let same = |solved: &&Solved| words(&solved.question) == words(&text);
             if let Some(before) = history.solved.iter().find(same) {
                 cx.note(format!("`{text}` was checked already"));

@@ -1,9 +1,9 @@
 //! Steps that several strategies share.
-pub(crate) mod chain;
 pub(crate) mod citing;
 pub(crate) mod kinds;
 pub(crate) mod near;
 pub(crate) mod overlap;
+pub(crate) mod plan;
 pub(crate) mod recall;
 pub(crate) mod references;
 pub(crate) mod settings;

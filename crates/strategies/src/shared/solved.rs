@@ -2,6 +2,7 @@
 use halma_core::{Answer, Citation, Hit};
 use serde::Serialize;
 
+use crate::shared::citing::joined;
 use crate::shared::steps::{Reading, answer_from};
 
 /// A sub-question with its answer, which is empty where none was found. Prompts are given the two
@@ -25,13 +26,12 @@ impl Solved {
     }
 }
 
+/// What the answers in a history rest on.
+pub(crate) fn citations(history: &[Solved]) -> Vec<Citation> {
+    joined(history.iter().flat_map(|solved| solved.citations.clone()))
+}
+
 /// The answer that a reading of the history gives: it rests on what the answers in it rest on.
 pub(crate) fn closing(reading: Reading, history: &[Solved]) -> Answer {
-    let mut citations: Vec<Citation> = vec![];
-    for citation in history.iter().flat_map(|solved| &solved.citations) {
-        if !citations.iter().any(|earlier| earlier.node == citation.node) {
-            citations.push(citation.clone());
-        }
-    }
-    Answer { citations, ..answer_from(reading, &[]) }
+    Answer { citations: citations(history), ..answer_from(reading, &[]) }
 }

@@ -1,22 +1,17 @@
 //! The plan: an Atomic Reasoning Tree as a model writes it, made safe to walk.
 //!
 //! A model writes the tree as one flat JSON object: its first key is the question, an inner node's
-//! value the list of its sub-questions, a leaf's value an operator call or `[END]`. What it gets
-//! wrong is repaired by a stated rule, each told as a [`Repair`], or refused by name; the rules
+//! value the list of its sub-questions, a leaf's value an operator call or `[END]`. What does not
+//! have this form is repaired by a rule, reported as a [`Repair`], or refused by name; the rules
 //! are in `docs/strategies/atomr.md`.
 mod bind;
 mod call;
 mod draw;
-mod json;
-mod keys;
 mod leaves;
-mod loose;
-mod lower;
-mod quotes;
+mod object;
 mod repair;
 #[cfg(test)]
 mod tests;
-mod tokens;
 mod tree;
 
 use serde::Serialize;
@@ -31,7 +26,7 @@ use crate::shared::references::references;
 pub struct Plan {
     /// Breadth-first; the root is the first, and there always is one.
     pub nodes: Vec<Node>,
-    /// What was mended, in the order of mending.
+    /// What was repaired, in the order of repair.
     pub repairs: Vec<Repair>,
 }
 
@@ -67,15 +62,15 @@ pub enum Call {
     Search {
         /// Never empty.
         name: String,
-        /// Tells entities of the same name apart.
+        /// Distinguishes entities of the same name.
         descriptor: Option<String>,
     },
     /// What stands in a relation to an entity, an attribute of it, or how two are related.
     Relate {
         /// Never empty.
         head: String,
-        /// Empty where the call names two entities only: then what relates them is asked for
-        /// (Equation 3), or whether anything does.
+        /// Empty where the call names two entities only: it asks what relates them (Equation 3), or
+        /// whether anything does.
         relation: String,
         /// The other entity, where the call names it.
         tail: Option<String>,
@@ -93,24 +88,23 @@ impl Plan {
     /// Reads what a model sent.
     ///
     /// # Errors
-    /// [`Refusal`] names what makes it no plan.
+    /// [`Refusal`] names why it is not a plan.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let mut repairs = Repairs::default();
-        let entries = json::entries(text, &mut repairs)?;
-        let mut tree = tree::grown(entries, repairs)?;
+        let entries = object::entries(text, &mut repairs)?;
+        let mut tree = tree::grow(entries, repairs)?;
         tree.close();
-        bind::bound(tree)
+        bind::bind(tree)
     }
 
     /// The numbers of the nodes that a text refers to, each once, in their order.
     #[must_use]
     pub fn references(text: &str) -> Vec<usize> {
         let mut numbers = vec![];
-        for found in references(text) {
-            let ours = text[found.range].starts_with('[');
-            if ours && !numbers.contains(&found.number) {
-                numbers.push(found.number);
-            }
+        for reference in references(text) {
+            let bracket = text[reference.range.clone()].starts_with('[');
+            let number = reference.number().filter(|number| bracket && !numbers.contains(number));
+            numbers.extend(number);
         }
         numbers
     }

@@ -10,7 +10,7 @@ pub(crate) struct Plan {
 
 #[derive(Subcommand)]
 pub(crate) enum PlanCommand {
-    /// Read every plan of a file: which can be walked, what was mended, which are refused and why
+    /// Check every plan of a file: how many are read, repaired and refused, and why
     Check {
         /// Lines of JSON with `question` and `reasoning_tree`
         file: PathBuf,
@@ -22,7 +22,7 @@ pub(crate) enum PlanCommand {
     Show {
         /// FILE.jsonl:LINE, or a file with one plan; `-` reads one from standard input
         plan: String,
-        /// The line of the file
+        /// Line of the file
         #[arg(long, value_name = "N")]
         line: Option<usize>,
         /// Print as JSON

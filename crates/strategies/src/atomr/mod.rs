@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! ART <- plan(q)                     inner nodes, operator calls, [DR]       -> atomr/plan.md
-//! for n_i in PostOrder(ART)          side by side where nothing is waited for
+//! for n_i in PostOrder(ART)          concurrently where nothing is waited for
 //!     if n_i is a leaf with call c_i
 //!         s_i <- sources for q_i     one call for all leaves                 -> atomr/sources.md
 //!         k_i <- c_i's queries looked up in each of s_i
@@ -20,15 +20,15 @@
 //! ```
 //!
 //! Departures from the paper: see `docs/strategies/atomr.md`.
-mod choose;
+mod answers;
+mod evidence;
 mod execute;
-mod found;
 mod graph;
 mod leaf;
 mod operators;
 mod plan;
 mod settings;
-mod solved;
+mod sources;
 #[cfg(test)]
 mod tests;
 
@@ -40,9 +40,9 @@ use halma_core::{Answer, Cx, Entry, Prompt, Question, Result, Strategy, UnlessSp
 use minijinja::context;
 use minijinja::value::Serde;
 
-use self::choose::Sources;
+use self::answers::Solved;
 use self::execute::Run;
-use self::solved::Solved;
+use self::sources::Sources;
 use crate::shared::settings as table;
 use crate::shared::steps::{Reading, abstain, answer_from};
 
@@ -76,7 +76,7 @@ impl Strategy for Atomr {
     }
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
-        let sources = Sources::of(self, cx)?;
+        let sources = Sources::configured(self, cx)?;
         let plan = self.plan(question, cx).await.map(Some).unless_spent()?;
         // Without a plan the question is its only node.
         let plan = plan.unwrap_or_else(|| alone(question));
@@ -84,7 +84,7 @@ impl Strategy for Atomr {
         let solved = run.walk(cx).await?;
         let root = run.root(&solved, &cx.reserve()).await?;
         if root.is_known() {
-            return Ok(told(root, run.missing()));
+            return Ok(answer_of(root, run.missing()));
         }
         let open: Vec<String> = solved
             .iter()
@@ -94,7 +94,7 @@ impl Strategy for Atomr {
             .collect();
         let reason = unanswered(&open, run.missing());
         if self.closed_book {
-            cx.note("nothing that was found answers the question: it is answered from memory");
+            cx.note("no result answers the question: answering from memory");
             let variables = context! { question => Serde(question) };
             let reading = cx.reserve().ask(&CLOSED, variables).await.map(Some);
             if let Some(reading) = reading.unless_spent()? {
@@ -107,7 +107,7 @@ impl Strategy for Atomr {
 }
 
 impl Atomr {
-    /// The tree, drawn in a note with what was mended.
+    /// The tree, drawn in a note with its repairs.
     async fn plan(&self, question: &Question, cx: &Cx) -> Result<Plan> {
         let cx = cx.span("plan");
         let short = |plan: &Plan| match plan.nodes.len() {
@@ -128,7 +128,7 @@ impl Atomr {
         if !kinds.is_empty() {
             let counted: Vec<String> =
                 kinds.iter().map(|(kind, times)| format!("{kind} {times}")).collect();
-            cx.note(format!("mended: {}", counted.join(", ")));
+            cx.note(format!("repaired: {}", counted.join(", ")));
         }
         Ok(plan)
     }
@@ -141,7 +141,7 @@ fn alone(question: &Question) -> Plan {
 }
 
 /// The root's answers as the answer.
-fn told(root: Solved, missing: Option<String>) -> Answer {
+fn answer_of(root: Solved, missing: Option<String>) -> Answer {
     let reason = reasoned(&root.answer, missing);
     let (text, citations) = (root.answers.join(", "), root.citations);
     Answer { text, reason, citations, ..Answer::default() }
@@ -155,9 +155,9 @@ fn reasoned(follows: &str, missing: Option<String>) -> String {
 
 /// Why there is no answer.
 fn unanswered(open: &[String], missing: Option<String>) -> String {
-    let mut reason = String::from("no source holds the answer");
+    let mut reason = String::from("no source has the answer");
     if !open.is_empty() {
-        reason = format!("{reason}: nothing was found for `{}`", open.join("`, `"));
+        reason = format!("{reason}: no result for `{}`", open.join("`, `"));
     }
     match missing {
         Some(missing) => format!("{reason}; {missing}"),

@@ -8,7 +8,7 @@
 //! level <- naive or pike_l1 for a factual question, else pike_l2
 //! repeat
 //!     â, C <- the strategy of that level
-//!     stop when no level is above, or when â is there and LLM(q, â, C) says that C bears it out
+//!     stop when no level is above, or when â is there and LLM(q, â, C) says that C supports it
 //!                                                               -> auto/support.md
 //!     level <- the next one of naive, pike_l1, pike_l2
 //! ```
@@ -37,7 +37,7 @@ use crate::shared::settings;
 pub(crate) const ENTRY: Entry = Entry {
     name: "auto",
     paper: "PIKE-RAG, Sections 3.2 and 4.2",
-    summary: "tells what kind of question it is, starts at the cheapest level and goes up",
+    summary: "classifies the question, starts at the cheapest level and goes up",
     calls: "2, and those of the levels that it tries; 3 for a fact that is found at once",
     needs: &[],
     build: |table| Ok(Arc::new(settings::parse::<Auto>(table)?.checked()?)),
@@ -100,7 +100,7 @@ impl Default for Auto {
     }
 }
 
-/// Whether an answer is borne out.
+/// Whether an answer is supported.
 #[derive(Debug, Deserialize)]
 struct Verdict {
     supported: bool,
@@ -125,7 +125,7 @@ impl Strategy for Auto {
             return self.naive.answer(question, cx).await;
         };
         let mut level = if kind == Kind::Factual { self.factual } else { Level::PikeL2 };
-        // What a lower level said though the passages did not bear it out.
+        // What a lower level said though the passages did not supports it.
         let mut doubted: Option<Answer> = None;
         loop {
             let cx = cx.span(level.name());
@@ -165,7 +165,7 @@ impl Auto {
         }
     }
 
-    /// Whether an answer is there and its passages bear it out. Where that cannot be asked, it
+    /// Whether an answer is there and its passages supports it. Where that cannot be asked, it
     /// holds.
     async fn judged(&self, question: &Question, answer: Answer, cx: &Cx) -> Result<Judged> {
         if answer.abstained {
@@ -184,7 +184,7 @@ impl Auto {
         };
         let verdict = match cx.ask(&SUPPORT, variables).await.map(Some).unless_spent() {
             Err(Error::Llm { source: LlmError::Refused { .. }, .. } | Error::BadReply { .. }) => {
-                cx.note("the model does not check answers: taken as it is");
+                cx.note("the model does not check answers: accepting it unchecked");
                 None
             }
             verdict => verdict?,
@@ -196,7 +196,7 @@ impl Auto {
         if supported {
             return Ok(Judged::Holds(answer));
         }
-        cx.note(format!("“{}” is not borne out: {}", answer.text, reason.trim()));
+        cx.note(format!("“{}” is not supported: {}", answer.text, reason.trim()));
         Ok(Judged::Fails(answer))
     }
 

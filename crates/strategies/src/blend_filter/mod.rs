@@ -65,7 +65,7 @@ impl Strategy for BlendFilter {
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let sets = self.blend(question, cx).await?;
         if sets.iter().all(Vec::is_empty) {
-            cx.note("nothing in the base is near the question");
+            cx.note("nothing in the knowledge base is near the question");
             return Ok(abstain("nothing in the knowledge base is near the question"));
         }
         let passages = self.filter(question, sets, cx).await?;
@@ -94,8 +94,8 @@ impl BlendFilter {
             cx.ask(&DRAFT, variables).await.map(Some).unless_spent()
         };
         let (recalled, drafted) = join(recalled, drafted).await;
-        let blended = |said: Reading| {
-            let text = format!("{} {} {}", question.text, said.rationale, said.answer);
+        let blended = |reading: Reading| {
+            let text = format!("{} {} {}", question.text, reading.rationale, reading.answer);
             text.trim().to_owned()
         };
         let texts: Vec<String> = [recalled?, drafted?].into_iter().flatten().map(blended).collect();

@@ -38,7 +38,7 @@ use crate::shared::steps::{Reading, abstain, answer_from, unseen};
 pub(crate) const ENTRY: Entry = Entry {
     name: "chain_of_knowledge",
     paper: "Chain-of-Knowledge (ICLR 2024), as a baseline of AtomR",
-    summary: "reasons several times from memory, and where the tries disagree puts one right",
+    summary: "reasons several times from memory, and where the attempts disagree corrects one by the knowledge base",
     calls: "5 tries; 1 for each step and 1 where they disagree",
     needs: &[],
     build: |table| Ok(Arc::new(settings::parse::<ChainOfKnowledge>(table)?.checked()?)),
@@ -98,7 +98,7 @@ impl Strategy for ChainOfKnowledge {
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let chosen = self.tried(question, cx).await?;
         if chosen.share >= self.agreement && !chosen.answer.is_empty() {
-            cx.note("the tries agree: nothing is looked up");
+            cx.note("the attempts agree: no lookup is needed");
             let Reading { answer, rationale } = chosen.reading();
             let confidence = Some(chosen.share);
             return Ok(Answer { confidence, ..answer_from(Reading { answer, rationale }, &[]) });
@@ -143,7 +143,7 @@ impl ChainOfKnowledge {
         let found = self.near(step, cx).await?;
         chunks.extend(unseen(vec![found.clone()], chunks));
         if found.is_empty() {
-            cx.note("nothing is near: the step stays as it is");
+            cx.note("no result is near: the step stays unchanged");
             return Ok(Corrected { step: step.to_owned(), next: next.to_owned() });
         }
         let worded = |reply: &Corrected| match reply.step.trim() {

@@ -135,7 +135,7 @@ async fn a_spent_budget_closes_with_what_was_found() {
 }
 
 #[tokio::test]
-async fn a_malformed_reply_for_good_is_an_error() {
+async fn a_reply_that_stays_malformed_is_an_error() {
     let model = Script::new([(TRY, "?"); 3]);
     let strategy = ChainOfKnowledge { tries: 1, ..strategy() };
     golden("chain_of_knowledge/always_malformed", &strategy, Run::new(model)).await;

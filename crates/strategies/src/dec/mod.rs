@@ -88,7 +88,7 @@ impl Strategy for Dec {
 }
 
 impl Dec {
-    /// The chain; empty where there is nothing to take apart.
+    /// The chain; empty where there is nothing to divide.
     async fn plan(&self, question: &Question, cx: &Cx) -> Result<Vec<String>> {
         if !self.decompose {
             // Appendix B: the question itself, reworded each time (w/o QD), or once (w/o COT).

@@ -52,7 +52,7 @@ impl Dec {
     pub(super) async fn solve(&self, text: String, cx: &Cx) -> Result<Solved> {
         let passages = self.recall(&text, cx).await?;
         if passages.is_empty() {
-            cx.note("nothing in the base is near it");
+            cx.note("nothing in the knowledge base is near it");
             return Ok(Solved { question: text, answer: String::new(), citations: vec![] });
         }
         let asked = Question::new(&text);
@@ -61,13 +61,13 @@ impl Dec {
         Ok(Solved::read(text, reading, &passages))
     }
 
-    /// The question answered from its own D*, where it is not taken apart (w/o COT).
+    /// The question answered from its own D*, where it is not divided (w/o COT).
     pub(super) async fn whole(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let cx = cx.span("whole question");
         let passages = self.recall(&question.text, &cx).await?;
         cx.note("#SQA: 1");
         if passages.is_empty() {
-            cx.note("nothing in the base is near the question");
+            cx.note("nothing in the knowledge base is near the question");
             return Ok(abstain("nothing in the knowledge base is near the question"));
         }
         let variables = context! { question => Serde(question), context => Serde(&passages) };

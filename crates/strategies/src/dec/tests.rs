@@ -153,7 +153,7 @@ async fn without_plan_and_rewriting_the_question_is_answered_from_its_passages()
 }
 
 #[tokio::test]
-async fn references_that_lead_forward_nowhere_and_in_a_circle_are_mended() {
+async fn references_that_lead_forward_nowhere_and_in_a_circle_are_repaired() {
     let plan = r#"{"sub_questions": ["Where was #3 born?", "Is #2 or #9 on a reef?", "Who was the architect of the lighthouse?"]}"#;
     let reef = r#"{"dependency": null, "question": "Is #9 of #1 on a reef?"}"#;
     let model = Script::new([
@@ -235,7 +235,7 @@ async fn the_last_call_of_the_budget_reads_the_whole_question() {
 }
 
 #[tokio::test]
-async fn a_malformed_reply_for_good_is_an_error() {
+async fn a_reply_that_stays_malformed_is_an_error() {
     let model = Script::new([(DECOMPOSE, r#"{"sub_questions": [" "]}"#); 3]);
     golden("dec/always_malformed", &dec(), on_the_coast(model)).await;
 }

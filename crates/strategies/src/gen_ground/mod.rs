@@ -85,12 +85,12 @@ impl Strategy for GenGround {
         }
         let mut context = vec![];
         if history.is_empty() {
-            cx.note("no simpler question: the passages near the question itself are read");
+            cx.note("no sub-question: reading the passages near the question");
             context = self.near(&question.text, cx).await?;
             near = !context.is_empty();
         }
         if !near {
-            cx.note("nothing in the base is near what was asked");
+            cx.note("nothing in the knowledge base is near what was asked");
             return Ok(abstain("nothing in the knowledge base is near the question"));
         }
         let (asked, read) = (Serde(&history), Serde(&context));
@@ -118,7 +118,7 @@ impl GenGround {
             return Ok(None);
         }
         if history.iter().any(|solved| words(&solved.question) == words(&next)) {
-            cx.note("this was asked before: nothing is left to ask");
+            cx.note("this was asked before: no question is left");
             return Ok(None);
         }
         let passages = self.near(&next, cx).await?;
@@ -134,7 +134,7 @@ impl GenGround {
                 return Ok(Some(Round { solved, near: true }));
             }
         }
-        cx.note("no passage bears the answer out");
+        cx.note("no passage supports the answer");
         let answer = if self.from_memory { answer.trim().to_owned() } else { String::new() };
         let solved = Solved { question: next, answer, citations: vec![] };
         Ok(Some(Round { solved, near: !passages.is_empty() }))

@@ -14,7 +14,7 @@ pub(crate) struct GenGround {
     pub(crate) batch: usize,
     /// The most batches a round (DEC, Appendix A).
     pub(crate) batches: usize,
-    /// Keep an answer that no batch bears out, as the paper does; otherwise it counts as not found.
+    /// Keep an answer that no batch supports, as the paper does; otherwise it counts as not found.
     pub(crate) from_memory: bool,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
     pub(crate) min_score: Option<f32>,

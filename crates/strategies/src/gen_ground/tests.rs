@@ -104,7 +104,7 @@ async fn a_spent_budget_closes_with_the_history() {
 }
 
 #[tokio::test]
-async fn a_malformed_reply_for_good_is_an_error() {
+async fn a_reply_that_stays_malformed_is_an_error() {
     let model = Script::new([(DEDUCE, r#"{"answer": "Per Moe"}"#); 3]);
     golden("gen_ground/always_malformed", &gen_ground(), Run::new(model)).await;
 }

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! S <- summaries of communities, nearest first, in groups
-//! map: points with their helpfulness <- LLM(q, group), side by side   -> graph_global/rate.md
+//! map: points with their helpfulness <- LLM(q, group), concurrently   -> graph_global/rate.md
 //! P <- the points, most helpful first; those that do not help are left out
 //! reduce: â <- LLM(q, P)                                              -> graph_global/combine.md
 //! cite the chunks that the entities of the communities of P stand in
@@ -104,14 +104,14 @@ impl Strategy for GraphGlobal {
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let communities = self.communities(question, cx).await?;
         if communities.is_empty() {
-            cx.note("no community to read: reads the chunks near the question");
+            cx.note("no community to read: reading the chunks near the question");
             let flat = Naive { chunks: self.chunks, ..Naive::default() };
             return flat.answer(question, cx).await;
         }
         let points = self.map(question, &communities, cx).await?;
         if points.is_empty() {
             cx.note("no report helps");
-            return Ok(abstain("none of the communities that were read helps with the question"));
+            return Ok(abstain("none of the communities read helps to answer the question"));
         }
         let variables = context! { question => Serde(question), points => Serde(&points) };
         let answer = answer_from(cx.reserve().ask(&COMBINE, variables).await?, &[]);
@@ -125,7 +125,7 @@ impl GraphGlobal {
     async fn communities(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
         let held = cx.catalog().await?.count(Layer::Community);
         if held == 0 {
-            cx.note("the base holds no communities");
+            cx.note("the knowledge base has no communities");
             return Ok(vec![]);
         }
         let query = Query {
@@ -150,7 +150,7 @@ impl GraphGlobal {
         });
         let groups = try_join_all(groups).await?;
         if groups.iter().all(Option::is_none) {
-            cx.note("the nearest reports stand in for notes on them");
+            cx.note("using the nearest reports instead of notes on them");
             let own = |report: &Hit| Rated {
                 point: report.text.clone(),
                 helpfulness: 1.0,
@@ -166,7 +166,7 @@ impl GraphGlobal {
         points.retain(|point| point.helpfulness > 0.0);
         points.sort_by(|a, b| b.helpfulness.total_cmp(&a.helpfulness));
         if points.len() > self.points {
-            cx.note(format!("{} points: the first {} count", points.len(), self.points));
+            cx.note(format!("of {} points, the first {} are used", points.len(), self.points));
             points.truncate(self.points);
         }
         Ok(points)

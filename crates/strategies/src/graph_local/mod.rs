@@ -77,23 +77,23 @@ impl Strategy for GraphLocal {
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let catalog = cx.catalog().await?;
         if catalog.count(Layer::Entity) == 0 {
-            cx.note("the base holds no entities: reads the chunks near the question");
+            cx.note("the knowledge base has no entities: reading the chunks near the question");
             return self.flat().answer(question, cx).await;
         }
         let entities = self.entities(question, cx).await?;
         if entities.is_empty() {
-            cx.note("no entity is near the question: reads the chunks near it");
+            cx.note("no entity is near the question: reading the chunks near it");
             return self.flat().answer(question, cx).await;
         }
         let named: Vec<&str> = entities.iter().map(|entity| entity.title.as_str()).collect();
         cx.note(format!("entities: {}", named.join(", ")));
         let has_facts = catalog.count(Layer::Fact) > 0;
         if !has_facts {
-            cx.note("the base holds no facts: the passages alone are read");
+            cx.note("the knowledge base has no facts: reading only the passages");
         }
         let (chunks, facts) = self.around(question, &entities, has_facts, cx).await?;
         if chunks.is_empty() {
-            cx.note("no passage mentions them: reads the chunks near the question");
+            cx.note("no passage mentions them: reading the chunks near the question");
             return self.flat().answer(question, cx).await;
         }
         cx.note(format!("reads {} facts and {} passages", facts.len(), chunks.len()));

@@ -79,7 +79,7 @@ async fn the_last_call_of_the_budget_pays_the_reading() {
 }
 
 #[tokio::test]
-async fn a_malformed_reply_for_good_is_an_error() {
+async fn a_reply_that_stays_malformed_is_an_error() {
     let model = Script::new([("graph_local/answer", "?"); 3]);
     let run = Run { knowledge: Arc::new(with_facts()), ..Run::new(model) };
     golden("graph_local/always_malformed", &GraphLocal::default(), run).await;

@@ -115,8 +115,8 @@ impl Ircot {
         let (context, thoughts) = (Serde(chunks), Serde(thoughts));
         let variables = context! { question => Serde(question), context, thoughts };
         cx.ask_checked(&THOUGHT, variables, |next| {
-            let said = thoughts.0.iter().any(|thought| thought.trim() == next.thought.trim());
-            match (next.thought.trim().is_empty(), said) {
+            let repeated = thoughts.0.iter().any(|thought| thought.trim() == next.thought.trim());
+            match (next.thought.trim().is_empty(), repeated) {
                 (true, _) => Err("`thought` is empty".into()),
                 (_, true) if !next.concludes => Err("`thought` repeats an earlier one".into()),
                 _ => Ok(()),

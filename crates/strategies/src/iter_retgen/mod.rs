@@ -70,8 +70,8 @@ impl Strategy for IterRetgen {
         let mut last: Option<(Answer, String)> = None;
         for round in 1..=self.n {
             let cx = cx.span(format!("round {round}"));
-            let said = last.as_ref().map_or("", |(_, said)| said);
-            let query = format!("{} {said}", question.text);
+            let reasoned = last.as_ref().map_or("", |(_, reasoned)| reasoned);
+            let query = format!("{} {reasoned}", question.text);
             let chunks = near.to(query.trim(), &[], &cx).await?;
             if chunks.is_empty() {
                 break;
@@ -82,9 +82,9 @@ impl Strategy for IterRetgen {
             let reading = asking.ask(&ANSWER, variables).await.map(Some);
             let reading = if last.is_none() { reading? } else { reading.unless_spent()? };
             let Some(reading) = reading else { break };
-            let said = format!("{} {}", reading.rationale, reading.answer);
-            let settled = last.as_ref().is_some_and(|(_, before)| *before == said);
-            last = Some((answer_from(reading, &chunks), said));
+            let reasoned = format!("{} {}", reading.rationale, reading.answer);
+            let settled = last.as_ref().is_some_and(|(_, before)| *before == reasoned);
+            last = Some((answer_from(reading, &chunks), reasoned));
             if settled {
                 break;
             }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_malformed_reply_for_good_is_an_error() {
+    async fn a_reply_that_stays_malformed_is_an_error() {
         let bad = ("iter_retgen/answer", "?");
         golden("iter_retgen/always_malformed", &small(), Run::new(Script::new([bad; 3]))).await;
     }

@@ -30,7 +30,7 @@ impl Kar3 {
         let asked = proposals.contains(&question.text);
         let mut found = self.near(proposals, layer, context, cx).await?;
         if found.is_empty() && self.fall_back_question && !asked {
-            cx.note("nothing is near the proposals: searching with the question");
+            cx.note("no result is near the proposals: searching with the question");
             found = self.near(with_question(), layer, context, cx).await?;
         }
         if found.is_empty() && self.fall_back_chunks && layer == Layer::Atom {

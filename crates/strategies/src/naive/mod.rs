@@ -74,7 +74,7 @@ impl Strategy for Naive {
         }
         if context.is_empty() {
             // There is nothing to read, so a call would only invite an answer from memory.
-            cx.note("nothing in the base is near the question");
+            cx.note("nothing in the knowledge base is near the question");
             let reason = "nothing in the knowledge base is near the question".into();
             return Ok(Answer { abstained: true, reason, ..Answer::default() });
         }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_malformed_reply_for_good_is_an_error() {
+    async fn a_reply_that_stays_malformed_is_an_error() {
         let model =
             Script::new([("naive/answer", "?"), ("naive/answer", "?"), ("naive/answer", "?")]);
         let run = Run { question: ARCHITECT, ..Run::new(model) };

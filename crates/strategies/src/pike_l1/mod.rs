@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! T <- tags of q, and the tags that these map to
-//! for each layer of I, C, D, side by side
+//! for each layer of I, C, D, concurrently
 //!     L <- nodes near q, each led to its chunks              g(Q, I), g(Q, C), g(Q, D)
 //! L <- L + the chunks near q that carry a tag of T
 //! S(c) = Σ w / (κ + rank of c)                               f: propagate and aggregate
@@ -43,7 +43,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const ANSWER: Prompt<Reading> = Prompt::json("pike_l1/answer");
 
-/// So many times the chunks that are read are ranked, so that reranking has a choice.
+/// Multiple of the chunks read that is ranked, so that reranking has a choice.
 const SPARE: usize = 2;
 
 /// The paper leaves the aggregation open; the constants are ours.
@@ -136,7 +136,7 @@ impl Strategy for PikeL1 {
         let context = self.retrieve(question, cx).await?;
         if context.is_empty() {
             // There is nothing to read, so a call would only invite an answer from memory.
-            cx.note("nothing in the base is near the question");
+            cx.note("nothing in the knowledge base is near the question");
             return Ok(abstain("nothing in the knowledge base is near the question"));
         }
         let variables = context! { question => Serde(question), context => Serde(&context) };
@@ -154,7 +154,7 @@ impl PikeL1 {
             wanted.partition(|(layer, _)| catalog.count(*layer) > 0);
         if !lacking.is_empty() {
             let names: Vec<&str> = lacking.iter().map(|(layer, _)| layer.name()).collect();
-            cx.note(format!("the base holds nothing of these layers: {}", names.join(", ")));
+            cx.note(format!("the knowledge base has none of these layers: {}", names.join(", ")));
         }
         // One part of the work, so that it counts as one hop.
         let searching = cx.span("search");

@@ -48,7 +48,7 @@ struct Table {
     questions: Vec<Vec<String>>,
 }
 
-/// A cell as it is read side by side with the others; empty where nothing was found.
+/// A cell as it is read concurrently with the others; empty where nothing was found.
 #[derive(Debug, Serialize)]
 struct Cell {
     thing: String,
@@ -95,7 +95,7 @@ impl Comparative {
         let Table { things, attributes, questions } =
             cx.ask_checked(&COMPARE, variables, Table::complaint).await?;
         if things.len() < 2 || attributes.is_empty() {
-            cx.note("there are no two things to set side by side");
+            cx.note("there are no two things to compare");
             return Ok(None);
         }
         for (what, named, most) in [

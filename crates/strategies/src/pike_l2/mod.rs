@@ -10,10 +10,10 @@
 //!               each cell: â <- LLM(q_cell, chunks near it)     -> pike_l2/cell.md
 //!               â <- LLM(q, the table)                          -> pike_l2/compared.md
 //! quantitative: sql <- LLM(q, tables with samples)              -> pike_l2/sql.md
-//!               rows <- run sql; what is wrong is told, at most twice
+//!               rows <- run sql; the error is reported, at most twice
 //!               â <- LLM(q, rows)                               -> pike_l2/computed.md
 //! summarising:  sections near q, in groups
-//!               map: points <- LLM(q, group), side by side      -> pike_l2/summarise.md
+//!               map: points <- LLM(q, group), concurrently      -> pike_l2/summarise.md
 //!               reduce: â <- LLM(q, points)                     -> pike_l2/combine.md
 //! ```
 //!
@@ -107,7 +107,7 @@ impl PikeL2 {
             Kind::Predictive | Kind::Creative => {
                 let level = if kind == Kind::Predictive { "pike_l3" } else { "pike_l4" };
                 cx.note(format!(
-                    "{} questions need `{level}`, which is not there: summed up instead",
+                    "{} questions need `{level}`, which is not available: summarizing instead",
                     kind.name()
                 ));
                 return self.summarising.answer(question, cx).await;

@@ -41,7 +41,7 @@ use crate::shared::steps::Reading;
 pub(crate) const ENTRY: Entry = Entry {
     name: "prob_tree",
     paper: "Probabilistic Tree-of-thought Reasoning (EMNLP 2023), as a baseline of KAR³ and AtomR",
-    summary: "takes the question apart into a tree and believes at each node what it is surest of",
+    summary: "divides the question into a tree and believes at each node what it is surest of",
     calls: "1 for the tree, 2 for each leaf, 3 for each inner node",
     needs: &[Need::LogProbs("proposer"), Need::LogProbs("reader")],
     build: |table| Ok(Arc::new(settings::parse::<ProbTree>(table)?.checked()?)),

@@ -49,7 +49,7 @@ struct Parts {
 }
 
 impl ProbTree {
-    /// Closed book, open book and the parts side by side; then the answer of the parts.
+    /// Closed book, open book and the parts concurrently; then the answer of the parts.
     pub(super) fn solve<'a>(
         &'a self,
         node: &'a Node,
@@ -66,7 +66,7 @@ impl ProbTree {
             let child = self.child(node, question, &parts, cx).await.map(Some).unless_spent()?;
             let candidates = [closed, open, child];
             let refused = candidates.iter().any(Option::is_none);
-            cx.note(told(&candidates));
+            cx.note(describe(&candidates));
             let best = best(candidates.into_iter().flatten());
             Ok(NodeResult { best, refused, history: parts.history })
         }
@@ -91,7 +91,7 @@ impl ProbTree {
         read(&OPEN, variables, &found, cx).await
     }
 
-    /// The answer of the parts. It is worth the mean of its own reasoning, of the taking apart and
+    /// The answer of the parts. It is worth the mean of its own reasoning, of the decomposition and
     /// of each part's answer.
     async fn child(
         &self,
@@ -114,7 +114,7 @@ impl ProbTree {
         Ok(Candidate { confidence, citations: citations(&parts.history), ..child })
     }
 
-    /// Every part, those that need no other's answer side by side.
+    /// Every part, those that need no other's answer concurrently.
     async fn parts(&self, node: &Node, cx: &Cx) -> Result<Parts> {
         let steps: Vec<Step> = node.parts.iter().map(|(step, _)| step.clone()).collect();
         let mut solved: Vec<Option<(Solved, f32)>> = vec![None; steps.len()];
@@ -122,7 +122,7 @@ impl ProbTree {
             let known = |place: usize| -> Vec<String> {
                 solved[place].as_ref().map_or_else(Vec::new, |(part, _)| several(&part.answer))
             };
-            // The spans in order, before anything runs side by side.
+            // The spans in order, before anything runs concurrently.
             let asked: Vec<(usize, Vec<String>, Cx)> = wave
                 .into_iter()
                 .map(|place| {
@@ -167,7 +167,7 @@ impl ProbTree {
         let filled = step.fill(known, self.fan_out);
         if filled.left_out > 0 {
             let (asked, left_out) = (filled.texts.len(), filled.left_out);
-            cx.note(format!("`{}` is asked {asked} times, {left_out} left out", step.worded));
+            cx.note(format!("`{}` is asked {asked} times, {left_out} omitted", step.worded));
         }
         filled.texts
     }
@@ -216,7 +216,7 @@ pub(super) fn best(candidates: impl IntoIterator<Item = Candidate>) -> Candidate
 }
 
 /// How sure the model is of each answer, as a probability.
-fn told(candidates: &[Option<Candidate>; 3]) -> String {
+fn describe(candidates: &[Option<Candidate>; 3]) -> String {
     let named = ["closed book", "open book", "parts"].iter().zip(candidates);
     let found = named.filter_map(|(name, candidate)| {
         let candidate = candidate.as_ref().filter(|candidate| !candidate.text.is_empty())?;

@@ -115,7 +115,7 @@ async fn several_answers_fan_out_and_the_limit_is_said() {
 }
 
 #[tokio::test]
-async fn references_that_lead_nowhere_and_in_a_circle_are_mended() {
+async fn references_that_lead_nowhere_and_in_a_circle_are_repaired() {
     let plan = list(&["Who was the architect #3?", "Where is #9?", "When was #1 born?", WHOLE]);
     let model = Script::scored(&[
         (TREE, plan.as_str(), -0.1),
@@ -213,7 +213,7 @@ async fn a_model_without_log_probabilities_is_refused() {
 }
 
 #[tokio::test]
-async fn a_malformed_reply_for_good_is_an_error() {
+async fn a_reply_that_stays_malformed_is_an_error() {
     let model = Script::scored(&[(TREE, "no tree", -0.1); 3]);
     golden("prob_tree/always_malformed", &tree(), Run::new(model)).await;
 }

@@ -89,7 +89,7 @@ impl Strategy for React {
         if chunks.is_empty() {
             return Ok(abstain("nothing in the knowledge base is near what was searched for"));
         }
-        cx.note("no step gave the answer: it is read from what was seen");
+        cx.note("no step gave the answer: reading the passages seen");
         let thoughts: Vec<String> = steps.iter().map(Taken::thought).collect();
         let (question, context) = (Serde(question), Serde(&chunks));
         let variables = context! { question, context, thoughts };

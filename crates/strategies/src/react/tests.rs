@@ -74,7 +74,7 @@ async fn a_spent_budget_closes_with_what_was_seen() {
 }
 
 #[tokio::test]
-async fn a_malformed_reply_for_good_is_an_error() {
+async fn a_reply_that_stays_malformed_is_an_error() {
     let model = Script::new([(STEP, "search Varn"); 3]);
     golden("react/always_malformed", &strategy(), Run::new(model)).await;
 }

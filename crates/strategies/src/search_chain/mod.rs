@@ -10,8 +10,8 @@
 //!     for i = 1 … n
 //!         D <- chunks near q_i
 //!         g <- LLM(q_i, a_i, D)              the answer as read     -> search_chain/verify.md
-//!         a_i is unsolved, g is found        completion: H + (q_i, g), go on from there
-//!         g is sure and differs from a_i     correction: H + (q_i, g), go on from there
+//!         a_i is unsolved, g is found        completion: H + (q_i, g), continue from there
+//!         g is sure and differs from a_i     correction: H + (q_i, g), continue from there
 //!         else                               H + (q_i, a_i)
 //!     stop when every node held
 //! â <- LLM(q, H)                                                    -> search_chain/answer.md
@@ -125,10 +125,10 @@ impl SearchChain {
         let texts: Vec<String> = nodes.iter().map(|node| node.question.clone()).collect();
         let steps = plan(&texts, &[], self.max_nodes, cx);
         // What the model says, until it is checked.
-        let mut said: Vec<String> = steps.iter().map(|step| claimed(step, &nodes)).collect();
+        let mut given: Vec<String> = steps.iter().map(|step| claimed(step, &nodes)).collect();
         let mut asked = 0;
         for place in 0..steps.len() {
-            let answers = |place: usize| match said[place].as_str() {
+            let answers = |place: usize| match given[place].as_str() {
                 "" => vec![],
                 answer => vec![answer.to_owned()],
             };
@@ -136,13 +136,13 @@ impl SearchChain {
             let same = |solved: &&Solved| words(&solved.question) == words(&text);
             if let Some(before) = history.solved.iter().find(same) {
                 cx.note(format!("`{text}` was checked already"));
-                said[place].clone_from(&before.answer);
+                given[place].clone_from(&before.answer);
                 continue;
             }
             asked += 1;
-            let held = self.check(&text, &said[place], history, cx).await?;
+            let held = self.check(&text, &given[place], history, cx).await?;
             let Held { answer, goes_on } = held;
-            said[place] = answer;
+            given[place] = answer;
             if !goes_on {
                 return Ok(false);
             }

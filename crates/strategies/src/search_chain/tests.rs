@@ -92,7 +92,7 @@ async fn what_was_checked_is_not_checked_again() {
 }
 
 #[tokio::test]
-async fn references_that_lead_forward_nowhere_and_in_a_circle_are_mended() {
+async fn references_that_lead_forward_nowhere_and_in_a_circle_are_repaired() {
     let nodes = r#"{"nodes": [{"question": "Where was #2 born?", "answer": "Norway"}, {"question": "Who built #9?", "answer": "Ilse Thorn"}, {"question": "Is #4 a reef?", "answer": "yes"}, {"question": "Is #3 true of a reef?", "answer": "yes"}]}"#;
     let model = Script::new([
         (CHAIN, nodes),
@@ -138,7 +138,7 @@ async fn a_spent_budget_closes_with_what_was_checked() {
 }
 
 #[tokio::test]
-async fn a_malformed_reply_for_good_is_an_error() {
+async fn a_reply_that_stays_malformed_is_an_error() {
     let model = Script::new([(CHAIN, BOTH), (VERIFY, "?"), (VERIFY, "?"), (VERIFY, "?")]);
     golden("search_chain/always_malformed", &strategy(), Run::new(model)).await;
 }

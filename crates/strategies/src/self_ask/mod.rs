@@ -105,7 +105,7 @@ impl SelfAsk {
         }
         let found = self.near(&next, cx).await?;
         if found.is_empty() && self.retrieve != FollowUps::None {
-            cx.note("nothing in the base is near it");
+            cx.note("nothing in the knowledge base is near it");
             return Ok(Some((Exchange { question: next, answer: String::new() }, found)));
         }
         let (context, asked) = (Serde(&found), Question::new(&next));

@@ -7,7 +7,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use crate::shared::overlap::Wanted;
+use crate::shared::overlap::QueryWords;
 
 const CLASSIFY: Prompt<Class> = Prompt::json("auto/classify");
 
@@ -71,12 +71,12 @@ pub(crate) async fn classify(question: &Question, cx: &Cx) -> Result<Option<Kind
         Err(Error::BadReply { .. }) => "the reply names no kind",
         Err(Error::Llm { source: LlmError::Refused { .. }, .. }) => "the model does not classify",
         Err(Error::Spent(_)) => {
-            cx.note("the kind is not known: reads the chunks near the question");
+            cx.note("the kind is unknown: reading the chunks near the question");
             return Ok(None);
         }
         Err(error) => return Err(error),
     };
-    cx.note(format!("{why}: taken for bridging"));
+    cx.note(format!("{why}: treated as bridging"));
     Ok(Some(Kind::Bridging))
 }
 
@@ -100,13 +100,13 @@ pub(crate) fn with_nearest_tables(
     question: &Question,
     most: usize,
 ) -> Catalog {
-    let wanted = Wanted::of(&question.text);
+    let query_words = QueryWords::new(&question.text);
     catalog.tables.sort_by_cached_key(|table| {
         let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
         // A name such as `sales_2021` is several words.
-        let said = format!("{} {} {}", table.name, columns.join(" "), table.document);
-        let said = format!("{} {}", said.replace(['_', '.', '/'], " "), table.caption);
-        std::cmp::Reverse(wanted.in_text(&said))
+        let described = format!("{} {} {}", table.name, columns.join(" "), table.document);
+        let described = format!("{} {}", described.replace(['_', '.', '/'], " "), table.caption);
+        std::cmp::Reverse(query_words.in_text(&described))
     });
     catalog.tables.truncate(most);
     catalog

@@ -5,9 +5,9 @@ use crate::shared::steps::{chunks_of, unseen};
 
 /// How chunks are searched for.
 pub(crate) struct Near {
-    /// At most so many new chunks for one text.
+    /// At most this many new chunks for one text.
     pub(crate) chunks: usize,
-    /// Atoms beside the chunks whose own chunks are added (PIKE-RAG's H-R); 0 for none.
+    /// Atoms searched for in addition, whose chunks are added (PIKE-RAG's H-R); 0 for none.
     pub(crate) atoms: usize,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
     pub(crate) min_score: Option<f32>,

@@ -5,10 +5,10 @@ use halma_core::Hit;
 use halma_core::text::content_words;
 
 /// The words that a question is about.
-pub(crate) struct Wanted(HashSet<String>);
+pub(crate) struct QueryWords(HashSet<String>);
 
-impl Wanted {
-    pub(crate) fn of(text: &str) -> Self {
+impl QueryWords {
+    pub(crate) fn new(text: &str) -> Self {
         Self(content_words(text).into_iter().collect())
     }
 

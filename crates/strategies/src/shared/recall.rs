@@ -35,8 +35,8 @@ impl Recall {
         }
         let keywords = keywords_of(text, cx).await?;
         if keywords.is_empty() {
-            // Every chunk holds all of no keywords, which is no reason to read every chunk.
-            cx.note(format!("no keywords: the {} nearest are read", self.without_keywords));
+            // Every chunk holds all of no keywords, which is not a reason to read every chunk.
+            cx.note(format!("no keywords: reading the {} nearest", self.without_keywords));
             found.truncate(self.without_keywords);
             return Ok(found);
         }
@@ -63,7 +63,7 @@ async fn keywords_of(text: &str, cx: &Cx) -> Result<Vec<Vec<String>>> {
     for keyword in reply.keywords {
         let worded = terms(&keyword);
         if worded.is_empty() || !occurs(&worded, &question) {
-            cx.note(format!("keyword `{keyword}` is not in the question and is dropped"));
+            cx.note(format!("keyword `{keyword}` is not in the question and is ignored"));
         } else if !kept.contains(&worded) {
             kept.push(worded);
         }

@@ -112,10 +112,10 @@ fn holding_sentence(text: &str, answer: &str, rationale: &str) -> Option<std::op
     if wanted.is_empty() || wanted == ["yes"] || wanted == ["no"] {
         return None;
     }
-    let told: HashSet<String> = content_words(rationale).into_iter().collect();
+    let rationale_words: HashSet<String> = content_words(rationale).into_iter().collect();
     let shared = |sentence: &str| {
         let held: HashSet<String> = content_words(sentence).into_iter().collect();
-        held.intersection(&told).count()
+        held.intersection(&rationale_words).count()
     };
     sentences(text)
         .into_iter()

@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
     paper: "UniRAG: A Unified RAG Framework for Knowledge-Intensive Queries with Decomposition, \
             Break-Down Prompting, and Iterative Rewriting",
     summary: "searches with sub-queries, checks each constraint of the question, and rewrites it \
-              until the answer is borne out",
+              until the passages support the answer",
     calls: "3 for each round and 1 between rounds; at most 11 with 3 rounds",
     needs: &[],
     build: |values| Ok(Arc::new(table::parse::<Unirag>(values)?.checked()?)),
@@ -156,7 +156,9 @@ impl Unirag {
                 return score;
             }
             let asked = self.accept;
-            cx.note(format!("low confidence: the best answer has {score:.2}, {asked:.2} is asked"));
+            cx.note(format!(
+                "low confidence: the best answer has {score:.2}, {asked:.2} is required"
+            ));
             score.min(LOW)
         });
         Answer { confidence, ..answer }

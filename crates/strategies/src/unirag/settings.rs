@@ -9,7 +9,7 @@ use crate::shared::settings::{a_cosine, at_least_one};
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "three are rows of the paper's Table 5")]
 pub(crate) struct Unirag {
-    /// Search with sub-queries beside the question.
+    /// Search with sub-queries in addition to the question.
     pub(crate) decompose: bool,
     /// Reword the question until the answer is accepted.
     pub(crate) rewrite: bool,

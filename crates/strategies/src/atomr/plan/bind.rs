@@ -196,11 +196,16 @@ fn circle(plan: &Plan) -> Option<usize> {
     loop {
         let open: Vec<usize> = left.iter().map(|(place, _)| *place).collect();
         left.retain(|(_, waits)| waits.iter().any(|one| open.contains(one)));
-        match left.last() {
-            None => return None,
-            // The farthest from the root: its parents only wait for it.
-            Some((place, _)) if left.len() == open.len() => return Some(*place),
-            Some(_) => {}
+        if left.is_empty() {
+            return None;
+        }
+        if left.len() == open.len() {
+            // Following what is waited for ends in the circle.
+            let next = |at: usize| {
+                let (_, waits) = left.iter().find(|(place, _)| *place == at)?;
+                waits.iter().find(|one| open.contains(one)).copied()
+            };
+            return (0..open.len()).try_fold(open[0], |at, _| next(at));
         }
     }
 }

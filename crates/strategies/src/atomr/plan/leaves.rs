@@ -134,9 +134,9 @@ impl Tree {
             return;
         }
         self.repairs.note(RepairKind::EndReworded, text);
-        let named = references(&draft.question);
-        let names = |one: &Reference| named.iter().any(|other| other.labels == one.labels);
-        if !references(given).iter().all(names) {
+        let known = references(&draft.question);
+        let is_known = |one: &Reference| known.iter().any(|other| other.labels == one.labels);
+        if !references(given).iter().all(is_known) {
             draft.question = format!("{} ({given})", draft.question);
         }
     }

@@ -18,6 +18,8 @@ pub struct Repair {
 pub enum RepairKind {
     /// The tree is written as objects within objects: each is read as a list of its keys.
     NestedObject,
+    /// The question is not the first key: it is the one with a list that no list names.
+    RootNotFirst,
     /// A list words a question differently from its key: they are one by their number or words.
     ChildReworded,
     /// No list names a question: it becomes a part of the root, in the order of its number.

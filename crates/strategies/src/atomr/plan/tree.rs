@@ -37,13 +37,20 @@ pub(super) struct Tree {
 }
 
 /// Grows the tree of a plan's entries.
-pub(super) fn grow(entries: Vec<Entry>, repairs: Repairs) -> Result<Tree, Refusal> {
+pub(super) fn grow(mut entries: Vec<Entry>, mut repairs: Repairs) -> Result<Tree, Refusal> {
     let fresh = 1 + entries.iter().map(highest).max().unwrap_or(0);
     let lists = entries.iter().filter_map(|entry| match &entry.value {
         Written::List(texts) => Some(texts.clone()),
         Written::Step(_) => None,
     });
     let named: HashSet<String> = lists.flatten().collect();
+    let is_named = |entry: &Entry| named.contains(entry.key.trim());
+    let is_root = |entry: &Entry| !is_named(entry) && matches!(entry.value, Written::List(_));
+    if let Some(at) = entries.iter().position(is_root).filter(|_| is_named(&entries[0])) {
+        let root = entries.remove(at);
+        repairs.note(RepairKind::RootNotFirst, &root.key);
+        entries.insert(0, root);
+    }
     let mut used = vec![None; entries.len()];
     used[0] = Some(0);
     let root = Draft {
@@ -257,7 +264,7 @@ impl Tree {
         if let Body::Call(call) = self.nodes[0].body.clone() {
             self.nodes[0].body = Body::Parts(vec![]);
             let own = self.add(0, None);
-            self.nodes[own].question = self.nodes[0].question.clone();
+            self.nodes[own].question = self.question(0);
             self.nodes[own].body = Body::Call(call);
             self.label(own);
         }

@@ -31,7 +31,7 @@ const THORN: &str = r#"{"answer": "Ilse Thorn was its architect.", "answers": ["
 const NORWAY: &str = r#"{"answer": "She was born in Norway.", "answers": ["Norway"]}"#;
 const NOTHING: &str = r#"{"answer": "Nothing says so.", "answers": []}"#;
 const READ: &str = r#"{"rationale": "She was born in Norway.", "answer": "Norway"}"#;
-const UNREAD: &str = r#"{"rationale": "It is not told.", "answer": ""}"#;
+const UNREAD: &str = r#"{"rationale": "It is not reply.", "answer": ""}"#;
 
 fn web() -> ToySource {
     ToySource::new(
@@ -361,9 +361,9 @@ async fn a_source_that_is_not_there_is_named() {
         let run = with(Script::new([]), vec![web()], None);
         timed(&only(sources), run).await.0
     };
-    let told = transcript(&["text", "kg"]).await;
-    assert!(told.contains("`sources` names `kg`, which is not configured"), "{told}");
-    assert!(told.contains("choose among `text`, `web`"), "{told}");
+    let reply = transcript(&["text", "kg"]).await;
+    assert!(reply.contains("`sources` names `kg`, which is not configured"), "{reply}");
+    assert!(reply.contains("choose among `text`, `web`"), "{reply}");
 }
 
 #[test]

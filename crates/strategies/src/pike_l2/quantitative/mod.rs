@@ -73,7 +73,7 @@ impl Quantitative {
         let cx = cx.span("quantitative");
         let tables = self.offered(question, &cx).await?;
         if tables.is_empty() {
-            cx.note("the base holds no tables");
+            cx.note("the knowledge base has no tables");
             return Ok(None);
         }
         let Some((sql, computed)) = self.run_sql(question, &tables, &cx).await? else {
@@ -149,7 +149,7 @@ impl Quantitative {
         Ok(Offered { table, samples })
     }
 
-    /// A query and its result; what is wrong with one is told to the writer of the next.
+    /// A query and its result; the error of one is given to the writer of the next.
     async fn run_sql(
         &self,
         question: &Question,
@@ -189,7 +189,7 @@ impl Quantitative {
     }
 }
 
-/// Rows of a table with a text that stands in the question, at most so many; `None` for a table
+/// Rows of a table with a text that stands in the question, at most this many; `None` for a table
 /// without texts.
 fn naming(question: &Question, table: &TableSchema, most: usize) -> Option<String> {
     let asked = question.text.to_lowercase().replace('\'', "''");

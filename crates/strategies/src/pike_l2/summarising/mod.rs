@@ -1,4 +1,4 @@
-//! Summarising questions: everything that was found is read once, in groups side by side.
+//! Summarising questions: everything that was found is read once, in groups concurrently.
 mod gather;
 
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ const COMBINE: Prompt<Reading> = Prompt::json("pike_l2/combine");
 pub(crate) struct Summarising {
     /// The most chunks near the question.
     pub(crate) chunks: usize,
-    /// Of so many of the nearest chunks the whole section is read.
+    /// Number of nearest chunks whose whole section is read.
     pub(crate) sections: usize,
     /// The most chunks that are read in all.
     pub(crate) most: usize,
@@ -67,17 +67,17 @@ impl Summarising {
         let cx = cx.span("summarising");
         let (chunks, beyond) = self.gather(question, &cx).await?;
         if chunks.is_empty() {
-            cx.note("nothing in the base is near the question");
+            cx.note("nothing in the knowledge base is near the question");
             return Ok(abstain("nothing in the knowledge base is near the question"));
         }
         let mapped = self.map(question, (&chunks, &beyond), &cx).await?;
         let points = mapped.unwrap_or_else(|| {
-            cx.note("the nearest chunks stand in for notes on them");
+            cx.note("using the nearest chunks instead of notes on them");
             self.nearest(&chunks)
         });
         if points.is_empty() {
-            cx.note("no passage bears on the question");
-            return Ok(abstain("none of the passages that were read bears on the question"));
+            cx.note("no passage is relevant to the question");
+            return Ok(abstain("none of the passages read is relevant to the question"));
         }
         let variables = context! { question => Serde(question), points => Serde(&points) };
         let reading = cx.reserve().ask(&COMBINE, variables).await?;
@@ -136,12 +136,12 @@ async fn points_of(question: &Question, group: &[Hit], cx: &Cx) -> Result<Option
     };
     let Points { points } = cx.ask_checked(&SUMMARISE, variables, offered).await?;
     if points.is_empty() {
-        cx.note("nothing here bears on the question");
+        cx.note("nothing here is relevant to the question");
     }
     let (points, unfounded): (Vec<_>, Vec<_>) =
         points.into_iter().partition(|point| !point.passages.is_empty());
     if !unfounded.is_empty() {
-        cx.note(format!("{} points name no passage: left out", unfounded.len()));
+        cx.note(format!("{} points name no passage and are omitted", unfounded.len()));
     }
     let noted = |Point { point, passages }: Point| Noted {
         point,

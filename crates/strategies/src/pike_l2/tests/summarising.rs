@@ -54,7 +54,7 @@ async fn a_group_that_holds_nothing_is_told() {
 async fn a_point_of_a_passage_that_was_never_shown_is_asked_for_again() {
     let third = ("pike_l2/summarise", r#"{"points": [{"point": "A point.", "passages": [3]}]}"#);
     let unfounded = ("pike_l2/summarise", r#"{"points": [{"point": "A point.", "passages": []}]}"#);
-    // The two groups run side by side: each reply goes to the group whose turn it is.
+    // The two groups run concurrently: each reply goes to the group whose turn it is.
     let model = Script::new([third, unfounded, REEF, COMBINED]);
     let run = Run { question: QUESTION, knowledge: report(), ..Run::new(model) };
     golden("pike_l2/summarising_malformed_then_repaired", &pairs(), run).await;

@@ -35,7 +35,7 @@ pub(super) struct Exchange<'a> {
 
 /// A reply with answers: a sentence and a list, which is empty where nothing answers.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Told {
+pub(super) struct AnswerReply {
     pub(super) answer: String,
     #[serde(deserialize_with = "plain_list")]
     pub(super) answers: Vec<String>,
@@ -51,7 +51,7 @@ pub(super) struct Thing {
 
 /// The answers so far, by the places of their nodes.
 #[derive(Clone, Copy)]
-pub(super) struct Known<'a> {
+pub(super) struct KnownAnswers<'a> {
     pub(super) plan: &'a Plan,
     pub(super) solved: &'a [Option<Arc<Solved>>],
     /// The most answers that a text lists.
@@ -74,7 +74,7 @@ impl Solved {
     }
 }
 
-impl Told {
+impl AnswerReply {
     /// The answers without blanks and repeats.
     pub(super) fn list(&self) -> Vec<String> {
         let mut list: Vec<String> = vec![];
@@ -87,7 +87,7 @@ impl Told {
     }
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownAnswers<'a> {
     pub(super) fn at(&self, place: usize) -> Option<&'a Solved> {
         self.solved.get(place).and_then(Option::as_deref)
     }

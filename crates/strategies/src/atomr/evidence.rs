@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use halma_core::text::words;
 use halma_core::{Answer, Citation, Entity, Hit};
 
-use super::graph::{Answered, line};
+use super::answers::labelled;
+use super::graph::{GraphResult, line};
 use super::settings::Atomr;
-use super::solved::labelled;
 use crate::shared::citing::joined;
 use crate::shared::steps::{Reading, answer_from, holds, unseen};
 
@@ -18,14 +18,14 @@ const HIGH: f32 = 0.85;
 
 /// What a reader is given.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Evidence {
     pub(super) context: Vec<Hit>,
     /// Facts as a reader sees them.
     pub(super) lines: Vec<String>,
     /// Facts as they are cited.
-    pub(super) evidence: Vec<Hit>,
+    pub(super) fact_hits: Vec<Hit>,
     /// The entities of a Filter that are worth a decision.
-    pub(super) kept: Vec<String>,
+    pub(super) retained: Vec<String>,
     /// What the graph knows of the things, by label.
     pub(super) entities: Vec<Entity>,
 }
@@ -33,14 +33,14 @@ pub(super) struct Found {
 /// The passages of one source, for each query a list.
 pub(super) type Lists = Vec<Vec<Hit>>;
 
-impl Found {
+impl Evidence {
     pub(super) fn is_empty(&self) -> bool {
         self.context.is_empty() && self.lines.is_empty()
     }
 
     /// Everything that was found for the queries of a Search or a Relate. The scores of two
     /// sources say nothing about each other, so each source keeps its own order.
-    pub(super) fn of(lists: Vec<Lists>, graph: Answered) -> Self {
+    pub(super) fn collect(lists: Vec<Lists>, graph: GraphResult) -> Self {
         let mut found = Self::default().with(graph);
         for of_source in lists {
             found.context.extend(unseen(of_source, &found.context));
@@ -54,7 +54,7 @@ impl Found {
     pub(super) fn filtered(
         (names, queries): (&[String], &[String]),
         lists: Vec<Lists>,
-        graph: Answered,
+        graph: GraphResult,
         limits: &Atomr,
     ) -> (Self, usize) {
         let facts = graph.facts.clone();
@@ -79,26 +79,26 @@ impl Found {
             found.context.extend(unseen(kept, &found.context));
         }
         let kept = names.iter().enumerate().filter(|(at, _)| keeps(*at));
-        found.kept = kept.map(|(_, name)| name.clone()).collect();
-        let dropped = names.len() - found.kept.len();
+        found.retained = kept.map(|(_, name)| name.clone()).collect();
+        let dropped = names.len() - found.retained.len();
         (found, dropped)
     }
 
-    fn with(mut self, graph: Answered) -> Self {
-        let Answered { lines, evidence, entities, .. } = graph;
+    fn with(mut self, graph: GraphResult) -> Self {
+        let GraphResult { lines, evidence, entities, .. } = graph;
         self.lines.extend(lines.into_iter().take(LINES));
-        self.evidence.extend(evidence.into_iter().take(LINES));
+        self.fact_hits.extend(evidence.into_iter().take(LINES));
         self.entities.extend(entities);
         self
     }
 
     /// What answers rest on: the passages and facts that hold one of them, or all where none does,
     /// since then they are a judgement on all.
-    pub(super) fn cited(&self, answers: &[String], told: &str) -> Vec<Citation> {
-        let all = self.context.iter().chain(&self.evidence);
+    pub(super) fn cited(&self, answers: &[String], reply: &str) -> Vec<Citation> {
+        let all = self.context.iter().chain(&self.fact_hits);
         let holding = |answer: &String| -> Vec<Citation> {
             let hits: Vec<Hit> = all.clone().filter(|hit| holds(hit, answer)).cloned().collect();
-            let reading = Reading { answer: answer.clone(), rationale: told.to_owned() };
+            let reading = Reading { answer: answer.clone(), rationale: reply.to_owned() };
             let Answer { citations, .. } = answer_from(reading, &hits);
             citations
         };

@@ -50,7 +50,7 @@ pub(super) struct Sources {
 impl Sources {
     /// # Errors
     /// [`Error::MissingRequirement`] when the settings name a source that is not configured.
-    pub(super) fn of(settings: &Atomr, cx: &Cx) -> Result<Self> {
+    pub(super) fn configured(settings: &Atomr, cx: &Cx) -> Result<Self> {
         let about = "the documents of the knowledge base".to_owned();
         let mut all = vec![SourceInfo { name: TEXT.to_owned(), about }];
         all.extend(cx.sources());
@@ -74,7 +74,7 @@ impl Sources {
     }
 
     /// The sources of a leaf by their names. With one or two there is nothing to choose.
-    pub(super) async fn of_leaf(
+    pub(super) async fn for_leaf(
         &self,
         (question, plan, node): (&Question, &Plan, &Node),
         asked: &str,
@@ -137,7 +137,7 @@ async fn choose(
     };
     let chosen = match cx.ask(&SOURCES, variables).await {
         Err(Error::BadReply { .. }) => {
-            cx.note("the choice of sources is unusable");
+            cx.note("the choice of sources cannot be used");
             return Ok(ByNumber::new());
         }
         chosen => chosen?.sources,
@@ -159,7 +159,7 @@ fn usable(chosen: &ByNumber, number: usize, open: &[SourceInfo], cx: &Cx) -> Vec
         |name: &String| wanted.iter().any(|wanted| wanted.trim().eq_ignore_ascii_case(name));
     let used: Vec<String> = names(open).into_iter().filter(is_wanted).collect();
     if used.is_empty() {
-        cx.note("no source was chosen: all are asked");
+        cx.note("no source was chosen: searching all");
         return names(open);
     }
     used

@@ -154,7 +154,7 @@ async fn without_plan_and_rewriting_the_question_is_answered_from_its_passages()
 
 #[tokio::test]
 async fn references_that_lead_forward_nowhere_and_in_a_circle_are_repaired() {
-    let plan = r#"{"sub_questions": ["Where was #3 born?", "Is #2 or #9 on a reef?", "Who was the architect of the lighthouse?"]}"#;
+    let plan = r#"{"sub_questions": ["Where was #2 born?", "Who was the architect of the lighthouse?", "Is #3 or #9 on a reef?"]}"#;
     let reef = r#"{"dependency": null, "question": "Is #9 of #1 on a reef?"}"#;
     let model = Script::new([
         (DECOMPOSE, plan),

@@ -27,10 +27,10 @@ impl Reference {
 /// All references of a text, in their order.
 pub(crate) fn references(text: &str) -> Vec<Reference> {
     let mut found: Vec<Reference> = vec![];
-    for (start, open) in text.char_indices() {
-        let rest = &text[start + 1..];
+    for (start, open) in text.match_indices(['#', '<', '[']) {
+        let rest = &text[start + open.len()..];
         let inside = match open {
-            '#' => {
+            "#" => {
                 // `C#7` and `#2nd` are words.
                 let digits =
                     rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -39,8 +39,8 @@ pub(crate) fn references(text: &str) -> Vec<Reference> {
                     && !word(rest[digits..].chars().next());
                 Some(&rest[..digits]).filter(|_| apart)
             }
-            '<' => rest.find('>').map(|end| &rest[..end]),
-            '[' => rest
+            "<" => rest.find('>').map(|end| &rest[..end]),
+            "[" => rest
                 .find([']', '['])
                 .map(|end| &rest[..end])
                 .filter(|inside| rest[inside.len()..].starts_with(']')),
@@ -49,9 +49,9 @@ pub(crate) fn references(text: &str) -> Vec<Reference> {
         let Some(inside) = inside else { continue };
         let labels = labels(inside);
         let plain =
-            open != '[' && labels.len() == 1 && !inside.contains(|c: char| !c.is_ascii_digit());
-        if !labels.is_empty() && (plain || open == '[') {
-            let close = usize::from(open != '#');
+            open != "[" && labels.len() == 1 && !inside.contains(|c: char| !c.is_ascii_digit());
+        if !labels.is_empty() && (plain || open == "[") {
+            let close = usize::from(open != "#");
             found.push(Reference { range: start..start + 1 + inside.len() + close, labels });
         }
     }

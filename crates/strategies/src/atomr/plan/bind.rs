@@ -104,7 +104,7 @@ impl Binder {
         for Reference { range, labels } in references(text) {
             let written = &text[range.clone()];
             let Some(bound) = self.bound(node, written, &labels)? else { continue };
-            if bound != written && bound.starts_with('[') {
+            if labels.len() > 1 || !written.starts_with('[') {
                 self.tree.repairs.note(RepairKind::ReferenceRewritten, written);
             }
             out.push_str(&text[at..range.start]);

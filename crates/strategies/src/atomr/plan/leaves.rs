@@ -26,7 +26,8 @@ impl Tree {
                 }
                 let call = calls.remove(0);
                 if node == 0 && call.arguments.iter().any(holds_call) {
-                    return self.calls_below(0, vec![call]);
+                    let question = self.nodes[0].question.clone();
+                    return self.calls_below(0, vec![call], &question);
                 }
                 let calls = self.lowered(node, call)?;
                 self.settle(node, calls);
@@ -34,17 +35,23 @@ impl Tree {
             }
             _ => {
                 self.repairs.note(RepairKind::SeveralCalls, text);
-                self.calls_below(node, calls)
+                self.calls_below(node, calls, "")
             }
         }
     }
 
-    /// Each call as a leaf below the node.
-    fn calls_below(&mut self, node: usize, calls: Vec<WrittenCall>) -> Result<(), Refusal> {
+    /// Each call as a leaf below the node, with a question of its own where none is given.
+    fn calls_below(
+        &mut self,
+        node: usize,
+        calls: Vec<WrittenCall>,
+        question: &str,
+    ) -> Result<(), Refusal> {
         self.nodes[node].body = Body::Parts(vec![]);
         for call in calls {
             let leaf = self.add(node, None);
             self.label(leaf);
+            question.clone_into(&mut self.nodes[leaf].question);
             let calls = self.lowered(leaf, call)?;
             self.settle(leaf, calls);
         }

@@ -53,7 +53,7 @@ pub enum RepairKind {
     EndWithoutAnswers,
     /// A call has more arguments than its operator: they are joined; references are entities.
     MoreArguments,
-    /// `[2, 3]`, `#2` or `<2>` in place of `[2]`, or the number that a question had before.
+    /// `[2, 3]`, `#2` or `<2>` in place of `[2]`.
     ReferenceRewritten,
     /// A reference of a question to its own part becomes words, since it is given the answers of
     /// its parts.

@@ -150,7 +150,7 @@ async fn forty_sub_queries_are_cut_and_a_claim_has_two() {
     };
     let (searches, outline) = asked(AnswerKind::YesNo).await;
     assert_eq!(searches, 9);
-    assert!(outline.contains("of 40 sub-queries the first 8 are used"), "{outline}");
+    assert!(outline.contains("of 40 sub-queries, the first 8 are used"), "{outline}");
     assert_eq!(asked(AnswerKind::Verdict).await.0, 3);
 }
 

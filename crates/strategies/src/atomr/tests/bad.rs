@@ -202,7 +202,7 @@ async fn of_ten_thousand_entities_some_are_looked_up_in_texts() {
     let (answer, trace) = answered(&first, run).await;
     assert_eq!(answer.unwrap().text, "town1", "{}", trace.outline());
     let outline = trace.outline();
-    assert!(outline.contains("of 10000 entities the first 32 are looked up"), "{outline}");
+    assert!(outline.contains("of 10000 entities, the first 32 are looked up"), "{outline}");
     assert_eq!(outline.matches("look up web \"town").count(), 32);
 }
 

@@ -31,7 +31,7 @@ const THORN: &str = r#"{"answer": "Ilse Thorn was its architect.", "answers": ["
 const NORWAY: &str = r#"{"answer": "She was born in Norway.", "answers": ["Norway"]}"#;
 const NOTHING: &str = r#"{"answer": "Nothing says so.", "answers": []}"#;
 const READ: &str = r#"{"rationale": "She was born in Norway.", "answer": "Norway"}"#;
-const UNREAD: &str = r#"{"rationale": "It is not reply.", "answer": ""}"#;
+const UNREAD: &str = r#"{"rationale": "It is not told.", "answer": ""}"#;
 
 fn web() -> ToySource {
     ToySource::new(

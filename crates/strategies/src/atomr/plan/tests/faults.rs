@@ -141,7 +141,7 @@ pub(super) const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "missing steps",
-        r#"{"Q?": ["1. What is Varn?", "2. Who is the founder of [1]?", "3. Who is [2]?", "4. Is [1] older than [2]?", "5. Based on [2], how old?"], "1. What is Varn?": "", "3. Who is [2]?": null, "2. Who is the founder of [1]?": "Search()"}"#,
+        r#"{"Q?": ["1. What is Varn?", "2. Who is the founder of [1]?", "3. Who is [2]?", "4. Is [1] older than [2]?", "5. Based on [2], how old?"], "1. What is Varn?": "", "3. Who is [2]?": null, "2. Who is the founder of [1]?": []}"#,
     ),
     (
         "nothing to conclude from",

@@ -1,5 +1,5 @@
-//! Prompt files, the lists that ship them and the constants that ask with them are one set; a file
-//! declares exactly the variables it uses.
+//! Prompt files and the constants that ask with them are one set; a file declares exactly the
+//! variables it uses. (Every file below `prompts/` of a crate is compiled in.)
 use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::Environment;
@@ -27,72 +27,35 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
 
 fn check_crate(krate: &str, sources: &[&Source]) -> Vec<Violation> {
     let folder = format!("crates/{krate}/prompts/");
-    let mut files = Places::new();
-    let (mut listed, mut asked) = (Places::new(), Places::new());
+    let (mut files, mut asked) = (Places::new(), Places::new());
     for source in sources {
         if let Some(name) = source.path.strip_prefix(&folder).and_then(|p| p.strip_suffix(".md")) {
             files.insert(name.to_owned(), (source, 1));
         }
         if source.is_rust() {
-            let shipped = names_after(&source.text, LISTS).into_iter();
-            for (name, line) in shipped.chain(names_in_lists(&source.text)) {
-                listed.insert(name, (source, line));
-            }
-            for (name, line) in names_after(&source.text, CONSTANTS) {
-                asked.insert(name, (source, line));
-            }
+            let names = names_after(&source.text, CONSTANTS).into_iter();
+            asked.extend(names.map(|(name, line)| (name, (*source, line))));
         }
     }
-    let mut violations = compare(krate, &files, &listed, &asked);
-    violations.extend(files.values().flat_map(|(source, _)| variables(source)));
-    violations
-}
-
-fn compare(krate: &str, files: &Places, listed: &Places, asked: &Places) -> Vec<Violation> {
     let mut violations = vec![];
-    let by_name = |name: &str| USED_BY_NAME.contains(&name);
-    for (name, (source, line)) in files {
-        if !listed.contains_key(name) {
-            let what = format!("prompt `{name}` is not shipped");
-            let hint = format!("add it to `PROMPTS` of crates/{krate}");
-            violations.push(source.violation(*line, what, &hint));
-        }
-        if !asked.contains_key(name) && !by_name(name) {
+    for (name, (source, line)) in &files {
+        if !asked.contains_key(name) && !USED_BY_NAME.contains(&name.as_str()) {
             let what = format!("no `Prompt` constant asks with `{name}`");
             violations.push(source.violation(*line, what, "add the constant or delete the file"));
         }
+        violations.extend(variables(source));
     }
-    for (name, (source, line)) in listed.iter().chain(asked) {
-        if !files.contains_key(name) {
-            let what = format!("there is no prompt file `{name}`");
-            let hint = format!("write crates/{krate}/prompts/{name}.md or correct the name");
-            violations.push(source.violation(*line, what, &hint));
-        }
+    for (name, (source, line)) in asked.iter().filter(|(name, _)| !files.contains_key(*name)) {
+        let what = format!("there is no prompt file `{name}`");
+        let hint = format!("write crates/{krate}/prompts/{name}.md or correct the name");
+        violations.push(source.violation(*line, what, &hint));
     }
     violations
 }
-
-/// What stands before a prompt's name where prompts are shipped; `~` is any white space.
-const LISTS: &[&str] = &["PromptFile~{~name:~", "prompt!(~", "prompt_file!(~"];
 
 /// What stands before a prompt's name where it is asked with.
 const CONSTANTS: &[&str] =
     &["Prompt::json(~", "Prompt::text(~", "Prompt::lines(~", "Prompt~{~name:~"];
-
-/// The names in `prompts!["a/b", "a/c"]`, with their lines.
-fn names_in_lists(code: &str) -> Vec<(String, usize)> {
-    let mut found = vec![];
-    for (at, begin) in code.match_indices("prompts![") {
-        let list = &code[at + begin.len()..];
-        let list = list.split_once(']').map_or(list, |(list, _)| list);
-        let line = code[..at].matches('\n').count() + 1;
-        for (i, text) in list.lines().enumerate() {
-            let names = text.split('"').skip(1).step_by(2);
-            found.extend(names.map(|name| (name.to_owned(), line + i)));
-        }
-    }
-    found
-}
 
 /// The string literals that follow one of the patterns, with their lines.
 fn names_after(code: &str, patterns: &[&str]) -> Vec<(String, usize)> {
@@ -146,7 +109,7 @@ fn variables(source: &Source) -> Vec<Violation> {
     }
     for name in declared.difference(&used) {
         let what = format!("variable `{name}` is declared and not used");
-        violations.push(source.violation(1, what, "use it or take it out of `variables`"));
+        violations.push(source.violation(1, what, "use it or remove it from `variables`"));
     }
     violations
 }
@@ -180,7 +143,7 @@ fn undeclared(template: &str) -> Result<Vec<String>, String> {
     Ok(names.filter(|name| !globals.contains(&name.as_str())).collect())
 }
 
-/// Variables that are images: they are attached to the last message, not into a template.
+/// Variables that are images: they are attached to the last message, not put into a template.
 fn images(front: &[&str]) -> Vec<String> {
     let listed = front.iter().find_map(|line| line.strip_prefix("images:"));
     let names = listed.and_then(|list| serde_json::from_str(list.trim()).ok());
@@ -194,37 +157,23 @@ mod tests {
 
     const FILE: &str = "---\ntask: read\nrole: reader\nvariables: [\"question\"]\n---\n\
                         ## user\n{{ question.text }}\n";
-    const CODE: &str = "const ANSWER: Prompt<R> = Prompt::json(\"a/b\");\n\
-                        const ALL: &[PromptFile] = &[PromptFile {\n    name: \"a/b\",\n\
-                        text: include_str!(\"../prompts/a/b.md\") }];\n";
+    const CODE: &str = "const ANSWER: Prompt<R> = Prompt::json(\"a/b\");\n";
 
     fn violations(files: &[(&str, &str)]) -> Vec<String> {
         said(&check(&sources(files)))
     }
 
     #[test]
-    fn a_file_that_is_shipped_and_asked_with_is_fine() {
+    fn a_file_that_is_asked_with_is_fine() {
         let files = [("crates/kb/prompts/a/b.md", FILE), ("crates/kb/src/lib.rs", CODE)];
         assert!(violations(&files).is_empty());
     }
 
     #[test]
-    fn a_list_of_names_ships_each_with_its_own_line() {
-        let code = "const A: Prompt<R> = Prompt::json(\"a/b\");\n\
-                    const ALL: X = prompts![\n    \"a/b\",\n    \"a/c\",\n];\n";
-        let files = [("crates/kb/prompts/a/b.md", FILE), ("crates/kb/src/lib.rs", code)];
-        let said = violations(&files);
-        assert_eq!(said, ["crates/kb/src/lib.rs:4: there is no prompt file `a/c`"]);
-    }
-
-    #[test]
-    fn a_file_that_nobody_names_is_found() {
+    fn a_file_that_no_constant_names_is_found() {
         assert_eq!(
             violations(&[("crates/kb/prompts/a/b.md", FILE)]),
-            [
-                "crates/kb/prompts/a/b.md:1: prompt `a/b` is not shipped",
-                "crates/kb/prompts/a/b.md:1: no `Prompt` constant asks with `a/b`",
-            ]
+            ["crates/kb/prompts/a/b.md:1: no `Prompt` constant asks with `a/b`"]
         );
     }
 
@@ -232,23 +181,20 @@ mod tests {
     fn a_name_without_a_file_is_found_where_it_stands() {
         assert_eq!(
             violations(&[("crates/kb/src/lib.rs", CODE)]),
-            [
-                "crates/kb/src/lib.rs:2: there is no prompt file `a/b`",
-                "crates/kb/src/lib.rs:1: there is no prompt file `a/b`",
-            ]
+            ["crates/kb/src/lib.rs:1: there is no prompt file `a/b`"]
         );
     }
 
     #[test]
-    fn a_name_in_a_test_is_no_constant() {
+    fn a_name_in_a_test_is_not_a_constant() {
         let code = "fn f() {}\n#[cfg(test)]\nmod tests { const P: X = Prompt::text(\"x/y\"); }\n";
         assert!(violations(&[("crates/kb/src/lib.rs", code)]).is_empty());
     }
 
     #[test]
-    fn a_crate_ships_its_own_files_only() {
+    fn a_crate_has_its_own_files_only() {
         let files = [("crates/kb/prompts/a/b.md", FILE), ("crates/eval/src/lib.rs", CODE)];
-        assert_eq!(violations(&files).len(), 4);
+        assert_eq!(violations(&files).len(), 2);
     }
 
     #[test]
@@ -264,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn loop_variables_and_functions_are_no_variables() {
+    fn loop_variables_and_functions_are_not_declared() {
         let body = "{% for hit in question %}{{ loop.index }} {{ hit }} {{ range(3) }}{% endfor %}";
         assert_eq!(undeclared(body).unwrap(), ["question"]);
     }

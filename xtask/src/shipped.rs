@@ -18,9 +18,9 @@ pub(crate) fn shipped(sources: &[Source]) -> Vec<Source> {
     }
     kept.retain(|source| {
         let in_src = source.path.split('/').nth(2) == Some("src");
-        // A module of tests may be a folder: whatever lies in it is for tests.
+        // A module of tests may be a folder: all of it is for tests.
         let below = |test: &String| {
-            let folder = format!("{}/", test.trim_end_matches(".rs"));
+            let folder = test.trim_end_matches(".rs").to_owned() + "/";
             source.path.starts_with(&folder)
         };
         in_src && !tests.contains(&source.path) && !tests.iter().any(below)

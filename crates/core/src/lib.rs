@@ -32,7 +32,9 @@ pub use llm::{
     Usage, Vector,
 };
 pub use node::{Edge, Hit, Layer, NodeId, ScorePart, Span};
-pub use prompt::{PROMPTS, Prompt, PromptError, PromptFile, PromptInfo, Prompts, Rendered, Shape};
+pub use prompt::{
+    PROMPTS, Prompt, PromptError, PromptFile, PromptInfo, PromptSet, Prompts, Rendered, Shape,
+};
 pub use question::{Answer, AnswerKind, Citation, Question};
 pub use reply::parse_json;
 pub use reranker::Reranker;

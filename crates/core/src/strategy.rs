@@ -31,6 +31,8 @@ pub struct Entry {
     /// Authors, title, venue.
     pub paper: &'static str,
     pub summary: &'static str,
+    /// Calls to a model for one question with the default settings, as the algorithm has them.
+    pub calls: &'static str,
     /// What must be configured for it; checked when it is built for a run.
     pub needs: &'static [Need],
     /// Builds it from its own table of the configuration; the error names the key.

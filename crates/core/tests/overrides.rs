@@ -6,7 +6,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{ASK, FILES, FITS, PROMPT, question, with_prompts};
-use halma_core::{Budget, Error, PromptError, PromptFile, Prompts};
+use halma_core::{Budget, Error, PromptError, PromptFile, PromptSet, Prompts};
 use halma_testkit::Script;
 
 fn replaced(text: &str) -> Result<Prompts, PromptError> {
@@ -109,20 +109,20 @@ fn an_override_is_listed_and_may_leave_variables_unused() {
 
 #[test]
 fn a_shipped_prompt_that_ignores_a_variable_is_a_mistake() {
-    const IDLE: &[PromptFile] = &[PromptFile {
+    const IDLE: PromptSet = PromptSet::Files(&[PromptFile {
         name: "demo/idle",
         text: "---\ntask: read\nrole: reader\nvariables: [\"question\"]\n---\nSay yes.",
-    }];
+    }]);
     let error = Prompts::shipped(&[IDLE]).err().unwrap();
     assert!(error.reason.contains("`question`"), "{error}");
 }
 
 /// A prompt that asks for a form of answer by the part that all crates share.
-const FORMED: &[PromptFile] = &[PromptFile {
+const FORMED: PromptSet = PromptSet::Files(&[PromptFile {
     name: "demo/formed",
     text: "---\ntask: read\nrole: reader\nvariables: [\"question\"]\n---\n\
            {% include \"part/answer_form\" %}\n## user\n{{ question.text }}",
-}];
+}]);
 
 #[test]
 fn a_part_is_included_and_may_be_replaced() {
@@ -145,10 +145,10 @@ fn a_part_is_included_and_may_be_replaced() {
 }
 
 /// It includes a part and lacks the variable that the part needs.
-const BARE: &[PromptFile] = &[PromptFile {
+const BARE: PromptSet = PromptSet::Files(&[PromptFile {
     name: "demo/bare",
     text: "---\ntask: read\nrole: reader\nvariables: []\n---\n{% include \"part/answer_form\" %}",
-}];
+}]);
 
 #[test]
 fn a_part_that_cannot_be_included_is_named() {

@@ -31,20 +31,19 @@ pub use halma_kg::{
     KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,
 };
 pub use halma_models::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
-pub use halma_strategies::Cost as StrategyCost;
 pub use halma_strategies::atomr;
 pub use halma_web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
 pub use storage::originals::{Original, Originals, safe_name};
 pub use storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
 
 /// The prompts of this crate.
-const PROMPTS: &[halma_core::PromptFile] = &[halma_core::PromptFile {
-    name: "chat/resolve",
-    text: include_str!("../prompts/chat/resolve.md"),
-}];
+const PROMPTS: halma_core::PromptSet = halma_core::PromptSet::Folder(&PROMPT_FILES);
 
-/// The prompts of all crates.
-pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 5] {
+static PROMPT_FILES: include_dir::Dir<'_> =
+    include_dir::include_dir!("$CARGO_MANIFEST_DIR/prompts");
+
+/// The prompts of every crate that has some.
+pub fn shipped_prompts() -> [halma_core::PromptSet; 5] {
     [
         PROMPTS,
         halma_strategies::PROMPTS,
@@ -52,11 +51,6 @@ pub fn shipped_prompts() -> [&'static [halma_core::PromptFile]; 5] {
         halma_eval::judge::JUDGE_PROMPTS,
         halma_eval::blend::BLEND_PROMPTS,
     ]
-}
-
-/// The average cost of a question, for strategies that were measured.
-pub fn cost(strategy: &str) -> Option<&'static StrategyCost> {
-    halma_strategies::COSTS.iter().find(|(name, _)| *name == strategy).map(|(_, cost)| cost)
 }
 
 /// All strategies, for help and menus.

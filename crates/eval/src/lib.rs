@@ -58,3 +58,7 @@ pub use retrieval::{Recall, recall};
 pub use runner::{AskAssessor, AskJudge, Assessor, Bench, Judge, Origin, Runner};
 pub use system::{OpenCx, Retrieve, SystemUnderTest};
 pub use viewer::{QuestionDetail, question_detail};
+
+/// The prompts of this crate, by folders.
+static PROMPT_FILES: include_dir::Dir<'_> =
+    include_dir::include_dir!("$CARGO_MANIFEST_DIR/prompts");

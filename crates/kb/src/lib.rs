@@ -25,7 +25,7 @@ mod stages;
 mod store;
 mod tables;
 
-use halma_core::PromptFile;
+use halma_core::PromptSet;
 
 pub use base::Base;
 pub use build::{
@@ -48,14 +48,6 @@ pub use store::{ColumnDetails, Details};
 pub use tables::{ColumnLine, SqlLimits, TableLine};
 
 /// The prompts of this crate.
-pub const PROMPTS: &[PromptFile] = &[
-    PromptFile { name: "kb/atomize", text: include_str!("../prompts/kb/atomize.md") },
-    PromptFile { name: "kb/cut", text: include_str!("../prompts/kb/cut.md") },
-    PromptFile { name: "kb/community", text: include_str!("../prompts/kb/community.md") },
-    PromptFile { name: "kb/describe", text: include_str!("../prompts/kb/describe.md") },
-    PromptFile { name: "kb/facts", text: include_str!("../prompts/kb/facts.md") },
-    PromptFile { name: "kb/same", text: include_str!("../prompts/kb/same.md") },
-    PromptFile { name: "kb/summarise", text: include_str!("../prompts/kb/summarise.md") },
-    PromptFile { name: "kb/tag", text: include_str!("../prompts/kb/tag.md") },
-    PromptFile { name: "kb/tag_classes", text: include_str!("../prompts/kb/tag_classes.md") },
-];
+pub const PROMPTS: PromptSet = PromptSet::Folder(&PROMPT_FILES);
+
+static PROMPT_FILES: include_dir::Dir<'_> = include_dir::include_dir!("$CARGO_MANIFEST_DIR/prompts");

@@ -11,7 +11,8 @@ use halma_core::{
     ChatReply, ChatRequest, Cx, Facts, Llm, LlmError, Meter, Models, Outcome, Prompts, Question,
     Setup, Usage,
 };
-use halma_strategies::{Atomr, PROMPTS};
+use halma_strategies::PROMPTS;
+use halma_strategies::atomr::Atomr;
 use halma_testkit::{Toy, ToyFacts};
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Compares a transcript with the one kept in `golden/`.
+//! Compares a transcript with the recorded one in a strategy's `golden/` folder.
 use std::sync::Arc;
 
 use halma_core::{Budget, Facts, Knowledge, Llm, Source, Strategy};
@@ -17,7 +17,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// The lighthouse question on the lighthouse base, with no limits and nothing beside it.
+    /// The lighthouse question on the lighthouse base, with no limits and no other source.
     pub(crate) fn new(model: Arc<dyn Llm>) -> Self {
         Self {
             question: "In which country was the architect of the Varn lighthouse born?",
@@ -35,15 +35,17 @@ impl Run {
     }
 }
 
-/// Runs a strategy and compares its transcript with `golden/<name>.snap`.
+/// Runs a strategy and compares its transcript with a recorded one: `kar3/two_hops` is
+/// `kar3/golden/two_hops.snap`.
 pub(crate) async fn golden(name: &str, strategy: &dyn Strategy, run: Run) {
+    let (folder, file) = name.split_once('/').expect("named by folder and file");
     let (question, against) = run.against();
     let transcript = check(strategy, question, against).await;
     let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../golden");
+    settings.set_snapshot_path(format!("{folder}/golden"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, transcript));
+    settings.bind(|| insta::assert_snapshot!(file, transcript));
 }
 
 /// Runs a strategy against a [`halma_testkit::Timed`] model: its transcript, and how many round

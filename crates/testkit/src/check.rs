@@ -3,15 +3,15 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use halma_core::{
-    Budget, Cx, Facts, Knowledge, Llm, Meter, Models, Outcome, PromptFile, Prompts, Question,
-    Setup, Source, Strategy, Tagging,
+    Budget, Cx, Facts, Knowledge, Llm, Meter, Models, Outcome, PromptSet, Prompts, Question, Setup,
+    Source, Strategy, Tagging,
 };
 
 use crate::{Capitals, Overlap};
 
 /// What a strategy is run against.
 pub struct Check {
-    pub prompts: &'static [PromptFile],
+    pub prompts: PromptSet,
     pub model: Arc<dyn Llm>,
     pub knowledge: Arc<dyn Knowledge>,
     pub budget: Budget,
@@ -22,11 +22,7 @@ pub struct Check {
 
 impl Check {
     /// A base and a model, with no limits and no other sources.
-    pub fn new(
-        prompts: &'static [PromptFile],
-        model: Arc<dyn Llm>,
-        knowledge: Arc<dyn Knowledge>,
-    ) -> Self {
+    pub fn new(prompts: PromptSet, model: Arc<dyn Llm>, knowledge: Arc<dyn Knowledge>) -> Self {
         let budget = Budget::default();
         Self { prompts, model, knowledge, budget, sources: vec![], facts: None }
     }

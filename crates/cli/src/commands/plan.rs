@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use halma_core::ConfigError;
 use halma_engine::atomr::{Plan, Refusal, RepairKind};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::Value;
 
 use crate::args::{Plan as Args, PlanCommand};
 use crate::view::{self, plural, table::table};
@@ -28,11 +28,10 @@ struct Refused {
     reason: String,
 }
 
-/// A line of a file of plans; the plan is kept as it is written, repeated keys too.
+/// A line of a file of plans: the plan is an object, or a string of JSON.
 #[derive(Deserialize)]
-struct Line<'a> {
-    #[serde(borrow)]
-    reasoning_tree: Option<&'a RawValue>,
+struct Line {
+    reasoning_tree: Option<Value>,
 }
 
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {
@@ -57,11 +56,11 @@ fn check(file: &Path, json: bool) -> anyhow::Result<()> {
         }
     }
     checked.refused = checked.refusals.len();
-    if json { view::print_json(&checked) } else { view::print(&checked.shown()) }
+    if json { view::print_json(&checked) } else { view::print(&checked.table()) }
 }
 
 impl Checked {
-    fn shown(&self) -> String {
+    fn table(&self) -> String {
         let mut out = format!(
             "{}: {} read, {} refused",
             plural(self.total as u64, "plan", "plans"),
@@ -99,18 +98,18 @@ fn show(plan: &str, line: Option<usize>, json: bool) -> anyhow::Result<()> {
         file: place,
         key: "plan".into(),
         reason,
-        hint: "docs/strategies/atomr.md says what a plan is, and what is mended in one".into(),
+        hint: "docs/strategies/atomr.md describes plans and how they are repaired".into(),
     })?;
     if json {
         return view::print_json(&plan);
     }
-    let mended =
-        plan.repairs.iter().map(|repair| format!("mended: {} ({})", repair.kind, repair.at));
-    let lines: Vec<String> = std::iter::once(plan.draw()).chain(mended).collect();
+    let repairs =
+        plan.repairs.iter().map(|repair| format!("repaired: {} ({})", repair.kind, repair.at));
+    let lines: Vec<String> = std::iter::once(plan.draw()).chain(repairs).collect();
     view::print(&lines.join("\n"))
 }
 
-/// The text of the one plan that is meant, and where it stands.
+/// The text of the plan to show, and where it stands.
 fn one_of(plan: &str, line: Option<usize>) -> anyhow::Result<(String, String)> {
     let named = plan.rsplit_once(':').and_then(|(file, at)| Some((file, at.parse().ok()?)));
     let (file, line) = match (named, line) {
@@ -137,7 +136,7 @@ fn one_of(plan: &str, line: Option<usize>) -> anyhow::Result<(String, String)> {
         return Ok(((*found).to_owned(), format!("{file}:{line}")));
     }
     let last = text.lines().count();
-    Err(wrong(format!("line {line} holds no plan; the last line is {last}")).into())
+    Err(wrong(format!("there is no plan in line {line}; the last line is {last}")).into())
 }
 
 /// The lines that are not empty, from 1.
@@ -153,17 +152,17 @@ fn text_of(file: &Path) -> anyhow::Result<String> {
         reason: format!("cannot be read: {e}"),
         hint: "name a file of lines with `question` and `reasoning_tree`".into(),
     })?;
-    // A line that is no UTF-8 is still a line, refused or read by its other characters.
+    // A line that is not UTF-8 is still a line: refused, or read without the invalid characters.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The plan of a line with `reasoning_tree`.
 fn parsed(line: &str) -> Result<Plan, String> {
     let line: Line =
-        serde_json::from_str(line).map_err(|e| format!("the line is no JSON object: {e}"))?;
-    let tree = line.reasoning_tree.ok_or("the line has no `reasoning_tree`")?.get();
-    let text = serde_json::from_str::<String>(tree);
-    Plan::parse(text.as_deref().unwrap_or(tree)).map_err(|refusal: Refusal| refusal.to_string())
+        serde_json::from_str(line).map_err(|e| format!("the line is not a JSON object: {e}"))?;
+    let tree = line.reasoning_tree.ok_or("the line has no `reasoning_tree`")?;
+    let text = tree.as_str().map_or_else(|| tree.to_string(), str::to_owned);
+    Plan::parse(&text).map_err(|refusal: Refusal| refusal.to_string())
 }
 
 /// A line with `reasoning_tree`, or the plan itself.

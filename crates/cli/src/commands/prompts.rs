@@ -43,7 +43,7 @@ fn bold(word: &str) -> String {
     style(word).bold().to_string()
 }
 
-fn shipped() -> impl Iterator<Item = &'static halma_core::PromptFile> {
+fn shipped() -> impl Iterator<Item = halma_core::PromptFile> {
     std::iter::once(halma_core::PROMPTS).chain(shipped_prompts()).flatten()
 }
 

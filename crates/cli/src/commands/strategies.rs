@@ -1,7 +1,7 @@
 //! `halma strategies`: lists strategies with their papers, requirements and typical cost.
 use console::style;
 use halma_core::{Entry, Need};
-use halma_engine::{StrategyCost, cost, strategies};
+use halma_engine::strategies;
 use serde_json::{Value, json};
 
 use crate::args::Strategies;
@@ -15,32 +15,23 @@ pub(crate) fn run(args: &Strategies) -> anyhow::Result<()> {
     let wide = strategies().iter().map(|entry| entry.name.len()).max().unwrap_or_default();
     let entries: Vec<String> = strategies().iter().map(|entry| lines(entry, wide)).collect();
     view::print(&format!(
-        "{}\n\nCalls and tokens are means per question, measured with the offline model \
-         (docs/results.md). docs/strategies/NAME.md describes the settings of a strategy.",
+        "{}\n\nCalls are calls to a model for one question with the default settings. Settings and \
+         measured costs: docs/strategies/NAME.md.",
         entries.join("\n")
     ))
 }
 
 fn as_json(entry: &Entry) -> Value {
-    let cost = cost(entry.name);
     json!({
         "name": entry.name,
         "summary": entry.summary,
         "paper": entry.paper,
         "needs": entry.needs.iter().map(describe).collect::<Vec<_>>(),
-        "calls": cost.map(|cost| cost.calls),
-        "tokens": cost.map(|cost| cost.tokens),
+        "calls": entry.calls,
     })
 }
 
 fn lines(entry: &Entry, wide: usize) -> String {
-    let cost = match cost(entry.name) {
-        Some(StrategyCost { calls, tokens }) => {
-            let call = if *calls < 1.05 { "call" } else { "calls" };
-            format!("{calls} {call}, {} tokens", view::thousands(u64::from(*tokens)))
-        }
-        None => "not measured: it needs a language model".to_owned(),
-    };
     let needs: Vec<String> = entry.needs.iter().map(describe).collect();
     let needs =
         if needs.is_empty() { String::new() } else { format!("; needs {}", needs.join(", ")) };
@@ -50,7 +41,7 @@ fn lines(entry: &Entry, wide: usize) -> String {
         style(entry.name).bold(),
         entry.summary,
         style(entry.paper).dim(),
-        style(format!("{cost}{needs}")).dim(),
+        style(format!("calls: {}{needs}", entry.calls)).dim(),
     )
 }
 

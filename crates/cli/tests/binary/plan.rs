@@ -7,7 +7,7 @@ const PLANS: &str = r#"{"question": "Where was the architect of Varn born?", "re
 {"question": "Who?", "reasoning_tree": "TREE_PARSING_ERROR"}
 {"question": "Who?", "tree": {}}
 not json
-{"question": "Who?", "reasoning_tree": {"Who?": ["1. A?"], "1. A?": "Search(\"Wrong\")", "1. A?": "Search(\"Varn\")"}}
+{"question": "Who?", "reasoning_tree": {"Who?": ["1. A?"], "1. A?": "Search(\"A\")", "2. B?": "Search(\"Varn\")"}}
 "#;
 
 #[test]
@@ -18,16 +18,16 @@ fn a_file_is_checked_line_by_line() {
     let counts = ["total", "parsed", "refused"].map(|key| checked[key].as_u64().unwrap());
     assert_eq!(counts, [6, 3, 3], "{checked}");
     assert_eq!(checked["repairs"]["nested_call"], 1);
-    assert_eq!(checked["repairs"]["key_repeated"], 1, "repeated keys are seen: {checked}");
+    assert_eq!(checked["repairs"]["parent_left_out"], 1, "{checked}");
     let refusals = checked["refusals"].as_array().unwrap();
-    let said: Vec<(u64, &str)> = refusals
+    let reasons: Vec<(u64, &str)> = refusals
         .iter()
         .map(|one| (one["line"].as_u64().unwrap(), one["reason"].as_str().unwrap()))
         .collect();
     for ((line, reason), (at, word)) in
-        said.iter().zip([(4, "JSON object"), (5, "reasoning_tree"), (6, "no JSON object")])
+        reasons.iter().zip([(4, "JSON object"), (5, "reasoning_tree"), (6, "not a JSON object")])
     {
-        assert!(*line == at && reason.contains(word), "{said:?}");
+        assert!(*line == at && reason.contains(word), "{reasons:?}");
     }
     let table = program.run(&["plan", "check", "plans.jsonl"]);
     for word in ["6 plans: 3 read, 3 refused", "nested_call", "refused because"] {
@@ -47,8 +47,8 @@ fn one_plan_is_drawn() {
     let bare = br#"{"Who?": "Search(\"Varn\")"}"#;
     let drawn = program.run_with_stdin(&["plan", "show", "-"], bare);
     assert_eq!(drawn.out, "Who?  → Search(\"Varn\")\n");
-    let mended = program.run(&["plan", "show", "plans.jsonl:3"]).out;
-    assert!(mended.contains("mended: nested_call"), "{mended}");
+    let repaired = program.run(&["plan", "show", "plans.jsonl:3"]).out;
+    assert!(repaired.contains("repaired: nested_call"), "{repaired}");
     let json = program.run(&["plan", "show", "plans.jsonl:1", "--json"]).json();
     assert_eq!(json["nodes"][1]["step"]["call"]["operator"], "relate", "{json}");
 }

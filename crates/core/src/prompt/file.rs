@@ -16,6 +16,7 @@
 //!
 //! Every front matter line is `key: JSON`, a bare word counting as a string. The file is split
 //! into roles here, before anything is substituted, so that a retrieved text can never open one.
+use include_dir::{Dir, DirEntry};
 use serde_json::{Map, Value, json};
 
 use crate::PromptError;
@@ -25,6 +26,55 @@ use crate::PromptError;
 pub struct PromptFile {
     pub name: &'static str,
     pub text: &'static str,
+}
+
+/// The prompt files that a crate ships.
+#[derive(Debug, Clone, Copy)]
+pub enum PromptSet {
+    /// Every `*.md` of a folder, as `include_dir!("$CARGO_MANIFEST_DIR/prompts")` gives it.
+    Folder(&'static Dir<'static>),
+    /// Those files of a folder whose names begin in one way: `judge/`.
+    Below(&'static Dir<'static>, &'static str),
+    /// Files that are given one by one.
+    Files(&'static [PromptFile]),
+}
+
+impl PromptSet {
+    /// The files. What is not UTF-8 or not named `*.md` is not a prompt.
+    pub fn iter(self) -> impl Iterator<Item = PromptFile> {
+        self.into_iter()
+    }
+}
+
+impl IntoIterator for PromptSet {
+    type Item = PromptFile;
+    type IntoIter = std::vec::IntoIter<PromptFile>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let mut files = vec![];
+        match self {
+            Self::Folder(folder) => collect(folder, &mut files),
+            Self::Below(folder, prefix) => {
+                collect(folder, &mut files);
+                files.retain(|file| file.name.starts_with(prefix));
+            }
+            Self::Files(given) => files.extend(given),
+        }
+        files.into_iter()
+    }
+}
+
+fn collect(folder: &'static Dir<'static>, into: &mut Vec<PromptFile>) {
+    for entry in folder.entries() {
+        match entry {
+            DirEntry::Dir(folder) => collect(folder, into),
+            DirEntry::File(file) => {
+                let name = file.path().to_str().and_then(|path| path.strip_suffix(".md"));
+                let named = name.zip(file.contents_utf8());
+                into.extend(named.map(|(name, text)| PromptFile { name, text }));
+            }
+        }
+    }
 }
 
 /// What the front matter says about the call.

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use include_dir::{Dir, include_dir};
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::file::{Front, Section, parse_file};
-pub use self::file::{PromptFile, Shape};
+pub use self::file::{PromptFile, PromptSet, Shape};
 use crate::{Message, parse_json};
 
 /// One prompt: its words are the file `name`, `parse` makes a value of the model's reply or says
@@ -112,14 +113,9 @@ struct Template {
 /// The prompts that core itself needs: the complaint about a reply that does not fit; the question
 /// for the entities of a text; and the parts that prompts of all crates include,
 /// `{% include "part/answer_form" %}`.
-pub const PROMPTS: &[PromptFile] = &[
-    PromptFile {
-        name: "part/answer_form",
-        text: include_str!("../../prompts/part/answer_form.md"),
-    },
-    PromptFile { name: "reply/repair", text: include_str!("../../prompts/reply/repair.md") },
-    PromptFile { name: "tag/entities", text: include_str!("../../prompts/tag/entities.md") },
-];
+pub const PROMPTS: PromptSet = PromptSet::Folder(&FILES);
+
+static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/prompts");
 
 /// The folder of files that are parts of prompts and are never asked by themselves.
 const PARTS: &str = "part/";
@@ -132,11 +128,11 @@ pub struct Prompts {
 
 impl Prompts {
     /// The shipped prompts of some crates, [`PROMPTS`] included.
-    pub fn shipped(files: &[&[PromptFile]]) -> Result<Self, PromptError> {
+    pub fn shipped(sets: &[PromptSet]) -> Result<Self, PromptError> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         let mut prompts = Self { environment, templates: BTreeMap::new() };
-        for file in std::iter::once(&PROMPTS).chain(files).copied().flatten() {
+        for file in std::iter::once(&PROMPTS).chain(sets).copied().flatten() {
             let path = format!("prompts/{}.md", file.name);
             let (front, sections) = parse_file(file.name, &path, file.text, None)?;
             prompts.insert(file.name, &path, file.text, front, sections, false)?;

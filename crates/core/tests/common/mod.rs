@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use halma_core::{
     Budget, ChatReply, ChatRequest, Cx, Llm, LlmError, Meter, Models, Price, Prompt, PromptFile,
-    Prompts, Setup, Usage, Watcher,
+    PromptSet, Prompts, Setup, Usage, Watcher,
 };
 use halma_testkit::Toy;
 use serde::Deserialize;
 
 /// One prompt with a nested variable, at most 50 tokens to reply with.
-pub(crate) const FILES: &[PromptFile] = &[PromptFile { name: "demo/ask", text: ASK }];
+pub(crate) const FILES: PromptSet = PromptSet::Files(&[PromptFile { name: "demo/ask", text: ASK }]);
 
 pub(crate) const ASK: &str = "---
 task: read

@@ -17,7 +17,7 @@ mod relation;
 mod statement;
 mod statement_verbs;
 
-use halma_core::PromptFile;
+use halma_core::PromptSet;
 
 pub use build::{Built, Wishes, Wording, build};
 pub use error::BlendError;
@@ -25,16 +25,7 @@ pub use kind::{Dropped, Kind, Sort};
 pub use record::{Blended, Direction, Place, Triple};
 
 /// The prompts that questions are made with, shipped next to those of the strategies.
-pub const BLEND_PROMPTS: &[PromptFile] = &[
-    PromptFile { name: "blend/ask", text: include_str!("../../prompts/blend/ask.md") },
-    PromptFile { name: "blend/clue", text: include_str!("../../prompts/blend/clue.md") },
-    PromptFile { name: "blend/merge", text: include_str!("../../prompts/blend/merge.md") },
-    PromptFile { name: "blend/read", text: include_str!("../../prompts/blend/read.md") },
-    PromptFile {
-        name: "blend/statements",
-        text: include_str!("../../prompts/blend/statements.md"),
-    },
-];
+pub const BLEND_PROMPTS: PromptSet = PromptSet::Below(&crate::PROMPT_FILES, "blend/");
 
 #[cfg(test)]
 mod tests;

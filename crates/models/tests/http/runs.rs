@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use crate::common::{ask, bare, json_request, request};
 use halma_core::{
-    Budget, ChatRequest, Cx, Error, Llm, Meter, Models, Prompt, PromptFile, Prompts, Setup,
+    Budget, ChatRequest, Cx, Error, Llm, Meter, Models, Prompt, PromptFile, PromptSet, Prompts, Setup,
 };
 use halma_models::{Cache, OpenAi, wrapped};
 use halma_net::{Endpoint, Limits};
@@ -13,11 +13,11 @@ use minijinja::context;
 use proptest::prelude::*;
 use serde::Deserialize;
 
-const FILES: &[PromptFile] = &[PromptFile {
+const FILES: PromptSet = PromptSet::Files(&[PromptFile {
     name: "test/answer",
     text: "---\ntask: read\nrole: reader\nvariables: [\"question\"]\n\
            schema: {\"answer\": \"string\"}\n---\n## user\n{{ question }}\n",
-}];
+}]);
 
 const ANSWER: Prompt<Answer> = Prompt::json("test/answer");
 

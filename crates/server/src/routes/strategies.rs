@@ -1,7 +1,7 @@
 //! The strategies and what each needs.
 use axum::Json;
 use halma_core::Need;
-use halma_engine::{Engine, cost, strategies as all};
+use halma_engine::{Engine, strategies as all};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -21,17 +21,10 @@ pub(crate) struct StrategyLine {
     unmet: Option<String>,
     /// Whether it is used where a request names none.
     default: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost: Option<MeasuredCost>,
+    /// Calls to a model for one question with the default settings, as the algorithm has them.
+    calls: &'static str,
     /// Its settings with their values.
     settings: serde_json::Value,
-}
-
-/// Average cost of a question, measured with the offline model.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct MeasuredCost {
-    calls: f32,
-    tokens: u32,
 }
 
 /// List the strategies.
@@ -57,8 +50,7 @@ fn lines(engine: &Engine) -> Vec<StrategyLine> {
             needs: entry.needs.iter().map(describe).collect(),
             unmet: built.err().map(|e| format!("{}; {}", e.reason, e.hint)),
             default: entry.name == default,
-            cost: cost(entry.name)
-                .map(|cost| MeasuredCost { calls: cost.calls, tokens: cost.tokens }),
+            calls: entry.calls,
             settings: settings.unwrap_or_default(),
         }
     };

@@ -13,15 +13,15 @@ const prompts = ["kar3/propose", "kar3/select", "kar3/answer", "naive/answer"].m
 for (const prompt of prompts) prompt.shipped_text = prompt.text;
 
 const strategies = [
-  ["auto", "classifies the question, starts at the cheapest level and escalates", 7.4, 7761, true],
-  ["kar3", "collects one chunk per hop: proposes sub-questions, searches the atoms, selects one", 10.8, 8430],
-  ["naive", "searches once and reads", 1, 2621], ["ircot", "alternates reasoning and search", 4.2, 6806],
-  ["dec", "decomposes the question first, then answers each part", 5.2, 1724], ["graph_local", "reads the neighbourhood of the entities in the question", 1, 2031],
-].map(([name, summary, calls, tokens, isDefault]) => ({
-  name, summary, paper: "A paper, 2025", needs: [], default: Boolean(isDefault), cost: { calls, tokens }, settings: { hops: 5, atoms: 16, rerank: false },
+  ["auto", "classifies the question, starts at the cheapest level and escalates", "2, and those of the levels that it tries", true],
+  ["kar3", "collects one chunk per hop: proposes sub-questions, searches the atoms, selects one", "2 for each hop and 1 to 2 more"],
+  ["naive", "searches once and reads", "1"], ["ircot", "alternates reasoning and search", "1 for each sentence and 1"],
+  ["dec", "decomposes the question first, then answers each part", "at most 4n + 1 for n sub-questions"], ["graph_local", "reads the neighbourhood of the entities in the question", "1"],
+].map(([name, summary, calls, isDefault]) => ({
+  name, summary, paper: "A paper, 2025", needs: [], default: Boolean(isDefault), calls, settings: { hops: 5, atoms: 16, rerank: false },
 }));
-strategies.push({ name: "prob_tree", summary: "weighs the branches of a tree of questions", paper: "A paper, 2023", needs: ["log-probabilities of the model for `reader`"], default: false, settings: {} });
-strategies.push({ name: "rerank_only", summary: "an example of an unavailable strategy", paper: "", needs: ["a reranker"], unmet: "no reranker is configured", default: false, settings: {} });
+strategies.push({ name: "prob_tree", summary: "weighs the branches of a tree of questions", paper: "A paper, 2023", needs: ["log-probabilities of the model for `reader`"], default: false, calls: "1 for each leaf", settings: {} });
+strategies.push({ name: "rerank_only", summary: "an example of an unavailable strategy", paper: "", needs: ["a reranker"], unmet: "no reranker is configured", default: false, calls: "1", settings: {} });
 
 const line = ({ text, ...document }) => ({ title: document.name, ...document });
 const doc = (id) => state.documents.find((d) => d.id === id || d.name === id);

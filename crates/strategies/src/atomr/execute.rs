@@ -1,5 +1,5 @@
 //! Walking a plan: every node as soon as those are answered that it waits for, so that subtrees
-//! which need nothing of each other run side by side.
+//! which need nothing of each other run concurrently.
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::stream::{FuturesUnordered, StreamExt as _};
@@ -7,14 +7,14 @@ use halma_core::{AnswerKind, Cx, Error, Prompt, Question, Result, UnlessSpent as
 use minijinja::context;
 use minijinja::value::Serde;
 
-use super::choose::Sources;
+use super::answers::{AnswerReply, Exchange, KnownAnswers, Solved};
 use super::plan::{Plan, Step};
 use super::settings::Atomr;
-use super::solved::{Exchange, Known, Solved, Told};
-use crate::citing::joined;
+use super::sources::Sources;
+use crate::shared::citing::joined;
 
-const CHILDREN: Prompt<Told> = Prompt::json("atomr/children");
-const SIBLINGS: Prompt<Told> = Prompt::json("atomr/siblings");
+const CHILDREN: Prompt<AnswerReply> = Prompt::json("atomr/children");
+const SIBLINGS: Prompt<AnswerReply> = Prompt::json("atomr/siblings");
 
 /// One question being answered by a plan.
 pub(super) struct Run<'a> {
@@ -49,7 +49,7 @@ impl<'a> Run<'a> {
     pub(super) async fn walk(&self, cx: &Cx) -> Result<Answers> {
         let nodes = self.plan.nodes.len();
         let mut solved: Answers = vec![None; nodes];
-        let mut spans = Spans::of(self.plan, cx);
+        let mut spans = Spans::new(self.plan, cx);
         let mut open: Vec<usize> = (1..nodes).collect();
         let mut running = FuturesUnordered::new();
         loop {
@@ -84,8 +84,8 @@ impl<'a> Run<'a> {
         Ok(root)
     }
 
-    pub(super) fn known<'k>(&'k self, solved: &'k Answers) -> Known<'k> {
-        Known { plan: self.plan, solved, shown: self.settings.entities }
+    pub(super) fn known<'k>(&'k self, solved: &'k Answers) -> KnownAnswers<'k> {
+        KnownAnswers { plan: self.plan, solved, shown: self.settings.entities }
     }
 
     /// A node with its answers; `None` when the budget was spent on the way.
@@ -100,7 +100,7 @@ impl<'a> Run<'a> {
         &self,
         place: usize,
         question: &Question,
-        known: &Known<'_>,
+        known: &KnownAnswers<'_>,
         cx: &Cx,
     ) -> Result<Solved> {
         match &self.plan.nodes[place].step {
@@ -121,7 +121,7 @@ impl<'a> Run<'a> {
     /// From the answers to other questions; from what can be looked up where those settle nothing.
     async fn concluded(
         &self,
-        prompt: &Prompt<Told>,
+        prompt: &Prompt<AnswerReply>,
         (place, question): (usize, &Question),
         from: &[&Solved],
         cx: &Cx,
@@ -131,26 +131,26 @@ impl<'a> Run<'a> {
             let history: Vec<Exchange<'_>> =
                 from.iter().map(|solved| solved.exchange(shown)).collect();
             let variables = context! { question => Serde(question), history => Serde(&history) };
-            let told = cx.ask(prompt, variables).await?;
-            let answers = told.list();
+            let reply = cx.ask(prompt, variables).await?;
+            let answers = reply.list();
             if !answers.is_empty() {
                 let citations = from.iter().flat_map(|solved| solved.citations.clone());
                 let entities = from.iter().flat_map(|solved| solved.entities.clone()).collect();
                 let solved = Solved {
                     question: question.text.clone(),
-                    answer: told.answer.trim().to_owned(),
+                    answer: reply.answer.trim().to_owned(),
                     answers,
                     citations: joined(citations),
                     entities,
                 };
                 return Ok(solved);
             }
-            cx.note("those answers do not settle it: it is looked up");
+            cx.note("those answers do not settle the question: looking it up");
         } else {
-            cx.note("there is no answer to conclude from: it is looked up");
+            cx.note("there is no answer to conclude from: looking up the question");
         }
         let names = self.sources_of_question(place, question, cx).await?;
-        self.direct(question, super::found::Found::default(), &names, cx).await
+        self.direct(question, super::evidence::Evidence::default(), &names, cx).await
     }
 
     /// The nodes that have to be answered before: its parts and those it refers to.
@@ -162,7 +162,7 @@ impl<'a> Run<'a> {
         waits
     }
 
-    /// What was found, or nothing where the source failed, which is kept to be told.
+    /// What was found, or nothing where the source failed, which is reported in the answer.
     pub(super) fn or_missing<T: Default>(&self, sought: &str, found: Result<T>) -> Result<T> {
         match found {
             Err(Error::Source { name, source }) => {
@@ -180,16 +180,16 @@ impl<'a> Run<'a> {
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         // In an order that does not depend on which lookup ended first.
         missing.sort_by(|a, b| (&a.source, &a.sought).cmp(&(&b.source, &b.sought)));
-        let mut told: Vec<String> = vec![];
+        let mut failures: Vec<String> = vec![];
         for of_source in missing.chunk_by(|a, b| a.source == b.source) {
             let Missing { source, sought, reason } = &of_source[0];
             let more = match of_source.len() - 1 {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            told.push(format!("source `{source}` failed for `{sought}`{more} ({reason})"));
+            failures.push(format!("source `{source}` failed for `{sought}`{more} ({reason})"));
         }
-        (!told.is_empty()).then(|| told.join("; "))
+        (!failures.is_empty()).then(|| failures.join("; "))
     }
 }
 
@@ -202,7 +202,7 @@ struct Spans<'a> {
 }
 
 impl<'a> Spans<'a> {
-    fn of(plan: &'a Plan, cx: &Cx) -> Self {
+    fn new(plan: &'a Plan, cx: &Cx) -> Self {
         let mut parents = vec![0; plan.nodes.len()];
         for (place, node) in plan.nodes.iter().enumerate() {
             if let Step::Inner(parts) = &node.step {
@@ -216,7 +216,7 @@ impl<'a> Spans<'a> {
         Self { plan, parents, begun }
     }
 
-    fn at(&mut self, place: usize, known: &Known<'_>) -> Cx {
+    fn at(&mut self, place: usize, known: &KnownAnswers<'_>) -> Cx {
         if let Some(cx) = &self.begun[place] {
             return cx.clone();
         }

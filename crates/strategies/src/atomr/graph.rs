@@ -3,16 +3,16 @@ use futures::future::try_join_all;
 use halma_core::text::words;
 use halma_core::{Entity, Fact, FactsCx, Hit, Layer, NodeId, Result, Span, Tail};
 
+use super::answers::Thing;
 use super::operators::Operation;
 use super::settings::Atomr;
-use super::solved::Thing;
 
 /// The most entities of one name that are looked at.
 const NAMESAKES: usize = 10;
 
 /// What the graph found.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Answered {
+pub(super) struct GraphResult {
     pub(super) facts: Vec<Fact>,
     /// What was found, as a reader sees it.
     pub(super) lines: Vec<String>,
@@ -29,7 +29,7 @@ pub(super) async fn ask(
     operation: &Operation,
     limits: &Atomr,
     graph: &FactsCx<'_>,
-) -> Result<Answered> {
+) -> Result<GraphResult> {
     match operation {
         Operation::Search { names, descriptor } => {
             let found = names.iter().map(|name| search(name, descriptor.as_deref(), graph));
@@ -50,9 +50,9 @@ async fn search(name: &str, descriptor: Option<&str>, graph: &FactsCx<'_>) -> Re
     Ok(found)
 }
 
-fn searched(found: &[Entity], graph: &str) -> Answered {
+fn searched(found: &[Entity], graph: &str) -> GraphResult {
     let answers = distinct(found.iter().map(|entity| entity.label.clone()));
-    Answered {
+    GraphResult {
         facts: vec![],
         lines: found.iter().map(described).collect(),
         evidence: found.iter().map(|entity| evidence(entity, graph)).collect(),
@@ -68,7 +68,7 @@ async fn relate(
     relation: &str,
     tails: &[Thing],
     graph: &FactsCx<'_>,
-) -> Result<Answered> {
+) -> Result<GraphResult> {
     let known = try_join_all(heads.iter().map(|head| entities(head, graph))).await?;
     if relation.is_empty() {
         let tails = try_join_all(tails.iter().map(|tail| entities(tail, graph))).await?.concat();
@@ -89,7 +89,7 @@ async fn relate(
     // Whether a third thing is what was found is for the reader to say.
     let decided = tails.is_empty() && !answers.is_empty();
     let facts = ends.into_iter().map(|(fact, _)| fact).collect();
-    Ok(Answered { answers: decided.then_some(answers), ..of_facts(facts, found) })
+    Ok(GraphResult { answers: decided.then_some(answers), ..from_facts(facts, found) })
 }
 
 /// The facts of a relation, best first with what they lead to, for the entities of one name. Of
@@ -115,14 +115,14 @@ async fn related(
 }
 
 /// What relates two things: the answers are relations.
-async fn between(heads: &[Entity], tails: &[Entity], graph: &FactsCx<'_>) -> Result<Answered> {
+async fn between(heads: &[Entity], tails: &[Entity], graph: &FactsCx<'_>) -> Result<GraphResult> {
     let pairs = heads.iter().flat_map(|head| tails.iter().map(move |tail| (head, tail)));
     let facts = pairs.map(|(head, tail)| graph.between(head, tail));
     let facts = try_join_all(facts).await?.concat();
     let answers = distinct(facts.iter().map(|fact| fact.relation.clone()));
     let answers = Some(answers).filter(|answers| !answers.is_empty());
     let known = [heads, tails].concat();
-    Ok(Answered { answers, ..of_facts(facts, known) })
+    Ok(GraphResult { answers, ..from_facts(facts, known) })
 }
 
 /// A comparison is decided for all entities at once; for another condition the reader is given
@@ -132,7 +132,7 @@ async fn filter(
     condition: &str,
     limits: &Atomr,
     graph: &FactsCx<'_>,
-) -> Result<Answered> {
+) -> Result<GraphResult> {
     // Names are looked up one by one, entities of earlier answers are known.
     let open = things.iter().filter(|thing| thing.entities.is_empty()).take(limits.entities);
     let mut looked = try_join_all(open.map(|thing| entities(thing, graph))).await?.into_iter();
@@ -142,17 +142,17 @@ async fn filter(
     });
     let known: Vec<Entity> = known.flatten().collect();
     if known.is_empty() {
-        return Ok(Answered::default());
+        return Ok(GraphResult::default());
     }
     if let Some(facts) = graph.filter(&known, condition).await? {
         let answers = distinct(facts.iter().map(|fact| fact.head.label.clone()));
         let kept = facts.iter().map(|fact| fact.head.clone()).collect();
         let answers = Some(answers).filter(|answers| !answers.is_empty());
-        return Ok(Answered { answers, ..of_facts(facts, kept) });
+        return Ok(GraphResult { answers, ..from_facts(facts, kept) });
     }
     let asked = known.iter().take(limits.entities);
     let facts = try_join_all(asked.map(|entity| graph.relate(entity, condition))).await?;
-    Ok(of_facts(facts.concat(), known))
+    Ok(from_facts(facts.concat(), known))
 }
 
 /// The entities that a thing is.
@@ -163,8 +163,8 @@ async fn entities(thing: &Thing, graph: &FactsCx<'_>) -> Result<Vec<Entity>> {
     Ok(thing.entities.clone())
 }
 
-fn of_facts(facts: Vec<Fact>, entities: Vec<Entity>) -> Answered {
-    Answered {
+fn from_facts(facts: Vec<Fact>, entities: Vec<Entity>) -> GraphResult {
+    GraphResult {
         lines: facts.iter().map(line).collect(),
         evidence: facts.iter().map(|fact| fact.evidence.clone()).collect(),
         facts,
@@ -190,9 +190,9 @@ pub(super) fn line(fact: &Fact) -> String {
 fn described(entity: &Entity) -> String {
     let Entity { label, description, types, .. } = entity;
     let kinds = types.join(", ");
-    let told = [description.as_str(), kinds.as_str()];
-    let told: Vec<&str> = told.into_iter().filter(|told| !told.is_empty()).collect();
-    if told.is_empty() { label.clone() } else { format!("{label}: {}", told.join("; ")) }
+    let details = [description.as_str(), kinds.as_str()];
+    let details: Vec<&str> = details.into_iter().filter(|detail| !detail.is_empty()).collect();
+    if details.is_empty() { label.clone() } else { format!("{label}: {}", details.join("; ")) }
 }
 
 /// An entity as it is cited: the graph stands for the document.

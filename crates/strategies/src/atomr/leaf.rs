@@ -5,22 +5,22 @@ use halma_core::{Cx, Filter, Layer, MinScore, Prompt, Query, Question, Result};
 use minijinja::context;
 use minijinja::value::Serde;
 
-use super::choose::TEXT;
+use super::answers::{KnownAnswers, Solved, listed};
+use super::evidence::{Evidence, Lists};
 use super::execute::Run;
-use super::found::{Found, Lists};
-use super::graph::{self, Answered};
+use super::graph::{self, GraphResult};
 use super::operators::Operation;
 use super::plan::Call;
 use super::settings::{Kg, Select};
-use super::solved::{Known, Solved, listed};
-use crate::steps::{Reading, unseen};
+use super::sources::TEXT;
+use crate::shared::steps::{Reading, unseen};
 
 const DIRECT: Prompt<Reading> = Prompt::json("atomr/direct");
 
 /// What was found for an operator, or what the graph has decided.
-enum Looked {
+enum LookupResult {
     Decided(Solved),
-    Found(Found),
+    Evidence(Evidence),
 }
 
 impl Run<'_> {
@@ -28,12 +28,12 @@ impl Run<'_> {
         &self,
         (place, call): (usize, &Call),
         question: &Question,
-        known: &Known<'_>,
+        known: &KnownAnswers<'_>,
         cx: &Cx,
     ) -> Result<Solved> {
-        let Some(operation) = Operation::of(call, known, self.settings, cx) else {
+        let Some(operation) = Operation::resolve(call, known, self.settings, cx) else {
             cx.note(format!("{call} needs an answer that is unknown"));
-            return self.direct(question, Found::default(), &self.sources.texts(), cx).await;
+            return self.direct(question, Evidence::default(), &self.sources.texts(), cx).await;
         };
         cx.note(operation.to_string());
         let mut of_graph = None;
@@ -45,44 +45,44 @@ impl Run<'_> {
             of_graph = Some(answered);
         }
         let node = &self.plan.nodes[place];
-        let of_leaf = (self.question, self.plan, node);
-        let names = self.sources.of_leaf(of_leaf, &question.text, self.settings, cx).await?;
+        let for_leaf = (self.question, self.plan, node);
+        let names = self.sources.for_leaf(for_leaf, &question.text, self.settings, cx).await?;
         if self.sources.all.len() > 1 {
             cx.note(format!("sources: {}", names.join(", ")));
         }
         let found = match self.look(&operation, question, &names, of_graph, cx).await? {
-            Looked::Decided(solved) => return Ok(solved),
-            Looked::Found(found) => found,
+            LookupResult::Decided(solved) => return Ok(solved),
+            LookupResult::Evidence(found) => found,
         };
-        let nothing = matches!(operation, Operation::Filter { .. }) && found.kept.is_empty();
+        let nothing = matches!(operation, Operation::Filter { .. }) && found.retained.is_empty();
         if nothing || found.is_empty() {
-            cx.note("nothing was found for the operator");
+            cx.note("no result for the operator");
         } else {
-            let told = operation.read(&question.text, &found, cx).await?;
-            let answers = told.list();
+            let reply = operation.read(&question.text, &found, cx).await?;
+            let answers = reply.list();
             if !answers.is_empty() {
                 return Ok(Solved {
                     question: question.text.clone(),
-                    citations: found.cited(&answers, &told.answer),
+                    citations: found.cited(&answers, &reply.answer),
                     entities: found.entities(&answers),
-                    answer: told.answer.trim().to_owned(),
+                    answer: reply.answer.trim().to_owned(),
                     answers,
                 });
             }
             cx.note("the operator has no answer");
         }
-        self.direct(question, found, &self.of_texts(names), cx).await
+        self.direct(question, found, &self.only_texts(names), cx).await
     }
 
-    /// Looks an operator up in its sources, side by side.
+    /// Looks an operator up in its sources, concurrently.
     async fn look(
         &self,
         operation: &Operation,
         question: &Question,
         names: &[String],
-        of_graph: Option<Answered>,
+        of_graph: Option<GraphResult>,
         cx: &Cx,
-    ) -> Result<Looked> {
+    ) -> Result<LookupResult> {
         let queries = operation.queries(self.settings);
         let is_graph = |name: &&String| self.sources.graph.as_ref() == Some(*name);
         let asked = names.iter().find(is_graph).filter(|_| of_graph.is_none());
@@ -96,23 +96,23 @@ impl Run<'_> {
         if let Some(solved) =
             decided(question, &answered, self.settings.entities).filter(|_| texts.is_empty())
         {
-            return Ok(Looked::Decided(solved));
+            return Ok(LookupResult::Decided(solved));
         }
         let Operation::Filter { entities, .. } = operation else {
-            return Ok(Looked::Found(Found::of(lists, answered)));
+            return Ok(LookupResult::Evidence(Evidence::collect(lists, answered)));
         };
         let entity_names: Vec<String> =
             entities.iter().take(queries.len()).map(|entity| entity.name.clone()).collect();
         if entities.len() > entity_names.len() {
             let (all, first) = (entities.len(), entity_names.len());
-            cx.note(format!("of {all} entities the first {first} are looked up"));
+            cx.note(format!("of {all} entities, the first {first} are looked up"));
         }
         let of_entities = (entity_names.as_slice(), queries.as_slice());
-        let (found, dropped) = Found::filtered(of_entities, lists, answered, self.settings);
+        let (found, dropped) = Evidence::filtered(of_entities, lists, answered, self.settings);
         if dropped > 0 {
             cx.note(format!("{dropped} entities have too little in common with what was found"));
         }
-        Ok(Looked::Found(found))
+        Ok(LookupResult::Evidence(found))
     }
 
     async fn ask_graph(
@@ -120,8 +120,8 @@ impl Run<'_> {
         operation: &Operation,
         question: &Question,
         cx: &Cx,
-    ) -> Result<Answered> {
-        let Some(facts) = cx.facts() else { return Ok(Answered::default()) };
+    ) -> Result<GraphResult> {
+        let Some(facts) = cx.facts() else { return Ok(GraphResult::default()) };
         let answered = graph::ask(operation, self.settings, &facts).await;
         self.or_missing(&question.text, answered)
     }
@@ -162,22 +162,22 @@ impl Run<'_> {
         Ok(lists)
     }
 
-    /// Direct RAG: the question is looked up as it stands and read beside what its operator found.
+    /// Direct RAG: the question is looked up as it stands and read together with what its operator found.
     pub(super) async fn direct(
         &self,
         question: &Question,
-        before: Found,
+        before: Evidence,
         names: &[String],
         cx: &Cx,
     ) -> Result<Solved> {
         let queries = [question.text.clone()];
         let lists = names.iter().map(|name| self.texts(name, &queries, (question, None), cx));
-        let mut found = Found::of(try_join_all(lists).await?, Answered::default());
+        let mut found = Evidence::collect(try_join_all(lists).await?, GraphResult::default());
         found.context.extend(unseen(vec![before.context], &found.context));
-        (found.lines, found.evidence) = (before.lines, before.evidence);
+        (found.lines, found.fact_hits) = (before.lines, before.fact_hits);
         found.entities = before.entities;
         if found.is_empty() {
-            cx.note("nothing was found for the question");
+            cx.note("no result for the question");
             return Ok(Solved::unknown(&question.text));
         }
         let variables = context! {
@@ -207,12 +207,12 @@ impl Run<'_> {
             return Ok(self.sources.texts());
         }
         let of_node = (self.question, self.plan, &self.plan.nodes[place]);
-        let names = self.sources.of_leaf(of_node, &question.text, self.settings, cx).await?;
-        Ok(self.of_texts(names))
+        let names = self.sources.for_leaf(of_node, &question.text, self.settings, cx).await?;
+        Ok(self.only_texts(names))
     }
 
     /// Those that hold texts; where none does, all that there are.
-    fn of_texts(&self, names: Vec<String>) -> Vec<String> {
+    fn only_texts(&self, names: Vec<String>) -> Vec<String> {
         let texts = self.sources.texts();
         let chosen: Vec<String> = names.into_iter().filter(|name| texts.contains(name)).collect();
         if chosen.is_empty() { texts } else { chosen }
@@ -220,7 +220,7 @@ impl Run<'_> {
 }
 
 /// What the graph decides, without a model.
-fn decided(question: &Question, answered: &Answered, shown: usize) -> Option<Solved> {
+fn decided(question: &Question, answered: &GraphResult, shown: usize) -> Option<Solved> {
     let answers = answered.answers.clone()?;
     let citations = answered.evidence.iter().map(halma_core::Citation::from);
     Some(Solved {

@@ -4,14 +4,14 @@ use halma_core::{Cx, Prompt, Result};
 use minijinja::context;
 use minijinja::value::Serde;
 
-use super::found::Found;
+use super::answers::{AnswerReply, KnownAnswers, Thing};
+use super::evidence::Evidence;
 use super::plan::Call;
 use super::settings::Atomr;
-use super::solved::{Known, Thing, Told};
 
-const SEARCH: Prompt<Told> = Prompt::json("atomr/search");
-const RELATE: Prompt<Told> = Prompt::json("atomr/relate");
-const FILTER: Prompt<Told> = Prompt::json("atomr/filter");
+const SEARCH: Prompt<AnswerReply> = Prompt::json("atomr/search");
+const RELATE: Prompt<AnswerReply> = Prompt::json("atomr/relate");
+const FILTER: Prompt<AnswerReply> = Prompt::json("atomr/filter");
 
 /// The most things that a note lists.
 const SHOWN: usize = 5;
@@ -36,14 +36,19 @@ pub(super) enum Operation {
 }
 
 impl Operation {
-    /// `None` where an answer that the call needs is unknown. What exceeds a limit is said.
-    pub(super) fn of(call: &Call, known: &Known<'_>, limits: &Atomr, cx: &Cx) -> Option<Self> {
+    /// `None` where an answer that the call needs is unknown. What exceeds a limit is noted.
+    pub(super) fn resolve(
+        call: &Call,
+        known: &KnownAnswers<'_>,
+        limits: &Atomr,
+        cx: &Cx,
+    ) -> Option<Self> {
         if !call.arguments().iter().all(|argument| known.settles(argument)) {
             return None;
         }
         let cut = |asked: usize, left_out: usize| {
             if left_out > 0 {
-                cx.note(format!("{call} becomes {asked} lookups, {left_out} left out"));
+                cx.note(format!("{call} becomes {asked} lookups, {left_out} omitted"));
             }
         };
         let most = limits.fan_out;
@@ -110,11 +115,11 @@ impl Operation {
     }
 
     /// One call of the reader (the adaptive executor).
-    pub(super) async fn read(&self, asked: &str, found: &Found, cx: &Cx) -> Result<Told> {
+    pub(super) async fn read(&self, asked: &str, found: &Evidence, cx: &Cx) -> Result<AnswerReply> {
         let (prompt, entities) = match self {
             Self::Search { names, .. } => (&SEARCH, names.clone()),
             Self::Relate { heads, .. } => (&RELATE, named(heads)),
-            Self::Filter { .. } => (&FILTER, found.kept.clone()),
+            Self::Filter { .. } => (&FILTER, found.retained.clone()),
         };
         let operator = context! { name => self.name(), arguments => self.arguments(&entities) };
         let variables = context! {

@@ -2,7 +2,7 @@
 use halma_core::Mode;
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{a_cosine, at_least_one};
+use crate::shared::settings::{a_cosine, at_least_one};
 
 /// The defaults are the paper's but for `mode` and `select`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

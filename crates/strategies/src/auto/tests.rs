@@ -31,7 +31,7 @@ fn run(model: Arc<Script>) -> Run {
 #[tokio::test]
 async fn a_factual_question_is_looked_up_and_checked() {
     let model = Script::new([FACTUAL, ("pike_l1/answer", THORN), SUPPORTED]);
-    golden("auto_factual", &Auto::default(), run(model)).await;
+    golden("auto/factual", &Auto::default(), run(model)).await;
 }
 
 #[tokio::test]
@@ -48,14 +48,14 @@ async fn an_abstention_and_an_answer_that_is_not_borne_out_go_up() {
         third,
         fourth,
     ]);
-    golden("auto_goes_up_twice", &auto, run(model)).await;
+    golden("auto/goes_up_twice", &auto, run(model)).await;
 }
 
 #[tokio::test]
 async fn unchecked_answers_are_taken() {
     let auto = Auto { factual: Level::Naive, check_support: false, ..Auto::default() };
     let model = Script::new([FACTUAL, ("naive/answer", THORN)]);
-    golden("auto_unchecked", &auto, run(model)).await;
+    golden("auto/unchecked", &auto, run(model)).await;
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn a_model_that_does_not_check_is_not_asked_twice() {
         ("pike_l1/answer", Ok(THORN)),
         ("auto/support", Err(refused)),
     ]);
-    golden("auto_no_checker", &Auto::default(), run(model)).await;
+    golden("auto/no_checker", &Auto::default(), run(model)).await;
 }
 
 #[tokio::test]
@@ -82,7 +82,7 @@ async fn a_counting_question_goes_to_the_tables() {
     ]);
     let question = "How many towers are there?";
     let run = Run { question, knowledge: Arc::new(toy), ..Run::new(model) };
-    golden("auto_quantitative", &Auto::default(), run).await;
+    golden("auto/quantitative", &Auto::default(), run).await;
 }
 
 #[tokio::test]
@@ -92,7 +92,7 @@ async fn a_creative_question_is_summed_up_and_what_is_missing_is_named() {
         ("pike_l2/summarise", r#"{"points": []}"#),
     ]);
     let question = "What could the Varn lighthouse architect do?";
-    golden("auto_creative", &Auto::default(), Run { question, ..Run::new(model) }).await;
+    golden("auto/creative", &Auto::default(), Run { question, ..Run::new(model) }).await;
 }
 
 #[tokio::test]
@@ -100,22 +100,22 @@ async fn a_spent_budget_keeps_what_a_lower_level_said() {
     let closing = ("kar3/answer", NOTHING);
     let model = Script::new([FACTUAL, ("pike_l1/answer", THORN), UNSUPPORTED, closing]);
     let budget = Budget { calls: Some(4), ..Budget::default() };
-    golden("auto_spent_above", &Auto::default(), Run { budget, ..run(model) }).await;
+    golden("auto/spent_above", &Auto::default(), Run { budget, ..run(model) }).await;
 
     let model = Script::new([FACTUAL, ("pike_l1/answer", THORN)]);
     let budget = Budget { calls: Some(2), ..Budget::default() };
-    golden("auto_spent_before_checking", &Auto::default(), Run { budget, ..run(model) }).await;
+    golden("auto/spent_before_checking", &Auto::default(), Run { budget, ..run(model) }).await;
 
     let model = Script::new([("naive/answer", THORN)]);
     let budget = Budget { calls: Some(1), ..Budget::default() };
-    golden("auto_spent_before_routing", &Auto::default(), Run { budget, ..run(model) }).await;
+    golden("auto/spent_before_routing", &Auto::default(), Run { budget, ..run(model) }).await;
 }
 
 #[tokio::test]
 async fn an_empty_base_abstains_at_the_top() {
     let model = Script::new([FACTUAL, BRIDGED[0], ("kar3/answer", NOTHING)]);
     let run = Run { knowledge: Toy::empty(), ..run(model) };
-    golden("auto_empty_base", &Auto::default(), run).await;
+    golden("auto/empty_base", &Auto::default(), run).await;
 }
 
 #[test]

@@ -2,23 +2,23 @@
 use halma_core::Mode;
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{a_cosine, at_least_one};
+use crate::shared::settings::{a_cosine, at_least_one};
 
 /// The three switches are the parts that the paper's ablation leaves out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct BlendFilter {
+pub(crate) struct BlendFilter {
     /// K, chunks for each of the three queries.
-    pub chunks: usize,
+    pub(crate) chunks: usize,
     /// Search with what the model answers from memory.
-    pub internal: bool,
+    pub(crate) internal: bool,
     /// Search with what it answers from the first chunks.
-    pub external: bool,
+    pub(crate) external: bool,
     /// Let the model filter what was found.
-    pub filter: bool,
+    pub(crate) filter: bool,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
-    pub min_score: Option<f32>,
-    pub mode: Mode,
+    pub(crate) min_score: Option<f32>,
+    pub(crate) mode: Mode,
 }
 
 impl Default for BlendFilter {

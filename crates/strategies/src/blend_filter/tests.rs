@@ -33,20 +33,20 @@ async fn three_queries_are_blended_and_filtered() {
         (FILTER, FIRST),
         (ANSWER, NORWAY),
     ]);
-    golden("blend_filter_three_queries", &blend(), short(model)).await;
+    golden("blend_filter/three_queries", &blend(), short(model)).await;
 }
 
 #[tokio::test]
 async fn each_part_can_be_left_out() {
     let bare = BlendFilter { internal: false, external: false, filter: false, ..blend() };
     let model = Script::new([(ANSWER, NORWAY)]);
-    golden("blend_filter_bare", &bare, short(model)).await;
+    golden("blend_filter/bare", &bare, short(model)).await;
     let outside = BlendFilter { external: true, ..bare.clone() };
     let model = Script::new([(DRAFT, THORN), (ANSWER, NORWAY)]);
-    golden("blend_filter_external", &outside, short(model)).await;
+    golden("blend_filter/external", &outside, short(model)).await;
     let inside = BlendFilter { internal: true, ..bare };
     let model = Script::new([(RECALL, MEMORY), (ANSWER, NORWAY)]);
-    golden("blend_filter_internal", &inside, short(model)).await;
+    golden("blend_filter/internal", &inside, short(model)).await;
 }
 
 #[tokio::test]
@@ -58,25 +58,25 @@ async fn a_filter_that_keeps_nothing_is_overruled() {
         (FILTER, NONE),
         (ANSWER, NORWAY),
     ]);
-    golden("blend_filter_keeps_nothing", &blend(), short(model)).await;
+    golden("blend_filter/keeps_nothing", &blend(), short(model)).await;
 }
 
 #[tokio::test]
 async fn a_passage_that_was_not_offered_is_malformed() {
     let beyond = (FILTER, r#"{"thinking": "", "passages": [1, 9]}"#);
     let bare = BlendFilter { internal: false, external: false, ..blend() };
-    golden("blend_filter_malformed_for_good", &bare, short(Script::new([beyond; 3]))).await;
+    golden("blend_filter/always_malformed", &bare, short(Script::new([beyond; 3]))).await;
 }
 
 #[tokio::test]
 async fn an_empty_base_abstains_without_reading() {
     let run = Run { knowledge: Toy::empty(), ..short(Script::new([(RECALL, MEMORY)])) };
-    golden("blend_filter_empty_base", &blend(), run).await;
+    golden("blend_filter/empty_base", &blend(), run).await;
 }
 
 #[tokio::test]
 async fn a_spent_budget_reads_what_was_found() {
-    for (calls, name) in [(1, "blend_filter_last_call"), (4, "blend_filter_spent_budget")] {
+    for (calls, name) in [(1, "blend_filter/last_call"), (4, "blend_filter/spent_budget")] {
         let budget = Budget { calls: Some(calls), ..Budget::default() };
         let model = match calls {
             1 => Script::new([(ANSWER, NORWAY)]),
@@ -90,7 +90,7 @@ async fn a_spent_budget_reads_what_was_found() {
 async fn an_empty_answer_abstains() {
     let model = Script::new([(ANSWER, THORN)]);
     let bare = BlendFilter { internal: false, external: false, filter: false, ..blend() };
-    golden("blend_filter_abstains", &bare, short(model)).await;
+    golden("blend_filter/abstains", &bare, short(model)).await;
 }
 
 #[tokio::test(start_paused = true)]

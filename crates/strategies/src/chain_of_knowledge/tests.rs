@@ -25,7 +25,7 @@ fn strategy() -> ChainOfKnowledge {
 #[tokio::test]
 async fn tries_that_agree_need_no_search() {
     let model = Script::new([(TRY, DENMARK), (TRY, THE_NORWAY), (TRY, NORWAY)]);
-    golden("chain_of_knowledge_agree", &strategy(), Run::new(model)).await;
+    golden("chain_of_knowledge/agree", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -38,7 +38,7 @@ async fn tries_that_disagree_are_put_right_step_by_step() {
         (CORRECT, RIGHT),
         (ANSWER, READ),
     ]);
-    golden("chain_of_knowledge_disagree", &strategy(), Run::new(model)).await;
+    golden("chain_of_knowledge/disagree", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn steps_are_looked_up_in_every_source_that_is_named() {
     let named = ["text", "web"].map(str::to_owned).to_vec();
     let both = ChainOfKnowledge { sources: named, ..strategy() };
     let run = Run { sources: vec![web], ..Run::new(model) };
-    golden("chain_of_knowledge_sources", &both, run).await;
+    golden("chain_of_knowledge/sources", &both, run).await;
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn a_step_that_was_put_right_changes_what_the_next_one_searches_for() {
         (CORRECT, RIGHT),
         (ANSWER, READ),
     ]);
-    golden("chain_of_knowledge_follows", &strategy(), Run::new(model)).await;
+    golden("chain_of_knowledge/follows", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -83,7 +83,7 @@ async fn without_a_single_step_the_question_is_looked_up() {
         (CORRECT, RIGHT),
         (ANSWER, READ),
     ]);
-    golden("chain_of_knowledge_no_steps", &strategy(), Run::new(model)).await;
+    golden("chain_of_knowledge/no_steps", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn forty_steps_are_cut() {
         (ANSWER, READ),
     ]);
     let strategy = ChainOfKnowledge { max_steps: 2, min_score: Some(0.3), ..strategy() };
-    golden("chain_of_knowledge_forty", &strategy, Run::new(model)).await;
+    golden("chain_of_knowledge/forty", &strategy, Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -113,14 +113,14 @@ async fn a_step_that_is_emptied_is_asked_for_again() {
         (CORRECT, RIGHT),
         (ANSWER, READ),
     ]);
-    golden("chain_of_knowledge_empty_step", &strategy(), Run::new(model)).await;
+    golden("chain_of_knowledge/empty_step", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn an_empty_base_abstains_without_reading() {
     let model = Script::new([(TRY, NORWAY), (TRY, SWEDEN), (TRY, DENMARK)]);
     let run = Run { knowledge: Toy::empty(), ..Run::new(model) };
-    golden("chain_of_knowledge_empty_base", &strategy(), run).await;
+    golden("chain_of_knowledge/empty_base", &strategy(), run).await;
 }
 
 #[tokio::test]
@@ -128,17 +128,17 @@ async fn a_spent_budget_closes_with_what_was_found() {
     let five = [(TRY, DENMARK), (TRY, SWEDEN), (TRY, NORWAY), (CORRECT, HOLDS), (ANSWER, READ)];
     let budget = Budget { calls: Some(5), ..Budget::default() };
     let run = Run { budget, ..Run::new(Script::new(five)) };
-    golden("chain_of_knowledge_spent_budget", &strategy(), run).await;
+    golden("chain_of_knowledge/spent_budget", &strategy(), run).await;
     let budget = Budget { calls: Some(1), ..Budget::default() };
     let run = Run { budget, ..Run::new(Script::new([(ANSWER, READ)])) };
-    golden("chain_of_knowledge_last_call", &strategy(), run).await;
+    golden("chain_of_knowledge/last_call", &strategy(), run).await;
 }
 
 #[tokio::test]
-async fn a_malformed_reply_for_good_is_an_error() {
+async fn a_reply_that_stays_malformed_is_an_error() {
     let model = Script::new([(TRY, "?"); 3]);
     let strategy = ChainOfKnowledge { tries: 1, ..strategy() };
-    golden("chain_of_knowledge_malformed_for_good", &strategy, Run::new(model)).await;
+    golden("chain_of_knowledge/always_malformed", &strategy, Run::new(model)).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,31 +2,31 @@
 use halma_core::Mode;
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{a_cosine, at_least_one};
+use crate::shared::settings::{a_cosine, at_least_one};
 
 /// The defaults are the paper's but for `mode`. The three switches are the ablations of Table 2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Dec {
+pub(crate) struct Dec {
     /// Plan a chain of sub-questions (off: w/o QD).
-    pub decompose: bool,
+    pub(crate) decompose: bool,
     /// Reword each sub-question by the answers before it (off: w/o QR).
-    pub rewrite: bool,
+    pub(crate) rewrite: bool,
     /// Keep the chunks that hold the sub-question's keywords (off: w/o EK).
-    pub keywords: bool,
+    pub(crate) keywords: bool,
     /// The most sub-questions of a plan; the paper has no limit, and 3 to 4 on average (Table 1).
-    pub max_sub_questions: usize,
+    pub(crate) max_sub_questions: usize,
     /// How often the question is reworded without a plan (Appendix B).
-    pub iterations: usize,
+    pub(crate) iterations: usize,
     /// N, chunks among which keywords are looked for (Equation 7).
-    pub chunks: usize,
+    pub(crate) chunks: usize,
     /// The nearest chunks, which are kept whatever they hold (Equation 8).
-    pub backup: usize,
+    pub(crate) backup: usize,
     /// Chunks for a sub-question without keywords (Appendix B).
-    pub chunks_without_keywords: usize,
+    pub(crate) chunks_without_keywords: usize,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
-    pub min_score: Option<f32>,
-    pub mode: Mode,
+    pub(crate) min_score: Option<f32>,
+    pub(crate) mode: Mode,
 }
 
 impl Default for Dec {

@@ -5,11 +5,11 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::Dec;
-use crate::chain::filled;
-use crate::near::Near;
-use crate::recall::Recall;
-use crate::solved::Solved;
-use crate::steps::{Reading, abstain, answer_from};
+use crate::shared::near::Near;
+use crate::shared::recall::Recall;
+use crate::shared::references::fill;
+use crate::shared::solved::Solved;
+use crate::shared::steps::{Reading, abstain, answer_from};
 
 const REWRITE: Prompt<Rewritten> = Prompt::json("dec/rewrite");
 const ANSWER_ONE: Prompt<Reading> = Prompt::json("dec/answer_one");
@@ -31,7 +31,7 @@ impl Dec {
         cx: &Cx,
     ) -> Result<String> {
         if history.is_empty() {
-            return Ok(filled(sub_question, &question.text, |_| ""));
+            return Ok(fill(sub_question, &question.text, |_| ""));
         }
         let worded = |reply: &Rewritten| match reply.question.trim() {
             "" => Err("`question` is empty".to_owned()),
@@ -45,14 +45,14 @@ impl Dec {
             let solved = number.checked_sub(1).and_then(|at| history.get(at));
             solved.map_or("", |solved| solved.answer.as_str())
         };
-        Ok(filled(rewritten.trim(), &question.text, answer))
+        Ok(fill(rewritten.trim(), &question.text, answer))
     }
 
     /// The sub-question's answer, read from D*.
     pub(super) async fn solve(&self, text: String, cx: &Cx) -> Result<Solved> {
         let passages = self.recall(&text, cx).await?;
         if passages.is_empty() {
-            cx.note("nothing in the base is near it");
+            cx.note("nothing in the knowledge base is near it");
             return Ok(Solved { question: text, answer: String::new(), citations: vec![] });
         }
         let asked = Question::new(&text);
@@ -61,13 +61,13 @@ impl Dec {
         Ok(Solved::read(text, reading, &passages))
     }
 
-    /// The question answered from its own D*, where it is not taken apart (w/o COT).
+    /// The question answered from its own D*, where it is not divided (w/o COT).
     pub(super) async fn whole(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let cx = cx.span("whole question");
         let passages = self.recall(&question.text, &cx).await?;
         cx.note("#SQA: 1");
         if passages.is_empty() {
-            cx.note("nothing in the base is near the question");
+            cx.note("nothing in the knowledge base is near the question");
             return Ok(abstain("nothing in the knowledge base is near the question"));
         }
         let variables = context! { question => Serde(question), context => Serde(&passages) };

@@ -2,23 +2,23 @@
 use halma_core::Mode;
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{a_cosine, at_least_one};
+use crate::shared::settings::{a_cosine, at_least_one};
 
 /// The defaults are those of DEC, Appendix A.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GenGround {
+pub(crate) struct GenGround {
     /// N, the most rounds (DEC, Table 1: 5 on every set).
-    pub n: usize,
+    pub(crate) n: usize,
     /// Chunks that are read at once (DEC, Appendix A).
-    pub batch: usize,
+    pub(crate) batch: usize,
     /// The most batches a round (DEC, Appendix A).
-    pub batches: usize,
-    /// Keep an answer that no batch bears out, as the paper does; otherwise it counts as not found.
-    pub from_memory: bool,
+    pub(crate) batches: usize,
+    /// Keep an answer that no batch supports, as the paper does; otherwise it counts as not found.
+    pub(crate) from_memory: bool,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
-    pub min_score: Option<f32>,
-    pub mode: Mode,
+    pub(crate) min_score: Option<f32>,
+    pub(crate) mode: Mode,
 }
 
 impl Default for GenGround {

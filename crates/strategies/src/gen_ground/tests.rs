@@ -30,12 +30,12 @@ async fn a_guess_is_corrected_by_the_first_batch_that_tells() {
         (DEDUCE, ENOUGH),
         (ANSWER, NORWAY),
     ]);
-    golden("gen_ground_two_rounds", &gen_ground(), Run::new(model)).await;
+    golden("gen_ground/two_rounds", &gen_ground(), Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn an_answer_that_no_batch_bears_out_is_kept_or_not() {
-    for (from_memory, name) in [(true, "gen_ground_from_memory"), (false, "gen_ground_not_found")] {
+    for (from_memory, name) in [(true, "gen_ground/from_memory"), (false, "gen_ground/not_found")] {
         let model = Script::new([
             (DEDUCE, WHERE),
             (GROUND, NONE),
@@ -58,28 +58,28 @@ async fn a_model_that_never_stops_is_stopped_after_n_rounds() {
         steps.extend([(DEDUCE, Ok(asked.as_str())), (GROUND, Ok(NORWAY))]);
     }
     steps.push((ANSWER, Ok(NORWAY)));
-    golden("gen_ground_never_stops", &gen_ground(), Run::new(Script::with_failures(steps))).await;
+    golden("gen_ground/never_stops", &gen_ground(), Run::new(Script::with_failures(steps))).await;
 }
 
 #[tokio::test]
 async fn a_question_that_was_asked_ends_the_rounds() {
     let again = r#"{"question": "who was the architect of the Varn lighthouse", "answer": "x"}"#;
     let model = Script::new([(DEDUCE, WHO), (GROUND, THORN), (DEDUCE, again), (ANSWER, NONE)]);
-    golden("gen_ground_repeats", &gen_ground(), Run::new(model)).await;
+    golden("gen_ground/repeats", &gen_ground(), Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn a_question_with_nothing_simpler_is_read_from_its_own_passages() {
     let question = "Where was Ilse Thorn born?";
     let model = Script::new([(DEDUCE, ENOUGH), (ANSWER, NORWAY)]);
-    golden("gen_ground_nothing_simpler", &gen_ground(), Run { question, ..Run::new(model) }).await;
+    golden("gen_ground/nothing_simpler", &gen_ground(), Run { question, ..Run::new(model) }).await;
 }
 
 #[tokio::test]
 async fn the_question_itself_may_be_asked() {
     let question = "Where was Ilse Thorn born?";
     let model = Script::new([(DEDUCE, WHERE), (GROUND, NORWAY), (DEDUCE, WHERE), (ANSWER, NORWAY)]);
-    golden("gen_ground_the_same_question", &gen_ground(), Run { question, ..Run::new(model) })
+    golden("gen_ground/the_same_question", &gen_ground(), Run { question, ..Run::new(model) })
         .await;
 }
 
@@ -87,12 +87,12 @@ async fn the_question_itself_may_be_asked() {
 async fn an_empty_base_abstains_without_reading() {
     let model = Script::new([(DEDUCE, WHO), (DEDUCE, WHERE), (DEDUCE, ENOUGH)]);
     let run = Run { knowledge: Toy::empty(), ..Run::new(model) };
-    golden("gen_ground_empty_base", &gen_ground(), run).await;
+    golden("gen_ground/empty_base", &gen_ground(), run).await;
 }
 
 #[tokio::test]
 async fn a_spent_budget_closes_with_the_history() {
-    for (calls, name) in [(1, "gen_ground_last_call"), (3, "gen_ground_spent_budget")] {
+    for (calls, name) in [(1, "gen_ground/last_call"), (3, "gen_ground/spent_budget")] {
         let budget = Budget { calls: Some(calls), ..Budget::default() };
         let question = "Where was Ilse Thorn born?";
         let model = match calls {
@@ -104,9 +104,9 @@ async fn a_spent_budget_closes_with_the_history() {
 }
 
 #[tokio::test]
-async fn a_malformed_reply_for_good_is_an_error() {
+async fn a_reply_that_stays_malformed_is_an_error() {
     let model = Script::new([(DEDUCE, r#"{"answer": "Per Moe"}"#); 3]);
-    golden("gen_ground_malformed_for_good", &gen_ground(), Run::new(model)).await;
+    golden("gen_ground/always_malformed", &gen_ground(), Run::new(model)).await;
 }
 
 #[test]

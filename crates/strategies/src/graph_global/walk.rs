@@ -5,8 +5,8 @@ use futures::future::try_join_all;
 use halma_core::{Citation, Cx, Edge, Hit, Layer, NodeId, Question, Result};
 
 use super::{GraphGlobal, Rated};
-use crate::citing::joined;
-use crate::overlap::Wanted;
+use crate::shared::citing::joined;
+use crate::shared::overlap::QueryWords;
 
 /// Entities of one community whose passages are looked at.
 const MEMBERS: usize = 12;
@@ -21,9 +21,9 @@ impl GraphGlobal {
     ) -> Result<Vec<Citation>> {
         let cx = cx.span("citations");
         let cited = points.iter().map(|rated| {
-            let wanted = Wanted::of(&format!("{} {}", question.text, rated.point));
+            let query_words = QueryWords::new(&format!("{} {}", question.text, rated.point));
             let cx = cx.clone();
-            async move { self.passages(rated, &wanted, &cx).await }
+            async move { self.passages(rated, &query_words, &cx).await }
         });
         let cited: Vec<Hit> = try_join_all(cited).await?.into_iter().flatten().collect();
         if cited.is_empty() {
@@ -32,11 +32,11 @@ impl GraphGlobal {
         Ok(joined(cited.iter().map(Citation::from)))
     }
 
-    async fn passages(&self, rated: &Rated, wanted: &Wanted, cx: &Cx) -> Result<Vec<Hit>> {
+    async fn passages(&self, rated: &Rated, query_words: &QueryWords, cx: &Cx) -> Result<Vec<Hit>> {
         let members = rated.from.iter().map(|community| members(&community.id, cx));
         let mut passages = vec![];
         for members in try_join_all(members).await? {
-            let members = wanted.sorted(members).into_iter().take(MEMBERS);
+            let members = query_words.sorted(members).into_iter().take(MEMBERS);
             let members: Vec<Hit> = members.collect();
             let found =
                 members.iter().map(|entity| cx.neighbours(&entity.id, Some(Edge::Mentions)));
@@ -44,7 +44,7 @@ impl GraphGlobal {
             let mut seen: HashSet<NodeId> = HashSet::new();
             let chunks = found.filter(|hit| hit.layer == Layer::Chunk);
             let chunks: Vec<Hit> = chunks.filter(|hit| seen.insert(hit.id.clone())).collect();
-            passages.extend(wanted.sorted(chunks).into_iter().take(self.cited));
+            passages.extend(query_words.sorted(chunks).into_iter().take(self.cited));
         }
         Ok(passages)
     }

@@ -7,8 +7,8 @@ use halma_core::text::{names, normalise_name};
 use halma_core::{Cx, Edge, Error, Filter, Hit, Layer, MinScore, NodeId, Query, Question, Result};
 
 use super::GraphLocal;
-use crate::overlap::Wanted;
-use crate::steps::{chunks_of, unseen};
+use crate::shared::overlap::QueryWords;
+use crate::shared::steps::{chunks_of, unseen};
 
 impl GraphLocal {
     /// The entities that the question names, then those near it, each once.
@@ -55,7 +55,7 @@ impl GraphLocal {
         has_facts: bool,
         cx: &Cx,
     ) -> Result<(Vec<Hit>, Vec<String>)> {
-        let (mut chunks, related) = self.beside(question, entities, cx).await?;
+        let (mut chunks, related) = self.neighbours(question, entities, cx).await?;
         let rank = Rank::new(question, entities, &related);
         let facts = if has_facts { self.near(question, cx).await? } else { vec![] };
         chunks.extend(chunks_of(&facts, cx).await?);
@@ -74,18 +74,18 @@ impl GraphLocal {
         let held: HashSet<&NodeId> = chunks.iter().map(|chunk| &chunk.id).collect();
         let citable = |fact: &Hit| fact.parent.as_ref().is_some_and(|chunk| held.contains(chunk));
         let facts = rank.sorted(facts.into_iter().chain(of_chunks).filter(citable).collect());
-        let mut told: Vec<String> = vec![];
+        let mut lines: Vec<String> = vec![];
         for fact in facts {
-            if told.len() < self.facts && !told.contains(&fact.text) {
-                told.push(fact.text);
+            if lines.len() < self.facts && !lines.contains(&fact.text) {
+                lines.push(fact.text);
             }
         }
-        Ok((chunks, told))
+        Ok((chunks, lines))
     }
 
     /// The chunks that mention the entities or what is related to them, and the latter: what has
     /// most words of the question first, then what is related to most.
-    async fn beside(
+    async fn neighbours(
         &self,
         question: &Question,
         entities: &[Hit],
@@ -104,8 +104,8 @@ impl GraphLocal {
                 None => {}
             }
         }
-        let wanted = Wanted::of(&question.text);
-        related.sort_by_cached_key(|(times, hit)| Reverse((wanted.in_hit(hit), *times)));
+        let query_words = QueryWords::new(&question.text);
+        related.sort_by_cached_key(|(times, hit)| Reverse((query_words.in_hit(hit), *times)));
         related.truncate(self.related);
         let related: Vec<Hit> = related.into_iter().map(|(_, hit)| hit).collect();
         let mentioning = related.iter().map(|hit| cx.neighbours(&hit.id, Some(Edge::Mentions)));
@@ -131,12 +131,12 @@ impl GraphLocal {
 
 /// What makes a passage or fact count: the entities in it, the words of the question in it.
 struct Rank {
-    wanted: Wanted,
+    query_words: QueryWords,
     /// Names with what they count for.
     names: HashMap<String, usize>,
 }
 
-/// What the name of an entity counts for beside a word of the question, and of a related one.
+/// What the name of an entity counts for compared to a word of the question, and of a related one.
 const NAMED: usize = 4;
 const RELATED: usize = 1;
 
@@ -146,13 +146,13 @@ impl Rank {
         let related = related.iter().map(|entity| (normalise_name(&entity.title), RELATED));
         let mut names: HashMap<String, usize> = related.chain(asked).collect();
         names.remove("");
-        Self { wanted: Wanted::of(&question.text), names }
+        Self { query_words: QueryWords::new(&question.text), names }
     }
 
     fn of(&self, hit: &Hit) -> usize {
         let text = format!(" {} {} ", normalise_name(&hit.title), normalise_name(&hit.text));
         let held = self.names.iter().filter(|(name, _)| text.contains(&format!(" {name} ")));
-        self.wanted.in_hit(hit) + held.map(|(_, counts)| counts).sum::<usize>()
+        self.query_words.in_hit(hit) + held.map(|(_, counts)| counts).sum::<usize>()
     }
 
     /// Best first, equals in their order.

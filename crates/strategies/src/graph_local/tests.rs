@@ -36,7 +36,7 @@ fn with_facts() -> Toy {
 async fn facts_and_passages_around_the_named_entities_are_read() {
     let model = Script::new([("graph_local/answer", NORWAY)]);
     let run = Run { knowledge: Arc::new(with_facts()), ..Run::new(model) };
-    golden("graph_local_neighbourhood", &GraphLocal { chunks: 3, ..GraphLocal::default() }, run)
+    golden("graph_local/neighbourhood", &GraphLocal { chunks: 3, ..GraphLocal::default() }, run)
         .await;
 }
 
@@ -44,14 +44,14 @@ async fn facts_and_passages_around_the_named_entities_are_read() {
 async fn without_facts_the_passages_are_read() {
     let model = Script::new([("graph_local/answer", NORWAY)]);
     let run = Run { knowledge: Arc::new(graph()), ..Run::new(model) };
-    golden("graph_local_no_facts", &GraphLocal::default(), run).await;
+    golden("graph_local/no_facts", &GraphLocal::default(), run).await;
 }
 
 #[tokio::test]
 async fn without_entities_or_near_ones_it_reads_the_chunks_near_the_question() {
     let model = Script::new([("naive/answer", r#"{"rationale": "", "answer": "Ilse Thorn"}"#)]);
     let question = "Who was the architect of the Varn lighthouse?";
-    golden("graph_local_no_entities", &GraphLocal::default(), Run { question, ..Run::new(model) })
+    golden("graph_local/no_entities", &GraphLocal::default(), Run { question, ..Run::new(model) })
         .await;
 
     let model = Script::new([("naive/answer", r#"{"rationale": "", "answer": "cod"}"#)]);
@@ -61,13 +61,13 @@ async fn without_entities_or_near_ones_it_reads_the_chunks_near_the_question() {
         ..Run::new(model)
     };
     let local = GraphLocal { min_score: Some(0.3), ..GraphLocal::default() };
-    golden("graph_local_no_near_entity", &local, run).await;
+    golden("graph_local/no_near_entity", &local, run).await;
 }
 
 #[tokio::test]
 async fn nothing_in_the_base_abstains() {
     let run = Run { knowledge: Toy::empty(), ..Run::new(Script::new([])) };
-    golden("graph_local_empty_base", &GraphLocal::default(), run).await;
+    golden("graph_local/empty_base", &GraphLocal::default(), run).await;
 }
 
 #[tokio::test]
@@ -75,12 +75,12 @@ async fn the_last_call_of_the_budget_pays_the_reading() {
     let model = Script::new([("graph_local/answer", NORWAY)]);
     let budget = Budget { calls: Some(1), ..Budget::default() };
     let run = Run { knowledge: Arc::new(with_facts()), budget, ..Run::new(model) };
-    golden("graph_local_last_call", &GraphLocal::default(), run).await;
+    golden("graph_local/last_call", &GraphLocal::default(), run).await;
 }
 
 #[tokio::test]
-async fn a_malformed_reply_for_good_is_an_error() {
+async fn a_reply_that_stays_malformed_is_an_error() {
     let model = Script::new([("graph_local/answer", "?"); 3]);
     let run = Run { knowledge: Arc::new(with_facts()), ..Run::new(model) };
-    golden("graph_local_malformed_for_good", &GraphLocal::default(), run).await;
+    golden("graph_local/always_malformed", &GraphLocal::default(), run).await;
 }

@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::{Kar3, Retrieve, SelectBy};
-use crate::steps::{chunk_of, chunks_of, unseen};
+use crate::shared::steps::{chunk_of, chunks_of, unseen};
 
 const SELECT: Prompt<Choice> = Prompt::json("kar3/select");
 const SELECT_CHUNK: Prompt<Choice> = Prompt::json("kar3/select_chunk");
@@ -30,7 +30,7 @@ impl Kar3 {
         let asked = proposals.contains(&question.text);
         let mut found = self.near(proposals, layer, context, cx).await?;
         if found.is_empty() && self.fall_back_question && !asked {
-            cx.note("nothing is near the proposals: searching with the question");
+            cx.note("no result is near the proposals: searching with the question");
             found = self.near(with_question(), layer, context, cx).await?;
         }
         if found.is_empty() && self.fall_back_chunks && layer == Layer::Atom {

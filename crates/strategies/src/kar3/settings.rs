@@ -2,50 +2,50 @@
 use halma_core::Mode;
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{a_cosine, at_least_one};
+use crate::shared::settings::{a_cosine, at_least_one};
 
 /// The constants of the algorithm; the defaults but for `mode` are the paper's (Section 4.1, Appendix A.3) or,
 /// where it is silent, the reference code's. The enumerations are the ablations of Table 3.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Kar3 {
+pub(crate) struct Kar3 {
     /// N, the most hops (Section 4.1; 1 to 10 in Figure 5).
-    pub n: usize,
+    pub(crate) n: usize,
     /// k, atoms for each proposal (Section 4.1).
-    pub k: usize,
+    pub(crate) k: usize,
     /// k when there is a single query (reference code); never less than `k`.
-    pub k_single: usize,
+    pub(crate) k_single: usize,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
-    pub min_score: Option<f32>,
-    pub proposals: Proposals,
-    pub retrieve: Retrieve,
-    pub select_by: SelectBy,
+    pub(crate) min_score: Option<f32>,
+    pub(crate) proposals: Proposals,
+    pub(crate) retrieve: Retrieve,
+    pub(crate) select_by: SelectBy,
     /// Search with the question when nothing is near the proposals.
-    pub fall_back_question: bool,
+    pub(crate) fall_back_question: bool,
     /// Then search chunks with the question.
-    pub fall_back_chunks: bool,
+    pub(crate) fall_back_chunks: bool,
     /// Offer the candidates' whole chunks when none of the atoms was chosen (reference code).
-    pub second_look: bool,
-    pub mode: Mode,
+    pub(crate) second_look: bool,
+    pub(crate) mode: Mode,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Proposals {
+pub(crate) enum Proposals {
     Many,
     One,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Retrieve {
+pub(crate) enum Retrieve {
     Atoms,
     Chunks,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum SelectBy {
+pub(crate) enum SelectBy {
     Atom,
     Chunk,
 }

@@ -24,20 +24,20 @@ async fn two_hops_then_enough() {
         ("kar3/propose", ENOUGH),
         ("kar3/answer", NORWAY),
     ]);
-    golden("kar3_two_hops", &Kar3::default(), Run::new(model)).await;
+    golden("kar3/two_hops", &Kar3::default(), Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn n_ends_the_loop() {
     let model =
         Script::new([("kar3/propose", WHO), ("kar3/select", FIRST), ("kar3/answer", NOTHING)]);
-    golden("kar3_n_is_one", &Kar3 { n: 1, ..Kar3::default() }, Run::new(model)).await;
+    golden("kar3/n_is_one", &Kar3 { n: 1, ..Kar3::default() }, Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn no_proposals_stop_early() {
     let model = Script::new([("kar3/propose", ENOUGH), ("kar3/answer", NORWAY)]);
-    golden("kar3_early_stop", &Kar3::default(), Run::new(model)).await;
+    golden("kar3/early_stop", &Kar3::default(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -49,7 +49,7 @@ async fn choosing_none_stops() {
         ("kar3/select", NONE),
         ("kar3/answer", NOTHING),
     ]);
-    golden("kar3_explicit_none", &Kar3::default(), Run::new(model)).await;
+    golden("kar3/explicit_none", &Kar3::default(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn a_malformed_reply_is_mended() {
         ("kar3/propose", ENOUGH),
         ("kar3/answer", NOTHING),
     ]);
-    golden("kar3_malformed_then_mended", &Kar3::default(), Run::new(model)).await;
+    golden("kar3/malformed_then_repaired", &Kar3::default(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn a_choice_that_was_never_on_offer_is_an_error_and_no_stop() {
         ("kar3/select", r#"{"question_idx": -1}"#),
         ("kar3/select", "none of them"),
     ]);
-    golden("kar3_malformed_for_good", &Kar3::default(), Run::new(model)).await;
+    golden("kar3/always_malformed", &Kar3::default(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -82,14 +82,14 @@ async fn a_spent_budget_still_gets_an_answer() {
     let model =
         Script::new([("kar3/propose", WHO), ("kar3/select", FIRST), ("kar3/answer", NORWAY)]);
     let budget = Budget { calls: Some(3), ..Budget::default() };
-    golden("kar3_spent_budget", &Kar3::default(), Run { budget, ..Run::new(model) }).await;
+    golden("kar3/spent_budget", &Kar3::default(), Run { budget, ..Run::new(model) }).await;
 }
 
 #[tokio::test]
 async fn an_empty_search_tries_the_question_then_chunks_then_stops() {
     let model = Script::new([("kar3/propose", WHO), ("kar3/answer", NOTHING)]);
     let run = Run { knowledge: Toy::empty(), ..Run::new(model) };
-    golden("kar3_empty_search", &Kar3::default(), run).await;
+    golden("kar3/empty_search", &Kar3::default(), run).await;
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn without_fall_backs_an_empty_search_stops_at_once() {
     let kar3 = Kar3 { fall_back_question: false, fall_back_chunks: false, ..Kar3::default() };
     let model = Script::new([("kar3/propose", WHO), ("kar3/answer", NOTHING)]);
     let run = Run { knowledge: Toy::empty(), ..Run::new(model) };
-    golden("kar3_no_fall_backs", &kar3, run).await;
+    golden("kar3/no_fall_backs", &kar3, run).await;
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn chunks_of_a_fall_back_are_selected_as_chunks() {
         ("kar3/answer", r#"{"rationale": "", "answer": "1911"}"#),
     ]);
     let run = Run { question: "In 1911 what opened?", ..Run::new(model) };
-    golden("kar3_chunk_fall_back", &Kar3::default(), run).await;
+    golden("kar3/chunk_fall_back", &Kar3::default(), run).await;
 }
 
 /// The paper's second case study in our own words: the base tells kinship from the child's side,
@@ -153,7 +153,7 @@ async fn one_of_several_wordings_meets_the_words_of_the_base() {
     ]);
     let question = "Who is the mother of the maker of the documentary The Long River?";
     let run = Run { question, knowledge, ..Run::new(model) };
-    golden("kar3_several_wordings", &Kar3::default(), run).await;
+    golden("kar3/several_wordings", &Kar3::default(), run).await;
 }
 
 #[tokio::test]
@@ -162,7 +162,7 @@ async fn the_ablations_of_table_3_run() {
     let two = r#"{"sub_questions": ["Where was Ilse Thorn born?", "What is a reef?"]}"#;
     let model =
         Script::new([("kar3/propose_one", two), ("kar3/select", FIRST), ("kar3/answer", NORWAY)]);
-    golden("kar3_one_proposal", &one, Run::new(model)).await;
+    golden("kar3/one_proposal", &one, Run::new(model)).await;
 
     let chunks = Kar3 { retrieve: Retrieve::Chunks, n: 1, ..Kar3::default() };
     let script = || {
@@ -172,10 +172,10 @@ async fn the_ablations_of_table_3_run() {
             ("kar3/answer", NORWAY),
         ])
     };
-    golden("kar3_retrieve_chunks", &chunks, Run::new(script())).await;
+    golden("kar3/retrieve_chunks", &chunks, Run::new(script())).await;
 
     let by_chunk = Kar3 { select_by: SelectBy::Chunk, n: 1, ..Kar3::default() };
-    golden("kar3_select_by_chunk", &by_chunk, Run::new(script())).await;
+    golden("kar3/select_by_chunk", &by_chunk, Run::new(script())).await;
 }
 
 #[tokio::test]
@@ -187,7 +187,7 @@ async fn a_second_look_offers_the_chunks() {
         ("kar3/select_chunk", FIRST),
         ("kar3/answer", NORWAY),
     ]);
-    golden("kar3_second_look", &kar3, Run::new(model)).await;
+    golden("kar3/second_look", &kar3, Run::new(model)).await;
 }
 
 #[test]

@@ -9,7 +9,7 @@ use halma_core::{Hit, Layer, NodeId, ScorePart};
 const KAPPA: f32 = 5.0;
 
 /// Chunks by S(c) = Σ w / (κ + rank of c), best first, equals in the order in which they came.
-/// What each layer added is told in the parts.
+/// The contribution of each layer is in the parts.
 pub(super) fn fused(lists: impl Iterator<Item = (Layer, f32, Vec<Hit>)>) -> Vec<Hit> {
     let mut chunks: Vec<Hit> = vec![];
     let mut places: HashMap<NodeId, usize> = HashMap::new();

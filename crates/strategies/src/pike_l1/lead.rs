@@ -6,8 +6,8 @@ use halma_core::text::words;
 use halma_core::{Cx, Edge, Filter, Hit, Layer, MinScore, Query, Question, Result};
 
 use super::PikeL1;
-use crate::overlap::Wanted;
-use crate::steps::{chunks_of, unseen};
+use crate::shared::overlap::QueryWords;
+use crate::shared::steps::{chunks_of, unseen};
 
 impl PikeL1 {
     /// The chunks that one layer leads to, best first, each once.
@@ -58,7 +58,7 @@ impl PikeL1 {
         let mut seen = HashSet::new();
         let chunks: Vec<Hit> =
             found.filter(|hit| hit.layer == Layer::Chunk && seen.insert(hit.id.clone())).collect();
-        let mut chunks = Wanted::of(&question.text).sorted(chunks);
+        let mut chunks = QueryWords::new(&question.text).sorted(chunks);
         chunks.truncate(self.chunks);
         Ok(chunks)
     }
@@ -98,10 +98,10 @@ impl PikeL1 {
             exclude: vec![],
             filter: Filter::default(),
         };
-        let said: HashSet<String> = words(&question.text).into_iter().collect();
+        let question_words: HashSet<String> = words(&question.text).into_iter().collect();
         let fits = |tag: &Hit| {
             let near = tag.cosine.is_some_and(|cosine| cosine >= self.tag_score);
-            near || words(&tag.text).iter().all(|word| said.contains(word))
+            near || words(&tag.text).iter().all(|word| question_words.contains(word))
         };
         let found = cx.search(&query).await?.into_iter().flatten();
         let own: Vec<Hit> = found.filter(fits).collect();
@@ -114,7 +114,7 @@ impl PikeL1 {
             }
         }
         if tags.is_empty() {
-            cx.note("the question has none of the base's tags");
+            cx.note("the question has none of the knowledge base's tags");
             return Ok(vec![]);
         }
         cx.note(format!("tags: {}", tags.join(", ")));

@@ -46,7 +46,7 @@ async fn every_layer_leads_to_chunks_that_a_reranker_puts_in_order() {
     let model = Script::new([("pike_l1/answer", THORN)]);
     let run = Run { question: ARCHITECT, knowledge: Arc::new(layered()), ..Run::new(model) };
     let pike = PikeL1 { min_score: Some(0.3), ..PikeL1::default() };
-    golden("pike_l1_every_layer", &pike, run).await;
+    golden("pike_l1/every_layer", &pike, run).await;
 }
 
 #[tokio::test]
@@ -63,14 +63,14 @@ async fn a_tag_of_the_question_maps_to_the_words_of_the_corpus() {
     let pike = PikeL1 { min_score: Some(0.2), chunks: 1, ..PikeL1::default() };
     let question = "How is a heart attack treated?";
     let run = Run { question, knowledge: Arc::new(knowledge), ..Run::new(model) };
-    golden("pike_l1_mapped_tag", &pike, run).await;
+    golden("pike_l1/mapped_tag", &pike, run).await;
 }
 
 #[tokio::test]
 async fn a_base_of_chunks_and_atoms_says_what_it_lacks() {
     let model = Script::new([("pike_l1/answer", THORN)]);
     let run = Run { question: ARCHITECT, ..Run::new(model) };
-    golden("pike_l1_chunks_and_atoms", &PikeL1::default(), run).await;
+    golden("pike_l1/chunks_and_atoms", &PikeL1::default(), run).await;
 }
 
 #[tokio::test]
@@ -83,13 +83,13 @@ async fn passages_that_contradict_each_other_are_both_cited() {
     let model = Script::new([("pike_l1/answer", both)]);
     let question = "When did the Varn lighthouse open?";
     let run = Run { question, knowledge, ..Run::new(model) };
-    golden("pike_l1_contradiction", &PikeL1::default(), run).await;
+    golden("pike_l1/contradiction", &PikeL1::default(), run).await;
 }
 
 #[tokio::test]
 async fn nothing_found_abstains_without_a_call() {
     let run = Run { knowledge: Toy::empty(), ..Run::new(Script::new([])) };
-    golden("pike_l1_empty_search", &PikeL1::default(), run).await;
+    golden("pike_l1/empty_search", &PikeL1::default(), run).await;
 }
 
 #[tokio::test]
@@ -97,22 +97,22 @@ async fn the_last_call_of_the_budget_pays_the_reading_and_none_is_an_error() {
     let last = Budget { calls: Some(1), ..Budget::default() };
     let model = Script::new([("pike_l1/answer", THORN)]);
     let run = Run { question: ARCHITECT, budget: last, ..Run::new(model) };
-    golden("pike_l1_last_call", &PikeL1::default(), run).await;
+    golden("pike_l1/last_call", &PikeL1::default(), run).await;
 
     let budget = Budget { calls: Some(0), ..Budget::default() };
     let run = Run { question: ARCHITECT, budget, ..Run::new(Script::new([])) };
-    golden("pike_l1_spent_budget", &PikeL1::default(), run).await;
+    golden("pike_l1/spent_budget", &PikeL1::default(), run).await;
 }
 
 #[tokio::test]
 async fn a_malformed_reply_is_asked_for_again_and_for_good_an_error() {
     let model = Script::new([("pike_l1/answer", "Ilse?"), ("pike_l1/answer", THORN)]);
     let run = Run { question: ARCHITECT, ..Run::new(model) };
-    golden("pike_l1_malformed_then_mended", &PikeL1::default(), run).await;
+    golden("pike_l1/malformed_then_repaired", &PikeL1::default(), run).await;
 
     let model = Script::new([("pike_l1/answer", "?"); 3]);
     let run = Run { question: ARCHITECT, ..Run::new(model) };
-    golden("pike_l1_malformed_for_good", &PikeL1::default(), run).await;
+    golden("pike_l1/always_malformed", &PikeL1::default(), run).await;
 }
 
 #[tokio::test]

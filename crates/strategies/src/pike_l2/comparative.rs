@@ -7,10 +7,10 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use crate::citing::joined;
-use crate::near::Near;
-use crate::settings::{a_cosine, at_least_one};
-use crate::steps::{Reading, answer_from, unseen};
+use crate::shared::citing::joined;
+use crate::shared::near::Near;
+use crate::shared::settings::{a_cosine, at_least_one};
+use crate::shared::steps::{Reading, answer_from, unseen};
 
 const COMPARE: Prompt<Table> = Prompt::json("pike_l2/compare");
 const CELL: Prompt<Reading> = Prompt::json("pike_l2/cell");
@@ -19,18 +19,18 @@ const COMPARED: Prompt<Reading> = Prompt::json("pike_l2/compared");
 /// How a table is made and filled in; the paper names no constants.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Comparative {
+pub(crate) struct Comparative {
     /// The most things that are compared.
-    pub things: usize,
+    pub(crate) things: usize,
     /// The most attributes that they are compared by.
-    pub attributes: usize,
+    pub(crate) attributes: usize,
     /// Chunks for each cell (KAR³, Appendix A.3, for a follow-up).
-    pub chunks: usize,
+    pub(crate) chunks: usize,
     /// Atoms for each cell, whose chunks are read as well (PIKE-RAG, Section 6.1).
-    pub atoms: usize,
+    pub(crate) atoms: usize,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
-    pub min_score: Option<f32>,
-    pub mode: Mode,
+    pub(crate) min_score: Option<f32>,
+    pub(crate) mode: Mode,
 }
 
 impl Default for Comparative {
@@ -48,7 +48,7 @@ struct Table {
     questions: Vec<Vec<String>>,
 }
 
-/// A cell as it is read side by side with the others; empty where nothing was found.
+/// A cell as it is read concurrently with the others; empty where nothing was found.
 #[derive(Debug, Serialize)]
 struct Cell {
     thing: String,
@@ -95,7 +95,7 @@ impl Comparative {
         let Table { things, attributes, questions } =
             cx.ask_checked(&COMPARE, variables, Table::complaint).await?;
         if things.len() < 2 || attributes.is_empty() {
-            cx.note("there are no two things to set side by side");
+            cx.note("there are no two things to compare");
             return Ok(None);
         }
         for (what, named, most) in [

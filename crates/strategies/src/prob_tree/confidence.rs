@@ -146,7 +146,7 @@ mod tests {
         ]);
         let lists = of_lists(&reply, "parts", 2);
         assert!(close(lists[0], -0.2) && close(lists[1], -0.5), "{lists:?}");
-        // What was repaired when it was read cannot be told apart here.
+        // What was repaired when it was read cannot be distinguished here.
         let whole = of_lists(&reply, "parts", 3);
         assert!(whole.iter().all(|one| close(*one, of_all(&reply))) && whole.len() == 3);
     }

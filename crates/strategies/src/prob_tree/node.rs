@@ -3,13 +3,14 @@ use futures::future::{BoxFuture, FutureExt as _, try_join_all, try_join3};
 use halma_core::{Answer, Citation, Cx, Hit, Prompt, Question, Result, Scored, UnlessSpent as _};
 use minijinja::context;
 use minijinja::value::Serde;
-use serde::Serialize;
 
 use super::confidence::{self, NOTHING};
 use super::tree::Node;
 use super::{CLOSED, OPEN, PARTS, ProbTree};
-use crate::references::{Step, waves};
-use crate::steps::{Reading, answer_from};
+use crate::shared::citing::joined;
+use crate::shared::plan::{Step, waves};
+use crate::shared::solved::{Solved, citations};
+use crate::shared::steps::{Reading, answer_from};
 
 /// What stands between the answers where a text names several. No title has it, as some have `;`.
 pub(super) const BETWEEN: &str = " | ";
@@ -31,39 +32,30 @@ impl Default for Candidate {
     }
 }
 
-/// What became of a node.
-pub(super) struct Solved {
+/// The outcome of a node.
+pub(super) struct NodeResult {
     pub(super) best: Candidate,
     /// Whether the budget left no call for one of its answers.
     pub(super) refused: bool,
     /// Its parts, as prompts are given them.
-    pub(super) history: Vec<Exchange>,
-    /// What the answers of its parts rest on.
-    pub(super) citations: Vec<Citation>,
-}
-
-#[derive(Clone, Serialize)]
-pub(super) struct Exchange {
-    question: String,
-    pub(super) answer: String,
+    pub(super) history: Vec<Solved>,
 }
 
 /// The answers to a node's parts with the sum of their confidences.
 #[derive(Default)]
 struct Parts {
-    history: Vec<Exchange>,
-    citations: Vec<Citation>,
+    history: Vec<Solved>,
     sum: f32,
 }
 
 impl ProbTree {
-    /// Closed book, open book and the parts side by side; then the answer of the parts.
+    /// Closed book, open book and the parts concurrently; then the answer of the parts.
     pub(super) fn solve<'a>(
         &'a self,
         node: &'a Node,
         question: &'a Question,
         cx: &'a Cx,
-    ) -> BoxFuture<'a, Result<Solved>> {
+    ) -> BoxFuture<'a, Result<NodeResult>> {
         async move {
             let (closed, open, parts) = try_join3(
                 async { self.closed(question, cx).await.map(Some).unless_spent() },
@@ -74,10 +66,9 @@ impl ProbTree {
             let child = self.child(node, question, &parts, cx).await.map(Some).unless_spent()?;
             let candidates = [closed, open, child];
             let refused = candidates.iter().any(Option::is_none);
-            cx.note(told(&candidates));
+            cx.note(describe(&candidates));
             let best = best(candidates.into_iter().flatten());
-            let Parts { history, citations, .. } = parts;
-            Ok(Solved { best, refused, history, citations })
+            Ok(NodeResult { best, refused, history: parts.history })
         }
         .boxed()
     }
@@ -100,7 +91,7 @@ impl ProbTree {
         read(&OPEN, variables, &found, cx).await
     }
 
-    /// The answer of the parts. It is worth the mean of its own reasoning, of the taking apart and
+    /// The answer of the parts. It is worth the mean of its own reasoning, of the decomposition and
     /// of each part's answer.
     async fn child(
         &self,
@@ -120,18 +111,18 @@ impl ProbTree {
         #[expect(clippy::cast_precision_loss, reason = "a handful of parts")]
         let terms = (node.parts.len() + 2) as f32;
         let confidence = (child.confidence + node.confidence + parts.sum) / terms;
-        Ok(Candidate { confidence, citations: parts.citations.clone(), ..child })
+        Ok(Candidate { confidence, citations: citations(&parts.history), ..child })
     }
 
-    /// Every part, those that need no other's answer side by side.
+    /// Every part, those that need no other's answer concurrently.
     async fn parts(&self, node: &Node, cx: &Cx) -> Result<Parts> {
         let steps: Vec<Step> = node.parts.iter().map(|(step, _)| step.clone()).collect();
-        let mut solved: Vec<Option<(Exchange, Candidate)>> = vec![None; steps.len()];
+        let mut solved: Vec<Option<(Solved, f32)>> = vec![None; steps.len()];
         for wave in waves(&steps) {
             let known = |place: usize| -> Vec<String> {
-                solved[place].as_ref().map_or_else(Vec::new, |(_, part)| several(&part.text))
+                solved[place].as_ref().map_or_else(Vec::new, |(part, _)| several(&part.answer))
             };
-            // The spans in order, before anything runs side by side.
+            // The spans in order, before anything runs concurrently.
             let asked: Vec<(usize, Vec<String>, Cx)> = wave
                 .into_iter()
                 .map(|place| {
@@ -143,17 +134,17 @@ impl ProbTree {
             let running = asked.iter().map(|(place, texts, cx)| async move {
                 let best = self.fanned(&node.parts[*place].1, texts, cx).await?;
                 let question = texts.join(" / ");
-                Result::Ok((*place, (Exchange { question, answer: best.text.clone() }, best)))
+                let Candidate { text: answer, citations, confidence, .. } = best;
+                Result::Ok((*place, (Solved { question, answer, citations }, confidence)))
             });
             for (place, part) in try_join_all(running).await? {
                 solved[place] = Some(part);
             }
         }
         let mut parts = Parts::default();
-        for (exchange, best) in solved.into_iter().flatten() {
-            parts.sum += best.confidence;
-            join(&mut parts.citations, best.citations);
-            parts.history.push(exchange);
+        for (part, confidence) in solved.into_iter().flatten() {
+            parts.sum += confidence;
+            parts.history.push(part);
         }
         Ok(parts)
     }
@@ -171,12 +162,12 @@ impl ProbTree {
                 text if text.is_empty() => vec![],
                 text => vec![text],
             };
-            return step.filled(together, 1).texts;
+            return step.fill(together, 1).texts;
         }
-        let filled = step.filled(known, self.fan_out);
+        let filled = step.fill(known, self.fan_out);
         if filled.left_out > 0 {
             let (asked, left_out) = (filled.texts.len(), filled.left_out);
-            cx.note(format!("`{}` is asked {asked} times, {left_out} left out", step.worded));
+            cx.note(format!("`{}` is asked {asked} times, {left_out} omitted", step.worded));
         }
         filled.texts
     }
@@ -196,7 +187,7 @@ fn together(mut one: Candidate, other: Candidate) -> Candidate {
     if other.text.is_empty() || one.text.is_empty() {
         return if one.text.is_empty() { other } else { one };
     }
-    join(&mut one.citations, other.citations);
+    one.citations = joined(one.citations.into_iter().chain(other.citations));
     let confidence = one.confidence.min(other.confidence);
     Candidate { text: format!("{}{BETWEEN}{}", one.text, other.text), confidence, ..one }
 }
@@ -225,7 +216,7 @@ pub(super) fn best(candidates: impl IntoIterator<Item = Candidate>) -> Candidate
 }
 
 /// How sure the model is of each answer, as a probability.
-fn told(candidates: &[Option<Candidate>; 3]) -> String {
+fn describe(candidates: &[Option<Candidate>; 3]) -> String {
     let named = ["closed book", "open book", "parts"].iter().zip(candidates);
     let found = named.filter_map(|(name, candidate)| {
         let candidate = candidate.as_ref().filter(|candidate| !candidate.text.is_empty())?;
@@ -239,12 +230,4 @@ fn told(candidates: &[Option<Candidate>; 3]) -> String {
 fn several(text: &str) -> Vec<String> {
     let each = text.split(BETWEEN.trim()).map(str::trim).filter(|one| !one.is_empty());
     each.map(str::to_owned).collect()
-}
-
-fn join(citations: &mut Vec<Citation>, more: Vec<Citation>) {
-    for citation in more {
-        if !citations.iter().any(|held| held.node == citation.node) {
-            citations.push(citation);
-        }
-    }
 }

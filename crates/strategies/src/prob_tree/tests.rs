@@ -42,7 +42,7 @@ async fn each_node_believes_what_it_is_surest_of() {
         (OPEN, NORWAY, -0.1),
         (PARTS, NORWAY, -0.1),
     ]);
-    golden("prob_tree_two_parts", &tree(), Run::new(model)).await;
+    golden("prob_tree/two_parts", &tree(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -56,21 +56,21 @@ async fn unsure_parts_lose_to_a_sure_reading_of_the_whole() {
         (CLOSED, DENMARK, -0.4),
         (PARTS, DENMARK, -0.1),
     ]);
-    golden("prob_tree_open_book", &tree(), Run::new(model)).await;
+    golden("prob_tree/open_book", &tree(), Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn without_a_tree_the_question_is_a_leaf() {
     let model =
         Script::scored(&[(TREE, NO_TREE, -0.1), (CLOSED, DENMARK, -0.1), (OPEN, NORWAY, -0.2)]);
-    golden("prob_tree_leaf", &tree(), Run::new(model)).await;
+    golden("prob_tree/leaf", &tree(), Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn without_the_closed_book_only_passages_answer() {
     let model = Script::scored(&[(TREE, NO_TREE, -0.1), (OPEN, NORWAY, -0.2)]);
     let tree = ProbTree { closed_book: false, ..tree() };
-    golden("prob_tree_no_closed_book", &tree, Run::new(model)).await;
+    golden("prob_tree/no_closed_book", &tree, Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -92,7 +92,7 @@ async fn a_part_may_have_parts_of_its_own() {
         (PARTS, NORWAY, -0.1),
     ]);
     let tree = ProbTree { closed_book: false, ..tree() };
-    golden("prob_tree_deep", &tree, Run::new(model)).await;
+    golden("prob_tree/deep", &tree, Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -111,11 +111,11 @@ async fn several_answers_fan_out_and_the_limit_is_said() {
         ("born", "Births", "In this country Ilse Thorn and Per Moe were born.", &[]),
     ]);
     let tree = ProbTree { closed_book: false, fan_out: 2, ..tree() };
-    golden("prob_tree_fan_out", &tree, Run { knowledge, ..Run::new(model) }).await;
+    golden("prob_tree/fan_out", &tree, Run { knowledge, ..Run::new(model) }).await;
 }
 
 #[tokio::test]
-async fn references_that_lead_nowhere_and_in_a_circle_are_mended() {
+async fn references_that_lead_nowhere_and_in_a_circle_are_repaired() {
     let plan = list(&["Who was the architect #3?", "Where is #9?", "When was #1 born?", WHOLE]);
     let model = Script::scored(&[
         (TREE, plan.as_str(), -0.1),
@@ -126,7 +126,7 @@ async fn references_that_lead_nowhere_and_in_a_circle_are_mended() {
         (PARTS, NORWAY, -0.1),
     ]);
     let run = Run { knowledge: Toy::empty(), ..Run::new(model) };
-    golden("prob_tree_bad_references", &tree(), run).await;
+    golden("prob_tree/bad_references", &tree(), run).await;
 }
 
 #[tokio::test]
@@ -141,7 +141,7 @@ async fn forty_parts_are_cut() {
         (PARTS, NOTHING, -0.1),
     ]);
     let tree = ProbTree { max_parts: 2, ..tree() };
-    golden("prob_tree_forty", &tree, Run { knowledge: Toy::empty(), ..Run::new(model) }).await;
+    golden("prob_tree/forty", &tree, Run { knowledge: Toy::empty(), ..Run::new(model) }).await;
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn a_plan_of_the_question_alone_is_no_plan() {
             (CLOSED, NOTHING, -0.1),
             (OPEN, NOTHING, -0.1),
         ]);
-        let name = if plan.len() < 20 { "prob_tree_empty_plan" } else { "prob_tree_same_question" };
+        let name = if plan.len() < 20 { "prob_tree/empty_plan" } else { "prob_tree/same_question" };
         golden(name, &tree(), Run::new(model)).await;
     }
 }
@@ -166,7 +166,7 @@ async fn an_empty_base_and_an_empty_memory_abstain() {
         (CLOSED, NOTHING, -0.1),
     ]);
     let run = Run { knowledge: Toy::empty(), ..Run::new(model) };
-    golden("prob_tree_empty_base", &tree(), run).await;
+    golden("prob_tree/empty_base", &tree(), run).await;
 }
 
 #[tokio::test]
@@ -180,9 +180,9 @@ async fn a_spent_budget_closes_with_what_was_found() {
         (PARTS, NORWAY, -0.1),
     ];
     for (calls, name, script) in [
-        (6, "prob_tree_spent_budget", &steps[..]),
-        (2, "prob_tree_two_calls", &[(TREE, TWO, -0.1), (OPEN, NORWAY, -0.1)]),
-        (1, "prob_tree_last_call", &[(OPEN, NORWAY, -0.1)]),
+        (6, "prob_tree/spent_budget", &steps[..]),
+        (2, "prob_tree/two_calls", &[(TREE, TWO, -0.1), (OPEN, NORWAY, -0.1)]),
+        (1, "prob_tree/last_call", &[(OPEN, NORWAY, -0.1)]),
     ] {
         let budget = Budget { calls: Some(calls), ..Budget::default() };
         let run = Run { budget, ..Run::new(Script::scored(script)) };
@@ -208,14 +208,14 @@ async fn what_needs_no_other_answer_costs_no_round_trip_of_its_own() {
 #[tokio::test]
 async fn a_model_without_log_probabilities_is_refused() {
     let model = Script::new([(TREE, TWO)]);
-    golden("prob_tree_no_logprobs", &tree(), Run::new(model)).await;
+    golden("prob_tree/no_logprobs", &tree(), Run::new(model)).await;
     assert!(ENTRY.needs.contains(&Need::LogProbs("reader")));
 }
 
 #[tokio::test]
-async fn a_malformed_reply_for_good_is_an_error() {
+async fn a_reply_that_stays_malformed_is_an_error() {
     let model = Script::scored(&[(TREE, "no tree", -0.1); 3]);
-    golden("prob_tree_malformed_for_good", &tree(), Run::new(model)).await;
+    golden("prob_tree/always_malformed", &tree(), Run::new(model)).await;
 }
 
 #[test]

@@ -6,7 +6,7 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::confidence;
-use crate::references::{Step, plan};
+use crate::shared::plan::{Step, plan};
 
 const TREE: Prompt<Planned> = Prompt::json("prob_tree/tree");
 
@@ -22,7 +22,7 @@ struct Listed {
     sub_questions: Vec<String>,
 }
 
-/// A question with what it is taken apart into; a leaf has no parts.
+/// A question with what it is divided into; a leaf has no parts.
 #[derive(Default)]
 pub(super) struct Node {
     pub(super) parts: Vec<(Step, Node)>,
@@ -50,10 +50,10 @@ pub(super) async fn planned(question: &Question, most: usize, cx: &Cx) -> Result
     let root = grown(list, &[&question.text], &mut lists, &cx);
     for (left, _) in lists.open.iter().flatten().filter(|(left, _)| !left.sub_questions.is_empty())
     {
-        cx.note(format!("`{}` is no part of the tree", left.question));
+        cx.note(format!("`{}` is not part of the tree", left.question));
     }
     if root.parts.is_empty() {
-        cx.note("the question needs no taking apart");
+        cx.note("the question needs no decomposition");
     }
     Ok(root)
 }
@@ -75,9 +75,9 @@ fn grown(list: Option<(Listed, f32)>, above: &[&str], lists: &mut Lists, cx: &Cx
 impl Lists {
     /// Each list is used once, so that no node can be below itself.
     fn take(&mut self, question: &str) -> Option<(Listed, f32)> {
-        let wanted = words(question);
+        let worded = words(question);
         let same = |list: &&mut Option<(Listed, f32)>| {
-            list.as_ref().is_some_and(|(listed, _)| words(&listed.question) == wanted)
+            list.as_ref().is_some_and(|(listed, _)| words(&listed.question) == worded)
         };
         self.open.iter_mut().find(same).and_then(Option::take)
     }

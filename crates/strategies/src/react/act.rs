@@ -74,12 +74,12 @@ fn looked_up(made: &Move, steps: &[Taken]) -> String {
     let last = steps.iter().rposition(|step| step.made.action == Action::Search);
     let Some(last) = last else { return "nothing was searched for yet".into() };
     let before = steps[last..].iter().filter(|step| step.is(made)).count();
-    let wanted = words(&made.argument);
+    let sought = words(&made.argument);
     let mut holding = steps[last].found.iter().flat_map(|chunk| {
         let sentence = |range: std::ops::Range<usize>| (&chunk.title, &chunk.text[range]);
         sentences(&chunk.text).into_iter().map(sentence)
     });
-    let has = |text: &str| words(text).windows(wanted.len().max(1)).any(|window| window == wanted);
+    let has = |text: &str| words(text).windows(sought.len().max(1)).any(|window| window == sought);
     match holding.by_ref().filter(|(_, text)| has(text)).nth(before) {
         Some((title, text)) => format!("({title}) {}", text.trim()),
         None => "no further sentence has it".into(),

@@ -26,7 +26,7 @@ fn strategy() -> React {
 #[tokio::test]
 async fn it_searches_looks_up_and_finishes() {
     let model = Script::new([(STEP, VARN), (STEP, ITS), (STEP, THORN), (STEP, FINISH)]);
-    golden("react_finishes", &strategy(), Run::new(model)).await;
+    golden("react/finishes", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -40,14 +40,14 @@ async fn looking_up_again_shows_the_next_sentence() {
         (STEP, again),
         (STEP, GIVE_UP),
     ]);
-    golden("react_looks_up", &strategy(), Run::new(model)).await;
+    golden("react/looks_up", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn a_model_that_never_finishes_is_stopped_and_what_was_seen_is_read() {
     let model = Script::new([(STEP, VARN), (STEP, ITS), (STEP, THORN), (ANSWER, NORWAY)]);
     let react = React { n: 3, ..strategy() };
-    golden("react_never_finishes", &react, Run::new(model)).await;
+    golden("react/never_finishes", &react, Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -56,27 +56,27 @@ async fn the_same_search_and_unknown_actions_are_asked_for_again() {
     let nothing = r#"{"thought": "", "action": "search", "argument": " "}"#;
     let steps =
         [(STEP, VARN), (STEP, VARN), (STEP, dance), (STEP, THORN), (STEP, nothing), (STEP, FINISH)];
-    golden("react_repeats", &strategy(), Run::new(Script::new(steps))).await;
+    golden("react/repeats", &strategy(), Run::new(Script::new(steps))).await;
 }
 
 #[tokio::test]
 async fn an_empty_base_abstains_without_reading() {
     let model = Script::new([(STEP, VARN), (STEP, THORN)]);
     let run = Run { knowledge: Toy::empty(), ..Run::new(model) };
-    golden("react_empty_base", &React { n: 2, ..strategy() }, run).await;
+    golden("react/empty_base", &React { n: 2, ..strategy() }, run).await;
 }
 
 #[tokio::test]
 async fn a_spent_budget_closes_with_what_was_seen() {
     let budget = Budget { calls: Some(3), ..Budget::default() };
     let model = Script::new([(STEP, VARN), (STEP, THORN), (ANSWER, NORWAY)]);
-    golden("react_spent_budget", &strategy(), Run { budget, ..Run::new(model) }).await;
+    golden("react/spent_budget", &strategy(), Run { budget, ..Run::new(model) }).await;
 }
 
 #[tokio::test]
-async fn a_malformed_reply_for_good_is_an_error() {
+async fn a_reply_that_stays_malformed_is_an_error() {
     let model = Script::new([(STEP, "search Varn"); 3]);
-    golden("react_malformed_for_good", &strategy(), Run::new(model)).await;
+    golden("react/always_malformed", &strategy(), Run::new(model)).await;
 }
 
 #[test]

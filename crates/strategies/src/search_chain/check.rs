@@ -5,8 +5,8 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::{History, SearchChain};
-use crate::solved::Solved;
-use crate::steps::Reading;
+use crate::shared::solved::Solved;
+use crate::shared::steps::Reading;
 
 const VERIFY: Prompt<Verdict> = Prompt::json("search_chain/verify");
 
@@ -21,7 +21,7 @@ struct Verdict {
     sure: bool,
 }
 
-/// The answer that holds, and whether the chain goes on with the one it gave.
+/// The answer that holds, and whether the chain continues with the one it gave.
 pub(super) struct Held {
     pub(super) answer: String,
     pub(super) goes_on: bool,
@@ -60,7 +60,7 @@ impl SearchChain {
                 cx.note(format!("completed: `{}`", read.answer));
                 (read, false)
             }
-            // What the passages bear out stays in the words of the chain that it is a part of.
+            // What the passages supports stays in the words of the chain that it is a part of.
             (false, false) if agrees => (Solved { answer: given.to_owned(), ..read }, true),
             (false, false) if sure => {
                 cx.note(format!("corrected: `{}`, not `{given}`", read.answer));

@@ -42,7 +42,7 @@ async fn a_wrong_answer_is_corrected_and_the_chain_goes_on_from_there() {
         (CHAIN, COMPLETE),
         (ANSWER, NORWAY),
     ]);
-    golden("search_chain_correction", &strategy(), Run::new(model)).await;
+    golden("search_chain/correction", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -54,20 +54,20 @@ async fn an_unsolved_node_is_completed() {
         (VERIFY, NORWAY_HOLDS),
         (ANSWER, NORWAY),
     ]);
-    golden("search_chain_completion", &strategy(), Run::new(model)).await;
+    golden("search_chain/completion", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn a_reader_that_is_not_sure_changes_nothing() {
     let model = Script::new([(CHAIN, BOTH), (VERIFY, THORN), (VERIFY, PERHAPS), (ANSWER, NOTHING)]);
-    golden("search_chain_unsure", &strategy(), Run::new(model)).await;
+    golden("search_chain/unsure", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn what_the_passages_do_not_say_stays_unchecked() {
     let model =
         Script::new([(CHAIN, BOTH), (VERIFY, SILENT), (VERIFY, NORWAY_HOLDS), (ANSWER, NORWAY)]);
-    golden("search_chain_silent", &strategy(), Run::new(model)).await;
+    golden("search_chain/silent", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -81,18 +81,18 @@ async fn a_model_that_never_solves_anything_is_stopped() {
     steps.push((ANSWER, Ok(NOTHING)));
     let model = Script::with_failures(steps);
     let strategy = SearchChain { n: 3, ..strategy() };
-    golden("search_chain_never_solved", &strategy, Run::new(model)).await;
+    golden("search_chain/never_solved", &strategy, Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn what_was_checked_is_not_checked_again() {
     let model =
         Script::new([(CHAIN, UNSOLVED), (VERIFY, NEW_THORN), (CHAIN, UNSOLVED), (ANSWER, NOTHING)]);
-    golden("search_chain_repeats", &strategy(), Run::new(model)).await;
+    golden("search_chain/repeats", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
-async fn references_that_lead_forward_nowhere_and_in_a_circle_are_mended() {
+async fn references_that_lead_forward_nowhere_and_in_a_circle_are_repaired() {
     let nodes = r#"{"nodes": [{"question": "Where was #2 born?", "answer": "Norway"}, {"question": "Who built #9?", "answer": "Ilse Thorn"}, {"question": "Is #4 a reef?", "answer": "yes"}, {"question": "Is #3 true of a reef?", "answer": "yes"}]}"#;
     let model = Script::new([
         (CHAIN, nodes),
@@ -101,7 +101,7 @@ async fn references_that_lead_forward_nowhere_and_in_a_circle_are_mended() {
         (VERIFY, SILENT),
         (ANSWER, NORWAY),
     ]);
-    golden("search_chain_bad_references", &strategy(), Run::new(model)).await;
+    golden("search_chain/bad_references", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -111,36 +111,36 @@ async fn forty_nodes_are_cut() {
     let nodes = serde_json::json!({ "nodes": nodes }).to_string();
     let model = Script::new([(CHAIN, nodes.as_str())]);
     let strategy = SearchChain { max_nodes: 2, ..strategy() };
-    golden("search_chain_forty", &strategy, Run::new(model)).await;
+    golden("search_chain/forty", &strategy, Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn an_empty_chain_and_the_question_alone_are_chains() {
     let model = Script::new([(CHAIN, COMPLETE), (ANSWER, NOTHING)]);
-    golden("search_chain_empty", &strategy(), Run::new(model)).await;
+    golden("search_chain/empty", &strategy(), Run::new(model)).await;
     let whole = r#"{"nodes": [{"question": "In which country was the architect of the Varn lighthouse born?", "answer": "Norway"}]}"#;
     let model = Script::new([(CHAIN, whole), (VERIFY, SILENT), (ANSWER, NORWAY)]);
-    golden("search_chain_same_question", &strategy(), Run::new(model)).await;
+    golden("search_chain/same_question", &strategy(), Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn an_empty_base_abstains_without_reading() {
     let model = Script::new([(CHAIN, BOTH)]);
     let run = Run { knowledge: Toy::empty(), ..Run::new(model) };
-    golden("search_chain_empty_base", &strategy(), run).await;
+    golden("search_chain/empty_base", &strategy(), run).await;
 }
 
 #[tokio::test]
 async fn a_spent_budget_closes_with_what_was_checked() {
     let budget = Budget { calls: Some(3), ..Budget::default() };
     let model = Script::new([(CHAIN, BOTH), (VERIFY, THORN), (ANSWER, NOTHING)]);
-    golden("search_chain_spent_budget", &strategy(), Run { budget, ..Run::new(model) }).await;
+    golden("search_chain/spent_budget", &strategy(), Run { budget, ..Run::new(model) }).await;
 }
 
 #[tokio::test]
-async fn a_malformed_reply_for_good_is_an_error() {
+async fn a_reply_that_stays_malformed_is_an_error() {
     let model = Script::new([(CHAIN, BOTH), (VERIFY, "?"), (VERIFY, "?"), (VERIFY, "?")]);
-    golden("search_chain_malformed_for_good", &strategy(), Run::new(model)).await;
+    golden("search_chain/always_malformed", &strategy(), Run::new(model)).await;
 }
 
 #[test]

@@ -2,12 +2,12 @@
 use halma_core::Mode;
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{a_cosine, at_least_one};
+use crate::shared::settings::{a_cosine, at_least_one};
 
 /// From where a follow-up is answered (PIKE-RAG, Section 6.1).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FollowUps {
+pub(crate) enum FollowUps {
     /// From what the model knows.
     None,
     /// From chunks near it (w/ R).
@@ -19,23 +19,23 @@ pub enum FollowUps {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct SelfAsk {
+pub(crate) struct SelfAsk {
     /// N, the most follow-ups (KAR³, Section 4.1).
-    pub n: usize,
-    pub retrieve: FollowUps,
+    pub(crate) n: usize,
+    pub(crate) retrieve: FollowUps,
     /// Chunks for each follow-up (KAR³, Appendix A.3); 3 in DEC.
-    pub chunks: usize,
+    pub(crate) chunks: usize,
     /// Atoms for each follow-up with `hierarchical` (PIKE-RAG, Section 6.1).
-    pub atoms: usize,
+    pub(crate) atoms: usize,
     /// Keep of more chunks those that hold the follow-up's keywords (DEC, Table 2: w/ EK).
-    pub keywords: bool,
+    pub(crate) keywords: bool,
     /// Chunks among which keywords are looked for, with `keywords` (DEC, Equation 7).
-    pub keyword_chunks: usize,
+    pub(crate) keyword_chunks: usize,
     /// The nearest chunks, which are kept whatever they hold, with `keywords` (DEC, Equation 8).
-    pub backup: usize,
+    pub(crate) backup: usize,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
-    pub min_score: Option<f32>,
-    pub mode: Mode,
+    pub(crate) min_score: Option<f32>,
+    pub(crate) mode: Mode,
 }
 
 impl Default for SelfAsk {

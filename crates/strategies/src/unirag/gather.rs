@@ -9,7 +9,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use super::Unirag;
-use crate::steps::unseen;
+use crate::shared::steps::unseen;
 
 const SUB_QUERIES: Prompt<SubQueries> = Prompt::json("unirag/sub_queries");
 
@@ -61,8 +61,8 @@ impl Unirag {
         let variables = context! { question => Serde(query), entities, used, number };
         let reply = cx.ask(&SUB_QUERIES, variables).await.map(Some).unless_spent()?;
         let Some(SubQueries { sub_queries }) = reply else { return Ok(vec![]) };
-        let said = std::iter::once(&query.text).chain(used.0);
-        let mut worded: Vec<Vec<String>> = said.map(|text| words(text)).collect();
+        let earlier = std::iter::once(&query.text).chain(used.0);
+        let mut worded: Vec<Vec<String>> = earlier.map(|text| words(text)).collect();
         let (offered, mut kept) = (sub_queries.len(), vec![]);
         for text in sub_queries {
             let words = words(&text);
@@ -72,10 +72,10 @@ impl Unirag {
             }
         }
         if kept.len() < offered {
-            cx.note(format!("{} sub-queries say nothing new", offered - kept.len()));
+            cx.note(format!("{} sub-queries repeat earlier ones", offered - kept.len()));
         }
         if kept.len() > number {
-            cx.note(format!("of {} sub-queries the first {number} are used", kept.len()));
+            cx.note(format!("of {} sub-queries, the first {number} are used", kept.len()));
             kept.truncate(number);
         }
         if kept.is_empty() {
@@ -117,7 +117,7 @@ async fn entities(text: &str, cx: &Cx) -> Result<Vec<Entity>> {
     };
     match cx.entities(text).await {
         Err(Error::MissingRequirement(reason)) => {
-            cx.note(format!("{reason}; names are told by their capitals"));
+            cx.note(format!("{reason}; names are recognized by their capitals"));
             for name in names(text) {
                 let kind = if matches!(name.kind, NameKind::Value(_)) { "value" } else { "name" };
                 push(&text[name.range], kind);

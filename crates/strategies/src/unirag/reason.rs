@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use super::{LOW, Prompting, Unirag};
-use crate::steps::Reading;
+use crate::shared::steps::Reading;
 
 const BREAK_DOWN: Prompt<Reasoned> = Prompt::json("unirag/break_down");
 const COT: Prompt<Reasoned> = Prompt::json("unirag/cot");
@@ -84,9 +84,9 @@ impl Unirag {
             constraints => Serde(&reasoned.constraints),
         };
         let judged = cx.ask_checked(&GATE, variables, Judged::checked).await?;
-        let (score, told) = judged.score(&reasoned.constraints);
+        let (score, rated) = judged.score(&reasoned.constraints);
         // Where the judge gives no criteria, its word counts.
-        let accepted = score >= self.accept && (told || judged.supported);
+        let accepted = score >= self.accept && (rated || judged.supported);
         let word = if accepted { "accepted" } else { "rejected" };
         cx.note(format!("{word} with {score:.2} ({})", judged.shown(&reasoned.constraints)));
         Ok(Verdict { score, accepted })
@@ -116,7 +116,7 @@ impl Judged {
     }
 
     /// The mean of the criteria that are there, and that it is one; else what the judge says in
-    /// one number, or in a word. The number of an answer that is not borne out is a low one.
+    /// one number, or in a word. The number of an answer that is not supported is a low one.
     fn score(&self, constraints: &[Checked]) -> (f32, bool) {
         if !self.tells() {
             let score = if self.supported {
@@ -182,8 +182,8 @@ mod tests {
     fn recall_is_the_share_of_the_constraints_that_are_settled() {
         let half = r#"[{"constraint": "a", "holds": false}, {"constraint": "b", "holds": null}]"#;
         assert_eq!(score(r#"{"supported": true, "faithfulness": 1}"#, half), (0.75, true));
-        let told = r#"{"supported": true, "faithfulness": 1, "context_recall": 0}"#;
-        assert_eq!(score(told, half), (0.5, true));
+        let rated = r#"{"supported": true, "faithfulness": 1, "context_recall": 0}"#;
+        assert_eq!(score(rated, half), (0.5, true));
         // Alone it is no judgement of the answer.
         assert_eq!(score(r#"{"supported": true, "score": 0.2}"#, half), (0.2, false));
     }

@@ -16,7 +16,7 @@ struct Rewritten {
 }
 
 impl Unirag {
-    /// Goes on to the next question; whether it is a new one.
+    /// Continues with the next question; whether it is a new one.
     pub(super) async fn reworded(
         &self,
         question: &Question,

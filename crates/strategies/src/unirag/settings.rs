@@ -2,49 +2,49 @@
 use halma_core::Mode;
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{a_cosine, at_least_one};
+use crate::shared::settings::{a_cosine, at_least_one};
 
 /// The first three switches are the rows of the paper's Table 5, `prompt` those of Table 3.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "three are rows of the paper's Table 5")]
-pub struct Unirag {
-    /// Search with sub-queries beside the question.
-    pub decompose: bool,
+pub(crate) struct Unirag {
+    /// Search with sub-queries in addition to the question.
+    pub(crate) decompose: bool,
     /// Reword the question until the answer is accepted.
-    pub rewrite: bool,
+    pub(crate) rewrite: bool,
     /// Keep what the reranker finds relevant.
-    pub rerank: bool,
-    pub prompt: Prompting,
+    pub(crate) rerank: bool,
+    pub(crate) prompt: Prompting,
     /// p, the most sub-queries a round (Figure 3, Table 7).
-    pub p: usize,
+    pub(crate) p: usize,
     /// p for claims to be verified (Table 7: `SciFact`, FEVER).
-    pub p_verdict: usize,
+    pub(crate) p_verdict: usize,
     /// k, chunks for the question and for each sub-query; the paper does not give it.
-    pub k: usize,
+    pub(crate) k: usize,
     /// θ, the least relevance by the reranker (Section 3.2.1: 0.8 to 0.9).
-    pub theta: f32,
+    pub(crate) theta: f32,
     /// Passages that are kept when none reaches θ.
-    pub best: usize,
+    pub(crate) best: usize,
     /// The most rounds (Tables 8 and 9).
-    pub rounds: usize,
+    pub(crate) rounds: usize,
     /// The least mean of the criteria for an answer; the paper does not give it.
-    pub accept: f32,
+    pub(crate) accept: f32,
     /// The most passages that are read at once; the paper has no limit but θ.
-    pub max_chunks: usize,
+    pub(crate) max_chunks: usize,
     /// A later round reads what earlier ones kept as well.
-    pub keep_passages: bool,
+    pub(crate) keep_passages: bool,
     /// Off for logic and arithmetic, which rest on no base (Section 4.1).
-    pub retrieve: bool,
+    pub(crate) retrieve: bool,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
-    pub min_score: Option<f32>,
-    pub mode: Mode,
+    pub(crate) min_score: Option<f32>,
+    pub(crate) mode: Mode,
 }
 
 /// How the answer is reasoned out (Table 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Prompting {
+pub(crate) enum Prompting {
     /// Constraint by constraint, each checked on its own.
     BreakDown,
     /// Step by step, each built on the one before.

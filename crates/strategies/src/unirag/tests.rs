@@ -37,7 +37,7 @@ fn unirag() -> Unirag {
 async fn an_answer_that_is_borne_out_is_accepted() {
     let model = Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, NORWAY), (GATE, GOOD)]);
     let unirag = Unirag { rerank: false, ..unirag() };
-    golden("unirag_accepted", &unirag, Run::new(model)).await;
+    golden("unirag/accepted", &unirag, Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn what_is_missing_is_asked_for_and_used_sub_queries_are_not_used_again() 
         (BREAK_DOWN, NORWAY),
         (GATE, GOOD),
     ]);
-    golden("unirag_reworded", &unirag(), Run::new(model)).await;
+    golden("unirag/reworded", &unirag(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn the_best_answer_is_given_with_low_confidence_when_none_is_accepted() {
         (GATE, POOR),
     ]);
     let unirag = Unirag { rounds: 2, ..unirag() };
-    golden("unirag_low_confidence", &unirag, Run::new(model)).await;
+    golden("unirag/low_confidence", &unirag, Run::new(model)).await;
 }
 
 /// The confidence of the answer, and of which round it is told by its text.
@@ -109,7 +109,7 @@ async fn without_reranker_and_tagger_it_says_so_and_goes_on() {
 async fn nothing_relevant_keeps_the_best() {
     let model = Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, NORWAY), (GATE, GOOD)]);
     let unirag = Unirag { theta: 0.9, best: 1, ..unirag() };
-    golden("unirag_nothing_relevant", &unirag, Run::new(model)).await;
+    golden("unirag/nothing_relevant", &unirag, Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -117,17 +117,17 @@ async fn each_part_can_be_left_out() {
     let cot = "unirag/cot";
     let bare = Unirag { decompose: false, rewrite: false, rerank: false, ..unirag() };
     let bare = Unirag { prompt: Prompting::Cot, ..bare };
-    golden("unirag_reasoning_only", &bare, Run::new(Script::new([(cot, PLAIN)]))).await;
+    golden("unirag/reasoning_only", &bare, Run::new(Script::new([(cot, PLAIN)]))).await;
     let decomposed = Unirag { decompose: true, ..bare };
     let model = Script::new([(SUB_QUERIES, BOTH), (cot, PLAIN)]);
-    golden("unirag_with_decomposition", &decomposed, Run::new(model)).await;
+    golden("unirag/with_decomposition", &decomposed, Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn without_retrieval_nothing_is_searched() {
     let model = Script::new([(BREAK_DOWN, PLAIN), (GATE, NO)]);
     let unirag = Unirag { retrieve: false, ..unirag() };
-    golden("unirag_without_retrieval", &unirag, Run::new(model)).await;
+    golden("unirag/without_retrieval", &unirag, Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn forty_sub_queries_are_cut_and_a_claim_has_two() {
     };
     let (searches, outline) = asked(AnswerKind::YesNo).await;
     assert_eq!(searches, 9);
-    assert!(outline.contains("of 40 sub-queries the first 8 are used"), "{outline}");
+    assert!(outline.contains("of 40 sub-queries, the first 8 are used"), "{outline}");
     assert_eq!(asked(AnswerKind::Verdict).await.0, 3);
 }
 
@@ -164,7 +164,7 @@ async fn no_sub_query_and_a_question_that_stays_the_same_end_the_rounds() {
         (BREAK_DOWN, OPEN),
         (REWRITE, SAME),
     ]);
-    golden("unirag_nothing_new_to_ask", &unirag(), Run::new(model)).await;
+    golden("unirag/nothing_new_to_ask", &unirag(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -183,20 +183,20 @@ async fn a_model_that_never_has_enough_is_stopped_and_abstains() {
         (BREAK_DOWN, Ok(OPEN)),
     ]);
     let unirag = Unirag { keep_passages: false, ..unirag() };
-    golden("unirag_never_enough", &unirag, Run::new(model)).await;
+    golden("unirag/never_enough", &unirag, Run::new(model)).await;
 }
 
 #[tokio::test]
 async fn an_empty_base_abstains_without_reading() {
     let model = Script::new([(SUB_QUERIES, BOTH)]);
-    golden("unirag_empty_base", &unirag(), Run { knowledge: Toy::empty(), ..Run::new(model) })
+    golden("unirag/empty_base", &unirag(), Run { knowledge: Toy::empty(), ..Run::new(model) })
         .await;
 }
 
 #[tokio::test]
 async fn a_spent_budget_answers_from_what_was_found() {
     for (calls, name) in
-        [(1, "unirag_last_call"), (2, "unirag_last_two_calls"), (4, "unirag_spent_budget")]
+        [(1, "unirag/last_call"), (2, "unirag/last_two_calls"), (4, "unirag/spent_budget")]
     {
         let budget = Budget { calls: Some(calls), ..Budget::default() };
         let model = match calls {
@@ -212,7 +212,7 @@ async fn a_spent_budget_answers_from_what_was_found() {
 async fn a_judgement_out_of_range_is_asked_for_again_and_then_an_error() {
     let percent = (GATE, r#"{"supported": true, "score": 85}"#);
     let model = Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, NORWAY), percent, percent, percent]);
-    golden("unirag_malformed_for_good", &unirag(), Run::new(model)).await;
+    golden("unirag/always_malformed", &unirag(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -235,7 +235,7 @@ async fn the_example_of_the_paper() {
     let richard = r#"{"constraints": [{"constraint": "worked with Modern Records", "finding": "Etta James, Joe Houston, Little Richard", "holds": true}, {"constraint": "born on December 5, 1932", "finding": "Little Richard", "holds": true}], "rationale": "Both are met by Little Richard.", "answer": "Little Richard"}"#;
     let model = Script::new([(SUB_QUERIES, queries), (BREAK_DOWN, richard), (GATE, GOOD)]);
     let question = "What is the name of this American musician, singer, actor, comedian, and songwriter, who worked with Modern Records and born in December 5, 1932?";
-    golden("unirag_paper", &unirag(), Run { question, knowledge, ..Run::new(model) }).await;
+    golden("unirag/paper", &unirag(), Run { question, knowledge, ..Run::new(model) }).await;
 }
 
 #[tokio::test(start_paused = true)]

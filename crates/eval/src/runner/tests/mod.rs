@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use halma_core::{
     Answer, Budget, Citation, Cx, Filter, Knowledge, Layer, Llm, LlmError, Meter, MinScore, Mode,
-    Models, Prompt, PromptFile, Prompts, Query, Question, Setup, Strategy,
+    Models, Prompt, PromptFile, PromptSet, Prompts, Query, Question, Setup, Strategy,
 };
 use halma_testkit::{Script, Toy};
 
@@ -18,8 +18,10 @@ use crate::progress::Tick;
 use crate::{EvalError, Format, OpenCx, Retrieve, fingerprint, load};
 
 const ASK: Prompt<String> = Prompt::text("test/ask");
-const PROMPTS: &[PromptFile] =
-    &[PromptFile { name: "test/ask", text: include_str!("../../../tests/fixtures/ask.md") }];
+const PROMPTS: PromptSet = PromptSet::Files(&[PromptFile {
+    name: "test/ask",
+    text: include_str!("../../../tests/fixtures/ask.md"),
+}]);
 
 /// Cites the two chunks nearest to the question and answers what the model says; `none` abstains,
 /// `panic` panics.

@@ -2,14 +2,13 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::repair::{Refusal, RepairKind};
-use super::tokens::{Token, only, tokens};
 use super::tree::{Body, Tree};
 use super::{Call, Node, Plan, Step};
-use crate::references::references;
+use crate::shared::references::{Reference, references};
 
 /// The plan of a tree.
-pub(super) fn bound(tree: Tree) -> Result<Plan, Refusal> {
-    let order = order(&tree);
+pub(super) fn bind(tree: Tree) -> Result<Plan, Refusal> {
+    let order = breadth_first(&tree);
     let mut binder = Binder::new(tree, &order);
     let mut nodes = vec![];
     for node in &order {
@@ -22,8 +21,7 @@ pub(super) fn bound(tree: Tree) -> Result<Plan, Refusal> {
     }
 }
 
-/// Breadth-first.
-fn order(tree: &Tree) -> Vec<usize> {
+fn breadth_first(tree: &Tree) -> Vec<usize> {
     let mut order = vec![];
     let mut waiting = VecDeque::from([0]);
     while let Some(node) = waiting.pop_front() {
@@ -35,24 +33,14 @@ fn order(tree: &Tree) -> Vec<usize> {
     order
 }
 
-/// What a number in a text means.
-enum Meant {
-    Node(usize),
-    /// The k-th part of the node itself, from 1, or what is below it.
-    Part(usize),
-    Nothing,
-}
-
 struct Binder {
     tree: Tree,
     /// Of each node, as the plan will write it.
     numbers: Vec<usize>,
-    /// The nodes of a number.
+    /// The nodes that have a number.
     bearers: HashMap<String, Vec<usize>>,
-    /// Numbers in brackets that the question itself speaks of.
-    spoken: HashSet<String>,
-    /// No reference is written `[2]`: `#2` and `<2>` are.
-    otherwise: bool,
+    /// Numbers that the question itself contains.
+    literal: HashSet<String>,
 }
 
 impl Binder {
@@ -69,227 +57,155 @@ impl Binder {
             let label = tree.nodes[*node].labels.first();
             let own = label.and_then(|label| label.parse().ok()).filter(|own| *own < 1000);
             numbers[*node] = own.filter(|own| taken.insert(*own)).unwrap_or_else(|| {
-                tree.repairs.note(RepairKind::Renumbered, tree.nodes[*node].question.clone());
+                tree.repairs.note(RepairKind::Renumbered, &tree.nodes[*node].question);
                 tree.fresh += 1;
                 tree.fresh - 1
             });
             taken.insert(numbers[*node]);
         }
-        let labels = |text: &str| tokens(text).into_iter().flat_map(|token| token.labels);
-        let spoken = labels(&tree.nodes[0].question).collect();
-        let texts = |node: &usize| -> Vec<String> {
-            let draft = &tree.nodes[*node];
-            let question = Some(draft.question.clone()).filter(|_| *node > 0);
-            let call = match &draft.body {
-                Body::Call(call) => {
-                    call.arguments().into_iter().map(str::to_owned).collect::<Vec<_>>()
-                }
-                _ => vec![],
-            };
-            question.into_iter().chain(call).collect()
-        };
-        let otherwise = !order.iter().flat_map(texts).any(|text| !tokens(&text).is_empty());
-        Self { tree, numbers, bearers, spoken, otherwise }
+        let root = references(&tree.nodes[0].question);
+        let literal = root.into_iter().flat_map(|one| one.labels).collect();
+        Self { tree, numbers, bearers, literal }
     }
 
     fn node(&mut self, node: usize, order: &[usize]) -> Result<Node, Refusal> {
-        let place = |node: usize| order.iter().position(|one| *one == node).unwrap_or(0);
-        let body = self.tree.nodes[node].body.clone();
+        let place = |node: &usize| order.iter().position(|one| one == node).unwrap_or(0);
         let question = self.tree.nodes[node].question.clone();
-        let (inside, beside) = match &body {
-            Body::Call(call) => (call.arguments().join(" "), question.clone()),
-            _ => (String::new(), String::new()),
-        };
-        let parts = match &body {
-            Body::Parts(parts) => parts.clone(),
-            _ => vec![],
-        };
-        let bound = if node == 0 {
-            literal(&question)
-        } else {
-            self.text(node, &question, &inside, &parts)?
-        };
-        let step = match body {
-            Body::Parts(parts) => Step::Inner(parts.into_iter().map(place).collect()),
+        let question = self.text(node, &question)?;
+        let step = match self.tree.nodes[node].body.clone() {
+            Body::Parts(parts) => Step::Inner(parts.iter().map(place).collect()),
             Body::Siblings | Body::Open => Step::Siblings,
-            Body::Call(call) => Step::Call(self.call(node, call, &beside)?),
+            Body::Call(call) => Step::Call(self.call(node, call)?),
         };
-        Ok(Node { number: self.numbers[node], question: bound, step })
+        Ok(Node { number: self.numbers[node], question, step })
     }
 
-    fn call(&mut self, node: usize, call: Call, beside: &str) -> Result<Call, Refusal> {
-        let mut text = |text: &str| self.text(node, text, beside, &[]);
+    fn call(&mut self, node: usize, call: Call) -> Result<Call, Refusal> {
+        let mut text = |text: String| self.text(node, &text);
         Ok(match call {
-            Call::Search { name, descriptor } => Call::Search {
-                name: text(&name)?,
-                descriptor: descriptor.map(|one| text(&one)).transpose()?,
-            },
-            Call::Relate { head, relation, tail } => Call::Relate {
-                head: text(&head)?,
-                relation: text(&relation)?,
-                tail: tail.map(|one| text(&one)).transpose()?,
-            },
-            Call::Filter { entities, condition } => {
-                let mut bound = vec![];
-                for entity in entities {
-                    let entity = text(&entity)?;
-                    if only(&entity) {
-                        let each =
-                            tokens(&entity).into_iter().map(|one| entity[one.range].to_owned());
-                        bound.extend(each);
-                    } else {
-                        bound.push(entity);
-                    }
-                }
-                Call::Filter { entities: bound, condition: text(&condition)? }
+            Call::Search { name, descriptor } => {
+                Call::Search { name: text(name)?, descriptor: descriptor.map(text).transpose()? }
             }
+            Call::Relate { head, relation, tail } => Call::Relate {
+                head: text(head)?,
+                relation: text(relation)?,
+                tail: tail.map(text).transpose()?,
+            },
+            Call::Filter { entities, condition } => Call::Filter {
+                entities: entities.into_iter().map(&mut text).collect::<Result<_, _>>()?,
+                condition: text(condition)?,
+            },
         })
     }
 
-    /// A text of a node with its references as the plan's numbers. `other` is the text that speaks
-    /// of the same: the question beside a call, the call beside a question.
-    fn text(
-        &mut self,
-        node: usize,
-        text: &str,
-        other: &str,
-        parts: &[usize],
-    ) -> Result<String, Refusal> {
+    /// A text of a node with its references as the plan's numbers.
+    fn text(&mut self, node: usize, text: &str) -> Result<String, Refusal> {
         let (mut out, mut at) = (String::with_capacity(text.len()), 0);
-        for Token { range, labels } in self.tokens(text) {
+        for Reference { range, labels } in references(text) {
             let written = &text[range.clone()];
-            let mut each = vec![];
-            for label in &labels {
-                each.push(match self.meant(node, label, parts) {
-                    Meant::Node(one) => format!("[{}]", self.numbers[one]),
-                    Meant::Part(k) => {
-                        self.tree.repairs.note(RepairKind::ReferenceBelow, text);
-                        format!("answer {k}")
-                    }
-                    Meant::Nothing if self.is_literal(label, written) => literal(written),
-                    Meant::Nothing => {
-                        let one =
-                            self.mended(node, text, other).ok_or_else(|| Refusal::Reference {
-                                reference: written.to_owned(),
-                                question: self.tree.nodes[node].question.clone(),
-                            })?;
-                        self.tree.repairs.note(RepairKind::ReferenceMended, text);
-                        format!("[{}]", self.numbers[one])
-                    }
-                });
-            }
+            let Some(bound) = self.bound(node, written, &labels)? else { continue };
             if labels.len() > 1 || !written.starts_with('[') {
                 self.tree.repairs.note(RepairKind::ReferenceRewritten, written);
             }
             out.push_str(&text[at..range.start]);
-            out.push_str(&each.join(", "));
+            out.push_str(&bound);
             at = range.end;
         }
         out.push_str(&text[at..]);
         Ok(out)
     }
 
-    fn tokens(&self, text: &str) -> Vec<Token> {
-        if !self.otherwise {
-            return tokens(text);
+    /// What takes the place of a reference; `None` where it stays as it is written.
+    fn bound(
+        &mut self,
+        node: usize,
+        written: &str,
+        labels: &[String],
+    ) -> Result<Option<String>, Refusal> {
+        let bracket = written.starts_with('[');
+        let known = |label: &String| self.bearers.contains_key(label);
+        let literal = |label: &String| {
+            node == 0
+                || !known(label)
+                    && (self.literal.contains(label) || label.len() > 3 || label.contains('.'))
+        };
+        if labels.iter().all(literal) {
+            // Nothing may take a year or a number of the question's own for a reference.
+            let plain = bracket && labels.iter().all(|label| !label.contains('.'));
+            return Ok(plain.then(|| format!("({})", labels.join(", "))));
         }
-        let known = |number: &usize| self.bearers.contains_key(&number.to_string());
-        let found = references(text).into_iter().filter(|one| known(&one.number));
-        found.map(|one| Token { range: one.range, labels: vec![one.number.to_string()] }).collect()
+        if !bracket && labels.iter().any(|label| !known(label) || self.literal.contains(label)) {
+            return Ok(None);
+        }
+        let mut each = vec![];
+        for label in labels {
+            let below = self.part_below(node, label);
+            each.push(match (self.meant(node, label), below) {
+                (Some(one), _) => format!("[{}]", self.numbers[one]),
+                (None, Some(part)) => {
+                    self.tree.repairs.note(RepairKind::ReferenceBelow, written);
+                    format!("answer {part}")
+                }
+                (None, None) => {
+                    let question = self.tree.nodes[node].question.clone();
+                    return Err(Refusal::Reference { reference: written.to_owned(), question });
+                }
+            });
+        }
+        Ok(Some(each.join(", ")))
     }
 
-    /// A year, a number of the question's own, or one of several parts that no question bears.
-    fn is_literal(&self, label: &str, written: &str) -> bool {
-        let borne = self.bearers.contains_key(label);
-        !borne && (self.spoken.contains(label) || label.len() > 3 || label.contains('.'))
-            || !written.starts_with('[')
-    }
-
-    /// The nearest of those that bear a number: an earlier sibling, then one of a question above.
-    fn meant(&self, node: usize, label: &str, parts: &[usize]) -> Meant {
-        let bearers = self.bearers.get(label).map_or(&[][..], Vec::as_slice);
+    /// The nearest of the nodes that have a number: an earlier sibling, then one of a question
+    /// above. Never the node itself, nor one above or below it.
+    fn meant(&self, node: usize, label: &str) -> Option<usize> {
+        let bearers = self.bearers.get(label)?;
         let apart =
             |one: &&usize| !self.tree.is_above(**one, node) && !self.tree.is_above(node, **one);
+        let apart: Vec<usize> = bearers.iter().filter(apart).copied().collect();
         let mut at = Some(node);
-        let beside: Vec<usize> = bearers.iter().filter(apart).copied().collect();
-        while let Some(here) = at.filter(|_| beside.len() > 1) {
+        while let Some(here) = at.filter(|_| apart.len() > 1) {
             let siblings = self.tree.earlier_siblings(here);
-            if let Some(found) = siblings.iter().rev().find(|one| beside.contains(one)) {
-                return Meant::Node(*found);
+            if let Some(found) = siblings.iter().rev().find(|one| apart.contains(one)) {
+                return Some(*found);
             }
             at = self.tree.nodes[here].above;
         }
-        if let Some(found) = beside.first() {
-            return Meant::Node(*found);
-        }
+        apart.first().copied()
+    }
+
+    /// Which part of a node, from 1, has a number or holds the node that has it.
+    fn part_below(&self, node: usize, label: &str) -> Option<usize> {
+        let Body::Parts(parts) = &self.tree.nodes[node].body else { return None };
+        let bearers = self.bearers.get(label)?;
         let holds = |one: &usize| parts.iter().position(|part| self.tree.is_above(*part, *one));
-        match bearers.iter().find_map(holds) {
-            Some(k) => Meant::Part(k + 1),
-            None => Meant::Nothing,
-        }
-    }
-
-    /// What a reference that leads nowhere means: the one node that only the other text names, else
-    /// the only question before it that the text does not name.
-    fn mended(&self, node: usize, text: &str, other: &str) -> Option<usize> {
-        let named = |text: &str| -> Vec<usize> {
-            let labels = tokens(text).into_iter().flat_map(|token| token.labels);
-            let meant = |label: String| match self.meant(node, &label, &[]) {
-                Meant::Node(one) => Some(one),
-                _ => None,
-            };
-            labels.filter_map(meant).collect()
-        };
-        let here = named(text);
-        let only = |found: Vec<usize>| {
-            let mut found: Vec<usize> =
-                found.into_iter().filter(|one| !here.contains(one)).collect();
-            found.dedup();
-            (found.len() == 1).then(|| found[0])
-        };
-        only(named(other)).or_else(|| only(self.tree.earlier_siblings(node)))
+        bearers.iter().find_map(holds).map(|at| at + 1)
     }
 }
 
-/// Brackets that are no references, written so that nothing takes them for some.
-fn literal(text: &str) -> String {
-    let mut out = text.to_owned();
-    for token in tokens(text).into_iter().rev() {
-        if token.labels.iter().all(|label| !label.contains('.')) {
-            out.replace_range(token.range, &format!("({})", token.labels.join(", ")));
-        }
-    }
-    out
-}
-
-/// A node that waits for itself: it is answered after its parts and after those it refers to.
+/// A node of a circle: each is answered after its parts and after those it refers to.
 fn circle(plan: &Plan) -> Option<usize> {
-    let mut left: Vec<(usize, Vec<usize>)> = vec![];
-    for (place, node) in plan.nodes.iter().enumerate() {
-        let mut waits = plan.waits_for(place);
-        if let Step::Inner(parts) = &node.step {
-            waits.extend(parts);
+    let waits = |place: usize| {
+        let parts = match &plan.nodes[place].step {
+            Step::Inner(parts) => parts.clone(),
+            _ => vec![],
+        };
+        [plan.waits_for(place), parts].concat()
+    };
+    let mut left: Vec<(usize, Vec<usize>)> =
+        (0..plan.nodes.len()).map(|place| (place, waits(place))).collect();
+    loop {
+        let open: Vec<usize> = left.iter().map(|(place, _)| *place).collect();
+        left.retain(|(_, waits)| waits.iter().any(|one| open.contains(one)));
+        if left.is_empty() {
+            return None;
         }
-        left.push((place, waits));
-    }
-    let mut done = vec![false; left.len()];
-    while !left.is_empty() {
-        let before = left.len();
-        left.retain(|(place, waits)| {
-            done[*place] = waits.iter().all(|one| done[*one]);
-            !done[*place]
-        });
-        if left.len() == before {
-            // Whoever follows what is waited for ends in the circle.
-            let mut at = left[0].0;
-            for _ in 0..before {
-                let waits = left.iter().find(|(place, _)| *place == at).map(|(_, waits)| waits);
-                at = waits
-                    .and_then(|waits| waits.iter().find(|one| !done[**one]))
-                    .map_or(at, |one| *one);
-            }
-            return Some(at);
+        if left.len() == open.len() {
+            // Following what is waited for ends in the circle.
+            let next = |at: usize| {
+                let (_, waits) = left.iter().find(|(place, _)| *place == at)?;
+                waits.iter().find(|one| open.contains(one)).copied()
+            };
+            return (0..open.len()).try_fold(open[0], |at, _| next(at));
         }
     }
-    None
 }

@@ -1,236 +1,242 @@
-//! The steps of a tree's leaves: calls with the operators of [`Call`], and what is concluded.
-use super::call::{self, Argument, Written, is_end};
-use super::repair::RepairKind;
-use super::tokens::tokens;
-use super::tree::{Body, Draft, Tree, without_end};
-use super::{Call, lower};
+//! The steps of a tree's leaves: calls with the operators of [`Call`], and conclusions.
+use super::Call;
+use super::call::{self, Argument, Operator, WrittenCall, is_end, without_end};
+use super::repair::{Refusal, RepairKind};
+use super::tree::{Body, Tree};
+use crate::shared::references::{Reference, references};
 
 impl Tree {
     /// Reads the step of a node from the text in which the plan writes it.
-    pub(super) fn step(&mut self, node: usize, text: &str) {
-        let (calls, around) = call::all(text);
-        if calls.is_empty() {
-            return self.conclusion(node, text);
-        }
+    pub(super) fn step(&mut self, node: usize, text: &str) -> Result<(), Refusal> {
+        let (mut calls, around) = call::all(text);
         let around = around.trim();
         let function = around.split_once('(').is_some_and(|(name, _)| {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '_')
         });
-        let several = calls.len() > 1;
-        let nested = calls.iter().any(|call| call.arguments.iter().any(holds_call));
-        if function {
-            self.repairs.note(RepairKind::OtherFunction, text);
-        } else if several {
-            self.repairs.note(RepairKind::SeveralCalls, text);
-        } else if around.chars().any(char::is_alphanumeric) {
-            self.repairs.note(RepairKind::WordsAroundCall, text);
-        } else if !around.is_empty() {
-            self.repairs.note(RepairKind::CallMended, text);
-        }
-        if function || several || nested && node == 0 {
-            return self.below(node, calls, !function && !several);
-        }
-        for call in calls {
-            let calls = self.lowered(node, call);
-            self.settle(node, calls);
+        match calls.len() {
+            0 => {
+                self.conclusion(node, text);
+                Ok(())
+            }
+            1 if !function => {
+                if around.chars().any(char::is_alphanumeric) {
+                    self.repairs.note(RepairKind::WordsAroundCall, text);
+                } else if !around.is_empty() {
+                    self.repairs.note(RepairKind::CallRepaired, text);
+                }
+                let call = calls.remove(0);
+                if node == 0 && call.arguments.iter().any(holds_call) {
+                    let question = self.nodes[0].question.clone();
+                    return self.calls_below(0, vec![call], &question);
+                }
+                let calls = self.lowered(node, call)?;
+                self.settle(node, calls);
+                Ok(())
+            }
+            _ => {
+                self.repairs.note(RepairKind::SeveralCalls, text);
+                self.calls_below(node, calls, "")
+            }
         }
     }
 
-    /// Each call as a leaf below the node.
-    fn below(&mut self, node: usize, calls: Vec<Written>, same: bool) {
+    /// Each call as a leaf below the node, with a question of its own where none is given.
+    fn calls_below(
+        &mut self,
+        node: usize,
+        calls: Vec<WrittenCall>,
+        question: &str,
+    ) -> Result<(), Refusal> {
         self.nodes[node].body = Body::Parts(vec![]);
         for call in calls {
-            let question = if same { self.nodes[node].question.clone() } else { String::new() };
-            let leaf = self.leaf(question, node);
-            self.push(node, leaf);
-            let calls = self.lowered(leaf, call);
+            let leaf = self.add(node, None);
+            self.label(leaf);
+            question.clone_into(&mut self.nodes[leaf].question);
+            let calls = self.lowered(leaf, call)?;
             self.settle(leaf, calls);
         }
+        Ok(())
     }
 
     /// Gives a node its call; where an operator has several names, a leaf for each below it.
     fn settle(&mut self, node: usize, mut calls: Vec<Call>) {
-        if calls.len() > 1 {
-            self.repairs.note(RepairKind::SeveralCalls, self.nodes[node].question.clone());
-            self.nodes[node].body = Body::Parts(vec![]);
-            if self.nodes[node].question.is_empty() {
-                let worded: Vec<String> = calls.iter().map(lower::worded).collect();
-                self.nodes[node].question = worded.join(" ");
-            }
-            for call in calls {
-                let leaf = self.leaf(lower::worded(&call), node);
-                self.nodes[leaf].body = Body::Call(call);
-                self.push(node, leaf);
-            }
+        if self.nodes[node].question.is_empty() {
+            let worded: Vec<String> = calls.iter().map(worded).collect();
+            self.nodes[node].question = worded.join(" ");
+        }
+        if calls.len() == 1 {
+            self.nodes[node].body = Body::Call(calls.remove(0));
             return;
         }
-        let Some(call) = calls.pop() else { return };
-        if self.nodes[node].question.is_empty() {
-            self.nodes[node].question = lower::worded(&call);
+        self.repairs.note(RepairKind::SeveralCalls, self.nodes[node].question.clone());
+        self.nodes[node].body = Body::Parts(vec![]);
+        for call in calls {
+            let leaf = self.add(node, None);
+            self.label(leaf);
+            self.nodes[leaf].question = worded(&call);
+            self.nodes[leaf].body = Body::Call(call);
         }
-        self.nodes[node].body = Body::Call(call);
     }
 
-    /// The calls that are meant; those in its arguments become leaves before the node.
-    fn lowered(&mut self, node: usize, written: Written) -> Vec<Call> {
-        let Written { operator, arguments, renamed, mended } = written;
-        if renamed {
-            self.repairs.note(RepairKind::OperatorRenamed, format!("{operator:?}"));
-        }
-        if mended {
-            self.repairs.note(RepairKind::CallMended, self.asked(node));
+    /// The calls that are meant, at least one; those in its arguments become leaves before the
+    /// node.
+    fn lowered(&mut self, node: usize, call: WrittenCall) -> Result<Vec<Call>, Refusal> {
+        let WrittenCall { operator, arguments, repaired } = call;
+        let question = self.question(node);
+        if repaired {
+            self.repairs.note(RepairKind::CallRepaired, &question);
         }
         let mut groups: Vec<Vec<String>> = vec![];
         for argument in arguments {
             let mut texts = vec![];
-            self.flat(node, argument, &mut texts);
+            self.flatten(node, argument, &mut texts)?;
             groups.extend(Some(texts).filter(|texts| !texts.is_empty()));
         }
-        let question = self.asked(node);
-        let lowered = lower::calls(operator, groups, &question);
-        for kind in lowered.repairs {
-            self.repairs.note(kind, question.clone());
+        let most = if operator == Operator::Relate { 3 } else { 2 };
+        if groups.len() > most {
+            self.repairs.note(RepairKind::MoreArguments, &question);
         }
-        lowered.calls
+        calls(operator, groups).ok_or(Refusal::Arguments { question })
     }
 
-    fn flat(&mut self, node: usize, argument: Argument, into: &mut Vec<String>) {
+    fn flatten(
+        &mut self,
+        node: usize,
+        argument: Argument,
+        into: &mut Vec<String>,
+    ) -> Result<(), Refusal> {
         match argument {
+            Argument::Text(text) if is_reference(&text) => {
+                into.extend(
+                    references(&text).into_iter().flat_map(|one| one.labels).map(bracketed),
+                );
+            }
             Argument::Text(text) => into.extend(Some(text).filter(|text| !text.is_empty())),
             Argument::List(items) => {
                 for item in items {
-                    self.flat(node, item, into);
+                    self.flatten(node, item, into)?;
                 }
             }
-            Argument::Call(written) => {
+            Argument::Call(call) => {
                 let above = self.nodes[node].above.unwrap_or(0);
-                self.repairs.note(RepairKind::NestedCall, self.asked(node));
-                let leaf = self.leaf(String::new(), above);
-                let label = self.label(leaf);
-                self.insert_before(node, leaf, above);
-                let calls = self.lowered(leaf, written);
+                self.repairs.note(RepairKind::NestedCall, self.question(node));
+                let leaf = self.add(above, Some(node));
+                into.push(bracketed(self.label(leaf)));
+                let calls = self.lowered(leaf, call)?;
                 self.settle(leaf, calls);
-                into.push(format!("[{label}]"));
             }
         }
+        Ok(())
     }
 
-    /// `[END]`, or words that say from what to conclude.
+    /// `[END]`, or words that name the answers to conclude from.
     fn conclusion(&mut self, node: usize, text: &str) {
-        let text = text.trim();
-        if text == "[END]" {
-            self.nodes[node].body = Body::Siblings;
+        let (given, ended) = without_end(text.trim());
+        if !ended && !is_end(text) && references(text).is_empty() {
             return;
         }
-        let (said, ended) = without_end(text);
-        if !ended && !is_end(text) && tokens(text).is_empty() {
+        let draft = &mut self.nodes[node];
+        draft.body = Body::Siblings;
+        if text.trim() == "[END]" {
             return;
         }
         self.repairs.note(RepairKind::EndReworded, text);
-        let draft = &mut self.nodes[node];
-        let said = said.trim_end_matches([',', '.', ' ', ';', ':']);
-        if !is_end(said) && says_more(said, &draft.question) {
-            draft.question = format!("{} ({said})", draft.question);
+        let known = references(&draft.question);
+        let is_known = |one: &Reference| known.iter().any(|other| other.labels == one.labels);
+        if !references(given).iter().all(is_known) {
+            draft.question = format!("{} ({given})", draft.question);
         }
-        draft.body = Body::Siblings;
     }
 
-    /// What the plan leaves open: a step for each leaf that has none, and for `[END]` where there
-    /// is nothing to conclude from.
+    /// What the plan leaves open: a question that names no earlier answer is looked up, another is
+    /// concluded from those that it names.
     pub(super) fn close(&mut self) {
         for node in 1..self.nodes.len() {
-            // A leaf of a call without arguments has none of its own.
-            let question = self.asked(node);
+            let question = self.question(node);
             self.nodes[node].question.clone_from(&question);
-            let named = tokens(&question);
-            let none_before = self.earlier_siblings(node).is_empty();
+            let named = !references(&question).is_empty();
             let kind = match self.nodes[node].body {
                 Body::Open => RepairKind::StepLeftOut,
-                Body::Siblings if named.is_empty() && none_before => RepairKind::EndWithoutAnswers,
+                Body::Siblings if !named && self.earlier_siblings(node).is_empty() => {
+                    RepairKind::EndWithoutAnswers
+                }
                 _ => continue,
             };
-            self.repairs.note(kind, question.clone());
-            self.nodes[node].body = lower::step_of(&question).map_or(Body::Siblings, Body::Call);
+            self.repairs.note(kind, &question);
+            let name = question.trim_end_matches(['?', '.', ' ']);
+            let name = if name.is_empty() { &question } else { name };
+            let search = Call::Search { name: name.to_owned(), descriptor: None };
+            self.nodes[node].body = if named { Body::Siblings } else { Body::Call(search) };
         }
     }
+}
 
-    /// The question of a node; of one that has none yet, of the one that it is a part of.
-    fn asked(&self, node: usize) -> String {
-        let above = self.nodes[node].above.unwrap_or(0);
-        let own = [node, above, 0].map(|node| &self.nodes[node].question);
-        own.into_iter().find(|question| !question.is_empty()).cloned().unwrap_or_default()
+/// The calls of an operator whose arguments are groups of texts: a list has several. `None` where
+/// an argument is missing.
+fn calls(operator: Operator, mut groups: Vec<Vec<String>>) -> Option<Vec<Call>> {
+    if groups.is_empty() || operator != Operator::Search && groups.len() < 2 {
+        return None;
     }
-
-    fn leaf(&mut self, question: String, above: usize) -> usize {
-        self.nodes.push(Draft { labels: vec![], question, body: Body::Open, above: Some(above) });
-        let leaf = self.nodes.len() - 1;
-        self.label(leaf);
-        leaf
+    if operator == Operator::Filter {
+        let mut entities = groups.remove(0);
+        // Further references are entities, further words are conditions.
+        let last = groups.pop()?;
+        let (more, mut conditions): (Vec<_>, Vec<_>) =
+            groups.into_iter().flatten().partition(|text| is_reference(text));
+        entities.extend(more);
+        conditions.extend(last);
+        return Some(vec![Call::Filter { entities, condition: conditions.join(", ") }]);
     }
+    let names = groups.remove(0).into_iter();
+    let mut rest: Vec<String> = groups.into_iter().map(|group| group.join(", ")).collect();
+    if operator == Operator::Search {
+        let descriptor = Some(rest.join(", ")).filter(|text| !text.is_empty());
+        let call = |name| Call::Search { name, descriptor: descriptor.clone() };
+        return Some(names.map(call).collect());
+    }
+    // A reference is the other entity (Equation 3); so is, of three arguments, the last.
+    let (relation, tail) = if is_reference(&rest[0]) {
+        let tail = rest.remove(0);
+        (rest.join(", "), Some(tail))
+    } else {
+        let relation = rest.remove(0);
+        (relation, Some(rest.join(", ")).filter(|tail| !tail.is_empty()))
+    };
+    let call = |head| Call::Relate { head, relation: relation.clone(), tail: tail.clone() };
+    Some(names.map(call).collect())
+}
 
-    /// The number by which others may refer to a node; one without gets a fresh one.
-    pub(super) fn label(&mut self, node: usize) -> String {
-        if self.nodes[node].labels.is_empty() {
-            self.nodes[node].labels.push(self.fresh.to_string());
-            self.fresh += 1;
+/// The question that a call answers, where the plan has none for it.
+fn worded(call: &Call) -> String {
+    match call {
+        Call::Search { name, descriptor: None } => format!("Which {name}?"),
+        Call::Search { name, descriptor: Some(of) } => format!("Which {name} ({of})?"),
+        Call::Relate { head, relation, tail: Some(tail) } if relation.is_empty() => {
+            format!("How are {head} and {tail} related?")
         }
-        self.nodes[node].labels[0].clone()
-    }
-
-    fn push(&mut self, above: usize, part: usize) {
-        if let Body::Parts(parts) = &mut self.nodes[above].body {
-            parts.push(part);
+        Call::Relate { head, relation, tail: None } => format!("For {head}: {relation}?"),
+        Call::Relate { head, relation, tail: Some(tail) } => {
+            format!("For {head} with {tail}: {relation}?")
+        }
+        Call::Filter { entities, condition } => {
+            format!("Which of {}: {condition}?", entities.join(", "))
         }
     }
+}
 
-    fn insert_before(&mut self, node: usize, part: usize, above: usize) {
-        if let Body::Parts(parts) = &mut self.nodes[above].body {
-            let at = parts.iter().position(|one| *one == node).unwrap_or(parts.len());
-            parts.insert(at, part);
-        }
+/// Whether a text is nothing but references: `[2]`, `[2] and [3]`.
+fn is_reference(text: &str) -> bool {
+    let found = references(text);
+    let mut rest = text.to_owned();
+    for reference in found.iter().rev() {
+        rest.replace_range(reference.range.clone(), " ");
     }
+    !found.is_empty()
+        && rest.replace("and", "").chars().all(|c| c.is_whitespace() || ",;&".contains(c))
+}
 
-    /// Makes a node a part of the root, in the order of its number.
-    pub(super) fn add_to_root(&mut self, part: usize) {
-        let root = std::mem::replace(&mut self.nodes[0].body, Body::Open);
-        let number = |node: usize| -> Option<usize> {
-            self.nodes[node].labels.first().and_then(|label| label.parse().ok())
-        };
-        let after = |one: &usize| number(*one) > number(part) && number(part).is_some();
-        let parts = match root {
-            Body::Parts(mut parts) => {
-                let at = parts.iter().position(after).unwrap_or(parts.len());
-                parts.insert(at, part);
-                parts
-            }
-            Body::Call(call) => {
-                let own = self.leaf(self.nodes[0].question.clone(), 0);
-                self.nodes[own].body = Body::Call(call);
-                vec![own, part]
-            }
-            Body::Siblings | Body::Open => vec![part],
-        };
-        self.nodes[0].body = Body::Parts(parts);
-    }
-
-    /// Whether a node is another or above it.
-    pub(super) fn is_above(&self, node: usize, below: usize) -> bool {
-        let mut at = Some(below);
-        while let Some(here) = at {
-            if here == node {
-                return true;
-            }
-            at = self.nodes[here].above;
-        }
-        false
-    }
-
-    /// The parts of the same question that stand before a node.
-    pub(super) fn earlier_siblings(&self, node: usize) -> Vec<usize> {
-        let above = self.nodes[node].above.map(|above| &self.nodes[above].body);
-        let Some(Body::Parts(parts)) = above else { return vec![] };
-        parts.iter().copied().take_while(|part| *part != node).collect()
-    }
+fn bracketed(label: impl std::fmt::Display) -> String {
+    format!("[{label}]")
 }
 
 fn holds_call(argument: &Argument) -> bool {
@@ -239,21 +245,4 @@ fn holds_call(argument: &Argument) -> bool {
         Argument::List(items) => items.iter().any(holds_call),
         Argument::Call(_) => true,
     }
-}
-
-/// Whether words say more than which answers to take, and than that the question names them.
-fn says_more(said: &str, question: &str) -> bool {
-    let of = |text: &str| -> Vec<String> {
-        tokens(text).into_iter().flat_map(|token| token.labels).collect()
-    };
-    let named = of(question);
-    let mut rest = said.to_lowercase();
-    for token in tokens(said).into_iter().rev() {
-        rest.replace_range(token.range, " ");
-    }
-    let plain = ["given", "the", "answer", "answers", "of", "and"];
-    let only = rest
-        .split(|c: char| !c.is_alphanumeric())
-        .all(|word| word.is_empty() || plain.contains(&word));
-    !only || of(said).iter().any(|label| !named.contains(label))
 }

@@ -1,4 +1,4 @@
-//! What is mended in a plan, by which rule, and what is refused.
+//! What is repaired in a plan, by which rule, and what is refused.
 use std::fmt;
 
 use serde::Serialize;
@@ -16,64 +16,45 @@ pub struct Repair {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RepairKind {
-    /// Words, a fence or another object stand around the plan's JSON: they are left out.
-    TextAround,
-    /// Quotes are not escaped, commas or brackets are missing: read as what can only be meant.
-    JsonMended,
-    /// The text breaks off: the entry in which it does is left out.
-    CutOff,
     /// The tree is written as objects within objects: each is read as a list of its keys.
     NestedObject,
-    /// A key stands twice: a list counts more than an operator, a later value more than an
-    /// earlier one.
-    KeyRepeated,
-    /// The question is not the first key: it is the one that no list names.
+    /// The question is not the first key: it is the one with a list that no list names.
     RootNotFirst,
-    /// A list words a question otherwise than its key: they are one by their words or number.
+    /// A list words a question differently from its key: they are one by their number or words.
     ChildReworded,
     /// No list names a question: it becomes a part of the root, in the order of its number.
     ParentLeftOut,
     /// Several lists name a question: it is asked under the first, and the others refer to it.
     ListedTwice,
-    /// A question lists itself, or one above it, or `[END]`: the entry is left out.
+    /// A question lists itself, one above it, or `[END]`, or a key is not a question: it is
+    /// omitted.
     PartLeftOut,
-    /// A key is no question of the tree and has no operator: it is left out.
-    KeyLeftOut,
     /// A number is missing, repeated or of several parts (`2.1`): the question gets the next free
     /// one, and what refers to it follows.
     Renumbered,
-    /// An operator stands in a list, in the place of a question: it becomes a leaf.
+    /// A call stands in a list, in place of a question: it becomes a leaf.
     CallInList,
-    /// An operator is an argument of another: it becomes a leaf before it.
+    /// A call is an argument of another: it becomes a leaf before it.
     NestedCall,
-    /// A question has several operators, or an operator several names: each becomes a leaf below.
+    /// A question has several calls, one within another function, or one with several names: each
+    /// becomes a leaf below it, and the question is concluded from them.
     SeveralCalls,
-    /// An operator goes by another name (`find`, `SEARCH`).
-    OperatorRenamed,
-    /// A function that is no operator (`Count`, `Intersect`): what is in it becomes leaves below
-    /// the question, which is concluded from them.
-    OtherFunction,
-    /// Quotes, brackets or commas of a call are not as they should be.
-    CallMended,
+    /// Quotes, brackets or commas of a call do not match.
+    CallRepaired,
     /// Words or `[END]` stand around a call: the call counts.
     WordsAroundCall,
-    /// `[END]` is written otherwise, or in words: they are kept with the question.
+    /// `[END]` is written differently, or in words: the answers they name are kept with the
+    /// question.
     EndReworded,
-    /// There is neither operator nor `[END]`: by how many answers the question names, it is
-    /// looked up (none), related (one) or concluded (several).
+    /// There is neither a call nor `[END]`: a question that names answers is concluded from them,
+    /// another is looked up.
     StepLeftOut,
     /// `[END]` where nothing is answered before: the question is looked up.
     EndWithoutAnswers,
-    /// A call has more arguments than its operator: a third of Relate is its other entity, others
-    /// are joined.
+    /// A call has more arguments than its operator: they are joined; references are entities.
     MoreArguments,
-    /// A call has fewer arguments than its operator: the question's words take their place.
-    FewerArguments,
-    /// `[2, 3]`, `#2` or `<2>` for `[2]`.
+    /// `[2, 3]`, `#2` or `<2>` in place of `[2]`.
     ReferenceRewritten,
-    /// A reference leads nowhere, to itself or to what is above: it means the one other node that
-    /// the question or its call names, or the only question before it.
-    ReferenceMended,
     /// A reference of a question to its own part becomes words, since it is given the answers of
     /// its parts.
     ReferenceBelow,
@@ -86,20 +67,23 @@ impl fmt::Display for RepairKind {
     }
 }
 
-/// Why a text is no plan.
+/// Why a text is not a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
-    /// There is no JSON object with questions in it.
+    /// There is no complete JSON object with questions in it.
     NoObject,
-    /// It breaks off within the list of the question's own parts.
-    CutOff,
     /// The question has neither parts nor an operator.
     NoStep {
         /// The question.
         question: String,
     },
-    /// A reference leads nowhere, and nothing tells what is meant.
+    /// A call lacks an argument.
+    Arguments {
+        /// The question that has the call.
+        question: String,
+    },
+    /// A reference names no question that is answered before.
     Reference {
         /// As it is written.
         reference: String,
@@ -123,12 +107,15 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoObject => f.write_str("there is no JSON object with questions in the plan"),
-            Self::CutOff => {
-                f.write_str("the plan breaks off before the parts of its question are all named")
-            }
+            Self::NoObject => f.write_str(
+                "the reply does not contain a complete JSON object of questions; escape the quotes \
+                 within a call as \\\"",
+            ),
             Self::NoStep { question } => {
                 write!(f, "`{question}` has neither sub-questions nor an operator")
+            }
+            Self::Arguments { question } => {
+                write!(f, "the call for `{question}` lacks an argument")
             }
             Self::Reference { reference, question } => {
                 write!(f, "`{reference}` in `{question}` names no question answered before it")

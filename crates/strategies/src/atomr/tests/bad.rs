@@ -44,21 +44,18 @@ async fn an_abstention_says_what_is_open_and_what_failed() {
     let (answer, _) = answered(&only(&["web"]), run).await;
     let Answer { abstained, reason, citations, .. } = answer.unwrap();
     assert!(abstained && citations.is_empty());
-    assert!(
-        reason.starts_with("no source holds the answer: nothing was found for `What"),
-        "{reason}"
-    );
+    assert!(reason.starts_with("no source has the answer: no result for `What"), "{reason}");
     assert!(reason.contains("source `web` failed for `"), "{reason}");
     assert!(reason.ends_with("more (the page is HTML)"), "{reason}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_mended_in_a_plan_is_told_with_it() {
+async fn what_was_repaired_in_a_plan_is_told_with_it() {
     let plan = r#"Here it is: {"In which country was the architect of the Varn lighthouse born?": ["1. Where was the architect born?"],
         "1. Where was the architect born?": "Relate(Relate(\"Varn lighthouse\", \"architect\"), \"country of birth\")"}"#;
     let queues: [(&str, &[&str]); 3] =
         [(PLAN, &[plan]), (RELATE, &[THORN, NORWAY]), (CHILDREN, &[NORWAY, NORWAY])];
-    golden("atomr_repaired_plan", &Atomr::default(), Run::new(Timed::new(&queues))).await;
+    golden("atomr/repaired_plan", &Atomr::default(), Run::new(Timed::new(&queues))).await;
 }
 
 #[tokio::test]
@@ -80,7 +77,7 @@ async fn a_plan_of_one_operator_answers_a_choice_in_its_words() {
 
 #[tokio::test]
 async fn a_base_that_fails_is_an_error() {
-    // The sources beside it can be gone without, the base cannot.
+    // The other sources can fail, the base cannot.
     struct Broken;
     #[async_trait]
     impl halma_core::Knowledge for Broken {
@@ -147,13 +144,13 @@ async fn a_relation_in_no_graph_is_left_to_the_texts() {
     let model = Script::new([(PLAN, plan), (RELATE, NOTHING), (DIRECT, UNREAD), (DIRECT, UNREAD)]);
     let (answer, trace) = answered(&only(&["text", "kg"]), with(model, vec![], Some(kg()))).await;
     assert!(answer.unwrap().abstained, "{}", trace.outline());
-    // In the graph alone there is nothing to read, and nobody is asked.
+    // In the graph alone there is nothing to read, and no model is asked.
     let model = Script::new([(PLAN, plan)]);
     let (answer, _) = answered(&only(&["kg"]), with(model, vec![], Some(kg()))).await;
     assert!(answer.unwrap().abstained);
 }
 
-/// A graph of so many towns, each founded in a year of its own.
+/// A graph of that many towns, each founded in a year of its own.
 fn towns(count: usize) -> ToyFacts {
     let ids: Vec<String> = (0..count).map(|i| format!("town{i}")).collect();
     let years: Vec<String> = (0..count).map(|i| format!("{}", 1000 + i % 1000)).collect();
@@ -174,8 +171,8 @@ const TOWNS: &str = r#"{"q?": ["1. Which towns has Land?", "2. Which of [1] were
 #[tokio::test]
 async fn ten_thousand_entities_are_one_query_of_the_graph() {
     let plan = TOWNS.replace("CONDITION", "founded after 1998");
-    let told = r#"{"answer": "Ten.", "answers": ["10"]}"#;
-    let model = Script::new([(PLAN, plan.as_str()), (CHILDREN, told)]);
+    let reply = r#"{"answer": "Ten.", "answers": ["10"]}"#;
+    let model = Script::new([(PLAN, plan.as_str()), (CHILDREN, reply)]);
     let run = with(model, vec![], Some(towns(10_000)));
     let (answer, trace) = answered(&only(&["kg"]), run).await;
     assert_eq!(answer.unwrap().text, "10", "{}", trace.outline());
@@ -192,8 +189,8 @@ async fn ten_thousand_entities_are_one_query_of_the_graph() {
 #[tokio::test]
 async fn of_ten_thousand_entities_some_are_looked_up_in_texts() {
     let plan = TOWNS.replace("CONDITION", "the prettiest");
-    let told = r#"{"answer": "One.", "answers": ["town1"]}"#;
-    let model = Script::new([(PLAN, plan.as_str()), (FILTER, told), (CHILDREN, told)]);
+    let reply = r#"{"answer": "One.", "answers": ["town1"]}"#;
+    let model = Script::new([(PLAN, plan.as_str()), (FILTER, reply), (CHILDREN, reply)]);
     let pages: Vec<(String, String)> = (0..40)
         .map(|i| (format!("town{i}"), format!("town{i} is one of the prettiest places.")))
         .collect();
@@ -205,7 +202,7 @@ async fn of_ten_thousand_entities_some_are_looked_up_in_texts() {
     let (answer, trace) = answered(&first, run).await;
     assert_eq!(answer.unwrap().text, "town1", "{}", trace.outline());
     let outline = trace.outline();
-    assert!(outline.contains("of 10000 entities the first 32 are looked up"), "{outline}");
+    assert!(outline.contains("of 10000 entities, the first 32 are looked up"), "{outline}");
     assert_eq!(outline.matches("look up web \"town").count(), 32);
 }
 

@@ -1,9 +1,9 @@
 //! What the graph says to each operator, and what it leaves to a reader.
 use halma_core::{Meter, Models, Prompts, Setup};
 
-use super::super::graph::{self, Answered};
+use super::super::answers::Thing;
+use super::super::graph::{self, GraphResult};
 use super::super::operators::Operation;
-use super::super::solved::Thing;
 use super::*;
 
 fn family() -> ToyFacts {
@@ -25,7 +25,7 @@ fn family() -> ToyFacts {
     ])
 }
 
-async fn said(operation: &Operation) -> Answered {
+async fn ask_graph(operation: &Operation) -> GraphResult {
     let models = Models::new(Script::new([]));
     let prompts = Arc::new(Prompts::shipped(&[]).unwrap());
     let facts = Some(family().shared() as Arc<dyn Facts>);
@@ -44,7 +44,7 @@ fn relate(head: &str, relation: &str, tails: &[&str]) -> Operation {
 }
 
 async fn answers(operation: &Operation) -> Vec<String> {
-    said(operation).await.answers.unwrap_or_default()
+    ask_graph(operation).await.answers.unwrap_or_default()
 }
 
 #[tokio::test]
@@ -53,15 +53,15 @@ async fn a_search_is_decided_by_name_and_descriptor() {
         names: vec![name.into()],
         descriptor: descriptor.map(str::to_owned),
     };
-    let found = said(&search("Bo Lie", Some("painter"))).await;
+    let found = ask_graph(&search("Bo Lie", Some("painter"))).await;
     assert_eq!(found.answers.unwrap(), ["Bo Lie"]);
     assert_eq!(found.entities.len(), 1);
     assert_eq!(found.lines, ["Bo Lie: painter; person"]);
     // Both, where nothing tells them apart: one name, two entities.
-    let found = said(&search("Bo Lie", None)).await;
+    let found = ask_graph(&search("Bo Lie", None)).await;
     assert_eq!((found.answers.unwrap().len(), found.entities.len()), (1, 2));
     assert_eq!(answers(&search("Kristiania", None)).await, ["Oslo"]);
-    assert!(said(&search("Bergen", None)).await.answers.is_none());
+    assert!(ask_graph(&search("Bergen", None)).await.answers.is_none());
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn what_relates_two_things_is_asked_in_three_ways() {
     assert_eq!(answers(&relate("Cy Lie", "Bo Lie", &[])).await, ["child"]);
     assert!(answers(&relate("Cy Lie", "", &["Oslo"])).await.is_empty());
     // Whether a third thing is what was found is for the reader to say.
-    let third = said(&relate("Cy Lie", "child", &["Ann Lie"])).await;
+    let third = ask_graph(&relate("Cy Lie", "child", &["Ann Lie"])).await;
     assert!(third.answers.is_none());
     assert_eq!(third.lines, ["Bo Lie – child – Cy Lie"]);
 }
@@ -92,11 +92,11 @@ async fn comparisons_are_decided_and_other_conditions_left_to_the_reader() {
         entities: ["Ann Lie", "Bo Lie", "Cy Lie"].map(thing).to_vec(),
         condition: condition.into(),
     };
-    let kept = said(&filter("born before 1940")).await;
+    let kept = ask_graph(&filter("born before 1940")).await;
     assert_eq!(kept.answers.unwrap(), ["Bo Lie", "Cy Lie"]);
     assert_eq!(kept.lines, ["Bo Lie – born – 1901-05-02", "Cy Lie – born – 1930"]);
-    assert!(said(&filter("born after 1990")).await.answers.is_none());
-    let left = said(&filter("has a child")).await;
+    assert!(ask_graph(&filter("born after 1990")).await.answers.is_none());
+    let left = ask_graph(&filter("has a child")).await;
     assert!(left.answers.is_none());
     assert!(left.lines.contains(&"Ann Lie – child – Bo Lie".to_owned()), "{:?}", left.lines);
 }

@@ -1,10 +1,10 @@
 //! The parts, each alone: answers put into texts, queries, overlap, what the graph decides.
 use halma_core::{Citation, Hit, Layer, NodeId, Span};
 
-use super::super::found::Found;
-use super::super::graph::Answered;
+use super::super::answers::{AnswerReply, KnownAnswers, Thing};
+use super::super::evidence::Evidence;
+use super::super::graph::GraphResult;
 use super::super::operators::Operation;
-use super::super::solved::{Known, Thing, Told};
 use super::*;
 
 fn solved(question: &str, answers: &[&str]) -> Arc<Solved> {
@@ -41,7 +41,7 @@ fn answers_are_put_where_they_are_referred_to() {
         None,
         None,
     ];
-    let known = Known { plan: &plan, solved: &answers, shown: 2 };
+    let known = KnownAnswers { plan: &plan, solved: &answers, shown: 2 };
     assert_eq!(known.together("about [1]"), "about Ann, Bo and 1 more");
     // Unknown: the question itself, or the name that was searched for.
     assert_eq!(known.together("near [2]"), "near (Where is Ann, Bo and 1 more?)");
@@ -69,7 +69,7 @@ fn below_a_part_without_an_answer_its_own_parts_count() {
     ]);
     let answers =
         [None, Some(solved("A?", &[])), Some(solved("B?", &["b"])), Some(solved("C?", &["c"]))];
-    let known = Known { plan: &plan, solved: &answers, shown: 9 };
+    let known = KnownAnswers { plan: &plan, solved: &answers, shown: 9 };
     let below: Vec<&str> = known.below(0).iter().map(|one| one.question.as_str()).collect();
     assert_eq!(below, ["C?", "A?", "B?"]);
 }
@@ -132,9 +132,9 @@ fn entities_whose_passages_have_little_in_common_are_dropped() {
     };
     let kept = |limits: &Atomr| {
         let of = (&names[..], &queries[..]);
-        let (found, dropped) = Found::filtered(of, lists(), Answered::default(), limits);
+        let (found, dropped) = Evidence::filtered(of, lists(), GraphResult::default(), limits);
         let context: Vec<String> = found.context.iter().map(|hit| hit.id.0.clone()).collect();
-        (found.kept, dropped, context)
+        (found.retained, dropped, context)
     };
     // 4/4, 2/4 and 3/4 of the query's words.
     let all = kept(&Atomr::default());
@@ -148,12 +148,12 @@ fn entities_whose_passages_have_little_in_common_are_dropped() {
 
 #[test]
 fn what_holds_the_answer_is_cited_or_else_everything() {
-    let graph = Answered {
+    let graph = GraphResult {
         evidence: vec![hit("kg", "Varn – architect – Ilse Thorn")],
-        ..Answered::default()
+        ..GraphResult::default()
     };
     let context = vec![hit("a", "Ilse Thorn built it. It opened in 1911."), hit("b", "A reef.")];
-    let found = Found::of(vec![vec![context]], graph);
+    let found = Evidence::collect(vec![vec![context]], graph);
     let cited = |answers: &[&str]| -> Vec<String> {
         let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
         found.cited(&answers, "").into_iter().map(|Citation { node, .. }| node.0).collect()
@@ -165,17 +165,17 @@ fn what_holds_the_answer_is_cited_or_else_everything() {
 
 #[test]
 fn a_reply_with_answers_takes_what_models_write() {
-    let told = |text: &str| halma_core::parse_json::<Told>(text).map(|told| told.list());
-    assert_eq!(told(r#"{"answer": "a", "answers": ["x", " x ", "", "y"]}"#).unwrap(), ["x", "y"]);
+    let reply = |text: &str| halma_core::parse_json::<AnswerReply>(text).map(|reply| reply.list());
+    assert_eq!(reply(r#"{"answer": "a", "answers": ["x", " x ", "", "y"]}"#).unwrap(), ["x", "y"]);
     assert_eq!(
-        told(r#"{"answer": "a", "answers": [1911, true, 2.5]}"#).unwrap(),
+        reply(r#"{"answer": "a", "answers": [1911, true, 2.5]}"#).unwrap(),
         ["1911", "yes", "2.5"]
     );
-    assert_eq!(told(r#"{"answer": "a", "answers": "x"}"#).unwrap(), ["x"]);
-    assert!(told(r#"{"answer": "a", "answers": []}"#).unwrap().is_empty());
-    for reply in
+    assert_eq!(reply(r#"{"answer": "a", "answers": "x"}"#).unwrap(), ["x"]);
+    assert!(reply(r#"{"answer": "a", "answers": []}"#).unwrap().is_empty());
+    for text in
         [r#"{"answer": "a"}"#, r#"{"answers": ["x"]}"#, r#"{"answer": "a", "answers": null}"#]
     {
-        assert!(told(reply).is_err(), "{reply}");
+        assert!(reply(text).is_err(), "{text}");
     }
 }

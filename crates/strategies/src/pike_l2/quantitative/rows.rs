@@ -49,7 +49,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// The rows of tables that the result comes from, each once. A count may rest on thousands: the
-/// first are cited, and it is told how many there are.
+/// first are cited, and their number is noted.
 pub(super) async fn cited(computed: &SqlResult, most: usize, cx: &Cx) -> Result<Vec<Citation>> {
     let mut sources: Vec<&NodeId> = vec![];
     let mut seen = std::collections::HashSet::new();
@@ -59,7 +59,7 @@ pub(super) async fn cited(computed: &SqlResult, most: usize, cx: &Cx) -> Result<
         }
     }
     if sources.len() > most {
-        cx.note(format!("it rests on {} rows: the first {most} are cited", sources.len()));
+        cx.note(format!("the result is based on {} rows: citing the first {most}", sources.len()));
         sources.truncate(most);
     }
     let hits = try_join_all(sources.into_iter().map(|id| cx.get(id))).await?;

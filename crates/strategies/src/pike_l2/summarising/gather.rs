@@ -5,7 +5,7 @@ use futures::future::try_join_all;
 use halma_core::{Cx, Edge, Hit, Layer, NodeId, Question, Result};
 
 use super::Summarising;
-use crate::near::Near;
+use crate::shared::near::Near;
 
 impl Summarising {
     /// Every chunk once, in the order of the documents, so that a group reads on; and those that

@@ -42,7 +42,7 @@ async fn every_cell_is_looked_up_and_cited() {
         ..of(Reasoning::Comparative)
     };
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
-    golden("pike_l2_comparative", &pike, run).await;
+    golden("pike_l2/comparative", &pike, run).await;
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn passages_that_contradict_each_other_are_both_cited() {
         ("pike_l2/compared", undecided),
     ]);
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
-    golden("pike_l2_comparative_contradiction", &of(Reasoning::Comparative), run).await;
+    golden("pike_l2/comparative_contradiction", &of(Reasoning::Comparative), run).await;
 }
 
 #[tokio::test]
@@ -69,7 +69,7 @@ async fn one_thing_is_bridged() {
         ("kar3/answer", NOTHING),
     ]);
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
-    golden("pike_l2_comparative_one_thing", &of(Reasoning::Comparative), run).await;
+    golden("pike_l2/comparative_one_thing", &of(Reasoning::Comparative), run).await;
 }
 
 #[tokio::test]
@@ -92,7 +92,7 @@ async fn of_forty_things_some_are_compared_and_that_is_told() {
         ..of(Reasoning::Comparative)
     };
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
-    golden("pike_l2_comparative_forty_things", &pike, run).await;
+    golden("pike_l2/comparative_forty_things", &pike, run).await;
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn a_cell_that_asks_the_whole_question_asks_for_its_own_part() {
         ("pike_l2/compared", Ok(NOTHING)),
     ]);
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
-    golden("pike_l2_comparative_whole_question", &of(Reasoning::Comparative), run).await;
+    golden("pike_l2/comparative_whole_question", &of(Reasoning::Comparative), run).await;
 }
 
 #[tokio::test]
@@ -127,7 +127,7 @@ async fn a_table_that_does_not_fit_together_is_asked_for_again() {
         ),
     ]);
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
-    golden("pike_l2_comparative_malformed_for_good", &of(Reasoning::Comparative), run).await;
+    golden("pike_l2/comparative_always_malformed", &of(Reasoning::Comparative), run).await;
 }
 
 #[tokio::test]
@@ -136,5 +136,5 @@ async fn a_spent_budget_compares_the_cells_that_are_there() {
         Script::new([("pike_l2/compare", PLAN), year("1911"), ("pike_l2/compared", NOTHING)]);
     let budget = Budget { calls: Some(3), ..Budget::default() };
     let run = Run { question: QUESTION, knowledge: towers(), budget, ..Run::new(model) };
-    golden("pike_l2_comparative_spent_budget", &of(Reasoning::Comparative), run).await;
+    golden("pike_l2/comparative_spent_budget", &of(Reasoning::Comparative), run).await;
 }

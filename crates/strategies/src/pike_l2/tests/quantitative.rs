@@ -37,33 +37,33 @@ async fn run(name: &str, toy: Toy, model: Arc<Script>) {
 
 #[tokio::test]
 async fn a_query_counts_and_its_rows_are_cited() {
-    run("pike_l2_quantitative", towers(), Script::new([WRITTEN, TWO])).await;
+    run("pike_l2/quantitative", towers(), Script::new([WRITTEN, TWO])).await;
 }
 
 #[tokio::test]
 async fn a_query_that_errs_is_given_back() {
     let wrong = ("pike_l2/sql", r#"{"sql": "SELECT COUNT(*) FROM tower", "reason": ""}"#);
-    run("pike_l2_quantitative_mended", towers(), Script::new([wrong, WRITTEN, TWO])).await;
+    run("pike_l2/quantitative_repaired", towers(), Script::new([wrong, WRITTEN, TWO])).await;
 }
 
 #[tokio::test]
 async fn a_query_that_errs_three_times_is_bridged() {
     let wrong = ("pike_l2/sql", r#"{"sql": "SELECT FROM", "reason": ""}"#);
     let model = Script::new([wrong, wrong, wrong, BRIDGED[0], BRIDGED[1]]);
-    run("pike_l2_quantitative_errs_for_good", towers(), model).await;
+    run("pike_l2/quantitative_always_errs", towers(), model).await;
 }
 
 #[tokio::test]
 async fn no_table_that_answers_is_told_and_bridged() {
     let none = ("pike_l2/sql", r#"{"sql": "", "reason": "No table has heights."}"#);
     let model = Script::new([none, BRIDGED[0], BRIDGED[1]]);
-    run("pike_l2_quantitative_no_table_answers", towers(), model).await;
+    run("pike_l2/quantitative_no_table_answers", towers(), model).await;
 }
 
 #[tokio::test]
 async fn a_base_without_tables_is_bridged() {
     let toy = Toy::of(&[("note", "Note", "Some towers opened early.", &[])]);
-    run("pike_l2_quantitative_no_tables", toy, Script::new(BRIDGED)).await;
+    run("pike_l2/quantitative_no_tables", toy, Script::new(BRIDGED)).await;
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn a_table_without_rows_gives_nothing_to_answer_from() {
         ("pike_l2/sql", r#"{"sql": "SELECT SUM(opened) AS years FROM towers", "reason": ""}"#);
     let none = ("pike_l2/sql", r#"{"sql": "", "reason": "The table is empty."}"#);
     let model = Script::new([summed, none, BRIDGED[0], BRIDGED[1]]);
-    run("pike_l2_quantitative_no_rows", toy, model).await;
+    run("pike_l2/quantitative_no_rows", toy, model).await;
 }
 
 #[tokio::test]
@@ -95,13 +95,13 @@ async fn a_long_result_is_said_to_be_cut() {
         ..of(Reasoning::Quantitative)
     };
     let run = Run { question: QUESTION, knowledge: Arc::new(toy), ..Run::new(model) };
-    golden("pike_l2_quantitative_cut", &pike, run).await;
+    golden("pike_l2/quantitative_cut", &pike, run).await;
 }
 
 #[tokio::test]
 async fn a_result_that_answers_something_else_is_bridged() {
     let model = Script::new([WRITTEN, ("pike_l2/computed", NOTHING), BRIDGED[0], BRIDGED[1]]);
-    run("pike_l2_quantitative_beside_the_point", towers(), model).await;
+    run("pike_l2/quantitative_irrelevant", towers(), model).await;
 }
 
 #[tokio::test]
@@ -109,5 +109,5 @@ async fn a_spent_budget_reads_the_result_with_what_is_kept_back() {
     let model = Script::new([WRITTEN, TWO]);
     let budget = Budget { calls: Some(2), ..Budget::default() };
     let run = Run { question: QUESTION, knowledge: Arc::new(towers()), budget, ..Run::new(model) };
-    golden("pike_l2_quantitative_spent_budget", &of(Reasoning::Quantitative), run).await;
+    golden("pike_l2/quantitative_spent_budget", &of(Reasoning::Quantitative), run).await;
 }

@@ -36,28 +36,28 @@ async fn whole_sections_are_read_in_groups_and_the_points_carry_the_citations() 
     );
     let model = Script::new([REEF, both, COMBINED]);
     let run = Run { question: QUESTION, knowledge: report(), ..Run::new(model) };
-    golden("pike_l2_summarising", &pairs(), run).await;
+    golden("pike_l2/summarising", &pairs(), run).await;
 }
 
 #[tokio::test]
 async fn a_group_that_holds_nothing_is_told() {
     let model = Script::new([REEF, NONE, COMBINED]);
     let run = Run { question: QUESTION, knowledge: report(), ..Run::new(model) };
-    golden("pike_l2_summarising_an_idle_group", &pairs(), run).await;
+    golden("pike_l2/summarising_an_idle_group", &pairs(), run).await;
 
     let model = Script::new([NONE, NONE]);
     let run = Run { question: QUESTION, knowledge: report(), ..Run::new(model) };
-    golden("pike_l2_summarising_no_points", &pairs(), run).await;
+    golden("pike_l2/summarising_no_points", &pairs(), run).await;
 }
 
 #[tokio::test]
 async fn a_point_of_a_passage_that_was_never_shown_is_asked_for_again() {
     let third = ("pike_l2/summarise", r#"{"points": [{"point": "A point.", "passages": [3]}]}"#);
     let unfounded = ("pike_l2/summarise", r#"{"points": [{"point": "A point.", "passages": []}]}"#);
-    // The two groups run side by side: each reply goes to the group whose turn it is.
+    // The two groups run concurrently: each reply goes to the group whose turn it is.
     let model = Script::new([third, unfounded, REEF, COMBINED]);
     let run = Run { question: QUESTION, knowledge: report(), ..Run::new(model) };
-    golden("pike_l2_summarising_malformed_then_mended", &pairs(), run).await;
+    golden("pike_l2/summarising_malformed_then_repaired", &pairs(), run).await;
 }
 
 #[tokio::test]
@@ -66,13 +66,13 @@ async fn more_than_can_be_read_is_told() {
     let pike = PikeL2 { summarising, ..of(Reasoning::Summarising) };
     let run =
         Run { question: QUESTION, knowledge: report(), ..Run::new(Script::new([REEF, COMBINED])) };
-    golden("pike_l2_summarising_too_much", &pike, run).await;
+    golden("pike_l2/summarising_too_much", &pike, run).await;
 }
 
 #[tokio::test]
 async fn nothing_found_abstains_without_a_call() {
     let run = Run { question: QUESTION, knowledge: Toy::empty(), ..Run::new(Script::new([])) };
-    golden("pike_l2_summarising_empty_search", &pairs(), run).await;
+    golden("pike_l2/summarising_empty_search", &pairs(), run).await;
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn a_spent_budget_combines_what_was_read() {
     let budget = Budget { calls: Some(2), ..Budget::default() };
     let model = Script::new([REEF, COMBINED]);
     let run = Run { question: QUESTION, knowledge: report(), budget, ..Run::new(model) };
-    golden("pike_l2_summarising_spent_budget", &pairs(), run).await;
+    golden("pike_l2/summarising_spent_budget", &pairs(), run).await;
 
     let budget = Budget { calls: Some(1), ..Budget::default() };
     let run = Run {
@@ -89,5 +89,5 @@ async fn a_spent_budget_combines_what_was_read() {
         budget,
         ..Run::new(Script::new([COMBINED]))
     };
-    golden("pike_l2_summarising_last_call", &pairs(), run).await;
+    golden("pike_l2/summarising_last_call", &pairs(), run).await;
 }

@@ -1,4 +1,4 @@
-//! Plans of our own, one for each thing that models get wrong.
+//! Plans of our own, one for each mistake that models make.
 
 /// A plan without a fault, to break.
 pub(super) const WHOLE: &str = r#"{
@@ -22,41 +22,36 @@ pub(super) const FAULTS: &[(&str, &str)] = &[
         r#"{"Q?": ["1. Who?", "2. Is it?"], "1. Who?": "Search(\"Ilse\")", "2. Is it?": "Relate(\"Varn\", [1])"}"#,
     ),
     (
-        "a fence and words around",
+        "a code fence and text around the plan",
         "Here is the plan:\n```json\n{\"Q?\": \"Search(\\\"Varn\\\")\"}\n```\nIt has one step.",
     ),
     ("a string of JSON", r#""{\"Q?\": \"Search('Varn')\"}""#),
     (
-        "in another object",
+        "a plan within another object",
         r#"{"thinking": "two steps", "plan": {"Q?": ["1. A?"], "1. A?": "Search(\"Varn\")"}}"#,
     ),
-    ("said twice", r#"{"Q?": "Search(\"Wrong\")"} No, better: {"Q?": "Search(\"Varn\")"}"#),
     (
-        "quotes not escaped",
+        "refused: quotes not escaped",
         "{\"Who wrote \"Olm\", the song?\": [\"1. What is \"Olm\", the song?\", \"2. Who wrote [1]?\"],\n\"1. What is \"Olm\", the song?\": \"Search(\"Olm\", \"song (1999)\")\",\n\"2. Who wrote [1]?\": \"Relate([1], \"writer\")\"}",
     ),
     (
-        "quotes not escaped, words before the call",
-        r#"{"Q?": ["1. A?", "2. B of [1]?"], "1. A?": "Search("A")", "2. B of [1]?": "Given answers of [1], Search("B", "of [1]")"}"#,
+        "single quotes and extra commas",
+        "{'Q?': ['1. A?', '2. B [1]?',],\n'1. A?': 'Search(\"King\\'s Olm\")',\n'2. B [1]?': 'Relate([1], \"x\")',}",
     ),
     (
-        "single quotes, commas missing and too many",
-        "{'Q?': ['1. A?', '2. B [1]?',],\n'1. A?': 'Search(\"King\\'s Olm\")'\n'2. B [1]?': 'Relate([1], \"x\")',}",
-    ),
-    (
-        "a list that is not closed",
+        "refused: a list that is not closed",
         r#"{"Q?": ["1. A?", "2. B of [1]?", "1. A?": "Search(\"Varn\")", "2. B of [1]?": "Relate([1], \"x\")"}"#,
     ),
     (
-        "calls without quotes",
+        "refused: calls without quotes",
         "{\"Q?\": [\"1. A?\", \"2. B of [1]?\"],\n\"1. A?\": Search(\"Varn\", \"x\"),\n\"2. B of [1]?\": [END]}",
     ),
     (
-        "a bracket too many",
+        "an extra bracket: the rest is not read",
         r#"{"Q?": ["1. A?", "2. B of [1]?"], "1. A?": "Search(\"Varn\")"}, "2. B of [1]?": "[END]"}"#,
     ),
     (
-        "cut off",
+        "refused: cut off",
         r#"{"Q?": ["1. What is Varn?", "2. Who is the architect of [1]?", "3. Is [1] older than [2]?", "4. Where is Olm?"], "1. What is Varn?": "Search(\"Varn\")", "2. Who is the architect of [1]?": "Relate([1], "#,
     ),
     (
@@ -68,7 +63,7 @@ pub(super) const FAULTS: &[(&str, &str)] = &[
         r#"{"Q?": [{"1. A?": "Search(\"A\")"}, {"2. B of [1]?": "Relate([1], \"b\")"}]}"#,
     ),
     (
-        "a key twice",
+        "a repeated key: the last value counts",
         r#"{"Q?": ["1. A?"], "1. A?": "Search(\"Wrong\")", "1. A?": "Search(\"Varn\")"}"#,
     ),
     (
@@ -105,16 +100,12 @@ pub(super) const FAULTS: &[(&str, &str)] = &[
         r#"{"Q?": ["1. A?", "Q?", "[END]"], "1. A?": ["1. A?", "2. B?"], "2. B?": "Search(\"B\")"}"#,
     ),
     (
-        "keys beside the plan",
+        "keys that are not questions",
         r#"{"Q?": ["1. A?"], "1. A?": "Search(\"A\")", "note": "one step", "1. a": "Search(\"A\")"}"#,
     ),
     (
         "numbers of several parts, repeated, missing",
         r#"{"Q?": ["1. A?", "2. B?", "C of [2]?"], "1. A?": "Search(\"A\")", "2. B?": ["2.1 D?", "2.2 E of [2.1]?", "1. F of [2.2]?", "4. G of [1]?"], "2.1 D?": "Search(\"D\")", "2.2 E of [2.1]?": "Relate([2.1], \"e\")", "1. F of [2.2]?": "Relate([2.2], \"f\")", "4. G of [1]?": "Relate([1], \"g\")", "C of [2]?": "[END]"}"#,
-    ),
-    (
-        "numbers written otherwise",
-        r#"{"Q?": ["[1] A?", "Q2: B of [1]?"], "[1] A?": "Search(\"A\")", "Q2: B of [1]?": "Relate([1], \"b\")"}"#,
     ),
     (
         "calls in a list",
@@ -133,10 +124,6 @@ pub(super) const FAULTS: &[(&str, &str)] = &[
         r#"{"Q?": ["1. A?", "2. B?"], "1. A?": "Search(\"A\") and Relate(\"B\", \"b\")", "2. B?": "Relate([\"C\", [1]], \"b\")"}"#,
     ),
     (
-        "other names",
-        r#"{"Q?": ["1. A?", "2. B?"], "1. A?": "search(name=\"A\", descriptor='the \"x\"')", "2. B?": "SELECT([1], \"b\")"}"#,
-    ),
-    (
         "other functions",
         r#"{"Q?": ["1. A?", "2. B?", "3. C?"], "1. A?": "Search(\"A\")", "2. B?": "Count(Filter([1], \"b\"))", "3. C?": "Intersect([1], [2])"}"#,
     ),
@@ -149,12 +136,12 @@ pub(super) const FAULTS: &[(&str, &str)] = &[
         r#"{"Q?": ["1. A?", "2. B?"], "1. A?": "Search(\"A\")", "2. B?": "Given answers of [1], Relate([1], \"b\") [END]"}"#,
     ),
     (
-        "[END] otherwise",
+        "[END] in other words",
         r#"{"Q?": ["1. A?", "2. B?", "3. C of [1]?", "4. D of [1] and [2]?", "5. E? [END]"], "1. A?": "Search(\"A\")", "2. B?": "Search(\"B\")", "3. C of [1]?": "[DR]", "4. D of [1] and [2]?": "Given answers of [1] and [2], which is older? [END]"}"#,
     ),
     (
-        "steps left out",
-        r#"{"Q?": ["1. What is Varn?", "2. Who is the founder of [1]?", "3. Who is [2]?", "4. Is [1] older than [2]?", "5. Based on [2], how old?"], "1. What is Varn?": "", "3. Who is [2]?": null, "2. Who is the founder of [1]?": "Search()"}"#,
+        "missing steps",
+        r#"{"Q?": ["1. What is Varn?", "2. Who is the founder of [1]?", "3. Who is [2]?", "4. Is [1] older than [2]?", "5. Based on [2], how old?"], "1. What is Varn?": "", "3. Who is [2]?": null, "2. Who is the founder of [1]?": []}"#,
     ),
     (
         "nothing to conclude from",
@@ -165,19 +152,19 @@ pub(super) const FAULTS: &[(&str, &str)] = &[
         r#"{"Q?": ["1. A?", "2. B?", "3. C?", "4. D?"], "1. A?": "Search(\"A\", \"x\", \"y\")", "2. B?": "Relate([1], [3], \"cause\")", "3. C?": "Relate(\"C\", \"time\", [1])", "4. D?": "Filter([1], [3], \"old\", \"red\")"}"#,
     ),
     (
-        "fewer arguments",
+        "refused: missing arguments",
         r#"{"Q?": ["1. A?", "2. Who is the founder of [1]?", "3. Which of [2] is old?", "4. Which are red?"], "1. A?": "Search(\"A\")", "2. Who is the founder of [1]?": "Relate([1])", "3. Which of [2] is old?": "Filter(\"old\")", "4. Which are red?": "Filter([2])"}"#,
     ),
     (
-        "references otherwise",
+        "other forms of references",
         r#"{"Q?": ["1. A?", "2. Who is #1?"], "1. A?": "Search(\"A\")", "2. Who is #1?": "Relate(#1, \"b of <1>\")"}"#,
     ),
     (
-        "numbers that are no references",
+        "numbers that are not references",
         r#"{"Who won the [7] of [1999]?": ["1. What is [7]?", "2. Who won [1] in [1999]?"], "1. What is [7]?": "Search(\"[7] 1.5 [1.5]\")", "2. Who won [1] in [1999]?": "Relate([1], \"winner of [1999]\")"}"#,
     ),
     (
-        "references that lead nowhere, to itself, above",
+        "refused: references to nothing, to itself, to a question above",
         r#"{"Q?": ["1. A?", "2. Who is the head of [2]?", "3. B of [1]?"], "1. A?": "Search(\"A\")", "2. Who is the head of [2]?": "Relate([0], \"head\")", "3. B of [1]?": "Relate([9], \"b\")"}"#,
     ),
     (
@@ -187,10 +174,10 @@ pub(super) const FAULTS: &[(&str, &str)] = &[
     ("refused: no object", "TREE_PARSING_ERROR"),
     ("refused: an object without questions", r#"{} and {"x": null}"#),
     ("refused: cut off too early", r#"{"Q?": ["1. A?", "2. B"#),
-    ("refused: no step", r#"{"question": "Who built Varn?", "sub_questions": ["Who?"]}"#),
+    ("refused: another object", r#"{"question": "Who built Varn?", "sub_questions": ["Who?"]}"#),
     ("refused: only [END]", r#"{"Q?": "[END]"}"#),
     (
-        "refused: nothing tells what is meant",
+        "refused: a reference to nothing",
         r#"{"Q?": ["1. A?", "2. B?", "3. C of [9]?"], "1. A?": "Search(\"A\")", "2. B?": "Search(\"B\")", "3. C of [9]?": "Relate([9], \"c\")"}"#,
     ),
     (

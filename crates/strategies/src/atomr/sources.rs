@@ -1,0 +1,170 @@
+//! Dynamic source selection (Section 3.3.1): which of the sources a leaf asks.
+use std::collections::BTreeMap;
+
+use halma_core::{Cx, Error, Prompt, Question, Result, SourceInfo};
+use minijinja::context;
+use minijinja::value::Serde;
+use serde::{Deserialize, Serialize};
+
+use super::plan::{Node, Plan, Step};
+use super::settings::{Atomr, Kg, Select};
+
+const SOURCES: Prompt<Chosen> = Prompt::json("atomr/sources");
+
+/// The base among the sources.
+pub(super) const TEXT: &str = "text";
+
+/// By the leaf's number; the names are checked when they are used.
+#[derive(Deserialize)]
+struct Chosen {
+    sources: BTreeMap<String, Names>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Names {
+    Several(Vec<String>),
+    One(String),
+}
+
+/// A leaf as the selector sees it.
+#[derive(Serialize)]
+struct Leaf {
+    number: usize,
+    asked: String,
+    operator: String,
+}
+
+type ByNumber = BTreeMap<usize, Vec<String>>;
+
+/// The sources of a run, and what was chosen for its leaves.
+pub(super) struct Sources {
+    /// Those that a leaf may ask.
+    pub(super) all: Vec<SourceInfo>,
+    /// The name of the graph, where there is one.
+    pub(super) graph: Option<String>,
+    /// Of all leaves of the plan; asked for when the first of them needs it.
+    chosen: futures::lock::Mutex<Option<ByNumber>>,
+}
+
+impl Sources {
+    /// # Errors
+    /// [`Error::MissingRequirement`] when the settings name a source that is not configured.
+    pub(super) fn configured(settings: &Atomr, cx: &Cx) -> Result<Self> {
+        let about = "the documents of the knowledge base".to_owned();
+        let mut all = vec![SourceInfo { name: TEXT.to_owned(), about }];
+        all.extend(cx.sources());
+        if let Some(name) =
+            settings.sources.iter().find(|name| !all.iter().any(|source| source.name == **name))
+        {
+            let names: Vec<&str> = all.iter().map(|source| source.name.as_str()).collect();
+            let names = names.join("`, `");
+            return Err(Error::MissingRequirement(format!(
+                "`sources` names `{name}`, which is not configured: configure it under \
+                 [sources], or choose among `{names}`"
+            )));
+        }
+        let wanted = |source: &SourceInfo| {
+            settings.sources.is_empty() || settings.sources.contains(&source.name)
+        };
+        all.retain(wanted);
+        let graph = cx.facts().map(|facts| facts.name().to_owned());
+        let graph = graph.filter(|graph| all.iter().any(|source| source.name == *graph));
+        Ok(Self { all, graph, chosen: futures::lock::Mutex::new(None) })
+    }
+
+    /// The sources of a leaf by their names. With one or two there is nothing to choose.
+    pub(super) async fn for_leaf(
+        &self,
+        (question, plan, node): (&Question, &Plan, &Node),
+        asked: &str,
+        settings: &Atomr,
+        cx: &Cx,
+    ) -> Result<Vec<String>> {
+        let open = self.open(settings);
+        if open.len() <= 2 || settings.select == Select::All {
+            return Ok(names(&open));
+        }
+        let leaf = |node: &Node, asked: &str| Leaf {
+            number: node.number,
+            asked: asked.to_owned(),
+            operator: match &node.step {
+                Step::Call(call) => call.to_string(),
+                _ => String::new(),
+            },
+        };
+        if settings.select == Select::Leaf {
+            let chosen = choose(question, &[leaf(node, asked)], &open, cx).await?;
+            return Ok(usable(&chosen, node.number, &open, cx));
+        }
+        let mut chosen = self.chosen.lock().await;
+        if chosen.is_none() {
+            let called = |node: &&Node| matches!(node.step, Step::Call(_));
+            let leaves = plan.nodes.iter().filter(called);
+            let leaves: Vec<Leaf> = leaves.map(|node| leaf(node, &node.question)).collect();
+            *chosen = Some(choose(question, &leaves, &open, &cx.span("sources")).await?);
+        }
+        let chosen = chosen.as_ref().expect("it was chosen just now");
+        Ok(usable(chosen, node.number, &open, cx))
+    }
+
+    /// The sources of texts.
+    pub(super) fn texts(&self) -> Vec<String> {
+        let texts = names(&self.all).into_iter();
+        texts.filter(|name| self.graph.as_ref() != Some(name)).collect()
+    }
+
+    /// Those to choose among: a graph that is asked first needs no choice.
+    fn open(&self, settings: &Atomr) -> Vec<SourceInfo> {
+        let first = |source: &SourceInfo| {
+            settings.kg == Kg::First && self.graph.as_ref() == Some(&source.name)
+        };
+        self.all.iter().filter(|source| !first(source)).cloned().collect()
+    }
+}
+
+/// One call. An unusable reply chooses nothing, and so all.
+async fn choose(
+    question: &Question,
+    leaves: &[Leaf],
+    open: &[SourceInfo],
+    cx: &Cx,
+) -> Result<ByNumber> {
+    let variables = context! {
+        question => Serde(question),
+        leaves => Serde(leaves),
+        sources => Serde(open),
+    };
+    let chosen = match cx.ask(&SOURCES, variables).await {
+        Err(Error::BadReply { .. }) => {
+            cx.note("the choice of sources cannot be used");
+            return Ok(ByNumber::new());
+        }
+        chosen => chosen?.sources,
+    };
+    let numbered = |(number, names): (String, Names)| {
+        let names = match names {
+            Names::Several(names) => names,
+            Names::One(name) => vec![name],
+        };
+        Some((number.trim_end_matches('.').trim().parse().ok()?, names))
+    };
+    Ok(chosen.into_iter().filter_map(numbered).collect())
+}
+
+/// What was chosen for a leaf, in the order of the sources; all where that is nothing.
+fn usable(chosen: &ByNumber, number: usize, open: &[SourceInfo], cx: &Cx) -> Vec<String> {
+    let wanted = chosen.get(&number).map_or(&[][..], Vec::as_slice);
+    let is_wanted =
+        |name: &String| wanted.iter().any(|wanted| wanted.trim().eq_ignore_ascii_case(name));
+    let used: Vec<String> = names(open).into_iter().filter(is_wanted).collect();
+    if used.is_empty() {
+        cx.note("no source was chosen: searching all");
+        return names(open);
+    }
+    used
+}
+
+fn names(sources: &[SourceInfo]) -> Vec<String> {
+    sources.iter().map(|source| source.name.clone()).collect()
+}

@@ -1,0 +1,214 @@
+//! Routing: the cheapest level that can answer, and one level up when its answer does not hold.
+//!
+//! Paper: "PIKE-RAG: specialised knowledge and rationale augmented generation", Sections 3.2
+//! and 4.2.
+//!
+//! ```text
+//! kind <- LLM(q, what the base holds, chunks near q)            -> auto/classify.md
+//! level <- naive or pike_l1 for a factual question, else pike_l2
+//! repeat
+//!     â, C <- the strategy of that level
+//!     stop when no level is above, or when â is there and LLM(q, â, C) says that C supports it
+//!                                                               -> auto/support.md
+//!     level <- the next one of naive, pike_l1, pike_l2
+//! ```
+//!
+//! Departures from the paper: `docs/strategies/auto.md`.
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::future::try_join_all;
+use halma_core::{
+    Answer, Cx, Entry, Error, LlmError, Prompt, Question, Result, Strategy, UnlessSpent as _,
+};
+use minijinja::context;
+use minijinja::value::Serde;
+use serde::{Deserialize, Serialize};
+
+use crate::naive::Naive;
+use crate::pike_l1::PikeL1;
+use crate::pike_l2::PikeL2;
+use crate::shared::kinds::{Kind, classify};
+use crate::shared::settings;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "auto",
+    paper: "PIKE-RAG, Sections 3.2 and 4.2",
+    summary: "classifies the question, starts at the cheapest level and goes up",
+    calls: "2, and those of the levels that it tries; 3 for a fact that is found at once",
+    needs: &[],
+    build: |table| Ok(Arc::new(settings::parse::<Auto>(table)?.checked()?)),
+};
+
+const SUPPORT: Prompt<Verdict> = Prompt::json("auto/support");
+
+/// Passages that an answer is checked against.
+const CHECKED: usize = 16;
+
+/// The levels, cheapest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Level {
+    Naive,
+    PikeL1,
+    PikeL2,
+}
+
+impl Level {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Naive => "naive",
+            Self::PikeL1 => "pike_l1",
+            Self::PikeL2 => "pike_l2",
+        }
+    }
+
+    fn above(self) -> Option<Self> {
+        match self {
+            Self::Naive => Some(Self::PikeL1),
+            Self::PikeL1 => Some(Self::PikeL2),
+            Self::PikeL2 => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Auto {
+    /// Where factual questions begin.
+    pub(crate) factual: Level,
+    /// Ask whether the passages bear an answer out, and go up when they do not.
+    pub(crate) check_support: bool,
+    pub(crate) naive: Naive,
+    pub(crate) pike_l1: PikeL1,
+    /// Its `kind` is what the classifier says.
+    pub(crate) pike_l2: PikeL2,
+}
+
+impl Default for Auto {
+    fn default() -> Self {
+        Self {
+            factual: Level::PikeL1,
+            check_support: true,
+            naive: Naive::default(),
+            pike_l1: PikeL1::default(),
+            pike_l2: PikeL2::default(),
+        }
+    }
+}
+
+/// Whether an answer is supported.
+#[derive(Debug, Deserialize)]
+struct Verdict {
+    supported: bool,
+    #[serde(default)]
+    score: Option<f32>,
+    #[serde(default)]
+    reason: String,
+}
+
+#[async_trait]
+impl Strategy for Auto {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn settings(&self) -> serde_json::Value {
+        settings::json(self)
+    }
+
+    async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
+        let Some(kind) = classify(question, cx).await? else {
+            return self.naive.answer(question, cx).await;
+        };
+        let mut level = if kind == Kind::Factual { self.factual } else { Level::PikeL2 };
+        // What a lower level said though the passages did not supports it.
+        let mut doubted: Option<Answer> = None;
+        loop {
+            let cx = cx.span(level.name());
+            let answer = match self.at(level, kind, question, &cx).await {
+                Err(Error::Spent(limit)) => match doubted {
+                    Some(answer) => return Ok(answer),
+                    None => return Err(Error::Spent(limit)),
+                },
+                answer => answer?,
+            };
+            let Some(above) = level.above() else {
+                let cut_short = answer.abstained && cx.trace().spent();
+                return Ok(doubted.filter(|_| cut_short).unwrap_or(answer));
+            };
+            let answer = match self.judged(question, answer, &cx).await? {
+                Judged::Holds(answer) => return Ok(answer),
+                Judged::Fails(answer) => answer,
+            };
+            cx.note(format!("goes up to `{}`", above.name()));
+            doubted = Some(answer).filter(|answer| !answer.abstained).or(doubted);
+            level = above;
+        }
+    }
+}
+
+enum Judged {
+    Holds(Answer),
+    Fails(Answer),
+}
+
+impl Auto {
+    async fn at(&self, level: Level, kind: Kind, question: &Question, cx: &Cx) -> Result<Answer> {
+        match level {
+            Level::Naive => self.naive.answer(question, cx).await,
+            Level::PikeL1 => self.pike_l1.answer(question, cx).await,
+            Level::PikeL2 => self.pike_l2.of_kind(kind, question, cx).await,
+        }
+    }
+
+    /// Whether an answer is there and its passages supports it. Where that cannot be asked, it
+    /// holds.
+    async fn judged(&self, question: &Question, answer: Answer, cx: &Cx) -> Result<Judged> {
+        if answer.abstained {
+            cx.note(format!("no answer: {}", answer.reason.trim()));
+            return Ok(Judged::Fails(answer));
+        }
+        if !self.check_support {
+            return Ok(Judged::Holds(answer));
+        }
+        let passages = answer.citations.iter().take(CHECKED).map(|cited| cx.get(&cited.node));
+        let passages = try_join_all(passages).await?;
+        let variables = context! {
+            question => Serde(question),
+            answer => &answer.text,
+            context => Serde(&passages),
+        };
+        let verdict = match cx.ask(&SUPPORT, variables).await.map(Some).unless_spent() {
+            Err(Error::Llm { source: LlmError::Refused { .. }, .. } | Error::BadReply { .. }) => {
+                cx.note("the model does not check answers: accepting it unchecked");
+                None
+            }
+            verdict => verdict?,
+        };
+        let Some(Verdict { supported, score, reason }) = verdict else {
+            return Ok(Judged::Holds(answer));
+        };
+        let answer = Answer { confidence: score.or(answer.confidence), ..answer };
+        if supported {
+            return Ok(Judged::Holds(answer));
+        }
+        cx.note(format!("“{}” is not supported: {}", answer.text, reason.trim()));
+        Ok(Judged::Fails(answer))
+    }
+
+    fn checked(self) -> std::result::Result<Self, String> {
+        let within = |level: Level| {
+            move |error: String| error.replacen('`', &format!("`{}.", level.name()), 1)
+        };
+        Ok(Self {
+            naive: self.naive.checked().map_err(within(Level::Naive))?,
+            pike_l1: self.pike_l1.checked().map_err(within(Level::PikeL1))?,
+            pike_l2: self.pike_l2.checked().map_err(within(Level::PikeL2))?,
+            ..self
+        })
+    }
+}

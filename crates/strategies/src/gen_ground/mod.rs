@@ -1,0 +1,147 @@
+//! `GenGround`: deduce the next simpler question and its answer, then ground that answer.
+//!
+//! Paper: Shi et al., "Generate-then-Ground", ACL 2024, as set up in DEC, Section 4.3 and
+//! Appendix A: at most 5 rounds, 3 batches of 3 documents.
+//!
+//! ```text
+//! H <- []
+//! repeat at most N times
+//!     (q_i, a_i) <- LLM(Q, H)          from memory; no question: stop    -> gen_ground/deduce.md
+//!     D <- chunks near q_i, best first, in batches
+//!     for each batch
+//!         ã_i <- LLM(q_i, a_i, batch)  the answer as the batch has it    -> gen_ground/ground.md
+//!         stop at the first batch that has one
+//!     H <- H + (q_i, ã_i, or a_i where no batch has one)
+//! â <- LLM(Q, H)                                                         -> gen_ground/answer.md
+//! ```
+//!
+//! Departures from the papers: `docs/strategies/gen_ground.md`.
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use halma_core::text::words;
+use halma_core::{Answer, Cx, Entry, Hit, Prompt, Question, Result, Strategy, UnlessSpent as _};
+use minijinja::context;
+use minijinja::value::Serde;
+use serde::Deserialize;
+
+pub(crate) use self::settings::GenGround;
+use crate::shared::near::Near;
+use crate::shared::settings as table;
+use crate::shared::solved::{Solved, closing};
+use crate::shared::steps::{Reading, abstain, answer_from};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "gen_ground",
+    paper: "GenGround (ACL 2024), as a baseline of DEC (Section 4.3)",
+    summary: "guesses the answer to one simpler question at a time, and corrects it by passages",
+    calls: "2 to 4 for each round and 1; at most 21 with 5 rounds",
+    needs: &[],
+    build: |values| Ok(Arc::new(table::parse::<GenGround>(values)?.checked()?)),
+};
+
+const DEDUCE: Prompt<Deduced> = Prompt::json("gen_ground/deduce");
+const GROUND: Prompt<Reading> = Prompt::json("gen_ground/ground");
+const ANSWER: Prompt<Reading> = Prompt::json("gen_ground/answer");
+
+/// The next simpler question with its answer from memory; an empty question when nothing is left
+/// to ask.
+#[derive(Deserialize)]
+struct Deduced {
+    question: String,
+    #[serde(default)]
+    answer: String,
+}
+
+/// What a round comes to.
+struct Round {
+    solved: Solved,
+    /// Whether there was anything to ground the answer in.
+    near: bool,
+}
+
+#[async_trait]
+impl Strategy for GenGround {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn settings(&self) -> serde_json::Value {
+        table::json(self)
+    }
+
+    async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
+        let (mut history, mut near): (Vec<Solved>, bool) = (vec![], false);
+        while history.len() < self.n {
+            let cx = cx.span(format!("round {}", history.len() + 1));
+            let round = self.round(question, &history, &cx).await.unless_spent()?;
+            let Some(round) = round else { break };
+            near |= round.near;
+            history.push(round.solved);
+        }
+        let mut context = vec![];
+        if history.is_empty() {
+            cx.note("no sub-question: reading the passages near the question");
+            context = self.near(&question.text, cx).await?;
+            near = !context.is_empty();
+        }
+        if !near {
+            cx.note("nothing in the knowledge base is near what was asked");
+            return Ok(abstain("nothing in the knowledge base is near the question"));
+        }
+        let (asked, read) = (Serde(&history), Serde(&context));
+        let variables = context! { question => Serde(question), history => asked, context => read };
+        let reading = cx.reserve().ask(&ANSWER, variables).await?;
+        if history.is_empty() {
+            return Ok(answer_from(reading, &context));
+        }
+        Ok(closing(reading, &history))
+    }
+}
+
+impl GenGround {
+    /// One turn of the loop; `None` when nothing is left to ask.
+    async fn round(
+        &self,
+        question: &Question,
+        history: &[Solved],
+        cx: &Cx,
+    ) -> Result<Option<Round>> {
+        let variables = context! { question => Serde(question), history => Serde(history) };
+        let Deduced { question: next, answer } = cx.ask(&DEDUCE, variables).await?;
+        let next = next.trim().to_owned();
+        if next.is_empty() {
+            return Ok(None);
+        }
+        if history.iter().any(|solved| words(&solved.question) == words(&next)) {
+            cx.note("this was asked before: no question is left");
+            return Ok(None);
+        }
+        let passages = self.near(&next, cx).await?;
+        let asked = Question::new(&next);
+        for batch in passages.chunks(self.batch) {
+            let variables =
+                context! { question => Serde(&asked), context => Serde(batch), answer => &answer };
+            let Some(reading) = cx.ask(&GROUND, variables).await.map(Some).unless_spent()? else {
+                break;
+            };
+            let solved = Solved::read(next.clone(), reading, batch);
+            if !solved.answer.is_empty() {
+                return Ok(Some(Round { solved, near: true }));
+            }
+        }
+        cx.note("no passage supports the answer");
+        let answer = if self.from_memory { answer.trim().to_owned() } else { String::new() };
+        let solved = Solved { question: next, answer, citations: vec![] };
+        Ok(Some(Round { solved, near: !passages.is_empty() }))
+    }
+    async fn near(&self, text: &str, cx: &Cx) -> Result<Vec<Hit>> {
+        let chunks = self.batch * self.batches;
+        let near = Near { chunks, atoms: 0, min_score: self.min_score, mode: self.mode };
+        near.to(text, &[], cx).await
+    }
+}

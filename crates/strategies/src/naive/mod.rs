@@ -1,0 +1,188 @@
+//! Naive RAG: one search with the question, one reading.
+//!
+//! Paper: "From Complex to Atomic" (ICML 2025), Appendix A.2 and A.3, as a baseline; with
+//! `hierarchical` the H-R variant of PIKE-RAG, Section 6.2.
+//!
+//! ```text
+//! D <- chunks near q, at most 16, Sim >= δ
+//! hierarchical: D <- D + the chunks of atoms near q that are new
+//! â <- LLM(q, D)                                      -> naive/answer.md
+//! ```
+//!
+//! Departures from the papers: `docs/strategies/naive.md`.
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use halma_core::{
+    Answer, Cx, Entry, Filter, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result,
+    Strategy,
+};
+use minijinja::context;
+use minijinja::value::Serde;
+use serde::{Deserialize, Serialize};
+
+use crate::shared::settings;
+use crate::shared::steps::{Reading, answer_from, chunks_of, unseen};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "naive",
+    paper: "baseline of KAR³ (Appendix A.2) and of PIKE-RAG (Section 6.2)",
+    summary: "reads the chunks nearest to the question, in one call",
+    calls: "1",
+    needs: &[],
+    build: |table| Ok(Arc::new(settings::parse::<Naive>(table)?.checked()?)),
+};
+
+const ANSWER: Prompt<Reading> = Prompt::json("naive/answer");
+
+/// The defaults are those of KAR³, Appendix A.3, but for `mode`, which is `dense` there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Naive {
+    /// The most chunks near the question (Appendix A.3; 8 in PIKE-RAG's H-R).
+    pub(crate) chunks: usize,
+    /// Also take the chunks of atoms near the question (H-R).
+    pub(crate) hierarchical: bool,
+    /// The most atoms near the question, with `hierarchical` (PIKE-RAG, Section 6.1).
+    pub(crate) atoms: usize,
+    /// δ as a cosine; `None` is the usual one of the embedder in use, layer by layer.
+    pub(crate) min_score: Option<f32>,
+    pub(crate) mode: Mode,
+}
+
+impl Default for Naive {
+    fn default() -> Self {
+        Self { chunks: 16, hierarchical: false, atoms: 4, min_score: None, mode: Mode::Graph }
+    }
+}
+
+#[async_trait]
+impl Strategy for Naive {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn settings(&self) -> serde_json::Value {
+        settings::json(self)
+    }
+
+    async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
+        let mut context = self.near(question, Layer::Chunk, &[], cx).await?;
+        if self.hierarchical {
+            let atoms = self.near(question, Layer::Atom, &context, cx).await?;
+            context.extend(chunks_of(&atoms, cx).await?);
+        }
+        if context.is_empty() {
+            // There is nothing to read, so a call would only invite an answer from memory.
+            cx.note("nothing in the knowledge base is near the question");
+            let reason = "nothing in the knowledge base is near the question".into();
+            return Ok(Answer { abstained: true, reason, ..Answer::default() });
+        }
+        let variables = context! { question => Serde(question), context => Serde(&context) };
+        let reading = cx.reserve().ask(&ANSWER, variables).await?;
+        Ok(answer_from(reading, &context))
+    }
+}
+
+impl Naive {
+    async fn near(
+        &self,
+        question: &Question,
+        layer: Layer,
+        context: &[Hit],
+        cx: &Cx,
+    ) -> Result<Vec<Hit>> {
+        let query = Query {
+            texts: vec![question.text.clone()],
+            layer,
+            mode: self.mode,
+            limit: if layer == Layer::Atom { self.atoms } else { self.chunks },
+            min_score: MinScore::from_setting(self.min_score),
+            exclude: context.iter().map(|chunk| chunk.id.clone()).collect(),
+            filter: Filter::default(),
+        };
+        Ok(unseen(cx.search(&query).await?, context))
+    }
+
+    pub(crate) fn checked(self) -> std::result::Result<Self, String> {
+        settings::at_least_one("chunks", self.chunks)?;
+        settings::at_least_one("atoms", self.atoms)?;
+        settings::a_cosine("min_score", self.min_score)?;
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use halma_core::Budget;
+    use halma_testkit::{Script, Toy};
+
+    use super::*;
+    use crate::golden::{Run, golden};
+
+    const ARCHITECT: &str = "Who was the architect of the Varn lighthouse?";
+    const THORN: &str = r#"{"rationale": "Passage 1 says so.", "answer": "Ilse Thorn"}"#;
+
+    #[tokio::test]
+    async fn one_search_and_one_reading() {
+        let model = Script::new([("naive/answer", THORN)]);
+        let run = Run { question: ARCHITECT, ..Run::new(model) };
+        golden("naive/one_search", &Naive::default(), run).await;
+    }
+
+    #[tokio::test]
+    async fn hierarchical_adds_the_chunks_of_atoms_that_are_new() {
+        let naive = Naive { hierarchical: true, chunks: 1, ..Naive::default() };
+        let model = Script::new([("naive/answer", r#"{"rationale": "", "answer": "Norway"}"#)]);
+        let run = Run {
+            question: "Where was Ilse Thorn of the Varn lighthouse born?",
+            ..Run::new(model)
+        };
+        golden("naive/hierarchical", &naive, run).await;
+    }
+
+    #[tokio::test]
+    async fn nothing_found_abstains_without_a_call() {
+        let run = Run { knowledge: Toy::empty(), ..Run::new(Script::new([])) };
+        golden("naive/empty_search", &Naive::default(), run).await;
+    }
+
+    #[tokio::test]
+    async fn an_empty_answer_abstains() {
+        let reply = r#"{"rationale": "No passage gives a height.", "answer": ""}"#;
+        let model = Script::new([("naive/answer", reply)]);
+        let run = Run { question: "How high is the Varn lighthouse?", ..Run::new(model) };
+        golden("naive/abstains", &Naive::default(), run).await;
+    }
+
+    #[tokio::test]
+    async fn a_malformed_reply_is_asked_for_again() {
+        let model =
+            Script::new([("naive/answer", "It was Ilse Thorn, I think."), ("naive/answer", THORN)]);
+        let run = Run { question: ARCHITECT, ..Run::new(model) };
+        golden("naive/malformed_then_repaired", &Naive::default(), run).await;
+    }
+
+    #[tokio::test]
+    async fn a_reply_that_stays_malformed_is_an_error() {
+        let model =
+            Script::new([("naive/answer", "?"), ("naive/answer", "?"), ("naive/answer", "?")]);
+        let run = Run { question: ARCHITECT, ..Run::new(model) };
+        golden("naive/always_malformed", &Naive::default(), run).await;
+    }
+
+    #[tokio::test]
+    async fn the_last_call_of_the_budget_pays_the_reading() {
+        let budget = Budget { calls: Some(1), ..Budget::default() };
+        let model = Script::new([("naive/answer", THORN)]);
+        let run = Run { question: ARCHITECT, budget, ..Run::new(model) };
+        golden("naive/last_call", &Naive::default(), run).await;
+    }
+
+    #[tokio::test]
+    async fn with_nothing_to_spend_it_says_so() {
+        let budget = Budget { calls: Some(0), ..Budget::default() };
+        let run = Run { question: ARCHITECT, budget, ..Run::new(Script::new([])) };
+        golden("naive/spent_budget", &Naive::default(), run).await;
+    }
+}

@@ -1,0 +1,47 @@
+//! One text, the chunks near it: the search that most baselines share.
+use halma_core::{Cx, Filter, Hit, Layer, MinScore, Mode, Query, Result};
+
+use crate::shared::steps::{chunks_of, unseen};
+
+/// How chunks are searched for.
+pub(crate) struct Near {
+    /// At most this many new chunks for one text.
+    pub(crate) chunks: usize,
+    /// Atoms searched for in addition, whose chunks are added (PIKE-RAG's H-R); 0 for none.
+    pub(crate) atoms: usize,
+    /// δ as a cosine; `None` is the usual one of the embedder in use.
+    pub(crate) min_score: Option<f32>,
+    pub(crate) mode: Mode,
+}
+
+impl Near {
+    /// Chunks near a text that are not held already, nearest first; then those of atoms.
+    pub(crate) async fn to(&self, text: &str, held: &[Hit], cx: &Cx) -> Result<Vec<Hit>> {
+        let mut found = self.layer(Layer::Chunk, self.chunks, text, (held, &[]), cx).await?;
+        if self.atoms > 0 {
+            let atoms = self.layer(Layer::Atom, self.atoms, text, (held, &found), cx).await?;
+            found.extend(chunks_of(&atoms, cx).await?);
+        }
+        Ok(found)
+    }
+
+    async fn layer(
+        &self,
+        layer: Layer,
+        limit: usize,
+        text: &str,
+        (held, found): (&[Hit], &[Hit]),
+        cx: &Cx,
+    ) -> Result<Vec<Hit>> {
+        let query = Query {
+            texts: vec![text.to_owned()],
+            layer,
+            mode: self.mode,
+            limit,
+            min_score: MinScore::from_setting(self.min_score),
+            exclude: held.iter().chain(found).map(|chunk| chunk.id.clone()).collect(),
+            filter: Filter::default(),
+        };
+        Ok(unseen(cx.search(&query).await?, held))
+    }
+}

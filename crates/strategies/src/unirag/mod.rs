@@ -1,0 +1,166 @@
+//! `UniRAG`: entity-grounded decomposition, break-down reasoning, iterative rewriting.
+//!
+//! Paper: Kim et al., "`UniRAG`: A Unified RAG Framework for Knowledge-Intensive Queries with
+//! Decomposition, Break-Down Prompting, and Iterative Rewriting", Section 3.
+//!
+//! ```text
+//! q' <- q
+//! repeat at most R times
+//!     E  <- the entities of q'
+//!     SQ <- LLM(q', E)              p single-hop queries, none used before  -> unirag/sub_queries.md
+//!     D_c <- D_q' + D_sq1 + … + D_sqp         k chunks each, in one search
+//!     D_θ <- {d in D_c: s(d, q') >= θ}        by the reranker; none: the best 3
+//!     y  <- LLM(q, D_θ)             constraint by constraint                -> unirag/break_down.md
+//!     stop when y is accepted:      mean of the RAGAs criteria >= τ         -> unirag/gate.md
+//!     q' <- LLM(q, y)               what y lacks                            -> unirag/rewrite.md
+//! â <- the y that was accepted, or the one with the best mean
+//! ```
+//!
+//! Departures from the paper: `docs/strategies/unirag.md`.
+mod gather;
+mod reason;
+mod reword;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use halma_core::{Answer, Cx, Entry, Hit, Question, Result, Strategy, UnlessSpent as _};
+
+use self::reason::{Reasoned, Verdict};
+pub(crate) use self::settings::{Prompting, Unirag};
+use crate::shared::settings as table;
+use crate::shared::solved::Solved;
+use crate::shared::steps::{abstain, answer_from};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "unirag",
+    paper: "UniRAG: A Unified RAG Framework for Knowledge-Intensive Queries with Decomposition, \
+            Break-Down Prompting, and Iterative Rewriting",
+    summary: "searches with sub-queries, checks each constraint of the question, and rewrites it \
+              until the passages support the answer",
+    calls: "3 for each round and 1 between rounds; at most 11 with 3 rounds",
+    needs: &[],
+    build: |values| Ok(Arc::new(table::parse::<Unirag>(values)?.checked()?)),
+};
+
+/// An answer that was not accepted is never given more confidence than this.
+const LOW: f32 = 0.5;
+
+/// What the rounds leave to one another.
+struct Rounds {
+    /// q', with the options and the kind of q.
+    query: Question,
+    /// Every q' with what was answered to it.
+    asked: Vec<Solved>,
+    /// Every sub-query so far.
+    used: Vec<String>,
+    passages: Vec<Hit>,
+    best: Option<(Answer, Option<Verdict>)>,
+}
+
+#[async_trait]
+impl Strategy for Unirag {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn settings(&self) -> serde_json::Value {
+        table::json(self)
+    }
+
+    async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
+        let query = question.clone();
+        let (asked, used, passages) = (vec![], vec![], vec![]);
+        let mut rounds = Rounds { query, asked, used, passages, best: None };
+        // Without a search another round would read the same again.
+        let most = if self.rewrite && self.retrieve { self.rounds } else { 1 };
+        for round in 1..=most {
+            let cx = cx.span(format!("round {round}"));
+            if !self.look(&mut rounds, &cx).await? {
+                break;
+            }
+            let Some(reasoned) = self.round(question, &mut rounds, &cx).await? else { break };
+            if round == most || !self.reworded(question, &reasoned, &mut rounds, &cx).await? {
+                break;
+            }
+        }
+        Ok(self.closing(rounds.best, cx))
+    }
+}
+
+impl Unirag {
+    /// Adds what is relevant to what is read; whether there is anything new to read.
+    async fn look(&self, rounds: &mut Rounds, cx: &Cx) -> Result<bool> {
+        if !self.retrieve {
+            return Ok(true);
+        }
+        if !self.keep_passages {
+            rounds.passages.clear();
+        }
+        let found = self.gather(&rounds.query, &mut rounds.used, &rounds.passages, cx).await?;
+        if found.is_empty() {
+            cx.note("nothing new is near");
+        }
+        let new = !found.is_empty();
+        // What is new comes first, so that the limit drops what did not settle the question.
+        let held = std::mem::take(&mut rounds.passages);
+        rounds.passages = found.into_iter().chain(held).take(self.max_chunks).collect();
+        Ok(new)
+    }
+
+    /// Reasons and judges. `None` when there is nothing left to do: the answer is accepted, or the
+    /// budget is spent.
+    async fn round(
+        &self,
+        question: &Question,
+        rounds: &mut Rounds,
+        cx: &Cx,
+    ) -> Result<Option<Reasoned>> {
+        // The reserve pays the first answer; later rounds better one that is there already.
+        let first = rounds.best.is_none();
+        let asking = if first { cx.reserve() } else { cx.clone() };
+        let reasoned = self.reason(question, &rounds.passages, &asking).await.map(Some);
+        let reasoned = if first { reasoned? } else { reasoned.unless_spent()? };
+        let Some(reasoned) = reasoned else { return Ok(None) };
+        let answer = answer_from(reasoned.reading.clone(), &rounds.passages);
+        let verdict = if self.rewrite && !answer.abstained {
+            let verdict = self.judge(question, &reasoned, &rounds.passages, cx).await;
+            verdict.map(Some).unless_spent()?
+        } else {
+            None
+        };
+        let asked = rounds.query.text.clone();
+        let history = Solved { question: asked, answer: answer.text.clone(), citations: vec![] };
+        rounds.asked.push(history);
+        let accepted = verdict.is_some_and(|verdict| verdict.accepted);
+        let rank = |(answer, verdict): &(Answer, Option<Verdict>)| {
+            (!answer.abstained, verdict.map_or(-1.0, |verdict| verdict.score))
+        };
+        let this = (answer, verdict);
+        // Of equals the later one has read more.
+        if rounds.best.as_ref().is_none_or(|best| accepted || rank(&this) >= rank(best)) {
+            rounds.best = Some(this);
+        }
+        Ok((!accepted).then_some(reasoned))
+    }
+
+    fn closing(&self, best: Option<(Answer, Option<Verdict>)>, cx: &Cx) -> Answer {
+        let Some((answer, verdict)) = best else {
+            return abstain("nothing in the knowledge base is near the question");
+        };
+        let confidence = verdict.map(|Verdict { score, accepted }| {
+            if accepted {
+                return score;
+            }
+            let asked = self.accept;
+            cx.note(format!(
+                "low confidence: the best answer has {score:.2}, {asked:.2} is required"
+            ));
+            score.min(LOW)
+        });
+        Answer { confidence, ..answer }
+    }
+}

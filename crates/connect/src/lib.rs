@@ -9,9 +9,9 @@ pub mod kg;
 pub mod llm;
 mod onnx;
 mod outside;
-mod tls;
 pub mod rerank;
 pub mod tag;
+mod tls;
 pub mod web;
 
 pub use embed::EndpointEmbedder;

@@ -102,7 +102,9 @@ pub(super) fn drop_running_heads(pages: &mut [PageText]) {
         let on = u32::try_from(*on).unwrap_or(u32::MAX);
         on as usize >= MIN_RUNNING_PAGES && f64::from(on) >= f64::from(count) * RUNNING_SHARE
     });
-    pages.iter_mut().for_each(|page| page.drop_lines(&counts));
+    for page in pages {
+        page.drop_lines(&counts);
+    }
 }
 
 /// What letters look like in a document.

@@ -69,7 +69,9 @@ pub(crate) fn read(bytes: Vec<u8>, ocr: &Ocr, until: Instant) -> Result<Parsed, 
         if is_scan {
             match ocr.page(pdf.data().as_ref(), number, largest.map(|picture| &picture.bytes[..])) {
                 Ok(text) => {
-                    text.split("\n\n").for_each(|part| writer.paragraph(&Inline::lines(part)))
+                    for part in text.split("\n\n") {
+                        writer.paragraph(&Inline::lines(part));
+                    }
                 }
                 Err(why) => writer.warn(why),
             }
@@ -127,8 +129,7 @@ struct Shared<'a> {
 }
 
 fn content<'a>(page: &Page<'a>, shared: &mut Shared<'a>, limits: &Limits) -> PageContent {
-    let [a, b, c, d, e, f] = page.initial_transform(true).as_coeffs();
-    let transform = Affine::new([a, b, c, d, e, f]);
+    let transform = Affine::new(page.initial_transform(true).as_coeffs());
     let links = links(page, transform);
     let mut collector = Collector::new(&links, &mut shared.areas, limits);
     let (width, height) = page.render_dimensions();
@@ -143,7 +144,9 @@ fn content<'a>(page: &Page<'a>, shared: &mut Shared<'a>, limits: &Limits) -> Pag
         links: links.into_iter().map(|link| link.target).collect(),
         ..PageText::default()
     };
-    words.iter().for_each(|word| text.letter_sizes.add(word));
+    for word in &words {
+        text.letter_sizes.add(word);
+    }
     let mut blocks: Vec<Segment> = vec![];
     for table in tables::ruled(&rules, &mut words) {
         blocks.push(Segment::block(text.tables.len(), table.width, table.top));

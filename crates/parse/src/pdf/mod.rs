@@ -6,6 +6,7 @@ mod layout;
 mod page;
 mod pictures;
 mod tables;
+mod text;
 
 use std::time::Instant;
 
@@ -24,10 +25,11 @@ use crate::ocr::Ocr;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
 use crate::writer::inline::Inline;
-use blocks::{PageText, Sizes};
+use blocks::Sizes;
 use layout::{Segment, columns, lines, segments};
 use page::{Areas, Collector, Limits, LinkArea};
 use pictures::Picture;
+use text::PageText;
 
 /// A page with fewer letters is a scan, if there is anything on it.
 const MIN_LETTERS: usize = 10;
@@ -58,7 +60,7 @@ pub(crate) fn read(bytes: Vec<u8>, ocr: &Ocr, until: Instant) -> Result<Parsed, 
             || page.unknown > text.letters().max(MIN_LETTERS)
     };
     let is_scan: Vec<bool> = read.iter().zip(&texts).map(is_scan).collect();
-    blocks::drop_running_heads(&mut texts);
+    text::drop_running_heads(&mut texts);
     let sizes = Sizes::of(&texts);
     let mut writer = Writer::new("pdf");
     let mut picture_number = 0;

@@ -45,9 +45,7 @@ fn benches(criterion: &mut Criterion) {
     group.bench_function("html, 3 MB", |bencher| {
         bencher.iter(|| read("a.html", black_box(html.as_bytes())));
     });
-    if let Some(html) =
-        sample("kreuzberg/web/international_emergency_medicine.html")
-    {
+    if let Some(html) = sample("kreuzberg/web/international_emergency_medicine.html") {
         group.throughput(Throughput::Bytes(html.len() as u64));
         group.bench_function("html, a page of Wikipedia", |b| {
             b.iter(|| read("a.html", black_box(&html)));
@@ -75,16 +73,8 @@ fn benches(criterion: &mut Criterion) {
             "kreuzberg/pdfs/the_hideous_name_1985_pike85hideous.pdf",
             8,
         ),
-        (
-            "pdf, an article with tables",
-            "kreuzberg/pdfs_with_tables/medium.pdf",
-            7,
-        ),
-        (
-            "pdf, an article in two columns",
-            "unstructured/pdf/multi-column-2p.pdf",
-            2,
-        ),
+        ("pdf, an article with tables", "kreuzberg/pdfs_with_tables/medium.pdf", 7),
+        ("pdf, an article in two columns", "unstructured/pdf/multi-column-2p.pdf", 2),
     ] {
         let Some(bytes) = sample(path) else { continue };
         group.throughput(Throughput::Elements(pages));

@@ -8,14 +8,14 @@ use crate::detect::{Format, contains};
 use crate::parsed::Refusal;
 
 /// An archive that unpacks to more bytes is refused.
-const MOST_BYTES: u64 = 500_000_000;
+const MAX_BYTES: u64 = 500_000_000;
 /// Above [`RATIO_FROM`] bytes, an archive that unpacks to more than this many times its size is
 /// refused: text shrinks to a twentieth at best, a bomb to a thousandth.
-const MOST_RATIO: u64 = 200;
+const MAX_RATIO: u64 = 200;
 const RATIO_FROM: u64 = 50_000_000;
-const MOST_FILES: usize = 50_000;
+const MAX_FILES: usize = 50_000;
 /// Elements inside elements in a part of a document. Word nests a few dozen.
-const DEEPEST: usize = 2_000;
+const MAX_DEPTH: usize = 2_000;
 
 pub(crate) type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
@@ -96,11 +96,11 @@ pub(crate) fn compound(bytes: &[u8]) -> Result<Format, Refusal> {
 /// Unpacks everything once without keeping it, and refuses what is too large, too deep, or locked.
 pub(crate) fn inspect(bytes: &[u8]) -> Result<(), Refusal> {
     let mut archive = open(bytes)?;
-    if archive.len() > MOST_FILES {
+    if archive.len() > MAX_FILES {
         let hint = "split it into smaller documents";
         return Err(refusal(&format!("it holds {} files", archive.len()), hint));
     }
-    let limit = MOST_BYTES.min(RATIO_FROM.max(bytes.len() as u64 * MOST_RATIO));
+    let limit = MAX_BYTES.min(RATIO_FROM.max(bytes.len() as u64 * MAX_RATIO));
     let (mut declared, mut actual) = (0, 0);
     for index in 0..archive.len() {
         let file = archive.by_index_raw(index).map_err(|error| broken(&error.to_string()))?;
@@ -119,7 +119,7 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<(), Refusal> {
         actual += inflate(file, &name, limit - actual).map_err(|most| match most {
             Inflated::TooMuch => bomb(limit, bytes.len()),
             Inflated::TooDeep => {
-                let reason = format!("`{name}` inside nests more than {DEEPEST} elements");
+                let reason = format!("`{name}` inside nests more than {MAX_DEPTH} elements");
                 refusal(&reason, "the file is corrupt or unsafe: save it again")
             }
             Inflated::Broken(error) => broken(&format!("`{name}`: {error}")),
@@ -152,7 +152,7 @@ fn inflate(mut file: impl Read, name: &str, most: u64) -> Result<u64, Inflated> 
         if total > most {
             return Err(Inflated::TooMuch);
         }
-        if xml && depth.feed(&buffer[..read]) > DEEPEST {
+        if xml && depth.feed(&buffer[..read]) > MAX_DEPTH {
             return Err(Inflated::TooDeep);
         }
     }
@@ -206,7 +206,7 @@ pub(crate) fn member(archive: &mut Archive<'_>, name: &str, most: u64) -> Option
 
 /// A file inside as text, by its mark or as UTF-8.
 pub(crate) fn member_text(archive: &mut Archive<'_>, name: &str) -> Option<String> {
-    let bytes = member(archive, name, MOST_BYTES)?;
+    let bytes = member(archive, name, MAX_BYTES)?;
     let decoded = crate::decode::decode(&bytes, None).map(|decoded| decoded.text);
     Some(decoded.unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into_owned()))
 }
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn archives_are_told_by_their_members() {
+    fn archives_are_recognised_by_their_members() {
         assert_eq!(archive(&zipped(&[("word/document.xml", b"<x/>")])).unwrap(), Format::Docx);
         let odt = b"application/vnd.oasis.opendocument.text";
         assert_eq!(archive(&zipped(&[("mimetype", odt)])).unwrap(), Format::Odt);
@@ -280,10 +280,10 @@ mod tests {
 
     #[test]
     fn elements_without_end_are_refused() {
-        let deep = "<a>".repeat(DEEPEST + 1);
+        let deep = "<a>".repeat(MAX_DEPTH + 1);
         let refused = inspect(&zipped(&[("word/document.xml", deep.as_bytes())])).unwrap_err();
         assert!(refused.reason.contains("nests"), "{refused:?}");
-        let flat = "<a b=\"1\"/><c></c><!-- d -->".repeat(DEEPEST);
+        let flat = "<a b=\"1\"/><c></c><!-- d -->".repeat(MAX_DEPTH);
         inspect(&zipped(&[("word/document.xml", flat.as_bytes())])).unwrap();
     }
 }

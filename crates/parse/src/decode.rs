@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_bit_text_is_told_by_its_letters() {
+    fn eight_bit_text_is_recognised_by_its_letters() {
         let latin = b"Die Stra\xdfe f\xfchrt \xfcber die Br\xfccke nach M\xfcnchen.";
         let decoded = decode(latin, None).unwrap();
         assert_eq!(decoded.text, "Die Straße führt über die Brücke nach München.");

@@ -110,7 +110,7 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
         return Err(Refusal { reason: "it is empty".into(), hint: "remove it or fill it".into() });
     }
     if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| bytes.starts_with(magic)) {
-        return Err(crate::decode::binary(&format!("it is {what}, whatever its name says")));
+        return Err(crate::decode::binary(&format!("it is {what}, despite its name")));
     }
     if contains(&bytes[..bytes.len().min(1_024)], b"%PDF-") {
         return Ok(Format::Pdf);

@@ -12,7 +12,7 @@ use crate::writer::Writer;
 use crate::xml_events::{attribute, entity};
 
 /// Bytes of pictures that are kept of one book.
-const MOST_PICTURES: usize = 50_000_000;
+const MAX_PICTURE_BYTES: usize = 50_000_000;
 
 /// What the package file says.
 #[derive(Default)]
@@ -28,7 +28,7 @@ struct Book {
 
 pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
     let mut archive = open(bytes)?;
-    let broken = |what: &str| refusal(what, "get the book once more, or convert it anew");
+    let broken = |what: &str| refusal(what, "download the book again, or convert it again");
     let container = member_text(&mut archive, "META-INF/container.xml")
         .ok_or_else(|| broken("the book has no container file"))?;
     let package = package_path(&container).ok_or_else(|| broken("the book names no content"))?;
@@ -39,12 +39,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
     let mut writer = Writer::new("epub");
     let kinds: HashMap<&str, &str> =
         book.items.values().map(|(path, kind)| (path.as_str(), kind.as_str())).collect();
-    let room = RefCell::new(MOST_PICTURES);
+    let room = RefCell::new(MAX_PICTURE_BYTES);
     let archive = RefCell::new(archive);
     for id in &book.order {
         let Some((path, _)) = book.items.get(id) else { continue };
         let Some(text) = member_text(&mut archive.borrow_mut(), path) else {
-            writer.warn(format!("the book has no `{path}`; get it once more"));
+            writer.warn(format!("the book has no `{path}`; download it again"));
             continue;
         };
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -120,17 +120,17 @@ impl Book {
                 }
             }
             "itemref" => self.order.extend(attribute(tag, "idref")),
-            name => self.said(name).into_iter().for_each(|said| said.push(String::new())),
+            name => self.values(name).into_iter().for_each(|values| values.push(String::new())),
         }
     }
 
     fn words(&mut self, inside: &str, words: &str) {
-        if let Some(last) = self.said(inside).and_then(|said| said.last_mut()) {
+        if let Some(last) = self.values(inside).and_then(|values| values.last_mut()) {
             last.push_str(words.trim_matches(['\n', '\r', '\t']));
         }
     }
 
-    fn said(&mut self, name: &str) -> Option<&mut Vec<String>> {
+    fn values(&mut self, name: &str) -> Option<&mut Vec<String>> {
         match name {
             "title" => Some(&mut self.titles),
             "creator" => Some(&mut self.authors),

@@ -50,7 +50,7 @@ impl Default for ParseOptions {
     }
 }
 
-/// Reads a file. What it is, is told by its content; `name` only tells kinds of text apart
+/// Reads a file. Its content decides what it is; `name` only distinguishes kinds of text
 /// (`.md`, `.csv`, `.tsv`, `.html`).
 ///
 /// It runs on a thread of its own and returns after `options.seconds` at the latest. The same bytes
@@ -64,7 +64,7 @@ pub fn parse(name: &str, bytes: &[u8], options: &ParseOptions) -> Result<Parsed,
     let start = Instant::now();
     let limits = ReadLimits {
         ocr: Ocr {
-            wanted: options.ocr,
+            enabled: options.ocr,
             languages: options.ocr_languages.clone(),
             // The rest is for writing down what was read.
             until: start + Duration::from_millis(options.seconds * 800),
@@ -81,7 +81,7 @@ struct ReadLimits {
     until: Instant,
 }
 
-/// What a file is, by its content, as [`Parsed::format`] will name it. Told without reading the
+/// The format of a file, by its content, as [`Parsed::format`] will name it. Found without reading the
 /// file as a whole: [`parse`] may still refuse it.
 pub fn recognise(name: &str, bytes: &[u8]) -> Result<&'static str, Refusal> {
     let format = detect::detect(name, bytes)?;
@@ -148,7 +148,7 @@ fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
 
 /// What every format gets in the same way.
 fn finish(parsed: &mut Parsed) {
-    // The name of a sheet is no title.
+    // The name of a sheet is not a title.
     if parsed.title.is_none() && !["xlsx", "xlsb", "xls", "ods"].contains(&parsed.format) {
         parsed.title = parsed.first_heading();
     }
@@ -169,7 +169,7 @@ pub fn plain(text: String) -> Parsed {
     parsed
 }
 
-/// Reads a text that is known to be a table, its values parted by `delimiter`.
+/// Reads a text that is known to be a table, its values separated by `delimiter`.
 pub fn delimited(text: String, delimiter: u8) -> Parsed {
     let mut parsed = delimited::read(text, delimiter);
     finish(&mut parsed);

@@ -88,14 +88,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files_are_no_titles() {
+    fn names_of_files_are_not_titles() {
         assert_eq!(title("Microsoft Word - Contract"), None);
         assert_eq!(title(" report.docx "), None);
         assert_eq!(title("A\0 report\n").as_deref(), Some("A report"));
     }
 
     #[test]
-    fn languages_are_told_by_the_file_or_by_the_words() {
+    fn the_language_comes_from_the_file_or_from_the_words() {
         let of = |text: &str| language(text);
         let english =
             "The quick brown fox jumps over the lazy dog, and the dog does not mind it at all.";

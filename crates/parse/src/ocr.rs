@@ -11,11 +11,11 @@ const RESOLUTION: &str = "200";
 /// Pages that lie on their side or stand on their head are turned first.
 const TURNED: &str = "1";
 
-/// What is at hand for reading ocr, and until when.
+/// How scans may be read, and until when.
 #[derive(Debug, Clone)]
 pub(crate) struct Ocr {
-    /// Whether the user wants it at all.
-    pub(crate) wanted: bool,
+    /// Whether the user allows it at all.
+    pub(crate) enabled: bool,
     /// Of tesseract, as in `eng+deu`.
     pub(crate) languages: String,
     pub(crate) until: Instant,
@@ -48,7 +48,7 @@ impl Ocr {
     }
 
     fn ready(&self, what: &str) -> Result<(), String> {
-        if !self.wanted {
+        if !self.enabled {
             return Err(format!("{what}; allow OCR to have it read"));
         }
         if Instant::now() >= self.until {
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn without_leave_nothing_is_read() {
-        let ocr = Ocr { wanted: false, languages: "eng".into(), until: soon() };
+        let ocr = Ocr { enabled: false, languages: "eng".into(), until: soon() };
         assert_eq!(
             ocr.page(b"", 3, None).unwrap_err(),
             "page 3 is a scan; allow OCR to have it read"

@@ -38,7 +38,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
     Ok(parsed)
 }
 
-/// Writes down one page; `pictures` gives the bytes of those that are at hand.
+/// Writes down one page; `pictures` gives the bytes of those that are available.
 pub(crate) fn page(text: &str, writer: &mut Writer, pictures: &Pictures<'_>) -> About {
     let head = text.get(..text.len().min(400)).unwrap_or_default();
     let xhtml = head.trim_start().starts_with("<?xml") || head.contains("www.w3.org/1999/xhtml");

@@ -55,7 +55,7 @@ impl Tree {
         &self.nodes[id].children
     }
 
-    /// The element's name in lower case; empty for what is no element.
+    /// The element's name in lower case; empty for anything else.
     pub(crate) fn name(&self, id: Id) -> &str {
         match &self.nodes[id].kind {
             Kind::Element(name, _) => &name.local,

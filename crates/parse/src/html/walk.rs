@@ -5,7 +5,7 @@ use super::words::{gather, is_block, is_silent};
 use crate::writer::Writer;
 use crate::writer::inline::Inline;
 
-/// Gives the picture at an address with its media type, where it is at hand.
+/// Gives the picture at an address with its media type, where it is available.
 pub(crate) type Pictures<'a> = dyn Fn(&str) -> Option<(String, Vec<u8>)> + 'a;
 
 /// Smaller pictures (in pixels) are ornaments.

@@ -53,7 +53,7 @@ fn bodies(message: &mail_parser::Message<'_>, depth: usize, out: &mut Message) {
                 bodies(inner, depth + 1, out);
             }
             _ => {
-                out.attachments.push(part.attachment_name().unwrap_or("without a name").to_owned())
+                out.attachments.push(part.attachment_name().unwrap_or("without a name").to_owned());
             }
         }
     }

@@ -89,5 +89,6 @@ fn headers(message: &Message) -> Inline {
         ("Date", message.date.clone().unwrap_or_default()),
     ];
     let lines = lines.into_iter().filter(|(_, value)| !value.is_empty());
-    Inline::lines(&lines.map(|(name, value)| format!("{name}: {value}\n")).collect::<String>())
+    let lines: Vec<String> = lines.map(|(name, value)| format!("{name}: {value}")).collect();
+    Inline::lines(&lines.join("\n"))
 }

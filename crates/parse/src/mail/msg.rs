@@ -73,12 +73,11 @@ impl Storage<'_, '_> {
     /// A property that is a text, of the message (`""`) or of one of its attachments.
     fn text(&mut self, path: &str, property: u16) -> Option<String> {
         let wide = stream(self.file, &format!("{path}/__substg1.0_{property:04X}001F"));
-        let text = match wide {
-            Some(bytes) => UTF_16LE.decode_without_bom_handling(&bytes).0.into_owned(),
-            None => {
-                let bytes = stream(self.file, &format!("{path}/__substg1.0_{property:04X}001E"))?;
-                self.encoding.decode_without_bom_handling(&bytes).0.into_owned()
-            }
+        let text = if let Some(bytes) = wide {
+            UTF_16LE.decode_without_bom_handling(&bytes).0.into_owned()
+        } else {
+            let bytes = stream(self.file, &format!("{path}/__substg1.0_{property:04X}001E"))?;
+            self.encoding.decode_without_bom_handling(&bytes).0.into_owned()
         };
         Some(text.trim_end_matches('\0').to_owned()).filter(|text| !text.is_empty())
     }

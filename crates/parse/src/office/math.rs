@@ -1,8 +1,8 @@
-//! Formulas of Word and PowerPoint (Office MathML, ECMA-376 part 1, chapter 22.1) as LaTeX.
+//! Formulas of Word and `PowerPoint` (ECMA-376 part 1, chapter 22.1) as `LaTeX`.
 //! Symbols stay the characters that they are.
 use super::xml::{self, Node};
 
-/// The formula as LaTeX, without dollar signs. Elements that we have no notation for give what is
+/// The formula as `LaTeX`, without dollar signs. Elements that we have no notation for give what is
 /// inside them.
 pub(super) fn latex(formula: Node<'_>) -> String {
     let mut out = String::new();
@@ -93,11 +93,12 @@ fn n_ary(operator: &str, below: &str, above: &str, body: &str) -> String {
     };
     for (mark, limit) in [('_', below), ('^', above)] {
         if !limit.is_empty() {
-            out.push_str(&format!("{mark}{{{limit}}}"));
+            out.extend([mark, '{']);
+            out.push_str(limit);
+            out.push('}');
         }
     }
-    out.push_str(&format!("{{{body}}}"));
-    out
+    out + "{" + body + "}"
 }
 
 fn rows(node: Node<'_>, row: &str) -> String {
@@ -144,7 +145,7 @@ fn accent(character: &str) -> &'static str {
     }
 }
 
-/// Characters that LaTeX would take for commands.
+/// Characters that `LaTeX` would take for commands.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

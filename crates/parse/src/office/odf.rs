@@ -174,14 +174,14 @@ impl<'b> Reader<'_, 'b> {
         let levels = style.and_then(|style| self.styles.numbered.get(style));
         let is_numbered = levels.is_some_and(|levels| levels.contains(&(depth + 1)));
         let mut number = 0;
-        for item in node.children().filter(|child| child.is_element()) {
-            let mut marked = false;
+        for item in node.children().filter(Node::is_element) {
+            let mut has_mark = false;
             for child in item.children() {
                 match xml::name(child) {
-                    "p" if !marked => {
+                    "p" if !has_mark => {
                         let words = self.words(child);
-                        marked = !words.is_empty();
-                        number += usize::from(marked);
+                        has_mark = !words.is_empty();
+                        number += usize::from(has_mark);
                         let marker =
                             if is_numbered { format!("{number}.") } else { "-".to_owned() };
                         self.writer.item(depth, &marker, &words);
@@ -256,7 +256,9 @@ impl<'b> Reader<'_, 'b> {
                 let (rows, columns) = (span("number-rows-spanned"), span("number-columns-spanned"));
                 table.cell(TableCell { kind, rows, columns, content: content.clone() });
             }
-            inner.into_iter().for_each(|inner| table.inner(inner));
+            for inner in inner {
+                table.inner(inner);
+            }
         }
     }
 

@@ -127,7 +127,9 @@ impl Slide<'_, '_> {
                 "br" => inline.break_line(),
                 "oMath" | "oMathPara" => inline.push(&math::latex(node)),
                 "AlternateContent" => {
-                    xml::choice(node).into_iter().for_each(|n| self.runs(n, inline));
+                    if let Some(content) = xml::choice(node) {
+                        self.runs(content, inline);
+                    }
                 }
                 "m" => self.runs(node, inline),
                 _ => {}

@@ -290,7 +290,8 @@ impl Reader {
             "fldrslt" => self.group.link_start = Some(self.inline.text.len()),
             "yr" | "mo" | "dy" if self.group.destination == Destination::Date => {
                 let separator = if word == "yr" { "" } else { "-" };
-                self.information.date.push_str(&format!("{separator}{:02}", number.unwrap_or(0)));
+                let part = format!("{separator}{:02}", number.unwrap_or(0));
+                self.information.date.push_str(&part);
             }
             _ => self.destination(word),
         }

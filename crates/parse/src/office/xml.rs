@@ -27,7 +27,7 @@ pub(super) fn parse<'a>(name: &str, xml: &'a str) -> Result<Document<'a>, Refusa
 }
 
 /// The local name of an element; empty for anything else.
-pub(super) fn name<'a>(node: Node<'a>) -> &'a str {
+pub(super) fn name(node: Node<'_>) -> &str {
     if node.is_element() { node.tag_name().name() } else { "" }
 }
 

@@ -117,7 +117,9 @@ pub(super) fn lines(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
     }
     for line in &mut lines {
         line.sort_by(|a, b| by(a.x0, b.x0));
-        line.iter_mut().for_each(|segment| super::bidi::order(&mut segment.words));
+        for segment in line {
+            super::bidi::order(&mut segment.words);
+        }
     }
     lines
 }

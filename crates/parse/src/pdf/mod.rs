@@ -6,6 +6,7 @@ mod layout;
 mod page;
 mod pictures;
 mod tables;
+mod text;
 
 use std::time::Instant;
 
@@ -24,10 +25,11 @@ use crate::ocr::Ocr;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
 use crate::writer::inline::Inline;
-use blocks::{PageText, Sizes};
+use blocks::Sizes;
 use layout::{Segment, columns, lines, segments};
 use page::{Areas, Collector, Limits, LinkArea};
 use pictures::Picture;
+use text::PageText;
 
 /// A page with fewer letters is a scan, if there is anything on it.
 const MIN_LETTERS: usize = 10;
@@ -58,7 +60,7 @@ pub(crate) fn read(bytes: Vec<u8>, ocr: &Ocr, until: Instant) -> Result<Parsed, 
             || page.unknown > text.letters().max(MIN_LETTERS)
     };
     let is_scan: Vec<bool> = read.iter().zip(&texts).map(is_scan).collect();
-    blocks::drop_running_heads(&mut texts);
+    text::drop_running_heads(&mut texts);
     let sizes = Sizes::of(&texts);
     let mut writer = Writer::new("pdf");
     let mut picture_number = 0;
@@ -69,7 +71,9 @@ pub(crate) fn read(bytes: Vec<u8>, ocr: &Ocr, until: Instant) -> Result<Parsed, 
         if is_scan {
             match ocr.page(pdf.data().as_ref(), number, largest.map(|picture| &picture.bytes[..])) {
                 Ok(text) => {
-                    text.split("\n\n").for_each(|part| writer.paragraph(&Inline::lines(part)))
+                    for part in text.split("\n\n") {
+                        writer.paragraph(&Inline::lines(part));
+                    }
                 }
                 Err(why) => writer.warn(why),
             }
@@ -127,8 +131,7 @@ struct Shared<'a> {
 }
 
 fn content<'a>(page: &Page<'a>, shared: &mut Shared<'a>, limits: &Limits) -> PageContent {
-    let [a, b, c, d, e, f] = page.initial_transform(true).as_coeffs();
-    let transform = Affine::new([a, b, c, d, e, f]);
+    let transform = Affine::new(page.initial_transform(true).as_coeffs());
     let links = links(page, transform);
     let mut collector = Collector::new(&links, &mut shared.areas, limits);
     let (width, height) = page.render_dimensions();
@@ -143,7 +146,9 @@ fn content<'a>(page: &Page<'a>, shared: &mut Shared<'a>, limits: &Limits) -> Pag
         links: links.into_iter().map(|link| link.target).collect(),
         ..PageText::default()
     };
-    words.iter().for_each(|word| text.letter_sizes.add(word));
+    for word in &words {
+        text.letter_sizes.add(word);
+    }
     let mut blocks: Vec<Segment> = vec![];
     for table in tables::ruled(&rules, &mut words) {
         blocks.push(Segment::block(text.tables.len(), table.width, table.top));

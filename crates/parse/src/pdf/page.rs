@@ -130,6 +130,7 @@ impl<'l> Collector<'l> {
     }
 
     /// `advance` is the width of the glyph in thousandths of the font size.
+    #[expect(clippy::many_single_char_names, reason = "the names that PDF gives a matrix")]
     fn glyph(&mut self, text: &str, transform: Affine, advance: f64, ink: Ink) {
         let [a, b, c, d, e, f] = transform.as_coeffs();
         let size = c.hypot(d) * 1_000.0;
@@ -148,11 +149,11 @@ impl<'l> Collector<'l> {
             return;
         }
         let middle = Point::new(e + (a * advance) / 2.0, f + (b * advance) / 2.0 - size * 0.3);
-        let link = self.links.iter().position(|link| link.area.contains(middle));
+        let target = self.links.iter().position(|own| own.area.contains(middle));
         if let Some(word) = self.words.last_mut()
             && !self.space
             && word.turned == turned
-            && word.link == link
+            && word.link == target
             && (word.y - y).abs() < SAME_LINE * word.size.max(size)
             && (-0.5 * size..WORD_GAP * size).contains(&(x - word.x1))
         {
@@ -167,7 +168,7 @@ impl<'l> Collector<'l> {
         }
         self.space = false;
         let text = text.to_owned();
-        self.words.push(Word { text, x0: x, x1: x + width, y, size, ink, turned, link });
+        self.words.push(Word { text, x0: x, x1: x + width, y, size, ink, turned, link: target });
     }
 
     fn area(&mut self, glyph: &Glyph<'_>) -> f64 {

@@ -171,7 +171,7 @@ fn cell_words(words: &[&Word]) -> Inline {
     for word in words {
         match lines.last_mut() {
             Some(line) if (line[0].y - word.y).abs() < 0.4 * word.size.max(line[0].size) => {
-                line.push(word)
+                line.push(word);
             }
             _ => lines.push(vec![word]),
         }

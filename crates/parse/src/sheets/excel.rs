@@ -5,7 +5,7 @@ use std::io::Cursor;
 use calamine::{Data, DataRef, Dimensions, Reader, SheetType, Xls, Xlsb, Xlsx};
 
 use super::value::shown;
-use super::{MOST_CELLS, Sheet, unreadable};
+use super::{MAX_CELLS, Sheet, unreadable};
 use crate::detect::Format;
 use crate::parsed::Refusal;
 
@@ -28,7 +28,7 @@ fn fail(error: impl std::fmt::Display) -> Refusal {
 
 fn xlsx(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes.to_vec())).map_err(fail)?;
-    let mut cells = Cells { room: MOST_CELLS };
+    let mut cells = Cells { room: MAX_CELLS };
     let mut sheets = vec![];
     for name in names(&book) {
         let mut reader = book.worksheet_cells_reader(&name).map_err(fail)?;
@@ -52,7 +52,7 @@ fn xlsx(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
 
 fn xlsb(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
     let mut book: Xlsb<_> = Xlsb::new(Cursor::new(bytes.to_vec())).map_err(fail)?;
-    let mut cells = Cells { room: MOST_CELLS };
+    let mut cells = Cells { room: MAX_CELLS };
     let mut sheets = vec![];
     for name in names(&book) {
         let mut reader = book.worksheet_cells_reader(&name).map_err(fail)?;
@@ -66,7 +66,7 @@ fn xlsb(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
 /// A sheet of this old format has 16 million places at most, so it may be read whole.
 fn xls(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
     let mut book: Xls<_> = Xls::new(Cursor::new(bytes.to_vec())).map_err(fail)?;
-    let mut cells = Cells { room: MOST_CELLS };
+    let mut cells = Cells { room: MAX_CELLS };
     let mut sheets = vec![];
     for name in names(&book) {
         let range = book.worksheet_range(&name).map_err(fail)?;

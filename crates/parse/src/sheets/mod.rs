@@ -12,7 +12,7 @@ use crate::writer::inline::Inline;
 use crate::writer::{Sheet as Written, Writer};
 
 /// Cells with a value that are read of one file; the rest is left out with a warning.
-pub(crate) const MOST_CELLS: usize = 4_000_000;
+pub(crate) const MAX_CELLS: usize = 4_000_000;
 
 /// The cells of a sheet that have a value, wherever they are.
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ fn unreadable(error: &str) -> Refusal {
     if error.to_lowercase().contains("password") {
         return locked();
     }
-    refusal(&format!("it is a broken spreadsheet: {error}"), "open it and save it anew")
+    refusal(&format!("it is a broken spreadsheet: {error}"), "open it and save it again")
 }
 
 /// Rows and columns without any value are left out; single words above the table are its titles.

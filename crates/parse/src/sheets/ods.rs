@@ -1,16 +1,16 @@
 //! ODS: the values as the file itself shows them. Repeated rows and cells are counted, not made.
 use quick_xml::events::{BytesStart, Event};
 
-use super::{MOST_CELLS, Sheet, unreadable};
+use super::{MAX_CELLS, Sheet, unreadable};
 use crate::container::{member_text, open, refusal};
 use crate::parsed::Refusal;
 
-/// A value that is repeated more often is taken once: it fills a sheet, it is no data.
-const MOST_REPEATS: u32 = 1_000;
+/// A value that is repeated more often is taken once: it fills a sheet and is not data.
+const MAX_REPEATS: u32 = 1_000;
 
 pub(super) fn sheets(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
     let content = member_text(&mut open(bytes)?, "content.xml")
-        .ok_or_else(|| refusal("it has no content", "open it and save it anew"))?;
+        .ok_or_else(|| refusal("it has no content", "open it and save it again"))?;
     let mut reader = quick_xml::Reader::from_str(&content);
     let mut state = State::default();
     loop {
@@ -109,9 +109,9 @@ impl State {
         if text.is_empty() {
             return;
         }
-        let times = if cell.repeats > MOST_REPEATS { 1 } else { cell.repeats };
+        let times = if cell.repeats > MAX_REPEATS { 1 } else { cell.repeats };
         for by in 0..times {
-            if self.total >= MOST_CELLS {
+            if self.total >= MAX_CELLS {
                 sheet.cut = true;
                 return;
             }
@@ -129,9 +129,9 @@ impl State {
     fn end_row(&mut self) {
         let Some(sheet) = self.sheets.last_mut() else { return };
         let cells = sheet.cells[self.row_start.min(sheet.cells.len())..].to_vec();
-        let times = if self.row_repeats > MOST_REPEATS { 1 } else { self.row_repeats };
+        let times = if self.row_repeats > MAX_REPEATS { 1 } else { self.row_repeats };
         for by in 1..times {
-            if self.total + cells.len() > MOST_CELLS {
+            if self.total + cells.len() > MAX_CELLS {
                 sheet.cut = true;
                 break;
             }

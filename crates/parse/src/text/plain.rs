@@ -1,4 +1,4 @@
-//! Text without marks: paragraphs, parted by empty lines.
+//! Text without marks: paragraphs, separated by empty lines.
 use crate::parsed::{Block, BlockKind, Parsed};
 
 pub(crate) fn read(text: String) -> Parsed {

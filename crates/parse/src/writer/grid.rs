@@ -4,7 +4,7 @@ use super::inline::Inline;
 use crate::parsed::Merged;
 
 /// More places than this are no table for reading; the rest is left out with a warning.
-pub(crate) const MOST_PLACES: usize = 6_000_000;
+pub(crate) const MAX_PLACES: usize = 6_000_000;
 
 /// One cell with the places that it covers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Grid {
         let mut spans = vec![];
         let mut total = 0;
         for (row, cells) in self.rows.iter().enumerate() {
-            if total > MOST_PLACES {
+            if total > MAX_PLACES {
                 placed.rows_left_out = height - row;
                 placed.places.truncate(row);
                 break;
@@ -157,7 +157,7 @@ impl Grid {
     }
 }
 
-/// How many of the first rows are a header, as far as it can be told from their words: a row of
+/// How many of the first rows are a header, as far as their words show: a row of
 /// names, perhaps below one or two that are mostly empty. At least one row is left.
 pub(crate) fn header_rows(rows: &[Vec<&str>]) -> usize {
     for (above, pair) in rows.windows(2).take(3).enumerate() {

@@ -1,4 +1,4 @@
-//! Whatever the bytes are: read or refused, never a crash, and the blocks are sound (`parse` of
+//! Any bytes: read or refused, never a crash, and the blocks are sound (`parse` of
 //! these tests checks them).
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::{file, parse};
 const NAMES: &[&str] =
     &["a", "a.txt", "a.md", "a.csv", "a.tsv", "a.html", "a.eml", "a.pdf", "a.docx"];
 
-/// A reader that stumbles is caught, but should not have stumbled.
+/// A reader that panics is caught, but should not panic.
 fn sound(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
     if let Err(refusal) = parse(name, bytes) {
         prop_assert!(
@@ -70,7 +70,7 @@ proptest! {
         if cut {
             bytes.truncate(keep.index(bytes.len()));
         }
-        // Others' readers may stumble over damage: that is caught, and told.
+        // Readers of other crates may panic on damage: that is caught and reported.
         let _ = parse(name, &bytes);
     }
 }

@@ -1,4 +1,4 @@
-//! Files that are broken, enormous, or made to do harm.
+//! Files that are broken, enormous, or malicious.
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
 
@@ -82,8 +82,8 @@ fn cut_off_and_empty_files_are_refused() {
         ("a.html", b"<!doctype html><script>x</script>", "no text"),
         ("a.zip", &zipped(&[("a.txt", "x")]), "zip archive"),
     ] {
-        let said = refused(name, content);
-        assert!(said.contains(words), "{name}: {said}");
+        let message = refused(name, content);
+        assert!(message.contains(words), "{name}: {message}");
     }
 }
 

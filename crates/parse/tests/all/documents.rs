@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use halma_parse::{Parsed, Table};
 
-use crate::truth::{self, Shape};
 use crate::parse;
+use crate::truth::{self, Shape};
 
 fn documents() -> Vec<PathBuf> {
     let data = std::env::var_os("HALMA_DATA").expect("HALMA_DATA names a folder with `documents`");
@@ -26,8 +26,10 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
 
 fn with_extension(extension: &str) -> Vec<(String, Vec<u8>)> {
     let all = documents().into_iter();
-    let wanted = all.filter(|path| path.extension().is_some_and(|found| found == extension));
-    wanted.map(|path| (path.to_string_lossy().into_owned(), std::fs::read(path).unwrap())).collect()
+    let matching = all.filter(|path| path.extension().is_some_and(|found| found == extension));
+    matching
+        .map(|path| (path.to_string_lossy().into_owned(), std::fs::read(path).unwrap()))
+        .collect()
 }
 
 #[test]
@@ -113,7 +115,7 @@ fn sheets_come_out_as_they_are() {
 
 #[test]
 #[ignore = "needs HALMA_DATA: the sample documents"]
-fn values_parted_by_something_come_out_as_they_are() {
+fn separated_values_come_out_as_they_are() {
     for (name, bytes) in with_extension("csv") {
         let parsed = parse(&name, &bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();

@@ -142,7 +142,7 @@ fn mail_and_rich_text() {
 }
 
 #[test]
-fn texts_are_told_apart_by_their_names() {
+fn names_distinguish_kinds_of_text() {
     let text = "# One\n\n- two\n";
     assert_eq!(outline(&parse("a.md", text.as_bytes()).unwrap()), ["h1 # One", "item - two"]);
     assert_eq!(outline(&parse("a.txt", text.as_bytes()).unwrap()), ["p # One", "p - two"]);

@@ -13,7 +13,7 @@ use crate::view;
 
 pub(super) async fn run(args: EvalBuildBlend, common: &Common) -> anyhow::Result<()> {
     let config = load_config(common, budget_flags(&args.budget, "eval"))?.config;
-    let whole = Arc::new(Meter::new(config.budget.eval));
+    let budget = Arc::new(Meter::new(config.budget.eval));
     let engine = open(config, &args.kb.kb)?;
     let wishes = Wishes {
         kinds: args.kinds.clone(),
@@ -23,12 +23,16 @@ pub(super) async fn run(args: EvalBuildBlend, common: &Common) -> anyhow::Result
         web: args.web.clone(),
     };
     let passages = passages(&engine)?;
-    let built = build(&|| within(&engine, &whole), &passages, &wishes).await?;
+    let built = build(&|| within(&engine, &budget), &passages, &wishes).await?;
     write(&args.out, &built)?;
     if args.json {
         return view::print_json(&built);
     }
     say(&built, &args.out)
+}
+
+fn within(engine: &Engine, budget: &Arc<Meter>) -> Cx {
+    engine.context(ContextOptions { parent: Some(Arc::clone(budget)), ..ContextOptions::default() })
 }
 
 /// By the model of the role `proposer` where one is configured.

@@ -186,7 +186,9 @@ impl<'b> Reader<'_, 'b> {
                 let (content, inner) = self.cell_words(cell);
                 let kind = if continued { CellKind::Continued } else { CellKind::Own };
                 table.cell(TableCell { kind, rows: 1, columns: span.unwrap_or(1), content });
-                inner.into_iter().for_each(|inner| table.inner(inner));
+                for inner in inner {
+                    table.inner(inner);
+                }
             }
         }
         table

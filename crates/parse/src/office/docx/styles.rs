@@ -170,9 +170,9 @@ impl Numbering {
             return "-".to_owned();
         };
         let mut marker = own.text.clone();
-        for at in 0..=place.level {
+        for (at, count) in counts.iter().enumerate().take(place.level + 1) {
             let format = level(at).map_or("decimal", |level| level.format.as_str());
-            let count = counts[at].max(start(at));
+            let count = (*count).max(start(at));
             marker = marker.replace(&format!("%{}", at + 1), &shown(count, format));
         }
         let marker = marker.trim();

@@ -132,8 +132,7 @@ impl Problem {
             | KbError::SqlNotRead { .. }
             | KbError::SqlTooLong { .. }
             | KbError::SqlTooLarge
-            | KbError::NotSearched { .. }
-            | KbError::NoTags => Self::unfit(error.to_string()),
+            | KbError::NotSearched { .. } => Self::unfit(error.to_string()),
             KbError::Embed { .. } | KbError::BadVectors { .. } => {
                 Self::new(StatusCode::BAD_GATEWAY, error.to_string())
             }

@@ -20,8 +20,8 @@ use super::pieces::Piece;
 use crate::KbError;
 
 /// The prompt that is asked for the end of a chunk.
-pub(crate) const CUT: &str = "kb/cut";
-const CUT_PROMPT: Prompt<Reply> = Prompt::json(CUT);
+pub(crate) const CUT: &str = CUT_PROMPT.name;
+const CUT_PROMPT: Prompt<Reply> = Prompt::json("kb/cut");
 
 /// What is shown beyond the largest chunk, so that the model sees where its subject ends: half as
 /// much again.

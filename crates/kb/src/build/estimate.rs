@@ -101,7 +101,7 @@ fn price(preview: Preview, history: &History, context: &BuildContext) -> Estimat
         let by = past.map_or(1.0, |past| past.units.ratio() * past.texts.ratio());
         texts += scaled(forecast.cost.texts, by);
         characters += scaled(forecast.cost.characters, by);
-        let stage = asked(forecast, model.as_ref(), past, context.settings.concurrency);
+        let stage = price_stage(forecast, model.as_ref(), past, context.settings.concurrency);
         estimate.calls += stage.calls;
         estimate.prompt_tokens += stage.prompt_tokens;
         estimate.completion_tokens += stage.completion_tokens;
@@ -117,7 +117,7 @@ fn price(preview: Preview, history: &History, context: &BuildContext) -> Estimat
 }
 
 /// A stage that asks a model.
-fn asked(
+fn price_stage(
     forecast: &Forecast,
     model: &dyn Llm,
     past: Option<&Past>,

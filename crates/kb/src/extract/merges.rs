@@ -55,8 +55,8 @@ impl Base {
                     entity: held.as_ref().map(|_| node_id(Layer::Entity, entity)),
                     name: held.map_or_else(|| record.one.name.clone(), |held| held.name),
                     rule: record.rule,
-                    one: shown(reader, &record.one)?,
-                    two: shown(reader, &record.two)?,
+                    one: merge_side(reader, &record.one)?,
+                    two: merge_side(reader, &record.two)?,
                     score: record.score,
                     reason: record.reason,
                 });
@@ -79,7 +79,7 @@ impl Base {
     }
 }
 
-fn shown(reader: &Reader<'_>, side: &Side) -> heed::Result<MergeSide> {
+fn merge_side(reader: &Reader<'_>, side: &Side) -> heed::Result<MergeSide> {
     let mut documents = vec![];
     for id in &side.documents {
         if let Some(row) = reader.find(Layer::Document, *id)? {

@@ -16,6 +16,9 @@ use crate::{KbError, Step};
 /// Units whose results are written in one transaction, at most.
 const BATCH: usize = 4096;
 
+/// Documents whose units are read at a time.
+const READ: usize = 64;
+
 /// A model that refuses this many units before it has done any cannot do the task.
 const PROBES: usize = 3;
 
@@ -104,18 +107,19 @@ impl<S: Stage> Driver<S> {
         })
         .await?;
         let error = Arc::new(Mutex::new(None));
-        let units = |row: Row| {
+        let units = |rows: Vec<Row>| {
             let (stage, error) = (Arc::clone(&self.stage), Arc::clone(&error));
             async move {
                 let units =
-                    run_blocking("reading documents", move || units_of(stage.as_ref(), row));
+                    run_blocking("reading documents", move || units_of(stage.as_ref(), &rows));
                 futures::stream::iter(units.await.unwrap_or_else(|e| {
                     *error.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
                     vec![]
                 }))
             }
         };
-        let units = futures::stream::iter(backlog.documents).then(units).flatten();
+        let read: Vec<Vec<Row>> = backlog.documents.chunks(READ).map(<[Row]>::to_vec).collect();
+        let units = futures::stream::iter(read).then(units).flatten();
         let report = self.run(units, backlog.units).await?;
         let failed = error.lock().unwrap_or_else(PoisonError::into_inner).take();
         failed.map_or(Ok(report), Err)
@@ -243,11 +247,16 @@ impl<S: Stage> Driver<S> {
     }
 }
 
-fn units_of<S: Stage>(stage: &S, row: Row) -> Result<Vec<S::Unit>, KbError> {
+fn units_of<S: Stage>(stage: &S, rows: &[Row]) -> Result<Vec<S::Unit>, KbError> {
     let store = stage.context().store();
-    store.read(|reader| match SourceDocument::load(reader, row)? {
-        Some(document) => stage.units(reader, &document),
-        None => Ok(vec![]),
+    store.read(|reader| {
+        let mut units = vec![];
+        for row in rows {
+            if let Some(document) = SourceDocument::load(reader, *row)? {
+                units.extend(stage.units(reader, &document)?);
+            }
+        }
+        Ok(units)
     })
 }
 

@@ -210,7 +210,7 @@ impl Pair<'_> {
 
 /// Whether the bracket of one name says what the other one is: `Jaws (film)` and a film `Jaws`.
 fn qualifies(qualified: &Local, plain: &Local) -> bool {
-    let kind = qualified.name.qualifier.as_ref().map(|(_, inner)| Kind::of(inner));
+    let kind = qualified.name.qualifier.as_ref().map(|(_, inner)| Kind::parse(inner));
     kind.is_some_and(|kind| kind != Kind::Unknown && kind == plain.kind)
 }
 

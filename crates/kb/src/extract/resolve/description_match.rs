@@ -21,7 +21,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn of(word: &str) -> Self {
+    pub(crate) fn parse(word: &str) -> Self {
         let said = words(word);
         let has = |list: &[&str]| {
             said.iter().any(|word| list.iter().any(|known| word.starts_with(known)))
@@ -194,7 +194,7 @@ mod tests {
     fn compare(kinds: (&str, &str), one: &str, two: &str) -> Agreement {
         let described = |text: &str| Described::new("John Smith", text);
         let (one, two) = (described(one), described(two));
-        agreement((Kind::of(kinds.0), &one), (Kind::of(kinds.1), &two))
+        agreement((Kind::parse(kinds.0), &one), (Kind::parse(kinds.1), &two))
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
             ("drug", Kind::Unknown),
             ("", Kind::Unknown),
         ] {
-            assert_eq!(Kind::of(word), kind, "{word}");
+            assert_eq!(Kind::parse(word), kind, "{word}");
         }
     }
 }

@@ -180,7 +180,7 @@ fn locals(reads: &[ExtractedChunk]) -> Vec<Local> {
     let mut grouped: BTreeMap<(Id, String), Vec<Local>> = BTreeMap::new();
     for (at, read) in reads.iter().enumerate() {
         for (number, sighting) in (0_u32..).zip(&read.extract.sightings) {
-            let kind = Kind::of(&sighting.kind);
+            let kind = Kind::parse(&sighting.kind);
             let held = grouped.entry((read.document_id, form(&sighting.name))).or_default();
             let fitting = held.iter().position(|local| local.kind.fits(kind));
             let place = fitting.unwrap_or_else(|| {

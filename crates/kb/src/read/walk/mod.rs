@@ -58,15 +58,15 @@ pub(crate) fn walk(
         }
         let real = input.canonicalize().unwrap_or_else(|_| input.clone());
         if input.is_dir() {
-            let origin = format!("{}/", shown(real.as_os_str()).trim_end_matches('/'));
+            let origin = format!("{}/", display(real.as_os_str()).trim_end_matches('/'));
             let again = walk.seen.contains(&real);
             walk.found = again;
             walk.folder(input, "", &origin);
             let (path, found) = (input.clone(), walk.found);
             walk.walked.roots.push(Root { path, origin, found });
         } else {
-            let name = shown(input.file_name().unwrap_or(input.as_os_str()));
-            walk.file(input, name, shown(real.as_os_str()));
+            let name = display(input.file_name().unwrap_or(input.as_os_str()));
+            walk.file(input, name, display(real.as_os_str()));
         }
     }
     Ok(walk.walked)
@@ -98,7 +98,7 @@ impl Walk<'_> {
         let mut names: Vec<_> = entries.into_iter().map(|entry| entry.file_name()).collect();
         names.sort();
         for name in names {
-            let shown = shown(&name);
+            let shown = display(&name);
             if shown.starts_with('.') {
                 continue;
             }
@@ -127,7 +127,7 @@ impl Walk<'_> {
 
 /// A path as it is shown: bytes that are no UTF-8 and control characters are written as escapes,
 /// so that different names stay different and a name stays on one line.
-fn shown(path: &OsStr) -> String {
+fn display(path: &OsStr) -> String {
     let mut shown = String::new();
     for chunk in path.as_encoded_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {

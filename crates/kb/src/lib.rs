@@ -1,5 +1,10 @@
 //! The knowledge base: documents → sections → chunks → atoms, stored in LMDB, searched by BM25
 //! (tantivy) and by vectors (exact), both made from the store and rebuilt when they are lost.
+#![expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the path of a method of `Reader<'_>` is not general over the lifetime, a closure is"
+)]
+
 #[cfg(test)]
 extern crate self as halma_kb;
 

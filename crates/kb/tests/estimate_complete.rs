@@ -244,7 +244,7 @@ async fn with_everything_switched_on_the_estimate_comes_true() {
     write(&bench, 0, 12);
     let base = bench.open(Some(Words::new()));
     let said = estimated(&bench, &base).await;
-    assert_eq!(base.stats().unwrap().documents, 0, "an estimate writes nothing");
+    assert_eq!(base.inspector().stats().unwrap().documents, 0, "an estimate writes nothing");
     let stages: Vec<&str> = said.stages.iter().map(|stage| stage.task.as_str()).collect();
     for task in [
         "describe",

@@ -65,7 +65,7 @@ pub(super) async fn resolve_all(
         let written = settle(&own.base)?;
         if complete {
             let store = own.store();
-            let print = store.read(|reader| print(reader))?;
+            let print = store.read(print)?;
             store.write(|writer| {
                 let corpus = Corpus { fresh: fresh as u64, ..Corpus::default() };
                 remember_units(&SameEntity::new(&own), writer, &corpus, pairs)?;
@@ -114,7 +114,7 @@ pub(super) fn settle(base: &Base) -> Result<Written, KbError> {
     let resolved = resolve(&reads, &known);
     let written = graph::write(store, &reads, &resolved)?;
     if written.changed {
-        store.write(|writer| community_store::mark_stale(writer))?;
+        store.write(community_store::mark_stale)?;
     }
     Ok(written)
 }

@@ -103,7 +103,7 @@ struct Line {
 pub(super) async fn update_all(context: &Arc<BuildContext>) -> Result<usize, KbError> {
     let wanted = context.settings.tables_of.clone();
     let base = &context.base;
-    if wanted.is_empty() && base.store.read(|reader| made_of(reader))?.is_empty() {
+    if wanted.is_empty() && base.store.read(made_of)?.is_empty() {
         return Ok(0);
     }
     let near = nearness(&context.base, &wanted).await?;
@@ -132,7 +132,7 @@ async fn nearness(base: &Arc<Base>, wanted: &[String]) -> Result<Nearness, KbErr
     let Some(embedder) = base.embedder.as_ref().filter(|_| !wanted.is_empty()) else {
         return Ok(near);
     };
-    let facts = base.store.read(|reader| Ok(reader.all_facts()?))?;
+    let facts = base.store.read(|reader| reader.all_facts())?;
     let said: BTreeSet<String> = facts.into_iter().map(|(_, fact)| fact.relation).collect();
     let said: Vec<&str> = said.iter().map(String::as_str).collect();
     let asked: Vec<&str> = wanted.iter().map(String::as_str).collect();

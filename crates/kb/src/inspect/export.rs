@@ -49,8 +49,8 @@ impl Inspector<'_> {
     pub fn export(&self, format: ExportFormat, into: &mut dyn Write) -> Result<(), KbError> {
         let written = self.base.store.read(|reader| {
             Ok(match format {
-                ExportFormat::Jsonl => self.export_lines(reader, into),
-                ExportFormat::Graphml => graphml::write(self, reader, into),
+                ExportFormat::Jsonl => Self::export_lines(reader, into),
+                ExportFormat::Graphml => graphml::write(reader, into),
             })
         })?;
         written.map_err(|failed| match failed {
@@ -59,19 +59,18 @@ impl Inspector<'_> {
         })
     }
 
-    fn export_lines(&self, reader: &Reader<'_>, into: &mut dyn Write) -> Result<(), Failed> {
-        self.each_node(reader, &mut |node| {
+    fn export_lines(reader: &Reader<'_>, into: &mut dyn Write) -> Result<(), Failed> {
+        Self::each_node(reader, &mut |node| {
             serde_json::to_writer(&mut *into, &node).map_err(std::io::Error::from)?;
             Ok(into.write_all(b"\n")?)
         })?;
-        self.each_edge_line(reader, &mut |edge| {
+        Self::each_edge_line(reader, &mut |edge| {
             serde_json::to_writer(&mut *into, &edge).map_err(std::io::Error::from)?;
             Ok(into.write_all(b"\n")?)
         })
     }
 
     pub(super) fn each_node(
-        &self,
         reader: &Reader<'_>,
         each: &mut dyn FnMut(NodeLine) -> Result<(), Failed>,
     ) -> Result<(), Failed> {
@@ -118,7 +117,6 @@ impl Inspector<'_> {
 
     /// Edges by where they begin, then by kind and by where they lead.
     pub(super) fn each_edge_line(
-        &self,
         reader: &Reader<'_>,
         each: &mut dyn FnMut(EdgeLine) -> Result<(), Failed>,
     ) -> Result<(), Failed> {

@@ -19,14 +19,10 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 
 const END: &str = "</graph>\n</graphml>\n";
 
-pub(super) fn write(
-    inspector: &Inspector<'_>,
-    reader: &Reader<'_>,
-    into: &mut dyn Write,
-) -> Result<(), Failed> {
+pub(super) fn write(reader: &Reader<'_>, into: &mut dyn Write) -> Result<(), Failed> {
     into.write_all(HEAD.as_bytes())?;
-    inspector.each_node(reader, &mut |node| write_node(&node, into))?;
-    inspector.each_edge_line(reader, &mut |edge| write_edge(&edge, into))?;
+    Inspector::each_node(reader, &mut |node| write_node(&node, into))?;
+    Inspector::each_edge_line(reader, &mut |edge| write_edge(&edge, into))?;
     Ok(into.write_all(END.as_bytes())?)
 }
 

@@ -78,6 +78,7 @@ fn whole(number: usize) -> i64 {
 }
 
 /// A table of the catalogue, by its place.
+#[derive(Clone, Copy)]
 pub(super) struct TableAt<'a> {
     pub(super) catalogue: &'a Catalogue,
     pub(super) at: usize,

@@ -9,7 +9,10 @@ fn every_row_of_a_preset_can_be_built_where_its_strategy_is_known() {
     let mut built = 0;
     for preset in presets() {
         for row in preset.listed(&known).into_iter().filter(|row| row.missing.is_none()) {
-            let entry = strategies.iter().find(|entry| Some(entry.name) == row.strategy.as_deref()).unwrap();
+            let entry = strategies
+                .iter()
+                .find(|entry| Some(entry.name) == row.strategy.as_deref())
+                .unwrap();
             let table: Table = row
                 .settings
                 .iter()

@@ -121,10 +121,8 @@ fn claims_have_verdicts() {
     assert_eq!((first.contexts.len(), data.items[2].gold.len()), (2, 0));
 
     let data = loaded("scifact_pairs.tsv", "scifact-pairs");
-    let wanted = [
-        "0 Verdict [entailment] entailment -",
-        "1 Verdict [not_entailment] not_entailment -",
-    ];
+    let wanted =
+        ["0 Verdict [entailment] entailment -", "1 Verdict [not_entailment] not_entailment -"];
     assert_eq!(all(&data), wanted);
     assert!(data.items[0].gold[0].text.ends_with("lamp \"at once\"."), "quotes are of the text");
     assert!(refused(&data)[0].starts_with("4: 5 cells where the first line names 4 columns"));

@@ -12,8 +12,10 @@ use super::*;
 use crate::{Format, fingerprint, load};
 
 const ASK: Prompt<String> = Prompt::text("test/ask");
-const PROMPTS: PromptSet =
-    PromptSet::Files(&[PromptFile { name: "test/ask", text: include_str!("../../tests/fixtures/ask.md") }]);
+const PROMPTS: PromptSet = PromptSet::Files(&[PromptFile {
+    name: "test/ask",
+    text: include_str!("../../tests/fixtures/ask.md"),
+}]);
 
 /// Cites the two chunks nearest to the question and answers what the model says; `none` abstains,
 /// `panic` panics.

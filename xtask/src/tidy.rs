@@ -85,8 +85,10 @@ pub(crate) fn tidy(root: &Path) -> Result<Vec<Violation>, Unreadable> {
     Ok(violations)
 }
 
-/// Folders that hold nothing of ours: build results, what lies next to the checkout.
-const FOREIGN: &[&str] = &["target", "node_modules", "shared"];
+/// Folders that are not part of the repository: build results, and what is next to the checkout,
+/// which may be linked into its root.
+const FOREIGN: &[&str] = &["target", "node_modules"];
+const FOREIGN_AT_ROOT: &str = "shared";
 
 fn collect(root: &Path, below: &str, sources: &mut Vec<Source>) -> Result<(), Unreadable> {
     let folder = root.join(below);
@@ -98,7 +100,8 @@ fn collect(root: &Path, below: &str, sources: &mut Vec<Source>) -> Result<(), Un
         let kind = entry.file_type().map_err(|e| fail(&entry.path(), e))?;
         let hidden = name.starts_with('.') && name != ".ci";
         if kind.is_dir() {
-            if !hidden && !FOREIGN.contains(&name.as_str()) {
+            let foreign = FOREIGN.contains(&name.as_str()) || path == FOREIGN_AT_ROOT;
+            if !hidden && !foreign {
                 collect(root, &path, sources)?;
             }
         } else if kind.is_file() {

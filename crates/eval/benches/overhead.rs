@@ -12,7 +12,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 use halma_core::{
     Answer, Budget, ChatReply, ChatRequest, Cx, Llm, LlmError, Meter, Models, Prompt, PromptFile,
-    Prompts, Question, Setup, Strategy, Usage,
+    PromptSet, Prompts, Question, Setup, Strategy, Usage,
 };
 use halma_eval::{
     Bench, DataSet, Format, Progress, Report, Resampling, Runner, Side, SystemUnderTest, compare,
@@ -21,8 +21,10 @@ use halma_eval::{
 use halma_testkit::Toy;
 
 const ASK: Prompt<String> = Prompt::text("test/ask");
-const PROMPTS: &[PromptFile] =
-    &[PromptFile { name: "test/ask", text: include_str!("../tests/fixtures/ask.md") }];
+const PROMPTS: PromptSet = PromptSet::Files(&[PromptFile {
+    name: "test/ask",
+    text: include_str!("../tests/fixtures/ask.md"),
+}]);
 
 /// One call, as the strategy `direct` makes it.
 struct Direct;

@@ -55,4 +55,5 @@ pub use tables::{ColumnLine, SqlLimits, TableLine};
 /// The prompts of this crate.
 pub const PROMPTS: PromptSet = PromptSet::Folder(&PROMPT_FILES);
 
-static PROMPT_FILES: include_dir::Dir<'_> = include_dir::include_dir!("$CARGO_MANIFEST_DIR/prompts");
+static PROMPT_FILES: include_dir::Dir<'_> =
+    include_dir::include_dir!("$CARGO_MANIFEST_DIR/prompts");

@@ -6,10 +6,10 @@ use quick_xml::events::Event;
 
 use crate::container::{Archive, member, member_text, open, refusal};
 use crate::html;
-use halma_text::dates::normalise_stamp;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
 use crate::xml_events::{attribute, entity};
+use halma_text::dates::normalise_stamp;
 
 /// Bytes of pictures that are kept of one book.
 const MAX_PICTURE_BYTES: usize = 50_000_000;

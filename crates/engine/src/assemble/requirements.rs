@@ -58,7 +58,14 @@ mod tests {
     const ALL: &[Need] = &[Need::Reranker, Need::Tagger, Need::LogProbs("reader")];
 
     fn entry(needs: &'static [Need]) -> Entry {
-        Entry { name: "sure", paper: "", summary: "", calls: "", needs, build: |_| Err(String::new()) }
+        Entry {
+            name: "sure",
+            paper: "",
+            summary: "",
+            calls: "",
+            needs,
+            build: |_| Err(String::new()),
+        }
     }
 
     fn bare() -> Setup {

@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use crate::common::{ask, bare, json_request, request};
 use halma_core::{
-    Budget, ChatRequest, Cx, Error, Llm, Meter, Models, Prompt, PromptFile, PromptSet, Prompts, Setup,
+    Budget, ChatRequest, Cx, Error, Llm, Meter, Models, Prompt, PromptFile, PromptSet, Prompts,
+    Setup,
 };
 use halma_models::{Cache, OpenAi, wrapped};
 use halma_net::{Endpoint, Limits};

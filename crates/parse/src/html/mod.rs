@@ -9,9 +9,9 @@ mod words;
 pub(crate) use table::tables_in;
 
 use crate::decode::decode;
-use halma_text::dates::normalise_stamp;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
+use halma_text::dates::normalise_stamp;
 use tree::{ROOT, Tree};
 pub(crate) use walk::Pictures;
 

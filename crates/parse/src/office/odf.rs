@@ -7,10 +7,10 @@ use super::package::{Pictures, resolve};
 use super::table::{CellKind, TableBuilder, TableCell};
 use super::xml::{self, Node};
 use crate::container::{Archive, member_text};
-use halma_text::dates::normalise_stamp;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
 use crate::writer::inline::Inline;
+use halma_text::dates::normalise_stamp;
 
 /// Cells and rows may be repeated; more empty ones than this say nothing.
 const MAX_REPEATED: usize = 1_000;

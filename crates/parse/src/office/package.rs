@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::xml::{self, Node};
 use crate::container::{Archive, member, member_text};
-use halma_text::dates::normalise_stamp;
 use crate::parsed::Parsed;
 use crate::writer::Writer;
+use halma_text::dates::normalise_stamp;
 
 /// Smaller pictures (in pixels at 96 per inch) are ornaments.
 const ORNAMENT: usize = 40;

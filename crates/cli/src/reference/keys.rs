@@ -32,6 +32,7 @@ pub(super) const TABLES: &[Table] = &[
     Table::new(""),
     Table::new("ask"),
     Table::new("kb"),
+    Table::new("kb.search"),
     Table::new("kb.graph"),
     Table::new("embedder"),
     Table::new("reranker"),

@@ -2,6 +2,7 @@
 //! read.
 use std::collections::BTreeSet;
 
+use halma_text::dates::spell_day;
 use serde::Deserialize;
 
 use crate::tidy::{Source, Violation};
@@ -78,7 +79,7 @@ fn table(source: &Source, sources: &[Source]) -> Vec<Violation> {
 }
 
 fn row_alone(row: &Row) -> Option<String> {
-    if spelt(&row.date).is_none() {
+    if spell_day(&row.date).is_none() {
         return Some(format!("`{}` is not a date (YYYY-MM-DD)", row.date));
     }
     let fits = match row.interchangeable.as_str() {
@@ -93,32 +94,10 @@ fn row_alone(row: &Row) -> Option<String> {
 fn row_and_note(row: &Row, sources: &[Source]) -> Vec<String> {
     let path = format!("demo/library/products/{}.md", row.product.to_lowercase());
     let Some(note) = sources.iter().find(|source| source.path == path) else { return vec![] };
-    let date = spelt(&row.date).unwrap_or_default();
+    let date = spell_day(&row.date).map(|[date, _]| date).unwrap_or_default();
     let said = [&row.product, &row.substance, &row.reference, &date];
     let missing = said.into_iter().filter(|fact| !note.text.contains(fact.as_str()));
     missing.map(|fact| format!("`{fact}` is not in {path}")).collect()
-}
-
-/// `2015-03-06` as `6 March 2015`.
-fn spelt(date: &str) -> Option<String> {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
-    let mut parts = date.splitn(3, '-').map(|part| part.parse::<usize>().ok());
-    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-    let name = MONTHS.get(month.checked_sub(1)?)?;
-    (1..=31).contains(&day).then(|| format!("{day} {name} {year}"))
 }
 
 fn questions(source: &Source) -> Vec<Violation> {

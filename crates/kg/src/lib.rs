@@ -15,7 +15,6 @@ mod reloading;
 mod settings;
 mod sources;
 mod sparql;
-mod stem;
 mod synonyms;
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,6 @@
 //! Phrases that name a relation, in a form that can be compared: their words, and the direction in
 //! which they are read.
-use halma_core::text::normalise_name;
-
-use super::stem::stem;
+use halma_core::text::{normalise_name, stem};
 
 /// Words that only join a relation to its neighbours.
 const JOINING: &[&str] = &[
@@ -78,9 +76,9 @@ impl Phrase {
         let inner = said.iter().position(|word| PREPOSITIONS.contains(word)).filter(|at| *at > 0);
         let complement = inner.is_some_and(|at| at + 1 < said.len());
         let before = inner.unwrap_or(said.len());
-        let head = said[..before].iter().rfind(is_content).map(|word| stem(word));
+        let head = said[..before].iter().rfind(is_content).map(|word| stem(word).to_owned());
         let mut content: Vec<String> =
-            said.iter().filter(is_content).map(|word| stem(word)).collect();
+            said.iter().filter(is_content).map(|word| stem(word).to_owned()).collect();
         content.sort_unstable();
         content.dedup();
         let last = said.last().copied().unwrap_or_default();
@@ -142,7 +140,7 @@ pub(crate) fn stems(text: &str) -> Vec<String> {
     let said = plain
         .split(' ')
         .filter(|word| !word.is_empty() && !JOINING.contains(word) && !PREPOSITIONS.contains(word));
-    said.map(stem).collect()
+    said.map(|word| stem(word).to_owned()).collect()
 }
 
 /// `placeOfBirth` and `place_of_birth` as words.

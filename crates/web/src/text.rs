@@ -27,7 +27,7 @@ const WHOLE: usize = 200;
 /// The paragraphs of a page, in order; those of its main part only, where it says which that is.
 pub(super) fn paragraphs(html: &str) -> Vec<String> {
     let page = read(html);
-    let main = |paragraph: &&Paragraph| paragraph.main;
+    let main = |paragraph: &&HtmlParagraph| paragraph.main;
     let length: usize = page.iter().filter(main).map(|paragraph| paragraph.text.len()).sum();
     let kept = page.into_iter().filter(|paragraph| length < WHOLE || paragraph.main);
     kept.map(|paragraph| paragraph.text).collect()
@@ -61,13 +61,13 @@ fn unseen(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-struct Paragraph {
+struct HtmlParagraph {
     text: String,
     /// Whether it stands in `main` or `article`.
     main: bool,
 }
 
-fn read(html: &str) -> Vec<Paragraph> {
+fn read(html: &str) -> Vec<HtmlParagraph> {
     let tokenizer = Tokenizer::new(Sink::default(), TokenizerOpts::default());
     let input = BufferQueue::default();
     input.push_back(StrTendril::from_slice(html));
@@ -80,12 +80,12 @@ fn read(html: &str) -> Vec<Paragraph> {
 
 #[derive(Default)]
 struct Sink {
-    words: RefCell<Words>,
+    words: RefCell<QueryWords>,
 }
 
 #[derive(Default)]
-struct Words {
-    paragraphs: Vec<Paragraph>,
+struct QueryWords {
+    paragraphs: Vec<HtmlParagraph>,
     current: String,
     /// How many `main` and `article` are open.
     main: usize,
@@ -93,12 +93,12 @@ struct Words {
     skipping: Option<(String, usize)>,
 }
 
-impl Words {
+impl QueryWords {
     fn end_paragraph(&mut self) {
         let text = self.current.split_whitespace().collect::<Vec<_>>().join(" ");
         self.current.clear();
         if !text.is_empty() {
-            self.paragraphs.push(Paragraph { text, main: self.main > 0 });
+            self.paragraphs.push(HtmlParagraph { text, main: self.main > 0 });
         }
     }
 

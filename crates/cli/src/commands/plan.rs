@@ -14,7 +14,7 @@ use crate::view::{self, plural, table::table};
 
 /// The keys are documented in `docs/reference/cli.md`.
 #[derive(Default, Serialize)]
-struct Checked {
+struct CheckedPlans {
     total: usize,
     parsed: usize,
     refused: usize,
@@ -42,7 +42,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
 }
 
 fn check(file: &Path, json: bool) -> anyhow::Result<()> {
-    let mut checked = Checked::default();
+    let mut checked = CheckedPlans::default();
     for (at, line) in lines(&text_of(file)?) {
         checked.total += 1;
         match parsed(line) {
@@ -59,7 +59,7 @@ fn check(file: &Path, json: bool) -> anyhow::Result<()> {
     if json { view::print_json(&checked) } else { view::print(&checked.table()) }
 }
 
-impl Checked {
+impl CheckedPlans {
     fn table(&self) -> String {
         let mut out = format!(
             "{}: {} read, {} refused",

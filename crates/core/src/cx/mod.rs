@@ -61,11 +61,11 @@ struct Run {
     setup: Arc<Setup>,
     meter: Arc<Meter>,
     watcher: Option<Watcher>,
-    record: Mutex<Record>,
+    record: Mutex<RunRecord>,
 }
 
 #[derive(Default)]
-struct Record {
+struct RunRecord {
     trace: Trace,
     spans: u32,
     /// Documents that anything found so far comes from.
@@ -120,7 +120,7 @@ impl Cx {
         record.trace.0.push(event);
     }
 
-    fn record(&self) -> MutexGuard<'_, Record> {
+    fn record(&self) -> MutexGuard<'_, RunRecord> {
         self.run.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -17,11 +17,11 @@ const ENTITIES: Prompt<Reply> = Prompt::json("tag/entities");
 
 #[derive(Debug, Deserialize)]
 struct Reply {
-    entities: Vec<Listed>,
+    entities: Vec<ListedEntity>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Listed {
+struct ListedEntity {
     text: String,
     kind: String,
 }

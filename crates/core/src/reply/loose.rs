@@ -7,17 +7,17 @@ const MAX_DEPTH: usize = 64;
 /// Reads JSON with single or curly quotes, bare keys, trailing commas, Python literals, comments
 /// and raw newlines in strings. `None` if even so it is not a complete value.
 pub(crate) fn parse_loose(text: &str) -> Option<Value> {
-    let mut reader = Reader { rest: text };
+    let mut reader = LooseReader { rest: text };
     let value = reader.value(0)?;
     reader.skip();
     reader.rest.is_empty().then_some(value)
 }
 
-struct Reader<'a> {
+struct LooseReader<'a> {
     rest: &'a str,
 }
 
-impl Reader<'_> {
+impl LooseReader<'_> {
     fn skip(&mut self) {
         loop {
             self.rest = self.rest.trim_start();

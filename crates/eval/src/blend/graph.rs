@@ -2,6 +2,7 @@
 //! itself answers when it is asked again.
 use std::collections::BTreeMap;
 
+use halma_core::text::dates::spell_day;
 use halma_core::text::normalise_name;
 use halma_core::{Cx, Entity, Fact, FactsCx, Result, Tail, ValueKind};
 
@@ -122,48 +123,10 @@ fn spellings(tail: &Tail) -> Vec<String> {
     let mut all = vec![tail.shown()];
     if let Tail::Value(value) = tail {
         match value.kind {
-            ValueKind::Date => all.extend(written_out(&value.text)),
+            ValueKind::Date => all.extend(spell_day(&value.text).into_iter().flatten()),
             _ => all.push(value.text.clone()),
         }
     }
     all.dedup_by(|b, a| normalise_name(a) == normalise_name(b));
     all
-}
-
-/// `1906-02-04` as `4 February 1906` and `February 4, 1906`.
-fn written_out(date: &str) -> Vec<String> {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
-    let parts: Vec<&str> = date.split('-').collect();
-    let [year, month, day] = parts[..] else { return vec![] };
-    let month = month.parse::<usize>().ok().and_then(|month| MONTHS.get(month.checked_sub(1)?));
-    let (Some(month), Ok(day)) = (month, day.parse::<u8>()) else { return vec![] };
-    vec![format!("{day} {month} {year}"), format!("{month} {day}, {year}")]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_day_is_spelt_in_other_ways() {
-        assert_eq!(written_out("1906-02-04"), ["4 February 1906", "February 4, 1906"]);
-        assert!(
-            written_out("1906").is_empty()
-                && written_out("1906-13-04").is_empty()
-                && written_out("x-y-z").is_empty()
-        );
-    }
 }

@@ -17,7 +17,7 @@ use super::statement::Statement;
 const STATEMENTS: Prompt<Vec<String>> = Prompt::lines("blend/statements");
 const CLUE: Prompt<ClueReply> = Prompt::json("blend/clue");
 const ASK: Prompt<AskReply> = Prompt::json("blend/ask");
-const READ: Prompt<Reading> = Prompt::json("blend/read");
+const READ: Prompt<PassageReading> = Prompt::json("blend/read");
 
 #[derive(Deserialize)]
 struct ClueReply {
@@ -32,12 +32,12 @@ struct AskReply {
 }
 
 #[derive(Deserialize)]
-struct Reading {
+struct PassageReading {
     answer: String,
 }
 
 #[derive(Serialize)]
-struct Chunk<'a> {
+struct BlendChunk<'a> {
     title: &'a str,
     text: &'a str,
 }
@@ -88,7 +88,7 @@ async fn read(cx: &Cx, question: &str, hit: &Hit) -> Result<Option<String>> {
 async fn by_rules(cx: &Cx, (bridge, sort): (&Bridge, Sort), hit: &Hit) -> Result<Side> {
     // The headline of a page is not a name that a pronoun could stand for.
     let title = if sort == Sort::Web { "" } else { &hit.title };
-    let chunk = Chunk { title, text: &hit.text };
+    let chunk = BlendChunk { title, text: &hit.text };
     let statements = cx.ask(&STATEMENTS, context! { chunk => Serde(chunk) }).await?;
     let mut side = Side::default();
     for statement in statements.iter().filter_map(|line| Statement::parse(line)) {
@@ -119,7 +119,7 @@ async fn by_rules(cx: &Cx, (bridge, sort): (&Bridge, Sort), hit: &Hit) -> Result
 async fn by_model(cx: &Cx, (bridge, sort): (&Bridge, Sort), hit: &Hit) -> Result<Side> {
     let name = bridge.name.as_str();
     let variables = || {
-        let passage = Chunk { title: &hit.title, text: &hit.text };
+        let passage = BlendChunk { title: &hit.title, text: &hit.text };
         context! { name, kind => bridge.kind().unwrap_or_default(), passage => Serde(passage) }
     };
     let mut side = Side::default();

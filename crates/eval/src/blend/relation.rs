@@ -1,9 +1,10 @@
 //! Questions and phrases from the label of a graph's relation, by its shape: `date of birth` is a
 //! noun, `discovered by` says what was done to the head, `orbits` what the head does.
+use halma_core::text::capitalize;
 
 /// How a label is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape<'l> {
+enum LabelShape<'l> {
     Noun,
     /// `discovered`, `by`.
     Done(&'l str, &'l str),
@@ -24,7 +25,7 @@ const PARTICIPLES: &[&str] = &[
 /// Ends of nouns that only look like a verb's.
 const NOUNS: &[&str] = &["ss", "us", "is", "ics", "ies"];
 
-fn shape(label: &str) -> Shape<'_> {
+fn shape(label: &str) -> LabelShape<'_> {
     let placed = label.rsplit_once(' ').filter(|(_, last)| PREPOSITIONS.contains(last));
     let said = placed.map_or(label, |(said, _)| said);
     let participle = said.split(' ').next().unwrap_or(said);
@@ -32,58 +33,53 @@ fn shape(label: &str) -> Shape<'_> {
         || participle.ends_with("en")
         || PARTICIPLES.contains(&participle);
     if let Some((said, preposition)) = placed.filter(|_| done) {
-        return Shape::Done(said, preposition);
+        return LabelShape::Done(said, preposition);
     }
     if said.contains(' ') || NOUNS.iter().any(|end| said.ends_with(end)) {
-        return Shape::Noun;
+        return LabelShape::Noun;
     }
     let after = &label[said.len()..];
-    said.strip_suffix('s').map_or(Shape::Noun, |verb| Shape::Does(verb, after))
+    said.strip_suffix('s').map_or(LabelShape::Noun, |verb| LabelShape::Does(verb, after))
 }
 
 /// The question for the tail of a fact about `head`; a value that is a date is asked for by when.
 pub(super) fn for_tail(label: &str, head: &str, date: bool) -> String {
     match shape(label) {
-        Shape::Done(done, "in" | "on") if date => format!("When was {head} {done}?"),
-        Shape::Done(done, "in" | "at") => format!("Where was {head} {done}?"),
-        Shape::Done(done, preposition) => {
-            format!("{} what or whom was {head} {done}?", capital(preposition))
+        LabelShape::Done(done, "in" | "on") if date => format!("When was {head} {done}?"),
+        LabelShape::Done(done, "in" | "at") => format!("Where was {head} {done}?"),
+        LabelShape::Done(done, preposition) => {
+            format!("{} what or whom was {head} {done}?", capitalize(preposition))
         }
-        Shape::Does(verb, after) => format!("What does {head} {verb}{after}?"),
-        Shape::Noun => format!("What is the {label} of {head}?"),
+        LabelShape::Does(verb, after) => format!("What does {head} {verb}{after}?"),
+        LabelShape::Noun => format!("What is the {label} of {head}?"),
     }
 }
 
 /// The question for the head of a fact that ends in `tail`.
 pub(super) fn for_head(label: &str, tail: &str, kind: &str) -> String {
     match shape(label) {
-        Shape::Done(..) => format!("Which {kind} was {label} {tail}?"),
-        Shape::Does(..) => format!("Which {kind} {label} {tail}?"),
-        Shape::Noun => format!("Which {kind} has {tail} as its {label}?"),
+        LabelShape::Done(..) => format!("Which {kind} was {label} {tail}?"),
+        LabelShape::Does(..) => format!("Which {kind} {label} {tail}?"),
+        LabelShape::Noun => format!("Which {kind} has {tail} as its {label}?"),
     }
 }
 
 /// The tail, told by its head.
 pub(super) fn tail_of(label: &str, head: &str, kind: &str) -> String {
     match shape(label) {
-        Shape::Done(..) => format!("the {kind} that {head} was {label}"),
-        Shape::Does(..) => format!("the {kind} that {head} {label}"),
-        Shape::Noun => format!("the {kind} that is the {label} of {head}"),
+        LabelShape::Done(..) => format!("the {kind} that {head} was {label}"),
+        LabelShape::Does(..) => format!("the {kind} that {head} {label}"),
+        LabelShape::Noun => format!("the {kind} that is the {label} of {head}"),
     }
 }
 
 /// The head, told by its tail.
 pub(super) fn head_of(label: &str, tail: &str, kind: &str) -> String {
     match shape(label) {
-        Shape::Done(..) => format!("the {kind} that was {label} {tail}"),
-        Shape::Does(..) => format!("the {kind} that {label} {tail}"),
-        Shape::Noun => format!("the {kind} whose {label} is {tail}"),
+        LabelShape::Done(..) => format!("the {kind} that was {label} {tail}"),
+        LabelShape::Does(..) => format!("the {kind} that {label} {tail}"),
+        LabelShape::Noun => format!("the {kind} whose {label} is {tail}"),
     }
-}
-
-pub(super) fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ type Read = Result<Result<CompanionFiles, String>, DataError>;
 
 /// One line for each entity of Wikidata.
 #[derive(Deserialize)]
-struct Entity {
+struct WikiEntity {
     #[serde(rename = "Q_id")]
     id: String,
     #[serde(default)]
@@ -42,11 +42,11 @@ struct Entity {
 }
 
 fn aliases(file: &Path) -> Read {
-    let entities = match lines::<Entity>(file)? {
+    let entities = match lines::<WikiEntity>(file)? {
         Ok(entities) => entities,
         Err(reason) => return Ok(Err(reason)),
     };
-    let named = |entity: Entity| (entity.id, [entity.aliases, entity.demonyms].concat());
+    let named = |entity: WikiEntity| (entity.id, [entity.aliases, entity.demonyms].concat());
     Ok(Ok(CompanionFiles {
         aliases: entities.into_iter().map(named).collect(),
         ..CompanionFiles::default()
@@ -79,15 +79,16 @@ fn abstracts(file: &Path) -> Read {
 
 /// A paragraph of `StrategyQA`'s Wikipedia.
 #[derive(Deserialize)]
-struct Paragraph {
+struct CompanionParagraph {
     title: String,
     content: String,
 }
 
 fn paragraphs(file: &Path) -> Read {
     let text = records::read(file)?;
-    let paragraphs: Result<HashMap<String, Paragraph>, _> = serde_json::from_str(&text);
-    let passage = |(id, one): (String, Paragraph)| (id, Passage::plain(one.title, one.content));
+    let paragraphs: Result<HashMap<String, CompanionParagraph>, _> = serde_json::from_str(&text);
+    let passage =
+        |(id, one): (String, CompanionParagraph)| (id, Passage::plain(one.title, one.content));
     Ok(match paragraphs {
         Ok(paragraphs) => {
             let passages = paragraphs.into_iter().map(passage).collect();

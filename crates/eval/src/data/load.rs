@@ -23,7 +23,8 @@ pub fn load(path: &Path, format: Format, limit: Option<usize>) -> Result<DataSet
     let entry = format.entry();
     let cuts = require_format(path, format, records::open(path, entry.table)?)?;
     let companion = CompanionFiles::read(path, entry)?;
-    let mut reader = Reader { path, read: entry.reader(), companion, records: HashMap::new() };
+    let mut reader =
+        RecordReader { path, read: entry.reader(), companion, records: HashMap::new() };
     let (mut items, mut refused) = (vec![], vec![]);
     for cut in cuts {
         if limit.is_some_and(|limit| items.len() >= limit) {
@@ -42,7 +43,7 @@ pub fn load(path: &Path, format: Format, limit: Option<usize>) -> Result<DataSet
     Ok(DataSet { name, format, items, refused })
 }
 
-struct Reader<'a> {
+struct RecordReader<'a> {
     path: &'a Path,
     read: ReadItem<'a>,
     companion: CompanionFiles,
@@ -50,7 +51,7 @@ struct Reader<'a> {
     records: HashMap<String, usize>,
 }
 
-impl Reader<'_> {
+impl RecordReader<'_> {
     fn item(&mut self, raw: &RawRecord) -> Result<Result<Item, RefusedRecord>, DataError> {
         let read = self.read.item(raw, &self.companion);
         let reason = match read.and_then(|item| Ok(self.unique(raw.record, checked(item)?)?)) {

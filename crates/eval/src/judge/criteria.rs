@@ -140,7 +140,8 @@ async fn answer_relevancy(
     let Some((of_question, others)) = vectors.split_first() else {
         return Ok(Err("the embedder gave no vectors"));
     };
-    let cosines = others.iter().map(|other| cosine(of_question, other).clamp(0.0, 1.0));
+    let cosines =
+        others.iter().map(|other| text::similarity::cosine(of_question, other).clamp(0.0, 1.0));
     let sum: f64 = cosines.sum();
     #[expect(clippy::cast_precision_loss, reason = "a handful of questions")]
     let mean = sum / others.len().max(1) as f64;
@@ -153,11 +154,6 @@ fn some_question(asked: &AnsweredQuestions) -> std::result::Result<(), String> {
         return Err("`questions` is empty, and the answer is not called evasive".into());
     }
     Ok(())
-}
-
-/// Of unit vectors.
-fn cosine(left: &[f32], right: &[f32]) -> f64 {
-    left.iter().zip(right).map(|(l, r)| f64::from(*l) * f64::from(*r)).sum()
 }
 
 /// Against the reference where there is one, else against the answer that was given.

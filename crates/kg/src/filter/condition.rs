@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use halma_core::text::normalise_name;
 use halma_core::{FactValue, ValueKind};
 
-use super::dates::Period;
 use super::units::{converted, unit};
+use halma_core::text::dates::Period;
 
 /// How a value is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -287,7 +287,7 @@ fn widened(compare: Compare, after: &[&str]) -> Option<Compare> {
 fn amount(words: &[&str]) -> Option<(Amount, usize)> {
     let skipped = usize::from(words.first().is_some_and(|word| ["a", "an"].contains(word)));
     let words = &words[skipped..];
-    let period = Period::parse_words(words);
+    let period = Period::parse_prefix(words);
     let first = words.first()?;
     let digits = first.replace(',', "");
     let plain = digits.trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.');
@@ -348,7 +348,7 @@ impl Test {
 impl Amount {
     fn compare(&self, compare: Compare, value: &FactValue) -> Option<bool> {
         match value.kind {
-            ValueKind::Date => self.in_time(compare, Period::of_value(&value.text)?),
+            ValueKind::Date => self.in_time(compare, Period::from_value(&value.text)?),
             ValueKind::Number => {
                 let own: f64 = value.text.parse().ok()?;
                 let wanted = converted(self.number?, &self.unit, &value.unit)?;

@@ -4,7 +4,6 @@
 //! Values are fetched in batches and compared here, not in the query: SPARQL cannot compare a year
 //! with a day, and knows no units.
 mod condition;
-mod dates;
 #[cfg(test)]
 mod tests;
 mod units;

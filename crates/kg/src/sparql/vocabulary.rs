@@ -1,5 +1,5 @@
 //! What a graph calls labels, aliases and classes, and the ways in which a name may be written.
-use halma_core::text::normalise_name;
+use halma_core::text::{capitalize, normalise_name};
 use oxigraph::model::Literal;
 use spargebra::term::GroundTerm;
 
@@ -65,12 +65,12 @@ impl Vocabulary {
 pub(crate) fn spellings(name: &str, language: &str) -> Vec<GroundTerm> {
     let plain = name.split_whitespace().collect::<Vec<_>>().join(" ");
     let lower = plain.to_lowercase();
-    let every = |words: &str| words.split(' ').map(capital).collect::<Vec<_>>().join(" ");
+    let every = |words: &str| words.split(' ').map(capitalize).collect::<Vec<_>>().join(" ");
     let mut ways =
-        vec![plain.clone(), lower.clone(), capital(&plain), capital(&lower), every(&lower)];
+        vec![plain.clone(), lower.clone(), capitalize(&plain), capitalize(&lower), every(&lower)];
     for article in ["the ", "The ", "a ", "an "] {
         if let Some(rest) = plain.strip_prefix(article) {
-            ways.extend([rest.to_owned(), capital(rest)]);
+            ways.extend([rest.to_owned(), capitalize(rest)]);
         }
     }
     ways.push(normalise_name(&plain));
@@ -80,11 +80,6 @@ pub(crate) fn spellings(name: &str, language: &str) -> Vec<GroundTerm> {
     let both =
         ways.iter().flat_map(|way| [tagged(way), Some(Literal::new_simple_literal(way.as_str()))]);
     both.flatten().map(GroundTerm::Literal).collect()
-}
-
-fn capital(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// The name of a class, and what may be its singular.

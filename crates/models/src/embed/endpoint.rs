@@ -30,7 +30,7 @@ pub struct EndpointEmbedder {
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct EmbeddingsBody<'a> {
     model: &'a str,
     input: &'a [&'a str],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,13 +40,13 @@ struct Body<'a> {
 #[derive(Deserialize)]
 struct Reply {
     #[serde(default)]
-    data: Vec<Item>,
+    data: Vec<EmbeddingItem>,
     #[serde(default)]
     error: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct EmbeddingItem {
     #[serde(default)]
     index: Option<usize>,
     embedding: Numbers,
@@ -84,8 +84,12 @@ impl EndpointEmbedder {
 
     async fn exchange(&self, texts: &[&str], plain: bool) -> Result<Vec<Vector>, Failed> {
         let encoding_format = (!plain).then_some("base64");
-        let body = serde_json::to_vec(&Body { model: &self.model, input: texts, encoding_format })
-            .map_err(|e| LlmError::refused(format!("the request cannot be written: {e}")))?;
+        let body = serde_json::to_vec(&EmbeddingsBody {
+            model: &self.model,
+            input: texts,
+            encoding_format,
+        })
+        .map_err(|e| LlmError::refused(format!("the request cannot be written: {e}")))?;
         let whole = self.http.post(&self.url, "", body).await?;
         let reply: Reply = serde_json::from_slice(&whole.bytes)
             .map_err(|e| self.http.unreadable(&whole, &self.url, &e))?;
@@ -100,7 +104,7 @@ impl EndpointEmbedder {
 }
 
 /// Unit vectors in the order of the texts.
-fn sorted(mut items: Vec<Item>, texts: usize) -> Result<Vec<Vector>, String> {
+fn sorted(mut items: Vec<EmbeddingItem>, texts: usize) -> Result<Vec<Vector>, String> {
     if items.len() != texts {
         return Err(format!("sent {} vectors for {texts} texts", items.len()));
     }
@@ -112,7 +116,7 @@ fn sorted(mut items: Vec<Item>, texts: usize) -> Result<Vec<Vector>, String> {
     }
     let length = items.first().map_or(0, |item| item.embedding.0.len());
     let mut vectors = Vec::with_capacity(texts);
-    for Item { embedding: Numbers(mut vector), .. } in items {
+    for EmbeddingItem { embedding: Numbers(mut vector), .. } in items {
         if vector.len() != length {
             return Err(format!("sent vectors of different lengths: {length}, {}", vector.len()));
         }

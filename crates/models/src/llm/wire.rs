@@ -11,7 +11,7 @@ use halma_net::JsonMode;
 const NAME_LENGTH: usize = 64;
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct ChatBody<'a> {
     model: &'a str,
     messages: Messages<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,7 +117,7 @@ pub(crate) fn body(
         JsonMode::Object => Some(Format::JsonObject),
         JsonMode::Off => None,
     });
-    serde_json::to_vec(&Body {
+    serde_json::to_vec(&ChatBody {
         model,
         messages: Messages { messages: &request.messages, images: &request.images },
         max_tokens: max_tokens.filter(|_| !dialect.max_completion_tokens()),

@@ -49,14 +49,14 @@ struct TextsBody<'a> {
 #[derive(Deserialize)]
 struct Results {
     #[serde(default)]
-    results: Option<Vec<Item>>,
+    results: Option<Vec<RerankItem>>,
     /// Some servers report errors in responses that look like successes.
     #[serde(default)]
     error: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct RerankItem {
     index: usize,
     /// Read wide: what serde does with a number beyond `f32` depends on features of others.
     #[serde(default, alias = "relevance_score")]
@@ -126,9 +126,9 @@ impl EndpointReranker {
 }
 
 /// The scores in the order of the texts.
-fn sorted(items: &[Item], texts: usize) -> Result<Vec<f32>, String> {
+fn sorted(items: &[RerankItem], texts: usize) -> Result<Vec<f32>, String> {
     let mut scores: Vec<Option<f32>> = vec![None; texts];
-    for Item { index, score } in items {
+    for RerankItem { index, score } in items {
         let place = scores.get_mut(*index);
         let place = place.ok_or_else(|| format!("scored text {index} of {texts} (from 0)"))?;
         #[expect(clippy::cast_possible_truncation, reason = "what is too large is told below")]

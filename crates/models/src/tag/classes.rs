@@ -4,13 +4,13 @@ use std::ops::Range;
 /// A class as `config.json` names it: `B-PER`, `I-PER`, `O`, or a kind alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Class {
-    place: Place,
+    place: WordPlace,
     kind: String,
 }
 
 /// Where in an entity a word of this class stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum WordPlace {
     GuardedClient,
     Begins,
     /// Continues the entity before it, if that is of its kind; begins one otherwise.
@@ -24,22 +24,22 @@ impl Class {
     pub(super) fn named(name: &str) -> Self {
         let split = name.split_once(['-', '_']).filter(|(letter, _)| letter.len() == 1);
         let place = match split.map(|(letter, _)| letter.to_ascii_uppercase()).as_deref() {
-            Some("B") => Place::Begins,
-            Some("I" | "M") => Place::GoesOn,
-            Some("L" | "E") => Place::Ends,
-            Some("U" | "S") => Place::Alone,
-            _ if matches!(name, "O" | "o" | "") => Place::GuardedClient,
-            _ => Place::GoesOn,
+            Some("B") => WordPlace::Begins,
+            Some("I" | "M") => WordPlace::GoesOn,
+            Some("L" | "E") => WordPlace::Ends,
+            Some("U" | "S") => WordPlace::Alone,
+            _ if matches!(name, "O" | "o" | "") => WordPlace::GuardedClient,
+            _ => WordPlace::GoesOn,
         };
         let kind = match split {
-            Some((_, kind)) if place != Place::GoesOn || "IiMm".contains(&name[..1]) => kind,
+            Some((_, kind)) if place != WordPlace::GoesOn || "IiMm".contains(&name[..1]) => kind,
             _ => name,
         };
         Self { place, kind: kind_of(kind) }
     }
 
     pub(super) fn is_outside(&self) -> bool {
-        self.place == Place::GuardedClient
+        self.place == WordPlace::GuardedClient
     }
 }
 
@@ -89,11 +89,11 @@ pub(super) fn runs<'c>(words: &[Word], classes: &'c [Class]) -> Vec<Run<'c>> {
     let mut open = false;
     for word in words {
         let Class { place, kind } = &classes[word.class];
-        if *place == Place::GuardedClient {
+        if *place == WordPlace::GuardedClient {
             open = false;
             continue;
         }
-        let continues = matches!(place, Place::GoesOn | Place::Ends);
+        let continues = matches!(place, WordPlace::GoesOn | WordPlace::Ends);
         match runs.last_mut() {
             Some((run, count)) if open && continues && run.kind == kind => {
                 run.place.end = word.place.end;
@@ -102,7 +102,7 @@ pub(super) fn runs<'c>(words: &[Word], classes: &'c [Class]) -> Vec<Run<'c>> {
             }
             _ => runs.push((Run { place: word.place.clone(), kind, score: word.score }, 1)),
         }
-        open = !matches!(place, Place::Ends | Place::Alone);
+        open = !matches!(place, WordPlace::Ends | WordPlace::Alone);
     }
     #[expect(clippy::cast_precision_loss, reason = "an entity has few words")]
     let mean = |(run, count): (Run<'c>, usize)| Run { score: run.score / count as f32, ..run };

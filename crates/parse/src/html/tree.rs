@@ -12,7 +12,7 @@ use html5ever::{Attribute, LocalName, Namespace, QualName, TokenizerResult};
 use super::shallow::Shallow;
 
 pub(crate) struct Tree {
-    nodes: Vec<Node>,
+    nodes: Vec<HtmlNode>,
     /// Whether tags were left out because they stood too deep.
     pub(crate) flattened: bool,
 }
@@ -23,14 +23,14 @@ pub(crate) type Id = usize;
 pub(crate) const ROOT: Id = 0;
 
 #[derive(Debug)]
-struct Node {
+struct HtmlNode {
     parent: Option<Id>,
     children: Vec<Id>,
-    kind: Kind,
+    kind: NodeKind,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum NodeKind {
     Element(QualName, Vec<Attribute>),
     Text(String),
     Other,
@@ -38,7 +38,7 @@ enum Kind {
 
 impl Tree {
     pub(crate) fn parse(text: &str, xhtml: bool) -> Self {
-        let document = Node { parent: None, children: vec![], kind: Kind::Other };
+        let document = HtmlNode { parent: None, children: vec![], kind: NodeKind::Other };
         let sink = Sink { nodes: RefCell::new(vec![document]) };
         let builder = Shallow::new(TreeBuilder::new(sink, TreeBuilderOpts::default()), xhtml);
         let tokenizer = Tokenizer::new(builder, TokenizerOpts::default());
@@ -58,20 +58,20 @@ impl Tree {
     /// The element's name in lower case; empty for anything else.
     pub(crate) fn name(&self, id: Id) -> &str {
         match &self.nodes[id].kind {
-            Kind::Element(name, _) => &name.local,
+            NodeKind::Element(name, _) => &name.local,
             _ => "",
         }
     }
 
     pub(crate) fn text(&self, id: Id) -> Option<&str> {
         match &self.nodes[id].kind {
-            Kind::Text(text) => Some(text),
+            NodeKind::Text(text) => Some(text),
             _ => None,
         }
     }
 
     pub(crate) fn attribute(&self, id: Id, name: &str) -> Option<&str> {
-        let Kind::Element(_, attributes) = &self.nodes[id].kind else { return None };
+        let NodeKind::Element(_, attributes) = &self.nodes[id].kind else { return None };
         let found = attributes.iter().find(|attribute| &*attribute.name.local == name)?;
         Some(&found.value)
     }
@@ -94,7 +94,7 @@ impl Tree {
 
 /// Takes what the parser builds.
 pub(super) struct Sink {
-    nodes: RefCell<Vec<Node>>,
+    nodes: RefCell<Vec<HtmlNode>>,
 }
 
 #[derive(Debug)]
@@ -111,9 +111,9 @@ impl ElemName for Name {
 }
 
 impl Sink {
-    fn add(&self, kind: Kind) -> Id {
+    fn add(&self, kind: NodeKind) -> Id {
         let mut nodes = self.nodes.borrow_mut();
-        nodes.push(Node { parent: None, children: vec![], kind });
+        nodes.push(HtmlNode { parent: None, children: vec![], kind });
         nodes.len() - 1
     }
 
@@ -135,12 +135,12 @@ impl Sink {
             NodeOrText::AppendText(text) => {
                 let mut nodes = self.nodes.borrow_mut();
                 let before = at.checked_sub(1).map(|at| nodes[parent].children[at]);
-                if let Some(Kind::Text(words)) = before.map(|id| &mut nodes[id].kind) {
+                if let Some(NodeKind::Text(words)) = before.map(|id| &mut nodes[id].kind) {
                     words.push_str(&text);
                     return;
                 }
                 drop(nodes);
-                self.add(Kind::Text(text.to_string()))
+                self.add(NodeKind::Text(text.to_string()))
             }
         };
         let mut nodes = self.nodes.borrow_mut();
@@ -169,21 +169,21 @@ impl TreeSink for Sink {
 
     fn elem_name<'a>(&'a self, target: &'a Id) -> Name {
         match &self.nodes.borrow()[*target].kind {
-            Kind::Element(name, _) => Name(name.clone()),
+            NodeKind::Element(name, _) => Name(name.clone()),
             _ => Name(QualName::new(None, Namespace::default(), LocalName::default())),
         }
     }
 
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> Id {
-        self.add(Kind::Element(name, attributes))
+        self.add(NodeKind::Element(name, attributes))
     }
 
     fn create_comment(&self, _: StrTendril) -> Id {
-        self.add(Kind::Other)
+        self.add(NodeKind::Other)
     }
 
     fn create_pi(&self, _: StrTendril, _: StrTendril) -> Id {
-        self.add(Kind::Other)
+        self.add(NodeKind::Other)
     }
 
     fn append(&self, parent: &Id, child: NodeOrText<Id>) {
@@ -229,7 +229,7 @@ impl TreeSink for Sink {
     }
 
     fn add_attrs_if_missing(&self, target: &Id, more: Vec<Attribute>) {
-        if let Kind::Element(_, attributes) = &mut self.nodes.borrow_mut()[*target].kind {
+        if let NodeKind::Element(_, attributes) = &mut self.nodes.borrow_mut()[*target].kind {
             for attribute in more {
                 if attributes.iter().all(|known| known.name != attribute.name) {
                     attributes.push(attribute);

@@ -1,7 +1,7 @@
 //! Mail as it is sent (RFC 5322 and MIME).
 use mail_parser::{Address, MessageParser, MimeHeaders};
 
-use super::{Body, Message, Person};
+use super::{MailBody, Message, Person};
 use crate::container::refusal;
 use crate::parsed::Refusal;
 
@@ -38,9 +38,9 @@ fn bodies(message: &mail_parser::Message<'_>, depth: usize, out: &mut Message) {
         if let Some(text) = part.text_contents() {
             let is_page = part.is_text_html();
             out.bodies.push(if is_page {
-                Body::Html(text.into())
+                MailBody::Html(text.into())
             } else {
-                Body::Plain(text.into())
+                MailBody::Plain(text.into())
             });
         }
     }
@@ -48,7 +48,7 @@ fn bodies(message: &mail_parser::Message<'_>, depth: usize, out: &mut Message) {
         match part.message() {
             Some(inner) if depth < DEEPEST => {
                 if let Some(subject) = inner.subject() {
-                    out.bodies.push(Body::Plain(format!("Subject: {subject}")));
+                    out.bodies.push(MailBody::Plain(format!("Subject: {subject}")));
                 }
                 bodies(inner, depth + 1, out);
             }

@@ -21,13 +21,13 @@ struct Message {
     to: Vec<Person>,
     copies: Vec<Person>,
     date: Option<String>,
-    bodies: Vec<Body>,
+    bodies: Vec<MailBody>,
     /// Names of attached files.
     attachments: Vec<String>,
 }
 
 #[derive(Debug)]
-enum Body {
+enum MailBody {
     Plain(String),
     Html(String),
 }
@@ -55,11 +55,11 @@ pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
     writer.paragraph(&headers(&message));
     for body in &message.bodies {
         match body {
-            Body::Plain(text) => {
+            MailBody::Plain(text) => {
                 let text = text.replace("\r\n", "\n");
                 text.split("\n\n").for_each(|part| writer.paragraph(&Inline::lines(part)));
             }
-            Body::Html(page) => {
+            MailBody::Html(page) => {
                 html::page(page, &mut writer, &|_| None);
             }
         }

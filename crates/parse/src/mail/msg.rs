@@ -4,7 +4,7 @@ use std::io::{Cursor, Read};
 use cfb::CompoundFile;
 use encoding_rs::{Encoding, UTF_8, UTF_16LE, WINDOWS_1252};
 
-use super::{Body, Message, Person};
+use super::{MailBody, Message, Person};
 use crate::container::refusal;
 use crate::parsed::Refusal;
 
@@ -52,8 +52,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Message, Refusal> {
         date: number(&list, SUBMIT_TIME).or_else(|| number(&list, DELIVERY_TIME)).and_then(day),
         ..Message::default()
     };
-    let plain = storage.text("", BODY).filter(|text| !text.trim().is_empty()).map(Body::Plain);
-    let body = plain.or_else(|| storage.page().map(Body::Html));
+    let plain = storage.text("", BODY).filter(|text| !text.trim().is_empty()).map(MailBody::Plain);
+    let body = plain.or_else(|| storage.page().map(MailBody::Html));
     message.bodies.extend(body);
     for path in storage.attachments() {
         let name = storage.text(&path, ATTACHMENT_LONG_NAME);

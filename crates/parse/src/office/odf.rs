@@ -26,7 +26,7 @@ pub(super) fn read(format: &'static str, archive: &mut Archive<'_>) -> Result<Pa
         styles.read(tree.root_element());
     }
     styles.read(document.root_element());
-    let mut reader = Reader {
+    let mut reader = OdfReader {
         archive,
         styles,
         writer: Writer::new(format),
@@ -95,7 +95,7 @@ impl Styles {
     }
 }
 
-struct Reader<'a, 'b> {
+struct OdfReader<'a, 'b> {
     archive: &'b mut Archive<'a>,
     styles: Styles,
     writer: Writer,
@@ -107,13 +107,13 @@ struct Reader<'a, 'b> {
 
 /// What stands in a paragraph besides its words.
 #[derive(Default)]
-struct Words<'a> {
+struct OdfWords<'a> {
     inline: Inline,
     frames: Vec<Node<'a>>,
     notes: Vec<Node<'a>>,
 }
 
-impl<'b> Reader<'_, 'b> {
+impl<'b> OdfReader<'_, 'b> {
     fn blocks(&mut self, parent: Node<'b>) {
         for node in parent.children() {
             self.block(node);
@@ -148,7 +148,7 @@ impl<'b> Reader<'_, 'b> {
     fn paragraph(&mut self, node: Node<'b>) {
         let style = xml::attribute(node, "style-name").map(str::to_owned);
         let style = style.as_deref();
-        let mut words = Words::default();
+        let mut words = OdfWords::default();
         gather(node, &mut words);
         let inline = words.inline.trimmed();
         if self.styles.is(style, "title") {
@@ -163,7 +163,7 @@ impl<'b> Reader<'_, 'b> {
     }
 
     fn words(&mut self, node: Node<'b>) -> Inline {
-        let mut words = Words::default();
+        let mut words = OdfWords::default();
         gather(node, &mut words);
         self.notes.append(&mut words.notes);
         words.inline.trimmed()
@@ -285,7 +285,7 @@ impl<'b> Reader<'_, 'b> {
     }
 }
 
-fn gather<'a>(parent: Node<'a>, words: &mut Words<'a>) {
+fn gather<'a>(parent: Node<'a>, words: &mut OdfWords<'a>) {
     for node in parent.children() {
         if let Some(text) = node.text().filter(|_| node.is_text()) {
             words.inline.push(text);

@@ -14,7 +14,7 @@ const DEEPEST: usize = 1_000;
 const MAX_PICTURE_BYTES: usize = 50_000_000;
 
 pub(super) fn read(bytes: &[u8]) -> Parsed {
-    let mut reader = Reader::new();
+    let mut reader = RtfReader::new();
     let mut at = 0;
     while at < bytes.len() {
         at = reader.token(bytes, at);
@@ -56,7 +56,7 @@ struct Group {
 }
 
 #[derive(Default)]
-struct Paragraph {
+struct RtfParagraph {
     heading: Option<u8>,
     level: usize,
     in_table: bool,
@@ -69,7 +69,7 @@ struct Information {
     date: String,
 }
 
-struct Reader {
+struct RtfReader {
     stack: Vec<Group>,
     group: Group,
     codepage: &'static Encoding,
@@ -82,7 +82,7 @@ struct Reader {
     high: Option<u16>,
     inline: Inline,
     marker: String,
-    paragraph: Paragraph,
+    paragraph: RtfParagraph,
     cells: Vec<Inline>,
     table: TableBuilder,
     instruction: String,
@@ -92,7 +92,7 @@ struct Reader {
     information: Information,
 }
 
-impl Reader {
+impl RtfReader {
     fn new() -> Self {
         let group = Group {
             destination: Destination::Body,
@@ -110,7 +110,7 @@ impl Reader {
             high: None,
             inline: Inline::default(),
             marker: String::new(),
-            paragraph: Paragraph::default(),
+            paragraph: RtfParagraph::default(),
             cells: vec![],
             table: TableBuilder::default(),
             instruction: String::new(),
@@ -270,7 +270,7 @@ impl Reader {
             "ldblquote" => self.text("“"),
             "rdblquote" => self.text("”"),
             "bullet" => self.text("•"),
-            "pard" => self.paragraph = Paragraph::default(),
+            "pard" => self.paragraph = RtfParagraph::default(),
             "v" => self.group.is_hidden = number != Some(0),
             "outlinelevel" => {
                 let level = count().and_then(|level| u8::try_from(level + 1).ok());

@@ -86,7 +86,7 @@ impl Sizes {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
+enum BlockKind {
     Heading(u8),
     Paragraph,
     Item(String),
@@ -94,7 +94,7 @@ enum Kind {
 
 /// Lines that are being joined.
 struct Open<'a> {
-    kind: Kind,
+    kind: BlockKind,
     lines: Vec<&'a Line>,
 }
 
@@ -161,18 +161,18 @@ fn text(line: &Line) -> String {
     words.join(" ")
 }
 
-fn kind(line: &Line, sizes: &Sizes) -> Kind {
+fn kind(line: &Line, sizes: &Sizes) -> BlockKind {
     let text = text(line);
     if let Some(level) = sizes.level(line) {
-        return Kind::Heading(level);
+        return BlockKind::Heading(level);
     }
     let mut words = text.split(' ');
     let first = words.next().unwrap_or_default();
     if words.next().is_some() && is_marker(first) {
         let number = first.chars().any(char::is_alphanumeric);
-        return Kind::Item(if number { first.to_owned() } else { "-".to_owned() });
+        return BlockKind::Item(if number { first.to_owned() } else { "-".to_owned() });
     }
-    Kind::Paragraph
+    BlockKind::Paragraph
 }
 
 /// Whether a word marks an item of a list, as in `•`, `3.` or `(a)`.
@@ -209,7 +209,7 @@ pub(super) fn is_marker(word: &str) -> bool {
 }
 
 /// Whether a line goes on with what is open.
-fn continues(open: &Open<'_>, line: &Line, kind: &Kind, edges: &Edges) -> bool {
+fn continues(open: &Open<'_>, line: &Line, kind: &BlockKind, edges: &Edges) -> bool {
     let Some(last) = open.lines.last() else { return false };
     let (above, below) = (line_size(last), line_size(line));
     let gap = line[0].y - last[0].y;
@@ -222,12 +222,12 @@ fn continues(open: &Open<'_>, line: &Line, kind: &Kind, edges: &Edges) -> bool {
         return false;
     }
     match (&open.kind, kind) {
-        (Kind::Heading(own), Kind::Heading(level)) => own == level,
-        (Kind::Item(_), Kind::Paragraph) => {
+        (BlockKind::Heading(own), BlockKind::Heading(level)) => own == level,
+        (BlockKind::Item(_), BlockKind::Paragraph) => {
             // The text of an item stands at the right of its mark.
             line[0].x0 > open.lines[0][0].x0 + 2.0 || open.lines.len() > 1
         }
-        (Kind::Paragraph, Kind::Paragraph) => {
+        (BlockKind::Paragraph, BlockKind::Paragraph) => {
             let ends = text(last).ends_with(['.', ':', '!', '?', '”', '"']);
             let short = last[last.len() - 1].x1 < edges.right - 0.2 * (edges.right - edges.left);
             let indented =
@@ -246,9 +246,9 @@ fn close(open: Option<Open<'_>>, page: &PageText, writer: &mut Writer) {
     }
     let mut inline = inline.trimmed();
     match kind {
-        Kind::Heading(level) => writer.heading(level, &inline),
-        Kind::Paragraph => writer.paragraph(&inline),
-        Kind::Item(marker) => {
+        BlockKind::Heading(level) => writer.heading(level, &inline),
+        BlockKind::Paragraph => writer.paragraph(&inline),
+        BlockKind::Item(marker) => {
             let mark = inline.text.find(' ').map_or(0, |at| at + 1);
             inline.cut_front(mark);
             writer.item(0, &marker, &inline);

@@ -8,7 +8,7 @@ use crate::parsed::{Block, BlockKind, Figure, Link, Parsed, Table, TableRow};
 /// Reads a text as Markdown. Nothing is refused: what has no marks is paragraphs.
 pub(crate) fn read(text: String) -> Parsed {
     let body = front_matter(&text);
-    let mut reader = Reader::default();
+    let mut reader = MarkdownReader::default();
     for (event, range) in Parser::new_ext(&text[body..], Options::ENABLE_TABLES).into_offset_iter()
     {
         reader.event(&event, range.start + body..range.end + body);
@@ -78,7 +78,7 @@ fn about(parsed: &mut Parsed, front: &str) {
 }
 
 #[derive(Default)]
-struct Reader {
+struct MarkdownReader {
     parsed: Parsed,
     /// Containers whose inside is not looked at: a quote is one block.
     quotes: usize,
@@ -90,7 +90,7 @@ struct Reader {
     paragraph: Option<Range<usize>>,
 }
 
-impl Reader {
+impl MarkdownReader {
     fn event(&mut self, event: &Event<'_>, range: Range<usize>) {
         match event {
             Event::Start(tag) => self.open(tag, range),

@@ -12,7 +12,7 @@ use crate::shared::near::Near;
 use crate::shared::settings::{a_cosine, at_least_one};
 use crate::shared::steps::{Reading, answer_from, unseen};
 
-const COMPARE: Prompt<Table> = Prompt::json("pike_l2/compare");
+const COMPARE: Prompt<ComparisonTable> = Prompt::json("pike_l2/compare");
 const CELL: Prompt<Reading> = Prompt::json("pike_l2/cell");
 const COMPARED: Prompt<Reading> = Prompt::json("pike_l2/compared");
 
@@ -42,7 +42,7 @@ impl Default for Comparative {
 
 /// The plan: a list of questions for each thing, one for each attribute.
 #[derive(Debug, Deserialize)]
-struct Table {
+struct ComparisonTable {
     things: Vec<String>,
     attributes: Vec<String>,
     questions: Vec<Vec<String>>,
@@ -92,8 +92,8 @@ impl Comparative {
     /// The cells of the table, thing by thing.
     async fn plan(&self, question: &Question, cx: &Cx) -> Result<Option<Vec<Cell>>> {
         let variables = context! { question => Serde(question) };
-        let Table { things, attributes, questions } =
-            cx.ask_checked(&COMPARE, variables, Table::complaint).await?;
+        let ComparisonTable { things, attributes, questions } =
+            cx.ask_checked(&COMPARE, variables, ComparisonTable::complaint).await?;
         if things.len() < 2 || attributes.is_empty() {
             cx.note("there are no two things to compare");
             return Ok(None);
@@ -155,7 +155,7 @@ impl Comparative {
     }
 }
 
-impl Table {
+impl ComparisonTable {
     /// What is wrong with the shape of the table.
     fn complaint(&self) -> std::result::Result<(), String> {
         let Self { things, attributes, questions } = self;

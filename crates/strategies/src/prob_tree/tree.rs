@@ -13,11 +13,11 @@ const TREE: Prompt<Planned> = Prompt::json("prob_tree/tree");
 /// As the model writes it: flat, the question first.
 #[derive(Deserialize)]
 struct Planned {
-    nodes: Vec<Listed>,
+    nodes: Vec<ListedQuestion>,
 }
 
 #[derive(Deserialize)]
-struct Listed {
+struct ListedQuestion {
     question: String,
     sub_questions: Vec<String>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Node {
 
 /// The lists of the plan that are not used yet, each with its confidence.
 struct Lists {
-    open: Vec<Option<(Listed, f32)>>,
+    open: Vec<Option<(ListedQuestion, f32)>>,
     /// How many more sub-questions the tree may have.
     room: usize,
 }
@@ -59,8 +59,10 @@ pub(super) async fn planned(question: &Question, most: usize, cx: &Cx) -> Result
 }
 
 /// The node whose list this is; a leaf where it has none.
-fn grown(list: Option<(Listed, f32)>, above: &[&str], lists: &mut Lists, cx: &Cx) -> Node {
-    let Some((Listed { sub_questions, .. }, confidence)) = list else { return Node::default() };
+fn grown(list: Option<(ListedQuestion, f32)>, above: &[&str], lists: &mut Lists, cx: &Cx) -> Node {
+    let Some((ListedQuestion { sub_questions, .. }, confidence)) = list else {
+        return Node::default();
+    };
     let steps = plan(&sub_questions, above, lists.room, cx);
     lists.room -= steps.len();
     let parts = steps.into_iter().map(|step| {
@@ -74,9 +76,9 @@ fn grown(list: Option<(Listed, f32)>, above: &[&str], lists: &mut Lists, cx: &Cx
 
 impl Lists {
     /// Each list is used once, so that no node can be below itself.
-    fn take(&mut self, question: &str) -> Option<(Listed, f32)> {
+    fn take(&mut self, question: &str) -> Option<(ListedQuestion, f32)> {
         let worded = words(question);
-        let same = |list: &&mut Option<(Listed, f32)>| {
+        let same = |list: &&mut Option<(ListedQuestion, f32)>| {
             list.as_ref().is_some_and(|(listed, _)| words(&listed.question) == worded)
         };
         self.open.iter_mut().find(same).and_then(Option::take)

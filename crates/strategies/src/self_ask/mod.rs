@@ -51,7 +51,7 @@ struct FollowUp {
 
 /// A follow-up with its answer, which is empty where none was found.
 #[derive(Debug, Serialize)]
-struct Exchange {
+struct AnsweredFollowUp {
     question: String,
     answer: String,
 }
@@ -67,7 +67,7 @@ impl Strategy for SelfAsk {
     }
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
-        let (mut history, mut chunks): (Vec<Exchange>, Vec<Hit>) = (vec![], vec![]);
+        let (mut history, mut chunks): (Vec<AnsweredFollowUp>, Vec<Hit>) = (vec![], vec![]);
         while history.len() < self.n {
             let cx = cx.span(format!("follow-up {}", history.len() + 1));
             let Some((exchange, found)) =
@@ -88,9 +88,9 @@ impl SelfAsk {
     async fn follow_up(
         &self,
         question: &Question,
-        history: &[Exchange],
+        history: &[AnsweredFollowUp],
         cx: &Cx,
-    ) -> Result<Option<(Exchange, Vec<Hit>)>> {
+    ) -> Result<Option<(AnsweredFollowUp, Vec<Hit>)>> {
         let variables = context! { question => Serde(question), history => Serde(history) };
         let asked = |next: &FollowUp| {
             let text = next.follow_up.trim();
@@ -106,14 +106,14 @@ impl SelfAsk {
         let found = self.near(&next, cx).await?;
         if found.is_empty() && self.retrieve != FollowUps::None {
             cx.note("nothing in the knowledge base is near it");
-            return Ok(Some((Exchange { question: next, answer: String::new() }, found)));
+            return Ok(Some((AnsweredFollowUp { question: next, answer: String::new() }, found)));
         }
         let (context, asked) = (Serde(&found), Question::new(&next));
         let variables = context! { question => Serde(&asked), context };
         let answer = cx.ask(&ANSWER_ONE, variables).await?.answer;
         // Chunks that hold no answer are nothing to cite.
         let cited = if answer.trim().is_empty() { vec![] } else { found };
-        Ok(Some((Exchange { question: next, answer }, cited)))
+        Ok(Some((AnsweredFollowUp { question: next, answer }, cited)))
     }
 
     async fn near(&self, text: &str, cx: &Cx) -> Result<Vec<Hit>> {

@@ -20,7 +20,7 @@ struct SubQueries {
 
 /// What the question names.
 #[derive(Debug, PartialEq, Serialize)]
-struct Entity {
+struct NamedEntity {
     text: String,
     kind: String,
 }
@@ -107,10 +107,10 @@ impl Unirag {
 }
 
 /// E, by the tagger, or without one by the rules that find names in any text.
-async fn entities(text: &str, cx: &Cx) -> Result<Vec<Entity>> {
-    let mut found: Vec<Entity> = vec![];
+async fn entities(text: &str, cx: &Cx) -> Result<Vec<NamedEntity>> {
+    let mut found: Vec<NamedEntity> = vec![];
     let mut push = |text: &str, kind: &str| {
-        let entity = Entity { text: text.to_owned(), kind: kind.to_owned() };
+        let entity = NamedEntity { text: text.to_owned(), kind: kind.to_owned() };
         if !found.contains(&entity) {
             found.push(entity);
         }

@@ -102,7 +102,7 @@ mod tests {
         let spelled = spell_day("2015-03-06").unwrap();
         assert_eq!(spelled, ["6 March 2015", "March 6, 2015"]);
         assert_eq!(
-            (spell_day("2015-13-06"), spell_day("2015"), spell_day("2015-03-40")),
+            (spell_day("2015-13-06"), spell_day("2015"), spell_day("x-y-z")),
             (None, None, None)
         );
     }

@@ -29,7 +29,7 @@ pub(super) fn request(url: &Url, ask: &Ask<'_>) -> Request {
 #[derive(Deserialize)]
 struct Reply {
     #[serde(default)]
-    web: Option<List<Listed>>,
+    web: Option<List<BraveListed>>,
     #[serde(default)]
     infobox: Option<List<Infobox>>,
     #[serde(default)]
@@ -44,7 +44,7 @@ struct List<T> {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Listed {
+struct BraveListed {
     title: Text,
     url: Text,
     description: Text,

@@ -22,7 +22,7 @@ pub(super) fn request(url: &Url, ask: &Ask<'_>) -> Request {
 
 #[derive(Deserialize)]
 struct Reply {
-    results: Vec<Page>,
+    results: Vec<SearxngPage>,
     #[serde(default)]
     answers: Vec<Answer>,
     #[serde(default)]
@@ -33,7 +33,7 @@ struct Reply {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Page {
+struct SearxngPage {
     title: Text,
     url: Text,
     content: Text,

@@ -32,12 +32,12 @@ pub(super) fn request(url: &Url, ask: &Ask<'_>) -> Request {
 struct Reply {
     #[serde(default)]
     answer: Text,
-    results: Vec<Page>,
+    results: Vec<TavilyPage>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Page {
+struct TavilyPage {
     title: Text,
     url: Text,
     content: Text,

@@ -10,7 +10,7 @@ use crate::data::raw_record::{Fault, RawRecord, parse};
 use crate::metrics::GoldPassage;
 
 #[derive(Deserialize)]
-struct Record {
+struct BlendQaRecord {
     index: u64,
     #[serde(rename = "type")]
     kind: String,
@@ -23,7 +23,7 @@ struct Record {
 
 /// The three files count from 0 each, so the kind is a part of the id.
 pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
-    let record: Record = parse(raw)?;
+    let record: BlendQaRecord = parse(raw)?;
     let Some(answer) = record.answers.or(record.short_answer) else {
         return Err("it has neither `answers` nor `short_answer`".to_owned().into());
     };

@@ -10,7 +10,7 @@ use crate::data::raw_record::{Fault, RawRecord, parse};
 use crate::metrics::GoldPassage;
 
 #[derive(Deserialize)]
-struct Record {
+struct ContextsRecord {
     #[serde(rename = "_id", alias = "id")]
     id: String,
     question: String,
@@ -28,7 +28,7 @@ struct Record {
 }
 
 pub(super) fn item(raw: &RawRecord, companion: &CompanionFiles) -> Result<Item, Fault> {
-    let record: Record = parse(raw)?;
+    let record: ContextsRecord = parse(raw)?;
     let gold = gold(&record);
     let aliases = record.answer_id.as_ref().and_then(|id| companion.aliases.get(id));
     let answers = answers::with_aliases(&record.answer, aliases.map_or(&[], Vec::as_slice))?;
@@ -47,7 +47,7 @@ pub(super) fn item(raw: &RawRecord, companion: &CompanionFiles) -> Result<Item, 
 
 /// One passage for each title that is named. A title that several paragraphs bear is the first of
 /// them that has the sentence; some indexes point past the end, then it is the first of all.
-fn gold(record: &Record) -> Vec<GoldPassage> {
+fn gold(record: &ContextsRecord) -> Vec<GoldPassage> {
     let mut gold: Vec<GoldPassage> = vec![];
     for (title, sentence) in &record.supporting_facts {
         if gold.iter().any(|passage| passage.title == *title) {

@@ -9,7 +9,7 @@ use crate::data::item::{Item, Passage};
 use crate::data::raw_record::{Fault, RawRecord, parse};
 
 #[derive(Deserialize)]
-struct Record {
+struct CragRecord {
     #[serde(alias = "question_id")]
     interaction_id: String,
     #[serde(alias = "question")]
@@ -21,11 +21,11 @@ struct Record {
     question_type: Option<String>,
     query_time: Option<String>,
     #[serde(default)]
-    search_results: Vec<Page>,
+    search_results: Vec<CragPage>,
 }
 
 #[derive(Deserialize)]
-struct Page {
+struct CragPage {
     #[serde(default, rename = "page_name")]
     name: String,
     #[serde(default, rename = "page_url")]
@@ -38,7 +38,7 @@ struct Page {
 }
 
 pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
-    let record: Record = parse(raw)?;
+    let record: CragRecord = parse(raw)?;
     let aliases = aliases(record.alternative_answers.as_ref())?;
     let answers = answers::with_aliases(&record.answer, &aliases)?;
     Ok(Item {
@@ -64,7 +64,7 @@ fn aliases(value: Option<&Value>) -> Result<Vec<String>, Fault> {
 }
 
 /// The page, or the words that the search engine showed of it.
-fn passage(page: Page) -> Option<Passage> {
+fn passage(page: CragPage) -> Option<Passage> {
     let title = if page.name.trim().is_empty() { page.url } else { page.name };
     let html = !page.result.trim().is_empty();
     let text = if html { page.result } else { page.snippet };

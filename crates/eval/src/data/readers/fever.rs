@@ -16,7 +16,7 @@ const VERDICTS: [&str; 3] = ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"];
 type Set = Vec<(Value, Value, Option<String>, Value)>;
 
 #[derive(Deserialize)]
-struct Record {
+struct FeverRecord {
     id: u64,
     claim: String,
     label: String,
@@ -25,7 +25,7 @@ struct Record {
 }
 
 pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
-    let record: Record = parse(raw)?;
+    let record: FeverRecord = parse(raw)?;
     if !VERDICTS.contains(&record.label.as_str()) {
         return Err(format!("`{}` is not a verdict of FEVER", record.label).into());
     }

@@ -8,7 +8,7 @@ use crate::data::raw_record::{Fault, RawRecord, parse};
 use crate::metrics::number_in;
 
 #[derive(Deserialize)]
-struct Record {
+struct Gsm8kRecord {
     question: String,
     answer: String,
 }
@@ -16,7 +16,7 @@ struct Record {
 /// The answer ends with `####` and the number. The file has no ids: a question's number in it is
 /// its id.
 pub(super) fn gsm8k(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
-    let record: Record = parse(raw)?;
+    let record: Gsm8kRecord = parse(raw)?;
     let Some((_, last)) = record.answer.rsplit_once("####") else {
         return Err("the answer has no `####` before its number".to_owned().into());
     };

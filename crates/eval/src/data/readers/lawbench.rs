@@ -9,7 +9,7 @@ use crate::data::raw_record::{Fault, RawRecord, parse};
 use crate::metrics::articles;
 
 #[derive(Deserialize)]
-struct Record {
+struct LawBenchRecord {
     instruction: String,
     question: String,
     answer: String,
@@ -19,7 +19,7 @@ struct Record {
 /// before it; the rest of the instruction prescribes a form of reply, which is the business of the
 /// strategy's prompts. The file has no ids.
 pub(super) fn lawbench_articles(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
-    let record: Record = parse(raw)?;
+    let record: LawBenchRecord = parse(raw)?;
     let answer = after(&record.answer, "法条")?.to_owned();
     if articles(&answer).is_empty() {
         return Err(format!("the answer `{answer}` names no article").into());

@@ -9,7 +9,7 @@ use crate::data::item::Item;
 use crate::data::raw_record::{Fault, RawRecord, parse};
 
 #[derive(Deserialize)]
-struct Record {
+struct LogiQaRecord {
     id: u64,
     answer: usize,
     text: String,
@@ -21,7 +21,7 @@ struct Record {
 
 /// Some ids stand for two questions, so the record's number is a part of the id.
 pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
-    let record: Record = parse(raw)?;
+    let record: LogiQaRecord = parse(raw)?;
     let Some(right) = record.options.get(record.answer).cloned() else {
         let (answer, count) = (record.answer, record.options.len());
         return Err(format!("`answer` is {answer}, and there are {count} options").into());

@@ -58,7 +58,7 @@ impl Mapping {
     pub(in crate::data) fn item(&self, raw: &RawRecord) -> Result<Item, Fault> {
         let value = serde_json::from_str(&raw.json);
         let value = value.map_err(|error| Fault::Record(parser_message(&error)))?;
-        let record = Record { value, number: raw.record };
+        let record = MappedRecord { value, number: raw.record };
         let mut answers = answers::read(record.required(&self.answer)?)?;
         answers[0] = self.answer(std::mem::take(&mut answers[0]))?;
         let passage = match &self.passage {
@@ -117,13 +117,13 @@ pub(super) fn after<'a>(answer: &'a str, word: &str) -> Result<&'a str, String> 
     }
 }
 
-struct Record {
+struct MappedRecord {
     value: Value,
     /// From 1.
     number: usize,
 }
 
-impl Record {
+impl MappedRecord {
     fn required(&self, path: &str) -> Result<&Value, String> {
         let mut value = &self.value;
         for key in path.split('.') {

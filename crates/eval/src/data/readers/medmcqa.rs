@@ -7,7 +7,7 @@ use crate::data::item::Item;
 use crate::data::raw_record::{Fault, RawRecord, parse};
 
 #[derive(Deserialize)]
-struct Record {
+struct MedMcqaRecord {
     id: String,
     question: String,
     opa: String,
@@ -19,7 +19,7 @@ struct Record {
 }
 
 pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
-    let record: Record = parse(raw)?;
+    let record: MedMcqaRecord = parse(raw)?;
     let options = [record.opa, record.opb, record.opc, record.opd];
     let right = match record.cop {
         // A copy that counts from 0 would be scored wrong throughout and look well formed.

@@ -9,7 +9,7 @@ use crate::data::item::Item;
 use crate::data::raw_record::{Fault, RawRecord, parse};
 
 #[derive(Deserialize)]
-struct Record {
+struct MedQaRecord {
     question: String,
     answer: String,
     options: BTreeMap<String, String>,
@@ -19,7 +19,7 @@ struct Record {
 
 /// The file has no ids: a question's number in it is its id.
 pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
-    let record: Record = parse(raw)?;
+    let record: MedQaRecord = parse(raw)?;
     let Some(chosen) = record.options.get(&record.answer_idx) else {
         return Err(
             format!("`answer_idx` is `{}`, which is not an option", record.answer_idx).into()

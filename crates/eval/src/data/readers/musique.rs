@@ -12,7 +12,7 @@ use crate::data::raw_record::{Fault, RawRecord, parse};
 use crate::metrics::GoldPassage;
 
 #[derive(Deserialize)]
-struct Record {
+struct MusiqueRecord {
     id: String,
     question: String,
     answer: Value,
@@ -21,11 +21,11 @@ struct Record {
     answerable: Option<bool>,
     #[serde(default)]
     question_decomposition: Vec<Value>,
-    paragraphs: Vec<Paragraph>,
+    paragraphs: Vec<MusiqueParagraph>,
 }
 
 #[derive(Deserialize)]
-struct Paragraph {
+struct MusiqueParagraph {
     title: String,
     #[serde(rename = "paragraph_text")]
     text: String,
@@ -34,7 +34,7 @@ struct Paragraph {
 
 /// The answerable edition.
 pub(super) fn answerable(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
-    let record: Record = parse(raw)?;
+    let record: MusiqueRecord = parse(raw)?;
     if record.answerable == Some(false) {
         let reason =
             "it is marked as not answerable; use --format musique-full to score abstaining";
@@ -45,7 +45,7 @@ pub(super) fn answerable(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fa
 
 /// The full edition. Both questions of a pair bear one id, so the unanswerable one is marked.
 pub(super) fn full(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
-    let record: Record = parse(raw)?;
+    let record: MusiqueRecord = parse(raw)?;
     match record.answerable {
         Some(true) => answerable_item(record),
         Some(false) => {
@@ -64,7 +64,7 @@ pub(super) fn full(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
     }
 }
 
-fn answerable_item(record: Record) -> Result<Item, Fault> {
+fn answerable_item(record: MusiqueRecord) -> Result<Item, Fault> {
     let supporting = record.paragraphs.iter().filter(|paragraph| paragraph.is_supporting);
     let gold: Vec<GoldPassage> = supporting
         .map(|one| GoldPassage { title: one.title.clone(), text: one.text.clone() })
@@ -76,7 +76,7 @@ fn answerable_item(record: Record) -> Result<Item, Fault> {
 }
 
 /// The steps of the decomposition; the supporting paragraphs where there is none.
-fn hops(record: &Record) -> (Option<String>, Option<u32>) {
+fn hops(record: &MusiqueRecord) -> (Option<String>, Option<u32>) {
     let supporting = record.paragraphs.iter().filter(|paragraph| paragraph.is_supporting).count();
     let steps = record.question_decomposition.len();
     let hops = if steps > 0 { steps } else { supporting };
@@ -84,6 +84,6 @@ fn hops(record: &Record) -> (Option<String>, Option<u32>) {
     (hops.map(|hops| format!("{hops}hop")), hops)
 }
 
-fn contexts(paragraphs: Vec<Paragraph>) -> Arc<[Passage]> {
+fn contexts(paragraphs: Vec<MusiqueParagraph>) -> Arc<[Passage]> {
     paragraphs.into_iter().map(|one| Passage::plain(one.title, one.text)).collect()
 }

@@ -11,14 +11,14 @@ use crate::data::raw_record::{Fault, RawRecord, parse};
 use crate::metrics::GoldPassage;
 
 #[derive(Deserialize)]
-struct Record {
+struct OwnRecord {
     id: Option<Value>,
     question: String,
     #[serde(alias = "answer")]
     answers: Option<Value>,
     /// Texts, or objects with `title` and `text`.
     #[serde(default)]
-    evidence: Vec<Evidence>,
+    evidence: Vec<OwnEvidence>,
     kind: Option<String>,
     hops: Option<u32>,
     #[serde(default)]
@@ -27,7 +27,7 @@ struct Record {
     #[serde(default = "yes")]
     answerable: bool,
     #[serde(default)]
-    contexts: Vec<Evidence>,
+    contexts: Vec<OwnEvidence>,
     asked_at: Option<String>,
     last: Option<f64>,
 }
@@ -38,7 +38,7 @@ fn yes() -> bool {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Evidence {
+enum OwnEvidence {
     Text(String),
     Titled {
         #[serde(default)]
@@ -50,7 +50,7 @@ enum Evidence {
 
 /// Without an `id` a question's number in the file is its id.
 pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
-    let record: Record = parse(raw)?;
+    let record: OwnRecord = parse(raw)?;
     let answers = match &record.answers {
         None | Some(Value::Null) if !record.answerable => vec![],
         Some(Value::Array(none)) if none.is_empty() && !record.answerable => vec![],
@@ -86,10 +86,10 @@ pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
     })
 }
 
-fn passage(evidence: Evidence) -> Option<GoldPassage> {
+fn passage(evidence: OwnEvidence) -> Option<GoldPassage> {
     let (title, text) = match evidence {
-        Evidence::Text(text) => (String::new(), text),
-        Evidence::Titled { title, text } => (title, text),
+        OwnEvidence::Text(text) => (String::new(), text),
+        OwnEvidence::Titled { title, text } => (title, text),
     };
     let empty = title.trim().is_empty() && text.trim().is_empty();
     (!empty).then_some(GoldPassage { title, text })

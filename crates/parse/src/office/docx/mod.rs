@@ -28,7 +28,7 @@ pub(super) fn read(archive: &mut Archive<'_>) -> Result<Parsed, Refusal> {
     let notes = [("footnotes", part("footnotes")), ("endnotes", part("endnotes"))];
     let trees = notes.iter().filter_map(|(name, text)| Some((*name, xml::parse(name, text).ok()?)));
     let trees: Vec<(&str, Document<'_>)> = trees.collect();
-    let mut reader = Reader {
+    let mut reader = DocxReader {
         relations: Relations::read(archive, path),
         styles: xml::parse("styles", &styles)
             .map(|tree| Styles::read(tree.root_element()))
@@ -62,7 +62,7 @@ pub(super) fn read(archive: &mut Archive<'_>) -> Result<Parsed, Refusal> {
     Ok(parsed)
 }
 
-struct Reader<'a, 'b> {
+struct DocxReader<'a, 'b> {
     archive: &'b mut Archive<'a>,
     relations: Relations,
     styles: Styles,
@@ -76,7 +76,7 @@ struct Reader<'a, 'b> {
     page: u32,
 }
 
-impl<'b> Reader<'_, 'b> {
+impl<'b> DocxReader<'_, 'b> {
     fn blocks(&mut self, parent: Node<'b>) {
         for node in parent.children() {
             match xml::name(node) {

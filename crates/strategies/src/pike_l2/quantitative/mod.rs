@@ -54,7 +54,7 @@ struct Written {
 
 /// A query that was run in vain.
 #[derive(Debug, Serialize)]
-struct Failed {
+struct FailedQuery {
     sql: String,
     reason: String,
 }
@@ -156,7 +156,7 @@ impl Quantitative {
         tables: &[Offered],
         cx: &Cx,
     ) -> Result<Option<(String, SqlResult)>> {
-        let mut failed: Option<Failed> = None;
+        let mut failed: Option<FailedQuery> = None;
         for _ in 0..=self.retries {
             let variables = context! {
                 question => Serde(question),
@@ -176,7 +176,7 @@ impl Quantitative {
                 Err(error) => return Err(error),
             };
             cx.note(format!("the query cannot be used: {reason}"));
-            failed = Some(Failed { sql, reason });
+            failed = Some(FailedQuery { sql, reason });
         }
         cx.note(format!("no query could be used in {} tries", self.retries + 1));
         Ok(None)

@@ -11,7 +11,7 @@ use super::request::ChatRequest;
 use crate::access::MayAsk;
 use crate::app::Shared;
 use crate::asking::{AskResponse, Asking};
-use crate::json::Body;
+use crate::json::JsonBody;
 use crate::problem::Problem;
 use crate::security::RequestId;
 use crate::sse;
@@ -24,7 +24,7 @@ pub(crate) async fn chat(
     State(app): State<Shared>,
     MayAsk(caller): MayAsk,
     Extension(request_id): Extension<RequestId>,
-    Body(request): Body<ChatRequest>,
+    JsonBody(request): JsonBody<ChatRequest>,
 ) -> Result<Response, Problem> {
     let asking = Asking::begin(&app, &caller, request.to_ask()?, None)?;
     if request.stream {

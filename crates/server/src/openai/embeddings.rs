@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::access::MayAsk;
-use crate::json::Body;
+use crate::json::JsonBody;
 use crate::problem::Problem;
 
 /// Texts of one request at most.
@@ -49,7 +49,7 @@ pub(crate) struct EmbeddingResponse {
     responses((status = 200, body = EmbeddingResponse), (status = 422, body = Problem)))]
 pub(crate) async fn embeddings(
     MayAsk(caller): MayAsk,
-    Body(request): Body<EmbeddingRequest>,
+    JsonBody(request): JsonBody<EmbeddingRequest>,
 ) -> Result<Json<EmbeddingResponse>, Problem> {
     let texts = match request.input {
         Input::One(text) => vec![text],

@@ -11,7 +11,7 @@ use halma_core::{Event, Watcher};
 use crate::access::{Caller, MayAsk};
 use crate::app::Shared;
 use crate::asking::{AskRequest, AskResponse, Asking};
-use crate::json::Body;
+use crate::json::JsonBody;
 use crate::problem::Problem;
 use crate::security::RequestId;
 use crate::sse;
@@ -32,7 +32,7 @@ pub(crate) async fn ask(
     MayAsk(caller): MayAsk,
     Extension(request_id): Extension<RequestId>,
     headers: HeaderMap,
-    Body(request): Body<AskRequest>,
+    JsonBody(request): JsonBody<AskRequest>,
 ) -> Result<Response, Problem> {
     let accepts = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     if request.stream || accepts.contains("text/event-stream") {

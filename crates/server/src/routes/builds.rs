@@ -13,7 +13,7 @@ use crate::access::{Caller, MayAsk, MayWrite};
 use crate::app::{Shared, Stop};
 use crate::blocking::run_blocking;
 use crate::builds::{BuildState, BuildStatus, inputs, options};
-use crate::json::{Body, Part};
+use crate::json::{JsonBody, Part};
 use crate::listing::Items;
 use crate::problem::Problem;
 use crate::sse::{self, EventSender};
@@ -61,7 +61,7 @@ impl From<Estimate> for BuildEstimate {
     responses((status = 200, body = BuildEstimate), (status = 422, body = Problem)))]
 pub(crate) async fn estimate(
     MayWrite(caller): MayWrite,
-    Body(request): Body<BuildRequest>,
+    JsonBody(request): JsonBody<BuildRequest>,
 ) -> Result<Json<BuildEstimate>, Problem> {
     let uploads = check(&caller, request).await?;
     let engine = caller.workspace.engine();
@@ -75,7 +75,7 @@ pub(crate) async fn estimate(
     responses((status = 202, body = BuildStatus), (status = 422, body = Problem)))]
 pub(crate) async fn start(
     MayWrite(caller): MayWrite,
-    Body(request): Body<BuildRequest>,
+    JsonBody(request): JsonBody<BuildRequest>,
 ) -> Result<(StatusCode, Json<BuildStatus>), Problem> {
     let uploads = check(&caller, request).await?;
     let key = caller.key_id().map(str::to_owned);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::access::MayAsk;
-use crate::json::Body;
+use crate::json::JsonBody;
 use crate::listing;
 use crate::problem::Problem;
 
@@ -37,7 +37,7 @@ pub(crate) struct SearchResponse {
     responses((status = 200, body = SearchResponse), (status = 422, body = Problem)))]
 pub(crate) async fn search(
     MayAsk(caller): MayAsk,
-    Body(request): Body<SearchRequest>,
+    JsonBody(request): JsonBody<SearchRequest>,
 ) -> Result<Json<SearchResponse>, Problem> {
     let engine = caller.workspace.engine();
     engine.check_question(&request.text)?;

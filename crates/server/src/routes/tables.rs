@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::access::MayAsk;
 use crate::blocking::run_blocking;
-use crate::json::{Body, Params, Part};
+use crate::json::{JsonBody, Params, Part};
 use crate::listing::{Items, limit};
 use crate::problem::Problem;
 
@@ -73,7 +73,7 @@ pub(crate) struct SqlRequest {
     responses((status = 200, body = SqlResult), (status = 422, body = Problem)))]
 pub(crate) async fn sql(
     MayAsk(caller): MayAsk,
-    Body(request): Body<SqlRequest>,
+    JsonBody(request): JsonBody<SqlRequest>,
 ) -> Result<Json<SqlResult>, Problem> {
     run_blocking(move || {
         let engine = caller.workspace.engine();

@@ -2,7 +2,7 @@
 const TEXTS = {
   "towers/varn.md": [
     "# Varn lighthouse 🗼",
-    "The Varn lighthouse stands on a reef two miles off the coast. Its architect was Ilse Thorn. It opened in 1911, after four summers of work in which the masons lived on a hulk beside the rock.",
+    "The Varn lighthouse stands on a reef two miles off the coast. Its architect was Ilse Thorn. It opened in 1911, after four summers of work in which the masons lived on a hulk next to the rock.",
     "## The lamp",
     "The first lamp burned paraffin. In 1934 it gave way to an electric one of 4,000 candles, made by the Osk works. <b>Keepers</b> wrote the log in a hand that visitors still admire.",
     "## Visitors",

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::access::MayAdmin;
 use crate::app::Shared;
 use crate::blocking::run_blocking;
-use crate::json::{Body, Part};
+use crate::json::{JsonBody, Part};
 use crate::keys::{Key, KeysError, NewKey};
 use crate::listing::Items;
 use crate::problem::Problem;
@@ -38,7 +38,7 @@ pub(crate) async fn list(
 pub(crate) async fn create(
     State(app): State<Shared>,
     MayAdmin(_caller): MayAdmin,
-    Body(new): Body<NewKey>,
+    JsonBody(new): JsonBody<NewKey>,
 ) -> Result<(StatusCode, Json<CreatedKey>), Problem> {
     run_blocking(move || {
         let workspace = new.workspace.as_deref().unwrap_or(crate::workspace::DEFAULT);

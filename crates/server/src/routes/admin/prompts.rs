@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::access::{MayAdmin, MayAsk};
 use crate::app::{App, Shared};
 use crate::blocking::run_blocking;
-use crate::json::{Body, Part};
+use crate::json::{JsonBody, Part};
 use crate::listing::Items;
 use crate::problem::Problem;
 
@@ -96,7 +96,7 @@ pub(crate) async fn put(
     State(app): State<Shared>,
     MayAdmin(caller): MayAdmin,
     Part(name): Part<String>,
-    Body(new): Body<PromptText>,
+    JsonBody(new): JsonBody<PromptText>,
 ) -> Result<Json<PromptDetail>, Problem> {
     run_blocking(move || {
         let path = path(&app, &name)?;

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::access::MayAdmin;
 use crate::app::Shared;
 use crate::blocking::run_blocking;
-use crate::json::{Body, Part};
+use crate::json::{JsonBody, Part};
 use crate::listing::Items;
 use crate::problem::Problem;
 use crate::workspace::Workspace;
@@ -59,7 +59,7 @@ pub(crate) struct NewWorkspace {
 pub(crate) async fn create(
     State(app): State<Shared>,
     MayAdmin(_caller): MayAdmin,
-    Body(new): Body<NewWorkspace>,
+    JsonBody(new): JsonBody<NewWorkspace>,
 ) -> Result<(StatusCode, Json<WorkspaceLine>), Problem> {
     let workspace = app.workspaces.create(&new.name).await?;
     let line = run_blocking(move || line(&workspace)).await?;

@@ -116,6 +116,7 @@ export interface ColumnLine {
 }
 
 export interface Compared {
+  comparison?: Record<string, unknown> | null;
   flips: Flip[];
 }
 
@@ -220,7 +221,6 @@ export interface Filter {
 
 export interface Flip {
   a: string;
-  answers: unknown[];
   b: string;
   kind?: string | null;
   question: string;
@@ -276,11 +276,6 @@ export interface Me {
   name?: string | null;
   scopes: Scope[];
   workspace: string;
-}
-
-export interface MeasuredCost {
-  calls: number;
-  tokens: number;
 }
 
 export interface Mention {
@@ -401,10 +396,8 @@ export type ReplyStatus = "valid" | {
 
 export interface RunLine {
   label: string;
-  metrics: unknown;
   strategy: string;
-  tokens: unknown;
-  usage: unknown;
+  values: unknown;
 }
 
 export const ScopeValues = ["ask", "write", "admin"] as const;
@@ -470,7 +463,7 @@ export interface StageEstimate {
 }
 
 export interface StrategyLine {
-  cost?: MeasuredCost | null;
+  calls: string;
   default: boolean;
   name: string;
   needs: string[];

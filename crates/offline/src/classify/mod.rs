@@ -8,14 +8,14 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::cues::{COUNTS, CUES, ENDS};
-use super::decompose::chain;
-use super::decompose::sides::comparison;
-use super::input::{Passage, Table};
-use super::lexicon::Lexicon;
-use super::words::split;
+use crate::decompose::chain;
+use crate::decompose::sides::comparison;
+use crate::input::{Passage, Table};
+use crate::lexicon::Lexicon;
+use crate::words::split;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct ClassifyInput {
     question: Question,
     catalog: Catalog,
     #[serde(default)]
@@ -28,13 +28,13 @@ struct Catalog {
     tables: Vec<Table>,
 }
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let (kind, reason) = kind(asked, lexicon);
+pub(crate) fn reply(lexicon: &Lexicon, input: &ClassifyInput) -> String {
+    let (kind, reason) = kind(input, lexicon);
     json!({ "kind": kind, "reason": reason }).to_string()
 }
 
-fn kind(asked: &Asked, lexicon: &Lexicon) -> (&'static str, String) {
-    let question = &asked.question.text;
+fn kind(input: &ClassifyInput, lexicon: &Lexicon) -> (&'static str, String) {
+    let question = &input.question.text;
     let said: Vec<String> =
         split(question).into_iter().map(|r| question[r].to_lowercase()).collect();
     let said = format!(" {} ", said.join(" "));
@@ -49,7 +49,7 @@ fn kind(asked: &Asked, lexicon: &Lexicon) -> (&'static str, String) {
     if let Some(cue) = cued("predictive").filter(|cue| *cue != "will" || wills(question)) {
         return ("predictive", format!("It says `{cue}`."));
     }
-    let table = asked.catalog.tables.iter().find(|table| speaks_of(table, question, lexicon));
+    let table = input.catalog.tables.iter().find(|table| speaks_of(table, question, lexicon));
     if let (Some(cue), Some(table)) = (cue(COUNTS).or_else(|| cue(ENDS)), table) {
         return if one_row(table, question, lexicon) {
             ("factual", format!("A row of `{}` says it.", table.name))
@@ -57,7 +57,7 @@ fn kind(asked: &Asked, lexicon: &Lexicon) -> (&'static str, String) {
             ("quantitative", format!("It says `{cue}`, and `{}` has the rows.", table.name))
         };
     }
-    if comparison(question).is_some()
+    if comparison(question, lexicon).is_some()
         || cue(&["compare", "difference between", "versus", "vs"]).is_some()
     {
         return ("comparative", "The same is asked of two things.".into());
@@ -69,7 +69,7 @@ fn kind(asked: &Asked, lexicon: &Lexicon) -> (&'static str, String) {
     if steps > 1 {
         return ("bridging", format!("It takes {steps} look-ups, one resting on the other."));
     }
-    let near = asked.near.len();
+    let near = input.near.len();
     ("factual", format!("It asks for one thing; {near} passages are near."))
 }
 
@@ -92,7 +92,7 @@ fn speaks_of(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
 /// Whether the number that is asked for stands in a column of its own: `how many beds does X
 /// have` with a column `beds`, asked of one thing by name.
 fn one_row(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
-    let named = super::links::named_things(question, lexicon);
+    let named = crate::links::named_things(question, lexicon);
     let stems: HashSet<String> = lexicon.content(question).into_iter().collect();
     let column = table.columns.iter().any(|column| {
         column.is_number() && lexicon.content(&column.name).iter().any(|stem| stems.contains(stem))
@@ -116,8 +116,8 @@ mod tests {
             ]
         });
         let catalog = Catalog { tables: vec![serde_json::from_value(table).unwrap()] };
-        let asked = Asked { question: Question::new(question), catalog, near: vec![] };
-        super::kind(&asked, &Lexicon::new()).0
+        let input = ClassifyInput { question: Question::new(question), catalog, near: vec![] };
+        super::kind(&input, &Lexicon::new()).0
     }
 
     #[test]

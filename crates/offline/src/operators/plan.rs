@@ -6,26 +6,21 @@
 //! needs no node of its own: the root is concluded from what was looked up of its sides.
 use std::ops::Range;
 
-use halma_core::Question;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::decompose::chain;
-use super::super::decompose::sides::comparison;
-use super::super::decompose::tokens::{Tag, Token, said, tokens};
-use super::super::lexicon::Lexicon;
-use super::super::references::references;
-use super::super::verbs::Form;
 use super::relation::{content, relation};
+use crate::decompose::chain;
+use crate::decompose::sides::comparison;
+use crate::decompose::tokens::{Tag, Token, join, tokens};
+use crate::input::QuestionInput;
+use crate::lexicon::Lexicon;
+use crate::references::references;
+use crate::verbs::Form;
 
-#[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
-    question: Question,
-}
-
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let question = asked.question.text.trim();
-    let sides = comparison(question).map(|found| found.things.to_vec()).unwrap_or_default();
+pub(crate) fn reply(lexicon: &Lexicon, input: &QuestionInput) -> String {
+    let question = input.question.text.trim();
+    let sides =
+        comparison(question, lexicon).map(|found| found.things.to_vec()).unwrap_or_default();
     let mut leaves = Leaves { lexicon, sides, found: vec![], answers: vec![] };
     for step in chain(question, lexicon) {
         let answer = leaves.step(&step.question);
@@ -76,11 +71,11 @@ impl Leaves<'_> {
             return self.described(&tokens);
         };
         let kind = kind(&tokens, at);
-        let head = self.head(&tokens[at], &said(&tokens[kind.clone()]));
+        let head = self.head(&tokens[at], &join(&tokens[kind.clone()]));
         asked[at].text = format!("[{head}]");
         asked.drain(kind.clone());
         if let Some((noun, condition)) = self.filtered(&tokens, at) {
-            let noun = said(&tokens[noun]);
+            let noun = join(&tokens[noun]);
             let list = self.leaf(format!("Which {noun} of [{head}]?"), relate(head, &noun));
             return self.filter(list, &tokens[condition]);
         }
@@ -139,12 +134,12 @@ impl Leaves<'_> {
         let chooses = tokens.iter().any(|token| token.lower == "or");
         let filters = |verb: &usize| asks && !chooses && *verb > 1 && numbered(&tokens[*verb..]);
         if let Some(verb) = verb.filter(filters) {
-            let noun = said(&tokens[1..verb]);
+            let noun = join(&tokens[1..verb]);
             let all = self.leaf(format!("Which {noun}?"), call("Search", &[&noun]));
             return self.filter(all, &tokens[verb..]);
         }
         let words = content(tokens.iter());
-        let words = if words.is_empty() { said(tokens) } else { words };
+        let words = if words.is_empty() { join(tokens) } else { words };
         self.add(tokens, call("Search", &[&words]))
     }
 
@@ -159,9 +154,9 @@ impl Leaves<'_> {
 
     fn filter(&mut self, list: usize, clause: &[Token]) -> usize {
         let auxiliary = ["is", "are", "was", "were"].contains(&clause[0].lower.as_str());
-        let condition = said(&clause[usize::from(auxiliary)..]);
+        let condition = join(&clause[usize::from(auxiliary)..]);
         let condition = condition.trim_end_matches(['?', '.', ' ']);
-        let question = said(clause);
+        let question = join(clause);
         let meets = call("Filter", &[&format!("[{list}]"), condition]);
         self.leaf(
             format!("Which of [{list}] {}?", question.trim_end_matches(['?', '.', ' '])),
@@ -175,7 +170,7 @@ impl Leaves<'_> {
     }
 
     fn add(&mut self, tokens: &[Token], call: String) -> usize {
-        let question = said(tokens);
+        let question = join(tokens);
         self.leaf(format!("{}?", question.trim_end_matches(['?', '.', ' '])), call)
     }
 
@@ -226,11 +221,13 @@ fn call(operator: &str, arguments: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use halma_core::Question;
+
     use super::*;
 
     fn planned(question: &str) -> Vec<(String, String)> {
-        let asked = Asked { question: Question::new(question) };
-        let plan: Value = serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+        let input = QuestionInput { question: Question::new(question) };
+        let plan: Value = serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap();
         let plan = plan.as_object().unwrap();
         let leaves = plan.iter().filter_map(|(key, value)| Some((key, value.as_str()?)));
         leaves.map(|(key, call)| (key.clone(), call.to_owned())).collect()

@@ -1,5 +1,5 @@
 //! The relation or attribute that a question asks for of its subject.
-use super::super::decompose::tokens::{Tag, Token};
+use crate::decompose::tokens::{Tag, Token};
 
 /// Verbs and who does them.
 const DOERS: &[(&str, &[&str])] = &[
@@ -115,9 +115,9 @@ pub(super) fn content<'a>(tokens: impl Iterator<Item = &'a Token>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::decompose::tokens::tokens;
-    use super::super::super::lexicon::Lexicon;
     use super::*;
+    use crate::decompose::tokens::tokens;
+    use crate::lexicon::Lexicon;
 
     #[test]
     fn a_question_asks_for_a_relation() {

@@ -3,7 +3,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct SourcesInput {
     leaves: Vec<Leaf>,
     sources: Vec<Source>,
 }
@@ -50,17 +50,17 @@ const PROPERTY: usize = 4;
 
 /// The texts always; a graph for properties of what has a name or was found before; the web for
 /// what is recent, for what is no property of anything, and where there is nothing else.
-pub(crate) fn reply(asked: &Asked) -> String {
+pub(crate) fn reply(input: &SourcesInput) -> String {
     let mut chosen = Map::new();
-    for leaf in &asked.leaves {
+    for leaf in &input.leaves {
         let wanted = |source: &&Source| match kind(source) {
             Kind::Graph => asks_graph(&leaf.operator),
             Kind::Web => is_recent(&leaf.asked) || !asks_graph(&leaf.operator),
             Kind::Text => true,
         };
         let names: Vec<&str> =
-            asked.sources.iter().filter(wanted).map(|source| source.name.as_str()).collect();
-        let all = || asked.sources.iter().map(|source| source.name.as_str()).collect();
+            input.sources.iter().filter(wanted).map(|source| source.name.as_str()).collect();
+        let all = || input.sources.iter().map(|source| source.name.as_str()).collect();
         let names: Vec<&str> = if names.is_empty() { all() } else { names };
         chosen.insert(leaf.number.to_string(), json!(names));
     }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn each_look_up_gets_the_sources_that_can_hold_it() {
         let leaf = |number, asked: &str, operator: &str| json!({ "number": number, "asked": asked, "operator": operator });
-        let asked = json!({
+        let variables = json!({
             "sources": [
                 { "name": "text", "about": "documents" },
                 { "name": "kg", "about": "a graph of facts" },
@@ -124,13 +124,13 @@ mod tests {
                 leaf(4, "Who is its keeper today?", "Search(\"keeper\")"),
             ],
         });
-        let asked: Asked = serde_json::from_value(asked).unwrap();
-        let chosen: Value = serde_json::from_str(&reply(&asked)).unwrap();
+        let input: SourcesInput = serde_json::from_value(variables).unwrap();
+        let chosen: Value = serde_json::from_str(&reply(&input)).unwrap();
         assert_eq!(
             chosen["sources"],
             json!({ "1": ["text", "kg"], "2": ["text", "kg"], "3": ["text", "web"], "4": ["text", "web"] })
         );
-        let only: Asked = serde_json::from_value(json!({
+        let only: SourcesInput = serde_json::from_value(json!({
             "sources": [{ "name": "web" }], "leaves": [leaf(7, "Who?", "")],
         }))
         .unwrap();

@@ -1,13 +1,14 @@
 //! Either-or questions, by the dates or numbers of the two sides.
 use std::collections::HashSet;
 
-use super::super::lexicon::Lexicon;
-use super::super::spans::Kind;
-use super::super::weights::covered;
-use super::Found;
+use super::Answer;
 use super::score::Query;
-use super::sides::{Side, either_or, told};
+use super::sides::{Side, compared, side_spans};
 use super::text::{BIRTH, DEATH, Text};
+use crate::decompose::sides::Kind as ComparisonKind;
+use crate::lexicon::Lexicon;
+use crate::spans::Kind;
+use crate::weights::covered;
 
 const EARLY: &[&str] =
     &["first", "earlier", "earliest", "older", "oldest", "before", "sooner", "elder", "eldest"];
@@ -32,8 +33,8 @@ pub(super) enum By {
 }
 
 /// `None` where the question has no two sides.
-pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Option<Found> {
-    let sides = either_or(query, text, lexicon)?;
+pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Option<Answer> {
+    let sides = compared(query, ComparisonKind::Either, text, lexicon)?;
     let decided = measure(query).and_then(|(by, least)| {
         let value = |side| value(side, by, query, text, lexicon);
         let (a, b) = (value(&sides[0])?, value(&sides[1])?);
@@ -45,7 +46,7 @@ pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Optio
         let (winner, line) = if b.0 > a.0 { (1, b.1) } else { (0, a.1) };
         (winner, format!("Neither is dated or counted; more is said here: “{line}”"))
     });
-    Some(Found { answer: sides[winner].name.clone(), rationale })
+    Some(Answer { text: sides[winner].name.clone(), rationale })
 }
 
 /// What is compared, and whether the lesser wins.
@@ -85,7 +86,7 @@ fn value(
     lexicon: &Lexicon,
 ) -> Option<(f64, String)> {
     let mut best: Option<(u32, f64, String)> = None;
-    for (line, span) in told(side, text, lexicon) {
+    for (line, span) in side_spans(side, text, lexicon) {
         let near = |stem: &str| {
             let words = line.sentence.words.iter().enumerate();
             words
@@ -130,7 +131,7 @@ fn support(
     rest.retain(|(stem, _)| !named.contains(stem));
     let mut all = HashSet::new();
     let mut best = (0.0_f32, String::new());
-    for line in side.passages.iter().flat_map(|&passage| text.of(passage)) {
+    for line in side.passages.iter().flat_map(|&passage| text.lines_of(passage)) {
         let held = line.stems();
         let share = covered(&rest, &held);
         if share > best.0 {

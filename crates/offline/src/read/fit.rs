@@ -1,8 +1,8 @@
 //! How well the kind of a span fits the sort of answer that is asked for.
-use super::super::spans::{Kind, Span};
-use super::super::words::Shape;
+use super::target::{Sort, Target};
 use super::text::Line;
-use super::wanted::{Sort, Wanted};
+use crate::spans::{Kind, Span};
+use crate::words::Shape;
 
 /// Words in the names of organisations and places that no person bears.
 const NO_PERSON: &[&str] = &[
@@ -53,8 +53,8 @@ const NO_PERSON: &[&str] = &[
 ];
 
 /// In `[0, 1]`.
-pub(crate) fn grade(wanted: &Wanted, line: &Line, span: &Span) -> f32 {
-    match (wanted.sort, span.kind) {
+pub(crate) fn grade(target: &Target, line: &Line, span: &Span) -> f32 {
+    match (target.sort, span.kind) {
         (Sort::Person, Kind::Name) => person(line, span),
         (Sort::Place, Kind::Country) if people(line, span) => 0.2,
         (Sort::Place, Kind::Name | Kind::Country) => place(line, span),
@@ -112,10 +112,10 @@ fn before(line: &Line, span: &Span) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::lexicon::Lexicon;
-    use super::super::super::spans::spans;
-    use super::super::super::words::Sentence;
     use super::*;
+    use crate::lexicon::Lexicon;
+    use crate::spans::spans;
+    use crate::words::Sentence;
 
     #[test]
     fn a_person_is_no_university() {
@@ -125,8 +125,8 @@ mod tests {
         let line = Line { passage: 0, place: 0, sentence, life: untold };
         let found = spans(&line.sentence, &lexicon);
         let names: Vec<&Span> = found.iter().filter(|span| span.kind == Kind::Name).collect();
-        let wanted = |sort| Wanted { sort, head: None, at: 0 };
-        let graded = |sort, i: usize| grade(&wanted(sort), &line, names[i]);
+        let target = |sort| Target { sort, head: None, at: 0 };
+        let graded = |sort, i: usize| grade(&target(sort), &line, names[i]);
         assert!(graded(Sort::Person, 0) > graded(Sort::Person, 1));
         assert!(graded(Sort::Place, 1) > graded(Sort::Place, 0));
     }

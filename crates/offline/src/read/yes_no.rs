@@ -1,19 +1,21 @@
 //! Yes/no questions: what two sides share, or whether the context says what is asked.
 use std::collections::{BTreeSet, HashSet};
 
-use super::super::lexicon::Lexicon;
-use super::super::names::names;
-use super::super::weights::covered;
-use super::Found;
+use super::Answer;
 use super::score::Query;
-use super::sides::{Side, both, country};
+use super::sides::{Side, compared, country};
 use super::text::{Line, Text};
+use crate::decompose::sides::Kind as ComparisonKind;
+use crate::lexicon::Lexicon;
+use crate::names::names;
+use crate::weights::covered;
 
 /// The share of what is asked that must be said of every side for a yes.
 const SAID: f32 = 0.5;
 
-pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found {
-    let sides = both(query, text, lexicon);
+pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Answer {
+    let sides: Vec<Side> =
+        compared(query, ComparisonKind::Both, text, lexicon).into_iter().flatten().collect();
     let stem = |wanted: &str| query.sentence.words.iter().any(|word| word.stem == wanted);
     let same = ["same", "both", "share"].iter().any(|word| stem(&lexicon.stem(word)));
     if let ([a, b], true) = (sides.as_slice(), same && stem("country")) {
@@ -64,7 +66,7 @@ fn seats(side: &Side, query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> BTre
             .map(|span| sentence.slice(&span.words).to_owned())
             .collect()
     };
-    let lines = side.passages.iter().flat_map(|&passage| text.of(passage));
+    let lines = side.passages.iter().flat_map(|&passage| text.lines_of(passage));
     let told = lines.map(|line| (covered(&rest, &line.stems()), placed(line)));
     told.filter(|(share, seats)| *share > 0.0 && !seats.is_empty())
         .max_by(|a, b| a.0.total_cmp(&b.0))
@@ -74,12 +76,12 @@ fn seats(side: &Side, query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> BTre
 
 /// The stems that the passages of a side hold.
 fn held(side: &Side, text: &Text) -> HashSet<String> {
-    let lines = side.passages.iter().flat_map(|&passage| text.of(passage));
+    let lines = side.passages.iter().flat_map(|&passage| text.lines_of(passage));
     lines.flat_map(Line::stems).collect()
 }
 
 /// One sentence must say most of it, without a `not`.
-fn said_anywhere(query: &Query<'_>, text: &Text) -> Found {
+fn said_anywhere(query: &Query<'_>, text: &Text) -> Answer {
     let mut best = (0.0_f32, String::new(), false);
     for line in &text.lines {
         let mut held = line.stems();
@@ -97,6 +99,6 @@ fn said_anywhere(query: &Query<'_>, text: &Text) -> Found {
     found(share >= SAID && denies == asks_not, format!("The nearest sentence is “{line}”"))
 }
 
-fn found(yes: bool, rationale: String) -> Found {
-    Found { answer: if yes { "yes" } else { "no" }.to_owned(), rationale }
+fn found(yes: bool, rationale: String) -> Answer {
+    Answer { text: if yes { "yes" } else { "no" }.to_owned(), rationale }
 }

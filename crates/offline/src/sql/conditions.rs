@@ -1,12 +1,12 @@
 //! Which rows are meant: values of the table that the question names, and bounds of numbers.
 use halma_core::text::{Words as Plain, quotes};
 
-use super::super::decompose::tokens::{Token, tokens};
-use super::super::input::{Column, Table};
-use super::super::lexicon::Lexicon;
-use super::super::links::mentions;
 use super::Words;
 use super::quoting::{name, text};
+use crate::decompose::tokens::{Token, tokens};
+use crate::input::{Column, Table};
+use crate::lexicon::Lexicon;
+use crate::links::mentions;
 
 /// Phrases before a number that make a bound of it.
 const BOUNDS: &[(&str, &str)] = &[

@@ -12,12 +12,12 @@ use serde_json::json;
 use self::conditions::conditions;
 use self::quoting::name;
 use self::selected::selected;
-use super::input::Table;
-use super::lexicon::Lexicon;
-use super::words::split;
+use crate::input::Table;
+use crate::lexicon::Lexicon;
+use crate::words::split;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct SqlInput {
     question: Question,
     #[serde(default)]
     tables: Vec<Table>,
@@ -59,8 +59,8 @@ impl Words {
     }
 }
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let (sql, reason) = match query(lexicon, asked) {
+pub(crate) fn reply(lexicon: &Lexicon, input: &SqlInput) -> String {
+    let (sql, reason) = match query(lexicon, input) {
         Ok((sql, reason)) => (sql, reason),
         Err(reason) => (String::new(), reason),
     };
@@ -69,15 +69,15 @@ pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
 
 /// The query, or why there is none. A wrong number looks as right as a right one: in doubt there
 /// is none.
-fn query(lexicon: &Lexicon, asked: &Asked) -> Result<(String, String), String> {
-    if let Some(failed) = &asked.failed {
+fn query(lexicon: &Lexicon, input: &SqlInput) -> Result<(String, String), String> {
+    if let Some(failed) = &input.failed {
         return Err(format!(
             "There is no second way to ask: {}.",
             failed.reason.trim_end_matches('.')
         ));
     }
-    let words = Words::new(&asked.question.text, lexicon);
-    let table = chosen(&words, &asked.tables, lexicon)?;
+    let words = Words::new(&input.question.text, lexicon);
+    let table = chosen(&words, &input.tables, lexicon)?;
     let (conditions, used) = conditions(&words, table, lexicon)?;
     let selected = selected(&words, table, &conditions, &used, lexicon)
         .ok_or_else(|| format!("No column of `{}` is surely what is asked for.", table.name))?;
@@ -97,7 +97,7 @@ fn chosen<'t>(words: &Words, tables: &'t [Table], lexicon: &Lexicon) -> Result<&
         let heads = table.stems(lexicon).intersection(&words.stems).count();
         let values = table.samples.iter().flatten().filter_map(|value| value.as_str());
         let told: HashSet<&str> =
-            values.filter(|value| super::links::mentions(&words.text, value)).collect();
+            values.filter(|value| crate::links::mentions(&words.text, value)).collect();
         heads * 2 + told.len().min(2)
     };
     let mut scored: Vec<(usize, &Table)> =

@@ -1,8 +1,8 @@
 //! What is asked of the rows: how many, how much together, which one, or what it says.
-use super::super::input::{Column, Table};
-use super::super::lexicon::Lexicon;
 use super::Words;
 use super::quoting::name;
+use crate::input::{Column, Table};
+use crate::lexicon::Lexicon;
 
 /// The head and the tail of a query.
 pub(super) struct Selected {

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::decompose::tokens::{Tag, tokens};
 use crate::input::QuestionInput;
 use crate::lexicon::Lexicon;
-use crate::relations::leads;
+use crate::lists::leads;
 use crate::words::split;
 
 /// As many as are given where the question names little; what it names is always given.

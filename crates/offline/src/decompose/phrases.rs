@@ -3,7 +3,7 @@ use super::Description;
 use super::grammar::{PREPOSITIONS, is_noun, phrase_start, verb_form};
 use super::tokens::{Tag, Token, join};
 use crate::lexicon::Lexicon;
-use crate::relations::{Leads, leads};
+use crate::lists::{Leads, leads};
 use crate::verbs::Form;
 
 /// Events that `place of` or `date of` precedes; they are not things themselves.

@@ -7,22 +7,9 @@ use super::sides::{Side, compared, side_spans};
 use super::text::{BIRTH, DEATH, Text};
 use crate::decompose::sides::Kind as ComparisonKind;
 use crate::lexicon::Lexicon;
+use crate::lists::is_listed;
 use crate::spans::Kind;
 use crate::weights::covered;
-
-const EARLY: &[&str] =
-    &["first", "earlier", "earliest", "older", "oldest", "before", "sooner", "elder", "eldest"];
-const AGES: &[&str] = &["older", "oldest", "younger", "youngest", "elder", "eldest"];
-const LATE: &[&str] = &[
-    "later", "latest", "younger", "youngest", "recent", "recently", "newer", "newest", "last",
-    "after",
-];
-const MANY: &[&str] = &[
-    "more", "most", "larger", "largest", "bigger", "biggest", "higher", "highest", "longer",
-    "longest", "taller", "tallest", "greater", "greatest",
-];
-const FEW: &[&str] =
-    &["fewer", "fewest", "less", "least", "smaller", "smallest", "shorter", "shortest", "lower"];
 
 /// What decides between the sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,26 +38,26 @@ pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Optio
 
 /// What is compared, and whether the lesser wins.
 pub(super) fn measure(query: &Query<'_>) -> Option<(By, bool)> {
-    let said: Vec<String> =
+    let words: Vec<String> =
         (0..query.sentence.words.len()).map(|i| query.sentence.word(i).to_lowercase()).collect();
-    let any = |list: &[&str]| said.iter().any(|word| list.contains(&word.as_str()));
-    let stem = |wanted: &str| query.sentence.words.iter().any(|word| word.stem == wanted);
+    let any = |name: &str| words.iter().any(|word| is_listed(name, word));
+    let stem = |stem: &str| query.sentence.words.iter().any(|word| word.stem == stem);
     let event = if stem(DEATH) {
         Some(DEATH)
-    } else if stem(BIRTH) || any(AGES) {
+    } else if stem(BIRTH) || any("age") {
         Some(BIRTH)
     } else if stem("found") {
         Some("found")
     } else {
         ["release", "publish"].into_iter().find(|event| stem(event))
     };
-    if any(EARLY) {
+    if any("early") {
         Some((By::Date(event), true))
-    } else if any(LATE) {
+    } else if any("late") {
         Some((By::Date(event), false))
-    } else if any(MANY) {
+    } else if any("more") {
         Some((By::Number, false))
-    } else if any(FEW) {
+    } else if any("less") {
         Some((By::Number, true))
     } else {
         None

@@ -2,6 +2,7 @@
 use halma_core::AnswerKind;
 
 use crate::lexicon::Lexicon;
+use crate::lists::line_with;
 use crate::words::{Sentence, Shape};
 
 /// `sort: noun noun …`; lines that start with `#` are comments.
@@ -130,12 +131,7 @@ fn by_head(question: &Sentence, words: &[String], at: usize, lexicon: &Lexicon) 
 }
 
 fn sort_of(noun: &str) -> Option<Sort> {
-    let one = |line: &'static str| line.split_once(':').filter(|_| !line.starts_with('#'));
-    let holds = |nouns: &str| {
-        nouns.split_whitespace().any(|known| known == noun || noun.strip_suffix('s') == Some(known))
-    };
-    let (sort, _) = HEADS.lines().filter_map(one).find(|(_, nouns)| holds(nouns))?;
-    Some(match sort {
+    Some(match line_with(HEADS, noun)? {
         "person" => Sort::Person,
         "place" => Sort::Place,
         "country" => Sort::Country,

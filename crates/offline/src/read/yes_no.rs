@@ -7,6 +7,7 @@ use super::sides::{Side, compared, country};
 use super::text::{Line, Text};
 use crate::decompose::sides::Kind as ComparisonKind;
 use crate::lexicon::Lexicon;
+use crate::lists::list;
 use crate::names::names;
 use crate::weights::covered;
 
@@ -24,7 +25,7 @@ pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Answer
             return found(one == other, format!("`{}`: {one}; `{}`: {other}.", a.name, b.name));
         }
     }
-    let place = PLACES.iter().any(|place| stem(&lexicon.stem(place)));
+    let place = list("place").any(|place| stem(&lexicon.stem(place)));
     if let ([a, b], true) = (sides.as_slice(), same && place) {
         let told = [a, b].map(|side| seats(side, query, text, lexicon));
         if told.iter().all(|seats| !seats.is_empty()) {
@@ -47,9 +48,6 @@ pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Answer
     let (share, name) = least.expect("there are two sides");
     found(share >= SAID, format!("Of `{name}` {share:.2} of what is asked is said."))
 }
-
-/// Nouns for places smaller than a country.
-const PLACES: &[&str] = &["city", "town", "village", "place", "state", "county", "district"];
 
 /// The names after `in`, `at`, `near` or `from` in the sentence of a side that says most of what
 /// is asked.

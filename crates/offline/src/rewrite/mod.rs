@@ -1,15 +1,15 @@
 //! Task `rewrite`: a sub-question that stands alone, with earlier answers in the place of
 //! references and of what points back.
+mod anaphora;
 mod described;
-mod pointing;
 
 use halma_core::Question;
 use halma_core::text::normalise_name;
 use serde::Deserialize;
 use serde_json::json;
 
+use self::anaphora::resolve_anaphora;
 use self::described::described;
-use self::pointing::pointing;
 use crate::decompose::chain;
 use crate::input::Exchange;
 use crate::lexicon::Lexicon;
@@ -50,21 +50,21 @@ fn another(question: &str, input: &RewriteInput, lexicon: &Lexicon) -> Option<St
 }
 
 /// What of the history the question rests on, and the question that needs none of it.
-pub(crate) fn standing_alone(asked: &str, history: &[Exchange]) -> (Option<String>, String) {
-    let found = references(asked);
+pub(crate) fn standing_alone(question: &str, history: &[Exchange]) -> (Option<String>, String) {
+    let found = references(question);
     if !found.is_empty() {
         let mut on: Vec<String> = found.iter().map(|r| format!("#{}", r.number)).collect();
         on.dedup();
         return (
             Some(on.join(", ")),
-            replace_references(asked, |number| stands_for(number, history, 0)),
+            replace_references(question, |number| stands_for(number, history, 0)),
         );
     }
     let last = history.iter().rev().find(|exchange| !exchange.answer.trim().is_empty());
-    let pointed = last.and_then(|last| pointing(asked, last.answer.trim()));
+    let pointed = last.and_then(|last| resolve_anaphora(question, last.answer.trim()));
     match (last, pointed) {
-        (Some(last), Some(question)) => (Some(last.question.clone()), question),
-        _ => (None, asked.split_whitespace().collect::<Vec<_>>().join(" ")),
+        (Some(last), Some(resolved)) => (Some(last.question.clone()), resolved),
+        _ => (None, question.split_whitespace().collect::<Vec<_>>().join(" ")),
     }
 }
 

@@ -3,21 +3,13 @@ use super::Words;
 use super::quoting::name;
 use crate::input::{Column, Table};
 use crate::lexicon::Lexicon;
+use crate::lists::is_listed;
 
 /// The head and the tail of a query.
 pub(super) struct Selected {
     pub(super) columns: String,
     pub(super) tail: String,
 }
-
-const MANY: &[&str] = &[
-    "most", "highest", "largest", "biggest", "greatest", "longest", "tallest", "maximum", "latest",
-    "newest", "youngest", "heaviest", "deepest", "richest", "top",
-];
-const FEW: &[&str] = &[
-    "least", "fewest", "lowest", "smallest", "shortest", "minimum", "earliest", "oldest",
-    "lightest", "cheapest", "first",
-];
 
 pub(super) fn selected(
     words: &Words,
@@ -40,8 +32,10 @@ pub(super) fn selected(
         }
         return rows().then(|| Selected { columns: "COUNT(*)".into(), tail: String::new() });
     }
-    let end = [(MANY, "DESC", "MAX"), (FEW, "ASC", "MIN")];
-    if let Some((_, order, function)) = end.into_iter().find(|(list, ..)| words.has(list)) {
+    let end = [("descending", "DESC", "MAX"), ("ascending", "ASC", "MIN")];
+    if let Some((_, order, function)) =
+        end.into_iter().find(|(name, ..)| words.lower.iter().any(|word| is_listed(name, word)))
+    {
         return ended(words, table, (order, function), (label, number), lexicon);
     }
     if words.says("how many") || words.says("number of") || words.has(&["count"]) {

@@ -2,7 +2,7 @@
 use halma_core::text::capitalize;
 
 use crate::lexicon::Lexicon;
-use crate::relations::{Leads, leads};
+use crate::lists::{Leads, is_listed, leads};
 use crate::verbs::Form;
 
 /// Stems of comparatives and the adjective that asks for the measure.
@@ -21,29 +21,6 @@ const DEGREES: &[(&str, &str)] = &[
     ("rich", "rich"),
     ("near", "far away"),
     ("far", "far away"),
-];
-
-/// Nouns for places smaller than a country.
-const PLACES: &[&str] =
-    &["state", "province", "city", "town", "county", "district", "region", "continent", "village"];
-
-/// Participles for the beginning of a thing.
-const BEGINNINGS: &[&str] = &[
-    "released",
-    "founded",
-    "formed",
-    "established",
-    "built",
-    "opened",
-    "published",
-    "created",
-    "written",
-    "completed",
-    "launched",
-    "introduced",
-    "recorded",
-    "discovered",
-    "invented",
 ];
 
 /// What is compared.
@@ -98,7 +75,7 @@ fn same(words: &[&str], thing: &str) -> Option<Attribute> {
     }
     let mut nouns = words[at + 1..].iter().filter(|word| !["the", "same"].contains(word));
     let noun = nouns.next().copied().unwrap_or("kind");
-    let place = PLACES.contains(&noun);
+    let place = is_listed("place", noun);
     let asked = if place { "In which" } else { "What is the" };
     let (verb, of_it) = if place { (" is", "") } else { ("", " of") };
     Some(named(noun, format!("{asked} {noun}{verb}{of_it} {thing}?")))
@@ -116,7 +93,7 @@ fn dated(words: &[&str], thing: &str) -> Option<Attribute> {
     if has(&["older", "oldest", "younger", "youngest", "born", "elder", "birth"]) {
         return Some(named("date of birth", format!("When was {thing} born?")));
     }
-    if let Some(begun) = words.iter().find(|word| BEGINNINGS.contains(word)) {
+    if let Some(begun) = words.iter().find(|word| is_listed("beginning", word)) {
         return Some(named(&format!("date {begun}"), format!("When was {thing} {begun}?")));
     }
     let newer = has(&["came", "come", "newer", "recent", "recently"]);

@@ -3,7 +3,7 @@ use super::pair::{Pair, find_pair};
 use super::{Comparison, Kind};
 use crate::decompose::tokens::{Token, join, tokens};
 use crate::lexicon::Lexicon;
-use crate::relations::{Leads, leads};
+use crate::lists::{Leads, leads};
 
 /// Words that open a question for yes or no about two things.
 const OPENING: &[&str] = &["are", "were", "do", "did", "does", "is", "was", "have", "has", "can"];

@@ -1,17 +1,16 @@
-//! Task `classify`: what sort of question this is, for a base that holds what it holds.
-mod cues;
-
+//! Task `classify`: the kind of a question, given the tables and passages of the base.
 use std::collections::HashSet;
 
 use halma_core::Question;
 use serde::Deserialize;
 use serde_json::json;
 
-use self::cues::{COUNTS, CUES, ENDS};
 use crate::decompose::chain;
 use crate::decompose::sides::comparison;
 use crate::input::{Passage, Table};
 use crate::lexicon::Lexicon;
+use crate::links::named_things;
+use crate::lists::{is_listed, list};
 use crate::words::split;
 
 #[derive(Debug, Deserialize)]
@@ -35,39 +34,35 @@ pub(crate) fn reply(lexicon: &Lexicon, input: &ClassifyInput) -> String {
 
 fn kind(input: &ClassifyInput, lexicon: &Lexicon) -> (&'static str, String) {
     let question = &input.question.text;
-    let said: Vec<String> =
-        split(question).into_iter().map(|r| question[r].to_lowercase()).collect();
-    let said = format!(" {} ", said.join(" "));
-    let cue =
-        |list: &[&'static str]| list.iter().copied().find(|cue| said.contains(&format!(" {cue} ")));
-    let cued =
-        |name: &str| CUES.iter().find(|(kind, _)| *kind == name).and_then(|(_, list)| cue(list));
-    if let Some(cue) = cued("creative") {
-        return ("creative", format!("It says `{cue}`."));
+    let words: Vec<String> =
+        split(question).into_iter().map(|range| question[range].to_lowercase()).collect();
+    let words = format!(" {} ", words.join(" "));
+    let cue = |name: &str| list(name).find(|cue| words.contains(&format!(" {cue} ")));
+    let reason = |cue: &str| format!("It says `{cue}`.");
+    if let Some(cue) = cue("creative") {
+        return ("creative", reason(cue));
     }
     // `Will Quill` is a name; a verb opens the question or follows its first words.
-    if let Some(cue) = cued("predictive").filter(|cue| *cue != "will" || wills(question)) {
-        return ("predictive", format!("It says `{cue}`."));
+    if let Some(cue) = cue("predictive").filter(|cue| *cue != "will" || wills(question)) {
+        return ("predictive", reason(cue));
     }
-    let table = input.catalog.tables.iter().find(|table| speaks_of(table, question, lexicon));
-    if let (Some(cue), Some(table)) = (cue(COUNTS).or_else(|| cue(ENDS)), table) {
-        return if one_row(table, question, lexicon) {
-            ("factual", format!("A row of `{}` says it.", table.name))
+    let table = input.catalog.tables.iter().find(|table| matches_head(table, question, lexicon));
+    if let (Some(cue), Some(table)) = (cue("aggregate").or_else(|| cue("extreme")), table) {
+        return if is_in_one_row(table, question, lexicon) {
+            ("factual", format!("One row of `{}` holds it.", table.name))
         } else {
             ("quantitative", format!("It says `{cue}`, and `{}` has the rows.", table.name))
         };
     }
-    if comparison(question, lexicon).is_some()
-        || cue(&["compare", "difference between", "versus", "vs"]).is_some()
-    {
-        return ("comparative", "The same is asked of two things.".into());
+    if comparison(question, lexicon).is_some() || cue("comparative").is_some() {
+        return ("comparative", "It asks the same of two things.".into());
     }
-    if let Some(cue) = cued("summarising") {
-        return ("summarising", format!("It says `{cue}`."));
+    if let Some(cue) = cue("summarising") {
+        return ("summarising", reason(cue));
     }
     let steps = chain(question, lexicon).len();
     if steps > 1 {
-        return ("bridging", format!("It takes {steps} look-ups, one resting on the other."));
+        return ("bridging", format!("It takes {steps} look-ups, each based on the one before."));
     }
     let near = input.near.len();
     ("factual", format!("It asks for one thing; {near} passages are near."))
@@ -79,28 +74,25 @@ fn wills(question: &str) -> bool {
     first || words.contains(&"will")
 }
 
-/// Whether two words of the question, or its only one, are in the head of the table. A question
-/// that says `table` needs one.
-fn speaks_of(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
-    let wanted: HashSet<String> = lexicon.content(question).into_iter().collect();
-    let says_so = split(question).into_iter().any(|r| question[r].eq_ignore_ascii_case("table"));
-    let held = table.stems(lexicon);
-    let enough = if says_so { 1 } else { 2.min(wanted.len()).max(1) };
-    wanted.intersection(&held).count() >= enough
+/// Whether two words of the question, or its only one, are in the head of the table. One is enough
+/// for a question that says `table`.
+fn matches_head(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
+    let stems: HashSet<String> = lexicon.content(question).into_iter().collect();
+    let says_table = split(question).into_iter().any(|r| question[r].eq_ignore_ascii_case("table"));
+    let enough = if says_table { 1 } else { 2.min(stems.len()).max(1) };
+    stems.intersection(&table.stems(lexicon)).count() >= enough
 }
 
-/// Whether the number that is asked for stands in a column of its own: `how many beds does X
-/// have` with a column `beds`, asked of one thing by name.
-fn one_row(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
-    let named = crate::links::named_things(question, lexicon);
+/// Whether the number has a column of its own and is asked of one thing by name: `how many beds
+/// does X have` with a column `beds`.
+fn is_in_one_row(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
     let stems: HashSet<String> = lexicon.content(question).into_iter().collect();
     let column = table.columns.iter().any(|column| {
         column.is_number() && lexicon.content(&column.name).iter().any(|stem| stems.contains(stem))
     });
-    let whole = ["average", "mean", "total", "sum", "median", "altogether"];
-    let all =
-        split(question).into_iter().any(|r| whole.contains(&question[r].to_lowercase().as_str()));
-    named.len() == 1 && column && !all
+    let total =
+        split(question).into_iter().any(|r| is_listed("total", &question[r].to_lowercase()));
+    named_things(question, lexicon).len() == 1 && column && !total
 }
 
 #[cfg(test)]
@@ -121,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_tell_the_kind() {
+    fn cue_words_decide_the_kind() {
         for (question, expected) in [
             ("Who painted Low Tide?", "factual"),
             ("Where was the painter of Low Tide born?", "bridging"),

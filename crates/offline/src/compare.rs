@@ -1,33 +1,34 @@
-//! Task `compare`: the things a question compares, by what, and what to ask of each.
-use halma_core::Question;
-use serde::Deserialize;
+//! Task `compare`: the things that a question compares, their attributes, and a question for each.
 use serde_json::json;
 
-use super::decompose::sides::{Comparison, comparison};
-use super::lexicon::Lexicon;
-use super::links::named_things;
+use crate::decompose::sides::{Comparison, comparison};
+use crate::input::QuestionInput;
+use crate::lexicon::Lexicon;
+use crate::links::named_things;
 
-#[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
-    question: Question,
-}
+/// The most things that are compared.
+const MAX_THINGS: usize = 8;
 
-/// The most things that are told apart.
-const MOST: usize = 8;
-
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let question = asked.question.text.trim();
-    let found = match comparison(question) {
-        Some(found) => sides(&found, lexicon),
-        None => named(question, lexicon),
+pub(crate) fn reply(lexicon: &Lexicon, input: &QuestionInput) -> String {
+    let question = input.question.text.trim();
+    let found = match comparison(question, lexicon) {
+        Some(found) => pair(&found, lexicon),
+        None => several(question, lexicon),
     };
-    let (things, attributes, questions) = found;
-    json!({ "things": things, "attributes": attributes, "questions": questions }).to_string()
+    json!({
+        "things": found.things, "attributes": found.attributes, "questions": found.questions
+    })
+    .to_string()
 }
 
-type Compared = (Vec<String>, Vec<String>, Vec<Vec<String>>);
+/// The reply: `questions` has one row for each thing, with one question for each attribute.
+struct Table {
+    things: Vec<String>,
+    attributes: Vec<String>,
+    questions: Vec<Vec<String>>,
+}
 
-fn sides(found: &Comparison, lexicon: &Lexicon) -> Compared {
+fn pair(found: &Comparison, lexicon: &Lexicon) -> Table {
     let mut attributes = vec![];
     let mut questions = vec![];
     for thing in &found.things {
@@ -35,40 +36,39 @@ fn sides(found: &Comparison, lexicon: &Lexicon) -> Compared {
             Some(role) => format!("the {role} of {thing}"),
             None => thing.clone(),
         };
-        let (attribute, asked) = found.asks(&owner, lexicon);
+        let attribute = found.attribute(&owner, lexicon);
         let first = found.role.iter().map(|_| format!("Who is {owner}?"));
-        questions.push(first.chain([asked]).collect());
-        attributes = found.role.iter().cloned().chain([attribute]).collect();
+        questions.push(first.chain([attribute.question]).collect());
+        attributes = found.role.iter().cloned().chain([attribute.name]).collect();
     }
-    (found.things.to_vec(), attributes, questions)
+    Table { things: found.things.to_vec(), attributes, questions }
 }
 
-/// Without a comparison that can be told from its form, the question is asked of each thing that
-/// it names.
-fn named(question: &str, lexicon: &Lexicon) -> Compared {
+/// Without a recognised comparison the question is asked of each thing that it names.
+fn several(question: &str, lexicon: &Lexicon) -> Table {
     let mut things = named_things(question, lexicon);
-    things.truncate(MOST);
+    things.truncate(MAX_THINGS);
     if things.len() < 2 {
-        return (things, vec![], vec![]);
+        return Table { things, attributes: vec![], questions: vec![] };
     }
-    let asked = |thing: &String| vec![format!("{thing}: {question}")];
-    let questions = things.iter().map(asked).collect();
-    (things, vec!["what is asked".to_owned()], questions)
+    let questions = things.iter().map(|thing| vec![format!("{thing}: {question}")]).collect();
+    Table { things, attributes: vec!["what is asked".to_owned()], questions }
 }
 
 #[cfg(test)]
 mod tests {
+    use halma_core::Question;
     use serde_json::Value;
 
     use super::*;
 
     fn compared(question: &str) -> Value {
-        let asked = Asked { question: Question::new(question) };
-        serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap()
+        let input = QuestionInput { question: Question::new(question) };
+        serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap()
     }
 
     #[test]
-    fn things_and_what_is_asked_of_them() {
+    fn each_thing_gets_its_question() {
         let reply = compared("Which lake is deeper, Lake Varn or Lake Oller?");
         assert_eq!(reply["things"], json!(["Lake Varn", "Lake Oller"]));
         assert_eq!(reply["attributes"], json!(["deep"]));

@@ -1,13 +1,19 @@
-//! The shapes of the variables that the offline model reads.
+//! The variables that tasks read, as types.
 use std::collections::HashSet;
 
-use halma_core::{ChatRequest, LlmError};
+use halma_core::{ChatRequest, LlmError, Question};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::lexicon::Lexicon;
+use crate::lexicon::Lexicon;
 
-/// A hit of the context or of the candidates, as far as it is read.
+/// The input of tasks that need only the question.
+#[derive(Debug, Deserialize)]
+pub(crate) struct QuestionInput {
+    pub(crate) question: Question,
+}
+
+/// A hit of the context or of the candidates, with the fields that rules use.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Passage {
     pub(crate) title: String,
@@ -18,7 +24,7 @@ pub(crate) struct Passage {
     pub(crate) cosine: Option<f32>,
 }
 
-/// The variables of a request in the shape its task needs.
+/// The variables of a request as the input of its task.
 pub(crate) fn variables<V: DeserializeOwned>(request: &ChatRequest) -> Result<V, LlmError> {
     let read = serde_json::to_value(&request.variables).and_then(serde_json::from_value);
     read.map_err(|reason| {
@@ -30,7 +36,7 @@ pub(crate) fn variables<V: DeserializeOwned>(request: &ChatRequest) -> Result<V,
     })
 }
 
-/// A question that was asked on the way, with its answer, which is empty where none was found.
+/// An earlier question of the same run with its answer, which is empty where none was found.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Exchange {
     pub(crate) question: String,
@@ -38,7 +44,7 @@ pub(crate) struct Exchange {
     pub(crate) answer: String,
 }
 
-/// A table of the base, as far as it is read.
+/// A table of the base, with the fields that rules use.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Table {
     pub(crate) name: String,
@@ -48,7 +54,7 @@ pub(crate) struct Table {
     pub(crate) rows: usize,
     #[serde(default)]
     pub(crate) columns: Vec<Column>,
-    /// A few of its rows, where they are given.
+    /// Some of its rows, if the prompt gives any.
     #[serde(default)]
     pub(crate) samples: Vec<Vec<serde_json::Value>>,
 }
@@ -61,7 +67,7 @@ pub(crate) struct Column {
 }
 
 impl Table {
-    /// Whether it looks like the same table, kept once more: the file was saved in two formats.
+    /// Whether it looks like the same table from a second file, such as one in another format.
     pub(crate) fn is_copy_of(&self, other: &Self) -> bool {
         let heads = |table: &Self| -> Vec<(String, String)> {
             table.columns.iter().map(|c| (c.name.clone(), c.kind.clone())).collect()

@@ -1,25 +1,19 @@
 //! Task `keywords`: the words of a question that a text must hold to answer it.
-use halma_core::Question;
 use halma_core::text::{NameKind, Value, is_stop_word, names};
-use serde::Deserialize;
 use serde_json::json;
 
-use super::decompose::tokens::{Tag, tokens};
-use super::lexicon::Lexicon;
-use super::relations::leads;
-use super::words::split;
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
-    question: Question,
-}
+use crate::decompose::tokens::{Tag, tokens};
+use crate::input::QuestionInput;
+use crate::lexicon::Lexicon;
+use crate::lists::leads;
+use crate::words::split;
 
 /// As many as are given where the question names little; what it names is always given.
 const FEWEST: usize = 2;
 const MOST: usize = 6;
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    json!({ "keywords": keywords(&asked.question.text, lexicon) }).to_string()
+pub(crate) fn reply(lexicon: &Lexicon, input: &QuestionInput) -> String {
+    json!({ "keywords": keywords(&input.question.text, lexicon) }).to_string()
 }
 
 /// Names, titles, dates and numbers, then the words that are likely to be rare; each as it stands

@@ -1,36 +1,15 @@
 //! Word knowledge of the offline model: which words are kin, and which name a country.
 use std::collections::HashMap;
 
-use halma_core::text::is_stop_word;
+use halma_core::text::{is_stop_word, strip_ending};
 
-use super::verbs::Verbs;
+use crate::verbs::Verbs;
 
 /// Families of kin words, one a line; lines that start with `#` are comments.
 const FAMILIES: &str = include_str!("data/families.txt");
 
 /// `country: name, name, …`; lines that start with `#` are comments.
 const COUNTRIES: &str = include_str!("data/countries.txt");
-
-/// Endings taken off a word, longest first, and the least length that must be left.
-const ENDINGS: &[(&str, usize)] = &[
-    ("ations", 4),
-    ("ation", 4),
-    ("ments", 4),
-    ("ment", 4),
-    ("ings", 3),
-    ("ing", 3),
-    ("ers", 3),
-    ("ors", 3),
-    ("ies", 3),
-    ("ed", 3),
-    ("er", 3),
-    ("or", 3),
-    ("ly", 4),
-    ("es", 4),
-    ("y", 3),
-    ("s", 3),
-    ("e", 3),
-];
 
 /// The word lists, read once.
 #[derive(Debug, Clone)]
@@ -64,7 +43,7 @@ impl Lexicon {
         let word = word.to_lowercase();
         match self.families.get(word.as_str()) {
             Some(first) => (*first).to_owned(),
-            None => bare(&word).to_owned(),
+            None => strip_ending(&word).to_owned(),
         }
     }
 
@@ -80,7 +59,7 @@ impl Lexicon {
 
     /// The stems of the words of `text` that say what it is about.
     pub(crate) fn content(&self, text: &str) -> Vec<String> {
-        let words = super::words::split(text);
+        let words = crate::words::split(text);
         let said = words.into_iter().map(|range| text[range].to_lowercase());
         said.filter(|word| !is_stop_word(word)).map(|word| self.stem(&word)).collect()
     }
@@ -88,17 +67,6 @@ impl Lexicon {
 
 fn lines(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
-}
-
-/// A word without its ending.
-pub(crate) fn bare(word: &str) -> &str {
-    if !word.is_ascii() {
-        return word;
-    }
-    ENDINGS
-        .iter()
-        .find_map(|(ending, least)| word.strip_suffix(ending).filter(|rest| rest.len() >= *least))
-        .unwrap_or(word)
 }
 
 #[cfg(test)]

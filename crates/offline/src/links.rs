@@ -2,10 +2,10 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::lexicon::Lexicon;
-use super::names::names;
-use super::spans::Kind;
-use super::words::Sentence;
+use crate::lexicon::Lexicon;
+use crate::names::names;
+use crate::spans::Kind;
+use crate::words::Sentence;
 
 /// A title without what stands in brackets after it.
 pub(crate) fn plain_title(title: &str) -> &str {
@@ -25,7 +25,7 @@ pub(crate) fn mentions(text: &str, title: &str) -> bool {
 /// Lower-case words with one blank around each.
 fn folded(text: &str) -> String {
     let mut out = String::from(" ");
-    for range in super::words::split(text) {
+    for range in crate::words::split(text) {
         out.push_str(&text[range].to_lowercase());
         out.push(' ');
     }

@@ -3,9 +3,9 @@ use std::ops::Range;
 
 use halma_core::text::{loose_parts, name_runs};
 
-use super::lexicon::Lexicon;
-use super::spans::{Kind, Span};
-use super::words::Sentence;
+use crate::lexicon::Lexicon;
+use crate::spans::{Kind, Span};
+use crate::words::Sentence;
 
 /// Capitalised runs, whole and split at loose particles, and joined over one comma.
 pub(crate) fn names(sentence: &Sentence, lexicon: &Lexicon) -> Vec<Span> {

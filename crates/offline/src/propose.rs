@@ -6,14 +6,14 @@ use halma_core::text::sentences;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::input::Passage;
-use super::lexicon::Lexicon;
-use super::links::{mentions, named_things, plain_title, things_near};
-use super::weights::{Weights, mass};
-use super::words::Sentence;
+use crate::input::Passage;
+use crate::lexicon::Lexicon;
+use crate::links::{mentions, named_things, plain_title, things_near};
+use crate::weights::{Weights, mass};
+use crate::words::Sentence;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct ProposeInput {
     question: Question,
     context: Vec<Passage>,
 }
@@ -22,11 +22,11 @@ const MOST_QUERIES: usize = 6;
 
 /// JSON of `thinking` and `sub_questions`; none when the context covers the question and names
 /// nothing that leads on.
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let question = asked.question.text.trim();
-    let (thinking, mut queries) = match asked.context.last() {
+pub(crate) fn reply(lexicon: &Lexicon, input: &ProposeInput) -> String {
+    let question = input.question.text.trim();
+    let (thinking, mut queries) = match input.context.last() {
         None => first(question, lexicon),
-        Some(last) => next(question, &asked.context, last, lexicon),
+        Some(last) => next(question, &input.context, last, lexicon),
     };
     queries.truncate(MOST_QUERIES);
     json!({ "thinking": thinking, "sub_questions": queries }).to_string()
@@ -141,12 +141,12 @@ mod tests {
             text: (*text).into(),
             ..Passage::default()
         };
-        let asked = Asked {
+        let input = ProposeInput {
             question: Question::new(question),
             context: context.iter().map(passage).collect(),
         };
         let reply: serde_json::Value =
-            serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+            serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap();
         serde_json::from_value(reply["sub_questions"].clone()).unwrap()
     }
 

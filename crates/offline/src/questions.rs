@@ -3,7 +3,7 @@ use halma_core::text::sentences;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct QuestionsInput {
     chunk: Chunk,
 }
 
@@ -20,8 +20,8 @@ const POSSESSIVES: &[&str] = &["His", "Her", "Its", "Their"];
 const AUXILIARIES: &[&str] = &["is", "was", "are", "were", "has", "had", "can", "will", "would"];
 
 /// One atom a line; a leading pronoun is replaced by the title.
-pub(crate) fn reply(asked: &Asked) -> String {
-    let Chunk { title, text } = &asked.chunk;
+pub(crate) fn reply(input: &QuestionsInput) -> String {
+    let Chunk { title, text } = &input.chunk;
     let title = title.trim();
     let atoms: Vec<String> = sentences(text)
         .into_iter()
@@ -68,8 +68,8 @@ mod tests {
     use super::*;
 
     fn atoms(title: &str, text: &str) -> Vec<String> {
-        let asked = Asked { chunk: Chunk { title: title.into(), text: text.into() } };
-        reply(&asked).lines().map(str::to_owned).collect()
+        let input = QuestionsInput { chunk: Chunk { title: title.into(), text: text.into() } };
+        reply(&input).lines().map(str::to_owned).collect()
     }
 
     #[test]

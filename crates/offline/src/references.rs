@@ -1,4 +1,4 @@
-//! References to earlier answers within a question: `#1`, `[1]`, `<1>`.
+//! References to earlier answers in a question: `#1`, `[1]`, `<1>`.
 use std::ops::Range;
 
 /// A reference and the number, from 1, of what it refers to.
@@ -10,7 +10,7 @@ pub(crate) struct Reference {
 
 /// The references of a text in order.
 pub(crate) fn references(text: &str) -> Vec<Reference> {
-    let mut found = vec![];
+    let mut references = vec![];
     for (at, open) in text.match_indices(['#', '[', '<']) {
         let digits = at + 1;
         let length = text[digits..].bytes().take_while(u8::is_ascii_digit).count();
@@ -22,14 +22,14 @@ pub(crate) fn references(text: &str) -> Vec<Reference> {
         };
         let number = text[digits..end].parse().ok().filter(|number| *number > 0);
         if let (Some(end), Some(number)) = (close, number) {
-            found.push(Reference { bytes: at..end, number });
+            references.push(Reference { bytes: at..end, number });
         }
     }
-    found
+    references
 }
 
-/// The text with each reference replaced.
-pub(crate) fn replaced(text: &str, answer: impl Fn(usize) -> String) -> String {
+/// The text with each reference replace_references.
+pub(crate) fn replace_references(text: &str, answer: impl Fn(usize) -> String) -> String {
     let mut out = String::new();
     let mut from = 0;
     for reference in references(text) {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_found_in_three_ways_of_writing() {
+    fn three_notations_are_recognised() {
         let numbers = |text: &str| references(text).iter().map(|r| r.number).collect::<Vec<_>>();
         assert_eq!(numbers("Is #1 the father of [2] or <13>?"), [1, 2, 13]);
         assert_eq!(numbers("#0 #x [1 <2 ## [] #99999999999999999999999 C#"), [] as [usize; 0]);
@@ -55,7 +55,8 @@ mod tests {
 
     #[test]
     fn each_is_replaced() {
-        let said = replaced("When did #2 leave [1] 's é?", |number| format!("X{number}"));
-        assert_eq!(said, "When did X2 leave X1 's é?");
+        let text =
+            replace_references("When did #2 leave [1] 's é?", |number| format!("X{number}"));
+        assert_eq!(text, "When did X2 leave X1 's é?");
     }
 }

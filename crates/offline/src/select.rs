@@ -5,14 +5,14 @@ use halma_core::Question;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::input::Passage;
-use super::lexicon::Lexicon;
-use super::links::mentions;
-use super::weights::{Weights, covered, mass};
-use super::words::Sentence;
+use crate::input::Passage;
+use crate::lexicon::Lexicon;
+use crate::links::mentions;
+use crate::weights::{Weights, covered, mass};
+use crate::words::Sentence;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct SelectInput {
     question: Question,
     context: Vec<Passage>,
     candidates: Vec<Passage>,
@@ -32,25 +32,25 @@ const ASKED_FOR: f32 = 0.5;
 const SIMILAR: f32 = 0.2;
 
 /// JSON of `thinking` and `question_idx`, 0 for none.
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let texts = || asked.context.iter().chain(&asked.candidates).map(whole);
+pub(crate) fn reply(lexicon: &Lexicon, input: &SelectInput) -> String {
+    let texts = || input.context.iter().chain(&input.candidates).map(whole);
     let all: Vec<String> = texts().collect();
     let weights = Weights::over(all.iter().map(String::as_str), lexicon);
-    let question = Sentence::new(&asked.question.text, lexicon);
+    let question = Sentence::new(&input.question.text, lexicon);
     let mut wanted = mass(&question, &weights);
     let total: f32 = wanted.iter().map(|(_, weight)| weight).sum();
     let known: HashSet<String> =
-        asked.context.iter().flat_map(|p| lexicon.content(&whole(p))).collect();
+        input.context.iter().flat_map(|p| lexicon.content(&whole(p))).collect();
     wanted.retain(|(stem, _)| !known.contains(stem));
     let open: f32 = wanted.iter().map(|(_, weight)| weight).sum();
     let share = if total > 0.0 { open / total } else { 0.0 };
-    let scale = scale(&asked.candidates);
+    let scale = scale(&input.candidates);
 
     let mut best: Option<(usize, f32, String)> = None;
-    for (i, candidate) in asked.candidates.iter().enumerate() {
+    for (i, candidate) in input.candidates.iter().enumerate() {
         let held: HashSet<String> = lexicon.content(&whole(candidate)).into_iter().collect();
         let gain = share * covered(&wanted, &held);
-        let link = link(asked, candidate);
+        let link = link(input, candidate);
         let similar = similarity(candidate) / scale;
         if gain <= f32::EPSILON && link <= 0.0 && similar < SIMILAR {
             continue;
@@ -81,12 +81,12 @@ fn scale(candidates: &[Passage]) -> f32 {
 }
 
 /// How the candidate hangs together with what is chosen or asked.
-fn link(asked: &Asked, candidate: &Passage) -> f32 {
-    let chosen = || asked.context.iter().filter(|chosen| chosen.title != candidate.title);
+fn link(input: &SelectInput, candidate: &Passage) -> f32 {
+    let chosen = || input.context.iter().filter(|chosen| chosen.title != candidate.title);
     if chosen().any(|chosen| mentions(&chosen.text, &candidate.title)) {
         return LED_TO;
     }
-    if mentions(&asked.question.text, &candidate.title) {
+    if mentions(&input.question.text, &candidate.title) {
         return ASKED_FOR;
     }
     if chosen().any(|chosen| mentions(&candidate.text, &chosen.title)) {
@@ -112,12 +112,12 @@ mod tests {
     }
 
     fn chosen(context: &[(&str, &str, f32)], candidates: &[(&str, &str, f32)]) -> u64 {
-        let asked = Asked {
+        let input = SelectInput {
             question: Question::new("In which town was the painter of Low Tide born?"),
             context: context.iter().map(|p| passage(*p)).collect(),
             candidates: candidates.iter().map(|p| passage(*p)).collect(),
         };
-        let reply = reply(&Lexicon::new(), &asked);
+        let reply = reply(&Lexicon::new(), &input);
         let reply: serde_json::Value = serde_json::from_str(&reply).unwrap();
         reply["question_idx"].as_u64().unwrap()
     }

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use halma_core::text::{Value, quotes, value_at};
 
-use super::lexicon::Lexicon;
-use super::names::names;
-use super::words::{Sentence, Shape};
+use crate::lexicon::Lexicon;
+use crate::names::names;
+use crate::words::{Sentence, Shape};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Kind {

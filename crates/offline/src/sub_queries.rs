@@ -3,15 +3,15 @@ use halma_core::Question;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::decompose::chain;
-use super::decompose::sides::comparison;
-use super::lexicon::Lexicon;
-use super::links::{mentions, named_things};
-use super::references::references;
-use super::words::split;
+use crate::decompose::chain;
+use crate::decompose::sides::comparison;
+use crate::lexicon::Lexicon;
+use crate::links::{mentions, named_things};
+use crate::references::references;
+use crate::words::split;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct SubQueriesInput {
     question: Question,
     #[serde(default)]
     entities: Vec<Entity>,
@@ -31,13 +31,13 @@ fn usual() -> usize {
     8
 }
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let question = asked.question.text.trim();
+pub(crate) fn reply(lexicon: &Lexicon, input: &SubQueriesInput) -> String {
+    let question = input.question.text.trim();
     let mut found: Vec<String> = vec![];
     let mut add = |query: String| {
         let same = |other: &String| folded(other) == folded(&query);
-        let new = !asked.used.iter().any(same) && !found.iter().any(same);
-        if new && !folded(&query).is_empty() && found.len() < asked.number {
+        let new = !input.used.iter().any(same) && !found.iter().any(same);
+        if new && !folded(&query).is_empty() && found.len() < input.number {
             found.push(query);
         }
     };
@@ -47,8 +47,8 @@ pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
             add(step.question.clone());
         }
     }
-    let sides = comparison(question).map(|found| found.things);
-    let mut things: Vec<String> = asked.entities.iter().map(|e| e.text.trim().to_owned()).collect();
+    let sides = comparison(question, lexicon).map(|found| found.things);
+    let mut things: Vec<String> = input.entities.iter().map(|e| e.text.trim().to_owned()).collect();
     things.extend(sides.into_iter().flatten());
     things.extend(named_things(question, lexicon));
     things.retain(|thing| !thing.is_empty());
@@ -88,14 +88,14 @@ mod tests {
     use super::*;
 
     fn queries(question: &str, entities: &[&str], used: &[&str], number: usize) -> Vec<String> {
-        let asked = Asked {
+        let input = SubQueriesInput {
             question: Question::new(question),
             entities: entities.iter().map(|text| Entity { text: (*text).into() }).collect(),
             used: used.iter().map(|text| (*text).into()).collect(),
             number,
         };
         let reply: serde_json::Value =
-            serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+            serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap();
         serde_json::from_value(reply["sub_queries"].clone()).unwrap()
     }
 

@@ -1,10 +1,10 @@
-//! The forms of English verbs, as far as a clause is told by them.
+//! The forms of English verbs, by which verbs and nouns are distinguished.
 use std::collections::HashMap;
 
 /// A verb a line: base, past and participle; lines that start with `#` are comments.
 const VERBS: &str = include_str!("data/verbs.txt");
 
-/// Words that carry a verb, and stand before the subject in a question.
+/// Auxiliary verbs, which stand before the subject in a question.
 const AUXILIARIES: &[&str] = &[
     "is", "are", "was", "were", "be", "been", "do", "does", "did", "has", "have", "had", "can",
     "could", "will", "would", "may", "might", "should", "must",
@@ -24,27 +24,20 @@ pub(crate) enum Form {
     Going,
 }
 
-impl Form {
-    /// Whether a clause can have it as its only verb.
-    pub(crate) fn stands_alone(self) -> bool {
-        matches!(self, Self::Auxiliary | Self::Third | Self::Past | Self::Done)
-    }
-}
-
-/// The verb forms, worked out once.
+/// All forms of the listed verbs, computed once.
 #[derive(Debug, Clone)]
 pub(crate) struct Verbs {
-    forms: HashMap<String, (Form, &'static str)>,
+    forms: HashMap<String, Form>,
 }
 
 impl Verbs {
     pub(crate) fn new() -> Self {
-        let mut forms: HashMap<String, (Form, &'static str)> = HashMap::new();
+        let mut forms: HashMap<String, Form> = HashMap::new();
         for line in VERBS.lines().filter(|line| !line.starts_with('#')) {
             let mut words = line.split_whitespace();
             let Some(base) = words.next() else { continue };
             let mut put = |word: String, form| {
-                forms.entry(word).or_insert((form, base));
+                forms.entry(word).or_insert(form);
             };
             put(base.to_owned(), Form::Base);
             if let (Some(past), Some(done)) = (words.next(), words.next()) {
@@ -63,28 +56,23 @@ impl Verbs {
             }
         }
         for word in AUXILIARIES {
-            forms.insert((*word).to_owned(), (Form::Auxiliary, word));
+            forms.insert((*word).to_owned(), Form::Auxiliary);
         }
         Self { forms }
     }
 
-    /// The form of a word in lower case, whatever it is in its sentence.
+    /// The form of a word in lower case, regardless of its sentence.
     pub(crate) fn form(&self, word: &str) -> Option<Form> {
         match self.forms.get(word) {
-            Some((form, _)) => Some(*form),
-            // Verbs that are in no list show themselves by their ending.
+            Some(form) => Some(*form),
+            // Verbs outside the list are recognised by their ending.
             None if word.len() > 4 && word.ends_with("ed") => Some(Form::Done),
             None => None,
         }
     }
-
-    /// The base of a form, where the verb is known.
-    pub(crate) fn base(&self, word: &str) -> Option<&'static str> {
-        self.forms.get(word).filter(|(form, _)| *form != Form::Auxiliary).map(|(_, base)| *base)
-    }
 }
 
-fn ends_hard(base: &str) -> bool {
+fn takes_es(base: &str) -> bool {
     ["s", "x", "ch", "sh", "o"].iter().any(|end| base.ends_with(end))
 }
 
@@ -93,10 +81,10 @@ fn without_y(base: &str) -> Option<&str> {
     base.strip_suffix('y').filter(|rest| !rest.ends_with(['a', 'e', 'o', 'u']))
 }
 
-pub(crate) fn third(base: &str) -> String {
+fn third(base: &str) -> String {
     match without_y(base) {
         Some(rest) => format!("{rest}ies"),
-        None if ends_hard(base) => format!("{base}es"),
+        None if takes_es(base) => format!("{base}es"),
         None => format!("{base}s"),
     }
 }
@@ -116,7 +104,7 @@ fn goings(base: &str) -> Vec<String> {
     }
 }
 
-/// `drop` with its last letter twice, as before `-ed`.
+/// The base with its last letter doubled, as in `dropped`.
 fn doubled(base: &str) -> String {
     let last = base.chars().next_back().unwrap_or_default();
     format!("{base}{last}")
@@ -127,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_are_told_apart() {
+    fn forms_are_distinguished() {
         let verbs = Verbs::new();
         for (word, form) in [
             ("was", Some(Form::Auxiliary)),
@@ -144,8 +132,5 @@ mod tests {
         ] {
             assert_eq!(verbs.form(word), form, "{word}");
         }
-        assert_eq!(verbs.base("died"), Some("die"));
-        assert_eq!(verbs.base("fought"), Some("fight"));
-        assert_eq!(verbs.base("was"), None);
     }
 }

@@ -1,8 +1,8 @@
 //! How much each word weighs, estimated over the texts at hand.
 use std::collections::{HashMap, HashSet};
 
-use super::lexicon::Lexicon;
-use super::words::{Sentence, Shape};
+use crate::lexicon::Lexicon;
+use crate::words::{Sentence, Shape};
 
 /// Names and numbers tell more than other words of the same rarity.
 const NAME_BONUS: f32 = 1.5;

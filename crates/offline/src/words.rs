@@ -4,7 +4,7 @@ use std::ops::Range;
 use halma_core::text::Words;
 pub(crate) use halma_core::text::{Shape, split_words as split};
 
-use super::lexicon::Lexicon;
+use crate::lexicon::Lexicon;
 
 /// A word of a sentence. `range` is in bytes of the sentence.
 #[derive(Debug, Clone)]

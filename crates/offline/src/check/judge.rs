@@ -5,17 +5,17 @@ use serde::Deserialize;
 /// The verdict prompts give one right answer or all of them; other prompts for judges give
 /// neither, and are refused.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct JudgeInput {
     answer: Option<String>,
     gold: Option<String>,
     golds: Option<Vec<String>>,
 }
 
 /// `Correctness: yes` for one right answer, `yes` for several; `None` for what is no verdict.
-pub(crate) fn reply(asked: &Asked) -> Option<String> {
-    let answer = asked.answer.as_ref()?;
+pub(crate) fn reply(input: &JudgeInput) -> Option<String> {
+    let answer = input.answer.as_ref()?;
     let word = |right| if right { "yes" } else { "no" };
-    match (&asked.gold, &asked.golds) {
+    match (&input.gold, &input.golds) {
         (Some(gold), _) => Some(format!("Correctness: {}", word(same(gold, answer)))),
         (None, Some(golds)) => Some(word(golds.iter().any(|gold| same(gold, answer))).to_owned()),
         (None, None) => None,
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn only_verdicts_are_given() {
-        let asked = |gold: Option<&str>, golds: Option<Vec<&str>>| Asked {
+        let asked = |gold: Option<&str>, golds: Option<Vec<&str>>| JudgeInput {
             answer: Some("Varn".into()),
             gold: gold.map(Into::into),
             golds: golds.map(|golds| golds.into_iter().map(Into::into).collect()),

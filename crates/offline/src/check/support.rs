@@ -3,16 +3,16 @@ use halma_core::Question;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::super::input::Passage;
-use super::super::lexicon::Lexicon;
-use super::super::links::mentions;
-use super::super::read;
-use super::super::read::text::Text;
-use super::super::weights::{Weights, covered, mass};
-use super::super::words::Sentence;
+use crate::input::Passage;
+use crate::lexicon::Lexicon;
+use crate::links::mentions;
+use crate::read::text::Text;
+use crate::read::{ReadInput, read};
+use crate::weights::{Weights, covered, mass};
+use crate::words::Sentence;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct SupportInput {
     question: Question,
     answer: String,
     #[serde(default)]
@@ -22,13 +22,13 @@ pub(crate) struct Asked {
 /// The least share of the question that the sentence with the answer must hold.
 const LEAST: f32 = 0.3;
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let (score, reason) = score(lexicon, asked);
+pub(crate) fn reply(lexicon: &Lexicon, input: &SupportInput) -> String {
+    let (score, reason) = score(lexicon, input);
     json!({ "supported": score >= LEAST, "score": score, "reason": reason }).to_string()
 }
 
-fn score(lexicon: &Lexicon, asked: &Asked) -> (f32, String) {
-    let answer = asked.answer.trim();
+fn score(lexicon: &Lexicon, input: &SupportInput) -> (f32, String) {
+    let answer = input.answer.trim();
     if !answer.chars().any(char::is_alphanumeric) {
         return (0.0, "There is no answer.".into());
     }
@@ -37,10 +37,10 @@ fn score(lexicon: &Lexicon, asked: &Asked) -> (f32, String) {
         .into_iter()
         .find(|word| opens.split(|c: char| !c.is_alphanumeric()).next() == Some(word))
     {
-        return read_again(lexicon, asked, verdict);
+        return read_again(lexicon, input, verdict);
     }
-    let text = Text::new(&asked.context, lexicon);
-    let question = Sentence::new(&asked.question.text, lexicon);
+    let text = Text::new(&input.context, lexicon);
+    let question = Sentence::new(&input.question.text, lexicon);
     let stated = lexicon.content(answer);
     let mut rest = mass(&question, &Weights::default());
     rest.retain(|(stem, _)| !stated.contains(stem));
@@ -76,21 +76,15 @@ fn score(lexicon: &Lexicon, asked: &Asked) -> (f32, String) {
 /// Names of fewer than three letters are words of their own or nothing.
 fn short(line: &str, answer: &str) -> bool {
     let answer = answer.to_lowercase();
-    let words = super::super::words::split(line);
+    let words = crate::words::split(line);
     answer.chars().count() < 3 && words.into_iter().any(|word| line[word].to_lowercase() == answer)
 }
 
 /// A yes or no stands in no passage: the question is read once more.
-fn read_again(lexicon: &Lexicon, asked: &Asked, verdict: &str) -> (f32, String) {
-    let again = read::Asked {
-        question: asked.question.clone(),
-        context: asked.context.clone(),
-        history: vec![],
-        sql: None,
-    };
-    let found = read::read(lexicon, &again);
-    let score = if found.answer == verdict { 0.6 } else { 0.0 };
-    (score, format!("Read again: `{}`. {}", found.answer, found.rationale))
+fn read_again(lexicon: &Lexicon, input: &SupportInput, verdict: &str) -> (f32, String) {
+    let again = read(lexicon, &ReadInput::new(input.question.clone(), input.context.clone()));
+    let score = if again.text == verdict { 0.6 } else { 0.0 };
+    (score, format!("Read again: `{}`. {}", again.text, again.rationale))
 }
 
 #[cfg(test)]
@@ -103,13 +97,13 @@ mod tests {
             text: (*text).into(),
             ..Passage::default()
         };
-        let asked = Asked {
+        let input = SupportInput {
             question: Question::new(question),
             answer: answer.into(),
             context: passages.iter().map(passage).collect(),
         };
         let reply: serde_json::Value =
-            serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+            serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap();
         (reply["supported"].as_bool().unwrap(), reply["score"].as_f64().unwrap())
     }
 

@@ -3,40 +3,40 @@ use halma_core::Question;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::super::input::Exchange;
-use super::super::lexicon::Lexicon;
-use super::super::references::replaced;
 use super::{Step, chain};
+use crate::input::Exchange;
+use crate::lexicon::Lexicon;
+use crate::references::replace_references;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct FollowUpInput {
     question: Question,
     #[serde(default)]
     history: Vec<Exchange>,
 }
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let next = next(&asked.question.text, &asked.history, lexicon).unwrap_or_default();
+pub(crate) fn reply(lexicon: &Lexicon, input: &FollowUpInput) -> String {
+    let next = next(&input.question.text, &input.history, lexicon).unwrap_or_default();
     json!({ "follow_up": next }).to_string()
 }
 
-/// `None` when all was asked, or when what is left would only repeat what got no answer.
+/// `None` after the last step, or when the next step would repeat a question without an answer.
 fn next(question: &str, history: &[Exchange], lexicon: &Lexicon) -> Option<String> {
     let steps = chain(question, lexicon);
     let step = steps.get(history.len())?;
-    let asked = resolved(&step.question, &steps, history, 0);
-    let known = history.iter().any(|exchange| exchange.question.trim() == asked);
-    (!known).then_some(asked)
+    let follow_up = resolve(&step.question, &steps, history, 0);
+    let repeated = history.iter().any(|exchange| exchange.question.trim() == follow_up);
+    (!repeated).then_some(follow_up)
 }
 
-/// What got no answer is named by its description, so that the question can still be asked.
-fn resolved(text: &str, steps: &[Step], history: &[Exchange], depth: usize) -> String {
-    replaced(text, |number| {
+/// References become answers; a step without an answer becomes its description.
+fn resolve(text: &str, steps: &[Step], history: &[Exchange], depth: usize) -> String {
+    replace_references(text, |number| {
         let answer = history.get(number - 1).map(|exchange| exchange.answer.trim());
         match (answer, steps.get(number - 1)) {
             (Some(answer), _) if !answer.is_empty() => answer.to_owned(),
             (_, Some(step)) if depth < steps.len() && !step.stands_for.is_empty() => {
-                resolved(&step.stands_for, steps, history, depth + 1)
+                resolve(&step.stands_for, steps, history, depth + 1)
             }
             _ => "it".to_owned(),
         }
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_found_is_gone_around() {
+    fn a_missing_answer_becomes_its_description() {
         assert_eq!(next(QUESTION, &[""]), "Who is the wife of the director of the film Low Tide?");
         assert_eq!(
             next(QUESTION, &["", ""]),

@@ -1,32 +1,22 @@
-//! Tasks `decompose` and `follow_up`: a question as a chain of simpler ones, told from its grammar.
+//! Tasks `decompose` and `follow_up`: a question as a chain of simpler ones, split by its grammar.
 //!
-//! The innermost description of something unnamed (`the city where X was born`) is asked for
-//! first and gives way to `#1`; so on, until none is left but the question's own target.
-mod asking;
-mod clauses;
+//! The innermost description of something unnamed (`the director of X`) is asked for first and is
+//! replaced by `#1`, and so on until only the question's own target is left.
 pub(crate) mod follow_up;
-mod kin;
-mod nouns;
+mod grammar;
 mod phrases;
-mod scan;
+mod relatives;
 pub(crate) mod sides;
-mod tail;
 pub(crate) mod tokens;
 
 use std::ops::Range;
 
-use halma_core::Question;
+use crate::input::QuestionInput;
 use halma_core::text::is_stop_word;
-use serde::Deserialize;
 use serde_json::json;
 
-use self::tokens::{Tag, Token, said, tokens};
-use super::lexicon::Lexicon;
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
-    question: Question,
-}
+use self::tokens::{Tag, Token, join, tokens};
+use crate::lexicon::Lexicon;
 
 /// A phrase that describes what it does not name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,39 +34,36 @@ pub(crate) struct Step {
     pub(crate) stands_for: String,
 }
 
-/// The longest chain, and the longest question in tokens that is taken apart at all.
-const MOST_STEPS: usize = 12;
-const MOST_TOKENS: usize = 400;
+/// The longest chain, and the longest question in tokens that is decomposed at all.
+const MAX_STEPS: usize = 12;
+const MAX_TOKENS: usize = 400;
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let steps = chain(&asked.question.text, lexicon);
+pub(crate) fn reply(lexicon: &Lexicon, input: &QuestionInput) -> String {
+    let steps = chain(&input.question.text, lexicon);
     let questions: Vec<String> = steps.into_iter().map(|step| step.question).collect();
     json!({ "sub_questions": questions }).to_string()
 }
 
 /// The questions in the order in which they can be answered; the question alone where it cannot
-/// be taken apart, none where nothing is asked.
+/// be decomposed, none where it has no letter or digit.
 pub(crate) fn chain(question: &str, lexicon: &Lexicon) -> Vec<Step> {
     let question = question.trim();
     if !question.chars().any(char::is_alphanumeric) {
         return vec![];
     }
     let whole = || Step { question: question.to_owned(), stands_for: String::new() };
-    if question.len() > 20 * MOST_TOKENS {
+    if question.len() > 20 * MAX_TOKENS {
         return vec![whole()];
     }
     let mut steps = sides::steps(question, lexicon);
     if !steps.is_empty() {
         return steps;
     }
-    let mut left = tokens(&kin::spelt_out(question), lexicon);
-    if left.len() > MOST_TOKENS {
+    let mut left = tokens(&relatives::spell_out(question), lexicon);
+    if left.len() > MAX_TOKENS {
         return vec![whole()];
     }
-    if let Some((first, then)) = tail::parted(&left, lexicon) {
-        return after(&first, &then, lexicon).unwrap_or_else(|| vec![whole()]);
-    }
-    while steps.len() + 1 < MOST_STEPS
+    while steps.len() + 1 < MAX_STEPS
         && let Some(found) = innermost(&left, lexicon)
     {
         let after = left[found.words.end - 1].after.clone();
@@ -88,18 +75,9 @@ pub(crate) fn chain(question: &str, lexicon: &Lexicon) -> Vec<Step> {
     if steps.is_empty() {
         return vec![whole()];
     }
-    let last = format!("{}?", said(&left).trim_end_matches(['?', '.', ' ']));
+    let last = format!("{}?", join(&left).trim_end_matches(['?', '.', ' ']));
     steps.push(Step { question: last, stands_for: String::new() });
     steps
-}
-
-/// The chain of a first question, and what is then asked of its answer, `#1`.
-fn after(first: &Step, then: &str, lexicon: &Lexicon) -> Option<Vec<Step>> {
-    let mut steps = chain(&first.question, lexicon);
-    steps.last_mut()?.stands_for.clone_from(&first.stands_for);
-    let question = then.replacen("#1", &format!("#{}", steps.len()), 1);
-    steps.push(Step { question, stands_for: String::new() });
-    (steps.len() <= MOST_STEPS).then_some(steps)
 }
 
 /// The shortest description that is not all that is asked for; of several the first.
@@ -110,10 +88,6 @@ fn innermost(tokens: &[Token], lexicon: &Lexicon) -> Option<Description> {
             phrases::role_of(tokens, at, lexicon),
             phrases::owned(tokens, at),
             phrases::named_for(tokens, at, lexicon),
-            phrases::same_as(tokens, at),
-            clauses::relative(tokens, at, lexicon),
-            clauses::bare(tokens, at, lexicon),
-            clauses::reduced(tokens, at, lexicon),
         ];
         for found in found.into_iter().flatten() {
             let shorter = best.as_ref().is_none_or(|best| found.words.len() < best.words.len());
@@ -127,21 +101,22 @@ fn innermost(tokens: &[Token], lexicon: &Lexicon) -> Option<Description> {
 
 /// Whether a `did` before the description keeps its verb: `When did #1?` asks nothing.
 fn still_asks(tokens: &[Token], found: &Description, lexicon: &Lexicon) -> bool {
-    scan::pending(tokens, found.words.start, &lexicon.verbs) != scan::Pending::Base
-        || tokens[found.words.end..].iter().any(nouns::is_noun)
+    !grammar::awaits_verb(tokens, found.words.start, &lexicon.verbs)
+        || tokens[found.words.end..].iter().any(grammar::is_noun)
 }
 
-/// Whether the question asks anything beside who or what the described thing is.
+/// Whether the question asks for more than who or what the described thing is.
 fn asks_more(tokens: &[Token], found: &Description) -> bool {
     let described = &found.words;
     let around = tokens[..described.start].iter().chain(&tokens[described.end..]);
     // `Where was the place of death of X?` asks for no more than the place.
-    let told = found.question.starts_with("Where ") || found.question.starts_with("When ");
+    let dated_or_placed =
+        found.question.starts_with("Where ") || found.question.starts_with("When ");
     let empty = ["name", "names", "named", "called", "title", "known", "person", "list"];
     let mut around = around.filter(|token| !empty.contains(&token.lower.as_str()));
     around.any(|token| {
         let asking = ["how", "why"].contains(&token.lower.as_str())
-            || (!told && ["when", "where"].contains(&token.lower.as_str()));
+            || (!dated_or_placed && ["when", "where"].contains(&token.lower.as_str()));
         asking || token.tag != Tag::Word || !is_stop_word(&token.lower)
     })
 }

@@ -1,24 +1,24 @@
-//! Descriptions without a clause: `the director of X`, `X's director`, `the X director`.
-use super::super::lexicon::Lexicon;
-use super::super::relations::{Leads, leads};
+//! Descriptions by a relation: `the director of X`, `X's director`, `the X director`.
 use super::Description;
-use super::nouns::{is_noun, phrase_start};
-use super::scan::{PREPOSITIONS, verb};
-use super::tokens::{Tag, Token, said};
+use super::grammar::{PREPOSITIONS, is_noun, phrase_start, verb_form};
+use super::tokens::{Tag, Token, join};
+use crate::lexicon::Lexicon;
+use crate::lists::{Leads, leads};
+use crate::verbs::Form;
 
-/// What stands after `place of` or `date of` and is no thing itself.
+/// Events that `place of` or `date of` precedes; they are not things themselves.
 const EVENTS: &[&str] =
     &["birth", "death", "burial", "citizenship", "origin", "residence", "formation"];
 
-/// Works, which belong to those who made them, and are of what they tell.
+/// Works: `X's film` is by X, `the film of X` need not be.
 const WORKS: &[&str] = &["album", "film", "movie", "book", "novel", "series", "opera", "song"];
 
-/// Words of a description that name the thing's relation: `first president`, `place of birth`.
+/// The words of a description that name a relation: `president`, `place of birth`.
 struct Relation {
     /// Index after its last word.
     end: usize,
     leads: Leads,
-    /// Whether several are meant.
+    /// Whether the noun is a plural.
     many: bool,
     /// `birth` or `death`, with the word before: `place of birth`, `birthplace`.
     event: Option<(&'static str, Ask)>,
@@ -31,7 +31,7 @@ enum Ask {
 }
 
 /// The relation whose noun stands at `at`.
-fn relation(tokens: &[Token], at: usize) -> Option<Relation> {
+fn parse_relation(tokens: &[Token], at: usize) -> Option<Relation> {
     let noun = tokens.get(at).filter(|token| token.tag == Tag::Word)?.lower.as_str();
     let next = |i: usize| tokens.get(at + i).map_or("", |token| token.lower.as_str());
     let event = |word: &str| match word {
@@ -63,12 +63,12 @@ fn relation(tokens: &[Token], at: usize) -> Option<Relation> {
     known.map(|leads| Relation { end: at + 1 + usize::from(alma), leads, many, event })
 }
 
-fn described(tokens: &[Token], words: std::ops::Range<usize>, asked: String) -> Description {
-    Description { text: said(&tokens[words.clone()]), words, question: asked }
+fn described(tokens: &[Token], words: std::ops::Range<usize>, question: String) -> Description {
+    Description { text: join(&tokens[words.clone()]), words, question }
 }
 
 /// `Who is the wife of #1?`, `Where was #1 born?`
-fn asked(relation: &Relation, owner: &str, phrase: &str) -> String {
+fn question_for(relation: &Relation, owner: &str, phrase: &str) -> String {
     match relation.event {
         Some(("birth", Ask::Where)) => format!("Where was {owner} born?"),
         Some(("birth", Ask::When)) => format!("When was {owner} born?"),
@@ -83,38 +83,37 @@ fn asked(relation: &Relation, owner: &str, phrase: &str) -> String {
 
 /// `the first director of the film X`
 pub(super) fn role_of(tokens: &[Token], at: usize, lexicon: &Lexicon) -> Option<Description> {
-    let relation = relation(tokens, at)?;
+    let relation = parse_relation(tokens, at)?;
     let of = relation.end;
-    // `a book of English cooking` is no book that somebody wrote.
+    // `a book of English cooking` does not name its author.
     let work = WORKS.contains(&tokens[at].lower.as_str());
     if tokens.get(of)?.lower != "of" || work || tokens[at..of].iter().any(Token::breaks) {
         return None;
     }
     let owner = object(tokens, of + 1, lexicon)?;
     let start = phrase_start(tokens, at, &lexicon.verbs)?;
-    let phrase = said(&tokens[start..owner]);
+    let phrase = join(&tokens[start..owner]);
     let bare = ["The ", "the ", "A ", "a "].iter().find_map(|article| phrase.strip_prefix(article));
     let phrase = format!("the {}", bare.unwrap_or(&phrase));
-    let question = asked(&relation, &said(&tokens[of + 1..owner]), &phrase);
+    let question = question_for(&relation, &join(&tokens[of + 1..owner]), &phrase);
     Some(described(tokens, start..owner, question))
 }
 
-/// The end of an object that names something within a few words: `the 1974 film X`.
+/// The end of an object that contains a name within a few words: `the 1974 film X`.
 fn object(tokens: &[Token], from: usize, lexicon: &Lexicon) -> Option<usize> {
     for at in from..tokens.len().min(from + 6) {
         let token = &tokens[at];
         if token.names() {
             // `the mother of Quill's wife`: the wife comes first.
-            return (!token.owns()).then(|| whole(tokens, at, lexicon));
+            return (!token.is_possessive()).then(|| phrase_end(tokens, at, lexicon));
         }
         let small = ["the", "a", "an", "both"].contains(&token.lower.as_str());
-        let preposition = PREPOSITIONS.contains(&token.lower.as_str()) && token.lower != "behind";
-        let told = is_noun(token) || small || token.tag == Tag::Number || token.lower == "behind";
-        if preposition
-            || !told
+        let describes = is_noun(token) || small || token.tag == Tag::Number;
+        if PREPOSITIONS.contains(&token.lower.as_str())
+            || !describes
             || token.breaks()
-            || token.owns()
-            || verb(tokens, at, false, &lexicon.verbs).is_some()
+            || token.is_possessive()
+            || verb_form(tokens, at, &lexicon.verbs).is_some_and(|form| form != Form::Base)
         {
             return None;
         }
@@ -122,8 +121,8 @@ fn object(tokens: &[Token], from: usize, lexicon: &Lexicon) -> Option<usize> {
     None
 }
 
-/// The end of a phrase that begins with the name at `at`: `the Danish painter Mara Quill`.
-fn whole(tokens: &[Token], at: usize, lexicon: &Lexicon) -> usize {
+/// The end of the phrase that begins with the name at `at`: `the Danish painter Mara Quill`.
+fn phrase_end(tokens: &[Token], at: usize, lexicon: &Lexicon) -> usize {
     let mut end = at + 1;
     if lexicon.country(&tokens[at].text).is_none() {
         return end;
@@ -131,7 +130,7 @@ fn whole(tokens: &[Token], at: usize, lexicon: &Lexicon) -> usize {
     while end < tokens.len()
         && tokens[end - 1].after == " "
         && (is_noun(&tokens[end]) || tokens[end].names())
-        && verb(tokens, end, true, &lexicon.verbs).is_none()
+        && verb_form(tokens, end, &lexicon.verbs).is_none()
     {
         end += 1;
     }
@@ -140,19 +139,22 @@ fn whole(tokens: &[Token], at: usize, lexicon: &Lexicon) -> usize {
 
 /// `X's first director`
 pub(super) fn owned(tokens: &[Token], at: usize) -> Option<Description> {
-    if !tokens[at].names() || !tokens[at].owns() {
+    if !tokens[at].names() || !tokens[at].is_possessive() {
         return None;
     }
     for head in at + 1..tokens.len().min(at + 4) {
-        if let Some(relation) = relation(tokens, head) {
-            // `X's father, the smith, …` is whole at the comma; `X's film prize` is no film.
+        if let Some(relation) = parse_relation(tokens, head) {
+            // `X's father, the smith, …` ends at the comma; `X's film prize` is not a film.
             let last = &tokens[relation.end - 1];
-            if self::relation(tokens, relation.end).is_some() && !last.breaks() && !last.owns() {
+            if parse_relation(tokens, relation.end).is_some()
+                && !last.breaks()
+                && !last.is_possessive()
+            {
                 continue;
             }
             let owner = &tokens[at].text;
-            let rest = said(&tokens[at + 1..relation.end]);
-            let question = asked(&relation, owner, &format!("{owner}'s {rest}"));
+            let rest = join(&tokens[at + 1..relation.end]);
+            let question = question_for(&relation, owner, &format!("{owner}'s {rest}"));
             let words = at..relation.end;
             return Some(described(tokens, words, question));
         }
@@ -166,26 +168,14 @@ pub(super) fn owned(tokens: &[Token], at: usize) -> Option<Description> {
 /// `the X director`
 pub(super) fn named_for(tokens: &[Token], at: usize, lexicon: &Lexicon) -> Option<Description> {
     let article = at.checked_sub(1).filter(|&i| tokens[i].lower == "the")?;
-    let (name, relation) = (&tokens[at], relation(tokens, at + 1)?);
+    let (name, relation) = (&tokens[at], parse_relation(tokens, at + 1)?);
     let person = relation.leads == Leads::Person || relation.event.is_some();
     let apposed = tokens.get(relation.end).is_some_and(Token::names);
     let people = lexicon.country(&name.text).is_some() || name.text.ends_with("ish");
     if !name.names() || name.after != " " || !person || apposed || people {
         return None;
     }
-    let noun = said(&tokens[at + 1..relation.end]);
-    let question = asked(&relation, &name.text, &format!("the {noun} of {}", name.text));
+    let noun = join(&tokens[at + 1..relation.end]);
+    let question = question_for(&relation, &name.text, &format!("the {noun} of {}", name.text));
     Some(described(tokens, article..relation.end, question))
-}
-
-/// `the same book as X`
-pub(super) fn same_as(tokens: &[Token], at: usize) -> Option<Description> {
-    let noun = tokens.get(at + 1).filter(|noun| is_noun(noun))?;
-    let name = tokens.get(at + 3).filter(|name| name.names())?;
-    let start = at.checked_sub(1).filter(|&i| tokens[i].lower == "the")?;
-    if tokens[at].lower != "same" || tokens[at + 2].lower != "as" {
-        return None;
-    }
-    let question = format!("Which {} is {} in?", noun.text, name.text);
-    Some(described(tokens, start..at + 4, question))
 }

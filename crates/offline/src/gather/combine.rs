@@ -5,13 +5,13 @@ use halma_core::Question;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::super::lexicon::Lexicon;
-use super::super::weights::{Weights, covered, mass};
-use super::super::words::Sentence;
-use super::alike::alike;
+use super::are_similar;
+use crate::lexicon::Lexicon;
+use crate::weights::{Weights, covered, mass};
+use crate::words::Sentence;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct CombineInput {
     question: Question,
     #[serde(default)]
     points: Vec<Point>,
@@ -25,12 +25,12 @@ struct Point {
 /// The most points of an answer.
 const MOST: usize = 10;
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let wanted = mass(&Sentence::new(&asked.question.text, lexicon), &Weights::default());
+pub(crate) fn reply(lexicon: &Lexicon, input: &CombineInput) -> String {
+    let wanted = mass(&Sentence::new(&input.question.text, lexicon), &Weights::default());
     let mut distinct: Vec<(usize, &str, HashSet<String>)> = vec![];
-    for (i, point) in asked.points.iter().enumerate() {
+    for (i, point) in input.points.iter().enumerate() {
         let held: HashSet<String> = lexicon.content(&point.point).into_iter().collect();
-        if !held.is_empty() && !distinct.iter().any(|(_, _, known)| alike(known, &held)) {
+        if !held.is_empty() && !distinct.iter().any(|(_, _, known)| are_similar(known, &held)) {
             distinct.push((i, point.point.trim(), held));
         }
     }
@@ -43,7 +43,7 @@ pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
     distinct.sort_by_key(|(i, ..)| *i);
     let said: Vec<String> = distinct.iter().map(|(_, point, _)| ended(point)).collect();
     let rationale =
-        format!("{} of {all} distinct points, from {} in all.", said.len(), asked.points.len());
+        format!("{} of {all} distinct points, from {} in all.", said.len(), input.points.len());
     json!({ "rationale": rationale, "answer": said.join(" ") }).to_string()
 }
 
@@ -63,8 +63,8 @@ mod tests {
 
     fn combined(points: &[&str]) -> String {
         let points = points.iter().map(|point| Point { point: (*point).into() }).collect();
-        let asked = Asked { question: Question::new("What of the mill?"), points };
-        let reply: Value = serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+        let input = CombineInput { question: Question::new("What of the mill?"), points };
+        let reply: Value = serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap();
         reply["answer"].as_str().unwrap().to_owned()
     }
 

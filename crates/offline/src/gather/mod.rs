@@ -1,5 +1,16 @@
-//! Tasks that gather sentences: `think` one at a time, `summarise` and `combine` many.
-mod alike;
+//! Tasks that collect sentences: `think` one at a time, `summarise` and `combine` several.
 pub(crate) mod combine;
 pub(crate) mod summarise;
 pub(crate) mod think;
+
+use std::collections::HashSet;
+
+use halma_core::text::similarity::jaccard;
+
+/// The share of common words from which two sentences count as one.
+const SIMILAR: f32 = 0.6;
+
+/// Whether two sentences, given by their stems, say the same.
+fn are_similar(one: &HashSet<String>, other: &HashSet<String>) -> bool {
+    jaccard(one, other) >= SIMILAR
+}

@@ -2,18 +2,19 @@
 use std::collections::HashSet;
 
 use halma_core::Question;
+use halma_core::text::similarity::jaccard;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::super::input::Passage;
-use super::super::lexicon::Lexicon;
-use super::super::read::text::Text;
-use super::super::weights::{Weights, covered, mass};
-use super::super::words::Sentence;
-use super::alike::{alike, overlap};
+use super::are_similar;
+use crate::input::Passage;
+use crate::lexicon::Lexicon;
+use crate::read::text::Text;
+use crate::weights::{Weights, covered, mass};
+use crate::words::Sentence;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct SummariseInput {
     question: Question,
     #[serde(default)]
     context: Vec<Passage>,
@@ -28,19 +29,19 @@ const WEIGHED: usize = 400;
 const CENTRAL: f32 = 1.0;
 const FIRST: f32 = 0.1;
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let points: Vec<_> = points(lexicon, asked)
+pub(crate) fn reply(lexicon: &Lexicon, input: &SummariseInput) -> String {
+    let points: Vec<_> = points(lexicon, input)
         .into_iter()
         .map(|(point, passages)| json!({ "point": point, "passages": passages }))
         .collect();
     json!({ "points": points }).to_string()
 }
 
-fn points(lexicon: &Lexicon, asked: &Asked) -> Vec<(String, Vec<usize>)> {
-    let text = Text::new(&asked.context, lexicon);
+fn points(lexicon: &Lexicon, input: &SummariseInput) -> Vec<(String, Vec<usize>)> {
+    let text = Text::new(&input.context, lexicon);
     let lines = &text.lines[..text.lines.len().min(WEIGHED)];
     let weights = Weights::over(lines.iter().map(|line| line.sentence.text.as_str()), lexicon);
-    let wanted = mass(&Sentence::new(&asked.question.text, lexicon), &weights);
+    let wanted = mass(&Sentence::new(&input.question.text, lexicon), &weights);
     let held: Vec<HashSet<String>> = lines
         .iter()
         .map(|line| lexicon.content(&line.sentence.text).into_iter().collect())
@@ -49,7 +50,7 @@ fn points(lexicon: &Lexicon, asked: &Asked) -> Vec<(String, Vec<usize>)> {
         .filter(|&i| held[i].len() > 2)
         .map(|i| {
             let others = (0..lines.len()).filter(|&j| lines[j].passage != lines[i].passage);
-            let central = others.map(|j| overlap(&held[i], &held[j])).fold(0.0, f32::max);
+            let central = others.map(|j| jaccard(&held[i], &held[j])).fold(0.0, f32::max);
             let first = if lines[i].place == 0 { FIRST } else { 0.0 };
             (i, covered(&wanted, &held[i]) + CENTRAL * central + first)
         })
@@ -58,7 +59,7 @@ fn points(lexicon: &Lexicon, asked: &Asked) -> Vec<(String, Vec<usize>)> {
     let mut chosen: Vec<(usize, Vec<usize>)> = vec![];
     for (i, _) in scored {
         let passage = lines[i].passage + 1;
-        match chosen.iter().position(|(known, _)| alike(&held[*known], &held[i])) {
+        match chosen.iter().position(|(known, _)| are_similar(&held[*known], &held[i])) {
             // The same said elsewhere is one point with two witnesses.
             Some(at) if !chosen[at].1.contains(&passage) => chosen[at].1.push(passage),
             None if chosen.len() < MOST => chosen.push((i, vec![passage])),
@@ -79,7 +80,7 @@ mod tests {
     fn of(question: &str, passages: &[&str]) -> Vec<(String, Vec<usize>)> {
         let passage = |text: &&str| Passage { text: (*text).into(), ..Passage::default() };
         let context = passages.iter().map(passage).collect();
-        points(&Lexicon::new(), &Asked { question: Question::new(question), context })
+        points(&Lexicon::new(), &SummariseInput { question: Question::new(question), context })
     }
 
     #[test]

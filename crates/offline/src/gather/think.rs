@@ -5,18 +5,18 @@ use halma_core::Question;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::super::decompose::chain;
-use super::super::input::Passage;
-use super::super::lexicon::Lexicon;
-use super::super::links::mentions;
-use super::super::read;
-use super::super::read::text::{Line, Text};
-use super::super::weights::{Weights, covered, mass};
-use super::super::words::Sentence;
-use super::alike::alike;
+use super::are_similar;
+use crate::decompose::chain;
+use crate::input::Passage;
+use crate::lexicon::Lexicon;
+use crate::links::mentions;
+use crate::read::text::{Line, Text};
+use crate::read::{ReadInput, read};
+use crate::weights::{Weights, covered, mass};
+use crate::words::Sentence;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct ThinkInput {
     question: Question,
     #[serde(default)]
     context: Vec<Passage>,
@@ -30,36 +30,36 @@ const SETTLED: f32 = 0.8;
 /// What a sentence gains that tells of something a thought names.
 const LED_TO: f32 = 0.3;
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let (thought, concludes) = next(lexicon, asked);
+pub(crate) fn reply(lexicon: &Lexicon, input: &ThinkInput) -> String {
+    let (thought, concludes) = next(lexicon, input);
     json!({ "thought": thought, "concludes": concludes }).to_string()
 }
 
-fn next(lexicon: &Lexicon, asked: &Asked) -> (String, bool) {
-    let text = Text::new(&asked.context, lexicon);
-    let question = Sentence::new(&asked.question.text, lexicon);
+fn next(lexicon: &Lexicon, input: &ThinkInput) -> (String, bool) {
+    let text = Text::new(&input.context, lexicon);
+    let question = Sentence::new(&input.question.text, lexicon);
     let wanted = mass(&question, &Weights::default());
-    let thought: Vec<HashSet<String>> = asked
+    let thought: Vec<HashSet<String>> = input
         .thoughts
         .iter()
         .map(|thought| lexicon.content(thought).into_iter().collect())
         .collect();
     let known: HashSet<String> = thought.iter().flatten().cloned().collect();
     if text.lines.is_empty() {
-        return nothing_found(lexicon, asked);
+        return nothing_found(lexicon, input);
     }
     if covered(&wanted, &known) >= SETTLED {
-        return conclusion(lexicon, asked);
+        return conclusion(lexicon, input);
     }
     let mut best: Option<(f32, String)> = None;
     for line in &text.lines {
         let said = with_subject(line, &text);
         let held: HashSet<String> = lexicon.content(&said).into_iter().collect();
-        if thought.iter().any(|thought| alike(thought, &held)) {
+        if thought.iter().any(|thought| are_similar(thought, &held)) {
             continue;
         }
         let title = &text.titles[line.passage].plain;
-        let led = asked.thoughts.iter().any(|thought| mentions(thought, title));
+        let led = input.thoughts.iter().any(|thought| mentions(thought, title));
         let open: Vec<_> =
             wanted.iter().filter(|(stem, _)| !known.contains(stem)).cloned().collect();
         let gain = covered(&open, &held);
@@ -70,25 +70,22 @@ fn next(lexicon: &Lexicon, asked: &Asked) -> (String, bool) {
     }
     match best {
         Some((_, said)) => (said, false),
-        None => conclusion(lexicon, asked),
+        None => conclusion(lexicon, input),
     }
 }
 
 /// What has to be found is a thought, too: a search follows from it. Once is enough.
-fn nothing_found(lexicon: &Lexicon, asked: &Asked) -> (String, bool) {
-    let first = chain(&asked.question.text, lexicon).into_iter().next();
+fn nothing_found(lexicon: &Lexicon, input: &ThinkInput) -> (String, bool) {
+    let first = chain(&input.question.text, lexicon).into_iter().next();
     match first.map(|step| step.question) {
-        Some(question) if !asked.thoughts.contains(&question) => (question, false),
+        Some(question) if !input.thoughts.contains(&question) => (question, false),
         _ => ("Nothing was found to answer from.".to_owned(), true),
     }
 }
 
-fn conclusion(lexicon: &Lexicon, asked: &Asked) -> (String, bool) {
-    let context = asked.context.clone();
-    let again =
-        read::Asked { question: asked.question.clone(), context, history: vec![], sql: None };
-    let found = read::read(lexicon, &again);
-    let thought = match found.answer.as_str() {
+fn conclusion(lexicon: &Lexicon, input: &ThinkInput) -> (String, bool) {
+    let again = ReadInput::new(input.question.clone(), input.context.clone());
+    let thought = match read(lexicon, &again).text.as_str() {
         "" => "The passages do not say it.".to_owned(),
         answer => format!("So the answer is: {answer}."),
     };
@@ -116,19 +113,19 @@ mod tests {
             text: (*text).into(),
             ..Passage::default()
         };
-        let mut asked = Asked {
+        let mut input = ThinkInput {
             question: Question::new(question),
             context: passages.iter().map(passage).collect(),
             thoughts: vec![],
         };
         for _ in 0..9 {
-            let (thought, concludes) = next(&Lexicon::new(), &asked);
-            asked.thoughts.push(thought);
+            let (thought, concludes) = next(&Lexicon::new(), &input);
+            input.thoughts.push(thought);
             if concludes {
                 break;
             }
         }
-        asked.thoughts
+        input.thoughts
     }
 
     #[test]

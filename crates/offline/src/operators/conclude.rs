@@ -3,12 +3,12 @@ use halma_core::Question;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::super::input::Exchange;
-use super::super::lexicon::Lexicon;
-use super::super::read::{self, read};
+use crate::input::Exchange;
+use crate::lexicon::Lexicon;
+use crate::read::{ReadInput, read};
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct ConcludeInput {
     question: Question,
     #[serde(default)]
     history: Vec<Answered>,
@@ -26,14 +26,14 @@ struct Answered {
     more: usize,
 }
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let answers = concluded(lexicon, asked);
+pub(crate) fn reply(lexicon: &Lexicon, input: &ConcludeInput) -> String {
+    let answers = concluded(lexicon, input);
     json!({ "answer": answers.join(", "), "answers": answers }).to_string()
 }
 
-fn concluded(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
-    let question = &asked.question;
-    let Some(last) = asked.history.last() else { return vec![] };
+fn concluded(lexicon: &Lexicon, input: &ConcludeInput) -> Vec<String> {
+    let question = &input.question;
+    let Some(last) = input.history.last() else { return vec![] };
     let counts = question.text.trim_start().to_lowercase().starts_with("how many");
     let is_number = |text: &String| text.trim().starts_with(|c: char| c.is_ascii_digit());
     if counts && !last.answers.is_empty() && !last.answers.iter().all(is_number) {
@@ -44,9 +44,9 @@ fn concluded(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
         // What was found counts, not the sentence around it.
         answer: if one.answers.is_empty() { one.answer.clone() } else { one.answers.join(", ") },
     };
-    let history = asked.history.iter().map(exchange).collect();
-    let asked = read::Asked { question: question.clone(), context: vec![], history, sql: None };
-    let answer = read(lexicon, &asked).answer;
+    let history = input.history.iter().map(exchange).collect();
+    let input = ReadInput { history, ..ReadInput::new(question.clone(), vec![]) };
+    let answer = read(lexicon, &input).text;
     match answer.as_str() {
         "" => vec![],
         all if all == last.answers.join(", ") => last.answers.clone(),
@@ -66,8 +66,8 @@ mod tests {
             answers: answers.iter().map(|text| (*text).into()).collect(),
             ..Answered::default()
         });
-        let asked = Asked { question: Question::new(question), history: history.collect() };
-        let reply: Value = serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+        let input = ConcludeInput { question: Question::new(question), history: history.collect() };
+        let reply: Value = serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap();
         reply["answers"].clone()
     }
 

@@ -4,13 +4,13 @@ use halma_core::{AnswerKind, Question};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::super::input::Passage;
-use super::super::lexicon::Lexicon;
-use super::super::links::{mentions, plain_title};
-use super::super::read::{self, read};
+use crate::input::Passage;
+use crate::lexicon::Lexicon;
+use crate::links::{mentions, plain_title};
+use crate::read::{ReadInput, read};
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct OperateInput {
     #[serde(rename = "asked")]
     question: String,
     operator: Operator,
@@ -30,30 +30,30 @@ struct Operator {
     arguments: Vec<String>,
 }
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let answers = match asked.operator.name.as_str() {
-        "Search" => searched(lexicon, asked),
-        "Filter" => filtered(lexicon, asked),
-        _ => related(lexicon, asked),
+pub(crate) fn reply(lexicon: &Lexicon, input: &OperateInput) -> String {
+    let answers = match input.operator.name.as_str() {
+        "Search" => searched(lexicon, input),
+        "Filter" => filtered(lexicon, input),
+        _ => related(lexicon, input),
     };
     json!({ "answer": answers.join(", "), "answers": answers }).to_string()
 }
 
 /// The passages about a name are about what bears it; where none is, the question is read.
-fn searched(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
+fn searched(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
     let mut found: Vec<String> = vec![];
-    for name in &asked.entities {
+    for name in &input.entities {
         let same = |title: &&str| normalise_name(title) == normalise_name(name);
-        let titles = || asked.context.iter().map(|passage| plain_title(&passage.title));
-        let heads = || asked.facts.iter().map(|fact| head(fact));
+        let titles = || input.context.iter().map(|passage| plain_title(&passage.title));
+        let heads = || input.facts.iter().map(|fact| head(fact));
         let said = |passage: &Passage| mentions(&passage.text, name);
         if let Some(title) = heads().chain(titles()).find(same) {
             found.push(title.to_owned());
-        } else if asked.context.iter().any(said) {
+        } else if input.context.iter().any(said) {
             found.push(name.clone());
         }
     }
-    if found.is_empty() { answer(&asked.question, asked.passages(), lexicon) } else { found }
+    if found.is_empty() { answer(&input.question, input.passages(), lexicon) } else { found }
 }
 
 /// What a line of facts is about.
@@ -64,45 +64,44 @@ fn head(fact: &str) -> &str {
 
 /// The other ends of the facts, which the graph chose for fitting the relation, those that say it
 /// in the same words before others; where there are none, what is read.
-fn related(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
-    let wanted = asked.operator.arguments.get(1).map(|text| lexicon.content(text));
+fn related(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
+    let wanted = input.operator.arguments.get(1).map(|text| lexicon.content(text));
     let fits = |relation: &str| {
         let stems = lexicon.content(relation);
         wanted.as_ref().is_some_and(|wanted| !stems.is_empty() && stems == *wanted)
     };
     let ours =
-        |end: &str| asked.entities.iter().any(|one| normalise_name(one) == normalise_name(end));
+        |end: &str| input.entities.iter().any(|one| normalise_name(one) == normalise_name(end));
     let end = |fact: &String| {
         let mut parts = fact.splitn(3, " – ");
         let (head, relation, tail) = (parts.next()?, parts.next()?, parts.next()?);
         let other = if ours(head) { tail } else { Some(head).filter(|_| ours(tail))? };
         Some((fits(relation), other.to_owned()))
     };
-    let ends: Vec<(bool, String)> = asked.facts.iter().filter_map(end).collect();
+    let ends: Vec<(bool, String)> = input.facts.iter().filter_map(end).collect();
     let worded = ends.iter().any(|(fits, _)| *fits);
     let kept = ends.into_iter().filter(|(fits, _)| *fits || !worded);
     let mut found: Vec<String> = kept.map(|(_, end)| end).collect();
     found.dedup();
-    if found.is_empty() { answer(&asked.question, asked.passages(), lexicon) } else { found }
+    if found.is_empty() { answer(&input.question, input.passages(), lexicon) } else { found }
 }
 
 /// Those of which the passages that name them say the condition.
-fn filtered(lexicon: &Lexicon, asked: &Asked) -> Vec<String> {
-    let Some(condition) = asked.operator.arguments.last() else { return vec![] };
+fn filtered(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
+    let Some(condition) = input.operator.arguments.last() else { return vec![] };
     let meets = |name: &&String| {
         let about =
             |passage: &Passage| mentions(&passage.title, name) || mentions(&passage.text, name);
-        let context: Vec<Passage> = asked.passages().into_iter().filter(about).collect();
+        let context: Vec<Passage> = input.passages().into_iter().filter(about).collect();
         let question = format!("Is {name} {condition}?");
         let kind = AnswerKind::YesNo;
         let question = Question { answer_kind: kind, ..Question::new(&question) };
-        let asked = read::Asked { question, context, history: vec![], sql: None };
-        read(lexicon, &asked).answer == "yes"
+        read(lexicon, &ReadInput::new(question, context)).text == "yes"
     };
-    asked.entities.iter().filter(meets).cloned().collect()
+    input.entities.iter().filter(meets).cloned().collect()
 }
 
-impl Asked {
+impl OperateInput {
     /// The facts as passages about their heads, before the others.
     fn passages(&self) -> Vec<Passage> {
         let fact = |text: &String| Passage {
@@ -116,9 +115,7 @@ impl Asked {
 
 /// What is read, each of several apart.
 fn answer(question: &str, context: Vec<Passage>, lexicon: &Lexicon) -> Vec<String> {
-    let question = Question::new(question);
-    let asked = read::Asked { question, context, history: vec![], sql: None };
-    let answer = read(lexicon, &asked).answer;
+    let answer = read(lexicon, &ReadInput::new(Question::new(question), context)).text;
     let each = answer.split([';', '|']).map(str::trim).filter(|one| !one.is_empty());
     each.map(str::to_owned).collect()
 }
@@ -135,7 +132,7 @@ mod tests {
             "Relate" => "Who directed Low Tide?".to_owned(),
             _ => "Which of them?".to_owned(),
         };
-        let asked = json!({
+        let variables = json!({
             "asked": asked,
             "operator": { "name": operator, "arguments": arguments },
             "entities": entities,
@@ -146,8 +143,8 @@ mod tests {
                 { "title": "Orla Finch", "text": "Orla Finch was a Welsh singer." },
             ],
         });
-        let asked: Asked = serde_json::from_value(asked).unwrap();
-        let reply: Value = serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+        let input: OperateInput = serde_json::from_value(variables).unwrap();
+        let reply: Value = serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap();
         reply["answers"].clone()
     }
 

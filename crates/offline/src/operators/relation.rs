@@ -1,58 +1,11 @@
-//! The relation or attribute that a question asks for of its subject.
-use super::super::decompose::tokens::{Tag, Token};
+//! The relation or attribute of its subject that a question asks for.
+use crate::decompose::tokens::{Tag, Token};
+use crate::lists::lines;
 
-/// Verbs and who does them.
-const DOERS: &[(&str, &[&str])] = &[
-    ("director", &["directed", "directs"]),
-    ("author", &["wrote", "written", "authored"]),
-    ("composer", &["composed"]),
-    ("performer", &["performed", "performs", "sang", "sings", "recorded"]),
-    ("cast member", &["starred", "stars", "acted", "played", "plays"]),
-    ("painter", &["painted"]),
-    ("founder", &["founded", "established", "formed"]),
-    ("architect", &["designed", "built"]),
-    ("inventor", &["invented"]),
-    ("discoverer", &["discovered"]),
-    ("creator", &["created"]),
-    ("producer", &["produced", "produces"]),
-    ("publisher", &["published"]),
-    ("spouse", &["married"]),
-    ("owner", &["owned", "owns"]),
-    ("leader", &["leads", "led"]),
-    ("winner", &["won", "wins"]),
-];
+/// `question word: relation: words that ask for it`.
+const QUESTIONS: &str = include_str!("../data/questions.txt");
 
-/// What is asked with `when`.
-const TIMES: &[(&str, &[&str])] = &[
-    ("date of birth", &["born", "birth"]),
-    ("date of death", &["die", "died", "death"]),
-    ("release date", &["released", "release"]),
-    ("publication date", &["published"]),
-    ("date founded", &["founded", "established", "formed"]),
-    ("date opened", &["opened", "open"]),
-];
-
-/// What is asked with `where`.
-const PLACES: &[(&str, &[&str])] = &[
-    ("place of birth", &["born", "birth"]),
-    ("place of death", &["die", "died", "death"]),
-    ("place of burial", &["buried"]),
-    ("location", &["located", "situated", "stand", "stands", "lie", "lies"]),
-];
-
-/// What is asked with `how`.
-const DEGREES: &[(&str, &[&str])] = &[
-    ("age", &["old"]),
-    ("height", &["tall", "high"]),
-    ("depth", &["deep"]),
-    ("length", &["long"]),
-    ("area", &["large", "big"]),
-    ("weight", &["heavy"]),
-    ("width", &["wide"]),
-    ("speed", &["fast"]),
-];
-
-/// Words that ask, carry a verb or determine, and say nothing of what is asked for.
+/// Question words, auxiliaries and determiners, which do not name a relation.
 const EMPTY: &[&str] = &[
     "who", "whom", "whose", "what", "which", "when", "where", "why", "how", "is", "are", "was",
     "were", "be", "been", "do", "does", "did", "has", "have", "had", "the", "a", "an", "name",
@@ -64,32 +17,33 @@ const BINDING: &[&str] = &[
     "its", "his", "her", "their",
 ];
 
-/// In words as a graph labels it, where the question is of a common form; else the question's own
-/// words. `about` tells the places of the words that are not its subject. Empty where it asks for
-/// the subject itself.
+/// The label that a graph uses, where the question has a common form; else the question's own words.
+/// `about` selects the tokens outside the subject. Empty where the question asks for the subject
+/// itself.
 pub(super) fn relation(tokens: &[Token], about: impl Fn(&usize) -> bool) -> String {
     let rest = || (0..tokens.len()).filter(&about).map(|at| &tokens[at]);
-    let said = |word: &str| rest().any(|token| token.lower == word);
-    let of = |list: &[(&'static str, &[&str])]| {
-        let hit = list.iter().find(|(_, words)| words.iter().any(|word| said(word)));
-        hit.map(|(name, _)| (*name).to_owned())
+    let says = |word: &str| rest().any(|token| token.lower == word);
+    let named = |asking: &str| {
+        let relations = lines(QUESTIONS).filter(|(word, _)| *word == asking);
+        let mut relations = relations.filter_map(|(_, relation)| relation.split_once(": "));
+        relations.find(|(_, words)| words.split(' ').any(says)).map(|(name, _)| name.to_owned())
     };
     let words = content(rest());
-    // What is asked beside one verb has words of its own: `Who wrote the score of X?`
+    // More than a verb is a relation in its own words: `Who wrote the score of X?`
     let plain = words.split_whitespace().count() <= 1;
     let first = tokens.first().map(|token| token.lower.as_str()).unwrap_or_default();
     let found = match first {
-        "when" if plain => of(TIMES),
-        "where" if plain => of(PLACES).or_else(|| words.is_empty().then(|| "location".into())),
-        "who" | "whom" if plain => of(DOERS),
-        "how" if said("many") => {
+        "when" if plain => named("when"),
+        "where" if plain => named("where").or_else(|| words.is_empty().then(|| "location".into())),
+        "who" | "whom" if plain => named("who"),
+        "how" if says("many") => {
             let counted = words.strip_prefix("many ").unwrap_or(&words);
             Some(format!("number of {counted}"))
         }
-        "how" if tokens.len() > 2 => of(DEGREES),
-        "what" | "which" if said("year") || said("date") => of(TIMES),
-        "in" if said("year") => of(TIMES),
-        "in" | "which" | "what" if said("born") => Some("place of birth".to_owned()),
+        "how" if tokens.len() > 2 => named("how"),
+        "what" | "which" if says("year") || says("date") => named("when"),
+        "in" if says("year") => named("when"),
+        "in" | "which" | "what" if says("born") => Some("place of birth".to_owned()),
         _ => None,
     };
     let place = |words: &str| {
@@ -98,11 +52,11 @@ pub(super) fn relation(tokens: &[Token], about: impl Fn(&usize) -> bool) -> Stri
     found.or_else(|| place(&words)).unwrap_or(words)
 }
 
-/// The words that say something, without those that bind them to what stands before and after.
+/// The content words, without prepositions and conjunctions at either end.
 pub(super) fn content<'a>(tokens: impl Iterator<Item = &'a Token>) -> String {
-    let says =
+    let has_content =
         |token: &&Token| token.tag != Tag::Reference && !EMPTY.contains(&token.lower.as_str());
-    let mut words: Vec<&Token> = tokens.filter(says).collect();
+    let mut words: Vec<&Token> = tokens.filter(has_content).collect();
     let binds =
         |token: Option<&&Token>| token.is_some_and(|token| BINDING.contains(&token.lower.as_str()));
     while binds(words.last()) {
@@ -115,9 +69,9 @@ pub(super) fn content<'a>(tokens: impl Iterator<Item = &'a Token>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::decompose::tokens::tokens;
-    use super::super::super::lexicon::Lexicon;
     use super::*;
+    use crate::decompose::tokens::tokens;
+    use crate::lexicon::Lexicon;
 
     #[test]
     fn a_question_asks_for_a_relation() {

@@ -2,8 +2,10 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::lists::list;
+
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct SourcesInput {
     leaves: Vec<Leaf>,
     sources: Vec<Source>,
 }
@@ -11,8 +13,8 @@ pub(crate) struct Asked {
 #[derive(Debug, Deserialize)]
 struct Leaf {
     number: usize,
-    #[serde(default)]
-    asked: String,
+    #[serde(default, rename = "asked")]
+    question: String,
     /// The call as the plan writes it.
     #[serde(default)]
     operator: String,
@@ -25,42 +27,22 @@ struct Source {
     about: String,
 }
 
-/// Words that ask for what changes.
-const RECENT: &[&str] = &[
-    "now",
-    "today",
-    "currently",
-    "current",
-    "latest",
-    "recent",
-    "recently",
-    "newest",
-    "upcoming",
-    "yesterday",
-    "tonight",
-    "weather",
-    "news",
-    "price",
-];
+/// A relation of more words is a description and not a property of a graph.
+const MAX_PROPERTY_WORDS: usize = 4;
 
-const RECENT_PHRASES: &[&str] = &["this year", "last year", "this week", "last week", "this month"];
-
-/// A relation of more words is a description, which no graph has a property for.
-const PROPERTY: usize = 4;
-
-/// The texts always; a graph for properties of what has a name or was found before; the web for
-/// what is recent, for what is no property of anything, and where there is nothing else.
-pub(crate) fn reply(asked: &Asked) -> String {
+/// The texts always; a graph for names and properties; the web for what is recent, for what is not a
+/// property, and where there is no other source.
+pub(crate) fn reply(input: &SourcesInput) -> String {
     let mut chosen = Map::new();
-    for leaf in &asked.leaves {
-        let wanted = |source: &&Source| match kind(source) {
-            Kind::Graph => asks_graph(&leaf.operator),
-            Kind::Web => is_recent(&leaf.asked) || !asks_graph(&leaf.operator),
+    for leaf in &input.leaves {
+        let asks = |source: &&Source| match kind(source) {
+            Kind::Graph => fits_graph(&leaf.operator),
+            Kind::Web => is_recent(&leaf.question) || !fits_graph(&leaf.operator),
             Kind::Text => true,
         };
         let names: Vec<&str> =
-            asked.sources.iter().filter(wanted).map(|source| source.name.as_str()).collect();
-        let all = || asked.sources.iter().map(|source| source.name.as_str()).collect();
+            input.sources.iter().filter(asks).map(|source| source.name.as_str()).collect();
+        let all = || input.sources.iter().map(|source| source.name.as_str()).collect();
         let names: Vec<&str> = if names.is_empty() { all() } else { names };
         chosen.insert(leaf.number.to_string(), json!(names));
     }
@@ -88,20 +70,24 @@ fn kind(source: &Source) -> Kind {
 }
 
 /// Whether the call asks for something by a name, or for a property.
-fn asks_graph(operator: &str) -> bool {
+fn fits_graph(operator: &str) -> bool {
     let Some((name, inside)) = operator.split_once('(') else { return false };
     let arguments: Vec<&str> = inside.trim_end_matches(')').splitn(2, ", ").collect();
     let first = arguments.first().map(|text| text.trim_matches('"')).unwrap_or_default();
-    let known = first.starts_with('[') || first.chars().any(char::is_uppercase);
+    let named = first.starts_with('[') || first.chars().any(char::is_uppercase);
     let words = arguments.get(1).map_or(0, |text| text.split_whitespace().count());
-    known && (name != "Relate" || words <= PROPERTY)
+    named && (name != "Relate" || words <= MAX_PROPERTY_WORDS)
 }
 
-fn is_recent(asked: &str) -> bool {
-    let lower = asked.to_lowercase();
-    let mut words = lower.split(|c: char| !c.is_alphanumeric());
-    words.any(|word| RECENT.contains(&word))
-        || RECENT_PHRASES.iter().any(|said| lower.contains(said))
+fn is_recent(question: &str) -> bool {
+    let words: Vec<String> = question
+        .to_lowercase()
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let words = format!(" {} ", words.join(" "));
+    list("recent").any(|cue| words.contains(&format!(" {cue} ")))
 }
 
 #[cfg(test)]
@@ -109,9 +95,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_look_up_gets_the_sources_that_can_hold_it() {
+    fn each_look_up_gets_fitting_sources() {
         let leaf = |number, asked: &str, operator: &str| json!({ "number": number, "asked": asked, "operator": operator });
-        let asked = json!({
+        let variables = json!({
             "sources": [
                 { "name": "text", "about": "documents" },
                 { "name": "kg", "about": "a graph of facts" },
@@ -124,13 +110,13 @@ mod tests {
                 leaf(4, "Who is its keeper today?", "Search(\"keeper\")"),
             ],
         });
-        let asked: Asked = serde_json::from_value(asked).unwrap();
-        let chosen: Value = serde_json::from_str(&reply(&asked)).unwrap();
+        let input: SourcesInput = serde_json::from_value(variables).unwrap();
+        let chosen: Value = serde_json::from_str(&reply(&input)).unwrap();
         assert_eq!(
             chosen["sources"],
             json!({ "1": ["text", "kg"], "2": ["text", "kg"], "3": ["text", "web"], "4": ["text", "web"] })
         );
-        let only: Asked = serde_json::from_value(json!({
+        let only: SourcesInput = serde_json::from_value(json!({
             "sources": [{ "name": "web" }], "leaves": [leaf(7, "Who?", "")],
         }))
         .unwrap();

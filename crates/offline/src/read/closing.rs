@@ -1,42 +1,42 @@
 //! The answer from what was asked and answered on the way: the last answer, or the side that wins.
 use halma_core::text::{Value, normalise_name, value_at};
 
-use super::super::decompose::sides::comparison;
-use super::super::input::Exchange;
-use super::super::lexicon::Lexicon;
-use super::super::links::mentions;
-use super::super::words::Sentence;
 use super::compare::measure;
 use super::score::Query;
-use super::wanted::Sort;
-use super::{Asked, Found};
+use super::target::Sort;
+use super::{Answer, ReadInput};
+use crate::decompose::sides::comparison;
+use crate::input::Exchange;
+use crate::lexicon::Lexicon;
+use crate::links::mentions;
+use crate::words::Sentence;
 
 /// `None` where the history settles nothing.
-pub(super) fn close(asked: &Asked, query: &Query<'_>, lexicon: &Lexicon) -> Option<Found> {
-    let history = &asked.history;
+pub(super) fn close(input: &ReadInput, query: &Query<'_>, lexicon: &Lexicon) -> Option<Answer> {
+    let history = &input.history;
     let last = history.last()?;
     let answer = last.answer.trim();
-    let options = &asked.question.options;
+    let options = &input.question.options;
     if !options.is_empty() {
         let says = |option: &&String| {
             mentions(answer, option) || normalise_name(answer) == normalise_name(option)
         };
         return options.iter().find(says).map(|option| found(option, last));
     }
-    if let Some(compared) = comparison(query.text) {
+    if let Some(compared) = comparison(query.text, lexicon) {
         let told = compared.things.each_ref().map(|thing| reached(thing, history));
         return weighed(&compared.things, told, query, lexicon);
     }
     let verdict = is_verdict(answer);
-    if query.wanted.sort == Sort::YesNo {
+    if query.target.sort == Sort::YesNo {
         return verdict.then(|| found(answer, last));
     }
     (!answer.is_empty() && !verdict).then(|| found(answer, last))
 }
 
-fn found(answer: &str, from: &Exchange) -> Found {
+fn found(answer: &str, from: &Exchange) -> Answer {
     let rationale = format!("“{}” was answered with “{}”.", from.question, from.answer.trim());
-    Found { answer: answer.to_owned(), rationale }
+    Answer { text: answer.to_owned(), rationale }
 }
 
 fn is_verdict(answer: &str) -> bool {
@@ -63,16 +63,15 @@ fn weighed(
     told: [Option<&str>; 2],
     query: &Query<'_>,
     lexicon: &Lexicon,
-) -> Option<Found> {
+) -> Option<Answer> {
     let [Some(a), Some(b)] = told else { return None };
     let rationale = format!("`{}`: {a}; `{}`: {b}.", things[0], things[1]);
-    let say =
-        |answer: &str| Some(Found { answer: answer.to_owned(), rationale: rationale.clone() });
+    let say = |answer: &str| Some(Answer { text: answer.to_owned(), rationale: rationale.clone() });
     // `Was A or B born first?` opens like a question for yes or no.
     let alike_asked = ["both", "same", "share"]
         .iter()
         .any(|cue| (0..query.sentence.words.len()).any(|at| query.sentence.word(at) == *cue));
-    if query.wanted.sort == Sort::YesNo && alike_asked {
+    if query.target.sort == Sort::YesNo && alike_asked {
         let yes = if is_verdict(a) && is_verdict(b) {
             [a, b].iter().all(|answer| answer.to_lowercase().starts_with("yes"))
         } else {
@@ -113,8 +112,8 @@ fn amount(answer: &str, lexicon: &Lexicon) -> Option<f64> {
 mod tests {
     use halma_core::Question;
 
-    use super::super::read;
     use super::*;
+    use crate::read::read;
 
     fn closed(question: &str, history: &[(&str, &str)]) -> String {
         let exchange = |(question, answer): &(&str, &str)| Exchange {
@@ -122,9 +121,8 @@ mod tests {
             answer: (*answer).into(),
         };
         let history = history.iter().map(exchange).collect();
-        let asked =
-            Asked { question: Question::new(question), context: vec![], history, sql: None };
-        read(&Lexicon::new(), &asked).answer
+        let input = ReadInput { history, ..ReadInput::new(Question::new(question), vec![]) };
+        read(&Lexicon::new(), &input).text
     }
 
     #[test]

@@ -1,27 +1,15 @@
 //! Either-or questions, by the dates or numbers of the two sides.
 use std::collections::HashSet;
 
-use super::super::lexicon::Lexicon;
-use super::super::spans::Kind;
-use super::super::weights::covered;
-use super::Found;
+use super::Answer;
 use super::score::Query;
-use super::sides::{Side, either_or, told};
+use super::sides::{Side, compared, side_spans};
 use super::text::{BIRTH, DEATH, Text};
-
-const EARLY: &[&str] =
-    &["first", "earlier", "earliest", "older", "oldest", "before", "sooner", "elder", "eldest"];
-const AGES: &[&str] = &["older", "oldest", "younger", "youngest", "elder", "eldest"];
-const LATE: &[&str] = &[
-    "later", "latest", "younger", "youngest", "recent", "recently", "newer", "newest", "last",
-    "after",
-];
-const MANY: &[&str] = &[
-    "more", "most", "larger", "largest", "bigger", "biggest", "higher", "highest", "longer",
-    "longest", "taller", "tallest", "greater", "greatest",
-];
-const FEW: &[&str] =
-    &["fewer", "fewest", "less", "least", "smaller", "smallest", "shorter", "shortest", "lower"];
+use crate::decompose::sides::Kind as ComparisonKind;
+use crate::lexicon::Lexicon;
+use crate::lists::is_listed;
+use crate::spans::Kind;
+use crate::weights::covered;
 
 /// What decides between the sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +20,8 @@ pub(super) enum By {
 }
 
 /// `None` where the question has no two sides.
-pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Option<Found> {
-    let sides = either_or(query, text, lexicon)?;
+pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Option<Answer> {
+    let sides = compared(query, ComparisonKind::Either, text, lexicon)?;
     let decided = measure(query).and_then(|(by, least)| {
         let value = |side| value(side, by, query, text, lexicon);
         let (a, b) = (value(&sides[0])?, value(&sides[1])?);
@@ -45,31 +33,31 @@ pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Optio
         let (winner, line) = if b.0 > a.0 { (1, b.1) } else { (0, a.1) };
         (winner, format!("Neither is dated or counted; more is said here: “{line}”"))
     });
-    Some(Found { answer: sides[winner].name.clone(), rationale })
+    Some(Answer { text: sides[winner].name.clone(), rationale })
 }
 
 /// What is compared, and whether the lesser wins.
 pub(super) fn measure(query: &Query<'_>) -> Option<(By, bool)> {
-    let said: Vec<String> =
+    let words: Vec<String> =
         (0..query.sentence.words.len()).map(|i| query.sentence.word(i).to_lowercase()).collect();
-    let any = |list: &[&str]| said.iter().any(|word| list.contains(&word.as_str()));
-    let stem = |wanted: &str| query.sentence.words.iter().any(|word| word.stem == wanted);
+    let any = |name: &str| words.iter().any(|word| is_listed(name, word));
+    let stem = |stem: &str| query.sentence.words.iter().any(|word| word.stem == stem);
     let event = if stem(DEATH) {
         Some(DEATH)
-    } else if stem(BIRTH) || any(AGES) {
+    } else if stem(BIRTH) || any("age") {
         Some(BIRTH)
     } else if stem("found") {
         Some("found")
     } else {
         ["release", "publish"].into_iter().find(|event| stem(event))
     };
-    if any(EARLY) {
+    if any("early") {
         Some((By::Date(event), true))
-    } else if any(LATE) {
+    } else if any("late") {
         Some((By::Date(event), false))
-    } else if any(MANY) {
+    } else if any("more") {
         Some((By::Number, false))
-    } else if any(FEW) {
+    } else if any("less") {
         Some((By::Number, true))
     } else {
         None
@@ -85,7 +73,7 @@ fn value(
     lexicon: &Lexicon,
 ) -> Option<(f64, String)> {
     let mut best: Option<(u32, f64, String)> = None;
-    for (line, span) in told(side, text, lexicon) {
+    for (line, span) in side_spans(side, text, lexicon) {
         let near = |stem: &str| {
             let words = line.sentence.words.iter().enumerate();
             words
@@ -130,7 +118,7 @@ fn support(
     rest.retain(|(stem, _)| !named.contains(stem));
     let mut all = HashSet::new();
     let mut best = (0.0_f32, String::new());
-    for line in side.passages.iter().flat_map(|&passage| text.of(passage)) {
+    for line in side.passages.iter().flat_map(|&passage| text.lines_of(passage)) {
         let held = line.stems();
         let share = covered(&rest, &held);
         if share > best.0 {

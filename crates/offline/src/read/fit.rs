@@ -1,62 +1,15 @@
-//! How well the kind of a span fits the sort of answer that is asked for.
-use super::super::spans::{Kind, Span};
-use super::super::words::Shape;
+//! How well the kind of a span fits the sort of answer.
+use super::target::{Sort, Target};
 use super::text::Line;
-use super::wanted::{Sort, Wanted};
-
-/// Words in the names of organisations and places that no person bears.
-const NO_PERSON: &[&str] = &[
-    "university",
-    "college",
-    "school",
-    "company",
-    "inc",
-    "corporation",
-    "records",
-    "studios",
-    "party",
-    "county",
-    "city",
-    "river",
-    "lake",
-    "island",
-    "islands",
-    "street",
-    "festival",
-    "award",
-    "awards",
-    "prize",
-    "league",
-    "club",
-    "museum",
-    "church",
-    "war",
-    "council",
-    "north",
-    "south",
-    "east",
-    "west",
-    "united",
-    "national",
-    "new",
-    "series",
-    "championship",
-    "cup",
-    "airport",
-    "station",
-    "district",
-    "province",
-    "state",
-    "states",
-    "army",
-    "force",
-];
+use crate::lists::is_listed;
+use crate::spans::{Kind, Span};
+use crate::words::Shape;
 
 /// In `[0, 1]`.
-pub(crate) fn grade(wanted: &Wanted, line: &Line, span: &Span) -> f32 {
-    match (wanted.sort, span.kind) {
+pub(crate) fn grade(target: &Target, line: &Line, span: &Span) -> f32 {
+    match (target.sort, span.kind) {
         (Sort::Person, Kind::Name) => person(line, span),
-        (Sort::Place, Kind::Country) if people(line, span) => 0.2,
+        (Sort::Place, Kind::Country) if is_demonym(line, span) => 0.2,
         (Sort::Place, Kind::Name | Kind::Country) => place(line, span),
         (Sort::Country, Kind::Country)
         | (Sort::Date, Kind::Date(_))
@@ -78,7 +31,7 @@ pub(crate) fn grade(wanted: &Wanted, line: &Line, span: &Span) -> f32 {
 
 fn person(line: &Line, span: &Span) -> f32 {
     let words = span.words.clone().map(|i| line.sentence.word(i).to_lowercase());
-    if words.into_iter().any(|word| NO_PERSON.contains(&word.as_str())) {
+    if words.into_iter().any(|word| is_listed("organisation", &word)) {
         return 0.4;
     }
     let placed = before(line, span).is_some_and(|word| ["in", "at"].contains(&word.as_str()));
@@ -99,7 +52,7 @@ fn place(line: &Line, span: &Span) -> f32 {
 }
 
 /// Whether a word for a country's people stands before a noun: `an Indian director`.
-fn people(line: &Line, span: &Span) -> bool {
+fn is_demonym(line: &Line, span: &Span) -> bool {
     let next = line.sentence.words.get(span.words.end);
     line.sentence.gap(span.words.end - 1) == " "
         && next.is_some_and(|next| next.shape == Shape::Lower && !next.stop)
@@ -112,21 +65,21 @@ fn before(line: &Line, span: &Span) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::lexicon::Lexicon;
-    use super::super::super::spans::spans;
-    use super::super::super::words::Sentence;
     use super::*;
+    use crate::lexicon::Lexicon;
+    use crate::spans::spans;
+    use crate::words::Sentence;
 
     #[test]
-    fn a_person_is_no_university() {
+    fn a_university_is_not_a_person() {
         let lexicon = Lexicon::new();
         let sentence = Sentence::new("Mara Quill taught at Saxby University.", &lexicon);
-        let untold = vec![None; sentence.words.len()];
-        let line = Line { passage: 0, place: 0, sentence, life: untold };
+        let no_life = vec![None; sentence.words.len()];
+        let line = Line { passage: 0, place: 0, sentence, life: no_life };
         let found = spans(&line.sentence, &lexicon);
         let names: Vec<&Span> = found.iter().filter(|span| span.kind == Kind::Name).collect();
-        let wanted = |sort| Wanted { sort, head: None, at: 0 };
-        let graded = |sort, i: usize| grade(&wanted(sort), &line, names[i]);
+        let target = |sort| Target { sort, head: None, at: 0 };
+        let graded = |sort, i: usize| grade(&target(sort), &line, names[i]);
         assert!(graded(Sort::Person, 0) > graded(Sort::Person, 1));
         assert!(graded(Sort::Place, 1) > graded(Sort::Place, 0));
     }

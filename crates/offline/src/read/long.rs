@@ -1,17 +1,17 @@
 //! Long answers: a few sentences.
 use std::collections::HashSet;
 
-use super::super::weights::covered;
-use super::Found;
+use super::Answer;
 use super::score::Query;
 use super::text::Text;
+use crate::weights::covered;
 
 /// The most sentences of a long answer.
 const LONG: usize = 3;
 
 /// The sentences that cover most of the question, in their order; a sentence of a passage that
 /// the question names comes first.
-pub(super) fn answer(query: &Query<'_>, text: &Text) -> Found {
+pub(super) fn answer(query: &Query<'_>, text: &Text) -> Answer {
     let mut open = query.mass.clone();
     let mut chosen: Vec<usize> = vec![];
     while chosen.len() < LONG {
@@ -31,5 +31,5 @@ pub(super) fn answer(query: &Query<'_>, text: &Text) -> Found {
     let said: Vec<&str> = chosen.iter().map(|&i| text.lines[i].sentence.text.as_str()).collect();
     let titles: Vec<&str> =
         chosen.iter().map(|&i| text.titles[text.lines[i].passage].plain.as_str()).collect();
-    Found { answer: said.join(" "), rationale: format!("Said in: {}.", titles.join("; ")) }
+    Answer { text: said.join(" "), rationale: format!("Said in: {}.", titles.join("; ")) }
 }

@@ -8,8 +8,8 @@ mod options;
 mod score;
 mod sides;
 mod subject;
+mod target;
 pub(crate) mod text;
-mod wanted;
 mod yes_no;
 
 use std::collections::HashSet;
@@ -19,19 +19,19 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::score::{Candidate, Query, candidates};
+use self::target::{Sort, Target};
 use self::text::Text;
-use self::wanted::{Sort, Wanted};
-use super::input::{Exchange, Passage};
-use super::lexicon::Lexicon;
-use super::weights::{Weights, covered, mass};
-use super::words::Sentence;
+use crate::input::{Exchange, Passage};
+use crate::lexicon::Lexicon;
+use crate::weights::{Weights, covered, mass};
+use crate::words::Sentence;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct ReadInput {
     pub(crate) question: Question,
     #[serde(default)]
     pub(crate) context: Vec<Passage>,
-    /// What was asked and answered on the way.
+    /// Earlier questions of the same run with their answers.
     #[serde(default)]
     pub(crate) history: Vec<Exchange>,
     /// The query whose result the context is.
@@ -39,10 +39,17 @@ pub(crate) struct Asked {
     pub(crate) sql: Option<String>,
 }
 
-/// An answer and the sentence it rests on.
+impl ReadInput {
+    /// A question to be answered from passages alone.
+    pub(crate) fn new(question: Question, context: Vec<Passage>) -> Self {
+        Self { question, context, history: vec![], sql: None }
+    }
+}
+
+/// An answer and the sentence that supports it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Found {
-    pub(crate) answer: String,
+pub(crate) struct Answer {
+    pub(crate) text: String,
     pub(crate) rationale: String,
 }
 
@@ -51,32 +58,32 @@ pub(crate) struct Found {
 const LEAST_COVERED: f32 = 0.3;
 
 /// JSON of `answer` and `rationale`; an empty answer abstains.
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let Found { answer, rationale } = read(lexicon, asked);
-    json!({ "answer": answer, "rationale": rationale }).to_string()
+pub(crate) fn reply(lexicon: &Lexicon, input: &ReadInput) -> String {
+    let Answer { text, rationale } = read(lexicon, input);
+    json!({ "answer": text, "rationale": rationale }).to_string()
 }
 
-/// What a query gave is the answer, where it gave one column.
-fn computed(asked: &Asked) -> Option<Found> {
-    let sql = asked.sql.as_ref()?;
+/// The result of a query is the answer, where it has one column.
+fn query_result(input: &ReadInput) -> Option<Answer> {
+    let sql = input.sql.as_ref()?;
     let value = |row: &Passage| {
         let (_, value) = row.text.split_once(": ").filter(|_| !row.text.contains("; "))?;
         Some(value.to_owned())
     };
-    let values: Option<Vec<String>> = asked.context.iter().map(value).collect();
-    let answer = values.filter(|values| !values.is_empty())?.join(", ");
-    Some(Found { answer, rationale: format!("The result of {sql}.") })
+    let values: Option<Vec<String>> = input.context.iter().map(value).collect();
+    let text = values.filter(|values| !values.is_empty())?.join(", ");
+    Some(Answer { text, rationale: format!("The result of {sql}.") })
 }
 
-pub(crate) fn read(lexicon: &Lexicon, asked: &Asked) -> Found {
-    if let Some(found) = computed(asked) {
+pub(crate) fn read(lexicon: &Lexicon, input: &ReadInput) -> Answer {
+    if let Some(found) = query_result(input) {
         return found;
     }
-    let text = Text::new(&asked.context, lexicon);
-    let question = Sentence::new(&asked.question.text, lexicon);
-    let wanted = Wanted::of(&question, asked.question.answer_kind, lexicon);
-    let query = Query::new(&asked.question.text, wanted, &text, lexicon);
-    if let Some(found) = closing::close(asked, &query, lexicon) {
+    let text = Text::new(&input.context, lexicon);
+    let question = Sentence::new(&input.question.text, lexicon);
+    let target = Target::new(&question, input.question.answer_kind, lexicon);
+    let query = Query::new(&input.question.text, target, &text, lexicon);
+    if let Some(found) = closing::close(input, &query, lexicon) {
         return found;
     }
     if text.lines.is_empty() {
@@ -88,35 +95,35 @@ pub(crate) fn read(lexicon: &Lexicon, asked: &Asked) -> Found {
     if share < LEAST_COVERED {
         return abstain(&format!("The context covers only {share:.2} of the question."));
     }
-    if !asked.question.options.is_empty() {
-        return options::pick(&asked.question.options, &query, &text, lexicon);
+    if !input.question.options.is_empty() {
+        return options::pick(&input.question.options, &query, &text, lexicon);
     }
-    if asked.question.answer_kind == AnswerKind::Long {
+    if input.question.answer_kind == AnswerKind::Long {
         return long::answer(&query, &text);
     }
     if let Some(found) = compare::choose(&query, &text, lexicon) {
         return found;
     }
-    if query.wanted.sort == Sort::YesNo {
+    if query.target.sort == Sort::YesNo {
         return yes_no::judge(&query, &text, lexicon);
     }
     best_span(&query, &text, lexicon)
 }
 
-fn abstain(reason: &str) -> Found {
-    Found { answer: String::new(), rationale: reason.to_owned() }
+fn abstain(reason: &str) -> Answer {
+    Answer { text: String::new(), rationale: reason.to_owned() }
 }
 
 fn all_stems(text: &Text) -> HashSet<String> {
-    let said = text.lines.iter().flat_map(|line| line.sentence.words.iter());
+    let words = text.lines.iter().flat_map(|line| line.sentence.words.iter());
     let titles = text.titles.iter().flat_map(|title| title.stems.iter().cloned());
-    said.map(|word| word.stem.clone()).chain(titles).collect()
+    words.map(|word| word.stem.clone()).chain(titles).collect()
 }
 
-fn best_span(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found {
+fn best_span(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Answer {
     let subject = subject::subject(query, text, lexicon);
-    if subject.nowhere {
-        return abstain("No passage speaks of what the question names.");
+    if subject.missing {
+        return abstain("No passage mentions what the question names.");
     }
     let mut best: Option<(f32, Candidate)> = None;
     for candidate in candidates(query, text, lexicon) {
@@ -128,7 +135,7 @@ fn best_span(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found {
     match best {
         Some((_, Candidate { text: answer, line, .. })) => {
             let rationale = format!("“{}”", text.lines[line].sentence.text);
-            Found { answer, rationale }
+            Answer { text: answer, rationale }
         }
         None => abstain("No sentence of the context holds a name, a date, a number or a phrase."),
     }
@@ -142,7 +149,7 @@ mod tests {
         Passage { title: title.into(), text: text.into(), ..Passage::default() }
     }
 
-    fn asked(question: Question) -> Asked {
+    fn input(question: Question) -> ReadInput {
         let context = [
             (
                 "Low Tide",
@@ -157,11 +164,11 @@ mod tests {
             ("High Noon Mill", "High Noon Mill is a film of 1981, directed by Orla Finch."),
             ("Orla Finch", "Orla Finch (born 12 March 1929) is a Welsh director."),
         ];
-        Asked { question, context: context.map(passage).to_vec(), history: vec![], sql: None }
+        ReadInput::new(question, context.map(passage).to_vec())
     }
 
     fn answer(question: &str) -> String {
-        read(&Lexicon::new(), &asked(Question::new(question))).answer
+        read(&Lexicon::new(), &input(Question::new(question))).text
     }
 
     #[test]
@@ -182,28 +189,23 @@ mod tests {
     }
 
     #[test]
-    fn it_abstains_rather_than_guesses() {
+    fn it_abstains_without_support() {
         let lexicon = Lexicon::new();
-        let empty = Asked {
-            question: Question::new("Who painted it?"),
-            context: vec![],
-            history: vec![],
-            sql: None,
-        };
-        assert_eq!(read(&lexicon, &empty).answer, "");
-        let far = read(&lexicon, &asked(Question::new("How deep is Lake Ontario in winter?")));
-        assert_eq!(far.answer, "");
+        let empty = ReadInput::new(Question::new("Who painted it?"), vec![]);
+        assert_eq!(read(&lexicon, &empty).text, "");
+        let far = read(&lexicon, &input(Question::new("How deep is Lake Ontario in winter?")));
+        assert_eq!(far.text, "");
         assert!(far.rationale.contains("covers only"), "{}", far.rationale);
     }
 
     #[test]
-    fn the_kind_of_answer_is_kept_to() {
+    fn the_answer_has_the_requested_form() {
         let long =
             Question { answer_kind: AnswerKind::Long, ..Question::new("Who is Mara Quill?") };
-        let found = read(&Lexicon::new(), &asked(long)).answer;
+        let found = read(&Lexicon::new(), &input(long)).text;
         assert!(found.starts_with("Mara Quill (3 May 1931"), "{found}");
         let options = vec!["Orla Finch".into(), "Mara Quill".into()];
         let picked = Question { options, ..Question::new("Who directed Low Tide?") };
-        assert_eq!(read(&Lexicon::new(), &asked(picked)).answer, "Mara Quill");
+        assert_eq!(read(&Lexicon::new(), &input(picked)).text, "Mara Quill");
     }
 }

@@ -1,9 +1,9 @@
 //! What of the question stands near a span.
-use super::super::spans::Span;
-use super::super::words::Shape;
 use super::score::Query;
+use super::target::{Sort, Target};
 use super::text::Line;
-use super::wanted::{Sort, Wanted};
+use crate::spans::Span;
+use crate::words::Shape;
 
 /// The share of the question's mass near the span, and of its words that name no thing.
 pub(super) fn nearness(query: &Query<'_>, line: &Line, span: &Span) -> (f32, f32) {
@@ -44,17 +44,17 @@ fn distance(at: usize, span: &Span) -> usize {
 
 /// Whether the asked-for noun stands in the span or right beside it.
 pub(super) fn head_near(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
-    let Some(head) = &query.wanted.head else { return 0.0 };
+    let Some(head) = &query.target.head else { return 0.0 };
     let from = span.words.start.saturating_sub(2);
     let to = (span.words.end + 2).min(line.sentence.words.len());
     if line.sentence.words[from..to].iter().any(|word| word.stem == *head) { 1.0 } else { 0.0 }
 }
 
 /// Whether the word before the span is one that leads to an answer of this sort.
-pub(super) fn preposition(wanted: &Wanted, line: &Line, span: &Span) -> f32 {
+pub(super) fn preposition(target: &Target, line: &Line, span: &Span) -> f32 {
     let Some(before) = span.words.start.checked_sub(1) else { return 0.0 };
     let word = line.sentence.word(before).to_lowercase();
-    let leads: &[&str] = match wanted.sort {
+    let leads: &[&str] = match target.sort {
         Sort::Place | Sort::Country => &["in", "at", "from", "near", "of", "to", "the"],
         Sort::Person => &["by", "with", "to", "son", "daughter", "and", "of", "wife", "husband"],
         Sort::Date | Sort::Year => &["in", "on", "born", "since", "from", "until"],

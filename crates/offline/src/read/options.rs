@@ -1,15 +1,20 @@
 //! Questions with options: the option that the context supports best.
 use std::collections::HashSet;
 
-use super::super::lexicon::Lexicon;
-use super::super::links::mentions;
-use super::super::weights::covered;
-use super::Found;
+use super::Answer;
 use super::score::Query;
 use super::text::Text;
+use crate::lexicon::Lexicon;
+use crate::links::mentions;
+use crate::weights::covered;
 
 /// The first option with the best support; its text is the answer.
-pub(crate) fn pick(options: &[String], query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found {
+pub(crate) fn pick(
+    options: &[String],
+    query: &Query<'_>,
+    text: &Text,
+    lexicon: &Lexicon,
+) -> Answer {
     let mut best = (-1.0_f32, options[0].as_str(), "");
     for option in options {
         let wanted: HashSet<String> = lexicon.content(option).into_iter().collect();
@@ -25,5 +30,5 @@ pub(crate) fn pick(options: &[String], query: &Query<'_>, text: &Text, lexicon: 
             }
         }
     }
-    Found { answer: best.1.to_owned(), rationale: format!("Best supported by “{}”", best.2) }
+    Answer { text: best.1.to_owned(), rationale: format!("Best supported by “{}”", best.2) }
 }

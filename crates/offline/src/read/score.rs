@@ -1,15 +1,15 @@
 //! How well a span answers: what is looked at, and how much each thing weighs.
 use std::collections::HashSet;
 
-use super::super::lexicon::Lexicon;
-use super::super::links::mentions;
-use super::super::spans::{Kind, Span, spans};
-use super::super::weights::{Weights, covered, mass};
-use super::super::words::Sentence;
 use super::fit::grade;
 use super::near::{head_near, led_by, nearness, preposition};
+use super::target::{Sort, Target};
 use super::text::{Line, Text};
-use super::wanted::{Sort, Wanted};
+use crate::lexicon::Lexicon;
+use crate::links::mentions;
+use crate::spans::{Kind, Span, spans};
+use crate::weights::{Weights, covered, mass};
+use crate::words::Sentence;
 
 /// What is looked at in a candidate, in the order of [`WEIGHTS`].
 pub(crate) const FEATURES: usize = 21;
@@ -61,25 +61,25 @@ impl Candidate {
 pub(crate) struct Query<'a> {
     pub(crate) text: &'a str,
     pub(crate) sentence: Sentence,
-    pub(crate) wanted: Wanted,
+    pub(crate) target: Target,
     /// Stems of its content words with their weights.
     pub(crate) mass: Vec<(String, f32)>,
     pub(crate) stems: HashSet<String>,
 }
 
 impl<'a> Query<'a> {
-    pub(crate) fn new(text: &'a str, wanted: Wanted, context: &Text, lexicon: &Lexicon) -> Self {
+    pub(crate) fn new(text: &'a str, target: Target, context: &Text, lexicon: &Lexicon) -> Self {
         let sentence = Sentence::new(text, lexicon);
         let lines = context.lines.iter().map(|line| line.sentence.text.as_str());
         let mut mass = mass(&sentence, &Weights::over(lines, lexicon));
         // `which town` asks for a town; the word itself need not be near.
         for (stem, weight) in &mut mass {
-            if Some(&*stem) == wanted.head.as_ref() {
+            if Some(&*stem) == target.head.as_ref() {
                 *weight *= 0.5;
             }
         }
         let stems = sentence.words.iter().map(|word| word.stem.clone()).collect();
-        Self { text, sentence, wanted, mass, stems }
+        Self { text, sentence, target, mass, stems }
     }
 
     pub(crate) fn total(&self) -> f32 {
@@ -153,7 +153,7 @@ fn features(query: &Query<'_>, about: &About<'_>, span: &Span, said: &str) -> Fe
     let others = about.text.titles.iter().enumerate().filter(|(i, _)| *i != line.passage);
     let (near, focus) = nearness(query, line, span);
     [
-        grade(&query.wanted, line, span),
+        grade(&query.target, line, span),
         about.covers,
         about.covers_with_title,
         near,
@@ -167,7 +167,7 @@ fn features(query: &Query<'_>, about: &About<'_>, span: &Span, said: &str) -> Fe
         about.around.last,
         flag(line.place == 0),
         span.words.len() as f32 / 5.0,
-        preposition(&query.wanted, line, span),
+        preposition(&query.target, line, span),
         flag(matches!(span.kind, Kind::Name | Kind::Country | Kind::Quoted)),
         flag(span.kind == Kind::Phrase),
         life(query, line, span),
@@ -181,7 +181,7 @@ fn features(query: &Query<'_>, about: &About<'_>, span: &Span, said: &str) -> Fe
 fn life(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
     let sorts = [Sort::Date, Sort::Year, Sort::Place, Sort::Country, Sort::Number];
     let Some(tag) = line.life[span.words.start] else { return 0.0 };
-    if !sorts.contains(&query.wanted.sort) {
+    if !sorts.contains(&query.target.sort) {
         return 0.0;
     }
     if query.mass.iter().any(|(stem, _)| stem == tag) { 1.0 } else { -1.0 }
@@ -190,8 +190,8 @@ fn life(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
 /// 1 where the span titles a passage that opens by calling it what is asked for, -1 where it
 /// titles one that does not.
 fn is_a(query: &Query<'_>, text: &Text, said: &str) -> f32 {
-    let Some(head) = &query.wanted.head else { return 0.0 };
+    let Some(head) = &query.target.head else { return 0.0 };
     let titled = text.titles.iter().position(|title| title.plain.eq_ignore_ascii_case(said));
-    let Some(line) = titled.and_then(|passage| text.of(passage).next()) else { return 0.0 };
+    let Some(line) = titled.and_then(|passage| text.lines_of(passage).next()) else { return 0.0 };
     if line.sentence.words.iter().any(|word| word.stem == *head) { 1.0 } else { -1.0 }
 }

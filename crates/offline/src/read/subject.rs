@@ -1,12 +1,12 @@
 //! What a question of one step is about, and which passages tell of it.
 use std::collections::HashSet;
 
-use super::super::decompose::chain;
-use super::super::decompose::tokens::{Tag, tokens};
-use super::super::lexicon::Lexicon;
-use super::super::links::mentions;
 use super::score::Query;
 use super::text::Text;
+use crate::decompose::chain;
+use crate::decompose::tokens::{Tag, tokens};
+use crate::lexicon::Lexicon;
+use crate::links::mentions;
 
 /// What a span gains in a passage that the question names: the same fact of another thing looks
 /// just as good. It undoes that chains of facts seldom end where they begin.
@@ -17,12 +17,12 @@ pub(super) struct Subject {
     /// For each passage, what its spans gain.
     pub(super) gains: Vec<f32>,
     /// Nothing that the question names is spoken of anywhere.
-    pub(super) nowhere: bool,
+    pub(super) missing: bool,
 }
 
 pub(super) fn subject(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Subject {
     let all = text.titles.len();
-    let plain = Subject { gains: vec![0.0; all], nowhere: false };
+    let plain = Subject { gains: vec![0.0; all], missing: false };
     if chain(query.text, lexicon).len() != 1 {
         return plain;
     }
@@ -32,23 +32,23 @@ pub(super) fn subject(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Subj
     };
     let gains: Vec<f32> = (0..all).map(|at| if asked_for(at) { ABOUT } else { 0.0 }).collect();
     if gains.iter().any(|gain| *gain > 0.0) {
-        return Subject { gains, nowhere: false };
+        return Subject { gains, missing: false };
     }
     let names = tokens(query.text, lexicon).into_iter().filter(|token| token.tag == Tag::Name);
     let wanted: HashSet<String> = names.flat_map(|name| lexicon.content(&name.text)).collect();
     let said = text.lines.iter().flat_map(|line| line.sentence.words.iter().map(|word| &word.stem));
     let titles = text.titles.iter().flat_map(|title| title.stems.iter());
-    let nowhere = !wanted.is_empty() && !said.chain(titles).any(|stem| wanted.contains(stem));
-    Subject { nowhere, ..plain }
+    let missing = !wanted.is_empty() && !said.chain(titles).any(|stem| wanted.contains(stem));
+    Subject { missing, ..plain }
 }
 
 #[cfg(test)]
 mod tests {
     use halma_core::Question;
 
-    use super::super::super::input::Passage;
-    use super::super::{Asked, read};
     use super::*;
+    use crate::input::Passage;
+    use crate::read::{ReadInput, read};
 
     fn answer(question: &str) -> String {
         let passage = |(title, text): (&str, &str)| Passage {
@@ -60,10 +60,8 @@ mod tests {
             ("Orla Finch (painter)", "Orla Finch was born on 12 March 1929 in Varn."),
             ("Mara Quill", "Mara Quill (3 May 1931 – 7 June 1990) was a Danish painter."),
         ];
-        let context = context.map(passage).to_vec();
-        let asked =
-            Asked { question: Question::new(question), context, history: vec![], sql: None };
-        read(&Lexicon::new(), &asked).answer
+        let input = ReadInput::new(Question::new(question), context.map(passage).to_vec());
+        read(&Lexicon::new(), &input).text
     }
 
     #[test]

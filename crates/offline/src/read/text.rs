@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use halma_core::text::sentences;
 
-use super::super::input::Passage;
-use super::super::lexicon::Lexicon;
-use super::super::links::plain_title;
-use super::super::words::Sentence;
+use crate::input::Passage;
+use crate::lexicon::Lexicon;
+use crate::links::plain_title;
+use crate::words::Sentence;
 
 /// The stems that stand for the two ends of a life.
 pub(crate) const BIRTH: &str = "birth";
@@ -60,7 +60,7 @@ impl Text {
     }
 
     /// The lines of one passage.
-    pub(crate) fn of(&self, passage: usize) -> impl Iterator<Item = &Line> {
+    pub(crate) fn lines_of(&self, passage: usize) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(move |line| line.passage == passage)
     }
 }
@@ -122,7 +122,7 @@ mod tests {
         };
         let text = Text::new(&[passage], &Lexicon::new());
         assert_eq!(text.titles[0].plain, "Mara Quill");
-        assert_eq!(text.of(0).count(), 2);
+        assert_eq!(text.lines_of(0).count(), 2);
         let line = &text.lines[0];
         let tagged = |tag| {
             let words = (0..line.life.len()).filter(move |i| line.life[*i] == Some(tag));

@@ -1,19 +1,22 @@
 //! Yes/no questions: what two sides share, or whether the context says what is asked.
 use std::collections::{BTreeSet, HashSet};
 
-use super::super::lexicon::Lexicon;
-use super::super::names::names;
-use super::super::weights::covered;
-use super::Found;
+use super::Answer;
 use super::score::Query;
-use super::sides::{Side, both, country};
+use super::sides::{Side, compared, country};
 use super::text::{Line, Text};
+use crate::decompose::sides::Kind as ComparisonKind;
+use crate::lexicon::Lexicon;
+use crate::lists::list;
+use crate::names::names;
+use crate::weights::covered;
 
 /// The share of what is asked that must be said of every side for a yes.
 const SAID: f32 = 0.5;
 
-pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found {
-    let sides = both(query, text, lexicon);
+pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Answer {
+    let sides: Vec<Side> =
+        compared(query, ComparisonKind::Both, text, lexicon).into_iter().flatten().collect();
     let stem = |wanted: &str| query.sentence.words.iter().any(|word| word.stem == wanted);
     let same = ["same", "both", "share"].iter().any(|word| stem(&lexicon.stem(word)));
     if let ([a, b], true) = (sides.as_slice(), same && stem("country")) {
@@ -22,7 +25,7 @@ pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found 
             return found(one == other, format!("`{}`: {one}; `{}`: {other}.", a.name, b.name));
         }
     }
-    let place = PLACES.iter().any(|place| stem(&lexicon.stem(place)));
+    let place = list("place").any(|place| stem(&lexicon.stem(place)));
     if let ([a, b], true) = (sides.as_slice(), same && place) {
         let told = [a, b].map(|side| seats(side, query, text, lexicon));
         if told.iter().all(|seats| !seats.is_empty()) {
@@ -46,9 +49,6 @@ pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Found 
     found(share >= SAID, format!("Of `{name}` {share:.2} of what is asked is said."))
 }
 
-/// Nouns for places smaller than a country.
-const PLACES: &[&str] = &["city", "town", "village", "place", "state", "county", "district"];
-
 /// The names after `in`, `at`, `near` or `from` in the sentence of a side that says most of what
 /// is asked.
 fn seats(side: &Side, query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> BTreeSet<String> {
@@ -64,7 +64,7 @@ fn seats(side: &Side, query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> BTre
             .map(|span| sentence.slice(&span.words).to_owned())
             .collect()
     };
-    let lines = side.passages.iter().flat_map(|&passage| text.of(passage));
+    let lines = side.passages.iter().flat_map(|&passage| text.lines_of(passage));
     let told = lines.map(|line| (covered(&rest, &line.stems()), placed(line)));
     told.filter(|(share, seats)| *share > 0.0 && !seats.is_empty())
         .max_by(|a, b| a.0.total_cmp(&b.0))
@@ -74,12 +74,12 @@ fn seats(side: &Side, query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> BTre
 
 /// The stems that the passages of a side hold.
 fn held(side: &Side, text: &Text) -> HashSet<String> {
-    let lines = side.passages.iter().flat_map(|&passage| text.of(passage));
+    let lines = side.passages.iter().flat_map(|&passage| text.lines_of(passage));
     lines.flat_map(Line::stems).collect()
 }
 
 /// One sentence must say most of it, without a `not`.
-fn said_anywhere(query: &Query<'_>, text: &Text) -> Found {
+fn said_anywhere(query: &Query<'_>, text: &Text) -> Answer {
     let mut best = (0.0_f32, String::new(), false);
     for line in &text.lines {
         let mut held = line.stems();
@@ -97,6 +97,6 @@ fn said_anywhere(query: &Query<'_>, text: &Text) -> Found {
     found(share >= SAID && denies == asks_not, format!("The nearest sentence is “{line}”"))
 }
 
-fn found(yes: bool, rationale: String) -> Found {
-    Found { answer: if yes { "yes" } else { "no" }.to_owned(), rationale }
+fn found(yes: bool, rationale: String) -> Answer {
+    Answer { text: if yes { "yes" } else { "no" }.to_owned(), rationale }
 }

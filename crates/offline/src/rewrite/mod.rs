@@ -1,22 +1,22 @@
 //! Task `rewrite`: a sub-question that stands alone, with earlier answers in the place of
 //! references and of what points back.
+mod anaphora;
 mod described;
-mod pointing;
 
 use halma_core::Question;
 use halma_core::text::normalise_name;
 use serde::Deserialize;
 use serde_json::json;
 
+use self::anaphora::resolve_anaphora;
 use self::described::described;
-use self::pointing::pointing;
-use super::decompose::chain;
-use super::input::Exchange;
-use super::lexicon::Lexicon;
-use super::references::{references, replaced};
+use crate::decompose::chain;
+use crate::input::Exchange;
+use crate::lexicon::Lexicon;
+use crate::references::{references, replace_references};
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct RewriteInput {
     /// What the sub-question is a step of; none where it is a turn of a conversation.
     #[serde(default)]
     question: Option<Question>,
@@ -25,9 +25,9 @@ pub(crate) struct Asked {
     history: Vec<Exchange>,
 }
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let (mut dependency, mut question) = standing_alone(&asked.sub_question, &asked.history);
-    if let Some(next) = another(&question, asked, lexicon) {
+pub(crate) fn reply(lexicon: &Lexicon, input: &RewriteInput) -> String {
+    let (mut dependency, mut question) = standing_alone(&input.sub_question, &input.history);
+    if let Some(next) = another(&question, input, lexicon) {
         dependency = Some(format!("what answers “{next}”"));
         question = next;
     }
@@ -36,10 +36,10 @@ pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
 
 /// Where the whole question was asked before, and would only be repeated: a look-up of its chain
 /// that was not asked yet.
-fn another(question: &str, asked: &Asked, lexicon: &Lexicon) -> Option<String> {
-    let whole = asked.question.as_ref()?;
+fn another(question: &str, input: &RewriteInput, lexicon: &Lexicon) -> Option<String> {
+    let whole = input.question.as_ref()?;
     let same = |a: &str, b: &str| normalise_name(a) == normalise_name(b);
-    let before = |text: &str| asked.history.iter().any(|e| same(&e.question, text));
+    let before = |text: &str| input.history.iter().any(|e| same(&e.question, text));
     if !same(question, &whole.text) && !before(question) {
         return None;
     }
@@ -50,18 +50,21 @@ fn another(question: &str, asked: &Asked, lexicon: &Lexicon) -> Option<String> {
 }
 
 /// What of the history the question rests on, and the question that needs none of it.
-pub(crate) fn standing_alone(asked: &str, history: &[Exchange]) -> (Option<String>, String) {
-    let found = references(asked);
+pub(crate) fn standing_alone(question: &str, history: &[Exchange]) -> (Option<String>, String) {
+    let found = references(question);
     if !found.is_empty() {
         let mut on: Vec<String> = found.iter().map(|r| format!("#{}", r.number)).collect();
         on.dedup();
-        return (Some(on.join(", ")), replaced(asked, |number| stands_for(number, history, 0)));
+        return (
+            Some(on.join(", ")),
+            replace_references(question, |number| stands_for(number, history, 0)),
+        );
     }
     let last = history.iter().rev().find(|exchange| !exchange.answer.trim().is_empty());
-    let pointed = last.and_then(|last| pointing(asked, last.answer.trim()));
+    let pointed = last.and_then(|last| resolve_anaphora(question, last.answer.trim()));
     match (last, pointed) {
-        (Some(last), Some(question)) => (Some(last.question.clone()), question),
-        _ => (None, asked.split_whitespace().collect::<Vec<_>>().join(" ")),
+        (Some(last), Some(resolved)) => (Some(last.question.clone()), resolved),
+        _ => (None, question.split_whitespace().collect::<Vec<_>>().join(" ")),
     }
 }
 
@@ -78,7 +81,9 @@ fn stands_for(number: usize, history: &[Exchange], depth: usize) -> String {
     if !answer.is_empty() {
         return answer.to_owned();
     }
-    described(&replaced(&exchange.question, |earlier| stands_for(earlier, history, depth + 1)))
+    described(&replace_references(&exchange.question, |earlier| {
+        stands_for(earlier, history, depth + 1)
+    }))
 }
 
 #[cfg(test)]
@@ -128,9 +133,10 @@ mod tests {
         let again = |exchanges: &[(&str, &str)]| {
             let question = Question::new(whole);
             let question = Some(question);
-            let asked = Asked { question, sub_question: whole.into(), history: history(exchanges) };
+            let input =
+                RewriteInput { question, sub_question: whole.into(), history: history(exchanges) };
             let reply: serde_json::Value =
-                serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+                serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap();
             reply["question"].as_str().unwrap().to_owned()
         };
         let part = "Who is the director of Low Tide?";

@@ -1,131 +1,110 @@
-//! Which rows are meant: values of the table that the question names, and bounds of numbers.
-use halma_core::text::{Words as Plain, quotes};
+//! Which rows a question means: values of the table that it names, and bounds of numbers.
+use halma_core::text::{Words, quotes};
 
-use super::super::decompose::tokens::{Token, tokens};
-use super::super::input::{Column, Table};
-use super::super::lexicon::Lexicon;
-use super::super::links::mentions;
-use super::Words;
-use super::quoting::{name, text};
+use super::{TableQuestion, quote_name, quote_text};
+use crate::decompose::tokens::{Token, tokens};
+use crate::input::Column;
+use crate::links::mentions;
+use crate::lists::list;
 
-/// Phrases before a number that make a bound of it.
-const BOUNDS: &[(&str, &str)] = &[
-    ("more than", ">"),
-    ("greater than", ">"),
-    ("larger than", ">"),
-    ("over", ">"),
-    ("above", ">"),
-    ("after", ">"),
-    ("at least", ">="),
-    ("since", ">="),
-    ("less than", "<"),
-    ("fewer than", "<"),
-    ("smaller than", "<"),
-    ("under", "<"),
-    ("below", "<"),
-    ("before", "<"),
-    ("at most", "<="),
-    ("until", "<="),
-    ("exactly", "="),
-    ("in", "="),
-    ("of", "="),
-    ("from", "="),
-    ("for", "="),
-];
+/// The conditions of a query, with the columns that they use.
+#[derive(Default)]
+pub(super) struct Rows {
+    pub(super) conditions: Vec<String>,
+    pub(super) columns: Vec<String>,
+}
 
-/// The conditions and the names of the columns they use up; an error where the question names
-/// something that no condition covers.
-pub(super) fn conditions(
-    words: &Words,
-    table: &Table,
-    lexicon: &Lexicon,
-) -> Result<(Vec<String>, Vec<String>), String> {
-    let (mut found, mut used): (Vec<String>, Vec<String>) = (vec![], vec![]);
+impl Rows {
+    fn add(&mut self, column: &Column, condition: String) {
+        self.columns.push(column.name.clone());
+        self.conditions.push(condition);
+    }
+}
+
+/// The lists of phrases before a number, with the operator of each.
+const BOUNDS: [(&str, &str); 4] =
+    [("above", ">"), ("at least", ">="), ("below", "<"), ("at most", "<=")];
+
+/// An error where the question names something that no condition covers.
+pub(super) fn conditions(question: &TableQuestion<'_>) -> Result<Rows, String> {
+    let table = question.table;
+    let mut rows = Rows::default();
     let mut covered: Vec<String> = vec![table.name.replace('_', " "), table.caption.clone()];
-    for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| column.kind == "text")
-    {
+    let is_covered =
+        |covered: &[String], value: &str| covered.iter().any(|text| mentions(text, value));
+    let texts = || table.columns.iter().enumerate().filter(|(_, column)| column.kind == "text");
+    for (at, column) in texts() {
         let values = table.samples.iter().filter_map(|row| row.get(at)?.as_str());
-        // `North Varn` is not `Varn`: the longest value that is said counts.
-        let said =
-            values.filter(|value| mentions(&words.text, value)).max_by_key(|value| value.len());
-        if let Some(value) =
-            said.filter(|value| !covered.iter().any(|known| mentions(known, value)))
-        {
-            found.push(format!("{} = {}", name(&column.name), text(value)));
-            used.push(column.name.clone());
+        // `North Varn` is not `Varn`: the longest value that is named counts.
+        let named = values.filter(|value| mentions(question.text, value));
+        let longest = named.max_by_key(|value| value.len());
+        if let Some(value) = longest.filter(|value| !is_covered(&covered, value)) {
+            rows.add(column, format!("{} = {}", quote_name(&column.name), quote_text(value)));
             covered.push(value.to_owned());
         }
     }
-    let label = table.columns.iter().find(|column| column.kind == "text");
-    let plain = Plain::new(words.text.as_str());
-    for quote in quotes(&plain) {
-        let said = plain.slice(&quote);
-        let label = label.filter(|label| !used.contains(&label.name));
-        if let Some(label) = label.filter(|_| !covered.iter().any(|known| mentions(known, said))) {
-            found.push(format!("LOWER({}) = LOWER({})", name(&label.name), text(said)));
-            used.push(label.name.clone());
-            covered.push(said.to_owned());
+    let words = Words::new(question.text);
+    for quote in quotes(&words) {
+        let value = words.slice(&quote);
+        let label = texts().next().filter(|(_, label)| !rows.columns.contains(&label.name));
+        if let Some((_, label)) = label.filter(|_| !is_covered(&covered, value)) {
+            let (name, text) = (quote_name(&label.name), quote_text(value));
+            rows.add(label, format!("LOWER({name}) = LOWER({text})"));
+            covered.push(value.to_owned());
         }
     }
-    for at in 0..words.lower.len() {
-        if let Some((column, condition)) = bound(words, at, table, lexicon)? {
-            found.push(condition);
-            used.push(column);
+    for (at, word) in question.words.iter().enumerate() {
+        let figure = word.replace(',', "");
+        if let Ok(number) = figure.parse::<f64>() {
+            let (column, expression) = question.column_of(number, at)?;
+            let operator = question.operator(at);
+            rows.add(column, format!("{expression} {operator} {figure}"));
         }
     }
-    let heads: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-    let told = |thing: &String| {
-        covered.iter().any(|known| mentions(known, thing) || mentions(thing, known))
-            || heads.iter().any(|head| mentions(head, thing))
-    };
-    match named(&words.text, lexicon).into_iter().find(|thing| !told(thing)) {
-        Some(thing) => {
-            Err(format!("`{thing}` stands in no row that was shown of `{}`.", table.name))
-        }
-        None => Ok((found, used)),
+    covered.extend(table.columns.iter().map(|column| column.name.clone()));
+    let is_known =
+        |name: &String| covered.iter().any(|text| mentions(text, name) || mentions(name, text));
+    // The first word of a question is capitalised without being a name.
+    let names = tokens(question.text, question.lexicon).into_iter().skip(1).filter(Token::names);
+    let mut names = names.map(|token| token.text.trim_matches(['"', '“', '”']).to_owned());
+    match names.find(|name| !is_known(name)) {
+        Some(name) => Err(format!("`{name}` is in none of the sample rows of `{}`.", table.name)),
+        None => Ok(rows),
     }
 }
 
-/// What the question names, single words as well; what opens it is no name.
-fn named(question: &str, lexicon: &Lexicon) -> Vec<String> {
-    let names = tokens(question, lexicon).into_iter().skip(1).filter(Token::names);
-    names.map(|token| token.text.trim_matches(['"', '“', '”']).to_owned()).collect()
-}
-
-/// The condition of the number at word `at`.
-fn bound(
-    words: &Words,
-    at: usize,
-    table: &Table,
-    lexicon: &Lexicon,
-) -> Result<Option<(String, String)>, String> {
-    let Ok(number) = words.lower[at].replace(',', "").parse::<f64>() else { return Ok(None) };
-    let before = |phrase: &str| {
-        let length = phrase.split(' ').count();
-        at.checked_sub(length).is_some_and(|from| words.lower[from..at].join(" ") == phrase)
-    };
-    let sign = BOUNDS.iter().find(|(phrase, _)| before(phrase)).map_or("=", |(_, sign)| sign);
-    let is_year = number.fract() == 0.0 && (1000.0..2200.0).contains(&number);
-    let named = |column: &&Column| lexicon.content(&column.name.replace('_', " "));
-    let next = words.lower.get(at + 1).map(|word| lexicon.stem(word)).unwrap_or_default();
-    let counted =
-        table.columns.iter().find(|column| column.is_number() && named(column).contains(&next));
-    let year = || {
-        table.columns.iter().find(|column| {
-            column.is_number()
-                && column.name.to_lowercase().split(['_', ' ']).any(|word| word == "year")
-        })
-    };
-    let dates: Vec<&Column> = table.columns.iter().filter(|column| column.kind == "date").collect();
-    let figure = &words.lower[at].replace(',', "");
-    if let Some(column) = counted.or_else(|| is_year.then(year).flatten()) {
-        return Ok(Some((column.name.clone(), format!("{} {sign} {figure}", name(&column.name)))));
+impl TableQuestion<'_> {
+    /// The operator that the phrase before word `at` means.
+    fn operator(&self, at: usize) -> &'static str {
+        let precedes = |phrase: &str| {
+            let length = phrase.split(' ').count();
+            at.checked_sub(length).is_some_and(|from| self.words[from..at].join(" ") == phrase)
+        };
+        let bound = BOUNDS.iter().find(|(name, _)| list(name).any(precedes));
+        bound.map_or("=", |(_, operator)| operator)
     }
-    match dates.as_slice() {
-        [date] if is_year => {
-            let year = format!("CAST(SUBSTR({}, 1, 4) AS INTEGER)", name(&date.name));
-            Ok(Some((date.name.clone(), format!("{year} {sign} {figure}"))))
+
+    /// The column of a number at word `at`, with the expression to compare: the column named after
+    /// the number, or for a year the only column of years or dates.
+    fn column_of(&self, number: f64, at: usize) -> Result<(&Column, String), String> {
+        let columns = &self.table.columns;
+        let next = self.words.get(at + 1).map(|word| self.lexicon.stem(word)).unwrap_or_default();
+        let is_year = number.fract() == 0.0 && (1000.0..2200.0).contains(&number);
+        let of_years = |column: &Column| {
+            column.name.to_lowercase().split(['_', ' ']).any(|word| word == "year")
+        };
+        let mut numbers = columns.iter().filter(|column| column.is_number());
+        let counted = numbers.clone().find(|column| self.stems_of(column).contains(&next));
+        if let Some(column) = counted.or_else(|| numbers.find(|column| is_year && of_years(column)))
+        {
+            return Ok((column, quote_name(&column.name)));
         }
-        _ => Err(format!("No column of `{}` is surely what {figure} counts.", table.name)),
+        let dates: Vec<&Column> = columns.iter().filter(|column| column.kind == "date").collect();
+        match dates.as_slice() {
+            [date] if is_year => {
+                Ok((date, format!("CAST(SUBSTR({}, 1, 4) AS INTEGER)", quote_name(&date.name))))
+            }
+            _ => Err(format!("No column of `{}` clearly holds {number}.", self.table.name)),
+        }
     }
 }

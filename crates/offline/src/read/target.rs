@@ -1,8 +1,9 @@
-//! What a question asks for, told from its cue words.
+//! The sort of answer that a question asks for, from its cue words.
 use halma_core::AnswerKind;
 
-use super::super::lexicon::Lexicon;
-use super::super::words::{Sentence, Shape};
+use crate::lexicon::Lexicon;
+use crate::lists::line_with;
+use crate::words::{Sentence, Shape};
 
 /// `sort: noun noun …`; lines that start with `#` are comments.
 const HEADS: &str = include_str!("../data/heads.txt");
@@ -32,108 +33,105 @@ pub(crate) enum Sort {
 
 /// The sort of answer and the stem of the noun that names it (`which town`: `town`).
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Wanted {
+pub(crate) struct Target {
     pub(crate) sort: Sort,
     pub(crate) head: Option<String>,
     /// Word of the question that asks.
     pub(crate) at: usize,
 }
 
-impl Wanted {
-    pub(crate) fn of(question: &Sentence, kind: AnswerKind, lexicon: &Lexicon) -> Self {
-        let said: Vec<String> =
+impl Target {
+    pub(crate) fn new(question: &Sentence, kind: AnswerKind, lexicon: &Lexicon) -> Self {
+        let words: Vec<String> =
             (0..question.words.len()).map(|i| question.word(i).to_lowercase()).collect();
-        let mut wanted = by_cue(question, &said, lexicon);
+        let mut target = by_cue(question, &words, lexicon);
         match kind {
-            AnswerKind::YesNo => wanted.sort = Sort::YesNo,
-            AnswerKind::Number => wanted.sort = Sort::Number,
+            AnswerKind::YesNo => target.sort = Sort::YesNo,
+            AnswerKind::Number => target.sort = Sort::Number,
             AnswerKind::Short | AnswerKind::Option | AnswerKind::Long | AnswerKind::Verdict => {}
         }
-        wanted
+        target
     }
 }
 
-fn by_cue(question: &Sentence, said: &[String], lexicon: &Lexicon) -> Wanted {
-    let Some(at) = asking_word(said) else {
-        let sort = match said.iter().position(|word| AUXILIARIES.contains(&word.as_str())) {
+fn by_cue(question: &Sentence, words: &[String], lexicon: &Lexicon) -> Target {
+    let Some(at) = asking_word(words) else {
+        let sort = match words.iter().position(|word| AUXILIARIES.contains(&word.as_str())) {
             Some(0) => Sort::YesNo,
             // `… has one medal. Does the other also have one?`
             Some(at) if question.words[at].shape == Shape::Capital => Sort::YesNo,
             _ => Sort::Thing,
         };
-        return Wanted { sort, head: None, at: 0 };
+        return Target { sort, head: None, at: 0 };
     };
-    let plain = |sort| Wanted { sort, head: None, at };
-    let next = said.get(at + 1).map_or("", String::as_str);
-    match said[at].as_str() {
+    let plain = |sort| Target { sort, head: None, at };
+    let next = words.get(at + 1).map_or("", String::as_str);
+    match words[at].as_str() {
         "who" | "whom" | "whose" => plain(Sort::Person),
         "when" => plain(Sort::Date),
         "where" => plain(Sort::Place),
-        "how" if ["many", "much"].contains(&next) => {
-            Wanted { sort: Sort::Number, head: said.get(at + 2).map(|word| lexicon.stem(word)), at }
-        }
+        "how" if ["many", "much"].contains(&next) => Target {
+            sort: Sort::Number,
+            head: words.get(at + 2).map(|word| lexicon.stem(word)),
+            at,
+        },
         "how" if ["old", "long", "tall", "high", "far", "big", "large"].contains(&next) => {
             plain(Sort::Number)
         }
         "how" => plain(Sort::Thing),
         "why" => plain(Sort::Common),
-        _ => by_head(question, said, at, lexicon),
+        _ => by_head(question, words, at, lexicon),
     }
 }
 
 /// The word that asks: the first of the sentence, else one that no comma or noun makes relative.
-fn asking_word(said: &[String]) -> Option<usize> {
-    let asks = |i: &usize| ASKING.contains(&said[*i].as_str());
-    let first = (0..said.len()).find(asks)?;
-    if AUXILIARIES.contains(&said.first()?.as_str()) {
+fn asking_word(words: &[String]) -> Option<usize> {
+    let asks = |i: &usize| ASKING.contains(&words[*i].as_str());
+    let first = (0..words.len()).find(asks)?;
+    if AUXILIARIES.contains(&words.first()?.as_str()) {
         return None;
     }
     if first <= 1 {
         return Some(first);
     }
-    let what = |i: &usize| ["what", "how"].contains(&said[*i].as_str());
+    let what = |i: &usize| ["what", "how"].contains(&words[*i].as_str());
     let which = |i: &usize| {
-        said[*i] == "which"
-            && said.get(i + 1).is_some_and(|next| !AUXILIARIES.contains(&next.as_str()))
+        words[*i] == "which"
+            && words.get(i + 1).is_some_and(|next| !AUXILIARIES.contains(&next.as_str()))
     };
-    (0..said.len())
+    (0..words.len())
         .find(what)
-        .or_else(|| (0..said.len()).rev().find(which))
-        .or_else(|| (0..said.len()).rev().find(asks))
+        .or_else(|| (0..words.len()).rev().find(which))
+        .or_else(|| (0..words.len()).rev().find(asks))
 }
 
 /// The noun after `what` or `which`, over a copula, articles and `name of`.
-fn by_head(question: &Sentence, said: &[String], at: usize, lexicon: &Lexicon) -> Wanted {
+fn by_head(question: &Sentence, words: &[String], at: usize, lexicon: &Lexicon) -> Target {
     let mut from = at + 1;
-    while said.get(from).is_some_and(|word| {
+    while words.get(from).is_some_and(|word| {
         AUXILIARIES.contains(&word.as_str())
             || ["the", "a", "an", "name", "names", "of", "s"].contains(&word.as_str())
     }) {
         from += 1;
     }
     let mut to = from;
-    while to < said.len() && !question.words[to].stop && to - from < 4 {
+    while to < words.len() && !question.words[to].stop && to - from < 4 {
         to += 1;
         if question.gap(to - 1).contains([',', '?']) {
             break;
         }
     }
-    let run = &said[from.min(to)..to];
+    let run = &words[from.min(to)..to];
     let known = run.iter().find_map(|word| Some((word, sort_of(word)?)));
     let (head, sort) = match known {
         Some((word, sort)) => (Some(word), sort),
         None => (run.last(), Sort::Thing),
     };
-    Wanted { sort, head: head.map(|word| lexicon.stem(word)), at }
+    Target { sort, head: head.map(|word| lexicon.stem(word)), at }
 }
 
 fn sort_of(noun: &str) -> Option<Sort> {
-    let one = |line: &'static str| line.split_once(':').filter(|_| !line.starts_with('#'));
-    let holds = |nouns: &str| {
-        nouns.split_whitespace().any(|known| known == noun || noun.strip_suffix('s') == Some(known))
-    };
-    let (sort, _) = HEADS.lines().filter_map(one).find(|(_, nouns)| holds(nouns))?;
-    Some(match sort {
+    Some(match line_with(HEADS, noun)? {
         "person" => Sort::Person,
         "place" => Sort::Place,
         "country" => Sort::Country,
@@ -151,8 +149,8 @@ mod tests {
 
     fn sort(question: &str) -> (Sort, Option<String>) {
         let lexicon = Lexicon::new();
-        let wanted = Wanted::of(&Sentence::new(question, &lexicon), AnswerKind::Short, &lexicon);
-        (wanted.sort, wanted.head)
+        let target = Target::new(&Sentence::new(question, &lexicon), AnswerKind::Short, &lexicon);
+        (target.sort, target.head)
     }
 
     #[test]

@@ -1,48 +1,15 @@
-//! Words that point back to what was found before: `she`, `its`, `that film`.
+//! Words that refer to an earlier answer: `she`, `its`, `that film`.
+
+use crate::lists::is_listed;
 
 const PRONOUNS: &[&str] = &["he", "she", "it", "they", "him", "them"];
 const POSSESSIVES: &[&str] = &["his", "its", "their"];
 
-/// Nouns that point back with `that` or `this` before them.
-const POINTS_BACK: &[&str] = &[
-    "person",
-    "man",
-    "woman",
-    "film",
-    "movie",
-    "song",
-    "album",
-    "book",
-    "novel",
-    "city",
-    "town",
-    "country",
-    "state",
-    "place",
-    "company",
-    "band",
-    "team",
-    "group",
-    "actor",
-    "actress",
-    "director",
-    "author",
-    "singer",
-    "river",
-    "school",
-    "university",
-    "party",
-    "year",
-    "event",
-    "work",
-    "one",
-];
-
-/// The question with the answer for its first word that points back; `None` where none does.
-pub(super) fn pointing(asked: &str, answer: &str) -> Option<String> {
-    let words: Vec<&str> = asked.split_whitespace().collect();
+/// The question with the answer in place of its first anaphoric word, if it has one.
+pub(super) fn resolve_anaphora(question: &str, answer: &str) -> Option<String> {
+    let words: Vec<&str> = question.split_whitespace().collect();
     for (at, word) in words.iter().enumerate() {
-        // After a name it is that name that is pointed to.
+        // After a name the word refers to that name.
         if at > 1 && words[at - 1].starts_with(char::is_uppercase) {
             return None;
         }
@@ -58,13 +25,13 @@ pub(super) fn pointing(asked: &str, answer: &str) -> Option<String> {
         let noun =
             next.map(|next| next.trim_end_matches("'s").trim_end_matches("’s").to_lowercase());
         let named = ["that", "this"].contains(&lower.as_str())
-            && noun.as_ref().is_some_and(|noun| POINTS_BACK.contains(&noun.as_str()));
+            && noun.as_ref().is_some_and(|noun| is_listed("anaphoric", noun));
         // `What is her name` and `What happened to her`.
-        let hers = lower == "her" && !tail.contains(['?', '.', ',']) && next.is_some();
+        let possessive_her = lower == "her" && !tail.contains(['?', '.', ',']) && next.is_some();
         let replaced = if named {
             let noun_tail = words[at + 1].get(noun.as_ref().map_or(0, String::len)..).unwrap_or("");
             Some((format!("{answer}{noun_tail}"), at + 2))
-        } else if POSSESSIVES.contains(&lower.as_str()) || hers {
+        } else if POSSESSIVES.contains(&lower.as_str()) || possessive_her {
             Some((format!("{answer}'s"), at + 1))
         } else if PRONOUNS.contains(&lower.as_str()) || lower == "her" {
             let tail = if owned { "'s" } else { tail };
@@ -72,8 +39,8 @@ pub(super) fn pointing(asked: &str, answer: &str) -> Option<String> {
         } else {
             None
         };
-        if let Some((said, rest)) = replaced {
-            let all = [&words[..at], &[said.as_str()], &words[rest..]].concat();
+        if let Some((replacement, rest)) = replaced {
+            let all = [&words[..at], &[replacement.as_str()], &words[rest..]].concat();
             return Some(all.join(" "));
         }
     }

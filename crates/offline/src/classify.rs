@@ -1,0 +1,140 @@
+//! Task `classify`: the kind of a question, given the tables and passages of the base.
+use std::collections::HashSet;
+
+use halma_core::Question;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::decompose::chain;
+use crate::decompose::sides::comparison;
+use crate::input::{Passage, Table};
+use crate::lexicon::Lexicon;
+use crate::links::named_things;
+use crate::lists::{is_listed, list};
+use crate::words::split;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ClassifyInput {
+    question: Question,
+    catalog: Catalog,
+    #[serde(default)]
+    near: Vec<Passage>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Catalog {
+    #[serde(default)]
+    tables: Vec<Table>,
+}
+
+pub(crate) fn reply(lexicon: &Lexicon, input: &ClassifyInput) -> String {
+    let (kind, reason) = kind(input, lexicon);
+    json!({ "kind": kind, "reason": reason }).to_string()
+}
+
+fn kind(input: &ClassifyInput, lexicon: &Lexicon) -> (&'static str, String) {
+    let question = &input.question.text;
+    let words: Vec<String> =
+        split(question).into_iter().map(|range| question[range].to_lowercase()).collect();
+    let words = format!(" {} ", words.join(" "));
+    let cue = |name: &str| list(name).find(|cue| words.contains(&format!(" {cue} ")));
+    let reason = |cue: &str| format!("It says `{cue}`.");
+    if let Some(cue) = cue("creative") {
+        return ("creative", reason(cue));
+    }
+    // `Will Quill` is a name; a verb opens the question or follows its first words.
+    if let Some(cue) = cue("predictive").filter(|cue| *cue != "will" || wills(question)) {
+        return ("predictive", reason(cue));
+    }
+    let table = input.catalog.tables.iter().find(|table| matches_head(table, question, lexicon));
+    if let (Some(cue), Some(table)) = (cue("aggregate").or_else(|| cue("extreme")), table) {
+        return if is_in_one_row(table, question, lexicon) {
+            ("factual", format!("One row of `{}` holds it.", table.name))
+        } else {
+            ("quantitative", format!("It says `{cue}`, and `{}` has the rows.", table.name))
+        };
+    }
+    if comparison(question, lexicon).is_some() || cue("comparative").is_some() {
+        return ("comparative", "It asks the same of two things.".into());
+    }
+    if let Some(cue) = cue("summarising") {
+        return ("summarising", reason(cue));
+    }
+    let steps = chain(question, lexicon).len();
+    if steps > 1 {
+        return ("bridging", format!("It takes {steps} look-ups, each based on the one before."));
+    }
+    let near = input.near.len();
+    ("factual", format!("It asks for one thing; {near} passages are near."))
+}
+
+fn wills(question: &str) -> bool {
+    let words: Vec<&str> = question.split_whitespace().take(6).collect();
+    let first = words.first().is_some_and(|word| word.eq_ignore_ascii_case("will"));
+    first || words.contains(&"will")
+}
+
+/// Whether two words of the question, or its only one, are in the head of the table. One is enough
+/// for a question that says `table`.
+fn matches_head(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
+    let stems: HashSet<String> = lexicon.content(question).into_iter().collect();
+    let says_table = split(question).into_iter().any(|r| question[r].eq_ignore_ascii_case("table"));
+    let enough = if says_table { 1 } else { 2.min(stems.len()).max(1) };
+    stems.intersection(&table.stems(lexicon)).count() >= enough
+}
+
+/// Whether the number has a column of its own and is asked of one thing by name: `how many beds
+/// does X have` with a column `beds`.
+fn is_in_one_row(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
+    let stems: HashSet<String> = lexicon.content(question).into_iter().collect();
+    let column = table.columns.iter().any(|column| {
+        column.is_number() && lexicon.content(&column.name).iter().any(|stem| stems.contains(stem))
+    });
+    let total =
+        split(question).into_iter().any(|r| is_listed("total", &question[r].to_lowercase()));
+    named_things(question, lexicon).len() == 1 && column && !total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(question: &str) -> &'static str {
+        let table = json!({
+            "name": "mills", "caption": "Mills of the valley", "document": "m.csv", "rows": 40,
+            "columns": [
+                { "name": "town", "kind": "text", "unit": "" },
+                { "name": "wheels", "kind": "integer", "unit": "" }
+            ]
+        });
+        let catalog = Catalog { tables: vec![serde_json::from_value(table).unwrap()] };
+        let input = ClassifyInput { question: Question::new(question), catalog, near: vec![] };
+        super::kind(&input, &Lexicon::new()).0
+    }
+
+    #[test]
+    fn cue_words_decide_the_kind() {
+        for (question, expected) in [
+            ("Who painted Low Tide?", "factual"),
+            ("Where was the painter of Low Tide born?", "bridging"),
+            ("Who is older, Mara Quill or Orla Finch?", "comparative"),
+            ("Compare Low Tide with High Noon.", "comparative"),
+            ("How many mills of the valley have two wheels?", "quantitative"),
+            ("What is the average number of wheels of the mills?", "quantitative"),
+            ("How many mills in the table were shut before 1920?", "quantitative"),
+            ("How many ships in the table were built before 1920?", "factual"),
+            ("Which mill has the most wheels?", "quantitative"),
+            ("How many wheels does the mill of Varn have?", "factual"),
+            ("How many children did Mara Quill have?", "factual"),
+            ("Summarise the reports.", "summarising"),
+            ("What are the main themes of the letters?", "summarising"),
+            ("What will the price of flour be next year?", "predictive"),
+            ("How could we win more readers?", "creative"),
+            ("Who was Will Quill?", "factual"),
+            ("", "factual"),
+            ("¿Quién pintó Marea Baja?", "factual"),
+        ] {
+            assert_eq!(kind(question), expected, "{question}");
+        }
+    }
+}

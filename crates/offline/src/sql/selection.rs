@@ -1,0 +1,142 @@
+//! What a question asks of the rows: a count, a sum, the row at one end of an order, or a value.
+use super::conditions::Rows;
+use super::{TableQuestion, quote_name};
+use crate::input::Column;
+
+/// The columns and the tail of a query.
+pub(super) struct Selection {
+    pub(super) columns: String,
+    pub(super) tail: String,
+}
+
+impl Selection {
+    fn new(columns: String) -> Self {
+        Self { columns, tail: String::new() }
+    }
+
+    fn function(name: &str, column: &Column) -> Self {
+        Self::new(format!("{name}({})", quote_name(&column.name)))
+    }
+}
+
+/// One end of an order.
+struct Extreme {
+    order: &'static str,
+    function: &'static str,
+}
+
+impl TableQuestion<'_> {
+    /// `None` where no column clearly answers the question.
+    pub(super) fn selection(&self, rows: &Rows) -> Option<Selection> {
+        let number = self.best_column(rows, Column::is_number);
+        let count = || self.names_rows().then(|| Selection::new("COUNT(*)".into()));
+        if self.has(&["average", "mean"]) {
+            return number.map(|number| Selection::function("AVG", number));
+        }
+        if self.has(&["total", "sum", "altogether"]) {
+            return number.map(|number| Selection::function("SUM", number)).or_else(count);
+        }
+        if self.has_listed("descending") {
+            return self.extreme(&Extreme { order: "DESC", function: "MAX" }, number);
+        }
+        if self.has_listed("ascending") {
+            return self.extreme(&Extreme { order: "ASC", function: "MIN" }, number);
+        }
+        let all_rows = rows.conditions.is_empty();
+        let counts = ["how many", "number of", "count"];
+        if counts.iter().any(|phrase| self.after(phrase).is_some()) {
+            if let Some(distinct) = self.column_after(&["different", "distinct"]) {
+                let name = quote_name(&distinct.name);
+                return Some(Selection::new(format!("COUNT(DISTINCT {name})")));
+            }
+            return match number {
+                // `How many beds does X have?` reads one row; without a row it means all rows.
+                Some(number) if all_rows => Some(Selection::function("SUM", number)),
+                Some(number) => Some(Selection::new(quote_name(&number.name))),
+                None => count(),
+            };
+        }
+        let which = self.has(&["which", "who", "what", "list"]);
+        let label = self
+            .label()
+            .filter(|label| which && !rows.columns.contains(&label.name) && self.names_rows());
+        let value = number.or_else(|| self.best_column(rows, |column| !column.is_number()));
+        let column = value.or(label).filter(|_| !all_rows)?;
+        Some(Selection::new(quote_name(&column.name)))
+    }
+
+    /// The row, the value or the group at one end of an order.
+    fn extreme(&self, extreme: &Extreme, number: Option<&Column>) -> Option<Selection> {
+        let Extreme { order, function } = extreme;
+        let head = self.column_after(&["which", "what"]);
+        let which = self.has(&["which", "who", "whose", "where"])
+            || self.after("what is the name").is_some();
+        if let Some(number) = number.or_else(|| self.only_date()) {
+            let Some(label) = head.or(self.label().filter(|_| which)) else {
+                return Some(Selection::function(function, number));
+            };
+            let (label, number) = (quote_name(&label.name), quote_name(&number.name));
+            return Some(Selection {
+                columns: format!("{label}, {number}"),
+                // Rows without a value are at neither end.
+                tail: format!(" ORDER BY {number} IS NULL, {number} {order}, {label} LIMIT 1"),
+            });
+        }
+        let group = head.filter(|head| self.label().is_some_and(|l| l.name != head.name))?;
+        let group = quote_name(&group.name);
+        Some(Selection {
+            columns: format!("{group}, COUNT(*)"),
+            tail: format!(" GROUP BY {group} ORDER BY COUNT(*) {order}, {group} LIMIT 1"),
+        })
+    }
+
+    /// The first column of texts, which names the rows.
+    fn label(&self) -> Option<&Column> {
+        self.table.columns.iter().find(|column| column.kind == "text")
+    }
+
+    /// The column of texts that is named right after one of the words: `which old town`.
+    fn column_after(&self, words: &[&str]) -> Option<&Column> {
+        let at = self.words.iter().position(|word| words.contains(&word.as_str()))?;
+        let next = self.words[at + 1..].iter().take(2);
+        let stems: Vec<String> = next.map(|word| self.lexicon.stem(word)).collect();
+        let mut texts = self.table.columns.iter().filter(|column| column.kind == "text");
+        texts.find(|column| stems.iter().any(|stem| self.stems_of(column).contains(stem)))
+    }
+
+    /// The only column of dates, for `oldest` and the like.
+    fn only_date(&self) -> Option<&Column> {
+        let timely = ["latest", "newest", "youngest", "earliest", "oldest", "first"];
+        let mut dates = self.table.columns.iter().filter(|column| column.kind == "date");
+        dates.next().filter(|_| self.has(&timely) && dates.next().is_none())
+    }
+
+    /// The unused column of a kind whose name shares most words with the question; `None` where two
+    /// share equally many.
+    fn best_column(&self, rows: &Rows, is_kind: impl Fn(&Column) -> bool) -> Option<&Column> {
+        let shared = |column: &Column| {
+            self.stems_of(column).iter().filter(|stem| self.stems.contains(*stem)).count()
+        };
+        let columns = self.table.columns.iter();
+        let columns =
+            columns.filter(|column| is_kind(column) && !rows.columns.contains(&column.name));
+        let scored = columns.map(|column| (shared(column), column));
+        let mut scored: Vec<(usize, &Column)> = scored.filter(|(count, _)| *count > 0).collect();
+        scored.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        match scored.as_slice() {
+            [(first, _), (second, _), ..] if first == second => None,
+            [(_, column), ..] => Some(column),
+            [] => None,
+        }
+    }
+
+    /// Whether the question names the rows by the table's name or caption.
+    fn names_rows(&self) -> bool {
+        let heads = [self.table.name.replace('_', " "), self.table.caption.clone()];
+        let stems: Vec<String> = heads.iter().flat_map(|head| self.lexicon.content(head)).collect();
+        match self.after("how many").and_then(|at| self.words.get(at)) {
+            Some(noun) => stems.contains(&self.lexicon.stem(noun)),
+            None => stems.iter().any(|stem| self.stems.contains(stem)),
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::shipped::shipped;
 use crate::tidy::{Source, Violation};
 
-/// More types than this cannot share a name.
+/// More types that other files can see cannot share a name.
 const MOST_OF_ONE_NAME: usize = 3;
 
 /// What a type is for a strategy, a prompt or a file of its own, not what it is about.
@@ -113,17 +113,18 @@ fn declarations(line: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// Names that more types bear than a reader can tell apart.
+/// Names that more types bear than a reader can distinguish.
 fn overused_names(sources: &[Source]) -> Vec<Violation> {
     let code = shipped(sources);
     let mut types: BTreeMap<&str, Vec<(&Source, usize)>> = BTreeMap::new();
     for source in &code {
         for (index, line) in source.text.lines().enumerate() {
-            let indented = line.starts_with(' ');
+            // A private type is met where it stands only.
+            let visible = line.starts_with("pub");
             let named = declarations(line).into_iter().filter(|(keyword, name)| {
                 ["struct", "enum", "trait"].contains(keyword) && !ROLE_NAMES.contains(name)
             });
-            for (_, name) in named.filter(|_| !indented && !line.trim_start().starts_with("//")) {
+            for (_, name) in named.filter(|_| visible) {
                 types.entry(name).or_default().push((source, index + 1));
             }
         }
@@ -170,7 +171,7 @@ mod tests {
     #[test]
     fn a_name_stands_for_few_types() {
         let four: Vec<(String, &str)> =
-            (0..4).map(|i| (format!("crates/kb/src/{i}.rs"), "struct Kind;\n")).collect();
+            (0..4).map(|i| (format!("crates/kb/src/{i}.rs"), "pub struct Kind;\n")).collect();
         let mut files = vec![("STYLE.md", STYLE)];
         files.extend(four.iter().map(|(path, text)| (path.as_str(), *text)));
         let found = said(&check(&sources(&files)));

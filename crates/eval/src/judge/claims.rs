@@ -5,7 +5,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
 
-use super::Source;
+use super::SourceText;
 
 const STATEMENTS: Prompt<Statements> = Prompt::json("judge/statements");
 const SUPPORT: Prompt<Support> = Prompt::json("judge/support");
@@ -26,7 +26,7 @@ pub(super) async fn supported_share(
     cx: &Cx,
     question: &str,
     answer: &str,
-    passages: &[Source],
+    passages: &[SourceText],
 ) -> Result<Option<f64>> {
     let asked = cx.ask(&STATEMENTS, context! { question, answer }).await?;
     let statements: Vec<String> =

@@ -32,7 +32,7 @@ struct Needed {
 
 /// A passage that an answer was made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct SourceText {
     pub title: String,
     pub text: String,
 }
@@ -43,7 +43,7 @@ pub struct Evidence<'a> {
     pub question: &'a str,
     pub answer: &'a str,
     /// Best first.
-    pub passages: &'a [Source],
+    pub passages: &'a [SourceText],
     /// A right answer, where one is known.
     pub reference: Option<&'a str>,
 }
@@ -188,7 +188,7 @@ async fn context_recall(cx: &Cx, evidence: &Evidence<'_>) -> Result<CriterionVal
 
 async fn context_relevancy(cx: &Cx, evidence: &Evidence<'_>) -> Result<CriterionValue> {
     let mut sentences: Vec<String> = vec![];
-    for Source { text, .. } in evidence.passages {
+    for SourceText { text, .. } in evidence.passages {
         sentences.extend(text::sentences(text).into_iter().map(|range| text[range].to_owned()));
     }
     if sentences.is_empty() {

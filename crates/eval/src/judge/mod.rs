@@ -11,7 +11,7 @@ mod verdict;
 use halma_core::PromptSet;
 
 pub use creative::rate;
-pub use criteria::{Assessed, Evidence, Source, assess};
+pub use criteria::{Assessed, Evidence, SourceText, assess};
 pub use forecast::{ActualValue, Outlook, outlook};
 pub(crate) use scheme::passages;
 pub use scheme::{Mark, Marks, Scheme};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use halma_core::{Answer, Citation, Cx, Embedder, Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::criteria::{Evidence, NO_ANSWER, Source, assess};
+use super::criteria::{Evidence, NO_ANSWER, SourceText, assess};
 use super::forecast::{ActualValue, NO_DIRECTION, NO_VALUE, outlook};
 use super::rate;
 use crate::Item;
@@ -105,10 +105,10 @@ impl Scheme {
 }
 
 /// What an answer was made from: the quotes of its citations in their order, each once.
-pub(crate) fn passages(citations: &[Citation]) -> Vec<Source> {
-    let mut passages: Vec<Source> = vec![];
+pub(crate) fn passages(citations: &[Citation]) -> Vec<SourceText> {
+    let mut passages: Vec<SourceText> = vec![];
     for Citation { title, quote, .. } in citations {
-        let source = Source { title: title.clone(), text: quote.clone() };
+        let source = SourceText { title: title.clone(), text: quote.clone() };
         if !quote.trim().is_empty() && !passages.contains(&source) {
             passages.push(source);
         }

@@ -71,8 +71,8 @@ impl Embedder for Guesses {
     }
 }
 
-fn sources() -> Vec<Source> {
-    let source = |title: &str, text: &str| Source { title: title.into(), text: text.into() };
+fn sources() -> Vec<SourceText> {
+    let source = |title: &str, text: &str| SourceText { title: title.into(), text: text.into() };
     vec![
         source("Lenn", "The Lenn is a river. It is short."),
         source("Tarr", "The Tarr is a river of the north. It is long."),

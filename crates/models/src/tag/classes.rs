@@ -64,7 +64,7 @@ fn kind_of(label: &str) -> String {
 
 /// A word of a text with its class and how sure the model is of it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Word {
+pub(super) struct TokenWord {
     /// In characters.
     pub(super) place: Range<usize>,
     /// Index into the classes.
@@ -74,7 +74,7 @@ pub(super) struct Word {
 
 /// An entity: some words in a row.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Run<'c> {
+pub(super) struct TokenRun<'c> {
     /// In characters.
     pub(super) place: Range<usize>,
     pub(super) kind: &'c str,
@@ -84,8 +84,8 @@ pub(super) struct Run<'c> {
 
 /// Puts words together that make one entity. Sequences that the scheme does not allow are read as
 /// well as they can be: what continues where nothing began begins.
-pub(super) fn runs<'c>(words: &[Word], classes: &'c [Class]) -> Vec<Run<'c>> {
-    let mut runs: Vec<(Run<'c>, usize)> = vec![];
+pub(super) fn runs<'c>(words: &[TokenWord], classes: &'c [Class]) -> Vec<TokenRun<'c>> {
+    let mut runs: Vec<(TokenRun<'c>, usize)> = vec![];
     let mut open = false;
     for word in words {
         let Class { place, kind } = &classes[word.class];
@@ -100,12 +100,13 @@ pub(super) fn runs<'c>(words: &[Word], classes: &'c [Class]) -> Vec<Run<'c>> {
                 run.score += word.score;
                 *count += 1;
             }
-            _ => runs.push((Run { place: word.place.clone(), kind, score: word.score }, 1)),
+            _ => runs.push((TokenRun { place: word.place.clone(), kind, score: word.score }, 1)),
         }
         open = !matches!(place, WordPlace::Ends | WordPlace::Alone);
     }
     #[expect(clippy::cast_precision_loss, reason = "an entity has few words")]
-    let mean = |(run, count): (Run<'c>, usize)| Run { score: run.score / count as f32, ..run };
+    let mean =
+        |(run, count): (TokenRun<'c>, usize)| TokenRun { score: run.score / count as f32, ..run };
     runs.into_iter().map(mean).collect()
 }
 
@@ -118,9 +119,10 @@ mod tests {
     /// Words of one character each, of these classes; the runs as `kind start-end`.
     fn read(names: &str) -> Vec<String> {
         let classes: Vec<Class> = names.split(' ').map(Class::named).collect();
-        let word = |at: usize| Word { place: 2 * at..2 * at + 1, class: at, score: 1.0 };
-        let words: Vec<Word> = (0..classes.len()).map(word).collect();
-        let told = |run: &Run<'_>| format!("{} {}-{}", run.kind, run.place.start, run.place.end);
+        let word = |at: usize| TokenWord { place: 2 * at..2 * at + 1, class: at, score: 1.0 };
+        let words: Vec<TokenWord> = (0..classes.len()).map(word).collect();
+        let told =
+            |run: &TokenRun<'_>| format!("{} {}-{}", run.kind, run.place.start, run.place.end);
         runs(&words, &classes).iter().map(told).collect()
     }
 
@@ -151,9 +153,9 @@ mod tests {
     #[test]
     fn an_entity_is_as_sure_as_its_words_are_on_average() {
         let classes = ["B-PER", "I-PER"].map(Class::named);
-        let word = |at: usize, score| Word { place: at..at + 1, class: at, score };
+        let word = |at: usize, score| TokenWord { place: at..at + 1, class: at, score };
         let found = runs(&[word(0, 0.5), word(1, 1.0)], &classes);
-        assert_eq!(found, [Run { place: 0..2, kind: "person", score: 0.75 }]);
+        assert_eq!(found, [TokenRun { place: 0..2, kind: "person", score: 0.75 }]);
     }
 
     proptest! {
@@ -162,8 +164,8 @@ mod tests {
             names in prop::collection::vec("[BILOU]-(PER|LOC)|O", 0..20)
         ) {
             let classes: Vec<Class> = names.iter().map(|name| Class::named(name)).collect();
-            let word = |at: usize| Word { place: at..at + 1, class: at, score: 1.0 };
-            let words: Vec<Word> = (0..classes.len()).map(word).collect();
+            let word = |at: usize| TokenWord { place: at..at + 1, class: at, score: 1.0 };
+            let words: Vec<TokenWord> = (0..classes.len()).map(word).collect();
             let found = runs(&words, &classes);
             prop_assert!(found.windows(2).all(|pair| pair[0].place.end <= pair[1].place.start));
             let held: usize = found.iter().map(|run| run.place.len()).sum();

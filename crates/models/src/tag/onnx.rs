@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use halma_core::{LlmError, Mention, Span, Tagger};
 
-use super::classes::{Class, Word, runs};
+use super::classes::{Class, TokenWord, runs};
 use crate::onnx::{Files, Graph, InferencePool, Logits, OnnxError, Tokens, Window, threads};
 
 /// A model for named entities, run on this machine's processor. Cheap to clone.
@@ -66,7 +66,7 @@ impl Inner {
         // Bytes at which the characters begin, to cut the text where the model found something.
         let mut starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         starts.push(text.len());
-        let mention = |run: super::classes::Run<'_>| Mention {
+        let mention = |run: super::classes::TokenRun<'_>| Mention {
             text: text[starts[run.place.start]..starts[run.place.end]].to_owned(),
             kind: run.kind.to_owned(),
             span: Span { start: run.place.start, end: run.place.end },
@@ -76,7 +76,7 @@ impl Inner {
     }
 
     /// The words of a text in order, each as the window in which it stands best shows it.
-    fn words(&self, text: &str) -> Result<Vec<Word>, String> {
+    fn words(&self, text: &str) -> Result<Vec<TokenWord>, String> {
         let characters: Vec<char> = text.chars().collect();
         let windows = self.tokens.windows(text)?;
         let lengths: Vec<usize> = windows.iter().map(|window| window.row.ids.len()).collect();
@@ -163,7 +163,7 @@ fn softmax(logits: &[f32]) -> Vec<f32> {
     shares.into_iter().map(|share| share / sum).collect()
 }
 
-fn word(seen: &WordPieces) -> Result<Word, String> {
+fn word(seen: &WordPieces) -> Result<TokenWord, String> {
     let likeliest = seen.likelihoods.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
     let (class, sum) = likeliest.ok_or("the graph gave no classes")?;
     #[expect(clippy::cast_precision_loss, reason = "a word has few pieces")]
@@ -171,7 +171,7 @@ fn word(seen: &WordPieces) -> Result<Word, String> {
     if score.is_nan() {
         return Err("the graph gave a score that is not a number".into());
     }
-    Ok(Word { place: seen.place.clone(), class, score })
+    Ok(TokenWord { place: seen.place.clone(), class, score })
 }
 
 #[async_trait]

@@ -30,14 +30,14 @@ pub(crate) struct Placed {
     pub(crate) width: usize,
     /// Row by row: the cell (its row and its place among the cells of that row) and whether this
     /// is the cell's first column.
-    pub(crate) places: Vec<Vec<Option<Place>>>,
+    pub(crate) places: Vec<Vec<Option<CellPlace>>>,
     pub(crate) header_rows: usize,
     pub(crate) merged: Vec<Merged>,
     pub(crate) rows_left_out: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct CellPlace {
     pub(crate) row: usize,
     pub(crate) cell: usize,
     pub(crate) first_column: bool,
@@ -48,7 +48,7 @@ impl Grid {
         self.rows.iter().flatten().all(|cell| cell.content.is_empty())
     }
 
-    pub(crate) fn cell(&self, place: Place) -> &Cell {
+    pub(crate) fn cell(&self, place: CellPlace) -> &Cell {
         &self.rows[place.row][place.cell]
     }
 
@@ -111,7 +111,7 @@ impl Grid {
     }
 
     /// What a row shows: a value that spans columns once, one that spans rows in each row.
-    pub(crate) fn shown(&self, places: &[Option<Place>], width: usize) -> Vec<Inline> {
+    pub(crate) fn shown(&self, places: &[Option<CellPlace>], width: usize) -> Vec<Inline> {
         let mut cells = vec![Inline::default(); width];
         for (cell, place) in cells.iter_mut().zip(places) {
             if let Some(place) = place.filter(|place| place.first_column) {
@@ -122,7 +122,7 @@ impl Grid {
     }
 
     /// The values of a row, in every place that they cover.
-    pub(crate) fn values(&self, places: &[Option<Place>], width: usize) -> Vec<String> {
+    pub(crate) fn values(&self, places: &[Option<CellPlace>], width: usize) -> Vec<String> {
         let mut cells = vec![String::new(); width];
         for (cell, place) in cells.iter_mut().zip(places) {
             if let Some(place) = place {
@@ -146,7 +146,7 @@ impl Grid {
             // A table of nothing but header cells is one whose author liked bold words.
             return if marked < self.rows.len() { marked } else { 1 };
         }
-        let words = |row: &Vec<Option<Place>>| {
+        let words = |row: &Vec<Option<CellPlace>>| {
             let mut words = vec![""; placed.width];
             for (words, place) in words.iter_mut().zip(row) {
                 *words = place.map_or("", |place| self.cell(place).content.text.trim());
@@ -196,14 +196,14 @@ fn names_columns(first: &[&str], second: &[&str], unlike: bool) -> bool {
     !unlike || names.len() == filled
 }
 
-fn cover(rows: &mut [Vec<Option<Place>>], column: usize, columns: usize, cell: (usize, usize)) {
+fn cover(rows: &mut [Vec<Option<CellPlace>>], column: usize, columns: usize, cell: (usize, usize)) {
     for places in rows {
         if places.len() < column + columns {
             places.resize(column + columns, None);
         }
         for (at, place) in places[column..column + columns].iter_mut().enumerate() {
             // Where spans of a broken table meet, the first one keeps the place.
-            place.get_or_insert(Place { row: cell.0, cell: cell.1, first_column: at == 0 });
+            place.get_or_insert(CellPlace { row: cell.0, cell: cell.1, first_column: at == 0 });
         }
     }
 }

@@ -10,7 +10,7 @@ use safetensors::{Dtype, SafeTensors};
 
 use super::config::BertConfig;
 use super::onnx::{
-    Attribute, CONTRIB, Dim, External, Graph, IR_VERSION, KeyValue, Model, Node, OPSET,
+    Attribute, CONTRIB, Dim, External, Graph, IR_VERSION, KeyValue, Model, OPSET, OnnxNode,
     OperatorSet, Tensor, ValueInfo,
 };
 
@@ -50,7 +50,7 @@ pub enum ExportError {
 }
 
 /// What to export from, and how to name it.
-pub(super) struct Source<'a> {
+pub(super) struct WeightSource<'a> {
     pub(super) config: &'a BertConfig,
     /// Content of a safetensors file.
     pub(super) weights: &'a [u8],
@@ -65,7 +65,10 @@ pub(super) struct Source<'a> {
 /// Inputs `input_ids` and `attention_mask`: `[batch, sequence]` integers. Output
 /// `sentence_embedding`: `[batch, hidden]`, rows of length one. Mean pooling is done as a sum,
 /// because the number of tokens cancels in the normalisation.
-pub(super) fn export(source: &Source<'_>, data: &mut dyn Write) -> Result<Model, ExportError> {
+pub(super) fn export(
+    source: &WeightSource<'_>,
+    data: &mut dyn Write,
+) -> Result<Model, ExportError> {
     let weights = Weights::open(source.weights)?;
     let mut exporter = Exporter {
         config: source.config,
@@ -121,7 +124,7 @@ struct Exporter<'a> {
     data_file: &'a str,
     /// Bytes written to `data`.
     offset: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<OnnxNode>,
     tensors: Vec<Tensor>,
 }
 
@@ -289,7 +292,7 @@ impl Exporter<'_> {
 
     fn node(&mut self, op: &str, inputs: &[&str], output: &str, attribute: Vec<Attribute>) {
         let domain = if op == "MultiHeadAttention" { CONTRIB } else { "" };
-        self.nodes.push(Node {
+        self.nodes.push(OnnxNode {
             input: inputs.iter().map(|&name| name.to_owned()).collect(),
             output: vec![output.to_owned()],
             name: format!("{op}:{output}"),

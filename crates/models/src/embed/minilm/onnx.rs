@@ -49,7 +49,7 @@ pub(super) struct KeyValue {
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Graph {
     #[prost(message, repeated, tag = "1")]
-    pub(super) node: Vec<Node>,
+    pub(super) node: Vec<OnnxNode>,
     #[prost(string, tag = "2")]
     pub(super) name: String,
     #[prost(message, repeated, tag = "5")]
@@ -61,7 +61,7 @@ pub(super) struct Graph {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Node {
+pub(super) struct OnnxNode {
     #[prost(string, repeated, tag = "1")]
     pub(super) input: Vec<String>,
     #[prost(string, repeated, tag = "2")]

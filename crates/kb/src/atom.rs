@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use halma_core::text::{content_words, sentences};
 
-use crate::store::Place;
+use crate::store::TextPlace;
 
 /// Leading pronouns that stand for what the title names.
 const PRONOUNS: &[&str] = &["it", "he", "she", "they"];
@@ -22,15 +22,15 @@ pub(crate) struct AtomDraft {
 
 /// A chunk as atoms are made of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Source {
+pub(crate) struct AtomSource {
     pub(crate) title: String,
     pub(crate) text: String,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     /// Whether `text` is the document's text at `place`, so that parts of it have a place, too.
     pub(crate) verbatim: bool,
 }
 
-impl Source {
+impl AtomSource {
     /// The characters of the document that a range of the text's bytes stands for.
     fn span(&self, range: Range<usize>) -> (usize, usize) {
         if !self.verbatim {
@@ -132,10 +132,10 @@ fn with_title(sentence: &str, title: &str) -> String {
 mod tests {
     use super::*;
 
-    fn source(text: &str) -> Source {
+    fn source(text: &str) -> AtomSource {
         let chars = (100, 100 + text.chars().count());
-        let place = Place { bytes: (0, text.len()), chars };
-        Source { title: "Jaws (film)".into(), text: text.into(), place, verbatim: true }
+        let place = TextPlace { bytes: (0, text.len()), chars };
+        AtomSource { title: "Jaws (film)".into(), text: text.into(), place, verbatim: true }
     }
 
     fn texts(atoms: &[AtomDraft]) -> Vec<&str> {
@@ -178,7 +178,8 @@ mod tests {
 
     #[test]
     fn a_row_of_a_table_is_one_atom_with_the_row_as_its_place() {
-        let row = Source { verbatim: false, ..source("Name: Zarxio; Maker: Sandoz. Year: 2015") };
+        let row =
+            AtomSource { verbatim: false, ..source("Name: Zarxio; Maker: Sandoz. Year: 2015") };
         let atoms = row.sentence_atoms(24);
         assert_eq!(texts(&atoms), ["Name: Zarxio; Maker: Sandoz. Year: 2015"]);
         assert_eq!(atoms[0].span, row.place.chars);

@@ -14,7 +14,7 @@ use crate::lock::WriterLock;
 use crate::search::filter::{Rows, allowed};
 use crate::search::matrix::Matrix;
 use crate::search::query_vectors::QueryVectorCache;
-use crate::store::{Reader, Store};
+use crate::store::{Store, StoreReader};
 use crate::{BaseOptions, Former, GraphSettings, KbError, SearchSettings, Thresholds};
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
@@ -205,7 +205,7 @@ impl Base {
     /// The rows of a layer that a filter lets in; `None` for a filter that asks for nothing.
     pub(crate) fn allowed(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         filter: &Filter,
         layer: Layer,
     ) -> heed::Result<Option<Arc<Rows>>> {

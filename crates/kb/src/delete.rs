@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::lock::WriterLock;
 use crate::names::{fits, near};
-use crate::store::{DocumentRecord, Gone, Reader, Row, parse_id, searched};
+use crate::store::{DocumentRecord, Gone, Row, StoreReader, parse_id, searched};
 use crate::{Base, KbError};
 
 /// What a deletion did.
@@ -124,7 +124,7 @@ impl Base {
 }
 
 /// By node id or exact name; whether there is one.
-fn choose_one(reader: &Reader<'_>, asked: &str, chosen: &mut Chosen) -> heed::Result<bool> {
+fn choose_one(reader: &StoreReader<'_>, asked: &str, chosen: &mut Chosen) -> heed::Result<bool> {
     if let Some(row) = reader.named(asked)? {
         chosen.name(row, asked);
         return Ok(true);

@@ -11,6 +11,7 @@ extern crate self as halma_kb;
 mod atom;
 mod base;
 mod build;
+mod cost;
 mod cut;
 mod delete;
 mod error;
@@ -20,6 +21,7 @@ mod inspect;
 mod lexical;
 mod lock;
 mod names;
+mod progress;
 mod read;
 mod report;
 #[cfg(test)]
@@ -41,10 +43,11 @@ pub use error::KbError;
 pub use extract::{Extracted, LeftOut, Merge, MergeRule, MergeSide, TaskUnits};
 pub use inspect::{
     EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
-    Listed, ListedDocument, Problem, Shown, Stats, Unit, VectorStats, Verified,
+    ListedDocument, ListedNode, Problem, Shown, Stats, Unit, VectorStats, Verified,
 };
+pub use progress::{Phase, PhaseProgress, Progress};
 pub use read::recognise;
-pub use report::{IndexReport, Phase, Progress, Refused, Step};
+pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, SearchSettings};
 pub use settings::{
     Atoms, BaseOptions, Chunks, Entities, Former, InputFormat, KbSettings, Thresholds,

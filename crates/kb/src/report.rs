@@ -1,78 +1,11 @@
-//! What a build reports: steps while it runs, a report at its end, statistics of the base.
+//! What a build reports at its end.
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use halma_core::{Limit, UsageTotal};
 use halma_parse::Refusal;
 use serde::Serialize;
 
 use crate::Extracted;
-
-/// Called after each step of the build; must return at once.
-pub type Progress = Arc<dyn Fn(Step) + Send + Sync>;
-
-/// How far a stage is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Step {
-    pub stage: Phase,
-    pub done: usize,
-    pub total: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// Another `index` holds the base; this one resumes when that one is done.
-    Wait,
-    /// Counts bytes of the input files.
-    Read,
-    /// Counts figures that are described.
-    Describe,
-    /// Counts documents that a model or the embedder chunks.
-    Chunk,
-    /// Counts chunks.
-    Atomize,
-    /// Counts texts (chunks and atoms).
-    Embed,
-    /// Counts chunks that facts are extracted from.
-    Facts,
-    /// Counts pairs of entities that may be one.
-    Resolve,
-    /// Counts chunks that are tagged.
-    Tag,
-    /// Counts sections and documents, and parts of long ones.
-    Summarize,
-    /// Counts communities.
-    Communities,
-    /// Counts chunks whose names are linked.
-    Link,
-    /// Counts nodes entered in the word index.
-    Store,
-    /// Counts documents that are gone and removed.
-    Prune,
-}
-
-impl Phase {
-    /// What is done, as a person reads it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Wait => "waiting",
-            Self::Read => "reading",
-            Self::Describe => "describing figures",
-            Self::Chunk => "chunking",
-            Self::Atomize => "atomizing",
-            Self::Embed => "embedding",
-            Self::Link => "linking names",
-            Self::Facts => "extracting facts",
-            Self::Resolve => "resolving entities",
-            Self::Tag => "tagging",
-            Self::Summarize => "summarizing",
-            Self::Communities => "describing communities",
-            Self::Store => "indexing text",
-            Self::Prune => "removing",
-        }
-    }
-}
 
 /// What one run of `index` did.
 #[derive(Debug, Clone, Default, Serialize)]

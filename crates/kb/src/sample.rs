@@ -9,8 +9,8 @@ use crate::atom::AtomDraft;
 use crate::cut::{ChunkDraft, Outline, SectionDraft};
 use crate::store::{
     At, Column, ColumnKind, CommunityRecord, DocumentDraft, DocumentRecord, EntityRecord,
-    FactRecord, FigureRecord, Link, Place, Row, RowRecord, Store, SummaryRecord, TableRecord,
-    TagRecord, Writer, hash,
+    FactRecord, FigureRecord, Link, Row, RowRecord, Store, StoreWriter, SummaryRecord, TableRecord,
+    TagRecord, TextPlace, hash,
 };
 use crate::{Atoms, Base, BaseOptions};
 
@@ -46,9 +46,9 @@ impl Marks {
     }
 }
 
-fn place(text: &str, range: std::ops::Range<usize>) -> Place {
+fn place(text: &str, range: std::ops::Range<usize>) -> TextPlace {
     let chars = |end: usize| text[..end].chars().count();
-    Place { bytes: (range.start, range.end), chars: (chars(range.start), chars(range.end)) }
+    TextPlace { bytes: (range.start, range.end), chars: (chars(range.start), chars(range.end)) }
 }
 
 /// A document with two chunks, an atom of each, a table, a figure, a summary and vectors.
@@ -148,7 +148,7 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
         .unwrap()
 }
 
-fn edge(writer: &mut Writer<'_>, from: At, edge: Edge, to: At) -> heed::Result<()> {
+fn edge(writer: &mut StoreWriter<'_>, from: At, edge: Edge, to: At) -> heed::Result<()> {
     writer.put_edge(Link { from, edge, to, weight: 1.0 })
 }
 
@@ -231,7 +231,7 @@ fn share(store: &Store, marks: &mut Marks, one: Row, two: Row) {
 
 /// A table made from facts, with a row of each chunk.
 fn made(
-    writer: &mut Writer<'_>,
+    writer: &mut StoreWriter<'_>,
     marks: &mut Marks,
     (number, mine): (u8, Row),
     chunks: &[Row],
@@ -243,7 +243,7 @@ fn made(
         id: hash(&[b"made", &[number]]),
         document: None,
         section: None,
-        place: Place::default(),
+        place: TextPlace::default(),
         caption: None,
         columns: vec![Column { name: "who".into(), kind: ColumnKind::Text }],
         rows: (rows, rows + count),
@@ -255,7 +255,7 @@ fn made(
     for (row, chunk) in (rows..).zip(chunks) {
         let cells = vec![if *chunk == mine { marks.next() } else { "other".into() }];
         let id = hash(&[b"row", cells[0].as_bytes(), &[number]]);
-        let place = Place::default();
+        let place = TextPlace::default();
         let record = RowRecord { id, table, chunk: *chunk, number: row - rows + 1, place, cells };
         writer.put_node(row, &record)?;
     }

@@ -1,4 +1,4 @@
-//! Deleting leaves nothing: not in the files of the base, whoever wrote them and when.
+//! Deleting leaves nothing: not in the files of the base, regardless of who wrote them and when.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 #[path = "common/again.rs"]
 mod again;

@@ -50,7 +50,7 @@ async fn unknown_ends_are_asked_for_again_and_left_out_in_the_end() {
     assert_eq!(works.rules.calls("facts"), 2, "asked again once");
     let said = works.rules.asked.lock().unwrap()[1].1.clone();
     assert!(said.contains("`Tom Ash`") && said.contains("`Queen Victoria`"), "{said}");
-    // `Varn` stands in the text: it is an entity all the same.
+    // `Varn` stands in the text: it is an entity nevertheless.
     assert_eq!(entities(&base, "Varn").await, ["Mara Quill", "Varn"]);
     assert_eq!((report.facts, report.left_out.unknown_ends, report.left_out.invented), (1, 1, 1));
     let a = chunk(&base, "Varn").await;

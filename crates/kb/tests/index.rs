@@ -297,7 +297,7 @@ async fn documents_are_tied_to_those_they_link_to_and_name() {
     bench
         .write("lake.md", "# Otter Lake\n\nA lake in the north.")
         .write("notes/trip.md", "# A trip\n\nWe went to [the lake](../lake.md) in May.")
-        .write("song.md", "# A song\n\nIt tells of Otter Lake and of nothing else.");
+        .write("song.md", "# A song\n\nIt praises Otter Lake and nothing else.");
     let base = bench.open(None);
     bench.index(&base).await;
     let ends = |base: &halma_kb::Base, name: &str, edge| {
@@ -307,7 +307,7 @@ async fn documents_are_tied_to_those_they_link_to_and_name() {
     };
     assert_eq!(ends(&base, "notes/trip.md", halma_core::Edge::LinksTo), ["lake.md"]);
     assert_eq!(ends(&base, "song.md", halma_core::Edge::RefersTo), ["lake.md"]);
-    // Also when what is named comes, or comes anew, later.
+    // Also when what is named comes, or comes again, later.
     bench.write("lake.md", "# Otter Lake\n\nA lake in the south.");
     bench.index(&base).await;
     assert_eq!(ends(&base, "notes/trip.md", halma_core::Edge::LinksTo), ["lake.md"]);

@@ -72,7 +72,7 @@ async fn searches_use_the_old_vectors_until_the_new_ones_are_complete() {
     // The first run gets as far as thirty of ninety texts.
     let second = failing("other", 3);
     let base = open(&bench, &second, Some(&first));
-    assert!(is_own(cosine(&base).await), "before anything is embedded anew");
+    assert!(is_own(cosine(&base).await), "before anything is embedded again");
     let report = bench.index(&base).await;
     assert!(report.embedded > 0 && report.embedded < 90, "{report:?}");
     let on_its_way = base.migration().unwrap().unwrap();

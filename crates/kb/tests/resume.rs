@@ -260,7 +260,7 @@ async fn a_chunk_that_fails_every_time_stays_failed_and_is_counted() {
         let stats = base.inspector().stats().unwrap();
         assert_eq!((stats.failed_units, stats.pending_units), (1, 0));
         let hits = search(&base, "number17", Layer::Chunk, Mode::Hybrid).await;
-        assert_eq!(hits[0].title, "a17", "its chunk is found all the same");
+        assert_eq!(hits[0].title, "a17", "its chunk is found nevertheless");
     }
     assert_eq!(bench.model.calls.load(Ordering::Relaxed), 32);
 }

@@ -3,7 +3,7 @@ use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 use halma_core::{Layer, NodeId};
-use halma_engine::{Engine, ListQuery, Listed, Original};
+use halma_engine::{Engine, ListQuery, ListedNode, Original};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -153,8 +153,8 @@ fn pending_state(file: &Original, builds: &[Build]) -> Option<DocumentState> {
     }
 }
 
-fn document_line(listed: Listed, engine: &Engine, builds: &[Build]) -> DocumentLine {
-    let Listed { id, title, document, about, .. } = listed;
+fn document_line(listed: ListedNode, engine: &Engine, builds: &[Build]) -> DocumentLine {
+    let ListedNode { id, title, document, about, .. } = listed;
     let file = engine.originals().get(&document);
     let about = about.unwrap_or_else(|| halma_engine::ListedDocument {
         format: String::new(),

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use halma_core::{Event, Watcher};
-use halma_engine::{Phase, Progress, Step};
+use halma_engine::{Phase, PhaseProgress, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::shorten;
@@ -60,7 +60,7 @@ pub(crate) fn question() -> (ProgressBar, Watcher) {
 /// The stages of an index run, one bar at a time.
 pub(crate) fn index() -> Progress {
     let shown: Mutex<Option<(Phase, ProgressBar)>> = Mutex::new(None);
-    Arc::new(move |step: Step| {
+    Arc::new(move |step: PhaseProgress| {
         let Ok(mut shown) = shown.lock() else { return };
         let (done, total) = (step.done as u64, step.total as u64);
         if shown.as_ref().is_none_or(|(stage, _)| *stage != step.stage) {

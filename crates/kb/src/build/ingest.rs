@@ -8,9 +8,9 @@ use halma_core::Layer;
 use super::resolver::{DocumentResolver, Incoming, IngestAction};
 use super::update_lexical;
 use crate::cut::{Cut, CutSettings, cut_now};
-use crate::read::{Draft, InputFile};
+use crate::read::{InputFile, ParsedDocument};
 use crate::stages::{BuildContext, Uncut};
-use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, Writer};
+use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, StoreWriter};
 use crate::{Atoms, Base, IndexReport, KbError, Progress};
 
 /// New documents can be searched after this many of them, before the build ends. Changed ones are
@@ -19,7 +19,7 @@ const VISIBLE_AFTER: usize = 20_000;
 const CHANGES_VISIBLE_AFTER: usize = 2_000;
 
 /// Something that waits to be inserted.
-pub(super) enum Item {
+pub(super) enum IngestItem {
     Document(ReadyDocument),
     /// The file has not changed since it became this document.
     Unchanged(Id, Arc<InputFile>),
@@ -28,7 +28,7 @@ pub(super) enum Item {
 /// A document with its figures described.
 pub(super) struct ReadyDocument {
     pub(super) id: Id,
-    pub(super) draft: Arc<Draft>,
+    pub(super) draft: Arc<ParsedDocument>,
     pub(super) file: Arc<InputFile>,
     /// How the file is known from now on, if the document is all that came of it.
     pub(super) record: Option<FileRecord>,
@@ -83,12 +83,12 @@ impl Ingest {
     }
 
     /// The documents of a batch that are new or chunked with other settings, each once.
-    pub(super) fn uncut(&self, batch: &[Item]) -> Result<Vec<Uncut>, KbError> {
+    pub(super) fn uncut(&self, batch: &[IngestItem]) -> Result<Vec<Uncut>, KbError> {
         let store = &self.base.store;
         store.read(|reader| {
             let (mut uncut, mut ids) = (vec![], HashSet::new());
             for item in batch {
-                let Item::Document(ReadyDocument { id, draft, .. }) = item else { continue };
+                let IngestItem::Document(ReadyDocument { id, draft, .. }) = item else { continue };
                 let known = match reader.find(Layer::Document, *id)? {
                     Some(row) => !self.resolver.is_cut_otherwise(reader, row)?,
                     None => false,
@@ -102,13 +102,17 @@ impl Ingest {
     }
 
     /// Inserts a batch.
-    pub(super) fn insert_all(&mut self, batch: &[Item], mut cuts: Cuts) -> Result<(), KbError> {
+    pub(super) fn insert_all(
+        &mut self,
+        batch: &[IngestItem],
+        mut cuts: Cuts,
+    ) -> Result<(), KbError> {
         let base = Arc::clone(&self.base);
         self.pending_ids = batch
             .iter()
             .map(|item| match item {
-                Item::Document(document) => document.id,
-                Item::Unchanged(id, _) => *id,
+                IngestItem::Document(document) => document.id,
+                IngestItem::Unchanged(id, _) => *id,
             })
             .collect();
         let before = (self.report.documents_new, self.report.documents_replaced);
@@ -135,12 +139,12 @@ impl Ingest {
 
     fn insert(
         &mut self,
-        writer: &mut Writer<'_>,
-        item: &Item,
+        writer: &mut StoreWriter<'_>,
+        item: &IngestItem,
         cuts: &mut Cuts,
     ) -> heed::Result<()> {
         match item {
-            Item::Document(document) => {
+            IngestItem::Document(document) => {
                 let key = FileKey::of(&document.file.origin);
                 if cuts.failed.contains(&document.id) {
                     return writer.forget_file(key);
@@ -151,7 +155,7 @@ impl Ingest {
                     None => writer.forget_file(key),
                 }
             }
-            Item::Unchanged(id, file) => {
+            IngestItem::Unchanged(id, file) => {
                 if writer.find(Layer::Document, *id)?.is_none() {
                     self.retry.push(Arc::clone(file));
                     return Ok(());
@@ -165,7 +169,7 @@ impl Ingest {
     /// One document under the name it gets.
     fn insert_document(
         &mut self,
-        writer: &mut Writer<'_>,
+        writer: &mut StoreWriter<'_>,
         document: &ReadyDocument,
         cuts: &mut Cuts,
     ) -> heed::Result<()> {
@@ -207,7 +211,7 @@ impl Ingest {
     /// name it has now.
     fn keep(
         &mut self,
-        writer: &mut Writer<'_>,
+        writer: &mut StoreWriter<'_>,
         action: IngestAction,
         origin: &str,
     ) -> heed::Result<()> {
@@ -228,7 +232,12 @@ impl Ingest {
 
     /// Takes a name from a document, which goes with its last unless it comes again under another:
     /// files that change places cost nothing.
-    fn take_name(&mut self, writer: &mut Writer<'_>, row: Row, name: &str) -> heed::Result<()> {
+    fn take_name(
+        &mut self,
+        writer: &mut StoreWriter<'_>,
+        row: Row,
+        name: &str,
+    ) -> heed::Result<()> {
         if !writer.take_name(row, name)? {
             return Ok(());
         }
@@ -242,7 +251,7 @@ impl Ingest {
 
     fn put(
         &mut self,
-        writer: &mut Writer<'_>,
+        writer: &mut StoreWriter<'_>,
         document: &ReadyDocument,
         name: &str,
         cuts: &mut Cuts,

@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc;
 
-use super::ingest::{Cuts, Ingest, Item, ReadyDocument};
+use super::ingest::{Cuts, Ingest, IngestItem, ReadyDocument};
 use super::prune;
-use super::reader::{Input, InputDocument, Reader};
+use super::reader::{Input, InputDocument, InputReader};
 use super::resolver::document_id;
 use crate::error::run_blocking;
 use crate::lock::WriterLock;
 use crate::read::InputFile;
 use crate::stages::{BuildContext, Chunk, Describe, Driver, FigureRequest, insert_description};
-use crate::{IndexOptions, IndexReport, KbError, Phase, Step};
+use crate::{IndexOptions, IndexReport, KbError, Phase, PhaseProgress};
 
 /// Documents are written this many at a time, or this many bytes of them. Ids are hashes, so every
 /// transaction touches pages all over a large base: few large ones write far less than many small.
@@ -35,7 +35,7 @@ pub(super) struct Intake {
     /// Blocking work holds the lock as well: it runs on when the build is dropped.
     lock: Arc<WriterLock>,
     options: IndexOptions,
-    reader: Arc<Reader>,
+    reader: Arc<InputReader>,
     ingest: Arc<Mutex<Ingest>>,
     describe: Driver<Describe>,
     chunk: Driver<Chunk>,
@@ -49,7 +49,7 @@ impl Intake {
         lock: &Arc<WriterLock>,
         options: &IndexOptions,
     ) -> Result<Self, KbError> {
-        let reader = Reader::new(&context.base, options, &context.settings)?;
+        let reader = InputReader::new(&context.base, options, &context.settings)?;
         Ok(Self {
             context: Arc::clone(context),
             lock: Arc::clone(lock),
@@ -136,7 +136,7 @@ impl Intake {
                 Input::Refused(refused) => self.ingest().report.refused.extend(refused),
                 Input::FileDone(bytes) => {
                     done += bytes;
-                    (self.context.progress)(Step { stage: Phase::Read, done, total });
+                    (self.context.progress)(PhaseProgress { stage: Phase::Read, done, total });
                 }
             }
         }
@@ -172,21 +172,22 @@ impl Intake {
         }
         let incomplete = self.describe(&mut batch).await?;
         let ready = |(at, waiting)| self.ready(waiting, !incomplete.contains(&at));
-        let batch: Arc<Vec<Item>> = Arc::new(batch.into_iter().enumerate().map(ready).collect());
+        let batch: Arc<Vec<IngestItem>> =
+            Arc::new(batch.into_iter().enumerate().map(ready).collect());
         let cuts = self.chunk(&batch).await?;
         self.blocking("storing", move |ingest| ingest.insert_all(&batch, cuts)).await
     }
 
     /// A document as it is inserted; its id is that of its text with the figures in words.
-    fn ready(&self, waiting: Waiting, is_complete: bool) -> Item {
+    fn ready(&self, waiting: Waiting, is_complete: bool) -> IngestItem {
         match waiting {
-            Waiting::Unchanged(id, file) => Item::Unchanged(id, file),
+            Waiting::Unchanged(id, file) => IngestItem::Unchanged(id, file),
             Waiting::Document(document) => {
                 let InputDocument { draft, file, content } = *document;
                 let id = document_id(draft.shown_title(), &draft.parsed.text);
                 let content = content.filter(|_| is_complete);
                 let record = content.map(|content| self.reader.record(content, id));
-                Item::Document(ReadyDocument { id, draft: Arc::new(draft), file, record })
+                IngestItem::Document(ReadyDocument { id, draft: Arc::new(draft), file, record })
             }
         }
     }
@@ -227,7 +228,7 @@ impl Intake {
     }
 
     /// Chunks the new documents of a batch where a model or the embedder is asked.
-    async fn chunk(&mut self, batch: &Arc<Vec<Item>>) -> Result<Cuts, KbError> {
+    async fn chunk(&mut self, batch: &Arc<Vec<IngestItem>>) -> Result<Cuts, KbError> {
         if !self.chunk.stage().asks() {
             return Ok(Cuts::default());
         }

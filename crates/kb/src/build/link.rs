@@ -9,10 +9,10 @@ use halma_core::{Edge, Layer};
 
 use crate::error::run_blocking;
 use crate::store::{
-    At, ChunkRecord, DocumentRecord, EntityRecord, Id, Link, Reader, Row, SectionRecord, Store,
-    Writer, hash,
+    At, ChunkRecord, DocumentRecord, EntityRecord, Id, Link, Row, SectionRecord, Store,
+    StoreReader, StoreWriter, hash,
 };
-use crate::{Base, Entities, KbError, KbSettings, Phase, Progress, Step};
+use crate::{Base, Entities, KbError, KbSettings, Phase, PhaseProgress, Progress};
 
 /// Changes whenever names are found otherwise, so that older bases are linked again.
 const VERSION: u32 = 1;
@@ -27,7 +27,7 @@ const LONGEST: usize = 90;
 type Named = HashMap<String, (String, f32)>;
 
 /// What a batch ties to entities.
-type Found = Vec<(At, Named)>;
+type BatchMentions = Vec<(At, Named)>;
 
 /// Links the chunks that are new; `swept` also takes out entities that nothing names any more.
 pub(super) async fn run(
@@ -66,13 +66,13 @@ fn link_all(store: &Store, progress: &Progress) -> Result<(), KbError> {
             }
             writer.set_linked_to(VERSION, from)
         })?;
-        progress(Step { stage: Phase::Link, done, total: total.max(done) });
+        progress(PhaseProgress { stage: Phase::Link, done, total: total.max(done) });
     }
     Ok(())
 }
 
 /// The names in a chunk; with the first chunk of a document or section the one in its title.
-fn found_in(reader: &Reader<'_>, row: Row) -> heed::Result<Found> {
+fn found_in(reader: &StoreReader<'_>, row: Row) -> heed::Result<BatchMentions> {
     let Some(chunk) = reader.node::<ChunkRecord>(row)? else { return Ok(vec![]) };
     let document: DocumentRecord = reader.linked(chunk.document)?;
     let section: SectionRecord = reader.linked(chunk.section)?;
@@ -146,7 +146,7 @@ fn named_in<'a>(
 
 /// Ties a node to what it names; entities that are new are put in.
 fn write(
-    writer: &mut Writer<'_>,
+    writer: &mut StoreWriter<'_>,
     (from, named): (At, &Named),
     known: &mut HashMap<Id, Row>,
 ) -> heed::Result<()> {
@@ -166,7 +166,7 @@ fn write(
     Ok(())
 }
 
-fn entity(writer: &mut Writer<'_>, (id, key, written): (Id, &str, &str)) -> heed::Result<Row> {
+fn entity(writer: &mut StoreWriter<'_>, (id, key, written): (Id, &str, &str)) -> heed::Result<Row> {
     if let Some(row) = writer.find(Layer::Entity, id)? {
         return Ok(row);
     }

@@ -34,7 +34,9 @@ impl Base {
         let store = &self.store;
         store.read(|reader| {
             let Some((_, from)) = reader.active_embedder()? else { return Ok(None) };
-            let Some(to) = reader.aim()?.filter(|to| *to != from.model) else { return Ok(None) };
+            let Some(to) = reader.target_model()?.filter(|to| *to != from.model) else {
+                return Ok(None);
+            };
             let total = reader.count(Layer::Chunk)? + reader.count(Layer::Atom)?;
             let done = total.saturating_sub(reader.awaiting_vector()?.len() as u64);
             Ok(Some(Migration { from: from.model, to, done, total }))

@@ -32,7 +32,7 @@ use crate::error::run_blocking;
 use crate::extract::extract_knowledge;
 use crate::lock::WriterLock;
 use crate::stages::{Atomize, BuildContext, Driver, Embed};
-use crate::{Base, IndexReport, KbError, KbSettings, Phase, Progress, Step};
+use crate::{Base, IndexReport, KbError, KbSettings, Phase, PhaseProgress, Progress};
 
 /// Brings the base up to what the inputs hold. Documents it has already are left alone, changed
 /// ones are replaced, unfinished work is resumed. Failures of single files and
@@ -97,7 +97,7 @@ async fn lock(context: &BuildContext) -> Result<WriterLock, KbError> {
         return Ok(lock);
     }
     tracing::warn!("another `index` runs on `{}`; waiting for it", dir.display());
-    (context.progress)(Step { stage: Phase::Wait, done: 0, total: 0 });
+    (context.progress)(PhaseProgress { stage: Phase::Wait, done: 0, total: 0 });
     run_blocking("waiting for the lock", move || WriterLock::take(&dir)).await
 }
 
@@ -107,7 +107,7 @@ fn set_build_target(context: &BuildContext, _lock: &WriterLock) -> Result<(), Kb
     store.write(|writer| {
         writer.want_atoms(context.settings.atoms)?;
         let Some(embedder) = &base.embedder else { return Ok(()) };
-        writer.aim_at(embedder.model())?;
+        writer.set_build_target(embedder.model())?;
         match writer.embedder(embedder.model())? {
             Some((number, _)) => writer.set_origin(number, &base.origin),
             None => Ok(()),
@@ -169,7 +169,7 @@ async fn index_text(
 fn update_lexical(base: &Base, layer: Layer, progress: &Progress) -> Result<(), KbError> {
     let count = base.store.read(|reader| reader.count(layer))?;
     let total = usize::try_from(count).unwrap_or(usize::MAX);
-    let step = |done| progress(Step { stage: Phase::Store, done, total });
+    let step = |done| progress(PhaseProgress { stage: Phase::Store, done, total });
     base.lexical_on_disk(layer)?.catch_up(&base.store, &step)
 }
 

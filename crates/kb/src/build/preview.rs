@@ -7,10 +7,10 @@ use std::sync::Arc;
 use halma_core::Layer;
 
 use super::estimate::Estimate;
-use super::reader::{Input, InputDocument, Reader};
+use super::reader::{Input, InputDocument, InputReader};
 use super::resolver::{DocumentResolver, Incoming, IngestAction, document_id};
 use crate::cut::{CutSettings, Outline, SectionDraft, expected_cut};
-use crate::read::Draft;
+use crate::read::ParsedDocument;
 use crate::stages::{
     Atomize, BuildContext, Chunk, Communities, Corpus, Describe, Facts, FigureRequest, Forecast,
     Forecaster, SameEntity, SourceChunk, SourceDocument, SourceSection, Summarize, Tag, TagClasses,
@@ -81,7 +81,7 @@ impl Previewer {
         inputs: &[PathBuf],
         options: &IndexOptions,
     ) -> Result<Preview, KbError> {
-        let reader = Reader::new(&self.context.base, options, &self.context.settings)?;
+        let reader = InputReader::new(&self.context.base, options, &self.context.settings)?;
         let walked = reader.walk(inputs)?;
         self.preview.estimate.refused.clone_from(&walked.refused);
         let files: Vec<_> = walked.files.into_iter().map(Arc::new).collect();
@@ -199,7 +199,7 @@ impl Previewer {
 
     fn section(
         &mut self,
-        draft: &Draft,
+        draft: &ParsedDocument,
         section: SectionDraft,
         chunks: &mut Former,
         sections: &mut Former,
@@ -263,7 +263,7 @@ impl Previewer {
         let Some(embedder) = &self.context.base.embedder else { return Ok(()) };
         let store = self.context.store();
         let (texts, characters) = store.read(|reader| {
-            let mut rows = if reader.aim()?.as_deref() == Some(embedder.model()) {
+            let mut rows = if reader.target_model()?.as_deref() == Some(embedder.model()) {
                 reader.awaiting_vector()?
             } else {
                 let mut all = vec![];

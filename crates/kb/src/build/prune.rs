@@ -8,7 +8,7 @@ use super::options::Selection;
 use crate::read::Walked;
 use crate::stages::BuildContext;
 use crate::store::{DocumentRecord, FileKey, Row, Store};
-use crate::{KbError, Phase, Step};
+use crate::{KbError, Phase, PhaseProgress};
 
 /// Names removed in one transaction.
 const BATCH: usize = 500;
@@ -43,7 +43,7 @@ pub(super) fn prune(
             Ok(())
         })?;
         done += batch.len();
-        (context.progress)(Step { stage: Phase::Prune, done, total });
+        (context.progress)(PhaseProgress { stage: Phase::Prune, done, total });
     }
     ingest.report.documents_removed =
         lost.into_iter().filter(|lost| lost.goes).map(|lost| lost.name).collect();

@@ -7,7 +7,7 @@ use halma_core::Layer;
 
 use super::options::Selection;
 use crate::cut::CutSettings;
-use crate::read::{Draft, InputFile, Naming, Walked, read, walk};
+use crate::read::{InputFile, Naming, ParsedDocument, Walked, read, walk};
 use crate::store::{DocumentRecord, FileKey, FileRecord, Id, Row, hash};
 use crate::{Base, IndexOptions, KbError, KbSettings, Refused};
 
@@ -23,7 +23,7 @@ pub(super) enum Input {
 
 /// A document as it was read.
 pub(super) struct InputDocument {
-    pub(super) draft: Draft,
+    pub(super) draft: ParsedDocument,
     pub(super) file: Arc<InputFile>,
     /// Hash of the file, if the document is all that came of it.
     pub(super) content: Option<[u8; 32]>,
@@ -33,7 +33,7 @@ pub(super) struct InputDocument {
 pub(super) type InputSink<'a> = dyn FnMut(Input) -> Result<(), KbError> + 'a;
 
 /// Reads input files.
-pub(super) struct Reader {
+pub(super) struct InputReader {
     base: Arc<Base>,
     options: IndexOptions,
     pub(super) selection: Selection,
@@ -41,7 +41,7 @@ pub(super) struct Reader {
     pub(super) cut_with: Id,
 }
 
-impl Reader {
+impl InputReader {
     pub(super) fn new(
         base: &Arc<Base>,
         options: &IndexOptions,
@@ -108,7 +108,7 @@ impl Reader {
         let document = |draft, content| {
             Input::Document(Box::new(InputDocument { draft, file: Arc::clone(file), content }))
         };
-        let mut last: Option<Draft> = None;
+        let mut last: Option<ParsedDocument> = None;
         let mut several = false;
         let refused = read(file, bytes, self.options.format, &mut |draft| {
             let Some(before) = last.replace(draft) else { return Ok(()) };
@@ -154,7 +154,7 @@ impl Reader {
 
 /// Whether a document is chunked with other settings than these.
 pub(super) fn is_cut_otherwise(
-    reader: &crate::store::Reader<'_>,
+    reader: &crate::store::StoreReader<'_>,
     row: Row,
     cut_with: Id,
 ) -> heed::Result<bool> {

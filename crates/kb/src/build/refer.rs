@@ -6,7 +6,7 @@ use std::sync::Arc;
 use halma_core::{Edge, Layer};
 
 use crate::error::run_blocking;
-use crate::store::{At, DocumentRecord, Link, Reader, Row, Work, Writer};
+use crate::store::{At, DocumentRecord, Link, Row, StoreReader, StoreWriter, Work};
 use crate::{Base, KbError};
 
 /// Documents whose edges are written in one transaction.
@@ -51,7 +51,7 @@ pub(super) async fn run(base: &Arc<Base>) -> Result<(), KbError> {
 }
 
 /// Edges between a new document and those whose titles it names, and those that name its title.
-fn name_each_other(writer: &mut Writer<'_>, row: Row) -> heed::Result<()> {
+fn name_each_other(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
     let mut found: BTreeMap<(Row, Row), f32> = BTreeMap::new();
     let record: DocumentRecord = writer.linked(row)?;
     for chunk in record.chunks.0..record.chunks.1 {
@@ -87,7 +87,7 @@ fn name_each_other(writer: &mut Writer<'_>, row: Row) -> heed::Result<()> {
 }
 
 /// The documents that have this entity as their title.
-fn titled(reader: &Reader<'_>, entity: At) -> heed::Result<Vec<Row>> {
+fn titled(reader: &StoreReader<'_>, entity: At) -> heed::Result<Vec<Row>> {
     let naming = reader.first_edges_to(entity, Edge::Mentions, COMMON)?;
     if naming.len() >= COMMON {
         return Ok(vec![]);
@@ -96,7 +96,7 @@ fn titled(reader: &Reader<'_>, entity: At) -> heed::Result<Vec<Row>> {
 }
 
 /// Edges along the hyperlinks of a document that lead to documents of the base.
-fn link(writer: &mut Writer<'_>, row: Row) -> heed::Result<()> {
+fn link(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
     let Some(record) = writer.node::<DocumentRecord>(row)? else {
         return writer.done_with(Work::Links, (Layer::Document, row));
     };

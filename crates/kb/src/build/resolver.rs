@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use halma_core::Layer;
 
 use super::reader::is_cut_otherwise;
-use crate::read::{Draft, InputFile, Naming};
-use crate::store::{DocumentRecord, Id, Reader, Row, hash};
+use crate::read::{InputFile, Naming, ParsedDocument};
+use crate::store::{DocumentRecord, Id, Row, StoreReader, hash};
 
 /// A document as it is distinguished from others.
 #[derive(Debug, Clone, Copy)]
@@ -20,8 +20,8 @@ pub(super) struct Incoming<'a> {
 }
 
 impl<'a> Incoming<'a> {
-    pub(super) fn of_draft(id: Id, draft: &'a Draft, file: &'a InputFile) -> Self {
-        let Draft { name, naming, source, .. } = draft;
+    pub(super) fn of_draft(id: Id, draft: &'a ParsedDocument, file: &'a InputFile) -> Self {
+        let ParsedDocument { name, naming, source, .. } = draft;
         Self { id, name, naming: *naming, source, origin: &file.origin }
     }
 
@@ -67,7 +67,7 @@ impl DocumentResolver {
 
     pub(super) fn resolve(
         &mut self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         incoming: Incoming<'_>,
     ) -> heed::Result<IngestAction> {
         let held = reader.find(Layer::Document, incoming.id)?;
@@ -91,7 +91,11 @@ impl DocumentResolver {
     }
 
     /// Whether a document is chunked with other settings than in this run.
-    pub(super) fn is_cut_otherwise(&self, reader: &Reader<'_>, row: Row) -> heed::Result<bool> {
+    pub(super) fn is_cut_otherwise(
+        &self,
+        reader: &StoreReader<'_>,
+        row: Row,
+    ) -> heed::Result<bool> {
         is_cut_otherwise(reader, row, self.cut_with)
     }
 
@@ -109,7 +113,7 @@ impl DocumentResolver {
     /// one it replaces. A name of another document gets a number.
     fn name(
         &mut self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         incoming: Incoming<'_>,
     ) -> heed::Result<(String, Option<Row>)> {
         let Incoming { id, naming, source, origin, .. } = incoming;

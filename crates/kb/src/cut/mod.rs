@@ -26,9 +26,9 @@ use halma_parse::Parsed;
 pub(crate) use self::model::CUT;
 use self::pieces::{Grain, Piece, units};
 pub(crate) use self::places::Places;
-use self::plan::{Plan, Segment};
+use self::plan::{CutPlan, Segment};
 pub(crate) use self::semantic::BATCH as EMBED_BATCH;
-use crate::store::{Column, Id, Place, hash};
+use crate::store::{Column, Id, TextPlace, hash};
 use crate::{Chunks, KbError, KbSettings};
 
 /// Part of the settings' hash: grows when the same settings cut otherwise than before.
@@ -50,16 +50,16 @@ pub(crate) struct SectionDraft {
     pub(crate) indexed: bool,
     /// Of its heading, counted from 1; 0 for text above the first heading.
     pub(crate) level: u8,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     pub(crate) chunks: Vec<ChunkDraft>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChunkDraft {
     /// What of the text is its alone; these tile the text.
-    pub(crate) own: Place,
+    pub(crate) own: TextPlace,
     /// What it shows, which is what citations quote.
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     /// Where it is not the document's text at `place`.
     pub(crate) text: Option<String>,
     /// By the cutting model, where there is one.
@@ -70,7 +70,7 @@ pub(crate) struct ChunkDraft {
 pub(crate) struct TableDraft {
     /// Its place among the sections.
     pub(crate) section: usize,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     pub(crate) caption: Option<String>,
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<RowDraft>,
@@ -83,14 +83,14 @@ pub(crate) struct TableDraft {
 pub(crate) struct RowDraft {
     /// The chunk that holds it, counted through all sections of the document.
     pub(crate) chunk: usize,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     pub(crate) cells: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FigureDraft {
     pub(crate) section: usize,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     pub(crate) caption: Option<String>,
     pub(crate) page: Option<u32>,
 }
@@ -150,7 +150,7 @@ pub(crate) struct CutModels<'a> {
 
 /// Cuts a document by settings that need no model; `None` for those that do.
 pub(crate) fn cut_now(parsed: &Parsed, title: &str, settings: &CutSettings) -> Option<Cut> {
-    let plan = Plan::new(parsed, title, settings);
+    let plan = CutPlan::new(parsed, title, settings);
     let mut pieces = vec![];
     for segment in plan.segments() {
         match segment {
@@ -192,7 +192,7 @@ pub(crate) async fn cut(
     if let Some(cut) = cut_now(parsed, title, settings) {
         return Ok(cut);
     }
-    let plan = Plan::new(parsed, title, settings);
+    let plan = CutPlan::new(parsed, title, settings);
     let limit = settings.chunk_chars;
     let mut cutter = model::Cutter::new(&parsed.text, title, limit, with.cx);
     let mut pieces = vec![];
@@ -231,7 +231,7 @@ pub(crate) fn expected_cut(parsed: &Parsed, title: &str, settings: &CutSettings)
         return ExpectedCut { outline, ..ExpectedCut::default() };
     }
     let limit = settings.chunk_chars;
-    let plan = Plan::new(parsed, title, settings);
+    let plan = CutPlan::new(parsed, title, settings);
     let (mut expected, mut pieces) = (ExpectedCut::default(), vec![]);
     for segment in plan.segments() {
         match segment {

@@ -11,14 +11,14 @@ const SMALL: usize = 200;
 
 /// A section: its headings from the top, without the document's title, and its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct SectionRange {
     pub(super) path: Vec<String>,
     pub(super) range: Range<usize>,
     /// Several small sections, under the heading that they have in common.
     pub(super) packed: bool,
 }
 
-impl Part {
+impl SectionRange {
     fn new(path: Vec<String>, range: Range<usize>) -> Self {
         Self { path, range, packed: false }
     }
@@ -26,7 +26,7 @@ impl Part {
 
 /// The sections of the body, which tile it. A heading with nothing under it goes with the section
 /// that follows.
-pub(super) fn parts(parsed: &Parsed, title: &str) -> Vec<Part> {
+pub(super) fn parts(parsed: &Parsed, title: &str) -> Vec<SectionRange> {
     let text = parsed.text.as_str();
     let headings: Vec<(u8, &Block)> = parsed
         .blocks
@@ -41,7 +41,7 @@ pub(super) fn parts(parsed: &Parsed, title: &str) -> Vec<Part> {
     let mut start = parsed.body;
     let first = headings.first().map_or(text.len(), |(_, heading)| heading.range.start);
     if !text[start..first].trim().is_empty() {
-        parts.push(Part::new(vec![], start..first));
+        parts.push(SectionRange::new(vec![], start..first));
         start = first;
     }
     for (i, (level, heading)) in headings.iter().enumerate() {
@@ -55,7 +55,7 @@ pub(super) fn parts(parsed: &Parsed, title: &str) -> Vec<Part> {
         }
         let path = open.iter().map(|(_, name)| name.clone()).filter(|name| !name.is_empty());
         let path = path.enumerate().filter(|(i, name)| *i > 0 || name != title);
-        parts.push(Part::new(path.map(|(_, name)| name).collect(), start..end));
+        parts.push(SectionRange::new(path.map(|(_, name)| name).collect(), start..end));
         start = end;
     }
     parts
@@ -75,11 +75,11 @@ fn words(heading: &str) -> String {
 }
 
 /// Joins neighbouring small sections below the same heading, up to the limit.
-pub(super) fn pack_small(text: &str, parts: Vec<Part>, limit: usize) -> Vec<Part> {
-    let small = |part: &Part| {
+pub(super) fn pack_small(text: &str, parts: Vec<SectionRange>, limit: usize) -> Vec<SectionRange> {
+    let small = |part: &SectionRange| {
         !part.path.is_empty() && !is_longer(&text[part.range.clone()], SMALL.min(limit))
     };
-    let mut packed: Vec<Part> = vec![];
+    let mut packed: Vec<SectionRange> = vec![];
     // Whether the last one may grow.
     let mut growing: Option<Vec<String>> = None;
     for part in parts {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::cut::testing::markdown;
 
-    fn paths(parts: &[Part]) -> Vec<String> {
+    fn paths(parts: &[SectionRange]) -> Vec<String> {
         parts.iter().map(|part| part.path.join(" > ")).collect()
     }
 

@@ -1,7 +1,7 @@
 //! From bytes to characters, in any order, at the cost of one pass over the text.
 use std::ops::Range;
 
-use crate::store::Place;
+use crate::store::TextPlace;
 
 /// Characters are counted from the last of these before a byte.
 const STEP: usize = 1024;
@@ -33,9 +33,9 @@ impl<'a> Places<'a> {
         }
     }
 
-    pub(crate) fn of(&self, range: &Range<usize>) -> Place {
+    pub(crate) fn of(&self, range: &Range<usize>) -> TextPlace {
         let chars = (self.chars_at(range.start), self.chars_at(range.end));
-        Place { bytes: (range.start, range.end), chars }
+        TextPlace { bytes: (range.start, range.end), chars }
     }
 }
 

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use halma_parse::{BlockKind, Parsed, Table, TableRow};
 
-use super::parts::{Part, pack_small, parts};
+use super::parts::{SectionRange, pack_small, parts};
 use super::pieces::{Grain, Piece, blocks_in, is_longer, units};
 use super::places::Places;
 use super::{ChunkDraft, CutSettings, Outline, SectionDraft, model, rows, tables};
 use crate::Chunks;
-use crate::store::Place;
+use crate::store::TextPlace;
 
 /// A stretch of the text.
 pub(super) enum Segment<'a> {
@@ -20,17 +20,17 @@ pub(super) enum Segment<'a> {
 }
 
 /// What all ways of cutting share: sections, and tables that are cut into rows.
-pub(super) struct Plan<'a> {
+pub(super) struct CutPlan<'a> {
     parsed: &'a Parsed,
     limit: usize,
-    parts: Vec<Part>,
+    parts: Vec<SectionRange>,
     /// By structure, nothing reaches from one section into the next.
     by_parts: bool,
     /// Nothing but tables, headings aside.
     pure: bool,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> CutPlan<'a> {
     pub(super) fn new(parsed: &'a Parsed, title: &str, settings: &CutSettings) -> Self {
         let table = |kind| matches!(kind, BlockKind::Table(_));
         let blocks = || parsed.blocks.iter().map(|block| block.kind);
@@ -132,7 +132,12 @@ impl<'a> Plan<'a> {
         outline
     }
 
-    fn section(&self, part: &Part, place: Place, chunks: Vec<ChunkDraft>) -> SectionDraft {
+    fn section(
+        &self,
+        part: &SectionRange,
+        place: TextPlace,
+        chunks: Vec<ChunkDraft>,
+    ) -> SectionDraft {
         let level = u8::try_from(part.path.len()).unwrap_or(u8::MAX);
         // That these are rows says nothing about what is in them.
         let rows = self.pure && part.path.is_empty();
@@ -141,7 +146,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn name(part: &Part) -> Option<String> {
+fn name(part: &SectionRange) -> Option<String> {
     (!part.path.is_empty()).then(|| part.path.join(" > "))
 }
 

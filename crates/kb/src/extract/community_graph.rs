@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use halma_core::{Edge, Layer};
 
 use super::community_store::{ENTITIES, LEVELS, STATE};
-use super::louvain::{Graph, levels};
+use super::louvain::{WeightedGraph, levels};
 use crate::KbError;
-use crate::store::{ChunkRecord, DocumentRecord, EntityRecord, Id, Reader, Row, Store, hash};
+use crate::store::{ChunkRecord, DocumentRecord, EntityRecord, Id, Row, Store, StoreReader, hash};
 
 /// Facts that are shown of a community, at most.
 const FACTS: usize = 60;
@@ -18,7 +18,7 @@ const TOGETHER: f64 = 0.25;
 const MENTIONS: usize = 64;
 
 /// A community to be.
-pub(super) struct Draft {
+pub(super) struct CommunityDraft {
     pub(super) id: Id,
     pub(super) level: u8,
     /// Rows of entities, the most central first.
@@ -31,7 +31,7 @@ pub(super) struct Draft {
 
 /// What is known of the entity graph.
 pub(super) struct CommunityGraph {
-    pub(super) drafts: Vec<Draft>,
+    pub(super) drafts: Vec<CommunityDraft>,
     pub(super) entities: HashMap<Row, EntityRecord>,
 }
 
@@ -53,8 +53,10 @@ pub(super) fn find(store: &Store) -> Result<Option<(Id, CommunityGraph)>, KbErro
         if reader.meta_value::<Option<Id>>(STATE)?.flatten() == Some(print) {
             return Ok(None);
         }
-        let graph =
-            Graph::new(ids.len(), edges.iter().map(|((one, two), weight)| (*one, *two, *weight)));
+        let graph = WeightedGraph::new(
+            ids.len(),
+            edges.iter().map(|((one, two), weight)| (*one, *two, *weight)),
+        );
         let rows: Vec<Row> = entities.values().map(|(row, _)| *row).collect();
         let drafts = drafts(&graph, &ids, &rows);
         let mut whole = CommunityGraph { drafts, entities: entities.into_values().collect() };
@@ -66,7 +68,7 @@ pub(super) fn find(store: &Store) -> Result<Option<(Id, CommunityGraph)>, KbErro
 type Edges = BTreeMap<(usize, usize), f64>;
 
 /// Facts, and entities that stand in one chunk.
-fn edges(reader: &Reader<'_>, number: &HashMap<Row, usize>) -> heed::Result<Edges> {
+fn edges(reader: &StoreReader<'_>, number: &HashMap<Row, usize>) -> heed::Result<Edges> {
     let mut edges: Edges = BTreeMap::new();
     let mut add = |one: Row, two: Row, weight: f64| {
         if let (Some(one), Some(two)) = (number.get(&one), number.get(&two))
@@ -115,8 +117,8 @@ fn print(ids: &[Id], entities: &BTreeMap<Id, (Row, EntityRecord)>, edges: &Edges
 }
 
 /// The communities of all levels. One that is the same as its only part is left out.
-fn drafts(graph: &Graph, ids: &[Id], rows: &[Row]) -> Vec<Draft> {
-    let mut drafts: Vec<Draft> = vec![];
+fn drafts(graph: &WeightedGraph, ids: &[Id], rows: &[Row]) -> Vec<CommunityDraft> {
+    let mut drafts: Vec<CommunityDraft> = vec![];
     // Of every entity the largest community so far: a place in `drafts`.
     let mut within: Vec<Option<usize>> = vec![None; ids.len()];
     for (level, numbers) in (0_u8..).zip(levels(graph, LEVELS)) {
@@ -143,7 +145,7 @@ fn drafts(graph: &Graph, ids: &[Id], rows: &[Row]) -> Vec<Draft> {
             for at in &group {
                 within[*at] = Some(drafts.len());
             }
-            drafts.push(Draft {
+            drafts.push(CommunityDraft {
                 id: hash(&[&bytes]),
                 level,
                 members: central.iter().map(|at| rows[*at]).collect(),
@@ -157,7 +159,7 @@ fn drafts(graph: &Graph, ids: &[Id], rows: &[Row]) -> Vec<Draft> {
 }
 
 /// Gives every community its facts, and the documents they are from.
-fn tell(reader: &Reader<'_>, whole: &mut CommunityGraph) -> heed::Result<()> {
+fn tell(reader: &StoreReader<'_>, whole: &mut CommunityGraph) -> heed::Result<()> {
     let facts = reader.all_facts()?;
     let mut of: HashMap<Row, Vec<usize>> = HashMap::new();
     for (at, draft) in whole.drafts.iter().enumerate() {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use halma_core::{Edge, Layer};
 use minijinja::context;
 
-use super::community_graph::{CommunityGraph, Draft, find};
+use super::community_graph::{CommunityDraft, CommunityGraph, find};
 use crate::error::run_blocking;
 use crate::stages::{
     BuildContext, Communities, CommunityRequest, CommunityText, Corpus, Driver, Stage as _,
     StageReport, remember_units,
 };
-use crate::store::{CommunityRecord, Id, Link, Reader, Row, Task, UnitKey, Writer};
+use crate::store::{CommunityRecord, Id, Link, Row, StoreReader, StoreWriter, Task, UnitKey};
 use crate::{Base, KbError};
 
 /// Levels of communities at most.
@@ -95,7 +95,7 @@ async fn describe(
     Ok(report)
 }
 
-fn variables(graph: &CommunityGraph, draft: &Draft, texts: &Texts) -> minijinja::Value {
+fn variables(graph: &CommunityGraph, draft: &CommunityDraft, texts: &Texts) -> minijinja::Value {
     let entity = |row: &Row| {
         graph.entities.get(row).map(|entity| {
             context! {
@@ -116,7 +116,7 @@ fn variables(graph: &CommunityGraph, draft: &Draft, texts: &Texts) -> minijinja:
 }
 
 /// Title and summary without a model, and labelled as such.
-fn extracted(graph: &CommunityGraph, draft: &Draft) -> CommunityText {
+fn extracted(graph: &CommunityGraph, draft: &CommunityDraft) -> CommunityText {
     let named = draft.members.iter().filter_map(|row| graph.entities.get(row));
     let title: Vec<&str> = named.clone().take(IN_TITLE).map(|e| e.name.as_str()).collect();
     let mut lines: Vec<&str> = draft.facts.iter().take(IN_SUMMARY).map(String::as_str).collect();
@@ -129,7 +129,7 @@ fn extracted(graph: &CommunityGraph, draft: &Draft) -> CommunityText {
 }
 
 /// Puts in what is new, takes out what is gone.
-fn write(writer: &mut Writer<'_>, graph: &CommunityGraph, texts: &Texts) -> heed::Result<()> {
+fn write(writer: &mut StoreWriter<'_>, graph: &CommunityGraph, texts: &Texts) -> heed::Result<()> {
     let mut rows = vec![];
     for draft in &graph.drafts {
         let CommunityText { title, summary } = texts[&draft.id].clone();
@@ -176,7 +176,7 @@ fn write(writer: &mut Writer<'_>, graph: &CommunityGraph, texts: &Texts) -> heed
 }
 
 /// Takes out a community with what was asked about it.
-pub(super) fn remove(writer: &mut Writer<'_>, row: Row) -> heed::Result<()> {
+pub(super) fn remove(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
     if let Some(community) = writer.node::<CommunityRecord>(row)? {
         writer.remove_vectors((Layer::Community, row))?;
         let key = UnitKey::with_id(Task::Community, Layer::Community, community.id);
@@ -187,7 +187,7 @@ pub(super) fn remove(writer: &mut Writer<'_>, row: Row) -> heed::Result<()> {
 }
 
 /// Takes out every community that holds one of these entities: what is said of it may be gone.
-pub(super) fn forget(writer: &mut Writer<'_>, entities: &BTreeSet<Row>) -> heed::Result<()> {
+pub(super) fn forget(writer: &mut StoreWriter<'_>, entities: &BTreeSet<Row>) -> heed::Result<()> {
     let mut open: Vec<(Layer, Row)> = entities.iter().map(|row| (Layer::Entity, *row)).collect();
     let mut found = BTreeSet::new();
     while let Some(node) = open.pop() {
@@ -204,7 +204,7 @@ pub(super) fn forget(writer: &mut Writer<'_>, entities: &BTreeSet<Row>) -> heed:
 }
 
 /// Notes that the entities are others than those the communities were made of.
-pub(super) fn mark_stale(writer: &mut Writer<'_>) -> heed::Result<()> {
+pub(super) fn mark_stale(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
     match writer.meta_value::<Option<Id>>(STATE)? {
         Some(Some(_)) => writer.set_meta_value(STATE, &None::<Id>),
         _ => Ok(()),
@@ -212,7 +212,7 @@ pub(super) fn mark_stale(writer: &mut Writer<'_>) -> heed::Result<()> {
 }
 
 /// Whether communities were ever made.
-pub(crate) fn communities_exist(reader: &Reader<'_>) -> heed::Result<bool> {
+pub(crate) fn communities_exist(reader: &StoreReader<'_>) -> heed::Result<bool> {
     Ok(reader.meta_value::<Option<Id>>(STATE)?.is_some())
 }
 

@@ -9,13 +9,13 @@ use halma_core::{EmbedRole, Layer, Vector};
 use super::community_store;
 use super::extraction::extracted_chunks;
 use super::graph::{self, Written};
-use super::resolve::{Local, Question, ResolutionEvidence, Resolved, Undone, Verdict, resolve};
+use super::resolve::{Local, PairVerdict, Question, ResolutionEvidence, Resolved, Undone, resolve};
 use crate::error::run_blocking;
 use crate::stages::{
     BuildContext, Comparison, ComparisonSide, Corpus, Driver, SameEntity, StageReport, embed_texts,
     remember_units,
 };
-use crate::store::{DocumentRecord, Id, Reader, Task, UnitKey, hash};
+use crate::store::{DocumentRecord, Id, StoreReader, Task, UnitKey, hash};
 use crate::{Base, KbError};
 
 /// A verdict may show that another pair is in question; the model is asked in this many rounds.
@@ -89,7 +89,7 @@ fn settled(base: &Base) -> Result<Option<Written>, KbError> {
 }
 
 /// Hash of all that the graph is made of.
-fn print(reader: &Reader<'_>) -> heed::Result<Id> {
+fn print(reader: &StoreReader<'_>) -> heed::Result<Id> {
     let mut hasher = blake3::Hasher::new();
     let parts =
         [(Task::Facts, Layer::Chunk), (Task::Graph, Layer::Chunk), (Task::Near, Layer::Entity)];
@@ -119,12 +119,12 @@ pub(super) fn settle(base: &Base) -> Result<Written, KbError> {
     Ok(written)
 }
 
-fn evidence(reader: &Reader<'_>) -> heed::Result<ResolutionEvidence> {
+fn evidence(reader: &StoreReader<'_>) -> heed::Result<ResolutionEvidence> {
     let mut known = ResolutionEvidence {
         undone: reader.meta_value::<Vec<Undone>>(UNDONE)?.unwrap_or_default(),
         ..ResolutionEvidence::default()
     };
-    reader.each_done((Task::SameEntity, Layer::Entity), |_, _, verdict: Verdict| {
+    reader.each_done((Task::SameEntity, Layer::Entity), |_, _, verdict: PairVerdict| {
         known.verdicts.push(verdict);
         Ok(())
     })?;

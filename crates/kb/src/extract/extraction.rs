@@ -5,7 +5,7 @@ use halma_core::Layer;
 use serde::{Deserialize, Serialize};
 
 use super::names::{abbreviates, form, is_abbreviation, occurs};
-use crate::store::{ChunkRecord, DocumentRecord, Id, Reader, Row, Task, UnitKey, hash};
+use crate::store::{ChunkRecord, DocumentRecord, Id, Row, StoreReader, Task, UnitKey, hash};
 
 /// The most that are kept of one chunk; a reply with more is cut, and that is reported.
 pub(crate) const MOST_ENTITIES: usize = 60;
@@ -315,7 +315,7 @@ pub(crate) struct ExtractedChunk {
 
 /// All facts that chunks of the base have, in the order of the chunks' ids, which is the same
 /// whatever came in first.
-pub(crate) fn extracted_chunks(reader: &Reader<'_>) -> heed::Result<Vec<ExtractedChunk>> {
+pub(crate) fn extracted_chunks(reader: &StoreReader<'_>) -> heed::Result<Vec<ExtractedChunk>> {
     let mut found: BTreeMap<(Id, Id), ExtractedChunk> = BTreeMap::new();
     let mut documents: HashMap<Row, Id> = HashMap::new();
     reader.each_done((Task::Facts, Layer::Chunk), |key: UnitKey, _, extract: Extraction| {

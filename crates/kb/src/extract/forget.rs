@@ -5,18 +5,18 @@ use halma_core::{Edge, Layer};
 
 use super::extraction::Extraction;
 use super::graph::{Made, StoredMerge, remove_if_unmentioned, take_back};
-use super::resolve::{Verdict, profile_of};
+use super::resolve::{PairVerdict, profile_of};
 use super::tag_collection::{self, CLASSES_KEY, TagVocabulary};
 use super::{community_store, relation_tables};
 use crate::stages::forget_summaries;
-use crate::store::{DocumentRecord, EntityRecord, Id, Row, TagRecord, Task, UnitKey, Writer};
+use crate::store::{DocumentRecord, EntityRecord, Id, Row, StoreWriter, TagRecord, Task, UnitKey};
 
 /// An entity that loses a document is described by so many of the chunks that are left.
 const DESCRIBED_BY: usize = 200;
 
 /// Takes out everything extracted from a document that is about to be removed: facts, rows, tags,
 /// summaries, verdicts; entities and tags that nothing else has; and what others were told by it.
-pub(crate) fn forget_document(writer: &mut Writer<'_>, row: Row) -> heed::Result<()> {
+pub(crate) fn forget_document(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
     let document: DocumentRecord = writer.linked(row)?;
     let chunks = document.chunks.0..document.chunks.1;
     relation_tables::forget_rows(writer, chunks.clone())?;
@@ -53,7 +53,7 @@ pub(crate) fn forget_document(writer: &mut Writer<'_>, row: Row) -> heed::Result
 }
 
 /// Entities that nothing mentions any more go; the others are described by what is left.
-fn forget_entities(writer: &mut Writer<'_>, entities: &BTreeSet<Row>) -> heed::Result<()> {
+fn forget_entities(writer: &mut StoreWriter<'_>, entities: &BTreeSet<Row>) -> heed::Result<()> {
     for row in entities {
         if remove_if_unmentioned(writer, *row)? {
             continue;
@@ -91,9 +91,9 @@ fn forget_entities(writer: &mut Writer<'_>, entities: &BTreeSet<Row>) -> heed::R
 }
 
 /// Verdicts and merges that quote a document.
-fn forget_evidence(writer: &mut Writer<'_>, document: Id) -> heed::Result<()> {
+fn forget_evidence(writer: &mut StoreWriter<'_>, document: Id) -> heed::Result<()> {
     let mut quoting = vec![];
-    writer.each_done((Task::SameEntity, Layer::Entity), |key, _, verdict: Verdict| {
+    writer.each_done((Task::SameEntity, Layer::Entity), |key, _, verdict: PairVerdict| {
         if verdict.documents.contains(&document) {
             quoting.push(key);
         }
@@ -113,7 +113,7 @@ fn forget_evidence(writer: &mut Writer<'_>, document: Id) -> heed::Result<()> {
 }
 
 /// Tags and classes that no chunk has any more.
-fn forget_tags(writer: &mut Writer<'_>, tagged: &BTreeSet<Row>) -> heed::Result<()> {
+fn forget_tags(writer: &mut StoreWriter<'_>, tagged: &BTreeSet<Row>) -> heed::Result<()> {
     for row in tagged {
         tag_collection::remove_if_unused(writer, *row)?;
     }

@@ -9,7 +9,7 @@ use super::extraction::ExtractedChunk;
 use super::resolve::{MergeRecord, Profile, Resolved};
 use crate::KbError;
 use crate::store::{
-    EntityRecord, FactRecord, Id, Link, Row, Rows, Store, Task, UnitKey, Writer, hash,
+    EntityRecord, FactRecord, Id, Link, Row, Rows, Store, StoreWriter, Task, UnitKey, hash,
 };
 
 /// Chunks written in one transaction.
@@ -92,7 +92,10 @@ fn assign(reads: &[ExtractedChunk], resolved: &Resolved) -> Vec<Vec<usize>> {
 }
 
 /// Puts in what is new or says something else now. Returns the row of every entity.
-fn put_entities(writer: &mut Writer<'_>, profiles: &[Profile]) -> heed::Result<(Vec<Row>, bool)> {
+fn put_entities(
+    writer: &mut StoreWriter<'_>,
+    profiles: &[Profile],
+) -> heed::Result<(Vec<Row>, bool)> {
     let (mut rows, mut changed) = (vec![], false);
     for profile in profiles {
         let id = entity_id(&profile.key);
@@ -121,7 +124,7 @@ fn put_entities(writer: &mut Writer<'_>, profiles: &[Profile]) -> heed::Result<(
 
 /// Writes the mentions and facts of a chunk unless they are there already.
 fn put_chunk(
-    writer: &mut Writer<'_>,
+    writer: &mut StoreWriter<'_>,
     read: &ExtractedChunk,
     (entities, resolved, rows): (&[usize], &Resolved, &[Row]),
 ) -> heed::Result<bool> {
@@ -203,7 +206,10 @@ fn print(read: &ExtractedChunk, entities: &[usize], resolved: &Resolved) -> Id {
 
 /// Takes out what the facts of a chunk were made into. Returns the entities that lost by it, and
 /// whether a model had described them.
-pub(super) fn take_back(writer: &mut Writer<'_>, chunk: Row) -> heed::Result<(Vec<Row>, bool)> {
+pub(super) fn take_back(
+    writer: &mut StoreWriter<'_>,
+    chunk: Row,
+) -> heed::Result<(Vec<Row>, bool)> {
     let key = UnitKey::of(Task::Graph, (Layer::Chunk, chunk));
     let made = writer.unit_of::<Made>(key)?.map(|(_, made)| made);
     for row in made.iter().flat_map(|made| made.facts.0..made.facts.1) {
@@ -219,7 +225,7 @@ pub(super) fn take_back(writer: &mut Writer<'_>, chunk: Row) -> heed::Result<(Ve
     Ok((mentions.into_iter().map(|link| link.to.1).collect(), made.is_some()))
 }
 
-fn put_merges(writer: &mut Writer<'_>, resolved: &Resolved) -> heed::Result<bool> {
+fn put_merges(writer: &mut StoreWriter<'_>, resolved: &Resolved) -> heed::Result<bool> {
     // A last name alone may be one thing here and another there, with one print.
     let mut by_print: HashMap<Id, Vec<usize>> = HashMap::new();
     for (entity, profile) in resolved.entities.iter().enumerate() {
@@ -260,7 +266,7 @@ fn entity_of(record: &MergeRecord, by_print: &HashMap<Id, Vec<usize>>) -> Option
 }
 
 /// Takes out entities that are not wanted any more and that nothing else mentions.
-fn remove_unmentioned(writer: &mut Writer<'_>, wanted: &HashSet<Row>) -> heed::Result<bool> {
+fn remove_unmentioned(writer: &mut StoreWriter<'_>, wanted: &HashSet<Row>) -> heed::Result<bool> {
     let mut changed = false;
     for row in writer.rows(Layer::Entity, 0, usize::MAX)? {
         if !wanted.contains(&row) && remove_if_unmentioned(writer, row)? {
@@ -271,7 +277,7 @@ fn remove_unmentioned(writer: &mut Writer<'_>, wanted: &HashSet<Row>) -> heed::R
 }
 
 /// Takes out an entity that nothing mentions.
-pub(super) fn remove_if_unmentioned(writer: &mut Writer<'_>, row: Row) -> heed::Result<bool> {
+pub(super) fn remove_if_unmentioned(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<bool> {
     let mentioned = writer.is_led_to((Layer::Entity, row), Edge::Mentions)?;
     if !mentioned {
         writer.remove_vectors((Layer::Entity, row))?;

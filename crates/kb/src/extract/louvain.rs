@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// An undirected graph: for each node its neighbours with weights, itself among them where it
 /// stands for several.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Graph {
+pub(super) struct WeightedGraph {
     pub(super) neighbours: Vec<Vec<(usize, f64)>>,
 }
 
@@ -15,7 +15,7 @@ const PASSES: usize = 20;
 /// Gains smaller than this are rounding.
 const LEAST: f64 = 1e-9;
 
-impl Graph {
+impl WeightedGraph {
     /// From edges between `nodes` nodes; parallel ones add up.
     pub(super) fn new(nodes: usize, edges: impl IntoIterator<Item = (usize, usize, f64)>) -> Self {
         let mut sums: BTreeMap<(usize, usize), f64> = BTreeMap::new();
@@ -41,7 +41,7 @@ impl Graph {
 
 /// Communities of each level, the smallest first: for every node of the graph the number of its
 /// community. A level that joins nothing any more is left out.
-pub(super) fn levels(graph: &Graph, most: usize) -> Vec<Vec<usize>> {
+pub(super) fn levels(graph: &WeightedGraph, most: usize) -> Vec<Vec<usize>> {
     let mut levels: Vec<Vec<usize>> = vec![];
     let mut current = graph.clone();
     let mut place: Vec<usize> = (0..graph.neighbours.len()).collect();
@@ -60,7 +60,7 @@ pub(super) fn levels(graph: &Graph, most: usize) -> Vec<Vec<usize>> {
 }
 
 /// Moves nodes to the community of a neighbour as long as modularity grows.
-fn one_level(graph: &Graph) -> Vec<usize> {
+fn one_level(graph: &WeightedGraph) -> Vec<usize> {
     let count = graph.neighbours.len();
     let degrees: Vec<f64> = (0..count).map(|node| graph.degree(node)).collect();
     let whole: f64 = degrees.iter().sum();
@@ -99,7 +99,7 @@ fn one_level(graph: &Graph) -> Vec<usize> {
 
 /// Splits communities into their connected parts and numbers them from 0 in the order of their
 /// first nodes.
-fn connected(graph: &Graph, community: &[usize]) -> (Vec<usize>, usize) {
+fn connected(graph: &WeightedGraph, community: &[usize]) -> (Vec<usize>, usize) {
     let mut numbers = vec![usize::MAX; community.len()];
     let mut count = 0;
     for start in 0..community.len() {
@@ -122,14 +122,14 @@ fn connected(graph: &Graph, community: &[usize]) -> (Vec<usize>, usize) {
 }
 
 /// The graph whose nodes are the communities.
-fn joined(graph: &Graph, communities: &[usize], count: usize) -> Graph {
+fn joined(graph: &WeightedGraph, communities: &[usize], count: usize) -> WeightedGraph {
     let edges = graph.neighbours.iter().enumerate().flat_map(|(node, links)| {
         links
             .iter()
             .filter(move |(to, _)| *to >= node)
             .map(move |(to, weight)| (communities[node], communities[*to], *weight))
     });
-    Graph::new(count, edges)
+    WeightedGraph::new(count, edges)
 }
 
 #[cfg(test)]
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     /// Cliques of four, each tied to the next by one edge.
-    fn cliques(count: usize) -> Graph {
+    fn cliques(count: usize) -> WeightedGraph {
         let mut edges = vec![];
         for clique in 0..count {
             let first = clique * 4;
@@ -146,7 +146,7 @@ mod tests {
             }
             edges.push((first + 3, (first + 4) % (count * 4), 1.0));
         }
-        Graph::new(count * 4, edges)
+        WeightedGraph::new(count * 4, edges)
     }
 
     #[test]
@@ -168,8 +168,8 @@ mod tests {
 
     #[test]
     fn unconnected_nodes_are_alone() {
-        assert!(levels(&Graph::new(5, []), 3).is_empty());
-        let levels = levels(&Graph::new(4, [(0, 1, 1.0), (2, 3, 1.0)]), 3);
+        assert!(levels(&WeightedGraph::new(5, []), 3).is_empty());
+        let levels = levels(&WeightedGraph::new(4, [(0, 1, 1.0), (2, 3, 1.0)]), 3);
         assert_eq!(levels, [[0, 0, 1, 1]]);
     }
 }

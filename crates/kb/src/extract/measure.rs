@@ -12,11 +12,11 @@ use crate::store::hash;
 
 #[derive(Deserialize)]
 struct Recorded {
-    docs: Vec<Passage>,
+    docs: Vec<RecordedPassage>,
 }
 
 #[derive(Deserialize)]
-struct Passage {
+struct RecordedPassage {
     title: String,
     text: String,
     extracted_entities: Vec<String>,

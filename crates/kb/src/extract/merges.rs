@@ -1,12 +1,12 @@
-//! Merges of entities: listed with their evidence, and undone for good.
+//! Merges of entities: listed with their evidence, and undone permanently.
 use halma_core::{Layer, NodeId};
 use serde::Serialize;
 
 use super::evidence;
 use super::graph::StoredMerge;
-use super::resolve::{MergeRule, Side, Undone};
+use super::resolve::{ClusterSnapshot, MergeRule, Undone};
 use crate::lock::WriterLock;
-use crate::store::{DocumentRecord, EntityRecord, Reader, node_id};
+use crate::store::{DocumentRecord, EntityRecord, StoreReader, node_id};
 use crate::{Base, KbError};
 
 /// Two entries that are one entity now, and why.
@@ -79,7 +79,7 @@ impl Base {
     }
 }
 
-fn merge_side(reader: &Reader<'_>, side: &Side) -> heed::Result<MergeSide> {
+fn merge_side(reader: &StoreReader<'_>, side: &ClusterSnapshot) -> heed::Result<MergeSide> {
     let mut documents = vec![];
     for id in &side.documents {
         if let Some(row) = reader.find(Layer::Document, *id)? {
@@ -88,6 +88,6 @@ fn merge_side(reader: &Reader<'_>, side: &Side) -> heed::Result<MergeSide> {
         }
     }
     documents.sort();
-    let Side { name, kind, description, .. } = side.clone();
+    let ClusterSnapshot { name, kind, description, .. } = side.clone();
     Ok(MergeSide { name, kind, description, documents })
 }

@@ -29,7 +29,7 @@ pub(crate) use extraction::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
 pub(crate) use forget::forget_document;
 pub use merges::{Merge, MergeSide};
 pub use resolve::MergeRule;
-pub(crate) use resolve::{Verdict, names};
+pub(crate) use resolve::{PairVerdict, names};
 pub(crate) use tag_collection::{CLASSES_KEY, TagClass, TagVocabulary, Tags};
 
 use crate::error::run_blocking;

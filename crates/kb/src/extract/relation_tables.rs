@@ -8,8 +8,8 @@ use crate::error::run_blocking;
 use crate::lexical::query_terms;
 use crate::stages::{BuildContext, embed_texts};
 use crate::store::{
-    ChunkRecord, Column, ColumnKind, EntityRecord, FactRecord, Id, Place, Reader, Row, RowRecord,
-    TableRecord, Writer, hash,
+    ChunkRecord, Column, ColumnKind, EntityRecord, FactRecord, Id, Row, RowRecord, StoreReader,
+    StoreWriter, TableRecord, TextPlace, hash,
 };
 use crate::{Base, KbError};
 
@@ -94,7 +94,7 @@ struct Made {
 struct Line {
     fact: Id,
     chunk: Row,
-    place: Place,
+    place: TextPlace,
     cells: Vec<String>,
 }
 
@@ -150,7 +150,7 @@ async fn nearness(base: &Arc<Base>, wanted: &[String]) -> Result<Nearness, KbErr
 }
 
 fn collect(
-    reader: &Reader<'_>,
+    reader: &StoreReader<'_>,
     name: &str,
     (facts, near): (&[(Row, FactRecord)], &Nearness),
 ) -> heed::Result<Made> {
@@ -197,7 +197,7 @@ fn most(counts: &BTreeMap<String, usize>) -> Option<String> {
     best.map(|(word, _)| word.clone()).filter(|word| !word.is_empty())
 }
 
-fn write(writer: &mut Writer<'_>, tables: &[Made]) -> heed::Result<()> {
+fn write(writer: &mut StoreWriter<'_>, tables: &[Made]) -> heed::Result<()> {
     let mut kept = vec![];
     for made in tables.iter().filter(|made| !made.rows.is_empty()) {
         put(writer, made)?;
@@ -214,7 +214,7 @@ fn write(writer: &mut Writer<'_>, tables: &[Made]) -> heed::Result<()> {
 }
 
 /// The relations that have a table.
-fn made_of(reader: &Reader<'_>) -> heed::Result<Vec<String>> {
+fn made_of(reader: &StoreReader<'_>) -> heed::Result<Vec<String>> {
     Ok(reader.meta_value(RELATIONS)?.unwrap_or_default())
 }
 
@@ -223,7 +223,7 @@ fn table_id(relation: &str) -> Id {
 }
 
 /// Puts in a table unless it is there as it should be.
-fn put(writer: &mut Writer<'_>, made: &Made) -> heed::Result<()> {
+fn put(writer: &mut StoreWriter<'_>, made: &Made) -> heed::Result<()> {
     let id = table_id(&made.relation);
     let held = writer.find(Layer::Table, id)?;
     let table = match held {
@@ -234,7 +234,7 @@ fn put(writer: &mut Writer<'_>, made: &Made) -> heed::Result<()> {
         id,
         document: None,
         section: None,
-        place: Place::default(),
+        place: TextPlace::default(),
         caption: Some(made.relation.clone()),
         columns: made.columns.clone(),
         rows,
@@ -270,7 +270,7 @@ fn put(writer: &mut Writer<'_>, made: &Made) -> heed::Result<()> {
     writer.put_node(table, &record((first, row)))
 }
 
-fn remove_rows(writer: &mut Writer<'_>, table: &TableRecord) -> heed::Result<()> {
+fn remove_rows(writer: &mut StoreWriter<'_>, table: &TableRecord) -> heed::Result<()> {
     for row in table.rows.0..table.rows.1 {
         writer.remove_node::<RowRecord>(row)?;
     }
@@ -279,7 +279,7 @@ fn remove_rows(writer: &mut Writer<'_>, table: &TableRecord) -> heed::Result<()>
 
 /// Takes the rows out that rest on one of these chunks, and tables that have none left.
 pub(super) fn forget_rows(
-    writer: &mut Writer<'_>,
+    writer: &mut StoreWriter<'_>,
     chunks: std::ops::Range<Row>,
 ) -> heed::Result<()> {
     for relation in made_of(writer)? {

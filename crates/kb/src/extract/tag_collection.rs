@@ -10,7 +10,7 @@ use super::names::form;
 use crate::error::run_blocking;
 use crate::lexical::query_terms;
 use crate::stages::{BuildContext, Driver, StageReport, Tag, TagClasses, embed_texts};
-use crate::store::{ChunkRecord, Id, Link, Row, TagRecord, Task, UnitKey, Writer, hash};
+use crate::store::{ChunkRecord, Id, Link, Row, StoreWriter, TagRecord, Task, UnitKey, hash};
 use crate::{Base, KbError};
 
 /// A class of tags.
@@ -113,7 +113,7 @@ fn collect(base: &Base) -> Result<usize, KbError> {
 
 /// The tag under its most frequent spelling.
 fn put(
-    writer: &mut Writer<'_>,
+    writer: &mut StoreWriter<'_>,
     (class, key): (&str, &str),
     spellings: &BTreeMap<String, usize>,
 ) -> heed::Result<Row> {
@@ -132,7 +132,11 @@ fn put(
 }
 
 /// Brings the tags of a chunk to these.
-fn set_chunk_tags(writer: &mut Writer<'_>, chunk: Row, tags: &BTreeSet<Row>) -> heed::Result<()> {
+fn set_chunk_tags(
+    writer: &mut StoreWriter<'_>,
+    chunk: Row,
+    tags: &BTreeSet<Row>,
+) -> heed::Result<()> {
     if writer.node::<ChunkRecord>(chunk)?.is_none() {
         return Ok(());
     }
@@ -152,14 +156,14 @@ fn set_chunk_tags(writer: &mut Writer<'_>, chunk: Row, tags: &BTreeSet<Row>) -> 
 }
 
 /// Takes out tags that no chunk has.
-fn remove_unused(writer: &mut Writer<'_>) -> heed::Result<()> {
+fn remove_unused(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
     for row in writer.rows(Layer::Tag, 0, usize::MAX)? {
         remove_if_unused(writer, row)?;
     }
     Ok(())
 }
 
-pub(super) fn remove_if_unused(writer: &mut Writer<'_>, row: Row) -> heed::Result<()> {
+pub(super) fn remove_if_unused(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
     let tag = (Layer::Tag, row);
     if !writer.is_led_to(tag, Edge::Tagged)? {
         writer.remove_vectors(tag)?;

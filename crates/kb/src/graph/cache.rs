@@ -10,7 +10,7 @@ use halma_core::{Edge, Layer};
 
 use crate::lexical::term_hashes;
 use crate::store::{
-    At, AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, Reader, Row, SectionRecord,
+    At, AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, Row, SectionRecord, StoreReader,
 };
 
 /// Entries of one kind that are kept; beyond it the cache starts over.
@@ -18,7 +18,7 @@ const MOST: usize = 200_000;
 
 /// An entity with where it is named.
 #[derive(Debug)]
-pub(crate) struct Entity {
+pub(crate) struct CachedEntity {
     pub(crate) name: String,
     /// Rows of chunks that name it, ascending, with how often.
     pub(crate) chunks: Vec<(Row, f32)>,
@@ -37,7 +37,7 @@ pub(crate) struct Unit {
 
 /// A chunk with the entities that it names and stands under.
 #[derive(Debug)]
-pub(crate) struct Chunk {
+pub(crate) struct CachedChunk {
     pub(crate) units: Vec<Unit>,
     pub(crate) titles: Vec<Row>,
     pub(crate) names: Vec<Row>,
@@ -45,9 +45,9 @@ pub(crate) struct Chunk {
 
 #[derive(Debug, Default)]
 pub(crate) struct GraphCache {
-    entities: Cached<Arc<Entity>>,
+    entities: Cached<Arc<CachedEntity>>,
     keys: Cached<Arc<str>>,
-    chunks: Cached<Arc<Chunk>>,
+    chunks: Cached<Arc<CachedChunk>>,
     terms: Cached<Arc<[u32]>>,
 }
 
@@ -72,10 +72,14 @@ fn cached<K: Eq + Hash + Copy, T: Clone>(
 }
 
 impl GraphCache {
-    pub(crate) fn entity(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Arc<Entity>> {
+    pub(crate) fn entity(
+        &self,
+        reader: &StoreReader<'_>,
+        row: Row,
+    ) -> heed::Result<Arc<CachedEntity>> {
         cached(&self.entities, row, || {
             let name = reader.node::<EntityRecord>(row)?.map(|record| record.name);
-            let mut entity = Entity {
+            let mut entity = CachedEntity {
                 name: name.unwrap_or_default(),
                 chunks: vec![],
                 titles: vec![],
@@ -103,9 +107,13 @@ impl GraphCache {
         })
     }
 
-    pub(crate) fn chunk(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Arc<Chunk>> {
+    pub(crate) fn chunk(
+        &self,
+        reader: &StoreReader<'_>,
+        row: Row,
+    ) -> heed::Result<Arc<CachedChunk>> {
         cached(&self.chunks, row, || {
-            let mut chunk = Chunk { units: vec![], titles: vec![], names: vec![] };
+            let mut chunk = CachedChunk { units: vec![], titles: vec![], names: vec![] };
             let Some(record) = reader.node::<ChunkRecord>(row)? else {
                 return Ok(Arc::new(chunk));
             };
@@ -141,7 +149,7 @@ impl GraphCache {
     }
 
     /// Hashes of the terms of a chunk as it is searched, ascending.
-    pub(crate) fn terms(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Arc<[u32]>> {
+    pub(crate) fn terms(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Arc<[u32]>> {
         cached(&self.terms, row, || {
             let text = reader.searched_text(Layer::Chunk, row)?.unwrap_or_default();
             Ok(term_hashes(&text).into())
@@ -149,7 +157,7 @@ impl GraphCache {
     }
 
     /// The normalised name of an entity.
-    pub(crate) fn key(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Arc<str>> {
+    pub(crate) fn key(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Arc<str>> {
         cached(&self.keys, row, || {
             let record = reader.node::<EntityRecord>(row)?;
             Ok(record.map(|record| normalise_name(&record.name)).unwrap_or_default().into())
@@ -158,7 +166,7 @@ impl GraphCache {
 }
 
 /// i(e) = 1 / log₂(1 + df), df counting the chunks that name the entity or stand under it.
-fn importance(entity: &Entity) -> f32 {
+fn importance(entity: &CachedEntity) -> f32 {
     let named = |row: &Row| entity.chunks.binary_search_by_key(row, |(row, _)| *row).is_ok();
     let count = entity.chunks.len() + entity.titles.iter().filter(|row| !named(row)).count();
     let count = u16::try_from(count).unwrap_or(u16::MAX).max(1);

@@ -20,7 +20,7 @@ mod score;
 mod tests;
 
 use crate::search::GraphSettings;
-use crate::store::Reader;
+use crate::store::StoreReader;
 
 pub(crate) use cache::GraphCache;
 use hops::QueryTerms;
@@ -30,7 +30,7 @@ use score::{ChunkScore, FirstStage};
 
 /// What a graph search runs over.
 struct GraphContext<'a> {
-    reader: &'a Reader<'a>,
+    reader: &'a StoreReader<'a>,
     cache: &'a GraphCache,
     settings: &'a GraphSettings,
 }

@@ -7,7 +7,7 @@ use super::{ChunkScore, FirstStage, GraphContext, QueryTerms, Similarity};
 use crate::KbError;
 use crate::search::matrix::Probe;
 use crate::search::{Ranked, Ranker, Search, depth};
-use crate::store::{Reader, Row};
+use crate::store::{Row, StoreReader};
 
 /// Chunks by BM25 that get a score for it; of the others the score would hardly count.
 const LEXICAL_DEPTH: usize = 1000;
@@ -84,7 +84,7 @@ struct GraphQuery<'a> {
 }
 
 impl GraphQuery<'_> {
-    fn rank(&self, reader: &Reader<'_>) -> heed::Result<Vec<Ranked>> {
+    fn rank(&self, reader: &StoreReader<'_>) -> heed::Result<Vec<Ranked>> {
         let search = self.search;
         let (cache, settings) = (search.graph_cache.as_ref(), &search.graph);
         let context = GraphContext { reader, cache, settings };

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Inspector;
 use super::graphml;
 use crate::KbError;
-use crate::store::{At, Details, Id, Reader, node_id};
+use crate::store::{At, Details, Id, StoreReader, node_id};
 
 /// How a base is written out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,12 +54,12 @@ impl Inspector<'_> {
             })
         })?;
         written.map_err(|failed| match failed {
-            Failed::Store(source) => KbError::of_store(&self.base.dir, source),
-            Failed::Output(source) => KbError::file("the export", "write", source),
+            ExportFailure::Store(source) => KbError::of_store(&self.base.dir, source),
+            ExportFailure::Output(source) => KbError::file("the export", "write", source),
         })
     }
 
-    fn export_lines(reader: &Reader<'_>, into: &mut dyn Write) -> Result<(), Failed> {
+    fn export_lines(reader: &StoreReader<'_>, into: &mut dyn Write) -> Result<(), ExportFailure> {
         Self::each_node(reader, &mut |node| {
             serde_json::to_writer(&mut *into, &node).map_err(std::io::Error::from)?;
             Ok(into.write_all(b"\n")?)
@@ -71,9 +71,9 @@ impl Inspector<'_> {
     }
 
     pub(super) fn each_node(
-        reader: &Reader<'_>,
-        each: &mut dyn FnMut(NodeLine) -> Result<(), Failed>,
-    ) -> Result<(), Failed> {
+        reader: &StoreReader<'_>,
+        each: &mut dyn FnMut(NodeLine) -> Result<(), ExportFailure>,
+    ) -> Result<(), ExportFailure> {
         for (id, at) in Self::nodes_by_id(reader)? {
             let (layer, row) = at;
             let (Some(hit), Some(details)) = (reader.hit((layer, row))?, reader.details(at)?)
@@ -106,7 +106,7 @@ impl Inspector<'_> {
         Ok(())
     }
 
-    fn nodes_by_id(reader: &Reader<'_>) -> heed::Result<Vec<(Id, At)>> {
+    fn nodes_by_id(reader: &StoreReader<'_>) -> heed::Result<Vec<(Id, At)>> {
         let mut nodes = vec![];
         reader.each_id(|id, at| {
             nodes.push((id, at));
@@ -117,9 +117,9 @@ impl Inspector<'_> {
 
     /// Edges by where they begin, then by kind and by where they lead.
     pub(super) fn each_edge_line(
-        reader: &Reader<'_>,
-        each: &mut dyn FnMut(EdgeLine) -> Result<(), Failed>,
-    ) -> Result<(), Failed> {
+        reader: &StoreReader<'_>,
+        each: &mut dyn FnMut(EdgeLine) -> Result<(), ExportFailure>,
+    ) -> Result<(), ExportFailure> {
         for (id, at) in Self::nodes_by_id(reader)? {
             let mut links = reader.implied_edges(at)?;
             links.retain(|link| link.from == at);
@@ -141,18 +141,18 @@ impl Inspector<'_> {
 }
 
 /// Why an export ended.
-pub(super) enum Failed {
+pub(super) enum ExportFailure {
     Store(heed::Error),
     Output(std::io::Error),
 }
 
-impl From<heed::Error> for Failed {
+impl From<heed::Error> for ExportFailure {
     fn from(e: heed::Error) -> Self {
         Self::Store(e)
     }
 }
 
-impl From<std::io::Error> for Failed {
+impl From<std::io::Error> for ExportFailure {
     fn from(e: std::io::Error) -> Self {
         Self::Output(e)
     }

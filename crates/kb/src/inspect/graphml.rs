@@ -2,8 +2,8 @@
 use std::io::Write;
 
 use super::Inspector;
-use super::export::{EdgeLine, Failed, NodeLine};
-use crate::store::Reader;
+use super::export::{EdgeLine, ExportFailure, NodeLine};
+use crate::store::StoreReader;
 
 const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -19,14 +19,14 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 
 const END: &str = "</graph>\n</graphml>\n";
 
-pub(super) fn write(reader: &Reader<'_>, into: &mut dyn Write) -> Result<(), Failed> {
+pub(super) fn write(reader: &StoreReader<'_>, into: &mut dyn Write) -> Result<(), ExportFailure> {
     into.write_all(HEAD.as_bytes())?;
     Inspector::each_node(reader, &mut |node| write_node(&node, into))?;
     Inspector::each_edge_line(reader, &mut |edge| write_edge(&edge, into))?;
     Ok(into.write_all(END.as_bytes())?)
 }
 
-fn write_node(node: &NodeLine, into: &mut dyn Write) -> Result<(), Failed> {
+fn write_node(node: &NodeLine, into: &mut dyn Write) -> Result<(), ExportFailure> {
     let details = serde_json::to_string(&node.details).map_err(std::io::Error::from)?;
     write!(into, "<node id=\"{}\">", escaped(&node.node.0))?;
     for (key, value) in [
@@ -43,7 +43,7 @@ fn write_node(node: &NodeLine, into: &mut dyn Write) -> Result<(), Failed> {
     Ok(into.write_all(b"</node>\n")?)
 }
 
-fn write_edge(edge: &EdgeLine, into: &mut dyn Write) -> Result<(), Failed> {
+fn write_edge(edge: &EdgeLine, into: &mut dyn Write) -> Result<(), ExportFailure> {
     let (from, to) = (escaped(&edge.from.0), escaped(&edge.to.0));
     write!(
         into,

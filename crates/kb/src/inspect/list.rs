@@ -8,7 +8,7 @@ use super::Inspector;
 use super::show::name;
 use crate::KbError;
 use crate::names::fits;
-use crate::store::{At, DocumentRecord, Reader, Row, TableRecord, parse_id};
+use crate::store::{At, DocumentRecord, Row, StoreReader, TableRecord, parse_id};
 
 /// At most this many bytes of a document's or section's text are in a list.
 const SHOWN: usize = 1000;
@@ -27,7 +27,7 @@ pub struct ListQuery {
 
 /// A node in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Listed {
+pub struct ListedNode {
     pub id: NodeId,
     pub layer: Layer,
     pub title: String,
@@ -61,7 +61,7 @@ struct NamedDocument {
 impl Inspector<'_> {
     /// Nodes of a layer by the name of their document and their place in it; what belongs to no
     /// single document by title and id. [`KbError::NoNode`] when `after` is gone.
-    pub fn list(&self, query: &ListQuery) -> Result<Vec<Listed>, KbError> {
+    pub fn list(&self, query: &ListQuery) -> Result<Vec<ListedNode>, KbError> {
         let missing = |id: &NodeId| KbError::NoNode { id: id.0.clone() };
         let after = match &query.after {
             Some(id) => match parse_id(id).filter(|(layer, _)| *layer == query.layer) {
@@ -88,7 +88,7 @@ impl Inspector<'_> {
         listed.map_err(missing)
     }
 
-    fn in_order(reader: &Reader<'_>, query: &ListQuery) -> heed::Result<Vec<Row>> {
+    fn in_order(reader: &StoreReader<'_>, query: &ListQuery) -> heed::Result<Vec<Row>> {
         let mut documents: Vec<NamedDocument> = vec![];
         for row in reader.rows(Layer::Document, 0, usize::MAX)? {
             let record: DocumentRecord = reader.linked(row)?;
@@ -115,7 +115,11 @@ impl Inspector<'_> {
     }
 
     /// Tables made from facts, after those of documents.
-    fn fact_tables(reader: &Reader<'_>, layer: Layer, rows: &mut Vec<Row>) -> heed::Result<()> {
+    fn fact_tables(
+        reader: &StoreReader<'_>,
+        layer: Layer,
+        rows: &mut Vec<Row>,
+    ) -> heed::Result<()> {
         if layer != Layer::Table {
             return Ok(());
         }
@@ -133,7 +137,7 @@ impl Inspector<'_> {
 
     /// Entities, tags and communities by title and id.
     fn shared_rows(
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         query: &ListQuery,
         documents: &[NamedDocument],
     ) -> heed::Result<Vec<Row>> {
@@ -155,7 +159,7 @@ impl Inspector<'_> {
 
     /// What the chunks and atoms of documents lead to; of communities, those of its entities.
     fn named_by(
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         layer: Layer,
         documents: &[NamedDocument],
     ) -> heed::Result<BTreeSet<Row>> {
@@ -182,7 +186,7 @@ impl Inspector<'_> {
         Ok(found)
     }
 
-    fn listed(reader: &Reader<'_>, (layer, row): At) -> heed::Result<Option<Listed>> {
+    fn listed(reader: &StoreReader<'_>, (layer, row): At) -> heed::Result<Option<ListedNode>> {
         let document = match layer {
             Layer::Document => reader.node::<DocumentRecord>(row)?,
             _ => None,
@@ -201,11 +205,15 @@ impl Inspector<'_> {
         if layer == Layer::Section {
             text.truncate(text.floor_char_boundary(SHOWN));
         }
-        Ok(Some(Listed { id, layer, title, text, document, section, page, span, about }))
+        Ok(Some(ListedNode { id, layer, title, text, document, section, page, span, about }))
     }
 }
 
-fn about(reader: &Reader<'_>, row: Row, record: &DocumentRecord) -> heed::Result<ListedDocument> {
+fn about(
+    reader: &StoreReader<'_>,
+    row: Row,
+    record: &DocumentRecord,
+) -> heed::Result<ListedDocument> {
     let mut units = BTreeMap::new();
     for chunk in record.chunks.0..record.chunks.1 {
         if let Some(unit) = reader.unit(chunk)? {

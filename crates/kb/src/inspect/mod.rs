@@ -12,7 +12,7 @@ mod verify;
 pub use edges::EdgeEnd;
 pub use export::ExportFormat;
 pub use facts::{EntityLine, FactLine, FactSnapshot};
-pub use list::{ListQuery, Listed, ListedDocument};
+pub use list::{ListQuery, ListedDocument, ListedNode};
 pub use show::{Shown, Unit};
 pub use stats::{Figures, Stats, VectorStats};
 pub use verify::{Problem, Verified};

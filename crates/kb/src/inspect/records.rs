@@ -2,8 +2,8 @@
 use halma_core::Layer;
 
 use crate::store::{
-    At, AtomRecord, ChunkRecord, DocumentRecord, FactRecord, FigureRecord, Node, Place, Reader,
-    Row, RowRecord, Rows, SectionRecord, State, SummaryRecord, TableRecord,
+    At, AtomRecord, AtomState, ChunkRecord, DocumentRecord, FactRecord, FigureRecord, LayerRecord,
+    Row, RowRecord, Rows, SectionRecord, StoreReader, SummaryRecord, TableRecord, TextPlace,
 };
 
 /// Bytes between two marks of [`Text`].
@@ -30,7 +30,7 @@ impl Text {
         self.marks[mark] + begun(&self.text.as_bytes()[mark * STEP..byte])
     }
 
-    fn holds(&self, place: Place) -> bool {
+    fn holds(&self, place: TextPlace) -> bool {
         let (begin, end) = place.bytes;
         self.text.get(begin..end).is_some()
             && (self.chars_before(begin), self.chars_before(end)) == place.chars
@@ -49,19 +49,19 @@ struct Holder {
 }
 
 /// Where a part says that it stands.
-struct Part {
+struct DocumentPart {
     document: Row,
-    place: Place,
+    place: TextPlace,
 }
 
 pub(super) struct Records<'a> {
-    reader: &'a Reader<'a>,
+    reader: &'a StoreReader<'a>,
     report: &'a mut dyn FnMut(Option<At>, String),
 }
 
 impl<'a> Records<'a> {
     pub(super) fn new(
-        reader: &'a Reader<'a>,
+        reader: &'a StoreReader<'a>,
         report: &'a mut dyn FnMut(Option<At>, String),
     ) -> Self {
         Self { reader, report }
@@ -98,13 +98,13 @@ impl<'a> Records<'a> {
     }
 
     /// The records of a layer that can be read; the others are reported elsewhere.
-    fn all<N: Node>(&self) -> heed::Result<Vec<(Row, N)>> {
+    fn all<N: LayerRecord>(&self) -> heed::Result<Vec<(Row, N)>> {
         let rows = self.reader.rows(N::LAYER, 0, usize::MAX)?;
         let read = |row: Row| self.read::<N>(row).map(|record| (row, record));
         Ok(rows.into_iter().filter_map(read).collect())
     }
 
-    fn read<N: Node>(&self, row: Row) -> Option<N> {
+    fn read<N: LayerRecord>(&self, row: Row) -> Option<N> {
         self.reader.node(row).ok().flatten()
     }
 
@@ -128,7 +128,7 @@ impl<'a> Records<'a> {
         let holder = Holder { row, text: Text::new(text) };
         for section in self.each::<SectionRecord>(row, record.sections)? {
             let at = (Layer::Section, section.0);
-            let part = Part { document: section.1.document, place: section.1.place };
+            let part = DocumentPart { document: section.1.document, place: section.1.place };
             self.inside(at, &part, &holder);
             let (begin, end) = section.1.chunks;
             if begin < record.chunks.0.min(end) || end > record.chunks.1.max(begin) {
@@ -136,27 +136,31 @@ impl<'a> Records<'a> {
             }
         }
         for (at, chunk) in self.each::<ChunkRecord>(row, record.chunks)? {
-            let part = Part { document: chunk.document, place: chunk.place };
+            let part = DocumentPart { document: chunk.document, place: chunk.place };
             self.inside((Layer::Chunk, at), &part, &holder);
             self.chunk(at, &chunk)?;
         }
         for (at, table) in self.each::<TableRecord>(row, record.tables)? {
             let document = table.document.unwrap_or(Row::MAX);
-            self.inside((Layer::Table, at), &Part { document, place: table.place }, &holder);
+            self.inside(
+                (Layer::Table, at),
+                &DocumentPart { document, place: table.place },
+                &holder,
+            );
             for (at, record) in self.each::<RowRecord>(row, table.rows)? {
-                let part = Part { document: row, place: record.place };
+                let part = DocumentPart { document: row, place: record.place };
                 self.inside((Layer::Row, at), &part, &holder);
             }
         }
         for (at, figure) in self.each::<FigureRecord>(row, record.figures)? {
-            let part = Part { document: figure.document, place: figure.place };
+            let part = DocumentPart { document: figure.document, place: figure.place };
             self.inside((Layer::Figure, at), &part, &holder);
         }
         Ok(())
     }
 
     /// The parts of a document that can be read; one that is missing is reported.
-    fn each<N: Node>(&mut self, document: Row, rows: Rows) -> heed::Result<Vec<(Row, N)>> {
+    fn each<N: LayerRecord>(&mut self, document: Row, rows: Rows) -> heed::Result<Vec<(Row, N)>> {
         let mut found = vec![];
         for row in rows.0..rows.1 {
             if self.reader.holds((N::LAYER, row))? {
@@ -170,7 +174,7 @@ impl<'a> Records<'a> {
     }
 
     /// A part is of the document that holds it, and inside its text.
-    fn inside(&mut self, at: At, part: &Part, holder: &Holder) {
+    fn inside(&mut self, at: At, part: &DocumentPart, holder: &Holder) {
         if part.document != holder.row {
             self.add(at, "it belongs to another document than the one that holds it");
         }
@@ -187,7 +191,7 @@ impl<'a> Records<'a> {
             self.add(at, "the ledger does not know it");
             return Ok(());
         };
-        let State::Done((first, end)) = unit.state else { return Ok(()) };
+        let AtomState::Done((first, end)) = unit.state else { return Ok(()) };
         for atom in first..end {
             let Ok(found) = self.reader.node::<AtomRecord>(atom) else { continue };
             match found {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Inspector;
 use super::edges::EdgeEnd;
 use crate::KbError;
-use crate::store::{At, Details, Reader, State, parse_id};
+use crate::store::{At, AtomState, Details, StoreReader, parse_id};
 
 /// A node, what it is, what was made of it, and what it is connected with.
 #[derive(Debug, Clone, Serialize)]
@@ -34,20 +34,20 @@ pub struct Unit {
 }
 
 impl Unit {
-    pub(crate) fn new(task: &'static str, state: &State) -> Self {
+    pub(crate) fn new(task: &'static str, state: &AtomState) -> Self {
         let failure = match state {
-            State::Failed { reason, attempts } => Some((reason.clone(), *attempts)),
-            State::Pending | State::Done(_) => None,
+            AtomState::Failed { reason, attempts } => Some((reason.clone(), *attempts)),
+            AtomState::Pending | AtomState::Done(_) => None,
         };
         Self { task, state: name(state), failure }
     }
 }
 
-pub(crate) fn name(state: &State) -> &'static str {
+pub(crate) fn name(state: &AtomState) -> &'static str {
     match state {
-        State::Pending => "pending",
-        State::Done(_) => "done",
-        State::Failed { .. } => "failed",
+        AtomState::Pending => "pending",
+        AtomState::Done(_) => "done",
+        AtomState::Failed { .. } => "failed",
     }
 }
 
@@ -80,7 +80,7 @@ impl Inspector<'_> {
         shown.ok_or_else(missing)
     }
 
-    fn units(reader: &Reader<'_>, (layer, row): At) -> heed::Result<Vec<Unit>> {
+    fn units(reader: &StoreReader<'_>, (layer, row): At) -> heed::Result<Vec<Unit>> {
         let mut units = vec![];
         if layer == Layer::Chunk
             && let Some(unit) = reader.unit(row)?
@@ -92,7 +92,7 @@ impl Inspector<'_> {
         Ok(units)
     }
 
-    fn vector_of(reader: &Reader<'_>, (layer, row): At) -> heed::Result<Vec<String>> {
+    fn vector_of(reader: &StoreReader<'_>, (layer, row): At) -> heed::Result<Vec<String>> {
         let mut models = vec![];
         for (number, record) in (0u8..).zip(reader.embedders()?) {
             if reader.vector(number, layer, row)?.is_some() {

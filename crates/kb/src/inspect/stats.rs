@@ -9,7 +9,7 @@ use super::Inspector;
 use super::show::name;
 use crate::KbError;
 use crate::base::store_dir;
-use crate::store::{DocumentRecord, EmbedderRecord, FORMAT, Reader, TableRecord};
+use crate::store::{DocumentRecord, EmbedderRecord, FORMAT, StoreReader, TableRecord};
 
 /// Counts of everything a base holds; what is zero is left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -94,7 +94,7 @@ impl Inspector<'_> {
     }
 }
 
-fn figures(reader: &Reader<'_>) -> heed::Result<Figures> {
+fn figures(reader: &StoreReader<'_>) -> heed::Result<Figures> {
     let mut figures = Figures::default();
     for layer in Layer::ALL {
         figures.layers.insert(layer, reader.count(layer)?);

@@ -9,7 +9,7 @@ use super::Inspector;
 use super::records::Records;
 use crate::KbError;
 use crate::lock::WriterLock;
-use crate::store::{At, Checked, Reader, Row, node_id, searched};
+use crate::store::{At, CheckedCounts, Row, StoreReader, node_id, searched};
 
 /// At most this many problems are listed; the rest is counted.
 const LISTED: usize = 1000;
@@ -70,7 +70,7 @@ impl Inspector<'_> {
         self.base.store.read(|reader| {
             let mut found = vec![];
             let mut report = |at: Option<At>, what: String| found.push((at, what));
-            let Checked { nodes, edges, vectors } = reader.check(&mut report)?;
+            let CheckedCounts { nodes, edges, vectors } = reader.check(&mut report)?;
             Records::new(reader, &mut report).check()?;
             (verified.nodes, verified.edges, verified.vectors) = (nodes, edges, vectors);
             for (at, what) in found {
@@ -114,7 +114,12 @@ impl Inspector<'_> {
         })
     }
 
-    fn problem(reader: &Reader<'_>, at: Option<At>, what: String, hint: &'static str) -> Problem {
+    fn problem(
+        reader: &StoreReader<'_>,
+        at: Option<At>,
+        what: String,
+        hint: &'static str,
+    ) -> Problem {
         let Some((layer, row)) = at else {
             return Problem { id: String::new(), document: None, what, hint: REINDEX };
         };

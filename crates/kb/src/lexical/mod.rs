@@ -22,7 +22,7 @@ const LONGEST: usize = 64;
 
 /// Lower case, no accents, English stems; every CJK character is a term of its own.
 pub(crate) fn analyzer() -> TextAnalyzer {
-    TextAnalyzer::builder(Words::default())
+    TextAnalyzer::builder(WordTokenizer::default())
         .filter(AsciiFoldingFilter)
         .filter(Stemmer::new(Language::English))
         .build()
@@ -30,7 +30,8 @@ pub(crate) fn analyzer() -> TextAnalyzer {
 
 /// The different terms of a query without stop words, unless it has nothing else.
 pub(crate) fn query_terms(text: &str) -> Vec<String> {
-    let mut plain = TextAnalyzer::builder(Words::default()).filter(AsciiFoldingFilter).build();
+    let mut plain =
+        TextAnalyzer::builder(WordTokenizer::default()).filter(AsciiFoldingFilter).build();
     let mut stemmer = TextAnalyzer::builder(RawTokenizer::default())
         .filter(Stemmer::new(Language::English))
         .build();
@@ -66,7 +67,7 @@ pub(crate) fn term_hash(term: &str) -> u32 {
 
 /// Cuts a text into lower-cased words.
 #[derive(Clone, Default)]
-struct Words {
+struct WordTokenizer {
     token: Token,
 }
 
@@ -75,7 +76,7 @@ struct WordStream<'a> {
     token: &'a mut Token,
 }
 
-impl Tokenizer for Words {
+impl Tokenizer for WordTokenizer {
     type TokenStream<'a> = WordStream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {

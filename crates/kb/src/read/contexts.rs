@@ -1,33 +1,33 @@
 //! The paragraphs of the official files of `HotpotQA`, `2WikiMultiHopQA` and `MuSiQue`, pooled.
 use serde::Deserialize;
 
-use super::{Draft, Naming};
+use super::{Naming, ParsedDocument};
 
 /// What of a record makes documents; everything else in it is left unread.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Record {
+pub(super) struct ContextRecord {
     /// `HotpotQA` and `2WikiMultiHopQA`: title and sentences.
     pub(super) context: Option<Vec<(String, Vec<String>)>>,
     /// `MuSiQue`.
-    pub(super) paragraphs: Option<Vec<Paragraph>>,
+    pub(super) paragraphs: Option<Vec<MusiqueParagraph>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Paragraph {
+pub(super) struct MusiqueParagraph {
     title: String,
     paragraph_text: String,
 }
 
-impl Record {
+impl ContextRecord {
     /// The paragraphs as documents; `None` when the record has none of the known keys.
-    pub(super) fn documents(self, source: &str) -> Option<Vec<Draft>> {
+    pub(super) fn documents(self, source: &str) -> Option<Vec<ParsedDocument>> {
         let hotpot = self.context.map(|context| {
             let paragraph = |(title, sentences): (String, Vec<String>)| (title, join(&sentences));
             context.into_iter().map(paragraph).collect::<Vec<_>>()
         });
         let musique = self.paragraphs.map(|paragraphs| {
-            let paragraph = |p: Paragraph| (p.title, p.paragraph_text);
+            let paragraph = |p: MusiqueParagraph| (p.title, p.paragraph_text);
             paragraphs.into_iter().map(paragraph).collect::<Vec<_>>()
         });
         let paragraphs = hotpot.or(musique)?.into_iter();
@@ -36,8 +36,8 @@ impl Record {
     }
 }
 
-fn draft(title: String, text: String, source: &str) -> Draft {
-    Draft {
+fn draft(title: String, text: String, source: &str) -> ParsedDocument {
+    ParsedDocument {
         name: title.clone(),
         naming: Naming::Pooled,
         source: source.to_owned(),
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_record_without_paragraphs_is_none() {
-        let record: Record = serde_json::from_str(r#"{"question": "?"}"#).unwrap();
+        let record: ContextRecord = serde_json::from_str(r#"{"question": "?"}"#).unwrap();
         assert!(record.documents("f").is_none());
     }
 }

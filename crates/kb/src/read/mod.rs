@@ -17,7 +17,7 @@ const LARGEST: u64 = 200_000_000;
 
 /// A document as read, not yet cut.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Draft {
+pub(crate) struct ParsedDocument {
     pub(crate) name: String,
     pub(crate) naming: Naming,
     /// The input file, below the folder that was given.
@@ -26,7 +26,7 @@ pub(crate) struct Draft {
     pub(crate) parsed: Parsed,
 }
 
-impl Draft {
+impl ParsedDocument {
     /// Its title without white space around it; empty where it has none.
     pub(crate) fn shown_title(&self) -> &str {
         self.title.as_deref().unwrap_or("").trim()
@@ -43,7 +43,7 @@ pub(crate) enum Naming {
 }
 
 /// Takes documents one by one.
-pub(crate) type Sink<'a> = dyn FnMut(Draft) -> Result<(), KbError> + 'a;
+pub(crate) type Sink<'a> = dyn FnMut(ParsedDocument) -> Result<(), KbError> + 'a;
 
 fn refusal(reason: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal { reason: reason.into(), hint: hint.into() }
@@ -98,14 +98,14 @@ fn extension(name: &str) -> String {
 }
 
 /// A file that is one document, of whatever format.
-fn document(file: &InputFile, bytes: &[u8]) -> Result<Draft, Refusal> {
+fn document(file: &InputFile, bytes: &[u8]) -> Result<ParsedDocument, Refusal> {
     let options = ParseOptions { max_bytes: LARGEST, ..ParseOptions::default() };
     Ok(of_file(file, halma_parse::parse(&file.name, bytes, &options)?))
 }
 
-fn of_file(file: &InputFile, parsed: Parsed) -> Draft {
+fn of_file(file: &InputFile, parsed: Parsed) -> ParsedDocument {
     let stem = || Path::new(&file.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    Draft {
+    ParsedDocument {
         name: file.name.clone(),
         naming: Naming::Own,
         source: file.name.clone(),

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::contexts::Record;
-use super::{Draft, Naming, Refusal, Sink, refusal};
+use super::contexts::ContextRecord;
+use super::{Naming, ParsedDocument, Refusal, Sink, refusal};
 use crate::{InputFormat, KbError};
 
 /// A refusal with the line of the file, counted from 1, where one line is refused.
@@ -22,8 +22,8 @@ struct TextRecord {
 }
 
 impl TextRecord {
-    fn draft(self, source: &str, number: usize) -> Draft {
-        Draft {
+    fn draft(self, source: &str, number: usize) -> ParsedDocument {
+        ParsedDocument {
             name: self.id.and_then(scalar).unwrap_or_else(|| format!("{source}#{number}")),
             naming: Naming::Own,
             source: source.to_owned(),
@@ -58,7 +58,7 @@ pub(super) enum Json {
 
 /// Reads a JSON file of an unknown form.
 pub(super) fn json(text: &str, source: &str, sink: &mut Sink<'_>) -> Result<Json, KbError> {
-    let broken = match serde_json::from_str::<Vec<Record>>(text) {
+    let broken = match serde_json::from_str::<Vec<ContextRecord>>(text) {
         Ok(records) => {
             let mut found = records.into_iter().filter_map(|r| r.documents(source)).peekable();
             if found.peek().is_some() {
@@ -131,7 +131,7 @@ fn documents(
     source: &str,
     number: usize,
     format: InputFormat,
-) -> Result<Vec<Draft>, Refusal> {
+) -> Result<Vec<ParsedDocument>, Refusal> {
     let value: Value = serde_json::from_str(line)
         .map_err(|e| refusal(format!("broken JSON: {e}"), "correct the line"))?;
     let shape = |e: serde_json::Error| {
@@ -142,7 +142,7 @@ fn documents(
     };
     let pooled = value.get("context").is_some() || value.get("paragraphs").is_some();
     if format != InputFormat::Auto || (pooled && value.get("text").is_none()) {
-        let record: Record = serde_json::from_value(value).map_err(shape)?;
+        let record: ContextRecord = serde_json::from_value(value).map_err(shape)?;
         return record.documents(source).ok_or_else(|| no_contexts(format));
     }
     let record: TextRecord = serde_json::from_value(value).map_err(shape)?;
@@ -168,7 +168,7 @@ pub(super) fn contexts(
     if !text.trim_start().starts_with('[') {
         return lines(text, source, format, sink, refusals);
     }
-    match serde_json::from_str::<Vec<Record>>(text) {
+    match serde_json::from_str::<Vec<ContextRecord>>(text) {
         Ok(records) => {
             for (i, record) in records.into_iter().enumerate() {
                 if let Some(drafts) = record.documents(source) {

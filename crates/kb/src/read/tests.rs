@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 
-fn read_as(format: InputFormat, name: &str, content: &[u8]) -> (Vec<Draft>, Vec<Refused>) {
+fn read_as(format: InputFormat, name: &str, content: &[u8]) -> (Vec<ParsedDocument>, Vec<Refused>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(name);
     fs::write(&path, content).unwrap();
     read_path(format, &path)
 }
 
-fn read_path(format: InputFormat, path: &Path) -> (Vec<Draft>, Vec<Refused>) {
+fn read_path(format: InputFormat, path: &Path) -> (Vec<ParsedDocument>, Vec<Refused>) {
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     let origin = format!("/{name}");
     let file = InputFile { path: path.to_owned(), name, origin, bytes: 0 };

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use halma_core::{Edge, Filter, Layer};
 
 use crate::names::fits;
-use crate::store::{At, DocumentRecord, Reader, Row, SectionRecord, TagRecord};
+use crate::store::{At, DocumentRecord, Row, SectionRecord, StoreReader, TagRecord};
 
 /// A set of rows, one bit each.
 #[derive(Debug, Default, Clone)]
@@ -41,7 +41,11 @@ impl Admitted {
 }
 
 /// The rows of a layer that a filter lets in.
-pub(crate) fn allowed(reader: &Reader<'_>, filter: &Filter, layer: Layer) -> heed::Result<Rows> {
+pub(crate) fn allowed(
+    reader: &StoreReader<'_>,
+    filter: &Filter,
+    layer: Layer,
+) -> heed::Result<Rows> {
     let mut corpus =
         Corpus { documents: Rows::default(), sections: Rows::default(), chunks: Rows::default() };
     let selection = Selection { filter, tagged: tagged(reader, &filter.tags)? };
@@ -106,7 +110,7 @@ fn is_within(filter: &Filter, date: Option<&str>) -> bool {
 }
 
 /// The chunks with one of the tags; `None` where none is asked for.
-fn tagged(reader: &Reader<'_>, tags: &[String]) -> heed::Result<Option<Rows>> {
+fn tagged(reader: &StoreReader<'_>, tags: &[String]) -> heed::Result<Option<Rows>> {
     if tags.is_empty() {
         return Ok(None);
     }
@@ -150,7 +154,7 @@ impl Corpus {
     /// Adds what of a document is selected.
     fn add(
         &mut self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         row: Row,
         document: &DocumentRecord,
         selection: &Selection<'_>,
@@ -179,7 +183,7 @@ impl Corpus {
     }
 
     /// The rows of another layer that rest on this part of the corpus.
-    fn resting_on(&self, reader: &Reader<'_>, layer: Layer) -> heed::Result<Rows> {
+    fn resting_on(&self, reader: &StoreReader<'_>, layer: Layer) -> heed::Result<Rows> {
         let mut rows = Rows::default();
         for row in reader.rows(layer, 0, usize::MAX)? {
             if self.supports(reader, (layer, row))? {
@@ -189,7 +193,7 @@ impl Corpus {
         Ok(rows)
     }
 
-    fn supports(&self, reader: &Reader<'_>, at: At) -> heed::Result<bool> {
+    fn supports(&self, reader: &StoreReader<'_>, at: At) -> heed::Result<bool> {
         let Some(record) = reader.record(at)? else { return Ok(false) };
         Ok(record.sources(reader, at.1)?.into_iter().any(|source| self.holds(source)))
     }

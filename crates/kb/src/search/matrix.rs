@@ -8,7 +8,7 @@ use simsimd::SpatialSimilarity;
 
 use super::filter::Admitted;
 use crate::KbError;
-use crate::store::{Reader, Row, Store};
+use crate::store::{Row, Store, StoreReader};
 
 /// Rows scanned for all queries before the next ones are touched; 384 dimensions of them stay in
 /// the second-level cache.
@@ -62,7 +62,7 @@ impl Matrix {
     /// The rows nearest to each query by cosine, best first, ties by row.
     pub(crate) fn search(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         queries: &[&Vector],
         limit: usize,
         admitted: &Admitted,

@@ -17,9 +17,13 @@ use halma_core::{
     SqlResult, Vector,
 };
 
+use self::bm25::Bm25;
+use self::dense::Dense;
 use self::filter::Admitted;
+use self::hybrid::Hybrid;
 use self::matrix::cosine;
-use crate::store::{Reader, Row, parse_id};
+use crate::graph::GraphRanker;
+use crate::store::{Row, StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};
 
 pub(crate) use hybrid::depth;
@@ -151,7 +155,7 @@ impl Base {
         if mode != Mode::Bm25 && !has_vectors {
             self.warn_lexical_only(query.layer)?;
         }
-        let lists = ranker::for_mode(mode, has_vectors).rank(&search)?;
+        let lists = ranker_for(mode, has_vectors).rank(&search)?;
         self.store.read(|reader| {
             let vectors = search.vectors.iter().map(Option::as_ref);
             let mut all = vec![];
@@ -188,9 +192,21 @@ impl Base {
     }
 }
 
+/// The ranker of a mode. Without vectors of the layer searched only BM25 is left; graph search
+/// compares sentences by BM25 then.
+fn ranker_for(mode: Mode, has_vectors: bool) -> &'static dyn Ranker {
+    match mode {
+        Mode::Graph => &GraphRanker,
+        _ if !has_vectors => &Bm25,
+        Mode::Bm25 => &Bm25,
+        Mode::Dense => &Dense,
+        Mode::Hybrid => &Hybrid,
+    }
+}
+
 /// The best of a ranked list that are near enough, as hits.
 fn hits(
-    reader: &Reader<'_>,
+    reader: &StoreReader<'_>,
     query: &Query,
     ranked: Vec<Ranked>,
     compared: Option<(&Vector, &Judgement)>,
@@ -220,7 +236,11 @@ fn hits(
 }
 
 /// The rows of a layer that the excluded nodes are or hold.
-fn excluded(reader: &Reader<'_>, exclude: &[NodeId], layer: Layer) -> heed::Result<HashSet<Row>> {
+fn excluded(
+    reader: &StoreReader<'_>,
+    exclude: &[NodeId],
+    layer: Layer,
+) -> heed::Result<HashSet<Row>> {
     let mut rows = HashSet::new();
     for (of, id) in exclude.iter().filter_map(parse_id) {
         let Some(row) = reader.find(of, id)? else { continue };

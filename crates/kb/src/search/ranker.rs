@@ -1,17 +1,14 @@
-//! A search mode is one [`Ranker`]; [`for_mode`] lists them all.
+//! A search mode is one [`Ranker`] over a [`Search`] whose data is loaded.
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use halma_core::{Layer, Mode, Query, ScorePart, Vector};
+use halma_core::{Layer, Query, ScorePart, Vector};
 
-use super::bm25::Bm25;
-use super::dense::Dense;
 use super::filter::Admitted;
-use super::hybrid::Hybrid;
 use super::matrix::Matrix;
 use super::settings::{GraphSettings, SearchSettings};
 use crate::KbError;
-use crate::graph::{GraphCache, GraphRanker};
+use crate::graph::GraphCache;
 use crate::lexical::LexicalIndex;
 use crate::store::{Row, Store};
 
@@ -20,18 +17,6 @@ pub(crate) trait Ranker {
     /// For each text of the query the rows of the layer searched that are admitted, best first. At
     /// least as many as the limit where there are as many.
     fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError>;
-}
-
-/// The ranker of a mode. Without vectors of the layer searched only BM25 is left; graph search
-/// compares sentences by BM25 then.
-pub(super) fn for_mode(mode: Mode, has_vectors: bool) -> &'static dyn Ranker {
-    match mode {
-        Mode::Graph => &GraphRanker,
-        _ if !has_vectors => &Bm25,
-        Mode::Bm25 => &Bm25,
-        Mode::Dense => &Dense,
-        Mode::Hybrid => &Hybrid,
-    }
 }
 
 /// A row in the order of a list.

@@ -7,9 +7,10 @@ use halma_core::{Cx, Prompt};
 use minijinja::Value;
 use serde::Serialize;
 
-use super::{BuildContext, Corpus, Cost, SourceDocument, Stage, StageError};
+use super::{BuildContext, Corpus, SourceDocument, Stage, StageError};
 use crate::Phase;
-use crate::store::{Id, Reader, UnitKey, Writer};
+use crate::cost::Cost;
+use crate::store::{Id, StoreReader, StoreWriter, UnitKey};
 
 /// A unit whose result is kept in the ledger as it is.
 pub(crate) struct LedgerUnit<T> {
@@ -21,7 +22,7 @@ pub(crate) struct LedgerUnit<T> {
 
 impl<T> LedgerUnit<T> {
     /// Whether it is done already.
-    pub(crate) fn is_done(&self, reader: &Reader<'_>) -> heed::Result<bool> {
+    pub(crate) fn is_done(&self, reader: &StoreReader<'_>) -> heed::Result<bool> {
         reader.is_done(self.key, self.input)
     }
 }
@@ -31,7 +32,7 @@ pub(crate) trait AskStage: Send + Sync + Sized + 'static {
     type Request: Send + Sync + 'static;
     /// What the model replies, and what is kept of it.
     type Reply: Send + Sync + 'static;
-    type Kept: Serialize + Send + 'static;
+    type Stored: Serialize + Send + 'static;
 
     const PHASE: Phase;
     /// As in the prompt's file.
@@ -45,7 +46,7 @@ pub(crate) trait AskStage: Send + Sync + Sized + 'static {
     /// See [`Stage::units`].
     fn open(
         &self,
-        _txn: &Reader<'_>,
+        _txn: &StoreReader<'_>,
         _document: &SourceDocument,
     ) -> heed::Result<Vec<LedgerUnit<Self::Request>>> {
         Ok(vec![])
@@ -54,7 +55,7 @@ pub(crate) trait AskStage: Send + Sync + Sized + 'static {
     /// See [`Stage::expect`].
     fn expectation(
         &self,
-        _txn: &Reader<'_>,
+        _txn: &StoreReader<'_>,
         _corpus: &Corpus,
     ) -> heed::Result<Option<(u64, LedgerUnit<Self::Request>)>> {
         Ok(None)
@@ -79,12 +80,12 @@ pub(crate) trait AskStage: Send + Sync + Sized + 'static {
 
     /// What is kept of a reply.
     fn accept(&self, request: &Self::Request, reply: Self::Reply)
-    -> Result<Self::Kept, StageError>;
+    -> Result<Self::Stored, StageError>;
 }
 
 impl<S: AskStage> Stage for S {
     type Unit = LedgerUnit<S::Request>;
-    type Output = S::Kept;
+    type Output = S::Stored;
 
     const PHASE: Phase = <S as AskStage>::PHASE;
 
@@ -102,7 +103,7 @@ impl<S: AskStage> Stage for S {
 
     fn units(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         document: &SourceDocument,
     ) -> heed::Result<Vec<Self::Unit>> {
         self.open(reader, document)
@@ -110,7 +111,7 @@ impl<S: AskStage> Stage for S {
 
     fn expect(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         corpus: &Corpus,
     ) -> heed::Result<Option<(u64, Self::Unit)>> {
         self.expectation(reader, corpus)
@@ -121,7 +122,7 @@ impl<S: AskStage> Stage for S {
         Cost::of_call(&self.build().setup, S::PROMPT.name, &variables, reply)
     }
 
-    async fn run(&self, cx: &Cx, unit: &Self::Unit) -> Result<Option<S::Kept>, StageError> {
+    async fn run(&self, cx: &Cx, unit: &Self::Unit) -> Result<Option<S::Stored>, StageError> {
         let request = &unit.request;
         for document in self.documents(request) {
             cx.quote(document);
@@ -137,9 +138,9 @@ impl<S: AskStage> Stage for S {
 
     fn store(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut StoreWriter<'_>,
         unit: &Self::Unit,
-        result: Result<S::Kept, String>,
+        result: Result<S::Stored, String>,
     ) -> heed::Result<()> {
         match result {
             Ok(kept) => writer.put_done(unit.key, unit.input, &kept),

@@ -6,9 +6,10 @@ use halma_core::{Cx, Layer, Prompt};
 use minijinja::{Value, context};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::{Backlog, BuildContext, Cost, Pace, Searched, SourceDocument, Stage, StageError};
-use crate::atom::{AtomDraft, Source};
-use crate::store::{ChunkRecord, Reader, Row, State, Writer};
+use super::{Backlog, BuildContext, Pace, Searched, SourceDocument, Stage, StageError};
+use crate::atom::{AtomDraft, AtomSource};
+use crate::cost::Cost;
+use crate::store::{AtomState, ChunkRecord, Row, StoreReader, StoreWriter};
 use crate::{Atoms, Phase};
 
 /// The prompt that makes atoms.
@@ -24,7 +25,7 @@ const SENTENCES_QUEUED: usize = 4096;
 pub(crate) struct Unatomized {
     /// Where it is stored; `None` in an estimate.
     row: Option<Row>,
-    source: Source,
+    source: AtomSource,
     /// Names of its document.
     names: Vec<String>,
 }
@@ -79,7 +80,7 @@ impl Atomize {
     }
 
     /// Atoms that no model is asked for.
-    fn sentences(&self, source: &Source) -> Vec<AtomDraft> {
+    fn sentences(&self, source: &AtomSource) -> Vec<AtomDraft> {
         match self.kind() {
             Atoms::Sentences => source.sentence_atoms(self.most()),
             Atoms::Questions | Atoms::None => vec![],
@@ -87,7 +88,7 @@ impl Atomize {
     }
 }
 
-fn variables(source: &Source) -> Value {
+fn variables(source: &AtomSource) -> Value {
     context! { chunk => context! { title => &source.title, text => &source.text } }
 }
 
@@ -122,7 +123,7 @@ impl Stage for Atomize {
 
     fn units(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         document: &SourceDocument,
     ) -> heed::Result<Vec<Unatomized>> {
         let mut units = vec![];
@@ -132,7 +133,9 @@ impl Stage for Atomize {
                 None => None,
             };
             let open = match known {
-                Some(unit) => unit.atoms != self.kind() || !matches!(unit.state, State::Done(_)),
+                Some(unit) => {
+                    unit.atoms != self.kind() || !matches!(unit.state, AtomState::Done(_))
+                }
                 None => document.row.is_none(),
             };
             if open {
@@ -143,7 +146,7 @@ impl Stage for Atomize {
         Ok(units)
     }
 
-    fn backlog(&self, reader: &Reader<'_>) -> heed::Result<Backlog> {
+    fn backlog(&self, reader: &StoreReader<'_>) -> heed::Result<Backlog> {
         let rows = reader.unatomized(self.kind())?;
         let mut backlog = Backlog { documents: vec![], units: rows.len() };
         for row in rows {
@@ -187,7 +190,7 @@ impl Stage for Atomize {
 
     fn store(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut StoreWriter<'_>,
         unit: &Unatomized,
         result: Result<Atomized, String>,
     ) -> heed::Result<()> {

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use halma_core::{Cx, Error};
 
-use super::{BuildContext, Cost, Pace, Stage, StageError};
+use super::{BuildContext, Pace, Stage, StageError};
+use crate::cost::Cost;
 use crate::cut::{CUT, Cut, CutModels, CutSettings, EMBED_BATCH, cut, expected_cut};
-use crate::read::Draft;
-use crate::store::{Id, Writer};
+use crate::read::ParsedDocument;
+use crate::store::{Id, StoreWriter};
 use crate::{Chunks, KbError, Phase};
 
 /// Tokens of a reply: where the passage ends, its summary and what is known so far.
@@ -17,7 +18,7 @@ const REPLY_TOKENS: u64 = 130;
 /// A document to chunk.
 pub(crate) struct Uncut {
     pub(crate) id: Id,
-    pub(crate) draft: Arc<Draft>,
+    pub(crate) draft: Arc<ParsedDocument>,
 }
 
 /// Chunks documents; the chunks are in memory until their documents are stored.
@@ -77,7 +78,7 @@ impl Stage for Chunk {
     }
 
     async fn run(&self, cx: &Cx, unit: &Uncut) -> Result<Option<Cut>, StageError> {
-        let Draft { name, parsed, .. } = unit.draft.as_ref();
+        let ParsedDocument { name, parsed, .. } = unit.draft.as_ref();
         cx.quote(name);
         let with = CutModels { cx, embedder: self.context.base.embedder.as_ref() };
         let title = unit.draft.shown_title();
@@ -93,7 +94,7 @@ impl Stage for Chunk {
 
     fn store(
         &self,
-        _: &mut Writer<'_>,
+        _: &mut StoreWriter<'_>,
         unit: &Uncut,
         result: Result<Cut, String>,
     ) -> heed::Result<()> {

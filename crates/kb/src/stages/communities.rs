@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{AskStage, BuildContext, Corpus, LedgerUnit, StageError, prompt_hash};
 use crate::Phase;
 use crate::extract::communities_exist;
-use crate::store::{Id, Reader, Task, UnitKey, hash};
+use crate::store::{Id, StoreReader, Task, UnitKey, hash};
 
 /// Communities of all levels for two chunks: 2,680 for 1,669 chunks and 4,549 for 3,197 in Edge et
 /// al., "From Local to Global" (2024), Table 3.
@@ -58,7 +58,7 @@ impl Communities {
 impl AskStage for Communities {
     type Request = CommunityRequest;
     type Reply = CommunityText;
-    type Kept = CommunityText;
+    type Stored = CommunityText;
 
     const PHASE: Phase = Phase::Communities;
     const TASK: &'static str = "community";
@@ -72,7 +72,7 @@ impl AskStage for Communities {
 
     fn expectation(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         corpus: &Corpus,
     ) -> heed::Result<Option<(u64, LedgerUnit<CommunityRequest>)>> {
         let made = communities_exist(reader)?;

@@ -1,6 +1,6 @@
 //! Figures in words: a vision model's description is put below each figure before the document is
 //! chunked, so that it is searched, chunked and cited like any other text.
-use crate::store::Writer;
+use crate::store::StoreWriter;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
@@ -9,9 +9,10 @@ use halma_core::{Cx, Prompt};
 use halma_parse::{Block, BlockKind, Parsed};
 use minijinja::{Value, context};
 
-use super::{BuildContext, Cost, Pace, Stage, StageError};
+use super::{BuildContext, Pace, Stage, StageError};
 use crate::Phase;
-use crate::read::Draft;
+use crate::cost::Cost;
+use crate::read::ParsedDocument;
 
 const DESCRIBE: Prompt<String> = Prompt::text("kb/describe");
 
@@ -41,8 +42,8 @@ pub(crate) struct FigureRequest {
 impl FigureRequest {
     /// The figures of a document that are large enough to say something, with their images, which
     /// nothing else needs.
-    pub(crate) fn take_from(document: usize, draft: &mut Draft) -> Vec<Self> {
-        let Draft { name, title, parsed, .. } = draft;
+    pub(crate) fn take_from(document: usize, draft: &mut ParsedDocument) -> Vec<Self> {
+        let ParsedDocument { name, title, parsed, .. } = draft;
         let figures = parsed.figures.iter_mut().enumerate();
         let request = |(at, figure): (usize, &mut halma_parse::Figure)| {
             let image = figure.image.take().filter(|(_, bytes)| bytes.len() >= SMALLEST)?;
@@ -133,7 +134,7 @@ impl Stage for Describe {
 
     fn store(
         &self,
-        _: &mut Writer<'_>,
+        _: &mut StoreWriter<'_>,
         unit: &FigureRequest,
         result: Result<String, String>,
     ) -> heed::Result<()> {

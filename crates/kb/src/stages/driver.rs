@@ -8,10 +8,11 @@ use halma_core::{Cx, Error, Layer, Limit, LlmError, Trace, UsageTotal};
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
-use super::{Backlog, BuildContext, Cost, SourceDocument, Stage, StageError};
+use super::{Backlog, BuildContext, SourceDocument, Stage, StageError};
+use crate::cost::Cost;
 use crate::error::run_blocking;
-use crate::store::{History, Reader, Row};
-use crate::{KbError, Step};
+use crate::store::{History, Row, StoreReader};
+use crate::{KbError, PhaseProgress};
 
 /// Units whose results are written in one transaction, at most.
 const BATCH: usize = 4096;
@@ -72,7 +73,7 @@ struct Finished<S: Stage> {
 }
 
 /// The documents of the base that have units left.
-pub(super) fn scan<S: Stage>(stage: &S, reader: &Reader<'_>) -> heed::Result<Backlog> {
+pub(super) fn scan<S: Stage>(stage: &S, reader: &StoreReader<'_>) -> heed::Result<Backlog> {
     let mut backlog = Backlog::default();
     for row in reader.rows(Layer::Document, 0, usize::MAX)? {
         let Some(document) = SourceDocument::load(reader, row)? else { continue };
@@ -188,7 +189,7 @@ impl<S: Stage> Driver<S> {
             while let Some(finished) = next {
                 done += self.stage.weight(&finished.unit);
                 let total = total.max(done);
-                (self.context().progress)(Step { stage: S::PHASE, done, total });
+                (self.context().progress)(PhaseProgress { stage: S::PHASE, done, total });
                 batch.push(finished);
                 next = if batch.len() < BATCH { results.try_recv().ok() } else { None };
             }

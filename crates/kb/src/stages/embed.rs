@@ -7,9 +7,10 @@ use futures::{Stream, StreamExt};
 use halma_core::{Cx, EmbedRole, Embedder, Layer, LlmError, Vector};
 use tokio::sync::mpsc;
 
-use super::{BuildContext, Cost, Driver, Pace, StageError, StageReport};
+use super::{BuildContext, Driver, Pace, StageError, StageReport};
+use crate::cost::Cost;
 use crate::error::run_blocking;
-use crate::store::{History, Row, Writer};
+use crate::store::{History, Row, StoreWriter};
 use crate::{Base, KbError, Phase};
 
 /// Texts sent in one call.
@@ -131,7 +132,7 @@ impl Embed {
         })
     }
 
-    fn store_call(&self, writer: &mut Writer<'_>, call: Call) -> heed::Result<()> {
+    fn store_call(&self, writer: &mut StoreWriter<'_>, call: Call) -> heed::Result<()> {
         let Call { texts, characters, vectors } = call;
         let vectors = match vectors {
             Ok(vectors) => vectors,
@@ -236,7 +237,7 @@ impl super::Stage for Embed {
 
     fn store(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut StoreWriter<'_>,
         unit: &Vec<Searched>,
         result: Result<Vec<Call>, String>,
     ) -> heed::Result<()> {

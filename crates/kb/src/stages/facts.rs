@@ -8,7 +8,7 @@ use super::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageEr
 use crate::Phase;
 use crate::extract::names::form;
 use crate::extract::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
-use crate::store::{Id, Reader, Task, UnitKey};
+use crate::store::{Id, StoreReader, Task, UnitKey};
 
 const REPLY_PER_TOKEN: u64 = 5;
 
@@ -27,7 +27,7 @@ impl Facts {
 impl AskStage for Facts {
     type Request = Passage;
     type Reply = FactsReply;
-    type Kept = Extraction;
+    type Stored = Extraction;
 
     const PHASE: Phase = Phase::Facts;
     const TASK: &'static str = "facts";
@@ -41,7 +41,7 @@ impl AskStage for Facts {
 
     fn open(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         document: &SourceDocument,
     ) -> heed::Result<Vec<LedgerUnit<Passage>>> {
         document.open_passages(reader, (Task::Facts, self.prompt))
@@ -84,7 +84,7 @@ impl SourceDocument {
     /// The passages that this task is not done for.
     pub(super) fn open_passages(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         (task, asked_with): (Task, Id),
     ) -> heed::Result<Vec<LedgerUnit<Passage>>> {
         let mut units = vec![];

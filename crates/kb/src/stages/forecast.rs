@@ -1,78 +1,8 @@
 //! What the stages of a build are expected to cost: the sum of their forecasts over the units that
 //! a build would do. The estimate corrects it by what the base has seen of the model.
-use std::iter::Sum;
-use std::ops::{Add, AddAssign, Mul};
-
-use halma_core::{Setup, estimate_tokens};
-use minijinja::Value;
-
 use super::{SourceDocument, Stage};
-use crate::store::{Reader, Row};
-
-/// What units are expected to cost. Tokens are counted as the core does before a call.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Cost {
-    pub(crate) calls: u64,
-    pub(crate) prompt_tokens: u64,
-    pub(crate) completion_tokens: u64,
-    /// Texts that are made and then embedded, and their characters.
-    pub(crate) texts: u64,
-    pub(crate) characters: u64,
-}
-
-impl Cost {
-    /// One call of a prompt with these variables, whose reply has about this many tokens. A prompt
-    /// that cannot be rendered costs nothing: the stage itself says what is wrong with it.
-    pub(crate) fn of_call(setup: &Setup, prompt: &str, variables: &Value, reply: u64) -> Self {
-        let Ok(rendered) = setup.prompts.render(prompt, variables) else { return Self::default() };
-        Self {
-            calls: 1,
-            prompt_tokens: estimate_tokens(&rendered.messages),
-            completion_tokens: reply.min(rendered.max_tokens.into()),
-            ..Self::default()
-        }
-    }
-}
-
-impl Add for Cost {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            calls: self.calls + other.calls,
-            prompt_tokens: self.prompt_tokens + other.prompt_tokens,
-            completion_tokens: self.completion_tokens + other.completion_tokens,
-            texts: self.texts + other.texts,
-            characters: self.characters + other.characters,
-        }
-    }
-}
-
-impl AddAssign for Cost {
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
-
-impl Sum for Cost {
-    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
-        costs.fold(Self::default(), Add::add)
-    }
-}
-
-impl Mul<u64> for Cost {
-    type Output = Self;
-
-    fn mul(self, times: u64) -> Self {
-        Self {
-            calls: self.calls * times,
-            prompt_tokens: self.prompt_tokens * times,
-            completion_tokens: self.completion_tokens * times,
-            texts: self.texts * times,
-            characters: self.characters * times,
-        }
-    }
-}
+use crate::cost::Cost;
+use crate::store::{Row, StoreReader};
 
 /// What a build is about, for stages whose units are made by earlier stages.
 #[derive(Debug, Clone, Copy, Default)]
@@ -97,17 +27,21 @@ pub(crate) struct Forecast {
 /// The forecast of a stage, unit by unit.
 pub(crate) trait Forecaster {
     /// Counts the units of a document that is not in the base yet.
-    fn add_document(&mut self, reader: &Reader<'_>, document: &SourceDocument) -> heed::Result<()>;
+    fn add_document(
+        &mut self,
+        reader: &StoreReader<'_>,
+        document: &SourceDocument,
+    ) -> heed::Result<()>;
 
     /// Counts what is left to do of the documents of the base, but for some.
     fn add_backlog(
         &mut self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         is_skipped: &dyn Fn(Row) -> bool,
     ) -> heed::Result<()>;
 
     /// Counts the units that are expected, see [`Stage::expect`].
-    fn add_expected(&mut self, reader: &Reader<'_>, corpus: &Corpus) -> heed::Result<()>;
+    fn add_expected(&mut self, reader: &StoreReader<'_>, corpus: &Corpus) -> heed::Result<()>;
 
     fn forecast(&self) -> Forecast;
 }
@@ -135,7 +69,11 @@ impl<S: Stage> Tally<S> {
 }
 
 impl<S: Stage> Forecaster for Tally<S> {
-    fn add_document(&mut self, reader: &Reader<'_>, document: &SourceDocument) -> heed::Result<()> {
+    fn add_document(
+        &mut self,
+        reader: &StoreReader<'_>,
+        document: &SourceDocument,
+    ) -> heed::Result<()> {
         for unit in self.stage.units(reader, document)? {
             self.add(&unit);
         }
@@ -144,7 +82,7 @@ impl<S: Stage> Forecaster for Tally<S> {
 
     fn add_backlog(
         &mut self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         is_skipped: &dyn Fn(Row) -> bool,
     ) -> heed::Result<()> {
         let mut documents = self.stage.backlog(reader)?.documents;
@@ -158,7 +96,7 @@ impl<S: Stage> Forecaster for Tally<S> {
         Ok(())
     }
 
-    fn add_expected(&mut self, reader: &Reader<'_>, corpus: &Corpus) -> heed::Result<()> {
+    fn add_expected(&mut self, reader: &StoreReader<'_>, corpus: &Corpus) -> heed::Result<()> {
         if let Some((count, unit)) = self.stage.expect(reader, corpus)? {
             self.units += count;
             self.cost += self.stage.forecast(&unit) * count;

@@ -28,13 +28,14 @@ pub(crate) use describe::{Describe, FigureRequest, insert_description};
 pub(crate) use driver::{Driver, StageReport};
 pub(crate) use embed::{BATCH as EMBED_BATCH, Embed, Searched, embed_texts};
 pub(crate) use facts::Facts;
-pub(crate) use forecast::{Corpus, Cost, Forecast, Forecaster, Tally};
+pub(crate) use forecast::{Corpus, Forecast, Forecaster, Tally};
 pub(crate) use resolve::{Comparison, ComparisonSide, SameEntity};
 pub(crate) use source::{Passage, SourceChunk, SourceDocument, SourceSection, prompt_hash};
 pub(crate) use summaries::{Summarize, forget_summaries, summarize};
 pub(crate) use tags::{Tag, TagClasses};
 
-use crate::store::{History, Reader, Row, Store, Writer};
+use crate::cost::Cost;
+use crate::store::{History, Row, Store, StoreReader, StoreWriter};
 use crate::{Base, KbError, KbSettings, Phase, Progress};
 
 /// What the stages of one build share.
@@ -62,7 +63,7 @@ impl BuildContext {
 /// next estimate.
 pub(crate) fn remember_units<S: Stage>(
     stage: &S,
-    writer: &mut Writer<'_>,
+    writer: &mut StoreWriter<'_>,
     corpus: &Corpus,
     actual: usize,
 ) -> heed::Result<()> {
@@ -99,21 +100,21 @@ pub(crate) trait Stage: Send + Sync + Sized + 'static {
     /// is done are made of what is expected of that. By default no unit is of a stored document.
     fn units(
         &self,
-        _txn: &Reader<'_>,
+        _txn: &StoreReader<'_>,
         _document: &SourceDocument,
     ) -> heed::Result<Vec<Self::Unit>> {
         Ok(vec![])
     }
 
     /// The documents of the base that have units left. By default all are looked at.
-    fn backlog(&self, reader: &Reader<'_>) -> heed::Result<Backlog> {
+    fn backlog(&self, reader: &StoreReader<'_>) -> heed::Result<Backlog> {
         driver::scan(self, reader)
     }
 
     /// For units that belong to no single document: how many are expected, all like this one.
     fn expect(
         &self,
-        _txn: &Reader<'_>,
+        _txn: &StoreReader<'_>,
         _corpus: &Corpus,
     ) -> heed::Result<Option<(u64, Self::Unit)>> {
         Ok(None)
@@ -132,7 +133,7 @@ pub(crate) trait Stage: Send + Sync + Sized + 'static {
     /// Stores the result of a unit, or the reason for which it failed.
     fn store(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut StoreWriter<'_>,
         unit: &Self::Unit,
         result: Result<Self::Output, String>,
     ) -> heed::Result<()>;

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::{AskStage, BuildContext, Corpus, LedgerUnit, StageError, prompt_hash};
 use crate::Phase;
-use crate::extract::Verdict;
-use crate::store::{Id, Reader, Task, UnitKey, hash};
+use crate::extract::PairVerdict;
+use crate::store::{Id, StoreReader, Task, UnitKey, hash};
 
 /// Chunks for each pair of entities that is in question. An expectation without a source: it
 /// depends on how many namesakes a corpus has. What the base has seen replaces it.
@@ -86,7 +86,7 @@ impl SameEntity {
 impl AskStage for SameEntity {
     type Request = Comparison;
     type Reply = SameReply;
-    type Kept = Verdict;
+    type Stored = PairVerdict;
 
     const PHASE: Phase = Phase::Resolve;
     const TASK: &'static str = "same_entity";
@@ -100,7 +100,7 @@ impl AskStage for SameEntity {
 
     fn expectation(
         &self,
-        _: &Reader<'_>,
+        _: &StoreReader<'_>,
         corpus: &Corpus,
     ) -> heed::Result<Option<(u64, LedgerUnit<Comparison>)>> {
         let (one, two) = (ComparisonSide::expected(), ComparisonSide::expected());
@@ -117,10 +117,10 @@ impl AskStage for SameEntity {
         documents.map(String::as_str).collect()
     }
 
-    fn accept(&self, comparison: &Comparison, reply: SameReply) -> Result<Verdict, StageError> {
+    fn accept(&self, comparison: &Comparison, reply: SameReply) -> Result<PairVerdict, StageError> {
         let (one, two) = comparison.prints;
         let reason = reply.reason.unwrap_or_default().trim().to_owned();
         let documents = comparison.documents.clone();
-        Ok(Verdict { one, two, same: reply.same, reason, documents })
+        Ok(PairVerdict { one, two, same: reply.same, reason, documents })
     }
 }

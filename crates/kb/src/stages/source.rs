@@ -2,8 +2,10 @@
 //! read and not stored.
 use halma_core::{Layer, Setup};
 
-use crate::atom::Source;
-use crate::store::{At, ChunkRecord, DocumentRecord, Id, Place, Reader, Row, SectionRecord, hash};
+use crate::atom::AtomSource;
+use crate::store::{
+    At, ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader, TextPlace, hash,
+};
 
 /// A document with its sections and chunks, in order.
 #[derive(Debug, Clone, Default)]
@@ -31,14 +33,14 @@ pub(crate) struct SourceChunk {
     /// Where it is stored; in an estimate the chunk that its ledger units are carried over from.
     pub(crate) row: Option<Row>,
     pub(crate) text: String,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     /// Whether the text is the document's at `place`.
     pub(crate) verbatim: bool,
 }
 
 impl SourceDocument {
     /// `None` when the document is gone.
-    pub(crate) fn load(reader: &Reader<'_>, row: Row) -> heed::Result<Option<Self>> {
+    pub(crate) fn load(reader: &StoreReader<'_>, row: Row) -> heed::Result<Option<Self>> {
         let Some(record) = reader.node::<DocumentRecord>(row)? else { return Ok(None) };
         let mut sections = vec![];
         for at in record.sections.0..record.sections.1 {
@@ -75,7 +77,7 @@ impl SourceDocument {
 }
 
 impl SourceChunk {
-    fn load(reader: &Reader<'_>, row: Row) -> heed::Result<Option<Self>> {
+    fn load(reader: &StoreReader<'_>, row: Row) -> heed::Result<Option<Self>> {
         let Some(record) = reader.node::<ChunkRecord>(row)? else { return Ok(None) };
         let text = reader.chunk_text(&record)?;
         let (place, verbatim) = (record.place, record.text.is_none());
@@ -88,9 +90,9 @@ impl SourceChunk {
     }
 
     /// What atoms are made of.
-    pub(crate) fn atom_source(&self, title: &str) -> Source {
+    pub(crate) fn atom_source(&self, title: &str) -> AtomSource {
         let (text, place, verbatim) = (self.text.clone(), self.place, self.verbatim);
-        Source { title: title.to_owned(), text, place, verbatim }
+        AtomSource { title: title.to_owned(), text, place, verbatim }
     }
 }
 
@@ -106,7 +108,7 @@ pub(crate) struct Passage {
 
 impl Passage {
     /// `None` when the chunk was replaced.
-    pub(crate) fn load(reader: &Reader<'_>, row: Row) -> heed::Result<Option<Self>> {
+    pub(crate) fn load(reader: &StoreReader<'_>, row: Row) -> heed::Result<Option<Self>> {
         let Some(chunk) = reader.node::<ChunkRecord>(row)? else { return Ok(None) };
         let document: DocumentRecord = reader.linked(chunk.document)?;
         let section: SectionRecord = reader.linked(chunk.section)?;

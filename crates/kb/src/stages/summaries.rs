@@ -11,7 +11,9 @@ use super::{
     StageReport, prompt_hash,
 };
 use crate::error::run_blocking;
-use crate::store::{At, Id, Link, Reader, Row, Store, SummaryRecord, Task, UnitKey, Writer, hash};
+use crate::store::{
+    At, Id, Link, Row, Store, StoreReader, StoreWriter, SummaryRecord, Task, UnitKey, hash,
+};
 use crate::{KbError, Phase};
 
 /// Characters of text that one call summarizes: some 6,000 tokens, which small local models take.
@@ -244,7 +246,7 @@ impl Summarize {
     /// taken to be of the usual length.
     fn plan(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         mut target: Target,
         units: &mut Vec<LedgerUnit<Window>>,
     ) -> heed::Result<String> {
@@ -273,7 +275,7 @@ fn expected_summary() -> String {
 impl AskStage for Summarize {
     type Request = Window;
     type Reply = String;
-    type Kept = String;
+    type Stored = String;
 
     const PHASE: Phase = Phase::Summarize;
     const TASK: &'static str = "summarise";
@@ -286,7 +288,7 @@ impl AskStage for Summarize {
 
     fn open(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         document: &SourceDocument,
     ) -> heed::Result<Vec<LedgerUnit<Window>>> {
         let (mut units, mut document) = (vec![], document.clone());
@@ -344,7 +346,7 @@ fn pack(pieces: &[String], most: usize) -> Vec<Vec<String>> {
 }
 
 /// The summary as a node that leads to what it sums up.
-fn put(writer: &mut Writer<'_>, target: &Target, text: &str) -> heed::Result<()> {
+fn put(writer: &mut StoreWriter<'_>, target: &Target, text: &str) -> heed::Result<()> {
     let id = hash(&[b"summary", &target.id.to_be_bytes()]);
     let record = SummaryRecord { id, document: target.document, text: text.to_owned() };
     let row = match writer.find(Layer::Summary, id)? {
@@ -361,7 +363,7 @@ fn put(writer: &mut Writer<'_>, target: &Target, text: &str) -> heed::Result<()>
 }
 
 /// Takes out the summaries of a node, with the units they came from.
-pub(crate) fn forget_summaries(writer: &mut Writer<'_>, node: At) -> heed::Result<()> {
+pub(crate) fn forget_summaries(writer: &mut StoreWriter<'_>, node: At) -> heed::Result<()> {
     for link in writer.edges_to(node, Some(Edge::DerivedFrom))? {
         if link.from.0 == Layer::Summary {
             writer.remove_vectors(link.from)?;

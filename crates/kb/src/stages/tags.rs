@@ -13,7 +13,7 @@ use super::{
 use crate::Phase;
 use crate::extract::names::form;
 use crate::extract::{CLASSES_KEY, TagClass, TagVocabulary, Tags};
-use crate::store::{Id, Reader, Task, hash};
+use crate::store::{Id, StoreReader, Task, hash};
 
 /// Passages that the classes are found in, and how much is shown of each.
 const SAMPLE: usize = 24;
@@ -61,7 +61,7 @@ impl TagClasses {
     /// The classes, unless there are none or a corpus of this many chunks has outgrown them.
     pub(crate) fn current(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         chunks: u64,
     ) -> heed::Result<Option<TagVocabulary>> {
         let held: Option<TagVocabulary> = reader.done(CLASSES_KEY, self.prompt)?;
@@ -74,7 +74,7 @@ impl TagClasses {
     /// The unit that finds them in the chunks that there are; `None` where there are none.
     pub(crate) fn unit(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
     ) -> heed::Result<Option<LedgerUnit<Vec<Passage>>>> {
         let sample = sample(reader)?;
         let unit = LedgerUnit { key: CLASSES_KEY, input: self.prompt, request: sample };
@@ -83,7 +83,7 @@ impl TagClasses {
 }
 
 /// The chunks with the smallest ids: a sample that is the same however they came in.
-fn sample(reader: &Reader<'_>) -> heed::Result<Vec<Passage>> {
+fn sample(reader: &StoreReader<'_>) -> heed::Result<Vec<Passage>> {
     let mut sample = vec![];
     for id in reader.ids(Layer::Chunk)? {
         if sample.len() >= SAMPLE {
@@ -102,7 +102,7 @@ fn sample(reader: &Reader<'_>) -> heed::Result<Vec<Passage>> {
 impl AskStage for TagClasses {
     type Request = Vec<Passage>;
     type Reply = ClassesReply;
-    type Kept = TagVocabulary;
+    type Stored = TagVocabulary;
 
     const PHASE: Phase = Phase::Tag;
     const TASK: &'static str = "tag_classes";
@@ -117,7 +117,7 @@ impl AskStage for TagClasses {
     /// Expected once where the corpus has no classes or outgrows them.
     fn expectation(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         corpus: &Corpus,
     ) -> heed::Result<Option<(u64, LedgerUnit<Vec<Passage>>)>> {
         if corpus.chunks == 0 || self.current(reader, corpus.chunks)?.is_some() {
@@ -199,7 +199,7 @@ impl Tag {
 impl AskStage for Tag {
     type Request = Passage;
     type Reply = TagReply;
-    type Kept = Tags;
+    type Stored = Tags;
 
     const PHASE: Phase = Phase::Tag;
     const TASK: &'static str = "tag";
@@ -213,7 +213,7 @@ impl AskStage for Tag {
 
     fn open(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         document: &SourceDocument,
     ) -> heed::Result<Vec<LedgerUnit<Passage>>> {
         document.open_passages(reader, (Task::Tag, self.asked_with))

@@ -1,7 +1,7 @@
 //! For tests: breaks a store, and looks below it.
 use halma_core::Layer;
 
-use super::{Db, Row, Store, Writer};
+use super::{Db, Row, Store, StoreWriter};
 
 /// Ways in which a store may be broken.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ pub(crate) enum Damage {
     Key(Layer, Row),
 }
 
-fn spoil(db: Db, writer: &mut Writer<'_>, key: &[u8]) -> heed::Result<()> {
+fn spoil(db: Db, writer: &mut StoreWriter<'_>, key: &[u8]) -> heed::Result<()> {
     let mut bytes = db.get(writer, key)?.unwrap().to_vec();
     *bytes.last_mut().unwrap() ^= 1;
     db.put(writer.txn(), key, &bytes)
@@ -45,7 +45,7 @@ impl Store {
     pub(crate) fn every_sealed_value(&self) -> Vec<Vec<u8>> {
         let db = &self.db;
         let parts = [db.texts, db.atomizing, db.unembedded, db.vectors];
-        let read = |reader: &super::Reader<'_>| {
+        let read = |reader: &super::StoreReader<'_>| {
             let mut values = vec![];
             for db in parts.iter().chain(&db.nodes) {
                 for entry in db.iter(reader)? {

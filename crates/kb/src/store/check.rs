@@ -7,7 +7,7 @@ use halma_core::Layer;
 use super::documents::name_key;
 use super::schema::{at_key, edge_key, edge_of_key, id_key, layer_of, row_of};
 use super::sealed::at_of_key;
-use super::{At, Db, DocumentRecord, Id, Reader, Row, Store};
+use super::{At, Db, DocumentRecord, Id, Row, Store, StoreReader};
 
 /// Called with what does not fit: the node it is about, where there is one, and what is wrong.
 pub(crate) type Report<'a> = dyn FnMut(Option<At>, String) + 'a;
@@ -20,7 +20,7 @@ fn of_row_key(key: &[u8]) -> Option<(u8, Layer, Row)> {
 
 /// How much was looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedCounts {
     pub(crate) nodes: u64,
     pub(crate) edges: u64,
     pub(crate) vectors: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Checked {
 
 const UNREADABLE: &str = "cannot be read: its key is gone or its bytes are damaged";
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// The id of a node, from the first bytes of its record.
     pub(crate) fn id_of(&self, (layer, row): At) -> heed::Result<Option<Id>> {
         let Some(stored) = self.store.layer(layer).get(self, &row.to_be_bytes())? else {
@@ -60,8 +60,8 @@ impl Reader<'_> {
     }
 
     /// Looks at everything that is stored.
-    pub(crate) fn check(&self, report: &mut Report<'_>) -> heed::Result<Checked> {
-        let mut checked = Checked::default();
+    pub(crate) fn check(&self, report: &mut Report<'_>) -> heed::Result<CheckedCounts> {
+        let mut checked = CheckedCounts::default();
         for layer in Layer::ALL {
             self.check_layer(layer, &mut checked, report)?;
         }
@@ -83,7 +83,7 @@ impl Reader<'_> {
     fn check_layer(
         &self,
         layer: Layer,
-        checked: &mut Checked,
+        checked: &mut CheckedCounts,
         report: &mut Report<'_>,
     ) -> heed::Result<()> {
         let next = self.next_row(layer)?;

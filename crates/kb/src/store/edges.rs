@@ -2,7 +2,7 @@
 use halma_core::Edge;
 
 use super::schema::{At, at_key, edge_byte, edge_key, edge_of_key};
-use super::{Reader, Writer};
+use super::{StoreReader, StoreWriter};
 
 /// An edge as stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,7 +14,7 @@ pub(crate) struct Link {
     pub(crate) weight: f32,
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// Edges that begin at a node, of one kind or of all, in the order of their keys.
     pub(crate) fn edges_from(&self, from: At, edge: Option<Edge>) -> heed::Result<Vec<Link>> {
         let mut links = vec![];
@@ -62,7 +62,7 @@ impl Link {
     }
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     /// Puts in an edge, or gives the one that is there this weight.
     pub(crate) fn put_edge(&mut self, link: Link) -> heed::Result<()> {
         let key = edge_key(link.from, link.edge, link.to);

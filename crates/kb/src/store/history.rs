@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use halma_core::{Event, Trace};
 use serde::{Deserialize, Serialize};
 
-use super::{Reader, Writer};
-use crate::stages::Cost;
+use super::{StoreReader, StoreWriter};
+use crate::cost::Cost;
 
 /// A sum as it was expected, and as it turned out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,13 +143,13 @@ impl History {
     }
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub(crate) fn history(&self) -> heed::Result<History> {
         Ok(self.meta("costs")?.unwrap_or_default())
     }
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     pub(crate) fn add_history(&mut self, seen: &History) -> heed::Result<()> {
         if seen.is_empty() {
             return Ok(());

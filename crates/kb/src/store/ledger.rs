@@ -3,7 +3,7 @@ use halma_core::Layer;
 
 use super::schema::{encode, hash, row_key, row_of};
 use super::waiting::Work;
-use super::{At, AtomRecord, AtomUnit, ChunkRecord, Reader, Row, State, Writer};
+use super::{At, AtomRecord, AtomState, AtomUnit, ChunkRecord, Row, StoreReader, StoreWriter};
 use crate::Atoms;
 use crate::atom::AtomDraft;
 
@@ -14,7 +14,7 @@ pub(crate) struct LedgerCounts {
     pub(crate) pending: u64,
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub(crate) fn unit(&self, chunk: Row) -> heed::Result<Option<AtomUnit>> {
         match self.store.db.atomizing.get(self, &chunk.to_be_bytes())? {
             Some(stored) => self.store.decode_sealed(stored),
@@ -31,7 +31,7 @@ impl Reader<'_> {
         for entry in self.store.db.atomizing.iter(self)? {
             let (key, unit) = entry?;
             let Some(unit) = self.store.decode_sealed::<AtomUnit>(unit)? else { continue };
-            if unit.atoms != atoms || !matches!(unit.state, State::Done(_)) {
+            if unit.atoms != atoms || !matches!(unit.state, AtomState::Done(_)) {
                 rows.push(row_of(key));
             }
         }
@@ -46,13 +46,13 @@ impl Reader<'_> {
     /// The rows of a chunk's atoms.
     pub(crate) fn atoms_of(&self, chunk: Row) -> heed::Result<std::ops::Range<Row>> {
         Ok(match self.unit(chunk)? {
-            Some(AtomUnit { state: State::Done((first, end)), .. }) => first..end,
+            Some(AtomUnit { state: AtomState::Done((first, end)), .. }) => first..end,
             _ => 0..0,
         })
     }
 
     /// Why a text could not be embedded; `None` where nothing failed.
-    pub(crate) fn unembedded(&self, (layer, row): At) -> heed::Result<Option<State>> {
+    pub(crate) fn unembedded(&self, (layer, row): At) -> heed::Result<Option<AtomState>> {
         match self.store.db.unembedded.get(self, &row_key(0, layer, row))? {
             Some(stored) => self.store.decode_sealed(stored),
             None => Ok(None),
@@ -65,14 +65,17 @@ impl Reader<'_> {
     }
 
     /// Every unit by its task.
-    pub(crate) fn each_unit(&self, mut each: impl FnMut(&'static str, &State)) -> heed::Result<()> {
+    pub(crate) fn each_unit(
+        &self,
+        mut each: impl FnMut(&'static str, &AtomState),
+    ) -> heed::Result<()> {
         for entry in self.store.db.atomizing.iter(self)? {
             if let Some(unit) = self.store.decode_sealed::<AtomUnit>(entry?.1)? {
                 each("atoms", &unit.state);
             }
         }
         for entry in self.store.db.unembedded.iter(self)? {
-            if let Some(state) = self.store.decode_sealed::<State>(entry?.1)? {
+            if let Some(state) = self.store.decode_sealed::<AtomState>(entry?.1)? {
                 each("embed", &state);
             }
         }
@@ -84,8 +87,8 @@ impl Reader<'_> {
         for chunk in self.waiting(Work::Atoms, Layer::Chunk)? {
             match self.unit(chunk)?.map(|unit| unit.state) {
                 // Done, but with atoms of another kind than is wanted.
-                Some(State::Pending | State::Done(_)) => counts.pending += 1,
-                Some(State::Failed { .. }) => counts.failed += 1,
+                Some(AtomState::Pending | AtomState::Done(_)) => counts.pending += 1,
+                Some(AtomState::Failed { .. }) => counts.failed += 1,
                 None => {}
             }
         }
@@ -93,10 +96,10 @@ impl Reader<'_> {
     }
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     pub(super) fn put_unit(&mut self, chunk: Row, unit: &AtomUnit) -> heed::Result<()> {
         let Some(slot) = self.slot_of_node((Layer::Chunk, chunk))? else { return Ok(()) };
-        let done = matches!(unit.state, State::Done(_));
+        let done = matches!(unit.state, AtomState::Done(_));
         let wanted = self.wanted_atoms()?.is_none_or(|wanted| wanted == unit.atoms);
         if done && wanted {
             self.done_with(Work::Atoms, (Layer::Chunk, chunk))?;
@@ -144,7 +147,7 @@ impl Writer<'_> {
             self.put_node(row, &record)?;
             row += 1;
         }
-        self.put_unit(chunk, &AtomUnit { atoms, state: State::Done((first, row)) })?;
+        self.put_unit(chunk, &AtomUnit { atoms, state: AtomState::Done((first, row)) })?;
         Ok(first..row)
     }
 
@@ -157,16 +160,16 @@ impl Writer<'_> {
     ) -> heed::Result<()> {
         let attempts = match self.unit(chunk)? {
             None => return Ok(()),
-            Some(AtomUnit { state: State::Failed { attempts, .. }, .. }) => attempts + 1,
+            Some(AtomUnit { state: AtomState::Failed { attempts, .. }, .. }) => attempts + 1,
             Some(_) => 1,
         };
         self.remove_atoms(chunk)?;
-        let state = State::Failed { reason: reason.to_owned(), attempts };
+        let state = AtomState::Failed { reason: reason.to_owned(), attempts };
         self.put_unit(chunk, &AtomUnit { atoms, state })
     }
 
     pub(super) fn remove_atoms(&mut self, chunk: Row) -> heed::Result<()> {
-        if let Some(AtomUnit { state: State::Done((first, end)), .. }) = self.unit(chunk)? {
+        if let Some(AtomUnit { state: AtomState::Done((first, end)), .. }) = self.unit(chunk)? {
             for atom in first..end {
                 self.remove_node::<AtomRecord>(atom)?;
             }
@@ -192,10 +195,10 @@ impl Writer<'_> {
                 None => None,
             };
             let attempts = match before {
-                Some(State::Failed { attempts, .. }) => attempts + 1,
+                Some(AtomState::Failed { attempts, .. }) => attempts + 1,
                 _ => 1,
             };
-            let state = State::Failed { reason: reason.to_owned(), attempts };
+            let state = AtomState::Failed { reason: reason.to_owned(), attempts };
             self.put_sealed((self.store.db.unembedded, &key), slot, &encode(&state)?)?;
         }
         Ok(())
@@ -208,7 +211,7 @@ impl Writer<'_> {
         new: Row,
     ) -> heed::Result<()> {
         let failed = match self.store.db.unembedded.get(self, &row_key(0, layer, old))? {
-            Some(stored) => self.store.decode_sealed::<State>(stored)?,
+            Some(stored) => self.store.decode_sealed::<AtomState>(stored)?,
             None => None,
         };
         let slot = self.slot_of_node((layer, new))?;

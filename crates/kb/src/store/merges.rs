@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use super::schema::{At, at_key, edge_byte, edge_key, edge_of_key, encode, row_key};
 use super::units::SHARED;
-use super::{Id, Link, Reader, Store, Writer};
+use super::{Id, Link, Store, StoreReader, StoreWriter};
 
 impl Store {
     /// Whether any record still has these bytes, whatever their case.
@@ -29,7 +29,7 @@ impl Store {
     }
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// Where the first few edges of a kind begin that end at a node.
     pub(crate) fn first_edges_to(&self, to: At, edge: Edge, most: usize) -> heed::Result<Vec<At>> {
         let mut prefix = at_key(to).to_vec();
@@ -53,7 +53,7 @@ impl Reader<'_> {
     }
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     /// Adds to the weight of an edge, which is taken out when nothing is left of it.
     pub(crate) fn weigh_edge(
         &mut self,

@@ -8,7 +8,6 @@ mod edges;
 mod env;
 mod history;
 mod ledger;
-mod linked;
 mod merges;
 mod nodes;
 mod records;
@@ -29,7 +28,7 @@ use heed::{Env, WithoutTls};
 
 #[cfg(test)]
 pub(crate) use broken::Damage;
-pub(crate) use check::Checked;
+pub(crate) use check::CheckedCounts;
 use databases::{Databases, Db};
 pub(crate) use documents::{DocumentDraft, FileKey, FileRecord, Gone, sameness, section_sameness};
 pub(crate) use edges::Link;
@@ -38,15 +37,16 @@ pub(crate) use history::{History, Past};
 pub(crate) use nodes::searched;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
-    FactRecord, FigureRecord, Node, Owner, RowRecord, SectionRecord, SummaryRecord, TableRecord,
-    TagRecord, under_headings,
+    FactRecord, FigureRecord, LayerRecord, Owner, RowRecord, SectionRecord, SummaryRecord,
+    TableRecord, TagRecord, under_headings,
 };
 pub use records::{ColumnDetails, Details};
 pub(crate) use schema::{
-    At, AtomUnit, EmbedderRecord, FORMAT, Id, Place, Row, Rows, State, hash, node_id, parse_id,
+    At, AtomState, AtomUnit, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id,
+    parse_id,
 };
 pub(crate) use units::{Task, UnitCounts, UnitKey};
-pub(crate) use view::{Reader, Writer};
+pub(crate) use view::{StoreReader, StoreWriter};
 pub(crate) use waiting::Work;
 
 use crate::KbError;
@@ -119,17 +119,17 @@ impl Store {
     /// Reads in one consistent view.
     pub(crate) fn read<T>(
         &self,
-        work: impl FnOnce(&Reader<'_>) -> heed::Result<T>,
+        work: impl FnOnce(&StoreReader<'_>) -> heed::Result<T>,
     ) -> Result<T, KbError> {
         let txn = self.env.read_txn().map_err(|e| self.failed(e))?;
-        work(&Reader::new(self, txn)).map_err(|e| self.failed(e))
+        work(&StoreReader::new(self, txn)).map_err(|e| self.failed(e))
     }
 
     /// Writes all of it or, on an error, nothing. What it removed cannot be read by anyone when
     /// this returns.
     pub(crate) fn write<T>(
         &self,
-        work: impl FnOnce(&mut Writer<'_>) -> heed::Result<T>,
+        work: impl FnOnce(&mut StoreWriter<'_>) -> heed::Result<T>,
     ) -> Result<T, KbError> {
         if !self.is_writable() {
             return Err(KbError::ReadOnly { dir: self.dir.clone() });
@@ -152,24 +152,24 @@ impl Store {
         }
     }
 
-    /// [`Reader::generation`] of a view of its own.
+    /// [`StoreReader::generation`] of a view of its own.
     pub(crate) fn generation(&self) -> Result<u64, KbError> {
         self.read(|reader| reader.generation())
     }
 
-    /// [`Writer::publish`] in a write of its own.
+    /// [`StoreWriter::publish`] in a write of its own.
     pub(crate) fn publish(&self) -> Result<(), KbError> {
         self.write(|writer| writer.publish())
     }
 
-    /// [`Reader::history`] of a view of its own.
+    /// [`StoreReader::history`] of a view of its own.
     pub(crate) fn history(&self) -> Result<History, KbError> {
         self.read(|reader| reader.history())
     }
 
     /// A write that ends when it is committed or dropped.
-    fn writer(&self) -> Result<Writer<'_>, KbError> {
-        let writer = Writer::new(self, self.env.write_txn().map_err(|e| self.failed(e))?);
+    fn writer(&self) -> Result<StoreWriter<'_>, KbError> {
+        let writer = StoreWriter::new(self, self.env.write_txn().map_err(|e| self.failed(e))?);
         self.begin_keys(&writer)?;
         Ok(writer)
     }

@@ -5,7 +5,7 @@ use heed::types::Bytes;
 
 use super::schema::{LAYERS, decode, encode, id_key, number, row_key, row_of, row_prefix};
 use super::waiting::Work;
-use super::{At, ChunkRecord, Id, Node, Reader, Row, Store, Writer};
+use super::{At, ChunkRecord, Id, LayerRecord, Row, Store, StoreReader, StoreWriter};
 
 impl Store {
     pub(super) fn layer(&self, layer: Layer) -> Database<'static, Bytes, Bytes> {
@@ -13,9 +13,9 @@ impl Store {
     }
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// The record of a row; `None` when it was removed.
-    pub(crate) fn node<N: Node>(&self, row: Row) -> heed::Result<Option<N>> {
+    pub(crate) fn node<N: LayerRecord>(&self, row: Row) -> heed::Result<Option<N>> {
         let Some(stored) = self.store.layer(N::LAYER).get(self, &row.to_be_bytes())? else {
             return Ok(None);
         };
@@ -23,7 +23,7 @@ impl Reader<'_> {
     }
 
     /// The record of a row that another record names.
-    pub(crate) fn linked<N: Node>(&self, row: Row) -> heed::Result<N> {
+    pub(crate) fn linked<N: LayerRecord>(&self, row: Row) -> heed::Result<N> {
         self.node(row)?.ok_or_else(|| {
             let layer = N::LAYER.name();
             heed::Error::Decoding(format!("{layer} {row} is linked to and missing").into())
@@ -110,9 +110,9 @@ impl Reader<'_> {
     }
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     /// Puts a record into a row, new or not.
-    pub(crate) fn put_node<N: Node>(&mut self, row: Row, node: &N) -> heed::Result<()> {
+    pub(crate) fn put_node<N: LayerRecord>(&mut self, row: Row, node: &N) -> heed::Result<()> {
         if searched(N::LAYER) && !self.holds((N::LAYER, row))? {
             self.wait_for(Work::Vector, (N::LAYER, row))?;
         }
@@ -123,11 +123,11 @@ impl Writer<'_> {
     }
 
     /// Removes a node, with its edges and vectors; the lexical index forgets it at its next update.
-    pub(crate) fn remove_node<N: Node>(&mut self, row: Row) -> heed::Result<()> {
+    pub(crate) fn remove_node<N: LayerRecord>(&mut self, row: Row) -> heed::Result<()> {
         self.take_out((N::LAYER, row)).map(|_| ())
     }
 
-    /// As [`Writer::remove_node`]; returns the nodes that its edges led to, and `None` when there
+    /// As [`StoreWriter::remove_node`]; returns the nodes that its edges led to, and `None` when there
     /// was no such node.
     pub(super) fn take_out(&mut self, at: At) -> heed::Result<Option<Vec<At>>> {
         let (layer, row) = at;
@@ -171,4 +171,28 @@ impl Writer<'_> {
 /// Layers with a lexical index and vectors.
 pub(crate) fn searched(layer: Layer) -> bool {
     matches!(layer, Layer::Chunk | Layer::Atom)
+}
+
+impl StoreReader<'_> {
+    /// The first chunk whose names are not linked under this version of the rules. Rows are handed
+    /// out in sequence and never used twice, so one number says it for all.
+    pub(crate) fn linked_to(&self, version: u32) -> heed::Result<Row> {
+        let known = self.meta::<(u32, Row)>("linked")?;
+        Ok(known.filter(|(of, _)| *of == version).map_or(0, |(_, row)| row))
+    }
+
+    /// The first document that has not been tied to the others.
+    pub(crate) fn referred_to(&self) -> heed::Result<Row> {
+        Ok(self.meta("referred")?.unwrap_or_default())
+    }
+}
+
+impl StoreWriter<'_> {
+    pub(crate) fn set_linked_to(&mut self, version: u32, row: Row) -> heed::Result<()> {
+        self.set_meta("linked", &(version, row))
+    }
+
+    pub(crate) fn set_referred_to(&mut self, row: Row) -> heed::Result<()> {
+        self.set_meta("referred", &row)
+    }
 }

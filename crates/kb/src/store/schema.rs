@@ -17,12 +17,12 @@ pub(crate) type Id = u64;
 
 /// Where something stands in its document's text, in bytes and in characters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct TextPlace {
     pub(crate) bytes: (usize, usize),
     pub(crate) chars: (usize, usize),
 }
 
-impl Place {
+impl TextPlace {
     pub(crate) fn span(self) -> Span {
         Span { start: self.chars.0, end: self.chars.1 }
     }
@@ -41,11 +41,11 @@ pub(crate) struct EmbedderRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AtomUnit {
     pub(crate) atoms: crate::Atoms,
-    pub(crate) state: State,
+    pub(crate) state: AtomState,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum State {
+pub(crate) enum AtomState {
     Pending,
     Done(Rows),
     Failed { reason: String, attempts: u32 },

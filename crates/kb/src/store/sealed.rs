@@ -9,7 +9,7 @@ use halma_seal::{Key, SealError, Slot, is_whole, seal, unseal, unseal_part};
 use serde::de::DeserializeOwned;
 
 use super::schema::{At, at_key, decode, layer_of, row_of};
-use super::{Db, Reader, Store, Writer};
+use super::{Db, Store, StoreReader, StoreWriter};
 use crate::KbError;
 
 /// Bytes of the slot that stands before a value.
@@ -92,7 +92,7 @@ impl Store {
     }
 
     /// Under LMDB's lock for writing: keys that no commit knows of go.
-    pub(super) fn begin_keys(&self, reader: &Reader<'_>) -> Result<(), KbError> {
+    pub(super) fn begin_keys(&self, reader: &StoreReader<'_>) -> Result<(), KbError> {
         let known = reader.meta::<Slot>("slots").map_err(|e| self.failed(e))?;
         Ok(self.keys.begin(known.unwrap_or_default())?)
     }
@@ -116,7 +116,7 @@ impl Store {
     }
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// The slot that a node is sealed with; `None` when the node is gone.
     pub(super) fn slot_of_node(&self, (layer, row): At) -> heed::Result<Option<Slot>> {
         Ok(self.store.layer(layer).get(self, &row.to_be_bytes())?.and_then(Store::slot_in))
@@ -134,7 +134,7 @@ impl Reader<'_> {
     }
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     /// Seals a value and stores it. Whatever holds words of a document or of a model is stored
     /// through this.
     pub(super) fn put_sealed(

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::schema::{byte, decode, encode};
-use super::{At, Id, Reader, Row, Writer};
+use super::{At, Id, Row, StoreReader, StoreWriter};
 
 /// Whose key seals what belongs to no single node; no node ever has this row.
 pub(super) const SHARED: At = (Layer::Community, Row::MAX);
@@ -132,7 +132,7 @@ pub(crate) struct UnitCounts {
     pub(crate) failed: u64,
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// What is kept of a unit, whatever it was asked with.
     pub(crate) fn unit_of<T: DeserializeOwned>(
         &self,
@@ -234,7 +234,7 @@ impl Reader<'_> {
     }
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     /// A unit of a node is sealed as that is; the others share a key (see [`Store::reseal_shared`]).
     fn put_unit_of(&mut self, key: UnitKey, unit: &Unit) -> heed::Result<()> {
         let slot = match key.layer {

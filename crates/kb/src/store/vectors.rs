@@ -3,9 +3,9 @@ use halma_core::{Layer, Vector};
 
 use super::schema::{row_key, row_of, row_prefix};
 use super::waiting::Work;
-use super::{EmbedderRecord, Reader, Row, Writer};
+use super::{EmbedderRecord, Row, StoreReader, StoreWriter};
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// The embedders the base has known, in the order of their numbers.
     pub(crate) fn embedders(&self) -> heed::Result<Vec<EmbedderRecord>> {
         Ok(self.meta("embedders")?.unwrap_or_default())
@@ -26,7 +26,7 @@ impl Reader<'_> {
     }
 
     /// The embedder that texts get vectors of, by name.
-    pub(crate) fn aim(&self) -> heed::Result<Option<String>> {
+    pub(crate) fn target_model(&self) -> heed::Result<Option<String>> {
         self.meta("aim")
     }
 
@@ -60,9 +60,9 @@ impl Reader<'_> {
 
     pub(crate) fn count_vectors(&self, embedder: u8, layer: Layer) -> heed::Result<u64> {
         // All but those that wait for one; looking at every vector would take a while.
-        let aim = self.aim()?;
-        let aimed = self.embedders()?.into_iter().nth(usize::from(embedder));
-        if aim.is_some() && aim == aimed.map(|record| record.model) {
+        let target = self.target_model()?;
+        let counted = self.embedders()?.into_iter().nth(usize::from(embedder));
+        if target.is_some() && target == counted.map(|record| record.model) {
             let waiting = self.waiting(Work::Vector, layer)?.len() as u64;
             return Ok(self.count(layer)?.saturating_sub(waiting));
         }
@@ -102,11 +102,11 @@ impl Reader<'_> {
     }
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     /// Texts get vectors of this embedder from now on. What another one had begun and never
     /// finished is thrown away.
-    pub(crate) fn aim_at(&mut self, model: &str) -> heed::Result<()> {
-        if self.aim()?.as_deref() == Some(model) {
+    pub(crate) fn set_build_target(&mut self, model: &str) -> heed::Result<()> {
+        if self.target_model()?.as_deref() == Some(model) {
             return Ok(());
         }
         self.set_meta("aim", &model)?;
@@ -115,7 +115,7 @@ impl Writer<'_> {
         self.await_vectors(number)
     }
 
-    /// The number of the embedder that is aimed at, which gets one when it has none. Vectors of
+    /// The number of the embedder that texts get vectors of, which gets one when it has none. Vectors of
     /// other dimensions under the same name are thrown away: they are of another space.
     pub(crate) fn register_embedder(&mut self, model: &str, dimensions: usize) -> heed::Result<u8> {
         let dimensions = u32::try_from(dimensions).unwrap_or(u32::MAX);
@@ -155,10 +155,10 @@ impl Writer<'_> {
         }
     }
 
-    /// Lets searches use the vectors of the embedder that is aimed at, if every text has one.
+    /// Lets searches use the vectors of the embedder that texts get vectors of, if every text has one.
     /// Returns whether they were not used before.
     pub(crate) fn switch_when_complete(&mut self) -> heed::Result<bool> {
-        let Some(model) = self.aim()? else { return Ok(false) };
+        let Some(model) = self.target_model()? else { return Ok(false) };
         let Some((number, _)) = self.embedder(&model)? else { return Ok(false) };
         let active = self.active_embedder()?.map(|(active, _)| active);
         if active == Some(number) || self.any_awaits_vector()? {
@@ -180,7 +180,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Stores what came for a text that waits for a vector of the embedder that is aimed at.
+    /// Stores what came for a text that waits for a vector of the embedder that texts get vectors of.
     pub(crate) fn embedded(
         &mut self,
         embedder: u8,

@@ -1,4 +1,4 @@
-//! The store through one transaction: [`Reader`] for reading, [`Writer`] for both.
+//! The store through one transaction: [`StoreReader`] for reading, [`StoreWriter`] for both.
 use std::ops::Deref;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ use super::schema::{decode, encode};
 use super::{Id, Store};
 
 /// One consistent view of the store.
-pub(crate) struct Reader<'t> {
+pub(crate) struct StoreReader<'t> {
     pub(super) store: &'t Store,
     txn: Txn<'t>,
 }
@@ -20,10 +20,10 @@ enum Txn<'t> {
     Write(RwTxn<'t>),
 }
 
-/// A view of the store that changes it; everything that reads takes it as a [`Reader`].
-pub(crate) struct Writer<'t>(Reader<'t>);
+/// A view of the store that changes it; everything that reads takes it as a [`StoreReader`].
+pub(crate) struct StoreWriter<'t>(StoreReader<'t>);
 
-impl<'t> Deref for Reader<'t> {
+impl<'t> Deref for StoreReader<'t> {
     type Target = RoTxn<'t, WithoutTls>;
 
     fn deref(&self) -> &Self::Target {
@@ -34,15 +34,15 @@ impl<'t> Deref for Reader<'t> {
     }
 }
 
-impl<'t> Deref for Writer<'t> {
-    type Target = Reader<'t>;
+impl<'t> Deref for StoreWriter<'t> {
+    type Target = StoreReader<'t>;
 
     fn deref(&self) -> &Self::Target {
         &self.0
     }
 }
 
-impl<'t> Reader<'t> {
+impl<'t> StoreReader<'t> {
     pub(super) fn new(store: &'t Store, txn: RoTxn<'t, WithoutTls>) -> Self {
         Self { store, txn: Txn::Read(txn) }
     }
@@ -69,9 +69,9 @@ impl<'t> Reader<'t> {
     }
 }
 
-impl<'t> Writer<'t> {
+impl<'t> StoreWriter<'t> {
     pub(super) fn new(store: &'t Store, txn: RwTxn<'t>) -> Self {
-        Self(Reader { store, txn: Txn::Write(txn) })
+        Self(StoreReader { store, txn: Txn::Write(txn) })
     }
 
     /// The transaction, for LMDB's own writes.

@@ -4,20 +4,20 @@ use halma_core::Layer;
 
 use super::nodes::searched;
 use super::schema::{row_key, row_of, row_prefix};
-use super::{Reader, Row, Writer};
+use super::{Row, StoreReader, StoreWriter};
 
 /// A stage that rows wait for. The numbers are those of the format and are only ever added to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Chunks: their atoms.
     Atoms = 0,
-    /// Texts that are searched: a vector of the embedder that is aimed at.
+    /// Texts that are searched: a vector of the embedder that texts get vectors of.
     Vector = 1,
-    /// Documents: hyperlinks that lead to other documents, followed anew in every build.
+    /// Documents: hyperlinks that lead to other documents, followed again in every build.
     Links = 2,
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// The rows of a layer that wait, in order.
     pub(crate) fn waiting(&self, work: Work, layer: Layer) -> heed::Result<Vec<Row>> {
         let mut rows = vec![];
@@ -44,7 +44,7 @@ impl Reader<'_> {
     }
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     pub(crate) fn wait_for(&mut self, work: Work, (layer, row): (Layer, Row)) -> heed::Result<()> {
         self.store.db.waiting.put(self.txn(), &row_key(work as u8, layer, row), &[])
     }

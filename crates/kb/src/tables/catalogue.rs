@@ -7,7 +7,7 @@ use super::names::{self, Called, common};
 use super::values::unit_of;
 use crate::KbError;
 use crate::store::{
-    ColumnKind, DocumentRecord, Reader, Row, RowRecord, Rows, Store, TableRecord, node_id,
+    ColumnKind, DocumentRecord, Row, RowRecord, Rows, Store, StoreReader, TableRecord, node_id,
 };
 
 /// `SQLite` takes no table of more columns.
@@ -227,7 +227,7 @@ impl Field {
     }
 }
 
-fn fields(reader: &Reader<'_>, record: &TableRecord) -> heed::Result<Vec<Field>> {
+fn fields(reader: &StoreReader<'_>, record: &TableRecord) -> heed::Result<Vec<Field>> {
     let mut sample: Vec<RowRecord> = vec![];
     for row in record.rows.0..record.rows.1.min(record.rows.0.saturating_add(SAMPLE)) {
         sample.extend(reader.node::<RowRecord>(row)?);

@@ -166,14 +166,19 @@ impl Engine {
     }
 
     /// The rows of the base that each row of a result comes from; none where that is not known.
-    fn sources(&self, sql: &str, found: &Found, (width, most): (usize, usize)) -> Vec<Vec<NodeId>> {
+    fn sources(
+        &self,
+        sql: &str,
+        found: &FetchedRows,
+        (width, most): (usize, usize),
+    ) -> Vec<Vec<NodeId>> {
         self.traced(sql, found, (width, most)).unwrap_or_else(|| vec![vec![]; found.rows.len()])
     }
 
     fn traced(
         &self,
         sql: &str,
-        found: &Found,
+        found: &FetchedRows,
         (width, most): (usize, usize),
     ) -> Option<Vec<Vec<NodeId>>> {
         let query = Query::new(sql).ok()?;
@@ -270,15 +275,15 @@ fn ask_rows(connection: &Connection, origins: &Arc<RwLock<Origins>>) -> rusqlite
 }
 
 /// The rows of a result, as many as fit.
-struct Found {
+struct FetchedRows {
     rows: Vec<Vec<Value>>,
     cut: bool,
 }
 
-fn read(statement: &mut Statement<'_>, width: usize, most: usize) -> rusqlite::Result<Found> {
+fn read(statement: &mut Statement<'_>, width: usize, most: usize) -> rusqlite::Result<FetchedRows> {
     let truths: Vec<bool> =
         statement.columns().map(|column| column.decl_type() == Some("BOOLEAN")).collect();
-    let mut found = Found { rows: vec![], cut: false };
+    let mut found = FetchedRows { rows: vec![], cut: false };
     let mut bytes = 0;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

@@ -1,4 +1,5 @@
 //! What to report about a query that cannot be run: what is wrong, and which names are near.
+use halma_core::text::similarity::edit_distance;
 use rusqlite::ErrorCode;
 
 use super::SqlLimits;
@@ -90,18 +91,8 @@ fn distance(name: &str, wanted: &str) -> usize {
     if !wanted.is_empty() && (name.contains(wanted) || wanted.contains(name)) {
         return 0;
     }
-    let wanted: Vec<char> = wanted.chars().take(100).collect();
-    let mut row: Vec<usize> = (0..=wanted.len()).collect();
-    for (i, c) in name.chars().enumerate() {
-        let mut before = i;
-        row[0] = i + 1;
-        for (j, w) in wanted.iter().enumerate() {
-            let changed = before + usize::from(c != *w);
-            before = row[j + 1];
-            row[j + 1] = changed.min(before + 1).min(row[j] + 1);
-        }
-    }
-    row[wanted.len()]
+    let wanted: String = wanted.chars().take(100).collect();
+    edit_distance(name, &wanted)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::catalogue::{Catalogue, Field, LIST, TableEntry};
 use super::query::quoted;
-use super::values::{Reading, Value};
+use super::values::{ColumnReading, Value};
 use crate::KbError;
 use crate::store::{
     ChunkRecord, ColumnKind, DocumentRecord, Id, Row, RowRecord, Store, node_id, parse_id,
@@ -142,9 +142,11 @@ fn fill(
     table: &TableEntry,
     rows: &[(Row, RowRecord)],
 ) -> rusqlite::Result<()> {
-    let readings: Vec<Reading> = (0..table.fields.len())
+    let readings: Vec<ColumnReading> = (0..table.fields.len())
         .map(|i| {
-            Reading::of(&rows.iter().filter_map(|(_, row)| row.cells.get(i).map(String::as_str)))
+            ColumnReading::of(
+                &rows.iter().filter_map(|(_, row)| row.cells.get(i).map(String::as_str)),
+            )
         })
         .collect();
     let marks = vec!["?"; table.fields.len() + 1].join(", ");
@@ -164,7 +166,7 @@ fn fill(
     connection.execute_batch("COMMIT")
 }
 
-fn value(field: &Field, reading: &Reading, cell: &str) -> Sql {
+fn value(field: &Field, reading: &ColumnReading, cell: &str) -> Sql {
     let read = match field.kind {
         ColumnKind::Text => match cell.trim() {
             "" => Value::Nothing,

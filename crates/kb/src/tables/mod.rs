@@ -1,7 +1,6 @@
 //! Tables of the base as an in-memory SQL database, read only, so that questions of how many and how
 //! much are computed over all rows instead of read off the best few.
 mod catalogue;
-mod dates;
 mod engine;
 mod hints;
 mod load;

@@ -1,6 +1,6 @@
 //! A query as written, and with the names that `SQLite` knows.
 use super::catalogue::{Catalogue, LIST};
-use super::tokens::{Kind, Token, tokens};
+use super::tokens::{Token, TokenKind, tokens};
 use crate::KbError;
 
 /// Longer queries are not read.
@@ -53,7 +53,7 @@ impl<'a> Query<'a> {
             });
         }
         let mut tokens = tokens(sql);
-        while tokens.last().is_some_and(|token| token.kind == Kind::Mark(';')) {
+        while tokens.last().is_some_and(|token| token.kind == TokenKind::Mark(';')) {
             tokens.pop();
         }
         let Some(first) = tokens.first() else {
@@ -66,7 +66,7 @@ impl<'a> Query<'a> {
             let what = sql[first.range.clone()].to_uppercase();
             return Err(KbError::SqlNotRead { what });
         }
-        if tokens.iter().any(|token| token.kind == Kind::Mark(';')) {
+        if tokens.iter().any(|token| token.kind == TokenKind::Mark(';')) {
             return Err(KbError::SqlNotRead { what: "a second statement".into() });
         }
         let end = tokens.last().map_or(0, |last| last.range.end);
@@ -82,7 +82,7 @@ impl<'a> Query<'a> {
     }
 
     pub(super) fn is_mark(&self, at: usize, mark: char) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Mark(mark))
+        self.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Mark(mark))
     }
 
     pub(super) fn name(&self, at: usize) -> Option<String> {
@@ -126,7 +126,7 @@ impl<'a> Query<'a> {
                 && (self.is_any(at - 1, &["from", "join"])
                     || (self.is_mark(at - 1, ',') && lists[token.depth])
                     || (self.is_mark(at - 1, '(') && self.begins_tables(at - 1)));
-            if after && matches!(token.kind, Kind::Word | Kind::Quoted) {
+            if after && matches!(token.kind, TokenKind::Word | TokenKind::Quoted) {
                 let begins = ["select", "with", "values"];
                 let own = self.name(at).is_some_and(|name| queries.contains(&name));
                 if !token.is_any(self.sql, &begins) && !own {
@@ -185,7 +185,10 @@ impl<'a> Query<'a> {
                     from = self.tokens[qualifier].range.start;
                 }
                 Some(self.hidden((qualifier.unwrap_or(at), at), hidden, function))
-            } else if self.tokens[at].kind == Kind::Quoted && !renamed && !given.contains(&name) {
+            } else if self.tokens[at].kind == TokenKind::Quoted
+                && !renamed
+                && !given.contains(&name)
+            {
                 let own = fields.iter().any(|field| field.name == name);
                 let field = fields.iter().find(|field| field.written.to_lowercase() == name);
                 field.filter(|_| !own).map(|field| format!("\"{}\"", field.name))
@@ -209,7 +212,7 @@ impl<'a> Query<'a> {
         }
         let next = self.tokens.get(at + 1);
         let called = next.is_some_and(|next| {
-            let name = matches!(next.kind, Kind::Word | Kind::Quoted);
+            let name = matches!(next.kind, TokenKind::Word | TokenKind::Quoted);
             name && !next.is_any(self.sql, AFTER_FROM) && !next.is_any(self.sql, AFTER_TABLE)
         });
         let call = if called { String::new() } else { format!(" AS {}", quoted(name)) };

@@ -1,7 +1,7 @@
 //! Which rows a result comes from: the query is run once more with the numbers of the rows that it
 //! read in addition to its columns, where that is sure not to change what it means.
 use super::query::{Query, quoted};
-use super::tokens::{Kind, Token};
+use super::tokens::{Token, TokenKind};
 
 /// Functions that make one value of many rows.
 const AGGREGATES: &[&str] = &[
@@ -138,7 +138,7 @@ impl Clauses {
                 let alias = alias.filter(|alias| is_alias(query, &query.tokens[*alias]));
                 tables.push(alias.and_then(|alias| query.name(alias)).unwrap_or(name));
             }
-            expected = token.kind == Kind::Mark(',') || token.is(query.sql, "join");
+            expected = token.kind == TokenKind::Mark(',') || token.is(query.sql, "join");
         }
         (!tables.is_empty()).then_some(tables)
     }
@@ -183,7 +183,7 @@ fn is_alias(query: &Query<'_>, token: &Token) -> bool {
         "on", "using", "join", "inner", "left", "right", "full", "cross", "natural", "outer",
         "not", "indexed",
     ];
-    matches!(token.kind, Kind::Word | Kind::Quoted) && !token.is_any(query.sql, JOINS)
+    matches!(token.kind, TokenKind::Word | TokenKind::Quoted) && !token.is_any(query.sql, JOINS)
 }
 
 /// The bracket that closes this one.

@@ -7,7 +7,8 @@ use super::SqlLimits;
 use crate::cut::cut_now;
 use crate::cut::testing::{delimited, markdown, settings};
 use crate::store::{
-    ChunkRecord, Column, ColumnKind, DocumentDraft, Place, RowRecord, TableRecord, hash, node_id,
+    ChunkRecord, Column, ColumnKind, DocumentDraft, RowRecord, TableRecord, TextPlace, hash,
+    node_id,
 };
 use crate::{Atoms, Base, BaseOptions, Chunks, KbError};
 
@@ -300,7 +301,7 @@ fn a_table_made_from_facts_is_computed_as_well() {
                 id: hash(&[b"founder of"]),
                 document: None,
                 section: None,
-                place: Place::default(),
+                place: TextPlace::default(),
                 caption: None,
                 columns: vec![text("person"), text("founder of")],
                 rows: (row, row + 1),
@@ -311,7 +312,8 @@ fn a_table_made_from_facts_is_computed_as_well() {
             writer.put_node(table, &record)?;
             let cells = vec!["Kern".into(), "Sandoz".into()];
             let id = hash(&[b"row"]);
-            let record = RowRecord { id, table, chunk, number: 1, place: Place::default(), cells };
+            let record =
+                RowRecord { id, table, chunk, number: 1, place: TextPlace::default(), cells };
             writer.put_node(row, &record)?;
             writer.publish()
         })

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Word,
     /// A name in double quotes, backticks or square brackets.
     Quoted,
@@ -14,7 +14,7 @@ pub(super) enum Kind {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) range: Range<usize>,
     /// How many brackets are open around it.
     pub(super) depth: usize,
@@ -27,9 +27,9 @@ pub(super) fn tokens(sql: &str) -> Vec<Token> {
     while let Some(c) = sql[at..].chars().next() {
         let (length, kind) = next(&sql[at..], c);
         if let Some(kind) = kind {
-            depth = depth.saturating_sub(usize::from(kind == Kind::Mark(')')));
+            depth = depth.saturating_sub(usize::from(kind == TokenKind::Mark(')')));
             found.push(Token { kind, range: at..at + length, depth });
-            depth += usize::from(kind == Kind::Mark('('));
+            depth += usize::from(kind == TokenKind::Mark('('));
         }
         at += length;
     }
@@ -37,19 +37,19 @@ pub(super) fn tokens(sql: &str) -> Vec<Token> {
 }
 
 /// How long the next token is, and what it is, if anything.
-fn next(rest: &str, c: char) -> (usize, Option<Kind>) {
+fn next(rest: &str, c: char) -> (usize, Option<TokenKind>) {
     let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
     let run = |fits: &dyn Fn(char) -> bool| rest.find(|c| !fits(c)).unwrap_or(rest.len());
     match c {
         _ if c.is_whitespace() => (run(&char::is_whitespace), None),
         '-' if rest.starts_with("--") => (rest.find('\n').unwrap_or(rest.len()), None),
         '/' if rest.starts_with("/*") => (rest.find("*/").map_or(rest.len(), |at| at + 2), None),
-        '\'' => (closed(rest, '\''), Some(Kind::Value)),
-        '"' | '`' => (closed(rest, c), Some(Kind::Quoted)),
-        '[' => (rest.find(']').map_or(rest.len(), |at| at + 1), Some(Kind::Quoted)),
-        _ if c.is_ascii_digit() => (run(&|c| word(c) || c == '.'), Some(Kind::Value)),
-        _ if word(c) => (run(&word), Some(Kind::Word)),
-        _ => (c.len_utf8(), Some(Kind::Mark(c))),
+        '\'' => (closed(rest, '\''), Some(TokenKind::Value)),
+        '"' | '`' => (closed(rest, c), Some(TokenKind::Quoted)),
+        '[' => (rest.find(']').map_or(rest.len(), |at| at + 1), Some(TokenKind::Quoted)),
+        _ if c.is_ascii_digit() => (run(&|c| word(c) || c == '.'), Some(TokenKind::Value)),
+        _ if word(c) => (run(&word), Some(TokenKind::Word)),
+        _ => (c.len_utf8(), Some(TokenKind::Mark(c))),
     }
 }
 
@@ -68,7 +68,7 @@ fn closed(rest: &str, quote: char) -> usize {
 
 impl Token {
     pub(super) fn is(&self, sql: &str, word: &str) -> bool {
-        self.kind == Kind::Word && sql[self.range.clone()].eq_ignore_ascii_case(word)
+        self.kind == TokenKind::Word && sql[self.range.clone()].eq_ignore_ascii_case(word)
     }
 
     pub(super) fn is_any(&self, sql: &str, words: &[&str]) -> bool {
@@ -79,8 +79,8 @@ impl Token {
     pub(super) fn name(&self, sql: &str) -> Option<String> {
         let text = &sql[self.range.clone()];
         match self.kind {
-            Kind::Word => Some(text.to_lowercase()),
-            Kind::Quoted => {
+            TokenKind::Word => Some(text.to_lowercase()),
+            TokenKind::Quoted => {
                 let quote = text.chars().next().filter(|c| *c != '[');
                 let inside = text.get(1..text.len().max(2) - 1)?;
                 let undoubled = quote.map(|q| inside.replace(&format!("{q}{q}"), &q.to_string()));
@@ -105,8 +105,8 @@ mod tests {
         assert_eq!(names, ["select", "a \" b", "c d", "from", "t", "where", "n"]);
         let inner = found.iter().find(|token| token.is(sql, "n")).unwrap();
         assert_eq!(inner.depth, 1);
-        assert_eq!(found.last().unwrap().kind, Kind::Mark(';'));
-        assert_eq!(found.iter().filter(|token| token.kind == Kind::Value).count(), 1);
+        assert_eq!(found.last().unwrap().kind, TokenKind::Mark(';'));
+        assert_eq!(found.iter().filter(|token| token.kind == TokenKind::Value).count(), 1);
     }
 
     proptest! {

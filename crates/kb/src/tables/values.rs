@@ -1,11 +1,11 @@
 //! What the values of a column are: numbers with their separators and units, dates, yes and no.
-use crate::store::ColumnKind;
+use halma_core::text::dates::{DateOrder, parse_day};
 
-use super::dates::{DateOrder, date};
+use crate::store::ColumnKind;
 
 /// How the cells of a column are read, so that all of them fit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Reading {
+pub(crate) struct ColumnReading {
     pub(crate) kind: ColumnKind,
     /// What follows or precedes each number: `%`, `USD`, `mg`.
     pub(crate) unit: Option<String>,
@@ -37,10 +37,10 @@ pub(crate) enum Value<'a> {
 
 /// What all values of a column are, empty ones aside.
 pub(crate) fn kind_of<'a>(cells: &(impl Iterator<Item = &'a str> + Clone)) -> ColumnKind {
-    Reading::of(cells).kind
+    ColumnReading::of(cells).kind
 }
 
-impl Reading {
+impl ColumnReading {
     /// The reading that fits every cell; text where none does.
     pub(crate) fn of<'a>(cells: &(impl Iterator<Item = &'a str> + Clone)) -> Self {
         let values = || cells.clone().map(str::trim).filter(|cell| !is_nothing(cell));
@@ -78,7 +78,7 @@ impl Reading {
         let read = match self.kind {
             ColumnKind::Integer | ColumnKind::Number => self.number(cell),
             ColumnKind::Truth => truth(cell).map(Value::Truth),
-            ColumnKind::Date => date(cell, self.order).map(Value::Date),
+            ColumnKind::Date => parse_day(cell, self.order).map(Value::Date),
             ColumnKind::Text => None,
         };
         read.unwrap_or(Value::Text(cell))
@@ -110,8 +110,8 @@ pub(super) fn unit_of<'a>(mut cells: impl Iterator<Item = &'a str>) -> Option<&'
 fn order_of<'a>(cells: impl Iterator<Item = &'a str>) -> Option<DateOrder> {
     let (mut day_first, mut month_first, mut clear) = (true, true, true);
     for cell in cells {
-        let by_day = date(cell, DateOrder::DayFirst);
-        let by_month = date(cell, DateOrder::MonthFirst);
+        let by_day = parse_day(cell, DateOrder::DayFirst);
+        let by_month = parse_day(cell, DateOrder::MonthFirst);
         day_first &= by_day.is_some();
         month_first &= by_month.is_some();
         clear &= by_day == by_month;
@@ -233,8 +233,8 @@ impl Marks {
 mod tests {
     use super::*;
 
-    fn of(cells: &[&str]) -> Reading {
-        Reading::of(&cells.iter().copied())
+    fn of(cells: &[&str]) -> ColumnReading {
+        ColumnReading::of(&cells.iter().copied())
     }
 
     fn kind(cells: &[&str]) -> ColumnKind {
@@ -303,7 +303,7 @@ mod tests {
         for cell in ["", " ", "n/a", "–", "NA"] {
             assert_eq!(reading.read(cell), Value::Nothing);
         }
-        assert_eq!(of(&["", "-"]), Reading::default());
+        assert_eq!(of(&["", "-"]), ColumnReading::default());
         assert_eq!(of(&["NA", "Zambia"]).read("NA"), Value::Text("NA"), "Namibia");
     }
 

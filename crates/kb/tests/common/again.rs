@@ -12,7 +12,7 @@ pub(crate) fn run(test: &str, folder: &Path) -> Command {
     command
 }
 
-/// The folder of whoever started this process; `None` when it runs on its own.
+/// The folder of the process that started this one; `None` when it runs on its own.
 pub(crate) fn folder() -> Option<PathBuf> {
     std::env::var_os(FOLDER).map(PathBuf::from)
 }

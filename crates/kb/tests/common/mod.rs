@@ -121,7 +121,7 @@ impl Llm for Asker {
     }
 }
 
-/// A folder of input, a base beside it, a model.
+/// A folder of input, a base next to it, a model.
 pub(crate) struct Bench {
     pub(crate) dir: tempfile::TempDir,
     pub(crate) model: Arc<Asker>,

@@ -2,7 +2,7 @@
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
-use halma_engine::{Phase, Step};
+use halma_engine::{Phase, PhaseProgress};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -87,7 +87,7 @@ pub(crate) struct Build {
 /// The progress of a build in its current stage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StageProgress {
-    step: Step,
+    step: PhaseProgress,
     started: Instant,
     /// Units that were already done when the stage began.
     done_before: usize,
@@ -155,7 +155,7 @@ impl Build {
         Self { id, state, uploads, key, created, started, finished, report, error, progress }
     }
 
-    pub(crate) fn update(&mut self, step: Step) {
+    pub(crate) fn update(&mut self, step: PhaseProgress) {
         match &mut self.progress {
             Some(progress) if progress.step.stage == step.stage => progress.step = step,
             progress => {

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use chrono::Utc;
-use halma_engine::{Step, TraceStore};
+use halma_engine::{PhaseProgress, TraceStore};
 use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
@@ -115,7 +115,7 @@ impl Builds {
         self.all().values().find(|build| build.state == BuildState::Queued).cloned()
     }
 
-    fn update(&self, id: &str, step: Step) {
+    fn update(&self, id: &str, step: PhaseProgress) {
         if let Some(build) = self.all().get_mut(id) {
             build.update(step);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use halma_core::{Cx, Hit, Layer, Meter};
-use halma_engine::{ContextOptions, Engine, ListQuery, Listed, OFFLINE};
+use halma_engine::{ContextOptions, Engine, ListQuery, ListedNode, OFFLINE};
 use halma_eval::blend::{Built, Wishes, Wording, build};
 
 use crate::args::{Common, EvalBuildBlend, WordingArg};
@@ -49,7 +49,7 @@ fn passages(engine: &Engine) -> anyhow::Result<Vec<Hit>> {
     Ok(engine.base().inspector().list(&query)?.into_iter().map(hit).collect())
 }
 
-fn hit(listed: Listed) -> Hit {
+fn hit(listed: ListedNode) -> Hit {
     Hit {
         id: listed.id,
         layer: listed.layer,

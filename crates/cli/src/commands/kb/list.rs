@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 
 use console::style;
 use halma_core::NodeId;
-use halma_engine::{ListQuery, Listed};
+use halma_engine::{ListQuery, ListedNode};
 
 use crate::args::{Common, KbList};
 use crate::commands::setup::open_base;
@@ -43,7 +43,7 @@ pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
 }
 
 /// The place of a node; for a document, its format, size and unfinished units.
-fn about(line: &Listed) -> String {
+fn about(line: &ListedNode) -> String {
     let Some(about) = &line.about else {
         let page = line.page.map(|page| format!(", page {page}")).unwrap_or_default();
         return shorten(&format!("{}{page}", line.document), 40);

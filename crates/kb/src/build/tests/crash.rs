@@ -72,7 +72,7 @@ async fn build(folder: &Path, embedder: &str, held: bool) -> (Arc<Base>, IndexRe
     ));
     let options = IndexOptions { prune: true, ..IndexOptions::default() };
     let (inputs, meter) = ([folder.join("in")], Arc::new(Meter::unlimited()));
-    let progress = Arc::new(|step: crate::Step| say(&format!("step {step:?}")));
+    let progress = Arc::new(|step: crate::PhaseProgress| say(&format!("step {step:?}")));
     let report =
         crate::index(&base, &inputs, &options, &settings, &setup, &meter, progress).await.unwrap();
     (base, report)
@@ -222,7 +222,7 @@ async fn a_build_waits_for_one_in_another_process() {
     let base = bench.open(Some(Words::new()));
     let progress = {
         let waits = Arc::clone(&waits);
-        Arc::new(move |step: crate::Step| {
+        Arc::new(move |step: crate::PhaseProgress| {
             if step.stage == Phase::Wait {
                 *waits.lock().unwrap() = true;
                 let _ = release.lock().unwrap().take().unwrap().write_all(b"go on\n");

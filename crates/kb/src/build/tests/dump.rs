@@ -2,7 +2,9 @@
 use halma_core::Layer;
 
 use crate::Base;
-use crate::store::{At, AtomRecord, ChunkRecord, DocumentRecord, Id, Reader, Row, SectionRecord};
+use crate::store::{
+    At, AtomRecord, ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader,
+};
 
 pub(super) fn dump(base: &Base) -> String {
     let store = &base.store;
@@ -32,7 +34,7 @@ pub(super) fn dump(base: &Base) -> String {
     lines.join("\n")
 }
 
-fn node(reader: &Reader<'_>, (layer, row): At) -> heed::Result<String> {
+fn node(reader: &StoreReader<'_>, (layer, row): At) -> heed::Result<String> {
     Ok(match layer {
         Layer::Document => {
             let DocumentRecord { id, names, title, cut_with, .. } = reader.linked(row)?;
@@ -57,7 +59,7 @@ fn node(reader: &Reader<'_>, (layer, row): At) -> heed::Result<String> {
             let section = self::id(reader, (Layer::Section, section))?;
             let unit = reader.unit(row)?.map(|unit| (unit.atoms, unit.state));
             let done = match unit {
-                Some((atoms, crate::store::State::Done((first, end)))) => {
+                Some((atoms, crate::store::AtomState::Done((first, end)))) => {
                     format!("{atoms:?} {}", end - first)
                 }
                 other => format!("{other:?}"),
@@ -75,7 +77,7 @@ fn node(reader: &Reader<'_>, (layer, row): At) -> heed::Result<String> {
     })
 }
 
-fn vector(reader: &Reader<'_>, (layer, row): (Layer, Row)) -> heed::Result<Vec<String>> {
+fn vector(reader: &StoreReader<'_>, (layer, row): (Layer, Row)) -> heed::Result<Vec<String>> {
     let id = id(reader, (layer, row))?;
     let mut lines = vec![];
     for (number, embedder) in (0..).zip(reader.embedders()?) {
@@ -88,7 +90,7 @@ fn vector(reader: &Reader<'_>, (layer, row): (Layer, Row)) -> heed::Result<Vec<S
 }
 
 /// The id of a node; edges of the tests lead between these layers and entities.
-fn id(reader: &Reader<'_>, (layer, row): At) -> heed::Result<Id> {
+fn id(reader: &StoreReader<'_>, (layer, row): At) -> heed::Result<Id> {
     Ok(match layer {
         Layer::Document => reader.linked::<DocumentRecord>(row)?.id,
         Layer::Section => reader.linked::<SectionRecord>(row)?.id,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clusters::Clusters;
-use super::description_match::{Agreement, Kind};
+use super::description_match::{Agreement, EntityKind};
 use super::name_similarity::{Name, NameSimilarity};
 use super::names::abbreviates;
 use super::{Local, MergeRule};
@@ -105,8 +105,8 @@ fn decide(
     let (a, b) = (&clusters.locals[one], &clusters.locals[two]);
     let declares = |x: &Local, y: &Local| x.aliases.contains(&y.name.form);
     let in_text = declares(a, b) || declares(b, a);
-    let likeness = a.name.like(&b.name);
-    if !in_text && likeness.is_none() {
+    let similarity = a.name.like(&b.name);
+    if !in_text && similarity.is_none() {
         return None;
     }
     let said = clusters.agreement(one, two);
@@ -117,8 +117,8 @@ fn decide(
         return Some((MergeRule::Bracket, false, trusting(said)));
     }
     let pair = Pair { a, b, said, together: clusters.share_document(one, two) };
-    let likeness = likeness?;
-    pair.as_people(likeness).or_else(|| pair.as_any(likeness))
+    let similarity = similarity?;
+    pair.as_people(similarity).or_else(|| pair.as_any(similarity))
 }
 
 /// A rule that holds unless the descriptions speak against it.
@@ -151,15 +151,15 @@ impl Pair<'_> {
     }
 
     /// Likenesses between names of people.
-    fn as_people(&self, likeness: NameSimilarity) -> Option<(MergeRule, bool, Decision)> {
+    fn as_people(&self, similarity: NameSimilarity) -> Option<(MergeRule, bool, Decision)> {
         let kinds = [self.a.kind, self.b.kind];
-        if !kinds.iter().all(|kind| matches!(kind, Kind::Person | Kind::Unknown)) {
+        if !kinds.iter().all(|kind| matches!(kind, EntityKind::Person | EntityKind::Unknown)) {
             return None;
         }
-        let people = kinds == [Kind::Person, Kind::Person];
+        let people = kinds == [EntityKind::Person, EntityKind::Person];
         let unclear = self.said == Agreement::Unclear;
         let together = people && self.together;
-        let (rule, decision) = match likeness {
+        let (rule, decision) = match similarity {
             NameSimilarity::Honorific => (MergeRule::Honorific, trusting(self.said)),
             NameSimilarity::MiddleName => (MergeRule::MiddleName, trusting(self.said)),
             NameSimilarity::Initials => (MergeRule::Initials, trusting(self.said)),
@@ -175,11 +175,11 @@ impl Pair<'_> {
     }
 
     /// Likenesses between names of anything.
-    fn as_any(&self, likeness: NameSimilarity) -> Option<(MergeRule, bool, Decision)> {
+    fn as_any(&self, similarity: NameSimilarity) -> Option<(MergeRule, bool, Decision)> {
         let (a, b) = (self.a, self.b);
         let unclear = self.said == Agreement::Unclear;
-        let corporate = [a.kind, b.kind].map(|kind| kind == Kind::Organisation);
-        let (rule, decision) = match likeness {
+        let corporate = [a.kind, b.kind].map(|kind| kind == EntityKind::Organisation);
+        let (rule, decision) = match similarity {
             NameSimilarity::Spelling => (MergeRule::Spelling, trusting(self.said)),
             NameSimilarity::Joined => (MergeRule::Spelling, self.careful(false, unclear)),
             NameSimilarity::Company if corporate == [true, true] => {
@@ -210,8 +210,8 @@ impl Pair<'_> {
 
 /// Whether the bracket of one name says what the other one is: `Jaws (film)` and a film `Jaws`.
 fn qualifies(qualified: &Local, plain: &Local) -> bool {
-    let kind = qualified.name.qualifier.as_ref().map(|(_, inner)| Kind::parse(inner));
-    kind.is_some_and(|kind| kind != Kind::Unknown && kind == plain.kind)
+    let kind = qualified.name.qualifier.as_ref().map(|(_, inner)| EntityKind::parse(inner));
+    kind.is_some_and(|kind| kind != EntityKind::Unknown && kind == plain.kind)
 }
 
 /// Whether the bracket is only the short form: `World Health Organization (WHO)`.

@@ -2,8 +2,8 @@
 //! something forbids it.
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::description_match::{Agreement, Kind, agreement};
-use super::{Local, MergeRecord, MergeRule, Question, ResolutionEvidence, Side};
+use super::description_match::{Agreement, EntityKind, agreement};
+use super::{ClusterSnapshot, Local, MergeRecord, MergeRule, Question, ResolutionEvidence};
 use crate::store::{Id, hash};
 
 /// How many prints, documents and locals of a cluster are kept as evidence, compared or shown.
@@ -20,7 +20,7 @@ pub(super) struct Clusters<'a> {
     /// Of each root: its locals, in order of joining.
     members: Vec<Vec<usize>>,
     prints: Vec<BTreeSet<Id>>,
-    kinds: Vec<BTreeSet<Kind>>,
+    kinds: Vec<BTreeSet<EntityKind>>,
     /// Prints that must stay apart, both ways.
     apart: HashMap<Id, HashSet<Id>>,
     /// Prints that the model said are one, both ways, with its words.
@@ -81,7 +81,7 @@ impl<'a> Clusters<'a> {
         &self.members[root]
     }
 
-    /// Keeps two prints apart for good.
+    /// Keeps two prints apart permanently.
     pub(super) fn forbid(&mut self, one: usize, two: usize) {
         let (one, two) = (self.locals[one].print, self.locals[two].print);
         self.apart.entry(one).or_default().insert(two);
@@ -90,7 +90,7 @@ impl<'a> Clusters<'a> {
 
     /// Whether a user, the model or the types keep two clusters apart.
     fn is_forbidden(&self, one: usize, two: usize) -> bool {
-        let clash = |a: &Kind| self.kinds[two].iter().any(|b| !a.fits(*b));
+        let clash = |a: &EntityKind| self.kinds[two].iter().any(|b| !a.fits(*b));
         if self.kinds[one].iter().any(clash) {
             return true;
         }
@@ -162,7 +162,8 @@ impl<'a> Clusters<'a> {
         if two.prints < one.prints {
             std::mem::swap(&mut one, &mut two);
         }
-        let least = |side: &Side| side.prints.first().copied().unwrap_or(0).to_be_bytes();
+        let least =
+            |side: &ClusterSnapshot| side.prints.first().copied().unwrap_or(0).to_be_bytes();
         let id = hash(&[&[rule as u8], &least(&one), &least(&two)]);
         let record = MergeRecord { rule, one, two, score, reason };
         match self.merges.get_mut(&id) {
@@ -179,7 +180,7 @@ impl<'a> Clusters<'a> {
     }
 
     /// The cluster as evidence: shown as the local of it that was compared.
-    fn side(&self, root: usize, shown: usize) -> Side {
+    fn side(&self, root: usize, shown: usize) -> ClusterSnapshot {
         let local = &self.locals[shown];
         let most = |counts: &BTreeMap<String, u32>| {
             let best =
@@ -188,7 +189,7 @@ impl<'a> Clusters<'a> {
         };
         let documents: BTreeSet<Id> =
             self.members[root].iter().map(|at| self.locals[*at].document).collect();
-        Side {
+        ClusterSnapshot {
             name: most(&local.shown),
             kind: most(&local.kinds),
             description: local.descriptions.first().cloned().unwrap_or_default(),
@@ -276,7 +277,7 @@ impl<'a> Clusters<'a> {
     }
 }
 
-/// The stronger of two: a contradiction, then likeness, then a doubt.
+/// The stronger of two: a contradiction, then similarity, then a doubt.
 fn better(one: Agreement, two: Agreement) -> Agreement {
     use Agreement::{Apart, Same, Unclear, Unknown};
     match (one, two) {
@@ -288,7 +289,7 @@ fn better(one: Agreement, two: Agreement) -> Agreement {
     }
 }
 
-impl Side {
+impl ClusterSnapshot {
     fn take_in(&mut self, other: &Self) {
         for (held, new, most) in [
             (&mut self.documents, &other.documents, COMPARED),

@@ -7,7 +7,7 @@ use crate::lexical::query_terms;
 
 /// What something is, coarsely; free words of a model are put into these.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum EntityKind {
     #[default]
     Unknown,
     Person,
@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Quantity,
 }
 
-impl Kind {
+impl EntityKind {
     pub(crate) fn parse(word: &str) -> Self {
         let said = words(word);
         let has = |list: &[&str]| {
@@ -158,7 +158,7 @@ pub(crate) enum Agreement {
 }
 
 /// Compares what two things of these kinds are said to be.
-pub(crate) fn agreement(one: (Kind, &Described), two: (Kind, &Described)) -> Agreement {
+pub(crate) fn agreement(one: (EntityKind, &Described), two: (EntityKind, &Described)) -> Agreement {
     if !one.0.fits(two.0) {
         return Agreement::Apart;
     }
@@ -194,7 +194,7 @@ mod tests {
     fn compare(kinds: (&str, &str), one: &str, two: &str) -> Agreement {
         let described = |text: &str| Described::new("John Smith", text);
         let (one, two) = (described(one), described(two));
-        agreement((Kind::parse(kinds.0), &one), (Kind::parse(kinds.1), &two))
+        agreement((EntityKind::parse(kinds.0), &one), (EntityKind::parse(kinds.1), &two))
     }
 
     #[test]
@@ -225,13 +225,13 @@ mod tests {
     #[test]
     fn free_words_find_their_kind() {
         for (word, kind) in [
-            ("PERSON", Kind::Person),
-            ("Organization", Kind::Organisation),
-            ("film", Kind::Work),
-            ("drug", Kind::Unknown),
-            ("", Kind::Unknown),
+            ("PERSON", EntityKind::Person),
+            ("Organization", EntityKind::Organisation),
+            ("film", EntityKind::Work),
+            ("drug", EntityKind::Unknown),
+            ("", EntityKind::Unknown),
         ] {
-            assert_eq!(Kind::parse(word), kind, "{word}");
+            assert_eq!(EntityKind::parse(word), kind, "{word}");
         }
     }
 }

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use self::clusters::Clusters;
-use self::description_match::{Described, Kind};
+use self::description_match::{Described, EntityKind};
 use self::name_similarity::Name;
 use self::names::{form, is_abbreviation};
 use super::extraction::{EntityMention, ExtractedChunk, print_of};
@@ -28,7 +28,7 @@ use crate::store::Id;
 /// What one document says of one name.
 pub(crate) struct Local {
     pub(crate) name: Name,
-    pub(crate) kind: Kind,
+    pub(crate) kind: EntityKind,
     described: Described,
     /// What it says, without where: locals with one print are one entity.
     pub(crate) print: Id,
@@ -82,8 +82,8 @@ pub enum MergeRule {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MergeRecord {
     pub(crate) rule: MergeRule,
-    pub(crate) one: Side,
-    pub(crate) two: Side,
+    pub(crate) one: ClusterSnapshot,
+    pub(crate) two: ClusterSnapshot,
     /// How much the descriptions agree, in `[0, 1]`.
     pub(crate) score: f32,
     /// The model's words, where it was asked.
@@ -92,7 +92,7 @@ pub(crate) struct MergeRecord {
 
 /// One of two clusters as it was when they were joined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Side {
+pub(crate) struct ClusterSnapshot {
     pub(crate) name: String,
     pub(crate) kind: String,
     pub(crate) description: String,
@@ -106,7 +106,7 @@ pub(crate) struct Side {
 
 /// A verdict of the model, by the prints of what it was shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Verdict {
+pub(crate) struct PairVerdict {
     pub(crate) one: Id,
     pub(crate) two: Id,
     pub(crate) same: bool,
@@ -125,7 +125,7 @@ pub(crate) struct Undone {
 /// What is known apart from the text.
 #[derive(Default)]
 pub(crate) struct ResolutionEvidence {
-    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) verdicts: Vec<PairVerdict>,
     pub(crate) undone: Vec<Undone>,
     /// Cosines between descriptions, by prints, where there is an embedder.
     pub(crate) near: HashMap<(Id, Id), f32>,
@@ -180,7 +180,7 @@ fn locals(reads: &[ExtractedChunk]) -> Vec<Local> {
     let mut grouped: BTreeMap<(Id, String), Vec<Local>> = BTreeMap::new();
     for (at, read) in reads.iter().enumerate() {
         for (number, sighting) in (0_u32..).zip(&read.extract.sightings) {
-            let kind = Kind::parse(&sighting.kind);
+            let kind = EntityKind::parse(&sighting.kind);
             let held = grouped.entry((read.document_id, form(&sighting.name))).or_default();
             let fitting = held.iter().position(|local| local.kind.fits(kind));
             let place = fitting.unwrap_or_else(|| {
@@ -199,7 +199,7 @@ fn locals(reads: &[ExtractedChunk]) -> Vec<Local> {
                 held.len() - 1
             });
             let local = &mut held[place];
-            if local.kind == Kind::Unknown {
+            if local.kind == EntityKind::Unknown {
                 local.kind = kind;
             }
             *local.shown.entry(sighting.name.clone()).or_default() += sighting.times;

@@ -1,6 +1,8 @@
 //! The ways in which one thing goes by two names.
 use std::collections::BTreeSet;
 
+use halma_core::text::similarity::edit_distance;
+
 use super::names::{PARTICLES, acronyms, form, is_abbreviation};
 
 /// Words that say which of several: names that differ in one of them are never the same.
@@ -195,9 +197,9 @@ impl Name {
         }
         if self.personal()
             && other.personal()
-            && let Some(likeness) = person(&self.bare, &other.bare)
+            && let Some(similarity) = person(&self.bare, &other.bare)
         {
-            return Some(likeness);
+            return Some(similarity);
         }
         self.is_near(other).then_some(NameSimilarity::Near)
     }
@@ -312,28 +314,13 @@ fn spread<'a>(given: &'a [String], other: &[String]) -> Vec<&'a str> {
 }
 
 fn near(one: &str, two: &str) -> bool {
-    let (one, two): (Vec<char>, Vec<char>) = (one.chars().collect(), two.chars().collect());
-    let length = one.len().min(two.len());
-    let most = match length {
+    let (first, second) = (one.chars().count(), two.chars().count());
+    let most = match first.min(second) {
         0..8 => return false,
         8..16 => 1,
         _ => 2,
     };
-    one.len().abs_diff(two.len()) <= most && distance(&one, &two) <= most
-}
-
-fn distance(one: &[char], two: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=two.len()).collect();
-    for (i, a) in one.iter().enumerate() {
-        let mut before = row[0];
-        row[0] = i + 1;
-        for (j, b) in two.iter().enumerate() {
-            let change = before + usize::from(a != b);
-            before = row[j + 1];
-            row[j + 1] = change.min(before + 1).min(row[j] + 1);
-        }
-    }
-    row[two.len()]
+    first.abs_diff(second) <= most && edit_distance(one, two) <= most
 }
 
 #[cfg(test)]

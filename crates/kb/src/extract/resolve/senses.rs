@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::clusters::Clusters;
-use super::description_match::{Agreement, Kind};
+use super::description_match::{Agreement, EntityKind};
 use super::{Local, MergeRule};
 use crate::store::Id;
 
@@ -41,13 +41,13 @@ fn host(locals: &[Local], document: &[usize], short: usize) -> Option<(usize, Me
     if let (Some(full), None) = (declaring.next(), declaring.next()) {
         return (*full != short).then_some((*full, MergeRule::Bracket));
     }
-    let may_be_person = matches!(locals[short].kind, Kind::Person | Kind::Unknown);
+    let may_be_person = matches!(locals[short].kind, EntityKind::Person | EntityKind::Unknown);
     if !may_be_person || name.chars().count() < 3 {
         return None;
     }
     let named_so = |at: &&usize| {
         let full = &locals[**at];
-        full.kind == Kind::Person
+        full.kind == EntityKind::Person
             && full.name.form.rsplit_once(' ').is_some_and(|(_, last)| last == name.as_str())
     };
     let mut full = document.iter().filter(named_so);

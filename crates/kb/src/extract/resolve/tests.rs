@@ -84,7 +84,7 @@ fn a_verdict_is_followed_even_when_more_is_known_later() {
     let mut reads = vec![read(1, &[FOOTBALLER]), read(2, &[POLITICIAN])];
     let (one, two) = resolve(&reads, &ResolutionEvidence::default()).questions[0].prints;
     let verdict = |same| ResolutionEvidence {
-        verdicts: vec![Verdict { one, two, same, reason: "so".into(), documents: vec![] }],
+        verdicts: vec![PairVerdict { one, two, same, reason: "so".into(), documents: vec![] }],
         ..ResolutionEvidence::default()
     };
     reads.push(read(

@@ -1,5 +1,5 @@
 //! Finding the input files and loading them: folders in order, hidden files left out, every folder
-//! once, a file that changes while it is read told apart from one that does not.
+//! once, a file that changes while it is read distinguished from one that does not.
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fmt::Write as _;

@@ -7,8 +7,8 @@ use halma_core::{Edge, Layer};
 use crate::store::schema::{At, hash, id_key};
 use crate::store::waiting::Work;
 use crate::store::{
-    AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Id, Link, Node, Place,
-    Reader, Row, SectionRecord, State, SummaryRecord, Writer,
+    AtomRecord, AtomState, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Id, LayerRecord,
+    Link, Row, SectionRecord, StoreReader, StoreWriter, SummaryRecord, TextPlace,
 };
 
 /// Two chunks are made into the same when these are equal: what is searched of them, and their own
@@ -22,7 +22,7 @@ pub(crate) fn section_sameness(title: &str, name: &str, text: &str) -> Id {
     hash(&[title.as_bytes(), name.as_bytes(), text.trim_end().as_bytes()])
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// [`sameness`] of the chunks of a document that is stored, in order.
     pub(crate) fn samenesses(&self, document: Row) -> heed::Result<Vec<(Id, Row)>> {
         let record: DocumentRecord = self.linked(document)?;
@@ -50,7 +50,7 @@ impl Reader<'_> {
     }
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     /// Moves everything that was made of the chunks and sections of `old` to the same ones of `new`,
     /// which has just been put in. Returns how many chunks there were.
     pub(crate) fn carry(&mut self, old: Row, new: Row) -> heed::Result<usize> {
@@ -72,7 +72,7 @@ impl Writer<'_> {
     fn carry_chunk(&mut self, from: Row, to: Row) -> heed::Result<()> {
         let (old, new): (ChunkRecord, ChunkRecord) = (self.linked(from)?, self.linked(to)?);
         if let Some(unit) = self.unit(from)? {
-            if let State::Done((first, end)) = unit.state {
+            if let AtomState::Done((first, end)) = unit.state {
                 for atom in first..end {
                     self.carry_atom(atom, &old, (to, &new))?;
                 }
@@ -146,7 +146,7 @@ impl Writer<'_> {
     }
 
     /// Puts a changed record into a row that keeps its place.
-    fn renew<N: Node>(&mut self, row: Row, before: Id, node: &N) -> heed::Result<()> {
+    fn renew<N: LayerRecord>(&mut self, row: Row, before: Id, node: &N) -> heed::Result<()> {
         if before != node.id() && self.find(N::LAYER, before)? == Some(row) {
             self.store.db.ids.delete(self.txn(), &id_key(N::LAYER, before))?;
         }
@@ -154,14 +154,14 @@ impl Writer<'_> {
     }
 
     fn carry_vectors(&mut self, (layer, from): (Layer, Row), to: Row) -> heed::Result<()> {
-        let aim = match self.aim()? {
+        let target = match self.target_model()? {
             Some(model) => self.embedder(&model)?.map(|(number, _)| number),
             None => None,
         };
         for number in (0..=u8::MAX).take(self.embedders()?.len()) {
             let Some(vector) = self.vector(number, layer, from)? else { continue };
             self.put_vector(number, (layer, to), &vector)?;
-            if Some(number) == aim {
+            if Some(number) == target {
                 self.done_with(Work::Vector, (layer, to))?;
             }
         }
@@ -182,7 +182,7 @@ impl Writer<'_> {
 }
 
 /// Where something of a chunk stands when the chunk stands elsewhere.
-fn shifted(span: (usize, usize), old: Place, new: Place) -> (usize, usize) {
+fn shifted(span: (usize, usize), old: TextPlace, new: TextPlace) -> (usize, usize) {
     if span == old.chars {
         return new.chars;
     }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_span_moves_with_its_chunk_and_stays_inside() {
-        let place = |start, end| Place { bytes: (0, 0), chars: (start, end) };
+        let place = |start, end| TextPlace { bytes: (0, 0), chars: (start, end) };
         assert_eq!(shifted((12, 20), place(10, 30), place(110, 130)), (112, 120));
         assert_eq!(shifted((12, 20), place(10, 30), place(0, 20)), (2, 10));
         assert_eq!(shifted((10, 30), place(10, 30), place(5, 24)), (5, 24), "the whole chunk");

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::store::schema::{decode, encode, hash};
-use crate::store::{Id, Reader, Writer};
+use crate::store::{Id, StoreReader, StoreWriter};
 
 /// Hash of where a file lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(crate) struct FileRecord {
     pub(crate) document: Id,
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub(crate) fn file(&self, key: FileKey) -> heed::Result<Option<FileRecord>> {
         self.store.db.files.get(self, &key.0.to_be_bytes())?.map(decode).transpose()
     }
@@ -36,7 +36,7 @@ impl Reader<'_> {
     }
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     pub(crate) fn put_file(&mut self, key: FileKey, record: &FileRecord) -> heed::Result<()> {
         self.store.db.files.put(self.txn(), &key.0.to_be_bytes(), &encode(record)?)
     }

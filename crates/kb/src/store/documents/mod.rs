@@ -10,8 +10,8 @@ use halma_parse::Parsed;
 use self::tables::Begins;
 use crate::store::schema::row_of;
 use crate::store::{
-    AtomUnit, ChunkRecord, DocumentRecord, Id, Place, Reader, Row, SectionRecord, State, Writer,
-    hash,
+    AtomState, AtomUnit, ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader,
+    StoreWriter, TextPlace, hash,
 };
 pub(crate) use carry::{sameness, section_sameness};
 pub(crate) use files::{FileKey, FileRecord};
@@ -43,7 +43,7 @@ pub(in crate::store) fn name_key(name: &str) -> [u8; 8] {
     hash(&[name.as_bytes()]).to_be_bytes()
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// Every name of every document with the document's row, in order.
     pub(crate) fn document_names(&self) -> heed::Result<Vec<(String, Row)>> {
         let mut names = vec![];
@@ -61,7 +61,7 @@ impl Reader<'_> {
     }
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     /// Puts in a document that the store does not hold; `atoms` is what its chunks wait for.
     pub(crate) fn put_document(
         &mut self,
@@ -87,7 +87,7 @@ impl Writer<'_> {
                 let summary = piece.summary.clone();
                 let record = ChunkRecord { id, document, section, place, text, summary };
                 self.put_node(chunk, &record)?;
-                self.put_unit(chunk, &AtomUnit { atoms, state: State::Pending })?;
+                self.put_unit(chunk, &AtomUnit { atoms, state: AtomState::Pending })?;
                 chunk += 1;
             }
             let name = drafted.name.clone();
@@ -195,7 +195,7 @@ impl Writer<'_> {
 }
 
 /// A place as a part of an id.
-pub(in crate::store) fn at(place: Place) -> [u8; 16] {
+pub(in crate::store) fn at(place: TextPlace) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&(place.chars.0 as u64).to_le_bytes());
     bytes[8..].copy_from_slice(&(place.chars.1 as u64).to_le_bytes());

@@ -9,7 +9,8 @@ use crate::store::edges::Link;
 use crate::store::schema::at_key;
 use crate::store::sealed::at_of_key;
 use crate::store::{
-    At, DocumentRecord, FactRecord, Node, Owner, Reader, Row, RowRecord, TableRecord, Writer,
+    At, DocumentRecord, FactRecord, LayerRecord, Owner, Row, RowRecord, StoreReader, StoreWriter,
+    TableRecord,
 };
 
 /// What a deletion took out, by layer.
@@ -54,7 +55,7 @@ fn list_of(owner: Owner) -> Option<At> {
     }
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// Facts and rows of a chunk, summaries of a document.
     pub(crate) fn listed_under(&self, owner: At) -> heed::Result<Vec<At>> {
         let mut nodes = vec![];
@@ -74,9 +75,13 @@ impl Reader<'_> {
     }
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     /// Notes whose a node is that is put into `row`; returns the slot to seal it with.
-    pub(in crate::store) fn own<N: Node>(&mut self, row: Row, node: &N) -> heed::Result<Slot> {
+    pub(in crate::store) fn own<N: LayerRecord>(
+        &mut self,
+        row: Row,
+        node: &N,
+    ) -> heed::Result<Slot> {
         let (at, owner) = ((N::LAYER, row), node.owner());
         if is_listed(N::LAYER) {
             let former = self.node::<N>(row)?.map(|former| former.owner());
@@ -97,7 +102,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The reverse of [`Writer::own`].
+    /// The reverse of [`StoreWriter::own`].
     pub(in crate::store) fn disown(&mut self, at: At, owner: Owner) -> heed::Result<()> {
         if let Some(list) = list_of(owner).filter(|_| is_listed(at.0)) {
             self.store.db.owned.delete(self.txn(), &owned_key(list, at))?;

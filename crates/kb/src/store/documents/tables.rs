@@ -3,7 +3,7 @@ use halma_core::Layer;
 
 use super::{DocumentDraft, at};
 use crate::cut::TableDraft;
-use crate::store::{FigureRecord, Id, Row, RowRecord, Rows, TableRecord, Writer, hash};
+use crate::store::{FigureRecord, Id, Row, RowRecord, Rows, StoreWriter, TableRecord, hash};
 
 /// Where a document's own rows begin in their layers.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ fn number(index: usize) -> Row {
     Row::try_from(index).unwrap_or(Row::MAX)
 }
 
-impl Writer<'_> {
+impl StoreWriter<'_> {
     /// Puts in the tables and figures of a document; returns their rows.
     pub(in crate::store) fn put_tables_and_figures(
         &mut self,

@@ -3,15 +3,15 @@ use halma_core::{Edge, Hit, Layer, Span};
 
 use super::details::Details;
 use super::hit;
-use super::record::{Node, Owner, Record};
 use super::types::{AtomRecord, ChunkRecord};
-use crate::store::{At, Id, Link, Reader, Row};
+use super::{LayerRecord, NodeRecord, Owner};
+use crate::store::{At, Id, Link, Row, StoreReader};
 
-impl Node for AtomRecord {
+impl LayerRecord for AtomRecord {
     const LAYER: Layer = Layer::Atom;
 }
 
-impl Record for AtomRecord {
+impl NodeRecord for AtomRecord {
     fn id(&self) -> Id {
         self.id
     }
@@ -20,30 +20,30 @@ impl Record for AtomRecord {
         Owner::Chunk(self.chunk)
     }
 
-    fn document(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Option<Row>> {
+    fn document(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
         Ok(reader.node::<ChunkRecord>(self.chunk)?.map(|chunk| chunk.document))
     }
 
-    fn hit(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+    fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
         let span = Span { start: self.start, end: self.end };
         Ok(Hit { text: self.text.clone(), span, ..hit::in_chunk(self, reader, self.chunk)? })
     }
 
-    fn searched_text(&self, reader: &Reader<'_>, _: Row) -> heed::Result<String> {
+    fn searched_text(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<String> {
         let chunk: ChunkRecord = reader.linked(self.chunk)?;
         Ok(under_title(&hit::title(reader, chunk.document)?, self.text.clone()))
     }
 
-    fn edges(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+    fn edges(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {
         let chunk = (Layer::Chunk, self.chunk);
         Ok(vec![Link::new((Self::LAYER, row), Edge::DerivedFrom, chunk)])
     }
 
-    fn details(&self, _: &Reader<'_>, _: Row) -> heed::Result<Details> {
+    fn details(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Details> {
         Ok(Details::Atom)
     }
 
-    fn sources(&self, _: &Reader<'_>, _: Row) -> heed::Result<Vec<At>> {
+    fn sources(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Vec<At>> {
         Ok(vec![(Layer::Chunk, self.chunk)])
     }
 }

@@ -5,15 +5,15 @@ use halma_core::{Edge, Hit, Layer};
 
 use super::details::Details;
 use super::hit;
-use super::record::{Node, Owner, Record};
 use super::types::{ChunkRecord, DocumentRecord, SectionRecord};
-use crate::store::{At, Id, Link, Reader, Row, node_id};
+use super::{LayerRecord, NodeRecord, Owner};
+use crate::store::{At, Id, Link, Row, StoreReader, node_id};
 
-impl Node for ChunkRecord {
+impl LayerRecord for ChunkRecord {
     const LAYER: Layer = Layer::Chunk;
 }
 
-impl Record for ChunkRecord {
+impl NodeRecord for ChunkRecord {
     fn id(&self) -> Id {
         self.id
     }
@@ -22,7 +22,7 @@ impl Record for ChunkRecord {
         Owner::Document(self.document)
     }
 
-    fn document(&self, _: &Reader<'_>, _: Row) -> heed::Result<Option<Row>> {
+    fn document(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
         Ok(Some(self.document))
     }
 
@@ -30,7 +30,7 @@ impl Record for ChunkRecord {
         row..row + 1
     }
 
-    fn hit(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+    fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
         let text = reader.chunk_text(self)?;
         let document: DocumentRecord = reader.linked(self.document)?;
         let section: SectionRecord = reader.linked(self.section)?;
@@ -39,14 +39,14 @@ impl Record for ChunkRecord {
         Ok(Hit { parent, text, section: section.name, ..hit })
     }
 
-    fn searched_text(&self, reader: &Reader<'_>, _: Row) -> heed::Result<String> {
+    fn searched_text(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<String> {
         let document: DocumentRecord = reader.linked(self.document)?;
         let section: SectionRecord = reader.linked(self.section)?;
         let heading = section.name.as_deref().filter(|_| section.indexed);
         Ok(under_headings(&document.title, heading, &reader.chunk_text(self)?))
     }
 
-    fn edges(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+    fn edges(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {
         let node = (Self::LAYER, row);
         let document: DocumentRecord = reader.linked(self.document)?;
         let mut links = vec![Link::new((Layer::Section, self.section), Edge::Contains, node)];
@@ -62,11 +62,11 @@ impl Record for ChunkRecord {
         Ok(links)
     }
 
-    fn details(&self, _: &Reader<'_>, _: Row) -> heed::Result<Details> {
+    fn details(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Details> {
         Ok(Details::Chunk { summary: self.summary.clone(), verbatim: self.text.is_none() })
     }
 
-    fn sources(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<At>> {
+    fn sources(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<At>> {
         Ok(vec![(Self::LAYER, row)])
     }
 }

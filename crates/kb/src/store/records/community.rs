@@ -3,15 +3,15 @@ use halma_core::{Edge, Hit, Layer};
 
 use super::details::Details;
 use super::hit::{self, joined};
-use super::record::{Node, Owner, Record};
 use super::types::CommunityRecord;
-use crate::store::{At, Id, Reader, Row};
+use super::{LayerRecord, NodeRecord, Owner};
+use crate::store::{At, Id, Row, StoreReader};
 
-impl Node for CommunityRecord {
+impl LayerRecord for CommunityRecord {
     const LAYER: Layer = Layer::Community;
 }
 
-impl Record for CommunityRecord {
+impl NodeRecord for CommunityRecord {
     fn id(&self) -> Id {
         self.id
     }
@@ -20,21 +20,21 @@ impl Record for CommunityRecord {
         Owner::Itself
     }
 
-    fn hit(&self, _: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+    fn hit(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
         Ok(hit::shared(Self::LAYER, self.id, &self.title, self.summary.clone()))
     }
 
-    fn searched_text(&self, _: &Reader<'_>, _: Row) -> heed::Result<String> {
+    fn searched_text(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<String> {
         Ok(joined([self.title.clone(), self.summary.clone()]))
     }
 
-    fn details(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Details> {
+    fn details(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Details> {
         let members = reader.edges_to((Self::LAYER, row), Some(Edge::MemberOf))?.len() as u64;
         Ok(Details::Community { level: self.level, members })
     }
 
     /// Where its entities are named.
-    fn sources(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Vec<At>> {
+    fn sources(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Vec<At>> {
         let mut sources = vec![];
         for member in reader.edges_to((Self::LAYER, row), Some(Edge::MemberOf))? {
             if member.from.0 == Layer::Entity {

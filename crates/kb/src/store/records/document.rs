@@ -6,15 +6,15 @@ use halma_core::{Edge, Hit, Layer, Span};
 
 use super::details::Details;
 use super::hit::{self, BEGINNING, joined};
-use super::record::{Node, Owner, Record};
 use super::types::{DocumentRecord, SectionRecord};
-use crate::store::{At, Id, Link, Reader, Row};
+use super::{LayerRecord, NodeRecord, Owner};
+use crate::store::{At, Id, Link, Row, StoreReader};
 
-impl Node for DocumentRecord {
+impl LayerRecord for DocumentRecord {
     const LAYER: Layer = Layer::Document;
 }
 
-impl Record for DocumentRecord {
+impl NodeRecord for DocumentRecord {
     fn id(&self) -> Id {
         self.id
     }
@@ -23,7 +23,7 @@ impl Record for DocumentRecord {
         Owner::Itself
     }
 
-    fn document(&self, _: &Reader<'_>, row: Row) -> heed::Result<Option<Row>> {
+    fn document(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Option<Row>> {
         Ok(Some(row))
     }
 
@@ -31,13 +31,13 @@ impl Record for DocumentRecord {
         self.chunks.0..self.chunks.1
     }
 
-    fn hit(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Hit> {
+    fn hit(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Hit> {
         let text = reader.slice(row, (0, reader.text_bytes(row)?))?;
         let span = Span { start: 0, end: text.chars().count() };
         Ok(Hit { text, ..hit::in_document(self, Self::LAYER, self.id, span) })
     }
 
-    fn searched_text(&self, reader: &Reader<'_>, row: Row) -> heed::Result<String> {
+    fn searched_text(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<String> {
         let mut parts = vec![self.title.clone(), self.names.join(" ")];
         for section in self.sections.0..self.sections.1 {
             let section = reader.node::<SectionRecord>(section)?;
@@ -47,14 +47,14 @@ impl Record for DocumentRecord {
         Ok(joined(parts))
     }
 
-    fn edges(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+    fn edges(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {
         let sections = self.sections.0..self.sections.1;
         let contains =
             |section| Link::new((Self::LAYER, row), Edge::Contains, (Layer::Section, section));
         Ok(sections.map(contains).collect())
     }
 
-    fn details(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Details> {
+    fn details(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Details> {
         Ok(Details::Document {
             names: self.names.clone(),
             source: self.source.clone(),
@@ -70,14 +70,19 @@ impl Record for DocumentRecord {
         })
     }
 
-    fn sources(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<At>> {
+    fn sources(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<At>> {
         Ok(vec![(Self::LAYER, row)])
     }
 }
 
 impl DocumentRecord {
     /// As a hit with the first bytes of its text only, and so without a span.
-    pub(crate) fn head(&self, reader: &Reader<'_>, row: Row, most: usize) -> heed::Result<Hit> {
+    pub(crate) fn head(
+        &self,
+        reader: &StoreReader<'_>,
+        row: Row,
+        most: usize,
+    ) -> heed::Result<Hit> {
         let text = reader.beginning(row, (0, reader.text_bytes(row)?), most)?;
         Ok(Hit { text, ..hit::in_document(self, Self::LAYER, self.id, Span::default()) })
     }
@@ -85,7 +90,7 @@ impl DocumentRecord {
     /// What it is made of, by layer.
     pub(crate) fn part_counts(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         row: Row,
     ) -> heed::Result<BTreeMap<Layer, u64>> {
         let mut parts = BTreeMap::new();
@@ -114,7 +119,7 @@ impl DocumentRecord {
     /// nodes belong to several documents.
     pub(crate) fn parts(
         &self,
-        reader: &Reader<'_>,
+        reader: &StoreReader<'_>,
         row: Row,
         layer: Layer,
     ) -> heed::Result<Vec<Row>> {
@@ -143,7 +148,7 @@ impl DocumentRecord {
     }
 }
 
-fn listed(reader: &Reader<'_>, owner: At, layer: Layer) -> heed::Result<Vec<Row>> {
+fn listed(reader: &StoreReader<'_>, owner: At, layer: Layer) -> heed::Result<Vec<Row>> {
     let listed = reader.listed_under(owner)?;
     Ok(listed.into_iter().filter(|at| at.0 == layer).map(|at| at.1).collect())
 }

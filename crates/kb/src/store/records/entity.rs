@@ -3,15 +3,15 @@ use halma_core::{Edge, Hit, Layer};
 
 use super::details::Details;
 use super::hit::{self, joined};
-use super::record::{Node, Owner, Record};
 use super::types::EntityRecord;
-use crate::store::{At, Id, Reader, Row};
+use super::{LayerRecord, NodeRecord, Owner};
+use crate::store::{At, Id, Row, StoreReader};
 
-impl Node for EntityRecord {
+impl LayerRecord for EntityRecord {
     const LAYER: Layer = Layer::Entity;
 }
 
-impl Record for EntityRecord {
+impl NodeRecord for EntityRecord {
     fn id(&self) -> Id {
         self.id
     }
@@ -20,16 +20,16 @@ impl Record for EntityRecord {
         Owner::Itself
     }
 
-    fn hit(&self, _: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+    fn hit(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
         Ok(hit::shared(Self::LAYER, self.id, &self.name, self.description.clone()))
     }
 
-    fn searched_text(&self, _: &Reader<'_>, _: Row) -> heed::Result<String> {
+    fn searched_text(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<String> {
         let (name, kind, description) = (&self.name, &self.kind, &self.description);
         Ok(joined([name.clone(), self.aliases.join("; "), kind.clone(), description.clone()]))
     }
 
-    fn details(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Details> {
+    fn details(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Details> {
         Ok(Details::Entity {
             of_kind: self.kind.clone(),
             key: self.key.clone(),
@@ -38,7 +38,7 @@ impl Record for EntityRecord {
         })
     }
 
-    fn sources(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Vec<At>> {
+    fn sources(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Vec<At>> {
         let links = reader.edges_to((Self::LAYER, row), Some(Edge::Mentions))?;
         Ok(links.into_iter().map(|link| link.from).collect())
     }

@@ -3,15 +3,15 @@ use halma_core::{Edge, Hit, Layer, NodeId};
 
 use super::details::Details;
 use super::hit;
-use super::record::{Node, Owner, Record};
 use super::types::{ChunkRecord, FactRecord};
-use crate::store::{At, Id, Link, Reader, Row, node_id};
+use super::{LayerRecord, NodeRecord, Owner};
+use crate::store::{At, Id, Link, Row, StoreReader, node_id};
 
-impl Node for FactRecord {
+impl LayerRecord for FactRecord {
     const LAYER: Layer = Layer::Fact;
 }
 
-impl Record for FactRecord {
+impl NodeRecord for FactRecord {
     fn id(&self) -> Id {
         self.id
     }
@@ -20,24 +20,24 @@ impl Record for FactRecord {
         Owner::Chunk(self.chunk)
     }
 
-    fn document(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Option<Row>> {
+    fn document(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
         Ok(reader.node::<ChunkRecord>(self.chunk)?.map(|chunk| chunk.document))
     }
 
-    fn hit(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+    fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
         Ok(Hit { text: self.text.clone(), ..hit::in_chunk(self, reader, self.chunk)? })
     }
 
-    fn searched_text(&self, _: &Reader<'_>, _: Row) -> heed::Result<String> {
+    fn searched_text(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<String> {
         Ok(self.text.clone())
     }
 
-    fn edges(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+    fn edges(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {
         let chunk = (Layer::Chunk, self.chunk);
         Ok(vec![Link::new((Self::LAYER, row), Edge::DerivedFrom, chunk)])
     }
 
-    fn details(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Details> {
+    fn details(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Details> {
         let entity = |row: Row| -> heed::Result<Option<NodeId>> {
             Ok(reader.id_of((Layer::Entity, row))?.map(|id| node_id(Layer::Entity, id)))
         };
@@ -45,12 +45,12 @@ impl Record for FactRecord {
         Ok(Details::Fact { head, relation: self.relation.clone(), tail })
     }
 
-    fn sources(&self, _: &Reader<'_>, _: Row) -> heed::Result<Vec<At>> {
+    fn sources(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Vec<At>> {
         Ok(vec![(Layer::Chunk, self.chunk)])
     }
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// All facts with their rows, in the order of their ids.
     pub(crate) fn all_facts(&self) -> heed::Result<Vec<(Row, FactRecord)>> {
         let mut facts = vec![];

@@ -3,15 +3,15 @@ use halma_core::{Edge, Hit, Layer};
 
 use super::details::Details;
 use super::hit::{self, joined};
-use super::record::{Node, Owner, Record};
 use super::types::{DocumentRecord, FigureRecord, SectionRecord};
-use crate::store::{At, Id, Link, Reader, Row, node_id};
+use super::{LayerRecord, NodeRecord, Owner};
+use crate::store::{At, Id, Link, Row, StoreReader, node_id};
 
-impl Node for FigureRecord {
+impl LayerRecord for FigureRecord {
     const LAYER: Layer = Layer::Figure;
 }
 
-impl Record for FigureRecord {
+impl NodeRecord for FigureRecord {
     fn id(&self) -> Id {
         self.id
     }
@@ -20,11 +20,11 @@ impl Record for FigureRecord {
         Owner::Document(self.document)
     }
 
-    fn document(&self, _: &Reader<'_>, _: Row) -> heed::Result<Option<Row>> {
+    fn document(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
         Ok(Some(self.document))
     }
 
-    fn hit(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+    fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
         let document: DocumentRecord = reader.linked(self.document)?;
         let section: SectionRecord = reader.linked(self.section)?;
         let hit = hit::in_document(&document, Self::LAYER, self.id, self.place.span());
@@ -35,23 +35,23 @@ impl Record for FigureRecord {
         Ok(Hit { parent, text: text.join("\n"), title, section: section.name, ..hit })
     }
 
-    fn searched_text(&self, reader: &Reader<'_>, _: Row) -> heed::Result<String> {
+    fn searched_text(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<String> {
         let mut parts = vec![hit::title(reader, self.document)?];
         parts.extend(self.caption.iter().chain(&self.description).cloned());
         Ok(joined(parts))
     }
 
-    fn edges(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+    fn edges(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {
         let section = (Layer::Section, self.section);
         Ok(vec![Link::new(section, Edge::Contains, (Self::LAYER, row))])
     }
 
-    fn details(&self, _: &Reader<'_>, _: Row) -> heed::Result<Details> {
+    fn details(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Details> {
         let (caption, description) = (self.caption.clone(), self.description.clone());
         Ok(Details::Figure { caption, description })
     }
 
-    fn sources(&self, _: &Reader<'_>, _: Row) -> heed::Result<Vec<At>> {
+    fn sources(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Vec<At>> {
         Ok(vec![(Layer::Section, self.section)])
     }
 }

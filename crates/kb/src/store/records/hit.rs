@@ -1,9 +1,9 @@
 //! Hits without scores, and the texts that are searched.
 use halma_core::{Hit, Layer, NodeId, Span};
 
-use super::record::Node;
+use super::LayerRecord;
 use super::types::{ChunkRecord, DocumentRecord, SectionRecord};
-use crate::store::{Id, Reader, Row, node_id};
+use crate::store::{Id, Row, StoreReader, node_id};
 
 /// Of a document or section its beginning is searched: what it is about stands there, and the rest
 /// is found in its chunks. In bytes.
@@ -41,7 +41,11 @@ pub(super) fn in_document(record: &DocumentRecord, layer: Layer, id: Id, span: S
 }
 
 /// What a hit takes from the chunk it stands in: everything but its text.
-pub(super) fn in_chunk<N: Node>(node: &N, reader: &Reader<'_>, chunk: Row) -> heed::Result<Hit> {
+pub(super) fn in_chunk<N: LayerRecord>(
+    node: &N,
+    reader: &StoreReader<'_>,
+    chunk: Row,
+) -> heed::Result<Hit> {
     let chunk: ChunkRecord = reader.linked(chunk)?;
     let document: DocumentRecord = reader.linked(chunk.document)?;
     let section: SectionRecord = reader.linked(chunk.section)?;
@@ -51,7 +55,7 @@ pub(super) fn in_chunk<N: Node>(node: &N, reader: &Reader<'_>, chunk: Row) -> he
 }
 
 /// The title of a document.
-pub(super) fn title(reader: &Reader<'_>, document: Row) -> heed::Result<String> {
+pub(super) fn title(reader: &StoreReader<'_>, document: Row) -> heed::Result<String> {
     Ok(reader.linked::<DocumentRecord>(document)?.title)
 }
 

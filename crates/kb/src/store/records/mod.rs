@@ -9,7 +9,6 @@ mod entity;
 mod fact;
 mod figure;
 mod hit;
-mod record;
 mod row;
 mod section;
 mod summary;
@@ -17,21 +16,75 @@ mod table;
 mod tag;
 mod types;
 
-use halma_core::{Hit, Layer};
+use std::ops::Range;
 
-use super::{At, Link, Reader, Row};
+use halma_core::{Hit, Layer};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{At, Id, Link, Row, StoreReader};
 
 pub(crate) use chunk::under_headings;
 pub use details::{ColumnDetails, Details};
-pub(crate) use record::{Node, Owner, Record};
 pub(crate) use types::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
     FactRecord, FigureRecord, RowRecord, SectionRecord, SummaryRecord, TableRecord, TagRecord,
 };
 
-impl Reader<'_> {
+/// With what a node is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// With nothing else; it has a key of its own.
+    Itself,
+    Document(Row),
+    /// With the document of the chunk.
+    Chunk(Row),
+}
+
+/// A record of any layer. `row` is the row that it was read from.
+pub(crate) trait NodeRecord {
+    fn id(&self) -> Id;
+
+    /// With what it is deleted, and under whose key it is sealed.
+    fn owner(&self) -> Owner;
+
+    /// The document it belongs to; `None` for what belongs to several.
+    fn document(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
+        Ok(None)
+    }
+
+    /// The chunks that it is or holds.
+    fn chunks(&self, _: Row) -> Range<Row> {
+        0..0
+    }
+
+    /// The node as a hit, without scores: title, text, place.
+    fn hit(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Hit>;
+
+    /// What of it is searched: by BM25 in every layer, by vectors in chunks and atoms.
+    fn searched_text(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<String>;
+
+    /// Edges that follow from the record (contains, next, derived from), in both directions.
+    fn edges(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Vec<Link>> {
+        Ok(vec![])
+    }
+
+    /// What it is beyond its text.
+    fn details(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Details>;
+
+    /// The documents, sections or chunks that it rests on: a filter that admits one of them admits
+    /// it.
+    fn sources(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Vec<At>>;
+}
+
+/// A record of the layer that its type stands for.
+pub(crate) trait LayerRecord: NodeRecord + Serialize + DeserializeOwned + 'static {
+    const LAYER: Layer;
+}
+
+impl StoreReader<'_> {
     /// The record of a node of any layer; `None` when it was removed.
-    pub(crate) fn record(&self, (layer, row): At) -> heed::Result<Option<Box<dyn Record>>> {
+    pub(crate) fn record(&self, (layer, row): At) -> heed::Result<Option<Box<dyn NodeRecord>>> {
         match layer {
             Layer::Document => self.boxed::<DocumentRecord>(row),
             Layer::Section => self.boxed::<SectionRecord>(row),
@@ -48,8 +101,8 @@ impl Reader<'_> {
         }
     }
 
-    fn boxed<N: Node>(&self, row: Row) -> heed::Result<Option<Box<dyn Record>>> {
-        let boxed = |record: N| -> Box<dyn Record> { Box::new(record) };
+    fn boxed<N: LayerRecord>(&self, row: Row) -> heed::Result<Option<Box<dyn NodeRecord>>> {
+        let boxed = |record: N| -> Box<dyn NodeRecord> { Box::new(record) };
         Ok(self.node::<N>(row)?.map(boxed))
     }
 

@@ -3,15 +3,15 @@ use halma_core::{Edge, Hit, Layer};
 
 use super::details::Details;
 use super::hit::{self, joined};
-use super::record::{Node, Owner, Record};
 use super::types::{ChunkRecord, RowRecord, TableRecord};
-use crate::store::{At, Id, Link, Reader, Row, node_id};
+use super::{LayerRecord, NodeRecord, Owner};
+use crate::store::{At, Id, Link, Row, StoreReader, node_id};
 
-impl Node for RowRecord {
+impl LayerRecord for RowRecord {
     const LAYER: Layer = Layer::Row;
 }
 
-impl Record for RowRecord {
+impl NodeRecord for RowRecord {
     fn id(&self) -> Id {
         self.id
     }
@@ -20,23 +20,23 @@ impl Record for RowRecord {
         Owner::Chunk(self.chunk)
     }
 
-    fn document(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Option<Row>> {
+    fn document(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
         Ok(reader.node::<ChunkRecord>(self.chunk)?.map(|chunk| chunk.document))
     }
 
-    fn hit(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+    fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
         let table: TableRecord = reader.linked(self.table)?;
         let (text, span) = (self.text(&table), self.place.span());
         Ok(Hit { text, span, ..hit::in_chunk(self, reader, self.chunk)? })
     }
 
-    fn searched_text(&self, reader: &Reader<'_>, _: Row) -> heed::Result<String> {
+    fn searched_text(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<String> {
         let table: TableRecord = reader.linked(self.table)?;
         let text = self.text(&table);
         Ok(joined([table.caption.unwrap_or_default(), text]))
     }
 
-    fn edges(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+    fn edges(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {
         let node = (Self::LAYER, row);
         Ok(vec![
             Link::new(node, Edge::DerivedFrom, (Layer::Chunk, self.chunk)),
@@ -44,7 +44,7 @@ impl Record for RowRecord {
         ])
     }
 
-    fn details(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Details> {
+    fn details(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Details> {
         let table = reader.node::<TableRecord>(self.table)?;
         let id = table.as_ref().map(|table| node_id(Layer::Table, table.id));
         let columns = table.map(|table| table.columns).unwrap_or_default();
@@ -53,7 +53,7 @@ impl Record for RowRecord {
         Ok(Details::Row { table: id, number: self.number, cells: cells.collect() })
     }
 
-    fn sources(&self, _: &Reader<'_>, _: Row) -> heed::Result<Vec<At>> {
+    fn sources(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Vec<At>> {
         Ok(vec![(Layer::Chunk, self.chunk)])
     }
 }

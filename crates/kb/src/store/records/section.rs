@@ -5,15 +5,15 @@ use halma_core::{Edge, Hit, Layer};
 
 use super::details::Details;
 use super::hit::{self, BEGINNING, joined};
-use super::record::{Node, Owner, Record};
 use super::types::{DocumentRecord, FigureRecord, SectionRecord, TableRecord};
-use crate::store::{At, Id, Link, Reader, Row, node_id};
+use super::{LayerRecord, NodeRecord, Owner};
+use crate::store::{At, Id, Link, Row, StoreReader, node_id};
 
-impl Node for SectionRecord {
+impl LayerRecord for SectionRecord {
     const LAYER: Layer = Layer::Section;
 }
 
-impl Record for SectionRecord {
+impl NodeRecord for SectionRecord {
     fn id(&self) -> Id {
         self.id
     }
@@ -22,7 +22,7 @@ impl Record for SectionRecord {
         Owner::Document(self.document)
     }
 
-    fn document(&self, _: &Reader<'_>, _: Row) -> heed::Result<Option<Row>> {
+    fn document(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
         Ok(Some(self.document))
     }
 
@@ -30,7 +30,7 @@ impl Record for SectionRecord {
         self.chunks.0..self.chunks.1
     }
 
-    fn hit(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+    fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
         let document: DocumentRecord = reader.linked(self.document)?;
         let text = reader.slice(self.document, self.place.bytes)?;
         let hit = hit::in_document(&document, Self::LAYER, self.id, self.place.span());
@@ -38,13 +38,13 @@ impl Record for SectionRecord {
         Ok(Hit { parent, text, section: self.name.clone(), ..hit })
     }
 
-    fn searched_text(&self, reader: &Reader<'_>, _: Row) -> heed::Result<String> {
+    fn searched_text(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<String> {
         let text = reader.beginning(self.document, self.place.bytes, BEGINNING)?;
         let title = hit::title(reader, self.document)?;
         Ok(joined([title, self.name.clone().unwrap_or_default(), text]))
     }
 
-    fn edges(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+    fn edges(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {
         let node = (Self::LAYER, row);
         let document: DocumentRecord = reader.linked(self.document)?;
         let mut parts: Vec<At> = self.chunks(row).map(|chunk| (Layer::Chunk, chunk)).collect();
@@ -62,12 +62,12 @@ impl Record for SectionRecord {
         Ok(links)
     }
 
-    fn details(&self, _: &Reader<'_>, _: Row) -> heed::Result<Details> {
+    fn details(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Details> {
         let chunks = u64::from(self.chunks.1 - self.chunks.0);
         Ok(Details::Section { level: self.level, chunks })
     }
 
-    fn sources(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<At>> {
+    fn sources(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<At>> {
         Ok(vec![(Self::LAYER, row)])
     }
 }

@@ -3,9 +3,9 @@ use halma_core::{Edge, Hit, Layer};
 
 use super::details::{ColumnDetails, Details};
 use super::hit::{self, joined};
-use super::record::{Node, Owner, Record};
 use super::types::{ColumnKind, DocumentRecord, SectionRecord, TableRecord};
-use crate::store::{At, Id, Link, Reader, Row, node_id};
+use super::{LayerRecord, NodeRecord, Owner};
+use crate::store::{At, Id, Link, Row, StoreReader, node_id};
 
 impl ColumnKind {
     pub(crate) fn name(self) -> &'static str {
@@ -19,11 +19,11 @@ impl ColumnKind {
     }
 }
 
-impl Node for TableRecord {
+impl LayerRecord for TableRecord {
     const LAYER: Layer = Layer::Table;
 }
 
-impl Record for TableRecord {
+impl NodeRecord for TableRecord {
     fn id(&self) -> Id {
         self.id
     }
@@ -32,11 +32,11 @@ impl Record for TableRecord {
         self.document.map_or(Owner::Itself, Owner::Document)
     }
 
-    fn document(&self, _: &Reader<'_>, _: Row) -> heed::Result<Option<Row>> {
+    fn document(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
         Ok(self.document)
     }
 
-    fn hit(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+    fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
         let Some((document, section)) = self.document.zip(self.section) else {
             let title = self.relation.as_deref().or(self.caption.as_deref()).unwrap_or_default();
             let names: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
@@ -51,7 +51,7 @@ impl Record for TableRecord {
         Ok(Hit { parent, text, title, section: section.name, ..hit })
     }
 
-    fn searched_text(&self, reader: &Reader<'_>, _: Row) -> heed::Result<String> {
+    fn searched_text(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<String> {
         let mut parts = vec![];
         if let Some(document) = self.document {
             parts.push(hit::title(reader, document)?);
@@ -61,7 +61,7 @@ impl Record for TableRecord {
         Ok(joined(parts))
     }
 
-    fn edges(&self, _: &Reader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+    fn edges(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {
         let node = (Self::LAYER, row);
         let rows = (self.rows.0..self.rows.1).map(|row| (Layer::Row, row));
         let mut links: Vec<Link> = rows.map(|row| Link::new(node, Edge::Contains, row)).collect();
@@ -70,7 +70,7 @@ impl Record for TableRecord {
         Ok(links)
     }
 
-    fn details(&self, reader: &Reader<'_>, _: Row) -> heed::Result<Details> {
+    fn details(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Details> {
         let held = reader.rows(Layer::Row, self.rows.0, usize::MAX)?;
         let columns = self.columns.iter();
         let columns = columns
@@ -84,7 +84,7 @@ impl Record for TableRecord {
         })
     }
 
-    fn sources(&self, _: &Reader<'_>, _: Row) -> heed::Result<Vec<At>> {
+    fn sources(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Vec<At>> {
         Ok(self.section.map(|section| (Layer::Section, section)).into_iter().collect())
     }
 }

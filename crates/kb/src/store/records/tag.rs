@@ -3,15 +3,15 @@ use halma_core::{Edge, Hit, Layer};
 
 use super::details::Details;
 use super::hit::{self, joined};
-use super::record::{Node, Owner, Record};
 use super::types::TagRecord;
-use crate::store::{At, Id, Reader, Row};
+use super::{LayerRecord, NodeRecord, Owner};
+use crate::store::{At, Id, Row, StoreReader};
 
-impl Node for TagRecord {
+impl LayerRecord for TagRecord {
     const LAYER: Layer = Layer::Tag;
 }
 
-impl Record for TagRecord {
+impl NodeRecord for TagRecord {
     fn id(&self) -> Id {
         self.id
     }
@@ -20,19 +20,19 @@ impl Record for TagRecord {
         Owner::Itself
     }
 
-    fn hit(&self, _: &Reader<'_>, _: Row) -> heed::Result<Hit> {
+    fn hit(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
         Ok(hit::shared(Self::LAYER, self.id, &self.class, self.name.clone()))
     }
 
-    fn searched_text(&self, _: &Reader<'_>, _: Row) -> heed::Result<String> {
+    fn searched_text(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<String> {
         Ok(joined([self.class.clone(), self.name.clone()]))
     }
 
-    fn details(&self, _: &Reader<'_>, _: Row) -> heed::Result<Details> {
+    fn details(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Details> {
         Ok(Details::Tag { class: self.class.clone() })
     }
 
-    fn sources(&self, reader: &Reader<'_>, row: Row) -> heed::Result<Vec<At>> {
+    fn sources(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Vec<At>> {
         let links = reader.edges_to((Self::LAYER, row), Some(Edge::Tagged))?;
         Ok(links.into_iter().map(|link| link.from).collect())
     }

@@ -1,7 +1,7 @@
 //! What is stored of a node of each layer.
 use serde::{Deserialize, Serialize};
 
-use crate::store::{Id, Place, Row, Rows};
+use crate::store::{Id, Row, Rows, TextPlace};
 
 /// A source file or record as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub(crate) struct SectionRecord {
     pub(crate) name: Option<String>,
     /// Whether the name says something about the content, so that it is indexed with it.
     pub(crate) indexed: bool,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     pub(crate) chunks: Rows,
     /// Of its heading, counted from 1; 0 for text above the first heading.
     pub(crate) level: u8,
@@ -56,7 +56,7 @@ pub(crate) struct ChunkRecord {
     pub(crate) id: Id,
     pub(crate) document: Row,
     pub(crate) section: Row,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     /// Its text where that is not the document's text at `place` (table rows).
     pub(crate) text: Option<String>,
     /// What the cutting model said it is about (PIKE-RAG, Figure 5); searched with the text.
@@ -80,7 +80,7 @@ pub(crate) struct TableRecord {
     /// `None` for a table made from facts.
     pub(crate) document: Option<Row>,
     pub(crate) section: Option<Row>,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     pub(crate) caption: Option<String>,
     pub(crate) columns: Vec<Column>,
     /// Its rows in the row layer.
@@ -121,7 +121,7 @@ pub(crate) struct RowRecord {
     pub(crate) chunk: Row,
     /// Counted from 1, as in the document.
     pub(crate) number: u32,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     /// As written, one for each column.
     pub(crate) cells: Vec<String>,
 }
@@ -132,7 +132,7 @@ pub(crate) struct FigureRecord {
     pub(crate) id: Id,
     pub(crate) document: Row,
     pub(crate) section: Row,
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     pub(crate) caption: Option<String>,
     /// By a vision model, where one is configured.
     pub(crate) description: Option<String>,

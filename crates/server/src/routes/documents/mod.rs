@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use halma_core::{Hit, Layer, NodeId};
-use halma_engine::{Details, Engine, ListQuery, Listed};
+use halma_engine::{Details, Engine, ListQuery, ListedNode};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -123,16 +123,16 @@ pub(crate) async fn get(
     .await
 }
 
-impl From<Listed> for SectionLine {
-    fn from(listed: Listed) -> Self {
-        let Listed { id, section: name, page, span, .. } = listed;
+impl From<ListedNode> for SectionLine {
+    fn from(listed: ListedNode) -> Self {
+        let ListedNode { id, section: name, page, span, .. } = listed;
         Self { id, name, page, start: span.start, end: span.end }
     }
 }
 
 /// Nodes of the one document that the query names. In the query `*` stands for any characters, and
 /// a document's name may contain one, so nodes of other documents are dropped.
-fn list_nodes(engine: &Engine, query: &ListQuery) -> Result<Vec<Listed>, Problem> {
+fn list_nodes(engine: &Engine, query: &ListQuery) -> Result<Vec<ListedNode>, Problem> {
     let mut nodes = engine.base().inspector().list(query)?;
     nodes
         .retain(|node| node.document.is_empty() || Some(&node.document) == query.document.as_ref());
@@ -235,8 +235,8 @@ pub(crate) async fn nodes(
     .await
 }
 
-fn into_hit(listed: Listed) -> Hit {
-    let Listed { id, layer, title, text, document, section, page, span, .. } = listed;
+fn into_hit(listed: ListedNode) -> Hit {
+    let ListedNode { id, layer, title, text, document, section, page, span, .. } = listed;
     let (parent, score, cosine, parts) = (None, 0.0, None, vec![]);
     Hit { id, layer, parent, document, title, section, page, text, score, cosine, parts, span }
 }

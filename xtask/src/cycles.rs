@@ -120,11 +120,9 @@ mod tests {
     fn ring(letters: &[&str]) -> Vec<String> {
         let next = letters.iter().cycle().skip(1);
         let mut files = vec![];
-        let facade: String = letters
-            .iter()
-            .map(|l| format!("pub(crate) use {l}::{};\n", l.to_uppercase()))
-            .collect();
-        files.push(("crates/kb/src/lib.rs".to_owned(), facade));
+        let line = |letter: &&str| format!("pub(crate) use {letter}::{};", letter.to_uppercase());
+        let facade: Vec<String> = letters.iter().map(line).collect();
+        files.push(("crates/kb/src/lib.rs".to_owned(), facade.join("\n")));
         for (letter, next) in letters.iter().zip(next) {
             let text = format!(
                 "use crate::{};\npub struct {};\n",

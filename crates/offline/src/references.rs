@@ -28,7 +28,7 @@ pub(crate) fn references(text: &str) -> Vec<Reference> {
     references
 }
 
-/// The text with each reference replace_references.
+/// The text with each reference replaced by the answer to it.
 pub(crate) fn replace_references(text: &str, answer: impl Fn(usize) -> String) -> String {
     let mut out = String::new();
     let mut from = 0;

@@ -185,10 +185,11 @@ async fn another_embedder_embeds_again_and_then_takes_over() {
 #[tokio::test]
 async fn every_cap_stops_cleanly_and_the_next_run_goes_on() {
     let (clean, atoms) = clean_run().await;
-    // The toy model bills 110 tokens a call; the prompt and its longest reply are taken first.
+    // The toy model bills 110 tokens a call; the prompt and its longest reply are reserved first, so
+    // that even calls in sequence reach this cap of tokens.
     for (budget, limit) in [
         (Budget { calls: Some(7), ..Budget::default() }, Limit::Calls),
-        (Budget { tokens: Some(20_000), ..Budget::default() }, Limit::Tokens),
+        (Budget { tokens: Some(3_000), ..Budget::default() }, Limit::Tokens),
         (Budget { seconds: Some(0.0), ..Budget::default() }, Limit::Seconds),
     ] {
         let bench = Bench::asking();

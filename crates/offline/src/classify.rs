@@ -83,7 +83,7 @@ fn matches_head(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
     stems.intersection(&table.stems(lexicon)).count() >= enough
 }
 
-/// Whether the number has a column of its own and is asked of one thing by name: `how many beds
+/// Whether the number has a column of its own and the question names one thing: `how many beds
 /// does X have` with a column `beds`.
 fn is_in_one_row(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
     let stems: HashSet<String> = lexicon.content(question).into_iter().collect();

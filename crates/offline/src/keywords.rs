@@ -9,8 +9,8 @@ use crate::lists::leads;
 use crate::words::split;
 
 /// As many as are given where the question names little; what it names is always given.
-const FEWEST: usize = 2;
-const MOST: usize = 6;
+const MIN_KEYWORDS: usize = 2;
+const MAX_KEYWORDS: usize = 6;
 
 pub(crate) fn reply(lexicon: &Lexicon, input: &QuestionInput) -> String {
     json!({ "keywords": keywords(&input.question.text, lexicon) }).to_string()
@@ -23,7 +23,7 @@ pub(crate) fn keywords(question: &str, lexicon: &Lexicon) -> Vec<String> {
     let mut add = |word: &str| {
         let word = word.trim_matches(|c: char| "\"“”()¿¡ ".contains(c));
         let inside = found.iter().any(|known| known.contains(word));
-        if !word.is_empty() && !inside && question.contains(word) && found.len() < MOST {
+        if !word.is_empty() && !inside && question.contains(word) && found.len() < MAX_KEYWORDS {
             found.push(word.to_owned());
         }
     };
@@ -41,14 +41,14 @@ pub(crate) fn keywords(question: &str, lexicon: &Lexicon) -> Vec<String> {
         }
     }
     for word in rare(question, lexicon) {
-        if found.len() < FEWEST && !found.iter().any(|known| known.contains(&word)) {
+        if found.len() < MIN_KEYWORDS && !found.iter().any(|known| known.contains(&word)) {
             found.push(word);
         }
     }
     found
 }
 
-/// The words that say what is asked about, the rarest first: those of no family, then the longest,
+/// The content words, the rarest first: those without a family, then the longest,
 /// for long words are rarer.
 fn rare(question: &str, lexicon: &Lexicon) -> Vec<String> {
     let mut words: Vec<&str> = split(question).into_iter().map(|range| &question[range]).collect();
@@ -58,7 +58,7 @@ fn rare(question: &str, lexicon: &Lexicon) -> Vec<String> {
     });
     words.sort_by_key(|word| {
         let lower = word.to_lowercase();
-        let common = lexicon.has_kin(&lower) || leads(&lower).is_some();
+        let common = lexicon.is_common(&lower) || leads(&lower).is_some();
         (common, std::cmp::Reverse(word.chars().count()))
     });
     words.dedup();
@@ -69,24 +69,24 @@ fn rare(question: &str, lexicon: &Lexicon) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn of(question: &str) -> Vec<String> {
+    fn found(question: &str) -> Vec<String> {
         keywords(question, &Lexicon::new())
     }
 
     #[test]
     fn what_is_named_comes_first() {
-        assert_eq!(of("Who directed Low Tide (1974 film)?"), ["Low Tide", "1974"]);
-        assert_eq!(of("Which song of “low tide” is from 1974?"), ["low tide", "1974"]);
+        assert_eq!(found("Who directed Low Tide (1974 film)?"), ["Low Tide", "1974"]);
+        assert_eq!(found("Which song of “low tide” is from 1974?"), ["low tide", "1974"]);
         assert_eq!(
-            of("When did Orla Finch meet Mara Quill in Varn, Ohio?"),
+            found("When did Orla Finch meet Mara Quill in Varn, Ohio?"),
             ["Orla Finch", "Mara Quill", "Varn"]
         );
     }
 
     #[test]
     fn without_names_the_rarest_words_are_given() {
-        assert_eq!(of("what do stonemasons use to polish granite?"), ["stonemasons", "granite"]);
-        assert!(of("").is_empty() && of("who is it?").is_empty() && of("?!").is_empty());
+        assert_eq!(found("what do stonemasons use to polish granite?"), ["stonemasons", "granite"]);
+        assert!(found("").is_empty() && found("who is it?").is_empty() && found("?!").is_empty());
     }
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
         for question in
             ["Où est né Émile  Zola, l’écrivain ?", "谁写了《红楼梦》？", "«Мастер» (1967)?"]
         {
-            for word in of(question) {
+            for word in found(question) {
                 assert!(question.contains(&word), "{word} in {question}");
             }
         }

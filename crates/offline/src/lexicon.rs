@@ -1,11 +1,11 @@
-//! Word knowledge of the offline model: which words are kin, and which name a country.
+//! Word knowledge of the offline model: word families and countries.
 use std::collections::HashMap;
 
 use halma_core::text::{is_stop_word, strip_ending};
 
 use crate::verbs::Verbs;
 
-/// Families of kin words, one a line; lines that start with `#` are comments.
+/// Word families, one a line; lines that start with `#` are comments.
 const FAMILIES: &str = include_str!("data/families.txt");
 
 /// `country: name, name, …`; lines that start with `#` are comments.
@@ -47,8 +47,8 @@ impl Lexicon {
         }
     }
 
-    /// Whether the word is one of those whose kin are known, which are common ones.
-    pub(crate) fn has_kin(&self, word: &str) -> bool {
+    /// Whether the word belongs to a family, as common words do.
+    pub(crate) fn is_common(&self, word: &str) -> bool {
         self.families.contains_key(word)
     }
 
@@ -60,8 +60,8 @@ impl Lexicon {
     /// The stems of the words of `text` that say what it is about.
     pub(crate) fn content(&self, text: &str) -> Vec<String> {
         let words = crate::words::split(text);
-        let said = words.into_iter().map(|range| text[range].to_lowercase());
-        said.filter(|word| !is_stop_word(word)).map(|word| self.stem(&word)).collect()
+        let words = words.into_iter().map(|range| text[range].to_lowercase());
+        words.filter(|word| !is_stop_word(word)).map(|word| self.stem(&word)).collect()
     }
 }
 
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kin_words_share_a_stem() {
+    fn a_family_shares_a_stem() {
         let lexicon = Lexicon::new();
         for (a, b) in [("wrote", "author"), ("parties", "party"), ("bakers", "bake")] {
             assert_eq!(lexicon.stem(a), lexicon.stem(b), "{a} and {b}");

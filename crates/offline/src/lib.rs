@@ -31,7 +31,7 @@ use halma_core::{ChatReply, ChatRequest, Llm, LlmError};
 use self::input::variables;
 use self::lexicon::Lexicon;
 
-/// A model that needs no network. It knows the tasks of [`Extractive::done`] and refuses all
+/// A model that needs no network. It knows the tasks of [`Extractive::run`] and refuses all
 /// others.
 pub struct Extractive {
     lexicon: Lexicon,
@@ -43,7 +43,7 @@ impl Extractive {
     }
 
     /// The reply by task; `None` for a task that rules cannot do.
-    fn done(&self, request: &ChatRequest) -> Result<Option<String>, LlmError> {
+    fn run(&self, request: &ChatRequest) -> Result<Option<String>, LlmError> {
         let words = &self.lexicon;
         Ok(Some(match request.task.as_str() {
             "questions" => questions::reply(&variables(request)?),
@@ -85,7 +85,7 @@ impl Llm for Extractive {
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
-        let text = self.done(request)?.ok_or_else(|| {
+        let text = self.run(request)?.ok_or_else(|| {
             LlmError::refused(format!(
                 "the offline model cannot do `{}`, which `{}` asks for; configure a model under \
                  [models] in halma.toml and name it for this prompt's role in [roles]",

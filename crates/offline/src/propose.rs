@@ -1,4 +1,4 @@
-//! Task `propose`: what to look for next.
+//! Task `propose`: the next queries.
 use std::collections::HashSet;
 
 use halma_core::Question;
@@ -18,17 +18,17 @@ pub(crate) struct ProposeInput {
     context: Vec<Passage>,
 }
 
-const MOST_QUERIES: usize = 6;
+const MAX_QUERIES: usize = 6;
 
-/// JSON of `thinking` and `sub_questions`; none when the context covers the question and names
-/// nothing that leads on.
+/// JSON of `thinking` and `sub_questions`; no sub-questions when the context covers the question
+/// and no name leads further.
 pub(crate) fn reply(lexicon: &Lexicon, input: &ProposeInput) -> String {
     let question = input.question.text.trim();
     let (thinking, mut queries) = match input.context.last() {
         None => first(question, lexicon),
         Some(last) => next(question, &input.context, last, lexicon),
     };
-    queries.truncate(MOST_QUERIES);
+    queries.truncate(MAX_QUERIES);
     json!({ "thinking": thinking, "sub_questions": queries }).to_string()
 }
 
@@ -48,26 +48,27 @@ fn next(
     last: &Passage,
     lexicon: &Lexicon,
 ) -> (String, Vec<String>) {
-    let asked = Sentence::new(question, lexicon);
-    if context.iter().any(|passage| says_all(&asked, passage, lexicon)) {
-        return ("One sentence speaks of everything that the question names.".into(), vec![]);
+    let sentence = Sentence::new(question, lexicon);
+    if context.iter().any(|passage| answers_in_one_sentence(&sentence, passage, lexicon)) {
+        return ("One sentence covers everything that the question names.".into(), vec![]);
     }
     let texts = || context.iter().flat_map(|p| [p.title.as_str(), p.text.as_str()]);
     let known: HashSet<String> = texts().flat_map(|text| lexicon.content(text)).collect();
-    let open: Vec<String> = open_words(&asked, &known);
+    let open: Vec<String> = open_words(&sentence, &known);
     let mut queries: Vec<String> = vec![];
-    // Things of the question that nothing chosen is about come first: the other side of a
-    // comparison.
+    // Things of the question without a chosen passage come first: the second side of a comparison.
     for thing in named_things(question, lexicon) {
-        let told = context.iter().any(|p| mentions(&p.title, &thing) || mentions(&thing, &p.title));
-        if !told {
+        let is_covered =
+            context.iter().any(|p| mentions(&p.title, &thing) || mentions(&thing, &p.title));
+        if !is_covered {
             queries.push(thing);
         }
     }
     let left = open.join(" ");
-    for thing in leads(&asked, context, lexicon) {
-        let told = context.iter().any(|p| plain_title(&p.title) == thing && p.title != last.title);
-        if mentions(question, &thing) || told {
+    for thing in leads(&sentence, context, lexicon) {
+        let is_covered =
+            context.iter().any(|p| plain_title(&p.title) == thing && p.title != last.title);
+        if mentions(question, &thing) || is_covered {
             continue;
         }
         let query = if left.is_empty() { thing } else { format!("{thing} {left}") };
@@ -76,32 +77,32 @@ fn next(
         }
     }
     if !open.is_empty() {
-        // What the chosen chunks say nothing of may need none of their names.
-        queries.truncate(MOST_QUERIES - 1);
+        // The words still open may need none of the names in the chosen chunks.
+        queries.truncate(MAX_QUERIES - 1);
         queries.push(question.to_owned());
     }
     if queries.is_empty() {
-        return ("Every word of the question is covered and nothing leads on.".into(), vec![]);
+        return ("Every word of the question is covered and no name leads further.".into(), vec![]);
     }
     (format!("Not covered yet: {}.", if open.is_empty() { "nothing" } else { &left }), queries)
 }
 
-/// Whether a single sentence, under its title, has every content word of the question: then it is
-/// a question of one hop, and what else the passage names would only lead away.
-fn says_all(question: &Sentence, passage: &Passage, lexicon: &Lexicon) -> bool {
-    let wanted = mass(question, &Weights::default());
+/// Whether a single sentence, with its title, has every content word of the question: then one hop
+/// is enough, and other names in the passage would only lead away.
+fn answers_in_one_sentence(question: &Sentence, passage: &Passage, lexicon: &Lexicon) -> bool {
+    let words = mass(question, &Weights::default());
     let title: HashSet<String> = lexicon.content(&passage.title).into_iter().collect();
-    // One word alone is found anywhere.
-    wanted.len() > 1
+    // A single word occurs anywhere.
+    words.len() > 1
         && sentences(&passage.text).into_iter().any(|range| {
             let held: HashSet<String> = lexicon.content(&passage.text[range]).into_iter().collect();
-            wanted.iter().all(|(stem, _)| held.contains(stem) || title.contains(stem))
-                && wanted.iter().any(|(stem, _)| held.contains(stem) && !title.contains(stem))
+            words.iter().all(|(stem, _)| held.contains(stem) || title.contains(stem))
+                && words.iter().any(|(stem, _)| held.contains(stem) && !title.contains(stem))
         })
 }
 
-/// What the chunks name, one thing of each in turn, the last chunk first; within a chunk what
-/// stands near the question's words comes first.
+/// The names in the chunks, one of each in turn, the last chunk first; within a chunk those near
+/// the question's words come first.
 fn leads(question: &Sentence, context: &[Passage], lexicon: &Lexicon) -> Vec<String> {
     let words: HashSet<String> =
         mass(question, &Weights::default()).into_iter().map(|(stem, _)| stem).collect();
@@ -123,10 +124,10 @@ fn leads(question: &Sentence, context: &[Passage], lexicon: &Lexicon) -> Vec<Str
     leads
 }
 
-/// The words of the question that the context does not hold, as they are written.
+/// The words of the question that are not in the context, as they are written.
 fn open_words(question: &Sentence, known: &HashSet<String>) -> Vec<String> {
-    let wanted = mass(question, &Weights::default());
-    let open = |stem: &String| wanted.iter().any(|(s, _)| s == stem) && !known.contains(stem);
+    let words = mass(question, &Weights::default());
+    let open = |stem: &String| words.iter().any(|(s, _)| s == stem) && !known.contains(stem);
     let words = question.words.iter().enumerate().filter(|(_, word)| open(&word.stem));
     words.map(|(i, _)| question.word(i).to_owned()).collect()
 }

@@ -16,7 +16,7 @@ struct Chunk {
 const PRONOUNS: &[&str] = &["He", "She", "It", "They"];
 const POSSESSIVES: &[&str] = &["His", "Her", "Its", "Their"];
 
-/// Words that follow `Her` or `This` where it is no possessive and no article.
+/// Words that follow `Her` or `This` where it is a pronoun.
 const AUXILIARIES: &[&str] = &["is", "was", "are", "were", "has", "had", "can", "will", "would"];
 
 /// One atom a line; a leading pronoun is replaced by the title.

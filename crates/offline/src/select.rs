@@ -1,4 +1,4 @@
-//! Task `select`: which candidate brings the question furthest.
+//! Task `select`: the candidate that covers most of what is open.
 use std::collections::HashSet;
 
 use halma_core::Question;
@@ -19,17 +19,17 @@ pub(crate) struct SelectInput {
 }
 
 /// Weight of the share of the question that a candidate newly covers.
-const COVERS: f32 = 1.0;
+const COVERAGE: f32 = 1.0;
 
 /// Weight of a candidate whose title a chosen chunk names, and of one that names a chosen title.
-const LED_TO: f32 = 1.0;
-const LEADS_BACK: f32 = 0.3;
+const NAMED_BY_CHOSEN: f32 = 1.0;
+const NAMES_CHOSEN: f32 = 0.3;
 
 /// Weight of a candidate whose title the question names.
-const ASKED_FOR: f32 = 0.5;
+const NAMED_IN_QUESTION: f32 = 0.5;
 
 /// A candidate that covers nothing new and has no link is worth a hop only above this similarity.
-const SIMILAR: f32 = 0.2;
+const MIN_SIMILARITY: f32 = 0.2;
 
 /// JSON of `thinking` and `question_idx`, 0 for none.
 pub(crate) fn reply(lexicon: &Lexicon, input: &SelectInput) -> String {
@@ -37,25 +37,25 @@ pub(crate) fn reply(lexicon: &Lexicon, input: &SelectInput) -> String {
     let all: Vec<String> = texts().collect();
     let weights = Weights::over(all.iter().map(String::as_str), lexicon);
     let question = Sentence::new(&input.question.text, lexicon);
-    let mut wanted = mass(&question, &weights);
-    let total: f32 = wanted.iter().map(|(_, weight)| weight).sum();
+    let mut open_mass = mass(&question, &weights);
+    let total: f32 = open_mass.iter().map(|(_, weight)| weight).sum();
     let known: HashSet<String> =
         input.context.iter().flat_map(|p| lexicon.content(&whole(p))).collect();
-    wanted.retain(|(stem, _)| !known.contains(stem));
-    let open: f32 = wanted.iter().map(|(_, weight)| weight).sum();
+    open_mass.retain(|(stem, _)| !known.contains(stem));
+    let open: f32 = open_mass.iter().map(|(_, weight)| weight).sum();
     let share = if total > 0.0 { open / total } else { 0.0 };
     let scale = scale(&input.candidates);
 
     let mut best: Option<(usize, f32, String)> = None;
     for (i, candidate) in input.candidates.iter().enumerate() {
         let held: HashSet<String> = lexicon.content(&whole(candidate)).into_iter().collect();
-        let gain = share * covered(&wanted, &held);
+        let gain = share * covered(&open_mass, &held);
         let link = link(input, candidate);
         let similar = similarity(candidate) / scale;
-        if gain <= f32::EPSILON && link <= 0.0 && similar < SIMILAR {
+        if gain <= f32::EPSILON && link <= 0.0 && similar < MIN_SIMILARITY {
             continue;
         }
-        let score = similar + COVERS * gain + link;
+        let score = similar + COVERAGE * gain + link;
         if best.as_ref().is_none_or(|(_, most, _)| score > *most) {
             let why = format!(
                 "`{}`: similarity {similar:.2}, newly covered {gain:.2} of the question, link \
@@ -67,12 +67,12 @@ pub(crate) fn reply(lexicon: &Lexicon, input: &SelectInput) -> String {
     }
     let (index, thinking) = match best {
         Some((index, _, why)) => (index, why),
-        None => (0, "No candidate adds to what is known.".to_owned()),
+        None => (0, "No candidate adds anything to the context.".to_owned()),
     };
     json!({ "thinking": thinking, "question_idx": index }).to_string()
 }
 
-/// Scores of a word search have no upper end; measured by the best they fit the sum.
+/// BM25 scores have no upper bound; they are divided by the best one.
 fn scale(candidates: &[Passage]) -> f32 {
     if candidates.iter().any(|candidate| candidate.cosine.is_some()) {
         return 1.0;
@@ -80,17 +80,17 @@ fn scale(candidates: &[Passage]) -> f32 {
     candidates.iter().map(similarity).fold(1.0, f32::max)
 }
 
-/// How the candidate hangs together with what is chosen or asked.
+/// The weight of the link between the candidate and the chosen passages or the question.
 fn link(input: &SelectInput, candidate: &Passage) -> f32 {
     let chosen = || input.context.iter().filter(|chosen| chosen.title != candidate.title);
     if chosen().any(|chosen| mentions(&chosen.text, &candidate.title)) {
-        return LED_TO;
+        return NAMED_BY_CHOSEN;
     }
     if mentions(&input.question.text, &candidate.title) {
-        return ASKED_FOR;
+        return NAMED_IN_QUESTION;
     }
     if chosen().any(|chosen| mentions(&candidate.text, &chosen.title)) {
-        return LEADS_BACK;
+        return NAMES_CHOSEN;
     }
     0.0
 }
@@ -125,14 +125,14 @@ mod tests {
     const TIDE: (&str, &str, f32) = ("Low Tide", "Low Tide is a picture by Mara Quill.", 0.5);
 
     #[test]
-    fn it_takes_what_the_chosen_lead_to() {
+    fn it_follows_links_of_chosen_passages() {
         let near = ("Orla Finch", "Orla Finch was born in a large town.", 0.55);
         let linked = ("Mara Quill", "Mara Quill was born in Lower Saxby.", 0.4);
         assert_eq!(chosen(&[TIDE], &[near, linked]), 2);
     }
 
     #[test]
-    fn it_takes_none_when_nothing_gains() {
+    fn it_takes_none_without_gain() {
         assert_eq!(chosen(&[TIDE], &[("Gravel", "Gravel is loose rock.", 0.1)]), 0);
         assert_eq!(chosen(&[], &[]), 0);
     }

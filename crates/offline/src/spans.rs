@@ -83,7 +83,7 @@ fn quoted(sentence: &Sentence) -> Vec<Span> {
     quotes(&sentence.plain).into_iter().map(span).collect()
 }
 
-/// Runs of words that say something, with at least one in lower case.
+/// Runs of content words with at least one in lower case.
 fn phrases(sentence: &Sentence) -> Vec<Span> {
     let part = |at: usize| {
         let word = &sentence.words[at];
@@ -118,29 +118,29 @@ fn phrases(sentence: &Sentence) -> Vec<Span> {
 mod tests {
     use super::*;
 
-    fn of(text: &str, wanted: fn(&Kind) -> bool) -> Vec<String> {
+    fn texts(text: &str, is_kind: fn(&Kind) -> bool) -> Vec<String> {
         let lexicon = Lexicon::new();
         let sentence = Sentence::new(text, &lexicon);
-        let found = spans(&sentence, &lexicon).into_iter().filter(|span| wanted(&span.kind));
+        let found = spans(&sentence, &lexicon).into_iter().filter(|span| is_kind(&span.kind));
         found.map(|span| sentence.slice(&span.words).to_owned()).collect()
     }
 
     #[test]
     fn names_keep_their_particles_and_are_offered_in_parts() {
-        let found = of("The mill of J. Brandt lies in Lower Saxby, Ohio.", |k| *k == Kind::Name);
+        let found = texts("The mill of J. Brandt lies in Lower Saxby, Ohio.", |k| *k == Kind::Name);
         assert_eq!(found, ["J. Brandt", "Lower Saxby", "Lower Saxby, Ohio", "Ohio"]);
-        let found = of("He joined the Guild of Arms.", |k| *k == Kind::Name);
+        let found = texts("He joined the Guild of Arms.", |k| *k == Kind::Name);
         assert_eq!(found, ["Guild", "Guild of Arms", "Arms"]);
     }
 
     #[test]
-    fn values_quotes_and_phrases_are_told_apart() {
+    fn values_quotes_and_phrases_are_distinguished() {
         let text = "Her Danish novel \"Low Tide\" of 3 May 1974 sold 40 copies in a small town.";
-        assert_eq!(of(text, |k| *k == Kind::Quoted), ["Low Tide"]);
-        assert_eq!(of(text, |k| *k == Kind::Country), ["Danish"]);
-        assert_eq!(of(text, |k| matches!(k, Kind::Date(_))), ["3 May 1974"]);
-        assert_eq!(of(text, |k| matches!(k, Kind::Year(_))), ["1974"]);
-        assert_eq!(of(text, |k| matches!(k, Kind::Measure(_))), ["40 copies"]);
-        assert!(of(text, |k| *k == Kind::Phrase).contains(&"small town".to_owned()));
+        assert_eq!(texts(text, |k| *k == Kind::Quoted), ["Low Tide"]);
+        assert_eq!(texts(text, |k| *k == Kind::Country), ["Danish"]);
+        assert_eq!(texts(text, |k| matches!(k, Kind::Date(_))), ["3 May 1974"]);
+        assert_eq!(texts(text, |k| matches!(k, Kind::Year(_))), ["1974"]);
+        assert_eq!(texts(text, |k| matches!(k, Kind::Measure(_))), ["40 copies"]);
+        assert!(texts(text, |k| *k == Kind::Phrase).contains(&"small town".to_owned()));
     }
 }

@@ -15,10 +15,10 @@ pub(crate) struct SubQueriesInput {
     question: Question,
     #[serde(default)]
     entities: Vec<Entity>,
-    /// What was asked before and is not to be asked again.
+    /// Earlier queries, which are not repeated.
     #[serde(default)]
     used: Vec<String>,
-    #[serde(default = "usual")]
+    #[serde(default = "default_number")]
     number: usize,
 }
 
@@ -27,7 +27,7 @@ struct Entity {
     text: String,
 }
 
-fn usual() -> usize {
+fn default_number() -> usize {
     8
 }
 
@@ -52,12 +52,12 @@ pub(crate) fn reply(lexicon: &Lexicon, input: &SubQueriesInput) -> String {
     things.extend(sides.into_iter().flatten());
     things.extend(named_things(question, lexicon));
     things.retain(|thing| !thing.is_empty());
-    let said = asked_words(question, &things, lexicon);
+    let rest = other_words(question, &things, lexicon);
     for thing in &things {
-        // A thing within another, longer one names it less well.
+        // A name within a longer one is redundant.
         let within = things.iter().any(|other| other.len() > thing.len() && mentions(other, thing));
         if !within {
-            add(format!("{thing} {said}").trim_end().to_owned());
+            add(format!("{thing} {rest}").trim_end().to_owned());
         }
     }
     for thing in &things {
@@ -68,17 +68,17 @@ pub(crate) fn reply(lexicon: &Lexicon, input: &SubQueriesInput) -> String {
 }
 
 /// The words of the question that name none of the things.
-fn asked_words(question: &str, things: &[String], lexicon: &Lexicon) -> String {
+fn other_words(question: &str, things: &[String], lexicon: &Lexicon) -> String {
     let named: Vec<String> = things.iter().flat_map(|thing| lexicon.content(thing)).collect();
     let words = split(question).into_iter().map(|range| &question[range]);
-    let told = words.filter(|word| {
+    let others = words.filter(|word| {
         let stems = lexicon.content(word);
         !stems.is_empty() && !stems.iter().any(|stem| named.contains(stem))
     });
-    told.collect::<Vec<_>>().join(" ")
+    others.collect::<Vec<_>>().join(" ")
 }
 
-/// Two queries are one where only signs and capitals differ.
+/// Queries that differ only in punctuation and capitals are equal.
 fn folded(query: &str) -> Vec<String> {
     split(query).into_iter().map(|range| query[range].to_lowercase()).collect()
 }

@@ -79,8 +79,11 @@ pub(crate) trait AskStage: Send + Sync + Sized + 'static {
     }
 
     /// What is kept of a reply.
-    fn accept(&self, request: &Self::Request, reply: Self::Reply)
-    -> Result<Self::Stored, StageError>;
+    fn accept(
+        &self,
+        request: &Self::Request,
+        reply: Self::Reply,
+    ) -> Result<Self::Stored, StageError>;
 }
 
 impl<S: AskStage> Stage for S {

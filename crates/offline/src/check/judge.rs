@@ -11,7 +11,7 @@ pub(crate) struct JudgeInput {
     golds: Option<Vec<String>>,
 }
 
-/// `Correctness: yes` for one right answer, `yes` for several; `None` for what is no verdict.
+/// `Correctness: yes` for one right answer, `yes` for several; `None` for any other prompt.
 pub(crate) fn reply(input: &JudgeInput) -> Option<String> {
     let answer = input.answer.as_ref()?;
     let word = |right| if right { "yes" } else { "no" };
@@ -23,7 +23,7 @@ pub(crate) fn reply(input: &JudgeInput) -> Option<String> {
 }
 
 /// The least share of the right answer's words that an answer within it must have.
-const MOST_OF_IT: usize = 2;
+const MIN_SHARE: usize = 2;
 
 /// Whether the right answer stands in the given one, or the given one is most of the right one.
 fn same(gold: &str, answer: &str) -> bool {
@@ -39,7 +39,7 @@ fn same(gold: &str, answer: &str) -> bool {
         let before = &answer[at.saturating_sub(2)..at];
         return !before.iter().any(|word| ["not", "never", "nor"].contains(&word.as_str()));
     }
-    answer.len() * MOST_OF_IT > gold.len() && place(&gold, &answer).is_some()
+    answer.len() * MIN_SHARE > gold.len() && place(&gold, &answer).is_some()
 }
 
 /// The words without signs, accents and articles; a number of words as its figure.
@@ -95,14 +95,14 @@ mod tests {
 
     #[test]
     fn only_verdicts_are_given() {
-        let asked = |gold: Option<&str>, golds: Option<Vec<&str>>| JudgeInput {
+        let input = |gold: Option<&str>, golds: Option<Vec<&str>>| JudgeInput {
             answer: Some("Varn".into()),
             gold: gold.map(Into::into),
             golds: golds.map(|golds| golds.into_iter().map(Into::into).collect()),
         };
-        assert_eq!(reply(&asked(Some("Varn"), None)).unwrap(), "Correctness: yes");
-        assert_eq!(reply(&asked(None, Some(vec!["Oslo", "Varn"]))).unwrap(), "yes");
-        assert_eq!(reply(&asked(None, Some(vec![]))).unwrap(), "no");
-        assert_eq!(reply(&asked(None, None)), None);
+        assert_eq!(reply(&input(Some("Varn"), None)).unwrap(), "Correctness: yes");
+        assert_eq!(reply(&input(None, Some(vec!["Oslo", "Varn"]))).unwrap(), "yes");
+        assert_eq!(reply(&input(None, Some(vec![]))).unwrap(), "no");
+        assert_eq!(reply(&input(None, None)), None);
     }
 }

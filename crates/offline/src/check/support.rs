@@ -1,4 +1,4 @@
-//! Task `support`: whether the passages bear an answer out.
+//! Task `support`: whether the passages support an answer.
 use halma_core::Question;
 use serde::Deserialize;
 use serde_json::json;

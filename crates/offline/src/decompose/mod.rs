@@ -80,7 +80,7 @@ pub(crate) fn chain(question: &str, lexicon: &Lexicon) -> Vec<Step> {
     steps
 }
 
-/// The shortest description that is not all that is asked for; of several the first.
+/// The first of the shortest descriptions that leave something to ask.
 fn innermost(tokens: &[Token], lexicon: &Lexicon) -> Option<Description> {
     let mut best: Option<Description> = None;
     for at in 0..tokens.len() {

@@ -23,10 +23,10 @@ struct Point {
 }
 
 /// The most points of an answer.
-const MOST: usize = 10;
+const MAX_POINTS: usize = 10;
 
 pub(crate) fn reply(lexicon: &Lexicon, input: &CombineInput) -> String {
-    let wanted = mass(&Sentence::new(&input.question.text, lexicon), &Weights::default());
+    let question_mass = mass(&Sentence::new(&input.question.text, lexicon), &Weights::default());
     let mut distinct: Vec<(usize, &str, HashSet<String>)> = vec![];
     for (i, point) in input.points.iter().enumerate() {
         let held: HashSet<String> = lexicon.content(&point.point).into_iter().collect();
@@ -35,19 +35,19 @@ pub(crate) fn reply(lexicon: &Lexicon, input: &CombineInput) -> String {
         }
     }
     let all = distinct.len();
-    // Those that speak of the question most are kept, and said in the order they came in.
+    // The points that cover most of the question, in their original order.
     distinct.sort_by(|a, b| {
-        covered(&wanted, &b.2).total_cmp(&covered(&wanted, &a.2)).then(a.0.cmp(&b.0))
+        covered(&question_mass, &b.2).total_cmp(&covered(&question_mass, &a.2)).then(a.0.cmp(&b.0))
     });
-    distinct.truncate(MOST);
+    distinct.truncate(MAX_POINTS);
     distinct.sort_by_key(|(i, ..)| *i);
-    let said: Vec<String> = distinct.iter().map(|(_, point, _)| ended(point)).collect();
+    let chosen: Vec<String> = distinct.iter().map(|(_, point, _)| end_sentence(point)).collect();
     let rationale =
-        format!("{} of {all} distinct points, from {} in all.", said.len(), input.points.len());
-    json!({ "rationale": rationale, "answer": said.join(" ") }).to_string()
+        format!("{} of {all} distinct points, from {} in all.", chosen.len(), input.points.len());
+    json!({ "rationale": rationale, "answer": chosen.join(" ") }).to_string()
 }
 
-fn ended(point: &str) -> String {
+fn end_sentence(point: &str) -> String {
     if point.ends_with(['.', '!', '?', '。', '…']) {
         point.to_owned()
     } else {
@@ -71,8 +71,8 @@ mod tests {
     #[test]
     fn each_point_is_said_once() {
         assert_eq!(
-            combined(&["The mill burnt down", "Boats are dear.", "Down burnt the mill.", ""]),
-            "The mill burnt down. Boats are dear."
+            combined(&["The mill burnt down", "Boats are expensive.", "Down burnt the mill.", ""]),
+            "The mill burnt down. Boats are expensive."
         );
         assert_eq!(combined(&[]), "");
     }

@@ -24,11 +24,11 @@ pub(crate) struct ThinkInput {
     thoughts: Vec<String>,
 }
 
-/// The share of the question that the thoughts must cover before they settle it.
-const SETTLED: f32 = 0.8;
+/// The share of the question that the thoughts must cover before the conclusion.
+const MIN_COVERED: f32 = 0.8;
 
-/// What a sentence gains that tells of something a thought names.
-const LED_TO: f32 = 0.3;
+/// The bonus of a sentence in a passage whose title a thought names.
+const LINK: f32 = 0.3;
 
 pub(crate) fn reply(lexicon: &Lexicon, input: &ThinkInput) -> String {
     let (thought, concludes) = next(lexicon, input);
@@ -38,7 +38,7 @@ pub(crate) fn reply(lexicon: &Lexicon, input: &ThinkInput) -> String {
 fn next(lexicon: &Lexicon, input: &ThinkInput) -> (String, bool) {
     let text = Text::new(&input.context, lexicon);
     let question = Sentence::new(&input.question.text, lexicon);
-    let wanted = mass(&question, &Weights::default());
+    let question_mass = mass(&question, &Weights::default());
     let thought: Vec<HashSet<String>> = input
         .thoughts
         .iter()
@@ -48,33 +48,33 @@ fn next(lexicon: &Lexicon, input: &ThinkInput) -> (String, bool) {
     if text.lines.is_empty() {
         return nothing_found(lexicon, input);
     }
-    if covered(&wanted, &known) >= SETTLED {
+    if covered(&question_mass, &known) >= MIN_COVERED {
         return conclusion(lexicon, input);
     }
     let mut best: Option<(f32, String)> = None;
     for line in &text.lines {
-        let said = with_subject(line, &text);
-        let held: HashSet<String> = lexicon.content(&said).into_iter().collect();
+        let sentence = with_subject(line, &text);
+        let held: HashSet<String> = lexicon.content(&sentence).into_iter().collect();
         if thought.iter().any(|thought| are_similar(thought, &held)) {
             continue;
         }
         let title = &text.titles[line.passage].plain;
         let led = input.thoughts.iter().any(|thought| mentions(thought, title));
         let open: Vec<_> =
-            wanted.iter().filter(|(stem, _)| !known.contains(stem)).cloned().collect();
+            question_mass.iter().filter(|(stem, _)| !known.contains(stem)).cloned().collect();
         let gain = covered(&open, &held);
-        let score = gain + covered(&wanted, &held) / 4.0 + if led { LED_TO } else { 0.0 };
+        let score = gain + covered(&question_mass, &held) / 4.0 + if led { LINK } else { 0.0 };
         if gain > 0.0 && best.as_ref().is_none_or(|(most, _)| score > *most) {
-            best = Some((score, said));
+            best = Some((score, sentence));
         }
     }
     match best {
-        Some((_, said)) => (said, false),
+        Some((_, sentence)) => (sentence, false),
         None => conclusion(lexicon, input),
     }
 }
 
-/// What has to be found is a thought, too: a search follows from it. Once is enough.
+/// The first look-up is a thought too, because a search follows from it; once is enough.
 fn nothing_found(lexicon: &Lexicon, input: &ThinkInput) -> (String, bool) {
     let first = chain(&input.question.text, lexicon).into_iter().next();
     match first.map(|step| step.question) {
@@ -92,14 +92,14 @@ fn conclusion(lexicon: &Lexicon, input: &ThinkInput) -> (String, bool) {
     (thought, true)
 }
 
-/// The sentence, with the title before it where nothing in it says whom it is about.
+/// The sentence, with the title before it unless it names the title.
 fn with_subject(line: &Line, text: &Text) -> String {
     let title = &text.titles[line.passage].plain;
-    let said = &line.sentence.text;
-    if title.is_empty() || mentions(said, title) {
-        said.clone()
+    let sentence = &line.sentence.text;
+    if title.is_empty() || mentions(sentence, title) {
+        sentence.clone()
     } else {
-        format!("{title}: {said}")
+        format!("{title}: {sentence}")
     }
 }
 

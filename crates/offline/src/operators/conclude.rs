@@ -11,12 +11,12 @@ use crate::read::{ReadInput, read};
 pub(crate) struct ConcludeInput {
     question: Question,
     #[serde(default)]
-    history: Vec<Answered>,
+    history: Vec<AnsweredQuestion>,
 }
 
-/// `answer` is a sentence, `answers` what it says; `more` how many of these are not told.
+/// `answer` is a sentence, `answers` the answers in it; `more` is the number of omitted answers.
 #[derive(Debug, Default, Deserialize)]
-struct Answered {
+struct AnsweredQuestion {
     question: String,
     #[serde(default)]
     answer: String,
@@ -27,11 +27,11 @@ struct Answered {
 }
 
 pub(crate) fn reply(lexicon: &Lexicon, input: &ConcludeInput) -> String {
-    let answers = concluded(lexicon, input);
+    let answers = conclude(lexicon, input);
     json!({ "answer": answers.join(", "), "answers": answers }).to_string()
 }
 
-fn concluded(lexicon: &Lexicon, input: &ConcludeInput) -> Vec<String> {
+fn conclude(lexicon: &Lexicon, input: &ConcludeInput) -> Vec<String> {
     let question = &input.question;
     let Some(last) = input.history.last() else { return vec![] };
     let counts = question.text.trim_start().to_lowercase().starts_with("how many");
@@ -39,9 +39,9 @@ fn concluded(lexicon: &Lexicon, input: &ConcludeInput) -> Vec<String> {
     if counts && !last.answers.is_empty() && !last.answers.iter().all(is_number) {
         return vec![(last.answers.len() + last.more).to_string()];
     }
-    let exchange = |one: &Answered| Exchange {
+    let exchange = |one: &AnsweredQuestion| Exchange {
         question: one.question.clone(),
-        // What was found counts, not the sentence around it.
+        // The answers without the sentence around them.
         answer: if one.answers.is_empty() { one.answer.clone() } else { one.answers.join(", ") },
     };
     let history = input.history.iter().map(exchange).collect();
@@ -61,10 +61,10 @@ mod tests {
     use super::*;
 
     fn answers(question: &str, history: &[(&str, &[&str])]) -> Value {
-        let history = history.iter().map(|(question, answers)| Answered {
+        let history = history.iter().map(|(question, answers)| AnsweredQuestion {
             question: (*question).into(),
             answers: answers.iter().map(|text| (*text).into()).collect(),
-            ..Answered::default()
+            ..AnsweredQuestion::default()
         });
         let input = ConcludeInput { question: Question::new(question), history: history.collect() };
         let reply: Value = serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap();

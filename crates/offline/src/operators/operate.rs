@@ -1,4 +1,4 @@
-//! Task `operate`: what `Search`, `Relate` and `Filter` find in passages and facts.
+//! Task `operate`: the results of `Search`, `Relate` and `Filter` in passages and facts.
 use halma_core::text::normalise_name;
 use halma_core::{AnswerKind, Question};
 use serde::Deserialize;
@@ -32,43 +32,43 @@ struct Operator {
 
 pub(crate) fn reply(lexicon: &Lexicon, input: &OperateInput) -> String {
     let answers = match input.operator.name.as_str() {
-        "Search" => searched(lexicon, input),
-        "Filter" => filtered(lexicon, input),
-        _ => related(lexicon, input),
+        "Search" => search(lexicon, input),
+        "Filter" => filter(lexicon, input),
+        _ => relate(lexicon, input),
     };
     json!({ "answer": answers.join(", "), "answers": answers }).to_string()
 }
 
-/// The passages about a name are about what bears it; where none is, the question is read.
-fn searched(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
+/// The titles and names that match the entity; without any, the question is read.
+fn search(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
     let mut found: Vec<String> = vec![];
     for name in &input.entities {
         let same = |title: &&str| normalise_name(title) == normalise_name(name);
         let titles = || input.context.iter().map(|passage| plain_title(&passage.title));
         let heads = || input.facts.iter().map(|fact| head(fact));
-        let said = |passage: &Passage| mentions(&passage.text, name);
+        let names_it = |passage: &Passage| mentions(&passage.text, name);
         if let Some(title) = heads().chain(titles()).find(same) {
             found.push(title.to_owned());
-        } else if input.context.iter().any(said) {
+        } else if input.context.iter().any(names_it) {
             found.push(name.clone());
         }
     }
     if found.is_empty() { answer(&input.question, input.passages(), lexicon) } else { found }
 }
 
-/// What a line of facts is about.
+/// The subject of a line of facts.
 fn head(fact: &str) -> &str {
     let end = fact.find(" – ").or_else(|| fact.find(": ")).unwrap_or(fact.len());
     &fact[..end]
 }
 
-/// The other ends of the facts, which the graph chose for fitting the relation, those that say it
-/// in the same words before others; where there are none, what is read.
-fn related(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
-    let wanted = input.operator.arguments.get(1).map(|text| lexicon.content(text));
+/// The other ends of the facts, which the graph chose for the relation; only those with the same
+/// words for it, if there are any. Without facts, the question is read.
+fn relate(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
+    let relation_stems = input.operator.arguments.get(1).map(|text| lexicon.content(text));
     let fits = |relation: &str| {
         let stems = lexicon.content(relation);
-        wanted.as_ref().is_some_and(|wanted| !stems.is_empty() && stems == *wanted)
+        relation_stems.as_ref().is_some_and(|wanted| !stems.is_empty() && stems == *wanted)
     };
     let ours =
         |end: &str| input.entities.iter().any(|one| normalise_name(one) == normalise_name(end));
@@ -79,15 +79,15 @@ fn related(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
         Some((fits(relation), other.to_owned()))
     };
     let ends: Vec<(bool, String)> = input.facts.iter().filter_map(end).collect();
-    let worded = ends.iter().any(|(fits, _)| *fits);
-    let kept = ends.into_iter().filter(|(fits, _)| *fits || !worded);
-    let mut found: Vec<String> = kept.map(|(_, end)| end).collect();
+    let same_words = ends.iter().any(|(fits, _)| *fits);
+    let chosen = ends.into_iter().filter(|(fits, _)| *fits || !same_words);
+    let mut found: Vec<String> = chosen.map(|(_, end)| end).collect();
     found.dedup();
     if found.is_empty() { answer(&input.question, input.passages(), lexicon) } else { found }
 }
 
-/// Those of which the passages that name them say the condition.
-fn filtered(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
+/// The entities that meet the condition according to the passages that name them.
+fn filter(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
     let Some(condition) = input.operator.arguments.last() else { return vec![] };
     let meets = |name: &&String| {
         let about =
@@ -113,7 +113,7 @@ impl OperateInput {
     }
 }
 
-/// What is read, each of several apart.
+/// The answers that are read from the passages.
 fn answer(question: &str, context: Vec<Passage>, lexicon: &Lexicon) -> Vec<String> {
     let answer = read(lexicon, &ReadInput::new(Question::new(question), context)).text;
     let each = answer.split([';', '|']).map(str::trim).filter(|one| !one.is_empty());

@@ -1,4 +1,4 @@
-//! The answer from what was asked and answered on the way: the last answer, or the side that wins.
+//! The answer from earlier questions and answers: the last answer, or the side that wins.
 use halma_core::text::{Value, normalise_name, value_at};
 
 use super::compare::measure;
@@ -11,7 +11,7 @@ use crate::lexicon::Lexicon;
 use crate::links::mentions;
 use crate::words::Sentence;
 
-/// `None` where the history settles nothing.
+/// `None` where the history does not decide the answer.
 pub(super) fn close(input: &ReadInput, query: &Query<'_>, lexicon: &Lexicon) -> Option<Answer> {
     let history = &input.history;
     let last = history.last()?;
@@ -21,20 +21,20 @@ pub(super) fn close(input: &ReadInput, query: &Query<'_>, lexicon: &Lexicon) -> 
         let says = |option: &&String| {
             mentions(answer, option) || normalise_name(answer) == normalise_name(option)
         };
-        return options.iter().find(says).map(|option| found(option, last));
+        return options.iter().find(says).map(|option| quote_answer(option, last));
     }
     if let Some(compared) = comparison(query.text, lexicon) {
-        let told = compared.things.each_ref().map(|thing| reached(thing, history));
-        return weighed(&compared.things, told, query, lexicon);
+        let answers = compared.things.each_ref().map(|thing| last_answer_about(thing, history));
+        return compare_answers(&compared.things, answers, query, lexicon);
     }
     let verdict = is_verdict(answer);
     if query.target.sort == Sort::YesNo {
-        return verdict.then(|| found(answer, last));
+        return verdict.then(|| quote_answer(answer, last));
     }
-    (!answer.is_empty() && !verdict).then(|| found(answer, last))
+    (!answer.is_empty() && !verdict).then(|| quote_answer(answer, last))
 }
 
-fn found(answer: &str, from: &Exchange) -> Answer {
+fn quote_answer(answer: &str, from: &Exchange) -> Answer {
     let rationale = format!("“{}” was answered with “{}”.", from.question, from.answer.trim());
     Answer { text: answer.to_owned(), rationale }
 }
@@ -43,54 +43,55 @@ fn is_verdict(answer: &str) -> bool {
     ["yes", "no"].contains(&answer.trim_end_matches('.').to_lowercase().as_str())
 }
 
-/// The last answer that a chain of exchanges leads to from a thing: its director, his birthday.
-fn reached<'h>(thing: &str, history: &'h [Exchange]) -> Option<&'h str> {
-    let mut known = vec![thing.trim_start_matches("the ").to_owned()];
-    let mut told = None;
+/// The last answer in the chain of exchanges that starts at a thing: its director, his birthday.
+fn last_answer_about<'h>(thing: &str, history: &'h [Exchange]) -> Option<&'h str> {
+    let mut names = vec![thing.trim_start_matches("the ").to_owned()];
+    let mut reached = None;
     for exchange in history {
         let answer = exchange.answer.trim();
         let about = |name: &String| mentions(&exchange.question, name);
-        if !answer.is_empty() && known.iter().any(about) {
-            known.push(answer.to_owned());
-            told = Some(answer);
+        if !answer.is_empty() && names.iter().any(about) {
+            names.push(answer.to_owned());
+            reached = Some(answer);
         }
     }
-    told
+    reached
 }
 
-fn weighed(
+fn compare_answers(
     things: &[String; 2],
-    told: [Option<&str>; 2],
+    answers: [Option<&str>; 2],
     query: &Query<'_>,
     lexicon: &Lexicon,
 ) -> Option<Answer> {
-    let [Some(a), Some(b)] = told else { return None };
+    let [Some(a), Some(b)] = answers else { return None };
     let rationale = format!("`{}`: {a}; `{}`: {b}.", things[0], things[1]);
-    let say = |answer: &str| Some(Answer { text: answer.to_owned(), rationale: rationale.clone() });
-    // `Was A or B born first?` opens like a question for yes or no.
-    let alike_asked = ["both", "same", "share"]
+    let answer_with =
+        |answer: &str| Some(Answer { text: answer.to_owned(), rationale: rationale.clone() });
+    // `Was A or B born first?` begins like a yes/no question.
+    let asks_same = ["both", "same", "share"]
         .iter()
         .any(|cue| (0..query.sentence.words.len()).any(|at| query.sentence.word(at) == *cue));
-    if query.target.sort == Sort::YesNo && alike_asked {
+    if query.target.sort == Sort::YesNo && asks_same {
         let yes = if is_verdict(a) && is_verdict(b) {
             [a, b].iter().all(|answer| answer.to_lowercase().starts_with("yes"))
         } else {
-            alike(a, b, lexicon)
+            are_same(a, b, lexicon)
         };
-        return say(if yes { "yes" } else { "no" });
+        return answer_with(if yes { "yes" } else { "no" });
     }
     if is_verdict(a) && is_verdict(b) && !a.eq_ignore_ascii_case(b) {
         let first = a.to_lowercase().starts_with("yes");
-        return say(&things[usize::from(!first)]);
+        return answer_with(&things[usize::from(!first)]);
     }
     let (_, least) = measure(query)?;
     let (a, b) = (amount(a, lexicon)?, amount(b, lexicon)?);
     let order = a.partial_cmp(&b).filter(|order| order.is_ne())?;
-    say(&things[usize::from(order.is_lt() != least)])
+    answer_with(&things[usize::from(order.is_lt() != least)])
 }
 
 /// One country, one name, or one within the other.
-fn alike(a: &str, b: &str, lexicon: &Lexicon) -> bool {
+fn are_same(a: &str, b: &str, lexicon: &Lexicon) -> bool {
     if let (Some(one), Some(other)) = (lexicon.country(a), lexicon.country(b)) {
         return one == other;
     }

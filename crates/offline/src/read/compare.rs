@@ -19,7 +19,7 @@ pub(super) enum By {
     Number,
 }
 
-/// `None` where the question has no two sides.
+/// `None` where the question does not compare two sides.
 pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Option<Answer> {
     let sides = compared(query, ComparisonKind::Either, text, lexicon)?;
     let decided = measure(query).and_then(|(by, least)| {
@@ -31,7 +31,7 @@ pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Optio
     let (winner, rationale) = decided.unwrap_or_else(|| {
         let [a, b] = sides.each_ref().map(|side| support(side, &sides, query, text, lexicon));
         let (winner, line) = if b.0 > a.0 { (1, b.1) } else { (0, a.1) };
-        (winner, format!("Neither is dated or counted; more is said here: “{line}”"))
+        (winner, format!("Neither has a date or a number; the better match is “{line}”"))
     });
     Some(Answer { text: sides[winner].name.clone(), rationale })
 }
@@ -64,7 +64,7 @@ pub(super) fn measure(query: &Query<'_>) -> Option<(By, bool)> {
     }
 }
 
-/// The side's value, with the sentence that tells it.
+/// The side's value, with its sentence.
 fn value(
     side: &Side,
     by: By,
@@ -104,7 +104,7 @@ fn value(
     best.map(|(_, amount, line)| (amount, line))
 }
 
-/// How much of the rest of the question is said of a side, with the sentence that says most.
+/// The share of the rest of the question in the passages about a side, with the best sentence.
 fn support(
     side: &Side,
     sides: &[Side; 2],

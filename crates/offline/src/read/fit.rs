@@ -1,14 +1,20 @@
 //! How well the kind of a span fits the sort of answer.
+use std::collections::HashSet;
+
 use super::target::{Sort, Target};
 use super::text::Line;
-use crate::lists::is_listed;
 use crate::spans::{Kind, Span};
 use crate::words::Shape;
 
 /// In `[0, 1]`.
-pub(crate) fn grade(target: &Target, line: &Line, span: &Span) -> f32 {
+pub(crate) fn grade(
+    target: &Target,
+    line: &Line,
+    span: &Span,
+    organisations: &HashSet<&str>,
+) -> f32 {
     match (target.sort, span.kind) {
-        (Sort::Person, Kind::Name) => person(line, span),
+        (Sort::Person, Kind::Name) => person(line, span, organisations),
         (Sort::Place, Kind::Country) if is_demonym(line, span) => 0.2,
         (Sort::Place, Kind::Name | Kind::Country) => place(line, span),
         (Sort::Country, Kind::Country)
@@ -29,9 +35,9 @@ pub(crate) fn grade(target: &Target, line: &Line, span: &Span) -> f32 {
     }
 }
 
-fn person(line: &Line, span: &Span) -> f32 {
+fn person(line: &Line, span: &Span, organisations: &HashSet<&str>) -> f32 {
     let words = span.words.clone().map(|i| line.sentence.word(i).to_lowercase());
-    if words.into_iter().any(|word| is_listed("organisation", &word)) {
+    if words.into_iter().any(|word| organisations.contains(word.as_str())) {
         return 0.4;
     }
     let placed = before(line, span).is_some_and(|word| ["in", "at"].contains(&word.as_str()));
@@ -67,6 +73,7 @@ fn before(line: &Line, span: &Span) -> Option<String> {
 mod tests {
     use super::*;
     use crate::lexicon::Lexicon;
+    use crate::lists::list;
     use crate::spans::spans;
     use crate::words::Sentence;
 
@@ -79,7 +86,8 @@ mod tests {
         let found = spans(&line.sentence, &lexicon);
         let names: Vec<&Span> = found.iter().filter(|span| span.kind == Kind::Name).collect();
         let target = |sort| Target { sort, head: None, at: 0 };
-        let graded = |sort, i: usize| grade(&target(sort), &line, names[i]);
+        let graded =
+            |sort, i: usize| grade(&target(sort), &line, names[i], &list("organisation").collect());
         assert!(graded(Sort::Person, 0) > graded(Sort::Person, 1));
         assert!(graded(Sort::Place, 1) > graded(Sort::Place, 0));
     }

@@ -1,4 +1,4 @@
-//! What of the question stands near a span.
+//! The words of the question near a span.
 use super::score::Query;
 use super::target::{Sort, Target};
 use super::text::Line;
@@ -19,8 +19,8 @@ pub(super) fn nearness(query: &Query<'_>, line: &Line, span: &Span) -> (f32, f32
         if !named {
             plain += weight;
         }
-        let said = line.sentence.words.iter().zip(&line.life).enumerate();
-        let places = said.filter(|(i, (word, life))| {
+        let places = line.sentence.words.iter().zip(&line.life).enumerate();
+        let places = places.filter(|(i, (word, life))| {
             word.stem == *stem && !span.words.contains(i) || life.is_some_and(|tag| tag == stem)
         });
         let Some(distance) = places.map(|(i, _)| distance(i, span)).min() else { continue };
@@ -42,7 +42,7 @@ fn distance(at: usize, span: &Span) -> usize {
     }
 }
 
-/// Whether the asked-for noun stands in the span or right beside it.
+/// Whether the target noun is in the span or next to it.
 pub(super) fn head_near(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
     let Some(head) = &query.target.head else { return 0.0 };
     let from = span.words.start.saturating_sub(2);
@@ -50,7 +50,7 @@ pub(super) fn head_near(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
     if line.sentence.words[from..to].iter().any(|word| word.stem == *head) { 1.0 } else { 0.0 }
 }
 
-/// Whether the word before the span is one that leads to an answer of this sort.
+/// Whether the word before the span often precedes an answer of this sort.
 pub(super) fn preposition(target: &Target, line: &Line, span: &Span) -> f32 {
     let Some(before) = span.words.start.checked_sub(1) else { return 0.0 };
     let word = line.sentence.word(before).to_lowercase();
@@ -66,9 +66,9 @@ pub(super) fn preposition(target: &Target, line: &Line, span: &Span) -> f32 {
     if leads.contains(&word.as_str()) { 1.0 } else { 0.0 }
 }
 
-/// How far the three words before the span are words of the question.
+/// How many of the three words before the span are words of the question.
 pub(super) fn led_by(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
     let before = &line.sentence.words[span.words.start.saturating_sub(3)..span.words.start];
-    let said = before.iter().filter(|word| query.stems.contains(&word.stem));
-    said.map(|word| if word.stop { 0.1 } else { 0.3 }).sum()
+    let repeated = before.iter().filter(|word| query.stems.contains(&word.stem));
+    repeated.map(|word| if word.stop { 0.1 } else { 0.3 }).sum()
 }

@@ -1,4 +1,4 @@
-//! How well a span answers: what is looked at, and how much each thing weighs.
+//! How well a span answers: its features and their weights.
 use std::collections::HashSet;
 
 use super::fit::grade;
@@ -7,24 +7,25 @@ use super::target::{Sort, Target};
 use super::text::{Line, Text};
 use crate::lexicon::Lexicon;
 use crate::links::mentions;
+use crate::lists::list;
 use crate::spans::{Kind, Span, spans};
 use crate::weights::{Weights, covered, mass};
 use crate::words::Sentence;
 
-/// What is looked at in a candidate, in the order of [`WEIGHTS`].
+/// The number of features of a candidate, which are in the order of [`WEIGHTS`].
 pub(crate) const FEATURES: usize = 21;
 
 pub(crate) type Features = [f32; FEATURES];
 
-/// Fitted as a softmax over the candidates of training questions (`HotpotQA`, `2WikiMultiHopQA`,
-/// `MuSiQue` and its single steps), with the right passages and with found ones; never on questions
-/// that anything is measured by.
+/// Fitted once as a softmax over the candidates of training questions (`HotpotQA`,
+/// `2WikiMultiHopQA`, `MuSiQue` and its single steps), with gold and with retrieved passages. The
+/// script of that fit was not kept: the weights cannot be reproduced, only measured.
 const WEIGHTS: Features = [
     4.8,   // grade of the span's kind
     0.86,  // share of the question in the sentence
     0.72,  // the same with the title
     1.01,  // question's words near the span
-    1.8,   // asked-for noun at the span
+    1.8,   // target noun at the span
     2.34,  // question's words that name nothing near the span
     -1.41, // share of the span that repeats the question
     0.55,  // titles its own passage
@@ -37,9 +38,9 @@ const WEIGHTS: Features = [
     0.75,  // led to by a fitting preposition
     -0.69, // is a name or a title
     -1.94, // is a phrase in lower case
-    1.33,  // stands at the asked-for end of a life
+    1.33,  // at the end of a life that the question is about
     0.37,  // how early in the sentence
-    1.26,  // titles a passage that calls it what is asked for
+    1.26,  // titles a passage that calls it by the target noun
     0.79,  // question's words right before the span
 ];
 
@@ -65,6 +66,8 @@ pub(crate) struct Query<'a> {
     /// Stems of its content words with their weights.
     pub(crate) mass: Vec<(String, f32)>,
     pub(crate) stems: HashSet<String>,
+    /// Words in the names of organisations and places.
+    pub(crate) organisations: HashSet<&'static str>,
 }
 
 impl<'a> Query<'a> {
@@ -79,7 +82,8 @@ impl<'a> Query<'a> {
             }
         }
         let stems = sentence.words.iter().map(|word| word.stem.clone()).collect();
-        Self { text, sentence, target, mass, stems }
+        let organisations = list("organisation").collect();
+        Self { text, sentence, target, mass, stems, organisations }
     }
 
     pub(crate) fn total(&self) -> f32 {
@@ -87,23 +91,23 @@ impl<'a> Query<'a> {
     }
 }
 
-/// What holds for all spans of one passage.
+/// The features that all spans of one passage share.
 struct Around {
-    asked: f32,
+    in_question: f32,
     linked: f32,
     last: f32,
 }
 
-/// Every span of the context with what speaks for it.
+/// Every span of the context with its features.
 pub(crate) fn candidates(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Vec<Candidate> {
     let around: Vec<Around> = (0..text.titles.len()).map(|i| look_around(query, text, i)).collect();
     let mut found = vec![];
     for (index, line) in text.lines.iter().enumerate() {
         let about = about(query, line, text, &around[line.passage]);
         for span in spans(&line.sentence, lexicon) {
-            let said = line.sentence.slice(&span.words).to_owned();
-            let features = features(query, &about, &span, &said);
-            found.push(Candidate { text: said, line: index, features });
+            let answer = line.sentence.slice(&span.words).to_owned();
+            let features = features(query, &about, &span, &answer);
+            found.push(Candidate { text: answer, line: index, features });
         }
     }
     found
@@ -112,17 +116,17 @@ pub(crate) fn candidates(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> V
 fn look_around(query: &Query<'_>, text: &Text, passage: usize) -> Around {
     let mut others = text.lines.iter().filter(|line| line.passage != passage);
     let title = &text.titles[passage].plain;
-    let asked = mentions(query.text, title);
-    let linked = !asked && others.any(|line| mentions(&line.sentence.text, title));
+    let in_question = mentions(query.text, title);
+    let linked = !in_question && others.any(|line| mentions(&line.sentence.text, title));
     let flag = |yes| if yes { 1.0 } else { 0.0 };
     Around {
-        asked: flag(asked),
+        in_question: flag(in_question),
         linked: flag(linked),
         last: flag(passage + 1 == text.titles.len()),
     }
 }
 
-/// What holds for all spans of one line.
+/// The features that all spans of one line share.
 struct About<'a> {
     line: &'a Line,
     text: &'a Text,
@@ -141,7 +145,7 @@ fn about<'a>(query: &Query<'_>, line: &'a Line, text: &'a Text, around: &'a Arou
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a sentence has few words")]
-fn features(query: &Query<'_>, about: &About<'_>, span: &Span, said: &str) -> Features {
+fn features(query: &Query<'_>, about: &About<'_>, span: &Span, answer: &str) -> Features {
     let line = about.line;
     let flag = |yes: bool| if yes { 1.0 } else { 0.0 };
     let words = &line.sentence.words[span.words.clone()];
@@ -149,11 +153,11 @@ fn features(query: &Query<'_>, about: &About<'_>, span: &Span, said: &str) -> Fe
     let repeated = content.iter().filter(|word| query.stems.contains(&word.stem)).count() as f32
         / content.len().max(1) as f32;
     let title = &about.text.titles[line.passage].plain;
-    let is_title = |title: &String| title.eq_ignore_ascii_case(said);
+    let is_title = |title: &String| title.eq_ignore_ascii_case(answer);
     let others = about.text.titles.iter().enumerate().filter(|(i, _)| *i != line.passage);
     let (near, focus) = nearness(query, line, span);
     [
-        grade(&query.target, line, span),
+        grade(&query.target, line, span, &query.organisations),
         about.covers,
         about.covers_with_title,
         near,
@@ -162,7 +166,7 @@ fn features(query: &Query<'_>, about: &About<'_>, span: &Span, said: &str) -> Fe
         repeated,
         flag(is_title(title)),
         flag(others.map(|(_, other)| &other.plain).any(is_title)),
-        about.around.asked,
+        about.around.in_question,
         about.around.linked,
         about.around.last,
         flag(line.place == 0),
@@ -172,12 +176,12 @@ fn features(query: &Query<'_>, about: &About<'_>, span: &Span, said: &str) -> Fe
         flag(span.kind == Kind::Phrase),
         life(query, line, span),
         1.0 - span.words.start as f32 / line.sentence.words.len().max(1) as f32,
-        is_a(query, about.text, said),
+        is_a(query, about.text, answer),
         led_by(query, line, span),
     ]
 }
 
-/// 1 where the span stands at the end of a life that is asked for, -1 at the other end.
+/// 1 where the span is at the end of a life that the question is about, -1 at the other end.
 fn life(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
     let sorts = [Sort::Date, Sort::Year, Sort::Place, Sort::Country, Sort::Number];
     let Some(tag) = line.life[span.words.start] else { return 0.0 };
@@ -187,11 +191,11 @@ fn life(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
     if query.mass.iter().any(|(stem, _)| stem == tag) { 1.0 } else { -1.0 }
 }
 
-/// 1 where the span titles a passage that opens by calling it what is asked for, -1 where it
-/// titles one that does not.
-fn is_a(query: &Query<'_>, text: &Text, said: &str) -> f32 {
+/// 1 where the span titles a passage whose first sentence has the target noun, -1 where it titles
+/// one without.
+fn is_a(query: &Query<'_>, text: &Text, answer: &str) -> f32 {
     let Some(head) = &query.target.head else { return 0.0 };
-    let titled = text.titles.iter().position(|title| title.plain.eq_ignore_ascii_case(said));
+    let titled = text.titles.iter().position(|title| title.plain.eq_ignore_ascii_case(answer));
     let Some(line) = titled.and_then(|passage| text.lines_of(passage).next()) else { return 0.0 };
     if line.sentence.words.iter().any(|word| word.stem == *head) { 1.0 } else { -1.0 }
 }

@@ -1,4 +1,4 @@
-//! What a question of one step is about, and which passages tell of it.
+//! The subject of a question of one step, and the passages about it.
 use std::collections::HashSet;
 
 use super::score::Query;
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fact_is_read_where_its_subject_is_told_of() {
+    fn a_fact_is_read_in_the_passage_about_its_subject() {
         assert_eq!(answer("When was Mara Quill born?"), "3 May 1931");
         assert_eq!(answer("When was Orla Finch born?"), "12 March 1929");
     }

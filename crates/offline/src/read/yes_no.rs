@@ -1,4 +1,4 @@
-//! Yes/no questions: what two sides share, or whether the context says what is asked.
+//! Yes/no questions: what two sides share, or whether the context supports the statement.
 use std::collections::{BTreeSet, HashSet};
 
 use super::Answer;
@@ -11,8 +11,8 @@ use crate::lists::list;
 use crate::names::names;
 use crate::weights::covered;
 
-/// The share of what is asked that must be said of every side for a yes.
-const SAID: f32 = 0.5;
+/// The share of the statement that the passages of every side must hold for a yes.
+const MIN_COVERED: f32 = 0.5;
 
 pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Answer {
     let sides: Vec<Side> =
@@ -39,18 +39,18 @@ pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Answer
     let mut rest = query.mass.clone();
     rest.retain(|(stem, _)| !named.contains(stem));
     if sides.len() < 2 {
-        return said_anywhere(query, text);
+        return is_in_one_sentence(query, text);
     }
     let least = sides
         .iter()
         .map(|side| (covered(&rest, &held(side, text)), &side.name))
         .min_by(|a, b| a.0.total_cmp(&b.0));
     let (share, name) = least.expect("there are two sides");
-    found(share >= SAID, format!("Of `{name}` {share:.2} of what is asked is said."))
+    found(share >= MIN_COVERED, format!("Of `{name}` {share:.2} of what is asked is said."))
 }
 
 /// The names after `in`, `at`, `near` or `from` in the sentence of a side that says most of what
-/// is asked.
+/// the question.
 fn seats(side: &Side, query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> BTreeSet<String> {
     let own = lexicon.content(&side.name);
     let mut rest = query.mass.clone();
@@ -78,8 +78,8 @@ fn held(side: &Side, text: &Text) -> HashSet<String> {
     lines.flat_map(Line::stems).collect()
 }
 
-/// One sentence must say most of it, without a `not`.
-fn said_anywhere(query: &Query<'_>, text: &Text) -> Answer {
+/// Whether one sentence holds most of the question, with a `not` if and only if the question has one.
+fn is_in_one_sentence(query: &Query<'_>, text: &Text) -> Answer {
     let mut best = (0.0_f32, String::new(), false);
     for line in &text.lines {
         let mut held = line.stems();
@@ -94,7 +94,7 @@ fn said_anywhere(query: &Query<'_>, text: &Text) -> Answer {
     let (share, line, denies) = best;
     let asks_not = (0..query.sentence.words.len())
         .any(|i| ["not", "never", "no"].contains(&query.sentence.word(i)));
-    found(share >= SAID && denies == asks_not, format!("The nearest sentence is “{line}”"))
+    found(share >= MIN_COVERED && denies == asks_not, format!("The nearest sentence is “{line}”"))
 }
 
 fn found(yes: bool, rationale: String) -> Answer {

@@ -1,5 +1,5 @@
-//! Task `rewrite`: a sub-question that stands alone, with earlier answers in the place of
-//! references and of what points back.
+//! Task `rewrite`: a self-contained sub-question, with earlier answers in place of references and
+//! anaphora.
 mod anaphora;
 mod described;
 
@@ -27,16 +27,15 @@ pub(crate) struct RewriteInput {
 
 pub(crate) fn reply(lexicon: &Lexicon, input: &RewriteInput) -> String {
     let (mut dependency, mut question) = standing_alone(&input.sub_question, &input.history);
-    if let Some(next) = another(&question, input, lexicon) {
+    if let Some(next) = unused_step(&question, input, lexicon) {
         dependency = Some(format!("what answers “{next}”"));
         question = next;
     }
     json!({ "dependency": dependency, "question": question }).to_string()
 }
 
-/// Where the whole question was asked before, and would only be repeated: a look-up of its chain
-/// that was not asked yet.
-fn another(question: &str, input: &RewriteInput, lexicon: &Lexicon) -> Option<String> {
+/// For a question that would only repeat an earlier one: the next look-up of its chain.
+fn unused_step(question: &str, input: &RewriteInput, lexicon: &Lexicon) -> Option<String> {
     let whole = input.question.as_ref()?;
     let same = |a: &str, b: &str| normalise_name(a) == normalise_name(b);
     let before = |text: &str| input.history.iter().any(|e| same(&e.question, text));
@@ -49,7 +48,7 @@ fn another(question: &str, input: &RewriteInput, lexicon: &Lexicon) -> Option<St
         .find(|step| !before(step) && !same(step, question))
 }
 
-/// What of the history the question rests on, and the question that needs none of it.
+/// The earlier question that this one depends on, and this one without that dependency.
 pub(crate) fn standing_alone(question: &str, history: &[Exchange]) -> (Option<String>, String) {
     let found = references(question);
     if !found.is_empty() {
@@ -69,12 +68,12 @@ pub(crate) fn standing_alone(question: &str, history: &[Exchange]) -> (Option<St
 }
 
 /// How deep a description may rest on others that were not found either.
-const DEEPEST: usize = 3;
+const MAX_DEPTH: usize = 3;
 
-/// The answer, else the phrase that describes it, else a word that at least leaves a question.
+/// The answer, else the phrase that describes it, else `it`.
 fn stands_for(number: usize, history: &[Exchange], depth: usize) -> String {
     let exchange = number.checked_sub(1).and_then(|i| history.get(i));
-    let Some(exchange) = exchange.filter(|_| depth < DEEPEST) else {
+    let Some(exchange) = exchange.filter(|_| depth < MAX_DEPTH) else {
         return "it".to_owned();
     };
     let answer = exchange.answer.trim();
@@ -98,8 +97,8 @@ mod tests {
         exchanges.iter().map(exchange).collect()
     }
 
-    fn rewritten(asked: &str, exchanges: &[(&str, &str)]) -> String {
-        standing_alone(asked, &history(exchanges)).1
+    fn rewritten(question: &str, exchanges: &[(&str, &str)]) -> String {
+        standing_alone(question, &history(exchanges)).1
     }
 
     #[test]

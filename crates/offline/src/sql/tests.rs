@@ -94,7 +94,7 @@ fn in_doubt_there_is_no_query() {
     let mut longer = mills();
     longer["rows"] = json!(41);
     assert_eq!(sql(question, &json!([mills(), longer])), "");
-    // The same file in two formats is no doubt.
+    // The same file in two formats is not ambiguous.
     assert_eq!(sql(question, &json!([mills(), mills()])), "SELECT COUNT(*) FROM \"mills\"");
     let failed = json!({
         "question": Question::new(question), "tables": [mills()],

@@ -54,7 +54,7 @@ fn tasks(a: &str, b: &str) -> Vec<(&'static str, Value)> {
     same.chain(operators).chain([("questions", chunk)]).collect()
 }
 
-/// The keys that a reply has, by task; none where it is no JSON.
+/// The keys that a reply has, by task; none where it is not JSON.
 fn keys(task: &str) -> &'static [&'static str] {
     match task {
         "decompose" | "propose" => &["sub_questions"],
@@ -78,7 +78,7 @@ fn keys(task: &str) -> &'static [&'static str] {
 
 fn check(lexicon: &Extractive, a: &str, b: &str) {
     for (task, variables) in tasks(a, b) {
-        let reply = lexicon.done(&request(task, &variables)).unwrap().unwrap();
+        let reply = lexicon.run(&request(task, &variables)).unwrap().unwrap();
         for key in keys(task) {
             let read: Value = serde_json::from_str(&reply).unwrap();
             assert!(read.get(key).is_some(), "{task}: {reply}");

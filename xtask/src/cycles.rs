@@ -20,7 +20,9 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
     let mut violations = vec![];
     for files in crates.values() {
         let edges = Modules::read(files).edges();
-        for circle in circles(&edges).into_iter().filter(|circle| circle.len() > MOST_FILES) {
+        for circle in
+            strongly_connected(&edges).into_iter().filter(|circle| circle.len() > MOST_FILES)
+        {
             let names: Vec<&str> = circle.iter().map(|at| files[*at].path.as_str()).collect();
             let what =
                 format!("{} files use one another in a circle: {}", names.len(), names.join(", "));
@@ -76,7 +78,7 @@ fn module_path(path: &str) -> Vec<String> {
 }
 
 /// The sets of files that reach one another, by two walks in depth (Kosaraju).
-fn circles(edges: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
+fn strongly_connected(edges: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
     let mut back = vec![BTreeSet::new(); edges.len()];
     for (from, targets) in edges.iter().enumerate() {
         for to in targets {

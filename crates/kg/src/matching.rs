@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use super::graph::Property;
-use super::synonyms::{Sense, Side, Synonyms};
+use super::synonyms::{Sense, SynonymSide, Synonyms};
 use super::words::Phrase;
 
 /// The words are the property's own.
@@ -32,7 +32,7 @@ pub(crate) struct PropertyMatch {
     pub(crate) property: Arc<Property>,
     /// Between 0 and 1.
     pub(crate) score: f32,
-    pub(crate) side: Side,
+    pub(crate) side: SynonymSide,
 }
 
 /// The properties that these words mean, best first, those of one score by label.
@@ -74,14 +74,14 @@ fn compared(
     relation: &Relation<'_>,
     property: &Property,
     wanted: Expected,
-) -> Option<(f32, Side)> {
+) -> Option<(f32, SynonymSide)> {
     let Relation { phrase, senses } = relation;
     let own: Vec<&[Sense]> = property.phrases.iter().map(|label| synonyms.senses(label)).collect();
     let pairs = property.phrases.iter().zip(&own);
     let scored = pairs.filter_map(|(label, theirs)| {
         if label.all == phrase.all {
-            let both = theirs.iter().any(|(_, side)| *side == Side::Both);
-            return Some((SAME, if both { Side::Both } else { Side::Forward }));
+            let both = theirs.iter().any(|(_, side)| *side == SynonymSide::Both);
+            return Some((SAME, if both { SynonymSide::Both } else { SynonymSide::Forward }));
         }
         if let Some(side) = shared(senses, theirs) {
             return Some((SYNONYM, side));
@@ -99,36 +99,36 @@ fn compared(
 }
 
 /// Of two readings that fit equally well, the one from head to tail.
-fn prefers(side: Side) -> u8 {
+fn prefers(side: SynonymSide) -> u8 {
     match side {
-        Side::Both => 0,
-        Side::Forward => 1,
-        Side::Backward => 2,
+        SynonymSide::Both => 0,
+        SynonymSide::Forward => 1,
+        SynonymSide::Backward => 2,
     }
 }
 
 /// How the words are read where both they and the property's name one relation.
-fn shared(asked: &[Sense], theirs: &[Sense]) -> Option<Side> {
+fn shared(asked: &[Sense], theirs: &[Sense]) -> Option<SynonymSide> {
     let pairs = asked.iter().flat_map(|(line, side)| {
         theirs.iter().filter(move |(other, _)| other == line).map(move |(_, other)| (side, other))
     });
     let sides = pairs.map(|(asked, own)| match (asked, own) {
-        (Side::Both, _) | (_, Side::Both) => Side::Both,
-        (asked, own) if asked == own => Side::Forward,
-        _ => Side::Backward,
+        (SynonymSide::Both, _) | (_, SynonymSide::Both) => SynonymSide::Both,
+        (asked, own) if asked == own => SynonymSide::Forward,
+        _ => SynonymSide::Backward,
     });
     sides.min_by_key(|side| prefers(*side))
 }
 
-fn alike(asked: &Phrase, label: &Phrase, wanted: Expected) -> Option<(f32, Side)> {
-    let side = if asked.faces(label) { Side::Backward } else { Side::Forward };
+fn alike(asked: &Phrase, label: &Phrase, wanted: Expected) -> Option<(f32, SynonymSide)> {
+    let side = if asked.faces(label) { SynonymSide::Backward } else { SynonymSide::Forward };
     if asked.content == label.content {
         return Some((SAME_STEMS, side));
     }
     if wanted == Expected::Time {
         let (asked, label) = (asked.timeless(), label.timeless());
         if !asked.is_empty() && asked == label {
-            return Some((SAME_STEMS, Side::Forward));
+            return Some((SAME_STEMS, SynonymSide::Forward));
         }
     }
     asked.narrows(label).then_some((NARROWER, side))
@@ -157,12 +157,12 @@ mod tests {
         ]
     }
 
-    fn read(words: &str, wanted: Expected) -> Vec<(String, Side)> {
+    fn read(words: &str, wanted: Expected) -> Vec<(String, SynonymSide)> {
         let found = meant(&Synonyms::new(), words, &graph(), wanted);
         found.into_iter().map(|meant| (meant.property.label().to_owned(), meant.side)).collect()
     }
 
-    fn one(words: &str) -> (String, Side) {
+    fn one(words: &str) -> (String, SynonymSide) {
         let found = read(words, Expected::Any);
         assert_eq!(found.len(), 1, "{words}: {found:?}");
         found[0].clone()
@@ -171,17 +171,17 @@ mod tests {
     #[test]
     fn words_mean_the_property_that_they_name_otherwise() {
         for (words, label, side) in [
-            ("birthplace", "place of birth", Side::Forward),
-            ("was born in", "place of birth", Side::Forward),
-            ("birthday", "date of birth", Side::Forward),
-            ("discovered", "discovered by", Side::Backward),
-            ("found by", "discovered by", Side::Forward),
-            ("capital of", "capital", Side::Backward),
-            ("parents", "child", Side::Backward),
-            ("sons", "child", Side::Forward),
-            ("sister of", "sibling", Side::Both),
-            ("radius", "mean radius", Side::Forward),
-            ("light keeper", "keeper of the light", Side::Forward),
+            ("birthplace", "place of birth", SynonymSide::Forward),
+            ("was born in", "place of birth", SynonymSide::Forward),
+            ("birthday", "date of birth", SynonymSide::Forward),
+            ("discovered", "discovered by", SynonymSide::Backward),
+            ("found by", "discovered by", SynonymSide::Forward),
+            ("capital of", "capital", SynonymSide::Backward),
+            ("parents", "child", SynonymSide::Backward),
+            ("sons", "child", SynonymSide::Forward),
+            ("sister of", "sibling", SynonymSide::Both),
+            ("radius", "mean radius", SynonymSide::Forward),
+            ("light keeper", "keeper of the light", SynonymSide::Forward),
         ] {
             assert_eq!(one(words), (label.to_owned(), side), "{words}");
         }

@@ -9,7 +9,7 @@ use super::fit::{closeness, fit};
 use super::graph::{Near, Node, Profile, Property, Statement};
 use super::matching::{Expected, PropertyMatch, meant};
 use super::sparql::SparqlGraph;
-use super::synonyms::{Side, Synonyms};
+use super::synonyms::{SynonymSide, Synonyms};
 
 /// Entities that are compared for one name, at most.
 const COMPARED: usize = 200;
@@ -49,15 +49,15 @@ impl Operators {
         &self,
         entity: &EntityId,
         property: &Arc<Property>,
-        side: Side,
+        side: SynonymSide,
     ) -> Result<Vec<Statement>, BoxError> {
         let one = std::slice::from_ref(entity);
         let heads = async || self.graph.facts_from(one, property).await;
         let tails = async || self.graph.facts_to(entity, property, MOST_FACTS).await;
         let first = match side {
-            Side::Forward => heads().await?,
-            Side::Backward => tails().await?,
-            Side::Both => {
+            SynonymSide::Forward => heads().await?,
+            SynonymSide::Backward => tails().await?,
+            SynonymSide::Both => {
                 let mut both = heads().await?;
                 both.extend(tails().await?.into_iter().map(reversed));
                 return Ok(both);
@@ -66,7 +66,7 @@ impl Operators {
         if !first.is_empty() || self.could_stand(entity, property, side).await? {
             return Ok(first);
         }
-        if side == Side::Forward { tails().await } else { heads().await }
+        if side == SynonymSide::Forward { tails().await } else { heads().await }
     }
 
     /// Whether things of the entity's classes stand where `side` begins, so that it has no such
@@ -76,7 +76,7 @@ impl Operators {
         &self,
         entity: &EntityId,
         property: &Property,
-        side: Side,
+        side: SynonymSide,
     ) -> Result<bool, BoxError> {
         let own = self.graph.profiles(std::slice::from_ref(entity)).await?;
         let own: Vec<&str> =
@@ -85,7 +85,7 @@ impl Operators {
             return Ok(false);
         }
         let ends = self.graph.ends(property).await?;
-        let here = if side == Side::Forward { &ends.heads } else { &ends.tails };
+        let here = if side == SynonymSide::Forward { &ends.heads } else { &ends.tails };
         Ok(own.iter().any(|class| here.contains(*class)))
     }
 

@@ -9,7 +9,7 @@ const RELATIONS: &str = include_str!("data/relations.txt");
 
 /// The side of a relation that a phrase names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum SynonymSide {
     /// Read from head to tail.
     Forward,
     Backward,
@@ -18,7 +18,7 @@ pub(crate) enum Side {
 }
 
 /// A relation by its line, and the side of it.
-pub(crate) type Sense = (u16, Side);
+pub(crate) type Sense = (u16, SynonymSide);
 
 /// The list, read once.
 pub(crate) struct Synonyms(HashMap<Vec<String>, Vec<Sense>>);
@@ -34,8 +34,8 @@ impl Synonyms {
                 None => (false, line),
             };
             let (forward, backward) = line.split_once('|').unwrap_or((line, ""));
-            let first = if both { Side::Both } else { Side::Forward };
-            for (side, phrases) in [(first, forward), (Side::Backward, backward)] {
+            let first = if both { SynonymSide::Both } else { SynonymSide::Forward };
+            for (side, phrases) in [(first, forward), (SynonymSide::Backward, backward)] {
                 let phrases = phrases.split(';').map(str::trim).filter(|words| !words.is_empty());
                 for phrase in phrases {
                     let key = Phrase::new(phrase).all;
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(of("birthplace").len(), 1);
         assert!(of("born").len() >= 2, "a place or a date");
         assert_ne!(of("founder")[0].1, of("founder of")[0].1);
-        assert_eq!(of("sister")[0].1, Side::Both);
+        assert_eq!(of("sister")[0].1, SynonymSide::Both);
         assert_eq!(of("gravel"), []);
     }
 

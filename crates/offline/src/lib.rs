@@ -6,13 +6,12 @@ mod compare;
 mod decompose;
 mod gather;
 mod input;
-mod keywords;
 mod lexicon;
 mod links;
 mod lists;
 mod names;
 mod operators;
-mod propose;
+mod queries;
 mod questions;
 mod read;
 mod references;
@@ -20,7 +19,6 @@ mod rewrite;
 mod select;
 mod spans;
 mod sql;
-mod sub_queries;
 mod verbs;
 mod weights;
 mod words;
@@ -47,14 +45,14 @@ impl Extractive {
         let words = &self.lexicon;
         Ok(Some(match request.task.as_str() {
             "questions" => questions::reply(&variables(request)?),
-            "propose" => propose::reply(words, &variables(request)?),
+            "propose" => queries::propose::reply(words, &variables(request)?),
             "select" => select::reply(words, &variables(request)?),
             "read" => read::reply(words, &variables(request)?),
             "decompose" => decompose::reply(words, &variables(request)?),
             "follow_up" => decompose::follow_up::reply(words, &variables(request)?),
             "rewrite" => rewrite::reply(words, &variables(request)?),
-            "keywords" => keywords::reply(words, &variables(request)?),
-            "sub_queries" => sub_queries::reply(words, &variables(request)?),
+            "keywords" => queries::keywords::reply(words, &variables(request)?),
+            "sub_queries" => queries::sub_queries::reply(words, &variables(request)?),
             "support" => check::support::reply(words, &variables(request)?),
             "judge" => return Ok(check::judge::reply(&variables(request)?)),
             "classify" => classify::reply(words, &variables(request)?),

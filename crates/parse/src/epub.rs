@@ -16,7 +16,7 @@ const MAX_PICTURE_BYTES: usize = 50_000_000;
 
 /// What the package file says.
 #[derive(Default)]
-struct Book {
+struct EpubPackage {
     titles: Vec<String>,
     authors: Vec<String>,
     dates: Vec<String>,
@@ -86,9 +86,9 @@ fn package_path(container: &str) -> Option<String> {
     }
 }
 
-fn package_file(xml: &str, folder: &str) -> Book {
+fn package_file(xml: &str, folder: &str) -> EpubPackage {
     let mut reader = quick_xml::Reader::from_str(xml);
-    let mut book = Book::default();
+    let mut book = EpubPackage::default();
     let mut inside = String::new();
     loop {
         match reader.read_event() {
@@ -109,7 +109,7 @@ fn package_file(xml: &str, folder: &str) -> Book {
     }
 }
 
-impl Book {
+impl EpubPackage {
     fn tag(&mut self, tag: &quick_xml::events::BytesStart<'_>, folder: &str) {
         match tag.local_name().as_ref() {
             "item" => {

@@ -170,7 +170,7 @@ fn every_prompt_renders_for_every_question() {
                     assert!(user.contains(&passage.title), "{}: {user}", info.name);
                     assert!(user.contains(&passage.text), "{}: {user}", info.name);
                 }
-                // Tries that are all the same could not disagree.
+                // Identical tries could not disagree.
                 let expected: f32 = if info.task == "rationale" { 0.7 } else { 0.0 };
                 assert_eq!(rendered.temperature.to_bits(), expected.to_bits(), "{}", info.name);
             }

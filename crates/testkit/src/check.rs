@@ -28,7 +28,7 @@ impl Check {
     }
 }
 
-/// Runs a strategy, beside it a reranker and a tagger that go by words, and returns its
+/// Runs a strategy with a reranker and a tagger that go by words, and returns its
 /// transcript: the outline of its trace, then the answer with its citations or the error, then
 /// what it used.
 pub async fn check(strategy: &dyn Strategy, question: &str, against: Check) -> String {

@@ -64,7 +64,7 @@ fn the_plots_are_drawn_and_the_questions_are_there() {
     let dom = shown(&browser, &page, &profile, &["--dump-dom"]);
     // What is drawn, without the script that drew it.
     let (dom, _) = dom.split_once("<script").unwrap();
-    for part in ["Right answers over cost", "Where answers were lost", "How long questions took"] {
+    for part in ["Right answers over cost", "Where answers were lost", "Latency"] {
         assert!(dom.contains(part), "`{part}` is not on the page");
     }
     assert!(dom.matches("<svg").count() >= 3, "plots are missing");

@@ -1,5 +1,5 @@
-//! The web beside the base, played by a server on loopback.
-use halma_testkit::web::{Given, Trouble, WebDouble};
+//! The web in addition to the base, played by a server on loopback.
+use halma_testkit::web::{EngineFailure, Given, WebDouble};
 
 use crate::program::Program;
 
@@ -57,7 +57,7 @@ fn what_is_wrong_with_the_web_is_told_with_what_to_do() {
     let double = double();
     let program = program(&double, "brave");
     let search = |program: &Program| program.run(&["search", QUERY, "--source", "web"]);
-    double.trouble([Trouble::Html]);
+    double.trouble([EngineFailure::Html]);
     search(&program).fails(1, &["web", "brave", "a web page", "[sources.web]"]);
     program.run(&["search", QUERY, "--source", "net"]).fails(2, &["--source", "net", "hint:"]);
     program.run(&["search"]).fails(2, &["QUERY"]);

@@ -18,7 +18,7 @@ use super::graph::{Class, Near, Node, Profile, Property, Statement};
 use super::matching::{Expected, PropertyMatch};
 use super::operators::{Operators, reversed};
 use super::rdf;
-use super::synonyms::Side;
+use super::synonyms::SynonymSide;
 use super::words::stems;
 
 /// Properties that are tried for one condition, at most.
@@ -98,7 +98,7 @@ impl Operators {
     ) -> Result<Option<Vec<(Statement, f32)>>, BoxError> {
         let wanted = if reading.test.of_time() { Expected::Time } else { Expected::Any };
         for meant in self.tried(entities, &reading.property, wanted).await? {
-            if meant.side == Side::Backward {
+            if meant.side == SynonymSide::Backward {
                 continue;
             }
             let stated = self.graph.facts_from(entities, &meant.property).await?;
@@ -147,11 +147,11 @@ impl Operators {
         let mut decided = false;
         for PropertyMatch { property, score, side } in meant {
             // Callers take the head of a fact for the entity that it is about.
-            if side == Side::Backward {
+            if side == SynonymSide::Backward {
                 continue;
             }
             let mut stated = self.graph.facts_from(entities, &property).await?;
-            if side == Side::Both {
+            if side == SynonymSide::Both {
                 let other = self.graph.facts_from(&named, &property).await?;
                 stated.extend(
                     other.into_iter().map(reversed).filter(|fact| own.contains(&fact.head)),

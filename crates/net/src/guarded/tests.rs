@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use halma_testkit::web::{Trouble, WebDouble};
+use halma_testkit::web::{EngineFailure, WebDouble};
 
 use super::*;
 
@@ -128,7 +128,7 @@ async fn no_redirect_leads_inside() {
         for status in [301, 302, 303, 307, 308] {
             // A header is bytes; other than ASCII is written as browsers write it.
             let to = Url::parse(&url).unwrap().to_string();
-            double.trouble([Trouble::Redirect(status, to)]);
+            double.trouble([EngineFailure::Redirect(status, to)]);
             let error = get(&outside(&names), &start, Follow::Anywhere).await.unwrap_err();
             let told = error.to_string();
             assert!(told.contains(words) && !told.contains("secret"), "{url}: {told}");
@@ -164,13 +164,13 @@ async fn redirects_are_followed_as_far_as_they_are_meant_to_be() {
     let names = names();
     let outside = outside(&names);
     let at = |host: &str, path: &str| format!("http://{host}.test:{}{path}", double.port());
-    let to = |status, host: &str, path: &str| Trouble::Redirect(status, at(host, path));
+    let to = |status, host: &str, path: &str| EngineFailure::Redirect(status, at(host, path));
 
     double.trouble([to(302, "page", "/a")]);
     let reply = get(&outside, &at("page", "/"), Follow::No).await.unwrap();
     assert_eq!(reply.leads_to().unwrap().as_str(), at("page", "/a"));
 
-    double.trouble([Trouble::Redirect(301, "/a?b=c".into())]);
+    double.trouble([EngineFailure::Redirect(301, "/a?b=c".into())]);
     let reply = get(&outside, &at("page", "/"), Follow::SameOrigin).await.unwrap();
     assert_eq!((reply.status.as_u16(), reply.url.as_str()), (200, at("page", "/a?b=c").as_str()));
 
@@ -212,16 +212,16 @@ async fn a_body_is_read_no_further_than_its_bounds() {
     let at = |path: &str| format!("http://page.test:{}{path}", double.port());
     assert_eq!(get(&outside, &at("/whole"), Follow::No).await.unwrap().bytes.len(), MOST);
     // The second comes as a few bytes of gzip.
-    for trouble in [Some(Trouble::Endless), Some(Trouble::Bomb), None] {
+    for trouble in [Some(EngineFailure::Endless), Some(EngineFailure::Bomb), None] {
         double.trouble(trouble.clone());
         let error = get(&outside, &at("/large"), Follow::No).await.unwrap_err();
         let large = matches!(error, FetchError::TooLarge { .. });
         assert!(large && !error.passes(), "{trouble:?}: {error}");
     }
-    double.trouble([Trouble::Brotli]);
+    double.trouble([EngineFailure::Brotli]);
     let error = get(&outside, &at("/"), Follow::No).await.unwrap_err();
     assert!(error.to_string().contains("packed as br"), "{error}");
-    double.trouble([Trouble::Cut]);
+    double.trouble([EngineFailure::Cut]);
     let error = get(&outside, &at("/"), Follow::No).await.unwrap_err();
     assert!(matches!(error, FetchError::Broken { .. }) && error.passes(), "{error}");
 }
@@ -234,7 +234,7 @@ async fn a_server_that_takes_its_time_is_left() {
     let hasty = Bounds { timeout, ..bounds(&["page.test"]) };
     let hasty = GuardedClient::resolving(hasty, lookup).unwrap();
     let url = format!("http://page.test:{}/?q=secret", double.port());
-    for trouble in [Trouble::Late(Duration::from_mins(1)), Trouble::Drip] {
+    for trouble in [EngineFailure::Late(Duration::from_mins(1)), EngineFailure::Drip] {
         double.trouble([trouble]);
         let error = get(&hasty, &url, Follow::No).await.unwrap_err();
         assert!(matches!(error, FetchError::Late { .. }) && error.passes(), "{error}");

@@ -5,7 +5,7 @@ use super::Answer;
 use super::score::Query;
 use super::sides::{Side, compared, side_spans};
 use super::text::{BIRTH, DEATH, Text};
-use crate::decompose::sides::Kind as ComparisonKind;
+use crate::decompose::sides::ComparisonKind;
 use crate::lexicon::Lexicon;
 use crate::lists::is_listed;
 use crate::spans::Kind;

@@ -5,7 +5,7 @@ use halma_core::text::similarity::jaccard;
 
 use super::score::Query;
 use super::text::{Line, Text, Title};
-use crate::decompose::sides::{Kind as ComparisonKind, comparison};
+use crate::decompose::sides::{ComparisonKind, comparison};
 use crate::lexicon::Lexicon;
 use crate::links::{mentions, plain_title};
 use crate::names::names;

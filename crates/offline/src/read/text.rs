@@ -65,7 +65,7 @@ impl Text {
     }
 }
 
-/// How many words after `born` or `died` still tell of it.
+/// How many words after `born` or `died` still belong to it.
 const TELLS: usize = 9;
 
 /// What follows `born` or `died` belongs to it; in a bracket with years and a dash, what stands

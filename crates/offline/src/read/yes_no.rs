@@ -5,7 +5,7 @@ use super::Answer;
 use super::score::Query;
 use super::sides::{Side, compared, country};
 use super::text::{Line, Text};
-use crate::decompose::sides::Kind as ComparisonKind;
+use crate::decompose::sides::ComparisonKind;
 use crate::lexicon::Lexicon;
 use crate::lists::list;
 use crate::names::names;

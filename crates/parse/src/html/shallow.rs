@@ -1,6 +1,6 @@
 //! Stands between the tokens of a page and the tree made of them, and leaves out tags that stand
 //! too deep: 100,000 open elements would cost quadratic time in the tree builder, and a stack
-//! overflow in whoever walks the tree. Their words stay.
+//! overflow in code that walks the tree. Their words stay.
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 

@@ -43,12 +43,12 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const RECALL: Prompt<Reading> = Prompt::json("blend_filter/recall");
 const DRAFT: Prompt<Reading> = Prompt::json("blend_filter/draft");
-const FILTER: Prompt<Kept> = Prompt::json("blend_filter/filter");
+const FILTER: Prompt<FilterReply> = Prompt::json("blend_filter/filter");
 const ANSWER: Prompt<Reading> = Prompt::json("blend_filter/answer");
 
 /// Numbers of passages, from 1; 0 is none.
 #[derive(Deserialize)]
-struct Kept {
+struct FilterReply {
     passages: Vec<usize>,
 }
 
@@ -125,7 +125,8 @@ impl BlendFilter {
         let filtered = sets.iter().zip(&spans).map(|(set, cx)| async move {
             let variables = context! { question => Serde(question), context => Serde(set) };
             // 0 is "none", as everywhere.
-            let offered = |kept: &Kept| match kept.passages.iter().find(|n| **n > set.len()) {
+            let offered = |kept: &FilterReply| match kept.passages.iter().find(|n| **n > set.len())
+            {
                 Some(number) => Err(format!("there is no passage {number}")),
                 None => Ok(()),
             };
@@ -134,7 +135,7 @@ impl BlendFilter {
         let filtered = try_join_all(filtered).await?;
         let mut passages = vec![];
         for (set, kept) in sets.iter().zip(filtered) {
-            let Some(Kept { passages: kept }) = kept else {
+            let Some(FilterReply { passages: kept }) = kept else {
                 // The budget is spent: what was not filtered is read as it is.
                 passages.extend(set.iter().cloned());
                 continue;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 pub use shape::{Given, GivenResult, Shape};
-pub use trouble::Trouble;
+pub use trouble::EngineFailure;
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
@@ -103,7 +103,7 @@ impl WebDouble {
     }
 
     /// What happens to the next requests, one each, whatever they ask for.
-    pub fn trouble(&self, troubles: impl IntoIterator<Item = Trouble>) {
+    pub fn trouble(&self, troubles: impl IntoIterator<Item = EngineFailure>) {
         lock(&self.state.troubles).extend(troubles);
     }
 
@@ -139,7 +139,7 @@ pub(crate) struct State {
     /// By path: content type and bytes.
     pages: Mutex<BTreeMap<String, (String, Vec<u8>)>>,
     key: Mutex<Option<String>>,
-    troubles: Mutex<VecDeque<Trouble>>,
+    troubles: Mutex<VecDeque<EngineFailure>>,
     requests: Mutex<Vec<WebRequest>>,
 }
 

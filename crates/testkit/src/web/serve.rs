@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, Method, Response, Uri, header};
 use tokio::sync::oneshot;
 
 use super::trouble::gzip;
-use super::{Shape, State, Trouble, WebRequest, lock, topics};
+use super::{EngineFailure, Shape, State, WebRequest, lock, topics};
 use crate::double::respond;
 
 /// Serves until `stopped` is dropped.
@@ -48,7 +48,7 @@ async fn take(
     };
     lock(&state.requests).push(request.clone());
     let trouble = lock(&state.troubles).pop_front();
-    if let Some(Trouble::Late(wait)) = trouble {
+    if let Some(EngineFailure::Late(wait)) = trouble {
         tokio::time::sleep(wait).await;
     }
     let bad = trouble.and_then(|trouble| trouble.response());

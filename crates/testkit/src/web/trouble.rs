@@ -13,7 +13,7 @@ use crate::double::respond;
 
 /// What happens to one request instead of an answer.
 #[derive(Debug, Clone)]
-pub enum Trouble {
+pub enum EngineFailure {
     /// The answer comes, but this much later.
     Late(Duration),
     /// 200 and a web page, as a log-in gives.
@@ -40,7 +40,7 @@ pub enum Trouble {
     Brotli,
 }
 
-impl Trouble {
+impl EngineFailure {
     /// The response, for those that are one.
     pub(crate) fn response(&self) -> Option<Response<Body>> {
         Some(match self {

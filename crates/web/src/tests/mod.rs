@@ -4,7 +4,7 @@ mod pages;
 
 use std::time::Duration;
 
-use halma_testkit::web::{Given, Shape, Trouble, WebDouble};
+use halma_testkit::web::{EngineFailure, Given, Shape, WebDouble};
 use serde_json::json;
 use time::Month;
 
@@ -130,8 +130,8 @@ async fn every_engine_is_asked_in_its_own_way_with_its_key() {
 #[tokio::test]
 async fn what_goes_wrong_names_the_engine_and_what_to_do() {
     let world = World::new();
-    let html = Trouble::Html;
-    let status = |status, body: &str| Trouble::Status(status, body.to_owned());
+    let html = EngineFailure::Html;
+    let status = |status, body: &str| EngineFailure::Status(status, body.to_owned());
     for (trouble, words) in [
         (html, "a web page in the place of JSON"),
         (status(200, "{} no"), "no JSON"),
@@ -140,11 +140,11 @@ async fn what_goes_wrong_names_the_engine_and_what_to_do() {
         (status(400, r#"{"error": "too long"}"#), "refused the search (400): too long"),
         (status(432, r#"{"detail": {"error": "plan"}}"#), "no searches left"),
         (status(429, r#"{"error": "Your account has run out of searches."}"#), "no searches left"),
-        (Trouble::Redirect(302, "https://example.org/?api_key=secret".into()), "set `url`"),
-        (Trouble::Redirect(307, "http://127.0.0.1:1/".into()), "set `url`"),
-        (Trouble::Endless, "more than"),
-        (Trouble::Bomb, "more than"),
-        (Trouble::Brotli, "packed as br"),
+        (EngineFailure::Redirect(302, "https://example.org/?api_key=secret".into()), "set `url`"),
+        (EngineFailure::Redirect(307, "http://127.0.0.1:1/".into()), "set `url`"),
+        (EngineFailure::Endless, "more than"),
+        (EngineFailure::Bomb, "more than"),
+        (EngineFailure::Brotli, "packed as br"),
     ] {
         for (kind, _) in ALL {
             world.double.trouble([trouble.clone()]);
@@ -160,18 +160,18 @@ async fn what_goes_wrong_names_the_engine_and_what_to_do() {
 
 #[tokio::test]
 async fn what_passes_is_tried_again_a_few_times() {
-    let late = Trouble::Late(Duration::from_mins(1));
-    let server_error = Trouble::Status(502, "{}".into());
-    let silent = Trouble::Status(
+    let late = EngineFailure::Late(Duration::from_mins(1));
+    let server_error = EngineFailure::Status(502, "{}".into());
+    let silent = EngineFailure::Status(
         200,
         json!({"results": [], "unresponsive_engines": [["a", "timeout"]]}).to_string(),
     );
-    let throttled = Trouble::Throttled(Some("0".into()));
+    let throttled = EngineFailure::Throttled(Some("0".into()));
     for (trouble, words) in [
-        (Trouble::Empty, "an empty reply"),
-        (Trouble::HalfJson, "cut off"),
-        (Trouble::Cut, "broke the connection"),
-        (Trouble::Drip, "did not reply in full within 0.2 s"),
+        (EngineFailure::Empty, "an empty reply"),
+        (EngineFailure::HalfJson, "cut off"),
+        (EngineFailure::Cut, "broke the connection"),
+        (EngineFailure::Drip, "did not reply in full within 0.2 s"),
         (late, "did not reply in full within 0.2 s"),
         (server_error, "failed (502)"),
         (silent, "a (timeout)"),
@@ -325,7 +325,7 @@ async fn no_error_ever_shows_the_key() {
             format!("<p>{key} {encoded}</p>"),
         ] {
             for status in [200, 302, 400, 401, 404, 432, 503] {
-                world.double.trouble([Trouble::Status(status, body.clone())]);
+                world.double.trouble([EngineFailure::Status(status, body.clone())]);
                 let error = web.results(QUERY).await.unwrap_err();
                 let told = format!("{error} {error:?}");
                 assert!(!told.contains("k3y"), "{kind:?} {status}: {told}");

@@ -30,15 +30,15 @@ async fn pages_are_read_where_their_site_lets_us() {
 #[tokio::test]
 async fn a_page_can_be_anything_and_costs_its_passages_only() {
     let at = |host: &str, path: &str| format!("http://{host}.test:PORT{path}");
-    let redirect = |to: String| Trouble::Redirect(302, to);
+    let redirect = |to: String| EngineFailure::Redirect(302, to);
     for (trouble, words) in [
-        (Trouble::Endless, "more than"),
-        (Trouble::Bomb, "more than"),
-        (Trouble::Drip, "within 0.5 s"),
-        (Trouble::Cut, "broke the connection"),
-        (Trouble::Brotli, "packed as br"),
-        (Trouble::Status(200, "{}".into()), "`application/json`"),
-        (Trouble::Status(500, String::new()), "answers 500"),
+        (EngineFailure::Endless, "more than"),
+        (EngineFailure::Bomb, "more than"),
+        (EngineFailure::Drip, "within 0.5 s"),
+        (EngineFailure::Cut, "broke the connection"),
+        (EngineFailure::Brotli, "packed as br"),
+        (EngineFailure::Status(200, "{}".into()), "`application/json`"),
+        (EngineFailure::Status(500, String::new()), "answers 500"),
         (redirect("http://127.0.0.1:PORT/secret".into()), "loopback"),
         (redirect("http://0x7f.1:PORT/secret".into()), "loopback"),
         (redirect("http://[::1]:PORT/secret".into()), "loopback"),
@@ -61,11 +61,13 @@ async fn a_page_can_be_anything_and_costs_its_passages_only() {
         let web = world.open(&settings, None);
         let port = world.double.port().to_string();
         let trouble = match trouble {
-            Trouble::Redirect(status, to) => Trouble::Redirect(status, to.replace("PORT", &port)),
+            EngineFailure::Redirect(status, to) => {
+                EngineFailure::Redirect(status, to.replace("PORT", &port))
+            }
             trouble => trouble,
         };
         // The search, the rules, then the page.
-        let fine = Trouble::Late(Duration::ZERO);
+        let fine = EngineFailure::Late(Duration::ZERO);
         world.double.trouble([fine.clone(), fine, trouble.clone()]);
         let found = web.results(QUERY).await.unwrap();
         let first = found.results.iter().find(|result| result.rank == WebRank::Page).unwrap();

@@ -1,6 +1,6 @@
 //! `Are A and B both …?`, `Do A and B have the same …?`
 use super::pair::{Pair, find_pair};
-use super::{Comparison, Kind};
+use super::{Comparison, ComparisonKind};
 use crate::decompose::tokens::{Token, join, tokens};
 use crate::lexicon::Lexicon;
 use crate::lists::{Leads, leads};
@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str, lexicon: &Lexicon) -> Option<Comparison> {
     let both = if said_of_both { "" } else { "both " };
     let role = role(&tokens[1..pair.span.start]);
     let rest = format!("{opening} {both}{}", rest.trim()).replace(',', "");
-    Some(Comparison { things: pair.names, kind: Kind::Both, role, rest })
+    Some(Comparison { things: pair.names, kind: ComparisonKind::Both, role, rest })
 }
 
 /// `Does A have the same nationality as B?`

@@ -1,6 +1,6 @@
 //! `Which …, A or B?`, `Was A or B …?`, `Between A and B, …?`
 use super::pair::{find_pair, join_groups};
-use super::{Comparison, Kind};
+use super::{Comparison, ComparisonKind};
 use crate::decompose::tokens::tokens;
 use crate::lexicon::Lexicon;
 
@@ -17,7 +17,7 @@ fn comparison(one: &str, other: &str, rest: &str) -> Option<Comparison> {
     // A side has a name; `did he leave or stay` has none.
     let named = |side: &String| side.chars().any(|c| c.is_uppercase() || c.is_ascii_digit());
     let rest = rest.to_owned();
-    let kind = Kind::Either;
+    let kind = ComparisonKind::Either;
     things.iter().all(named).then_some(Comparison { things, kind, role: None, rest })
 }
 

@@ -11,7 +11,7 @@ use crate::lexicon::Lexicon;
 
 /// What a comparison asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ComparisonKind {
     /// One of the two.
     Either,
     /// Whether something holds for both.
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 pub(crate) struct Comparison {
     /// As the question names them.
     pub(crate) things: [String; 2],
-    pub(crate) kind: Kind,
+    pub(crate) kind: ComparisonKind,
     /// The role of the person who is compared, where it is not the thing itself: `director`.
     pub(crate) role: Option<String>,
     /// The question without its sides.

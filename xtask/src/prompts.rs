@@ -8,7 +8,7 @@ use crate::shipped::shipped;
 use crate::tidy::{Source, Violation};
 
 /// Prompts that a crate asks with by name, not through a constant, and parts of prompts.
-const USED_BY_NAME: &[&str] = &["reply/repair", "part/answer_form"];
+const USED_BY_NAME: &[&str] = &["reply/repair", "part/answer_form", "part/choices"];
 
 /// Where a name stands: file and line.
 type Places<'a> = BTreeMap<String, (&'a Source, usize)>;
@@ -39,6 +39,14 @@ fn check_crate(krate: &str, sources: &[&Source]) -> Vec<Violation> {
     }
     let mut violations = vec![];
     for (name, (source, line)) in &files {
+        // Worked examples are of the prompt next to them, and have no front matter.
+        if let Some(prompt) = name.strip_suffix(".demonstrations") {
+            if !files.contains_key(prompt) {
+                let what = format!("there is no prompt `{prompt}` for these demonstrations");
+                violations.push(source.violation(*line, what, "name the file after its prompt"));
+            }
+            continue;
+        }
         if !asked.contains_key(name) && !USED_BY_NAME.contains(&name.as_str()) {
             let what = format!("no `Prompt` constant asks with `{name}`");
             violations.push(source.violation(*line, what, "add the constant or delete the file"));

@@ -287,7 +287,7 @@ fn two_hops() -> impl Fn(&ChatCall) -> String + Send + Sync + 'static {
             "dec/decompose" | "dec/rewrite" | "unirag/sub_queries" => return planned(call, &asked),
             "dec/keywords" => r#"{"keywords": ["thing"]}"#,
             "unirag/gate" => {
-                r#"{"reason": "r", "faithfulness": 0.9, "answer_relevancy": 0.9, "supported": true}"#
+                r#"{"reason": "r", "statements": 1, "supported": 1, "asked": 1, "given": 1, "useful": [1]}"#
             }
             _ => r#"{"answer": "yes", "rationale": "r"}"#,
         };

@@ -22,6 +22,8 @@ pub struct Budget {
     /// US dollars, by the prices in the configuration.
     pub usd: Option<f64>,
     pub seconds: Option<f64>,
+    /// How often in all a model is asked again because its reply does not fit.
+    pub repairs: Option<u64>,
 }
 
 /// The limit that was reached.
@@ -56,6 +58,7 @@ pub struct Meter {
     budget: Budget,
     started: Instant,
     calls: AtomicU64,
+    repairs: AtomicU64,
     tokens: AtomicU64,
     /// Millionths of a dollar, so that it can be counted without a lock.
     micro_usd: AtomicU64,
@@ -79,6 +82,7 @@ impl Meter {
             budget,
             started,
             calls: AtomicU64::new(0),
+            repairs: AtomicU64::new(0),
             tokens: AtomicU64::new(0),
             micro_usd: AtomicU64::new(0),
             whole: None,
@@ -137,6 +141,11 @@ impl Meter {
             return Err(Limit::Usd);
         }
         Ok(taken)
+    }
+
+    /// Takes one repair; whether there was one left.
+    pub(crate) fn take_repair(&self) -> bool {
+        take(&self.repairs, 1, self.budget.repairs).is_some()
     }
 
     /// Puts what was really used in the place of what was taken. `None`: the call cost nothing

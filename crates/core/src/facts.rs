@@ -80,10 +80,23 @@ pub struct Fact {
     /// The relation's label, read from head to tail.
     pub relation: String,
     pub tail: Tail,
+    /// What the graph adds to the fact, `start time: 2014` say; empty where it adds nothing.
+    pub qualifiers: Vec<String>,
     /// How well relation (or condition) fits what was asked for, between 0 and 1.
     pub score: f32,
-    /// The fact as evidence that can be cited: its graph, or the chunk it was distilled from.
+    /// The fact as evidence that can be cited: its graph, or the chunk it was extracted from.
     pub evidence: Hit,
+}
+
+impl Fact {
+    /// As a reader is to see it: head, relation, tail, and what the graph adds.
+    pub fn line(&self) -> String {
+        let line = format!("{} – {} – {}", self.head.label, self.relation, self.tail.shown());
+        if self.qualifiers.is_empty() {
+            return line;
+        }
+        format!("{line} ({})", self.qualifiers.join(", "))
+    }
 }
 
 /// A knowledge graph, read. Names and relations are a user's or a model's words, never part of a

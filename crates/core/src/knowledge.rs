@@ -34,6 +34,16 @@ impl Mode {
             Self::Graph => "graph",
         }
     }
+
+    /// What it compares, in a few words.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Bm25 => "Keywords",
+            Self::Dense => "Embedding vectors",
+            Self::Hybrid => "Keywords and vectors, fused",
+            Self::Graph => "Both on all layers, propagated along the graph to chunks",
+        }
+    }
 }
 
 /// The least cosine a hit must have. Cosines of different embedders are not comparable, so a

@@ -3,6 +3,7 @@
 //!
 //! This crate does no input or output and knows no model, file or network.
 mod budget;
+mod choice;
 mod cx;
 mod error;
 mod facts;
@@ -21,24 +22,27 @@ mod trace;
 pub use halma_text as text;
 
 pub use budget::{Budget, Limit, Meter};
-pub use cx::{Cx, FactsCx, Scored, Setup, UnlessSpent, Watcher, estimate_tokens};
+pub use cx::{Cx, FactsCx, Scored, Setup, UnlessFailed, UnlessSpent, Watcher, estimate_tokens};
 pub use error::{BoxError, ConfigError, Error, Result};
 pub use facts::{Entity, EntityId, Fact, FactValue, Facts, Tail, ValueKind};
 pub use knowledge::{
     Catalog, ColumnSchema, Filter, Knowledge, MinScore, Mode, Query, SqlResult, SqlRow, TableSchema,
 };
 pub use llm::{
-    ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Message, Models, Price, Role,
-    Usage, Vector,
+    ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Message, Models, Price, ReplyPiece,
+    ReplyStream, Role, Usage, Vector,
 };
 pub use node::{Edge, Hit, Layer, NodeId, ScorePart, Span};
 pub use prompt::{
     PROMPTS, Prompt, PromptError, PromptFile, PromptInfo, PromptSet, Prompts, Rendered, Shape,
 };
-pub use question::{Answer, AnswerKind, Citation, Question};
-pub use reply::parse_json;
+pub use question::{
+    Answer, AnswerKind, AnswerStep, AnswerStyle, Citation, Claim, FullAnswer, Question,
+};
+pub use reply::field::FieldReader;
+pub use reply::{AnswerText, parse_json};
 pub use reranker::Reranker;
 pub use source::{Source, SourceInfo};
 pub use strategy::{Entry, Need, Outcome, Strategy};
 pub use tagger::{Marked, Mention, Tagger, Tagging, mentions};
-pub use trace::{Event, HitLine, ReplyStatus, TRACE_VERSION, Trace, UsageTotal};
+pub use trace::{Event, HitLine, KeywordRecall, ReplyStatus, TRACE_VERSION, Trace, UsageTotal};

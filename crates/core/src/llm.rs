@@ -44,6 +44,37 @@ pub struct ChatRequest {
     pub about: Vec<String>,
     /// Images that belong to the last message, as data URLs.
     pub images: Vec<String>,
+    /// Receives the reply while it is generated, where the model can do that. The reply is returned
+    /// whole in any case.
+    pub stream: Option<ReplyStream>,
+}
+
+/// A piece of a reply that is being generated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyPiece<'a> {
+    /// A reply begins; pieces of an earlier attempt at the same call are void.
+    Start,
+    Text(&'a str),
+}
+
+/// Receives the pieces of a reply.
+#[derive(Clone)]
+pub struct ReplyStream(Arc<dyn Fn(ReplyPiece<'_>) + Send + Sync>);
+
+impl ReplyStream {
+    pub fn new(receive: impl Fn(ReplyPiece<'_>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(receive))
+    }
+
+    pub fn send(&self, piece: ReplyPiece<'_>) {
+        (self.0)(piece);
+    }
+}
+
+impl std::fmt::Debug for ReplyStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ReplyStream")
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -54,6 +85,10 @@ pub struct ChatReply {
     pub cached: bool,
     /// Each reply token with its log-probability, when asked for and offered.
     pub logprobs: Option<Vec<(String, f32)>>,
+    /// What a reasoning model thought, where the server sends it apart from the text. The last
+    /// field, so that replies that were cached before there was one can be read.
+    #[serde(default)]
+    pub thoughts: String,
 }
 
 /// Tokens of one call, as the server counts them (estimated at four characters a token when it
@@ -124,6 +159,11 @@ pub trait Llm: Send + Sync {
     /// Whether it gives the log-probabilities of a reply's tokens.
     fn logprobs(&self) -> bool {
         false
+    }
+
+    /// Tokens that it may think before it replies, in addition to those of the reply.
+    fn thinking_tokens(&self) -> u32 {
+        0
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError>;

@@ -13,13 +13,24 @@ pub struct Question {
     pub options: Vec<String>,
     #[serde(default)]
     pub answer_kind: AnswerKind,
+    /// When it was asked, in words of its source, where the answer may change with time; prompts
+    /// show it.
+    #[serde(default)]
+    pub asked_at: Option<String>,
+    /// Whether no answer may be given where the knowledge does not hold one.
+    #[serde(default = "yes")]
+    pub abstain: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Question {
     /// A free question with no options, asked by a person.
     pub fn new(text: impl Into<String>) -> Self {
-        let text = text.into();
-        Self { id: "q".into(), text, options: vec![], answer_kind: AnswerKind::default() }
+        let (text, options, answer_kind) = (text.into(), vec![], AnswerKind::default());
+        Self { id: "q".into(), text, options, answer_kind, asked_at: None, abstain: true }
     }
 }
 
@@ -39,6 +50,18 @@ pub enum AnswerKind {
     Verdict,
 }
 
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerStyle {
+    /// The answer alone, as evaluations compare it.
+    Short,
+    /// In addition, sentences that explain it, each with the numbers of its sources.
+    #[default]
+    Full,
+}
+
 /// What a strategy returns. An abstention has empty `text` and says why in `reason`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -53,6 +76,66 @@ pub struct Answer {
     pub confidence: Option<f32>,
     /// A budget was spent before the strategy was done.
     pub partial: bool,
+    /// The way to the answer, in the order of the hops.
+    #[serde(default)]
+    pub steps: Vec<AnswerStep>,
+    /// The answer in sentences; only where the full style was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full: Option<FullAnswer>,
+}
+
+impl Answer {
+    /// The sentences of the full style, or else the short answer.
+    pub fn written(&self) -> &str {
+        self.full.as_ref().map_or(&self.text, |full| &full.text)
+    }
+}
+
+/// One step to the answer: what was asked and the citation that settled it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct AnswerStep {
+    /// The query that found the cited passage; empty where the trace does not tell.
+    pub query: String,
+    /// The number of the citation, from 1.
+    pub citation: usize,
+}
+
+/// An answer in sentences.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct FullAnswer {
+    /// Sentences with the numbers of their citations: `… in 1931 [2].`
+    pub text: String,
+    pub claims: Vec<Claim>,
+}
+
+/// A sentence of a full answer. `start..end` are characters (Unicode scalar values) of its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Claim {
+    pub start: usize,
+    pub end: usize,
+    /// The numbers of its citations, from 1.
+    pub citations: Vec<usize>,
+    /// Whether a cited passage supports it.
+    pub supported: bool,
+}
+
+impl FullAnswer {
+    /// The text with `mark` after every claim that no passage supports.
+    pub fn with_marks(&self, mark: &str) -> String {
+        let chars: Vec<char> = self.text.chars().collect();
+        let mut out = String::with_capacity(self.text.len());
+        let mut at = 0;
+        for claim in self.claims.iter().filter(|claim| !claim.supported) {
+            out.extend(chars.get(at..claim.end).unwrap_or_default());
+            out.push_str(mark);
+            at = claim.end.min(chars.len());
+        }
+        out.extend(&chars[at..]);
+        out
+    }
 }
 
 /// A passage the answer rests on. `start..end` are characters (Unicode scalar values) of the

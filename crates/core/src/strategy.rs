@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::{Answer, Cx, Question, Result, Trace};
+use crate::{Answer, Cx, Error, Question, Result, Trace};
 
 /// One way of answering a question. It answers one and never sees another.
 #[async_trait]
@@ -36,7 +36,53 @@ pub struct Entry {
     /// What must be configured for it; checked when it is built for a run.
     pub needs: &'static [Need],
     /// Builds it from its own table of the configuration; the error names the key.
+    /// [`Entry::build_from`] adds the settings that all strategies have.
     pub build: fn(toml::Table) -> std::result::Result<Arc<dyn Strategy>, String>,
+}
+
+/// The setting that every strategy has: whether models are shown the worked examples that are next
+/// to its prompts (`<step>.demonstrations.md`).
+const DEMONSTRATIONS: &str = "demonstrations";
+
+impl Entry {
+    /// Builds it from its own table of the configuration with the settings that all strategies
+    /// have; the error names the key.
+    pub fn build_from(
+        &self,
+        mut table: toml::Table,
+    ) -> std::result::Result<Arc<dyn Strategy>, String> {
+        let demonstrations = match table.remove(DEMONSTRATIONS) {
+            None => false,
+            Some(toml::Value::Boolean(demonstrations)) => demonstrations,
+            Some(other) => return Err(format!("`{DEMONSTRATIONS}` is {other}, not true or false")),
+        };
+        let inner = (self.build)(table)?;
+        Ok(if demonstrations { Arc::new(Demonstrated { inner }) } else { inner })
+    }
+}
+
+/// A strategy whose prompts come with their worked examples.
+struct Demonstrated {
+    inner: Arc<dyn Strategy>,
+}
+
+#[async_trait]
+impl Strategy for Demonstrated {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn settings(&self) -> serde_json::Value {
+        let mut settings = self.inner.settings();
+        if let Some(settings) = settings.as_object_mut() {
+            settings.insert(DEMONSTRATIONS.into(), true.into());
+        }
+        settings
+    }
+
+    async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
+        self.inner.answer(question, &cx.demonstrating()).await
+    }
 }
 
 /// The result of one question: the answer or the error, and everything that happened.
@@ -47,9 +93,18 @@ pub struct Outcome {
 
 impl Outcome {
     /// Runs a strategy to its end. An answer under a spent budget is marked partial here, so that
-    /// no strategy has to.
+    /// no strategy has to. A run that ends with a reply that cannot be used abstains, if any reply
+    /// before could be: what was found is in the trace. For a question with choices the answer is
+    /// one of them, as the question writes it.
     pub async fn run(strategy: &dyn Strategy, question: &Question, cx: &Cx) -> Self {
-        let answer = strategy.answer(question, cx).await;
+        let answer = match strategy.answer(question, cx).await {
+            Err(error @ Error::BadReply { .. }) if cx.trace().any_valid() => {
+                cx.note(format!("abstaining: {error}"));
+                Ok(Answer { abstained: true, reason: error.to_string(), ..Answer::default() })
+            }
+            outcome => outcome,
+        };
+        let answer = answer.map(|answer| question.choose(answer));
         let trace = cx.trace();
         let answer = answer.map(|answer| Answer { partial: trace.spent(), ..answer });
         Self { answer, trace }

@@ -32,7 +32,7 @@ impl Llm for Recorder {
         let cached = requests.len().is_multiple_of(2);
         let usage = Usage { prompt_tokens: 100, completion_tokens: 10 };
         let text = if request.messages.len() < 6 { "perhaps" } else { FITS };
-        Ok(ChatReply { text: text.into(), usage, cached, logprobs: None })
+        Ok(ChatReply { text: text.into(), usage, cached, ..ChatReply::default() })
     }
 }
 

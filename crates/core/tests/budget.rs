@@ -53,7 +53,7 @@ proptest! {
         cents in prop::option::of(0_u32..60),
     ) {
         let model = Counting::new(plan, PRICE);
-        let budget = Budget { calls, tokens, usd: cents.map(|c| f64::from(c) / 100.0), seconds: None };
+        let budget = Budget { calls, tokens, usd: cents.map(|c| f64::from(c) / 100.0), ..Budget::default() };
         let (cx, meter) = cx(Arc::clone(&model) as Arc<dyn Llm>, budget, None);
         ask_at_once(&cx, asks);
         // What the model itself counted, not what the meter believes.

@@ -6,7 +6,9 @@ mod common;
 use std::sync::Arc;
 
 use common::{ASK, FILES, FITS, PROMPT, question, with_prompts};
-use halma_core::{Budget, Error, PromptError, PromptFile, PromptSet, Prompts};
+use halma_core::{
+    AnswerKind, Budget, Error, PromptError, PromptFile, PromptSet, Prompts, Question,
+};
 use halma_testkit::Script;
 
 fn replaced(text: &str) -> Result<Prompts, PromptError> {
@@ -127,17 +129,18 @@ const FORMED: PromptSet = PromptSet::Files(&[PromptFile {
 #[test]
 fn a_part_is_included_and_may_be_replaced() {
     let mut prompts = Prompts::shipped(&[FORMED]).unwrap();
-    let asked = |kind: &str| {
+    let asked = |kind: AnswerKind| {
         let question =
-            minijinja::context! { text => "Is it?", options => ["a"], answer_kind => kind };
+            Question { options: vec!["a".into()], answer_kind: kind, ..Question::new("Is it?") };
+        let question = minijinja::value::Serde(question);
         minijinja::context! { question }
     };
-    let shipped = prompts.render("demo/formed", &asked("short")).unwrap();
+    let shipped = prompts.render("demo/formed", &asked(AnswerKind::Short)).unwrap();
     assert_eq!(shipped.messages[0].text, "The answer is one of the choices, copied exactly.");
-    let verdict = prompts.render("demo/formed", &asked("verdict")).unwrap();
+    let verdict = prompts.render("demo/formed", &asked(AnswerKind::Verdict)).unwrap();
     assert!(verdict.messages[0].text.starts_with("The question is a claim"));
     prompts.replace("part/answer_form", "mine/part/answer_form.md", "Be brief.\n").unwrap();
-    let replaced = prompts.render("demo/formed", &asked("short")).unwrap();
+    let replaced = prompts.render("demo/formed", &asked(AnswerKind::Short)).unwrap();
     assert_eq!(replaced.messages[0].text, "Be brief.");
     assert_ne!(replaced.hash, shipped.hash, "the words of a part are words of the prompt");
     let listed = prompts.list().into_iter().find(|info| info.name == "demo/formed").unwrap();

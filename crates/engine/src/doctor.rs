@@ -2,7 +2,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use halma_core::{ConfigError, EmbedRole, Embedder, Tagging};
+use halma_core::{ConfigError, EmbedRole, Embedder, Source as _, Tagging};
+use halma_kg::{KgKind, KgProfile};
 use halma_models::{RerankerKind, ping};
 use serde::Serialize;
 
@@ -50,6 +51,8 @@ pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
     findings.push(reranker(config, embedder.as_ref()).await);
     findings.push(tagger(config).await);
     findings.extend(web(config, dir).await);
+    findings.push(text(config));
+    findings.extend(graph(config, dir));
     for (name, settings) in &config.models {
         findings.push(model(config, name, settings).await);
     }
@@ -133,12 +136,48 @@ async fn tagger(config: &Config) -> Finding {
 async fn web(config: &Config, dir: &Path) -> Option<Finding> {
     const NAME: &str = "source web";
     match assemble::web(config, assemble::web_folder(&dir.join("cache"))) {
-        Ok(web) => Some(match web?.check().await {
-            Ok(message) => Finding::new(NAME, Health::Good, message),
+        Ok(None) => None,
+        Ok(Some(web)) => Some(match web.check().await {
+            Ok(message) => Finding::new(NAME, Health::Good, format!("{message}: {}", web.about())),
             Err(e) => Finding::bad(NAME, e),
         }),
         Err(e) => Some(Finding::misconfigured(NAME, config, e)),
     }
+}
+
+/// The base as one of the sources: what a model that chooses among them is told.
+fn text(config: &Config) -> Finding {
+    let about = config.sources.text.about.trim();
+    let others = config.sources.web.is_some() || config.kg.kind == KgKind::Sparql;
+    let (health, message) = match (about, others) {
+        ("", true) => (
+            Health::Warning,
+            "not described; say what the documents are about in `about` under [sources.text], so \
+             that a model can choose among the sources"
+                .to_owned(),
+        ),
+        ("", false) => (Health::Good, "the documents of the knowledge base".to_owned()),
+        (about, _) => (Health::Good, about.to_owned()),
+    };
+    Finding::new("source text", health, message)
+}
+
+/// The knowledge graph and what it is said to hold. An endpoint is not asked.
+fn graph(config: &Config, dir: &Path) -> Option<Finding> {
+    const NAME: &str = "source kg";
+    let engine = dir.exists().then(|| Engine::open(config.clone(), dir)).transpose().ok()??;
+    let about = engine.facts()?.about().to_owned();
+    let anonymous = config.kg.kind == KgKind::Sparql
+        && config.kg.profile == KgProfile::Wikidata
+        && config.sources.contact.trim().is_empty();
+    if anonymous {
+        let message = format!(
+            "{about}; set `contact` under [sources] to your e-mail address: Wikimedia limits or \
+             refuses programs that do not say who asks"
+        );
+        return Some(Finding::new(NAME, Health::Warning, message));
+    }
+    Some(Finding::new(NAME, Health::Good, about))
 }
 
 async fn model(config: &Config, name: &str, settings: &ModelConfig) -> Finding {

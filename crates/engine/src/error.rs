@@ -18,7 +18,7 @@ pub enum EngineError {
     #[error("the reply cache: {0}")]
     Cache(#[source] halma_core::BoxError),
     #[error(transparent)]
-    Web(#[from] halma_web::WebStoreError),
+    Stored(#[from] halma_net::daily::DailyCacheError),
     /// A file next to the base: an original or a trace.
     #[error("`{}`: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },
@@ -38,10 +38,13 @@ impl EngineError {
             Self::Config(_) | Self::Run(halma_core::Error::Prompt(_)) => true,
             Self::Kb(error) => matches!(
                 error,
-                KbError::NoBase { .. } | KbError::Newer { .. } | KbError::NoInput { .. }
+                KbError::NoBase { .. }
+                    | KbError::Newer { .. }
+                    | KbError::Older { .. }
+                    | KbError::NoInput { .. }
             ),
             Self::Kg(error) => error.is_wrong_use(),
-            Self::Cache(_) | Self::File { .. } | Self::Web(_) | Self::Run(_) => false,
+            Self::Cache(_) | Self::File { .. } | Self::Stored(_) | Self::Run(_) => false,
         }
     }
 }

@@ -7,14 +7,15 @@ mod document_subset;
 mod engine;
 mod error;
 mod storage;
+mod writer;
 
 pub use assemble::{fetch_weights, list_prompts};
 pub use config::load::{Flags, Loaded, flag_value, load};
 pub use config::serve::ServeConfig;
 pub use config::show::{ShownValue, show};
 pub use config::{
-    AskConfig, BudgetConfig, Config, EmbedderConfig, EmbedderKind, ModelConfig, OFFLINE, ROLES,
-    SourcesConfig,
+    AskConfig, BudgetConfig, CheckClaims, Config, EmbedderConfig, EmbedderKind, ModelConfig,
+    OFFLINE, ROLES, SourcesConfig,
 };
 pub use doctor::{Finding, Health, examine};
 pub use engine::{
@@ -24,8 +25,8 @@ pub use error::EngineError;
 pub use halma_kb::{
     Atoms, Base, Chunks, Deleted, Details, EdgeEnd, Entities, Estimate, ExportFormat, IndexOptions,
     IndexReport, InputFormat, ListQuery, ListedNode, Merge, MergeSide, Phase, PhaseProgress,
-    Progress, Refused, Shown, SqlLimits, StageEstimate, Stats, TableLine, Unit, Verified, Watch,
-    recognise,
+    Progress, Refused, Shown, SqlError, SqlLimits, StageEstimate, Stats, TableLine, Unit, Verified,
+    Watch, recognise,
 };
 pub use halma_kb::{KbError, ListedDocument};
 pub use halma_kg::{

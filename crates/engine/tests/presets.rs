@@ -13,11 +13,14 @@ fn every_row_of_a_preset_can_be_built_where_its_strategy_is_known() {
                 .iter()
                 .find(|entry| Some(entry.name) == row.strategy.as_deref())
                 .unwrap();
-            let table: Table = row
+            let mut table: Table = row
                 .settings
                 .iter()
                 .map(|(key, value)| (key.clone(), halma_engine::flag_value(value)))
                 .collect::<toml::map::Map<String, Value>>();
+            // A setting of every strategy, which the engine reads.
+            let abstain = table.remove("abstain");
+            assert!(abstain.is_none_or(|abstain| abstain.is_bool()), "{}", preset.name);
             let strategy = (entry.build)(table.clone());
             let strategy =
                 strategy.unwrap_or_else(|e| panic!("{}: {}: {e}", preset.name, row.label));

@@ -60,6 +60,12 @@ impl Source {
         Ok(Self { file: name, hash: hasher.finalize().to_hex().to_string(), bytes })
     }
 
+    /// A part of the file's questions, or the passages of the file made into another base.
+    #[must_use]
+    pub fn part(&self, name: &str) -> Self {
+        Self { hash: crate::fingerprint::fingerprint([&self.hash, name]), ..self.clone() }
+    }
+
     /// Claims the base in `kb` for this file, before it is opened or built. A base of another file
     /// is [`EvalError::OtherBase`] unless forced.
     pub fn claim(&self, kb: &Path, force: bool) -> Result<Claim, EvalError> {

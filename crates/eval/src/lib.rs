@@ -6,6 +6,7 @@ mod base_source;
 pub mod blend;
 mod compare;
 mod components;
+mod corpus;
 mod data;
 mod error;
 mod figures;
@@ -31,11 +32,12 @@ pub use base_source::{Claim, Source, record_indexing};
 pub use compare::{
     CompareError, Comparison, Difference, Flip, McNemar, Resampling, Side, compare, flips, pairs,
 };
-pub use components::{Atomizing, Component, Searches, SourceUse};
+pub use components::{Atomizing, Component, GoldTotals, Searches, SourceUse};
+pub use corpus::{Converted, CorpusWriter};
 pub use data::{
-    Checked, Companion, CompanionContent, DataError, DataSet, DataSetEntry, Format, GoldPassage,
-    Item, KeyCount, Passage, Pool, PublishedFile, RefusedRecord, Sample, check, entries, load,
-    recognise, reference, sample,
+    Checked, Companion, CompanionContent, Condition, ConditionError, DataError, DataSet,
+    DataSetEntry, Format, GoldPassage, Item, KeyCount, Passage, Pool, PublishedFile, RefusedRecord,
+    Sample, Selection, check, entries, load, recognise, reference,
 };
 pub use error::EvalError;
 pub use fingerprint::fingerprint;
@@ -44,9 +46,9 @@ pub use grid::{Grid, GridError, Point};
 pub use judge::Ruling;
 pub use metrics::{Gold, Metric, Profile, Score, normalise, recall_at_k, score, support_recall};
 pub use preset::{
-    Block, Figure, ListedRow, Ours, Pair, Preset, PresetError, PresetProtocol, PresetRow,
-    SideBySide, SideBySideRow, WARNING, preset, preset_list, preset_reference, presets,
-    side_by_side,
+    Block, Figure, ListedRow, NeededFile, Ours, Pair, Preset, PresetError, PresetProtocol,
+    PresetQuestions, PresetRow, SideBySide, SideBySideRow, WARNING, find_file, preset, preset_list,
+    preset_reference, presets, side_by_side,
 };
 pub use progress::{Progress, Tick};
 pub use report::{

@@ -82,7 +82,7 @@ impl Record {
             malformed: trace.malformed(),
             searches: trace.searches(),
             prompts: prompts(trace),
-            digest: Some(Digest::new(trace)),
+            digest: Some(Digest::new(item, trace)),
             evidence: Some(evidence),
             gold_titles: item.gold.iter().map(|passage| passage.title.clone()).collect(),
         }

@@ -61,7 +61,7 @@ impl Base {
     /// Opens the base in `dir`, which is made when there is none.
     pub fn create_or_open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
         for folder in [store_dir(dir), dir.join("bm25"), dir.join("cache")] {
-            std::fs::create_dir_all(&folder).map_err(|e| KbError::file(folder, "create", e))?;
+            std::fs::create_dir_all(&folder).map_err(|e| KbError::io(folder, "create", e))?;
         }
         Self::open_there(dir, options)
     }
@@ -260,7 +260,7 @@ impl Base {
 fn index_in_memory(store: &Store, layer: Layer) -> Result<LexicalIndex, KbError> {
     let texts = store.read(|reader| {
         let mut texts = vec![];
-        for row in reader.rows(layer, 0, usize::MAX)? {
+        for row in reader.all_rows(layer)? {
             texts.extend(reader.searched_text(layer, row)?.map(|text| (row, text)));
         }
         Ok(texts)

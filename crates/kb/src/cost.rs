@@ -1,6 +1,5 @@
 //! What units of work are expected to cost.
-use std::iter::Sum;
-use std::ops::{Add, AddAssign, Mul};
+use std::ops::{AddAssign, Mul};
 
 use halma_core::{Setup, estimate_tokens};
 use minijinja::Value;
@@ -30,29 +29,13 @@ impl Cost {
     }
 }
 
-impl Add for Cost {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            calls: self.calls + other.calls,
-            prompt_tokens: self.prompt_tokens + other.prompt_tokens,
-            completion_tokens: self.completion_tokens + other.completion_tokens,
-            texts: self.texts + other.texts,
-            characters: self.characters + other.characters,
-        }
-    }
-}
-
 impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
-
-impl Sum for Cost {
-    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
-        costs.fold(Self::default(), Add::add)
+        self.calls += other.calls;
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.texts += other.texts;
+        self.characters += other.characters;
     }
 }
 

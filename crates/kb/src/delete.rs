@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::lock::WriterLock;
 use crate::names::{fits, near};
 use crate::store::{DocumentRecord, Gone, Row, StoreReader, parse_id, searched};
-use crate::{Base, KbError};
+use crate::{Base, KbError, UnknownNames};
 
 /// What a deletion did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -86,10 +86,8 @@ impl Base {
             let update = |layer| self.lexical_on_disk(layer)?.catch_up(&self.store, &|_| ());
             let running: Vec<_> = layers.map(|layer| scope.spawn(move || update(layer))).collect();
             running.into_iter().try_for_each(|layer| {
-                layer.join().unwrap_or_else(|_| {
-                    let reason = "it panicked".to_owned();
-                    Err(KbError::Died { doing: "updating the lexical index", reason })
-                })
+                let doing = "updating the lexical index";
+                layer.join().unwrap_or_else(|panic| Err(KbError::worker_panicked(doing, &panic)))
             })
         })
     }
@@ -119,7 +117,11 @@ impl Base {
             }
             Ok(())
         })?;
-        if unknown.is_empty() { Ok(chosen) } else { Err(KbError::no_document(&unknown)) }
+        if unknown.is_empty() {
+            Ok(chosen)
+        } else {
+            Err(KbError::NoDocument { unknown: UnknownNames(unknown) })
+        }
     }
 }
 

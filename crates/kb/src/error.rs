@@ -1,8 +1,11 @@
 //! What can go wrong with a knowledge base: what, where, and what to do about it.
+use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use halma_core::LlmError;
+
+use crate::SqlError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum KbError {
@@ -15,11 +18,11 @@ pub enum KbError {
     Newer { dir: PathBuf, found: u32, known: u32 },
     #[error(
         "the knowledge base in `{dir}` has format {found}, and this version of Halma reads {known}; \
-         index again into a new folder"
+         build it again with `halma index --kb NEW_DIR FOLDER`"
     )]
     Older { dir: PathBuf, found: u32, known: u32 },
-    #[error("cannot {doing} `{path}`: {source}")]
-    File { path: PathBuf, doing: &'static str, source: std::io::Error },
+    #[error("cannot {doing} `{path}`: {source}; check the path and its permissions")]
+    Io { path: PathBuf, doing: &'static str, source: std::io::Error },
     #[error("`{path}` is neither a file nor a folder; check the path")]
     NoInput { path: PathBuf },
     #[error(
@@ -54,20 +57,28 @@ pub enum KbError {
     BadVectors { model: String, asked: usize, got: usize },
     #[error("the base holds no `{id}`; it may have been replaced since it was found")]
     NoNode { id: String },
-    #[error("the base holds no document {said}; `halma kb list` names all")]
-    NoDocument { said: String },
+    #[error("the base holds no document {unknown}; `halma kb list` names all")]
+    NoDocument { unknown: UnknownNames },
     #[error(
-        "`{glob}` is not a valid pattern for file names: {reason}; `*.md` and `drafts/**` are patterns"
+        "`{pattern}` is not a valid pattern for file names: {}; `*.md` and `drafts/**` are patterns",
+        .source.kind()
     )]
-    BadGlob { glob: String, reason: String },
+    InvalidPattern { pattern: String, source: globset::Error },
+    #[error("a pattern for file names is empty; `*.md` and `drafts/**` are patterns")]
+    EmptyPattern,
     #[error(
         "nothing was found in `{path}`, so nothing is removed; check the folder, or leave out \
          `--prune`"
     )]
     NothingFound { path: PathBuf },
-    #[error("changes in `{path}` cannot be watched: {reason}")]
-    Unwatched { path: PathBuf, reason: String },
-    #[error("{0}")]
+    #[error("changes in `{path}` cannot be watched: {source}; index without `--watch`")]
+    Watch { path: PathBuf, source: notify::Error },
+    #[error(
+        "changes in `{path}` cannot be watched: there are more folders than the system watches at a \
+         time; on Linux raise `fs.inotify.max_user_watches`"
+    )]
+    TooManyWatches { path: PathBuf },
+    #[error(transparent)]
     Prompt(#[from] halma_core::PromptError),
     #[error(
         "there is no merge `{id}`; it may be undone already, or its documents are gone: list the \
@@ -80,30 +91,16 @@ pub enum KbError {
     CutWithoutEmbedder,
     #[error("cutting `{title}`: {source}")]
     Cut { title: String, source: halma_core::Error },
-    #[error("the query cannot be run: {reason}; {hint}")]
-    Sql { reason: String, hint: String },
-    #[error("`{what}` is not allowed in a query: only one `SELECT` is, and it changes nothing")]
-    SqlNotRead { what: String },
-    #[error("the query took longer than {seconds} s; ask for less at a time")]
-    SqlTooLong { seconds: f64 },
-    #[error("the query, with the tables it reads, needs more memory than 2 GiB; ask for less")]
-    SqlTooLarge,
-    #[error("the base's tables cannot be put into the SQL engine: {source}")]
-    Tables { source: rusqlite::Error },
-    #[error("a worker thread died while it was {doing}: {reason}; run the command again")]
-    Died { doing: &'static str, reason: String },
+    #[error(transparent)]
+    Sql(#[from] SqlError),
+    #[error("the build ended while its files were read; run the command again")]
+    Interrupted,
+    #[error("a worker thread panicked while {doing}; run the command again, and report the panic")]
+    WorkerPanicked { doing: &'static str },
 }
 
 impl KbError {
-    /// Of filling the SQL engine.
-    pub(crate) fn tables(source: rusqlite::Error) -> Self {
-        match source.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::OutOfMemory) => Self::SqlTooLarge,
-            _ => Self::Tables { source },
-        }
-    }
-
-    pub(crate) fn file(
+    pub(crate) fn io(
         path: impl Into<PathBuf>,
         doing: &'static str,
         source: std::io::Error,
@@ -112,24 +109,22 @@ impl KbError {
         if no_space(&source) {
             Self::NoSpace { dir: path, source }
         } else {
-            Self::File { path, doing, source }
+            Self::Io { path, doing, source }
         }
     }
 
-    /// No document has these names; each with names that are near.
-    pub(crate) fn no_document(unknown: &[(String, Vec<String>)]) -> Self {
-        let quoted = |names: &[String]| {
-            let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            quoted.join(" or ")
-        };
-        let said = unknown.iter().map(|(asked, near)| {
-            if near.is_empty() {
-                format!("`{asked}`")
-            } else {
-                format!("`{asked}` (did you mean {}?)", quoted(near))
-            }
-        });
-        Self::NoDocument { said: said.collect::<Vec<_>>().join(", ") }
+    /// A change that cannot be watched.
+    pub(crate) fn watch(path: &Path, source: notify::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind {
+            notify::ErrorKind::MaxFilesWatch => Self::TooManyWatches { path },
+            _ => Self::Watch { path, source },
+        }
+    }
+
+    pub(crate) fn worker_panicked(doing: &'static str, panic: &dyn fmt::Debug) -> Self {
+        tracing::error!("panic while {doing}: {panic:?}");
+        Self::WorkerPanicked { doing }
     }
 
     /// An error of the store in `dir`.
@@ -153,6 +148,22 @@ impl KbError {
     }
 }
 
+/// Names that no document has, each with names that are near.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownNames(pub Vec<(String, Vec<String>)>);
+
+impl fmt::Display for UnknownNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, (name, near)) in self.0.iter().enumerate() {
+            write!(f, "{}`{name}`", if number > 0 { ", " } else { "" })?;
+            if !near.is_empty() {
+                write!(f, " (did you mean `{}`?)", near.join("` or `"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The disk is full, or a limit of the system for this user or process is reached.
 pub(crate) fn no_space(e: &std::io::Error) -> bool {
     matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
@@ -163,8 +174,10 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
     doing: &'static str,
     work: impl FnOnce() -> Result<T, KbError> + Send + 'static,
 ) -> Result<T, KbError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(e) => Err(KbError::Died { doing, reason: e.to_string() }),
-    }
+    let (send, received) = tokio::sync::oneshot::channel();
+    // Boxed, so that the runtime's part is compiled once and not for each kind of work.
+    let work: Box<dyn FnOnce() + Send> = Box::new(move || drop(send.send(work())));
+    let ended = tokio::task::spawn_blocking(work).await;
+    ended.map_err(|e| KbError::worker_panicked(doing, &e))?;
+    received.await.map_err(|e| KbError::worker_panicked(doing, &e))?
 }

@@ -14,6 +14,7 @@ mod build;
 mod cost;
 mod cut;
 mod delete;
+mod embedding;
 mod error;
 mod extract;
 mod graph;
@@ -39,8 +40,8 @@ pub use build::{
     Changed, EmbeddedBy, Estimate, IndexOptions, Migration, StageEstimate, Watch, estimate, index,
 };
 pub use delete::Deleted;
-pub use error::KbError;
-pub use extract::{Extracted, LeftOut, Merge, MergeRule, MergeSide, TaskUnits};
+pub use error::{KbError, UnknownNames};
+pub use extract::{Extracted, LeftOut, Merge, MergeRule, MergeSide};
 pub use inspect::{
     EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
     ListedDocument, ListedNode, Problem, Shown, Stats, Unit, VectorStats, Verified,
@@ -52,8 +53,9 @@ pub use search::{GraphSettings, SearchSettings};
 pub use settings::{
     Atoms, BaseOptions, Chunks, Entities, Former, InputFormat, KbSettings, Thresholds,
 };
+pub use stages::BuildContext;
 pub use store::{ColumnDetails, Details};
-pub use tables::{ColumnLine, SqlLimits, TableLine};
+pub use tables::{ColumnLine, NearNames, SqlError, SqlLimits, TableLine};
 
 /// The prompts of this crate.
 pub const PROMPTS: PromptSet = PromptSet::Folder(&PROMPT_FILES);

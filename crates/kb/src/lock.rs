@@ -18,7 +18,7 @@ fn file(dir: &Path) -> Result<File, KbError> {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             KbError::ReadOnly { dir: dir.to_owned() }
         }
-        _ => KbError::file(path, "open", e),
+        _ => KbError::io(path, "open", e),
     })
 }
 
@@ -29,7 +29,7 @@ impl WriterLock {
         match file.try_lock() {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(e)) => Err(KbError::file(dir.join(NAME), "lock", e)),
+            Err(TryLockError::Error(e)) => Err(KbError::io(dir.join(NAME), "lock", e)),
         }
     }
 
@@ -47,7 +47,7 @@ impl WriterLock {
     /// Waits for the lock. Blocks the thread.
     pub(crate) fn take(dir: &Path) -> Result<Self, KbError> {
         let file = file(dir)?;
-        file.lock().map_err(|e| KbError::file(dir.join(NAME), "lock", e))?;
+        file.lock().map_err(|e| KbError::io(dir.join(NAME), "lock", e))?;
         Ok(Self(file))
     }
 }

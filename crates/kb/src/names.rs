@@ -1,4 +1,5 @@
 //! Names of documents as a user gives them: patterns, and what was probably meant.
+use halma_core::text::similarity::letter_pairs;
 
 /// At most this many names are proposed for one that is unknown.
 const PROPOSED: usize = 3;
@@ -21,40 +22,16 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
 
 /// The names most like the one asked for, best first.
 pub(crate) fn near<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let (wanted, asked) = (pairs(asked), asked.to_lowercase());
+    let asked = asked.to_lowercase();
     let alike = |name: &str| {
-        let holds = name.to_lowercase().contains(&asked);
-        if holds { 1.0 } else { similarity(&wanted, &pairs(name)) }
+        let name = name.to_lowercase();
+        if name.contains(&asked) { 1.0 } else { letter_pairs(&asked, &name) }
     };
     let mut alike: Vec<(f64, &str)> = names.map(|name| (alike(name), name)).collect();
     alike.retain(|(similarity, _)| *similarity >= ALIKE);
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     alike.truncate(PROPOSED);
     alike.into_iter().map(|(_, name)| name.to_owned()).collect()
-}
-
-/// Pairs of neighbouring letters in order, ends included.
-fn pairs(name: &str) -> Vec<(char, char)> {
-    let letters: Vec<char> = format!(" {} ", name.to_lowercase()).chars().collect();
-    let mut pairs: Vec<_> = letters.windows(2).map(|pair| (pair[0], pair[1])).collect();
-    pairs.sort_unstable();
-    pairs
-}
-
-/// Dice's coefficient of two sorted lists.
-#[expect(clippy::cast_precision_loss, reason = "names are short")]
-fn similarity(a: &[(char, char)], b: &[(char, char)]) -> f64 {
-    let (mut i, mut j, mut common) = (0, 0, 0);
-    while i < a.len() && j < b.len() {
-        match a[i].cmp(&b[j]) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => {
-                (i, j, common) = (i + 1, j + 1, common + 1);
-            }
-        }
-    }
-    2.0 * f64::from(common) / (a.len() + b.len()) as f64
 }
 
 #[cfg(test)]

@@ -14,57 +14,24 @@ pub struct PhaseProgress {
     pub total: usize,
 }
 
+/// A part of a build, by what is done in it. Stages name theirs themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// Another `index` holds the base; this one resumes when that one is done.
-    Wait,
-    /// Counts bytes of the input files.
-    Read,
-    /// Counts figures that are described.
-    Describe,
-    /// Counts documents that a model or the embedder chunks.
-    Chunk,
-    /// Counts chunks.
-    Atomize,
-    /// Counts texts (chunks and atoms).
-    Embed,
-    /// Counts chunks that facts are extracted from.
-    Facts,
-    /// Counts pairs of entities that may be one.
-    Resolve,
-    /// Counts chunks that are tagged.
-    Tag,
-    /// Counts sections and documents, and parts of long ones.
-    Summarize,
-    /// Counts communities.
-    Communities,
-    /// Counts chunks whose names are linked.
-    Link,
-    /// Counts nodes entered in the word index.
-    Store,
-    /// Counts documents that are gone and removed.
-    Prune,
-}
+pub struct Phase(pub(crate) &'static str);
 
 impl Phase {
+    /// Another `index` holds the base; this one resumes when that one is done.
+    pub const WAIT: Self = Self("waiting");
+    /// Counts bytes of the input files.
+    pub const READ: Self = Self("reading");
+    /// Counts chunks whose names are linked.
+    pub const LINK: Self = Self("linking names");
+    /// Counts nodes entered in the lexical index.
+    pub const STORE: Self = Self("indexing text");
+    /// Counts documents that are gone and removed.
+    pub const PRUNE: Self = Self("removing");
+
     /// What is done, as a person reads it.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Wait => "waiting",
-            Self::Read => "reading",
-            Self::Describe => "describing figures",
-            Self::Chunk => "chunking",
-            Self::Atomize => "atomizing",
-            Self::Embed => "embedding",
-            Self::Link => "linking names",
-            Self::Facts => "extracting facts",
-            Self::Resolve => "resolving entities",
-            Self::Tag => "tagging",
-            Self::Summarize => "summarizing",
-            Self::Communities => "describing communities",
-            Self::Store => "indexing text",
-            Self::Prune => "removing",
-        }
+        self.0
     }
 }

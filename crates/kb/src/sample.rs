@@ -83,7 +83,7 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
     };
     store
         .write(|writer| {
-            writer.put_document(&draft, Atoms::Sentences)?;
+            writer.put_document(&draft)?;
             let row = writer.find(Layer::Document, id)?.unwrap();
             let mut record: DocumentRecord = writer.linked(row)?;
             writer.add_name(row, (&format!("{name} again"), ""), false)?;

@@ -12,7 +12,7 @@ use halma_core::text::sentences;
 use halma_core::{
     Budget, ChatReply, ChatRequest, Llm, LlmError, Meter, Models, Price, Prompts, Setup, Usage,
 };
-use halma_kb::{Base, Estimate, IndexReport, InputFormat, KbSettings, PROMPTS};
+use halma_kb::{Base, BuildContext, Estimate, IndexReport, InputFormat, KbSettings, PROMPTS};
 use halma_testkit::Toy;
 
 /// Asks one question of every sentence, as models do, and counts 3.5 characters a token.
@@ -74,17 +74,13 @@ fn write(bench: &Bench, from: usize, count: usize) {
 }
 
 async fn estimate(bench: &Bench, base: &Arc<Base>, talk: usize) -> Estimate {
-    let (inputs, settings) = ([bench.input()], &bench.settings);
-    halma_kb::estimate(base, &inputs, &bench.options, settings, &setup(talk)).await.unwrap()
+    let context = BuildContext::new(base, &bench.settings, &setup(talk));
+    halma_kb::estimate(context, &[bench.input()], &bench.options).await.unwrap()
 }
 
 async fn index(bench: &Bench, base: &Arc<Base>, talk: usize) -> IndexReport {
-    let meter = Arc::new(Meter::unlimited());
-    let (inputs, settings) = ([bench.input()], &bench.settings);
-    let progress = Arc::new(|_| ());
-    halma_kb::index(base, &inputs, &bench.options, settings, &setup(talk), &meter, progress)
-        .await
-        .unwrap()
+    let context = BuildContext::new(base, &bench.settings, &setup(talk));
+    halma_kb::index(context, &[bench.input()], &bench.options).await.unwrap()
 }
 
 /// Asserts that what was said is within a share of what was used.
@@ -140,11 +136,8 @@ async fn only_what_changed_and_what_is_left_over_is_counted() {
     write(&bench, 0, 20);
     let base = bench.open(Some(Words::new()));
     let meter = Arc::new(Meter::new(Budget { calls: Some(21), ..Budget::default() }));
-    let (inputs, settings) = ([bench.input()], &bench.settings);
-    let progress = Arc::new(|_| ());
-    halma_kb::index(&base, &inputs, &bench.options, settings, &setup(1), &meter, progress)
-        .await
-        .unwrap();
+    let context = BuildContext { meter, ..BuildContext::new(&base, &bench.settings, &setup(1)) };
+    halma_kb::index(context, &[bench.input()], &bench.options).await.unwrap();
     let path = bench.input().join("d004.md");
     let text = std::fs::read_to_string(&path).unwrap().replacen("by the sea", "by a lake", 1);
     std::fs::write(path, text).unwrap();
@@ -183,7 +176,7 @@ async fn bad_files_and_patterns_are_told_of_beforehand() {
     assert_eq!((said.documents_new, said.refused.len()), (1, 1));
     let inputs = [bench.input().join("no")];
     bench.options.format = InputFormat::Auto;
-    let failed =
-        halma_kb::estimate(&base, &inputs, &bench.options, &bench.settings, &setup(1)).await;
+    let context = BuildContext::new(&base, &bench.settings, &setup(1));
+    let failed = halma_kb::estimate(context, &inputs, &bench.options).await;
     assert!(failed.is_err());
 }

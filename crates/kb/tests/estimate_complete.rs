@@ -12,11 +12,10 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use common::{Bench, Words};
 use halma_core::text::sentences;
-use halma_core::{
-    ChatReply, ChatRequest, Llm, LlmError, Meter, Models, Price, Prompts, Setup, Usage,
-};
+use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Models, Price, Prompts, Setup, Usage};
 use halma_kb::{
-    Atoms, Base, Chunks, Entities, Estimate, IndexReport, KbSettings, PROMPTS, estimate, index,
+    Atoms, Base, BuildContext, Chunks, Entities, Estimate, IndexReport, KbSettings, PROMPTS,
+    estimate, index,
 };
 use halma_testkit::Toy;
 use serde_json::{Value, json};
@@ -202,18 +201,14 @@ fn write(bench: &Bench, from: usize, count: usize) {
 }
 
 async fn estimated(bench: &Bench, base: &Arc<Base>) -> Estimate {
-    let inputs = [bench.input()];
-    estimate(base, &inputs, &bench.options, &bench.settings, &setup(Typical::default()).0)
-        .await
-        .unwrap()
+    let context = BuildContext::new(base, &bench.settings, &setup(Typical::default()).0);
+    estimate(context, &[bench.input()], &bench.options).await.unwrap()
 }
 
 async fn indexed(bench: &Bench, base: &Arc<Base>) -> (IndexReport, String) {
-    let (inputs, meter) = ([bench.input()], Arc::new(Meter::unlimited()));
-    let (settings, progress) = (&bench.settings, Arc::new(|_| ()));
     let (setup, model) = setup(Typical::default());
-    let report =
-        index(base, &inputs, &bench.options, settings, &setup, &meter, progress).await.unwrap();
+    let context = BuildContext::new(base, &bench.settings, &setup);
+    let report = index(context, &[bench.input()], &bench.options).await.unwrap();
     assert_eq!((report.failed_units, report.pending_units), (0, 0), "{report:?}");
     let used = format!("{:?}", model.used.lock().unwrap());
     (report, used)

@@ -6,7 +6,7 @@ use halma_core::{BoxError, Facts, Knowledge, NodeId};
 
 use crate::endpoint::{Endpoint, InProcess};
 use crate::reloading::{Reloading, Versioned};
-use crate::sparql::{Source, SparqlGraph};
+use crate::sparql::{CitedSource, SparqlGraph};
 
 /// An entity of the base.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ pub fn kb_facts(knowledge: Arc<dyn Knowledge>, load: KbGraphLoader) -> Arc<dyn F
     let read = move |version: Option<&str>| {
         let Some(graph) = load(version)? else { return Ok(None) };
         let endpoint = Endpoint::InProcess(InProcess::of_base(&graph)?);
-        let source = Source { name: "kg".to_owned(), knowledge: Some(Arc::clone(&knowledge)) };
+        let source = CitedSource { name: "kg".to_owned(), knowledge: Some(Arc::clone(&knowledge)) };
         let version = graph.version;
         Ok(Some(Versioned { version, graph: SparqlGraph::new(endpoint, "en", source) }))
     };

@@ -17,6 +17,14 @@ impl Combined {
         let about: Vec<&str> = graphs.iter().map(|graph| graph.about()).collect();
         Self { about: about.join("; and "), graphs }
     }
+
+    /// A graph under a description of its own.
+    pub(crate) fn described(graph: Arc<dyn Facts>, about: &str) -> Arc<dyn Facts> {
+        if about.trim().is_empty() {
+            return graph;
+        }
+        Arc::new(Self { about: about.trim().to_owned(), graphs: vec![graph] })
+    }
 }
 
 #[async_trait]

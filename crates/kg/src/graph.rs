@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use halma_core::{EntityId, FactValue};
+use oxigraph::model::Term;
 
 use crate::words::Phrase;
 
@@ -45,6 +46,33 @@ pub(crate) struct Statement {
     pub(crate) tail: Node,
     /// Who states it: the name of a graph, or a node of the base.
     pub(crate) source: String,
+    /// What the graph adds to it, `start time: 2014` say.
+    pub(crate) qualifiers: Vec<String>,
+    /// Whether the graph has a more recent or a preferred value in its place.
+    pub(crate) former: bool,
+}
+
+/// What is looked up about things: the values of properties, by their IRIs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lookup<'a> {
+    /// The property that leads from a thing to the nodes that have the values; `None` where the
+    /// thing itself has them.
+    pub(crate) over: Option<&'a str>,
+    pub(crate) properties: &'a [&'a str],
+}
+
+/// One value that was looked up.
+#[derive(Debug)]
+pub(crate) struct Stated {
+    /// The id of the thing that was asked about.
+    pub(crate) subject: String,
+    /// The id of the node that has the value: with `over` another than the subject.
+    pub(crate) node: String,
+    /// The place of its property among those of the look-up.
+    pub(crate) property: usize,
+    pub(crate) value: Term,
+    /// The named graph; `None` where the endpoint is not asked for it.
+    pub(crate) graph: Option<String>,
 }
 
 /// A class of entities.
@@ -64,6 +92,14 @@ pub(crate) struct Profile {
     pub(crate) description: String,
     /// The classes it is stated to be of.
     pub(crate) classes: Vec<Class>,
+    /// How widely it is known, as far as the graph says: 0 where it does not.
+    pub(crate) fame: f32,
+}
+
+/// An order of ids in which numbers count as numbers: `Q90` before `Q1018504`.
+pub(crate) fn order(id: &EntityId) -> (&str, u64) {
+    let name = id.0.trim_end_matches(|c: char| c.is_ascii_digit());
+    (name, id.0[name.len()..].parse().unwrap_or(u64::MAX))
 }
 
 /// The classes of what is at the two ends of a sample of a property's facts.

@@ -21,6 +21,7 @@ mod tests;
 mod words;
 
 pub use base::{KbEntity, KbFact, KbGraph, KbGraphLoader, kb_facts};
+pub use endpoint::KgAccess;
 pub use loaded::{KgError, KgFigures, KgFormat, KgGraph, KgGraphs, KgLoad, KgLoaded};
 pub use settings::{KgKind, KgProfile, KgSettings};
 pub use sources::{KgFacts, KgParts, facts};

@@ -1,4 +1,5 @@
 //! Search and Relate of AtomR (Section 3.1) over any graph.
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -6,8 +7,9 @@ use async_trait::async_trait;
 use halma_core::{BoxError, Entity, EntityId, Fact, Facts, Hit, Layer, NodeId, Span, Tail};
 
 use super::fit::{closeness, fit};
-use super::graph::{Near, Node, Profile, Property, Statement};
+use super::graph::{Near, Node, Profile, Property, Statement, order};
 use super::matching::{Expected, PropertyMatch, meant};
+use super::rdf::PAGES;
 use super::sparql::SparqlGraph;
 use super::synonyms::{SynonymSide, Synonyms};
 
@@ -17,6 +19,8 @@ const COMPARED: usize = 200;
 const WITH_NEIGHBOURS: usize = 12;
 /// Neighbours of an entity whose labels are compared.
 const NEIGHBOURS: usize = 64;
+/// The weight of a fact that held once, relative to one that holds now.
+const FORMER: f32 = 0.9;
 /// Facts of one relation that are read, at most.
 const MOST_FACTS: usize = 10_000;
 
@@ -113,7 +117,7 @@ impl Operators {
             };
             let head = entity(known[&stated.head], 1.0);
             let relation = stated.property.label().to_owned();
-            let line = line(&head.label, &relation, &tail.shown());
+            let qualifiers = stated.qualifiers.clone();
             let end = match &tail {
                 Tail::Entity(entity) => entity.id.0.clone(),
                 Tail::Value(_) => tail.shown(),
@@ -121,9 +125,14 @@ impl Operators {
             if !seen.insert((head.id.clone(), relation.clone(), end)) {
                 continue;
             }
-            let cited = self.graph.cited(stated).await?;
-            let evidence = cited.unwrap_or_else(|| cite(stated, &head.label, line));
-            facts.push(Fact { head, relation, tail, score: *score, evidence });
+            let score = if stated.former { score * FORMER } else { *score };
+            let evidence = cite(stated, &head.label);
+            let mut fact = Fact { head, relation, tail, qualifiers, score, evidence };
+            fact.evidence.text = fact.line();
+            if let Some(passage) = self.graph.cited(stated).await? {
+                fact.evidence = passage;
+            }
+            facts.push(fact);
         }
         Ok(facts)
     }
@@ -162,32 +171,35 @@ impl Facts for Operators {
     ) -> Result<Vec<Entity>, BoxError> {
         let descriptor = descriptor.filter(|text| text.chars().any(char::is_alphanumeric));
         let ids = self.candidates(name, descriptor.is_some()).await?;
-        let profiles = self.graph.profiles(&ids).await?;
-        let mut found: Vec<(f32, f32, &Profile)> = profiles
+        let mut profiles = self.graph.profiles(&ids).await?;
+        let is_page = |one: &Profile| one.classes.iter().any(|c| PAGES.contains(&c.id.as_str()));
+        if profiles.iter().any(|one| !is_page(one)) {
+            profiles.retain(|one| !is_page(one));
+        }
+        let most = profiles.iter().map(|one| one.fame).fold(0.0, f32::max);
+        let mut found: Vec<Candidate<'_>> = profiles
             .iter()
             .map(|profile| {
-                let near = closeness(name, profile);
-                (near, descriptor.map_or(0.0, |text| fit(text, profile, &[])), profile)
+                let near = closeness(name, profile) - obscurity(profile.fame, most);
+                let fits = descriptor.map(|text| fit(text, profile, &[]));
+                Candidate { near, fits, profile }
             })
             .collect();
+        found.sort_by(Candidate::compare);
         if let Some(text) = descriptor {
-            found.sort_by(|a, b| scored(b).total_cmp(&scored(a)).then_with(|| a.2.id.cmp(&b.2.id)));
-            for (_, fits, profile) in
-                found.iter_mut().filter(|(_, fits, _)| *fits < 1.0).take(WITH_NEIGHBOURS)
-            {
-                let around = self.graph.neighbours(&profile.id, NEIGHBOURS).await?;
-                *fits = fit(text, profile, &around);
+            let open: Vec<usize> = (0..found.len())
+                .filter(|at| found[*at].fits.is_some_and(|fits| fits < 1.0))
+                .take(WITH_NEIGHBOURS)
+                .collect();
+            let ids: Vec<EntityId> = open.iter().map(|at| found[*at].profile.id.clone()).collect();
+            let around = self.graph.neighbours(&ids, NEIGHBOURS).await?;
+            for (at, around) in open.into_iter().zip(around) {
+                found[at].fits = Some(fit(text, found[at].profile, &around));
             }
+            found.sort_by(Candidate::compare);
         }
-        let score =
-            |one: &(f32, f32, &Profile)| if descriptor.is_some() { scored(one) } else { one.0 };
-        let mut found: Vec<Entity> = found.iter().map(|one| entity(one.2, score(one))).collect();
-        found.sort_by(|a, b| {
-            let by_score = b.score.total_cmp(&a.score);
-            by_score.then_with(|| a.label.cmp(&b.label)).then_with(|| a.id.cmp(&b.id))
-        });
         found.truncate(limit);
-        Ok(found)
+        Ok(found.iter().map(|one| entity(one.profile, one.score())).collect())
     }
 
     async fn relate(&self, entity: &EntityId, relation: &str) -> Result<Vec<Fact>, BoxError> {
@@ -211,7 +223,10 @@ impl Facts for Operators {
                     } else {
                         fact.head.label.clone()
                     };
-                    (fact.head.id != *entity, fact.relation.clone(), other)
+                    // What has qualifiers is in the graph's own order, what holds now first.
+                    let other = if fact.qualifiers.is_empty() { other } else { String::new() };
+                    let score = std::cmp::Reverse(fact.score.to_bits());
+                    (fact.head.id != *entity, fact.relation.clone(), score, other)
                 });
                 return Ok(facts);
             }
@@ -259,9 +274,37 @@ pub(crate) fn reversed(fact: Statement) -> Statement {
     }
 }
 
-/// A name counts for more than its description.
-fn scored((near, fits, _): &(f32, f32, &Profile)) -> f32 {
-    0.6 * near + 0.4 * fits
+/// An entity that a name may mean.
+struct Candidate<'a> {
+    /// How near its name is, less for what is hardly known.
+    near: f32,
+    /// How well it fits the descriptor, where there is one.
+    fits: Option<f32>,
+    profile: &'a Profile,
+}
+
+impl Candidate<'_> {
+    /// A name counts for more than its description.
+    fn score(&self) -> f32 {
+        let score = self.fits.map_or(self.near, |fits| 0.6 * self.near + 0.4 * fits);
+        score.max(0.0)
+    }
+
+    /// The best first; of equals the better known, then by name and number.
+    fn compare(&self, other: &Self) -> Ordering {
+        let by_score = other.score().total_cmp(&self.score());
+        let (one, two) = (self.profile, other.profile);
+        by_score
+            .then_with(|| two.fame.total_cmp(&one.fame))
+            .then_with(|| one.label.cmp(&two.label))
+            .then_with(|| order(&one.id).cmp(&order(&two.id)))
+    }
+}
+
+/// What a namesake counts less than the best known one: nothing up to half of its fame, then a
+/// hundredth for each halving.
+fn obscurity(fame: f32, most: f32) -> f32 {
+    0.01 * ((most + 1.0) / (fame + 1.0)).log2().floor().clamp(0.0, 12.0)
 }
 
 pub(crate) fn entity(profile: &Profile, score: f32) -> Entity {
@@ -275,12 +318,8 @@ pub(crate) fn entity(profile: &Profile, score: f32) -> Entity {
     }
 }
 
-pub(crate) fn line(head: &str, relation: &str, tail: &str) -> String {
-    format!("{head} – {relation} – {tail}")
-}
-
 /// A fact as evidence of its own.
-fn cite(stated: &Statement, head: &str, text: String) -> Hit {
+fn cite(stated: &Statement, head: &str) -> Hit {
     let tail = match &stated.tail {
         Node::Entity(id) => id.0.as_str(),
         Node::Value(value) => value.text.as_str(),
@@ -295,7 +334,7 @@ fn cite(stated: &Statement, head: &str, text: String) -> Hit {
         title: head.to_owned(),
         section: None,
         page: None,
-        text,
+        text: String::new(),
         score: 1.0,
         cosine: None,
         parts: vec![],

@@ -1,4 +1,6 @@
 //! The words of RDF that many graphs share, and its terms as values that a reader understands.
+use std::fmt::Write as _;
+
 use halma_core::{FactValue, ValueKind};
 use oxigraph::model::{LiteralRef, vocab::xsd};
 
@@ -15,9 +17,9 @@ pub(crate) const SUBCLASSES: &[&str] = &[
     "http://www.wikidata.org/prop/direct/P279",
 ];
 
-/// Wikidata describes a property apart from the relation that it makes.
-pub(crate) const WIKIDATA_DIRECT: &str = "http://www.wikidata.org/prop/direct/";
-const WIKIDATA_ENTITY: &str = "http://www.wikidata.org/entity/";
+/// Where the relations that properties make stand, in Wikidata and every other Wikibase; the
+/// properties themselves are described apart from them.
+const DIRECT: &str = "/prop/direct/";
 
 /// Properties that name a thing, the first that is there counts.
 pub(crate) const LABELS: &[&str] = &[
@@ -67,6 +69,18 @@ pub(crate) const QUANTITIES: &[&str] = &[
     "http://wikiba.se/ontology#quantityAmount",
 ];
 
+/// How widely a thing is known: articles about it, then statements.
+pub(crate) const FAME: &[&str] =
+    &["http://wikiba.se/ontology#sitelinks", "http://wikiba.se/ontology#statements"];
+
+/// Wikidata's pages that are not things: for disambiguation, categories, templates, lists.
+pub(crate) const PAGES: &[&str] = &[
+    "http://www.wikidata.org/entity/Q4167410",
+    "http://www.wikidata.org/entity/Q4167836",
+    "http://www.wikidata.org/entity/Q11266439",
+    "http://www.wikidata.org/entity/Q13406463",
+];
+
 /// Classes of what is not an entity but describes the graph.
 pub(crate) const OF_PROPERTIES: &[&str] = &[
     "http://www.w3.org/1999/02/22-rdf-syntax-ns#Property",
@@ -84,23 +98,40 @@ pub(crate) const TYPE_NAMES: &[&str] = &["type", "instance of", "kind", "class"]
 
 /// Whether a property only names, describes or sorts, so that it is not a relation to ask for.
 pub(crate) fn is_describing(property: &str) -> bool {
-    [LABELS, ALIASES, DESCRIPTIONS, UNITS].iter().any(|list| list.contains(&property))
+    [LABELS, ALIASES, DESCRIPTIONS, UNITS, FAME].iter().any(|list| list.contains(&property))
         || property == SUBCLASSES[0]
 }
 
-/// Where a property is described: at itself, or as Wikidata has it.
+/// The Wikibase and the number of a property of one: `P31` of `http://www.wikidata.org`.
+pub(crate) fn wikibase(property: &str) -> Option<(&str, &str)> {
+    property.split_once(DIRECT)
+}
+
+/// Whether a property belongs to a Wikibase's statements, which are read through their direct
+/// properties.
+pub(crate) fn is_of_statements(property: &str) -> bool {
+    property.starts_with("http://wikiba.se/ontology#")
+        || (property.contains("/prop/") && !property.contains(DIRECT))
+}
+
+/// Where a property is described: at itself, or as a Wikibase has it.
 pub(crate) fn described_at(property: &str) -> String {
-    match property.strip_prefix(WIKIDATA_DIRECT) {
-        Some(number) => format!("{WIKIDATA_ENTITY}{number}"),
+    match wikibase(property) {
+        Some((base, number)) => format!("{base}/entity/{number}"),
         None => property.to_owned(),
     }
+}
+
+/// Whether an IRI stands for a value that is not known (Blazegraph writes blank nodes so).
+pub(crate) fn is_unknown(iri: &str) -> bool {
+    iri.contains("/.well-known/genid/")
 }
 
 /// The last part of an IRI in words: `placeOfBirth` as `place of birth`.
 pub(crate) fn local_name(iri: &str) -> String {
     let end = iri.trim_end_matches(['/', '#']);
     let name = end.rsplit(['/', '#', ':']).next().unwrap_or(end);
-    let words = spaced(name).trim().to_owned();
+    let words = spaced(&unescaped(name)).trim().to_owned();
     // A single capital of a camel is not a name's; `ESA` stays as it is.
     if words.contains(' ') && name.starts_with(|c: char| c.is_lowercase()) {
         return words.to_lowercase();
@@ -142,6 +173,37 @@ pub(crate) fn value(literal: LiteralRef<'_>, unit: &str) -> FactValue {
     of(literal.value().to_owned(), ValueKind::Text, "")
 }
 
+/// A moment as the date that a Wikibase knows it to: 11 is a day, 10 a month, 9 a year, 8 a decade,
+/// 7 a century. Its year 0 is 1 BC, as XSD 1.1 has it.
+pub(crate) fn date_to(moment: &str, precision: u8) -> String {
+    let day = moment.trim_start_matches('+').split('T').next().unwrap_or(moment);
+    let (old, plain) = day.strip_prefix('-').map_or((false, day), |rest| (true, rest));
+    let (year, rest) = plain.split_once('-').unwrap_or((plain, ""));
+    let Ok(number) = year.parse::<i32>() else { return day.to_owned() };
+    let (sign, number) = if old { ("-", number + 1) } else { ("", number) };
+    let era = if old { " BC" } else { "" };
+    match precision {
+        11.. => format!("{sign}{number:04}-{rest}"),
+        10 => format!("{sign}{number:04}-{}", rest.split('-').next().unwrap_or(rest)),
+        9 if old => format!("{number}{era}"),
+        9 => format!("{number:04}"),
+        8 => format!("{}s{era}", number / 10 * 10),
+        7 => format!("{} century{era}", ordinal((number + 99) / 100)),
+        _ => format!("about {number}{era}"),
+    }
+}
+
+fn ordinal(number: i32) -> String {
+    let ending = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
 /// `2020-01-01Z` and `2020+01:00` without their time zones.
 fn without_zone(date: &str) -> String {
     let date = date.trim_end_matches('Z');
@@ -149,6 +211,36 @@ fn without_zone(date: &str) -> String {
     let is_zone = zone
         .is_some_and(|zone| zone.starts_with(['+', '-']) && zone.as_bytes().get(3) == Some(&b':'));
     if is_zone { date[..date.len() - 6].to_owned() } else { date.to_owned() }
+}
+
+/// A name as part of a file's name or of an IRI: letters, digits, `.`, `-` and `_` stand for themselves.
+pub(crate) fn escaped(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b".-_".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+pub(crate) fn unescaped(name: &str) -> String {
+    let mut bytes = vec![];
+    let mut rest = name.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let code = (byte == b'%').then(|| after.get(..2)).flatten();
+        let code = code.and_then(|code| std::str::from_utf8(code).ok());
+        if let Some(escaped) = code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            bytes.push(escaped);
+            rest = &after[2..];
+        } else {
+            bytes.push(byte);
+            rest = after;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

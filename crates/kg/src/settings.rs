@@ -31,6 +31,9 @@ pub enum KgProfile {
 #[serde(deny_unknown_fields, default)]
 pub struct KgSettings {
     pub kind: KgKind,
+    /// What the graph holds, in one line, for the model that chooses among sources; made from the
+    /// graph where it is empty.
+    pub about: String,
     /// Of the labels that are shown and searched.
     pub language: String,
     /// `sparql`: the endpoint.
@@ -40,6 +43,11 @@ pub struct KgSettings {
     pub timeout_seconds: f64,
     /// `sparql`: retries after a passing failure.
     pub retries: usize,
+    /// `sparql`: concurrent queries, at most; fewer while the endpoint throttles. Wikidata takes
+    /// five.
+    pub concurrency: usize,
+    /// `sparql`: for how many days a query is not asked again; 0: always.
+    pub cache_days: u32,
     /// The environment variable that holds the key, sent as a bearer token.
     pub key_env: String,
     /// Hosts in private networks that may be asked nevertheless.
@@ -50,11 +58,14 @@ impl Default for KgSettings {
     fn default() -> Self {
         Self {
             kind: KgKind::default(),
+            about: String::new(),
             language: "en".into(),
             url: String::new(),
             profile: KgProfile::default(),
             timeout_seconds: 30.0,
             retries: 2,
+            concurrency: 5,
+            cache_days: 1,
             key_env: String::new(),
             allow_private: vec![],
         }

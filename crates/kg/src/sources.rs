@@ -4,7 +4,7 @@ use std::sync::Arc;
 use halma_core::{ConfigError, Facts};
 
 use crate::combined::Combined;
-use crate::endpoint::HttpEndpoint;
+use crate::endpoint::{HttpEndpoint, KgAccess};
 use crate::loaded::KgGraphs;
 use crate::operators::Operators;
 use crate::settings::{KgKind, KgProfile, KgSettings};
@@ -12,8 +12,7 @@ use crate::sparql::SparqlGraph;
 
 /// What a graph can be made of.
 pub struct KgParts<'a> {
-    /// What the variable `key_env` holds.
-    pub key: Option<String>,
+    pub access: KgAccess,
     pub graphs: &'a KgGraphs,
     /// The base's own facts, and whether there are any.
     pub base: Arc<dyn Facts>,
@@ -32,13 +31,13 @@ pub struct KgFacts {
 /// The graph that the settings ask for. The error's `file` is left empty for the caller that read
 /// the configuration.
 pub fn facts(settings: &KgSettings, parts: KgParts<'_>) -> Result<KgFacts, ConfigError> {
-    let KgParts { key, graphs, base, base_has_facts } = parts;
+    let KgParts { access, graphs, base, base_has_facts } = parts;
     let same =
         |facts: Arc<dyn Facts>| KgFacts { all: Some(Arc::clone(&facts)), apart: Some(facts) };
-    Ok(match settings.kind {
+    let made = match settings.kind {
         KgKind::None => KgFacts::default(),
         KgKind::Loaded => same(graphs.facts()),
-        KgKind::Sparql => same(over_http(settings, key.as_deref())?),
+        KgKind::Sparql => same(over_http(settings, &access)?),
         KgKind::Base => KgFacts { all: Some(base), apart: None },
         KgKind::Auto => {
             let loaded = (!graphs.is_empty()).then(|| graphs.facts());
@@ -50,15 +49,17 @@ pub fn facts(settings: &KgSettings, parts: KgParts<'_>) -> Result<KgFacts, Confi
             };
             KgFacts { all, apart: loaded }
         }
-    })
+    };
+    let described = |facts: Arc<dyn Facts>| Combined::described(facts, &settings.about);
+    Ok(KgFacts { all: made.all.map(described), apart: made.apart.map(described) })
 }
 
 /// A SPARQL endpoint. Connects to nothing yet.
 pub(crate) fn over_http(
     settings: &KgSettings,
-    key: Option<&str>,
+    access: &KgAccess,
 ) -> Result<Arc<dyn Facts>, ConfigError> {
-    let endpoint = HttpEndpoint::new(settings, key)?;
+    let endpoint = HttpEndpoint::new(settings, access)?;
     let about = match settings.profile {
         KgProfile::Wikidata => format!(
             "Wikidata at {}: entities of all kinds with dates, places, people, figures and how \

@@ -27,6 +27,10 @@ impl Llm for Called<dyn Llm> {
         self.inner.logprobs()
     }
 
+    fn thinking_tokens(&self) -> u32 {
+        self.inner.thinking_tokens()
+    }
+
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         self.policy.call(|| self.inner.chat(request)).await
     }

@@ -21,6 +21,8 @@ pub struct Endpoint {
     pub stream: bool,
     /// Whether the server gives the log-probabilities of a reply's tokens.
     pub logprobs: bool,
+    /// Tokens that a reasoning model may think, in addition to those of its reply.
+    pub thinking_tokens: u32,
 }
 
 impl Endpoint {
@@ -42,6 +44,7 @@ impl Default for Endpoint {
             json: JsonMode::Auto,
             stream: false,
             logprobs: false,
+            thinking_tokens: 0,
         }
     }
 }
@@ -57,6 +60,7 @@ impl fmt::Debug for Endpoint {
             .field("json", &self.json)
             .field("stream", &self.stream)
             .field("logprobs", &self.logprobs)
+            .field("thinking_tokens", &self.thinking_tokens)
             .finish()
     }
 }

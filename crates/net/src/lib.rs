@@ -1,6 +1,7 @@
 //! Outgoing HTTP: clients for configured servers and for the open web, the sorting of failures by
 //! what to do next, and the call policy of every server.
 pub mod address;
+pub mod daily;
 mod endpoint;
 pub mod failure;
 mod gate;

@@ -10,7 +10,7 @@ use crate::decompose::sides::comparison;
 use crate::input::{Passage, Table};
 use crate::lexicon::Lexicon;
 use crate::links::named_things;
-use crate::lists::{is_listed, list};
+use crate::lists::{cue, is_listed};
 use crate::words::split;
 
 #[derive(Debug, Deserialize)]
@@ -34,10 +34,7 @@ pub(crate) fn reply(lexicon: &Lexicon, input: &ClassifyInput) -> String {
 
 fn kind(input: &ClassifyInput, lexicon: &Lexicon) -> (&'static str, String) {
     let question = &input.question.text;
-    let words: Vec<String> =
-        split(question).into_iter().map(|range| question[range].to_lowercase()).collect();
-    let words = format!(" {} ", words.join(" "));
-    let cue = |name: &str| list(name).find(|cue| words.contains(&format!(" {cue} ")));
+    let cue = |name: &str| cue(name, question);
     let reason = |cue: &str| format!("It says `{cue}`.");
     if let Some(cue) = cue("creative") {
         return ("creative", reason(cue));
@@ -56,6 +53,9 @@ fn kind(input: &ClassifyInput, lexicon: &Lexicon) -> (&'static str, String) {
     }
     if comparison(question, lexicon).is_some() || cue("comparative").is_some() {
         return ("comparative", "It asks the same of two things.".into());
+    }
+    if let Some(cue) = cue("collection") {
+        return ("collection", reason(cue));
     }
     if let Some(cue) = cue("summarising") {
         return ("summarising", reason(cue));
@@ -126,6 +126,8 @@ mod tests {
             ("Which mill has the most wheels?", "quantitative"),
             ("How many wheels does the mill of Varn have?", "factual"),
             ("How many children did Mara Quill have?", "factual"),
+            ("Which themes run through these reports?", "collection"),
+            ("Summarise all the documents.", "collection"),
             ("Summarise the reports.", "summarising"),
             ("What are the main themes of the letters?", "summarising"),
             ("What will the price of flour be next year?", "predictive"),

@@ -1,4 +1,5 @@
 //! Task `compare`: the things that a question compares, their attributes, and a question for each.
+use serde::Serialize;
 use serde_json::json;
 
 use crate::decompose::sides::{Comparison, comparison};
@@ -11,48 +12,53 @@ const MAX_THINGS: usize = 8;
 
 pub(crate) fn reply(lexicon: &Lexicon, input: &QuestionInput) -> String {
     let question = input.question.text.trim();
-    let found = match comparison(question, lexicon) {
+    let cells = match comparison(question, lexicon) {
         Some(found) => pair(&found, lexicon),
         None => several(question, lexicon),
     };
-    json!({
-        "things": found.things, "attributes": found.attributes, "questions": found.questions
-    })
-    .to_string()
+    json!({ "thinking": "What is compared is named in the question.", "cells": cells }).to_string()
 }
 
-/// The reply: `questions` has one row for each thing, with one question for each attribute.
-struct Table {
-    things: Vec<String>,
-    attributes: Vec<String>,
-    questions: Vec<Vec<String>>,
+/// One fact to look up.
+#[derive(Serialize)]
+struct Cell {
+    thing: String,
+    attribute: String,
+    question: String,
 }
 
-fn pair(found: &Comparison, lexicon: &Lexicon) -> Table {
-    let mut attributes = vec![];
-    let mut questions = vec![];
+fn pair(found: &Comparison, lexicon: &Lexicon) -> Vec<Cell> {
+    let mut cells = vec![];
     for thing in &found.things {
         let owner = match &found.role {
             Some(role) => format!("the {role} of {thing}"),
             None => thing.clone(),
         };
+        let cell = |attribute: String, question: String| Cell {
+            thing: thing.clone(),
+            attribute,
+            question,
+        };
+        cells.extend(found.role.iter().map(|role| cell(role.clone(), format!("Who is {owner}?"))));
         let attribute = found.attribute(&owner, lexicon);
-        let first = found.role.iter().map(|_| format!("Who is {owner}?"));
-        questions.push(first.chain([attribute.question]).collect());
-        attributes = found.role.iter().cloned().chain([attribute.name]).collect();
+        cells.push(cell(attribute.name, attribute.question));
     }
-    Table { things: found.things.to_vec(), attributes, questions }
+    cells
 }
 
 /// Without a recognised comparison the question is asked of each thing that it names.
-fn several(question: &str, lexicon: &Lexicon) -> Table {
+fn several(question: &str, lexicon: &Lexicon) -> Vec<Cell> {
     let mut things = named_things(question, lexicon);
     things.truncate(MAX_THINGS);
     if things.len() < 2 {
-        return Table { things, attributes: vec![], questions: vec![] };
+        return vec![];
     }
-    let questions = things.iter().map(|thing| vec![format!("{thing}: {question}")]).collect();
-    Table { things, attributes: vec!["what is asked".to_owned()], questions }
+    let cell = |thing: String| Cell {
+        question: format!("{thing}: {question}"),
+        attribute: "what is asked".to_owned(),
+        thing,
+    };
+    things.into_iter().map(cell).collect()
 }
 
 #[cfg(test)]
@@ -70,25 +76,27 @@ mod tests {
     #[test]
     fn each_thing_gets_its_question() {
         let reply = compared("Which lake is deeper, Lake Varn or Lake Oller?");
-        assert_eq!(reply["things"], json!(["Lake Varn", "Lake Oller"]));
-        assert_eq!(reply["attributes"], json!(["deep"]));
         assert_eq!(
-            reply["questions"],
-            json!([["How deep is Lake Varn?"], ["How deep is Lake Oller?"]])
+            reply["cells"],
+            json!([
+                { "thing": "Lake Varn", "attribute": "deep", "question": "How deep is Lake Varn?" },
+                { "thing": "Lake Oller", "attribute": "deep", "question": "How deep is Lake Oller?" }
+            ])
         );
     }
 
     #[test]
     fn a_role_is_asked_for_first() {
         let reply = compared("Which film has the older director, Low Tide or High Noon?");
-        assert_eq!(reply["attributes"], json!(["director", "date of birth"]));
-        assert_eq!(reply["questions"][1][0], "Who is the director of High Noon?");
+        assert_eq!(reply["cells"][0]["attribute"], "director");
+        assert_eq!(reply["cells"][1]["attribute"], "date of birth");
+        assert_eq!(reply["cells"][2]["question"], "Who is the director of High Noon?");
     }
 
     #[test]
     fn nothing_to_compare_gives_nothing() {
         for question in ["", "Who painted it?", "?", "or"] {
-            assert_eq!(compared(question)["questions"], json!([]), "{question}");
+            assert_eq!(compared(question)["cells"], json!([]), "{question}");
         }
     }
 }

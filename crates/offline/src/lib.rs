@@ -4,6 +4,7 @@ mod check;
 mod classify;
 mod compare;
 mod decompose;
+mod explain;
 mod gather;
 mod input;
 mod lexicon;
@@ -54,11 +55,13 @@ impl Extractive {
             "keywords" => queries::keywords::reply(words, &variables(request)?),
             "sub_queries" => queries::sub_queries::reply(words, &variables(request)?),
             "support" => check::support::reply(words, &variables(request)?),
+            "gate" => check::support::counts(words, &variables(request)?),
             "judge" => return Ok(check::judge::reply(&variables(request)?)),
             "classify" => classify::reply(words, &variables(request)?),
             "compare" => compare::reply(words, &variables(request)?),
             "think" => gather::think::reply(words, &variables(request)?),
             "summarise" => gather::summarise::reply(words, &variables(request)?),
+            "explain" => explain::reply(&variables(request)?),
             "combine" => gather::combine::reply(words, &variables(request)?),
             "plan" => operators::plan::reply(words, &variables(request)?),
             "sources" => operators::sources::reply(&variables(request)?),

@@ -1,5 +1,6 @@
 //! Word lists in data files, one list a line: `name: entries`; lines that start with `#` are
 //! comments.
+use halma_core::text::split_words;
 
 /// Lists of words and phrases by name.
 const LISTS: &str = include_str!("data/lists.txt");
@@ -22,6 +23,14 @@ pub(crate) fn list(name: &str) -> impl Iterator<Item = &'static str> {
 /// Whether a list has the word.
 pub(crate) fn is_listed(name: &str, word: &str) -> bool {
     list(name).any(|entry| entry == word)
+}
+
+/// The first entry of a list that stands in a text as whole words.
+pub(crate) fn cue(name: &str, text: &str) -> Option<&'static str> {
+    let words: Vec<String> =
+        split_words(text).into_iter().map(|range| text[range].to_lowercase()).collect();
+    let words = format!(" {} ", words.join(" "));
+    list(name).find(|cue| words.contains(&format!(" {cue} ")))
 }
 
 /// The name of the line that has the noun, in the singular or the plural.

@@ -1,6 +1,6 @@
 //! The state that all requests share.
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use halma_engine::{Engine, Loaded, ServeConfig};
 use tokio::sync::{Semaphore, watch};
@@ -9,6 +9,7 @@ use crate::allowance::Allowance;
 use crate::keys::{KeyFile, Keys};
 use crate::problem::Problem;
 use crate::rate_limit::RateLimit;
+use crate::routes::EvaluationRuns;
 use crate::workspace::Workspaces;
 
 pub(crate) type Shared = Arc<App>;
@@ -25,6 +26,9 @@ pub(crate) struct App {
     pub(crate) asks: Arc<Semaphore>,
     /// The folder of prompts that are changed over HTTP.
     pub(crate) prompts_dir: PathBuf,
+    pub(crate) evaluation_runs: EvaluationRuns,
+    /// Held while roles are assigned, so that no assignment is lost.
+    pub(crate) role_changes: Mutex<()>,
     pub(crate) demo: bool,
     /// Whether the server is bound to a loopback address.
     pub(crate) loopback: bool,
@@ -61,7 +65,13 @@ impl App {
         Ok(Self {
             rate_limit: RateLimit::new(config.requests_per_minute),
             asks: Arc::new(Semaphore::new(config.concurrent_asks)),
-            workspaces: Workspaces::new(dir, engine, Arc::clone(&allowance))?,
+            workspaces: Workspaces::new(
+                dir,
+                crate::roles::restore(engine, dir)?,
+                Arc::clone(&allowance),
+            )?,
+            evaluation_runs: EvaluationRuns::default(),
+            role_changes: Mutex::default(),
             stop: watch::Sender::new(Stop::No),
             config,
             loaded,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use halma_core::{Answer, AnswerKind, Budget, Error, UsageTotal, Watcher};
+use halma_core::{Answer, AnswerKind, AnswerStyle, Budget, Error, UsageTotal, Watcher};
 use halma_engine::{AskResult, Exchange, OnFinish, TraceHead};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
@@ -36,6 +36,9 @@ pub(crate) struct AskRequest {
     /// `short` by default.
     #[serde(default)]
     pub(crate) answer_kind: Option<AnswerKind>,
+    /// `full` adds sentences with numbered sources to the answer; `ask.answer_style` by default.
+    #[serde(default)]
+    pub(crate) answer_style: Option<AnswerStyle>,
     /// Stream events; so does the header `accept: text/event-stream`.
     #[serde(default)]
     pub(crate) stream: bool,
@@ -65,6 +68,8 @@ pub(crate) struct AskResponse {
     pub(crate) usage: UsageTotal,
     pub(crate) hops: usize,
     pub(crate) elapsed_ms: f64,
+    /// Milliseconds from the question to the first word of the answer.
+    pub(crate) first_word_ms: Option<f64>,
 }
 
 /// A question that is being answered on behalf of a caller.
@@ -98,6 +103,7 @@ impl Asking {
             question: ask.question,
             options: ask.options,
             answer_kind: ask.answer_kind.unwrap_or_default(),
+            answer_style: ask.answer_style,
             strategy: ask.strategy,
             settings: settings.collect(),
             history: exchanges(&ask.history),
@@ -145,6 +151,7 @@ impl Asking {
             usage: outcome.trace.usage(),
             hops: outcome.trace.hops(),
             elapsed_ms,
+            first_word_ms: outcome.trace.first_word_ms(),
         })
     }
 }

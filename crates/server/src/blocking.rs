@@ -5,5 +5,9 @@ use crate::problem::Problem;
 pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    tokio::task::spawn_blocking(work).await.map_err(|e| Problem::internal(&e))?
+    let (send, received) = tokio::sync::oneshot::channel();
+    // Boxed, so that the runtime's part is compiled once and not for each kind of work.
+    let work: Box<dyn FnOnce() + Send> = Box::new(move || drop(send.send(work())));
+    tokio::task::spawn_blocking(work).await.map_err(|e| Problem::internal(&e))?;
+    received.await.map_err(|e| Problem::internal(&e))?
 }

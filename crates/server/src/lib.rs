@@ -13,6 +13,7 @@ mod mcp;
 mod openai;
 mod problem;
 mod rate_limit;
+mod roles;
 mod routes;
 mod security;
 mod serve;

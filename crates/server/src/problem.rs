@@ -2,7 +2,7 @@
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use halma_core::{ConfigError, Error};
-use halma_engine::{EngineError, KbError};
+use halma_engine::{EngineError, KbError, SqlError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -86,7 +86,7 @@ impl From<EngineError> for Problem {
             EngineError::Kb(error) => Self::from_kb(&error),
             EngineError::Run(error) => error.into(),
             EngineError::Kg(_)
-            | EngineError::Web(_)
+            | EngineError::Stored(_)
             | EngineError::Cache(_)
             | EngineError::File { .. } => Self::internal(&error),
         }
@@ -126,12 +126,11 @@ impl Problem {
             KbError::NoNode { .. } | KbError::NoMerge { .. } => {
                 Self::new(StatusCode::NOT_FOUND, error.to_string())
             }
-            KbError::NoDocument { said } => Self::not_found(&format!("document {said}")),
-            KbError::BadGlob { .. }
-            | KbError::Sql { .. }
-            | KbError::SqlNotRead { .. }
-            | KbError::SqlTooLong { .. }
-            | KbError::SqlTooLarge
+            KbError::NoDocument { unknown } => Self::not_found(&format!("document {unknown}")),
+            KbError::Sql(SqlError::Load { .. }) => Self::internal(error),
+            KbError::InvalidPattern { .. }
+            | KbError::EmptyPattern
+            | KbError::Sql(_)
             | KbError::NotSearched { .. } => Self::unfit(error.to_string()),
             KbError::Embed { .. } | KbError::BadVectors { .. } => {
                 Self::new(StatusCode::BAD_GATEWAY, error.to_string())

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use halma_core::{
-    AnswerKind, Catalog, ChatReply, ChatRequest, ColumnSchema, Cx, Hit, Layer, Llm, LlmError,
-    Meter, Models, Outcome, PromptInfo, Prompts, Question, Setup, Source, Span, TableSchema,
+    AnswerKind, Catalog, ChatReply, ChatRequest, ColumnSchema, Cx, Facts, Hit, Layer, Llm,
+    LlmError, Meter, Models, Outcome, PromptInfo, Prompts, Question, Setup, Source, Span,
+    TableSchema,
 };
 use halma_strategies::{ALL, PROMPTS};
-use halma_testkit::{Toy, ToySource};
+use halma_testkit::{Toy, ToyFacts, ToySource};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use proptest::prelude::*;
@@ -43,11 +44,16 @@ fn hit(title: &str, text: &str) -> Hit {
     }
 }
 
+fn candidate(hit: &Hit) -> Value {
+    context! { also => ["Which reef is it?"], ..Value::from(Serde(hit)) }
+}
+
 fn variables(question: &Question, context: &[Hit]) -> Value {
     context! {
         question => Serde(question),
         context => Serde(context),
-        candidates => Serde(context),
+        candidates => context.iter().map(candidate).collect::<Vec<Value>>(),
+        proposed => [context! { text => "Where is Varn?", in_vain => true }],
         history => [context! {
             question => "Where is Varn?",
             answer => "on a reef",
@@ -61,6 +67,8 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         entities => [context! { text => "Varn", kind => "place" }],
         used => ["Where is Varn?"],
         number => 8,
+        retrieve => true,
+        sub_queries => ["Where is Varn?"],
         reasoning => "Varn is a reef.",
         steps => [context! {
             thought => "What is Varn?", action => "search", argument => "Varn", seen => "A reef.",
@@ -76,10 +84,15 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         sql => "SELECT name FROM towers",
         answer => "on a reef",
         facts => ["Varn stands on a reef."],
+        own_knowledge => true,
         asked => &question.text,
         operator => context! { name => "Relate", arguments => ["Varn", "place"] },
         leaves => [context! { number => 1, asked => "Where is Varn?", operator => "Search" }],
         sources => [context! { name => "web", about => "the web" }],
+        things => "towers",
+        operation => "count",
+        result => "2",
+        coverage => "2 of 3 have a value",
         points => [context! { point => "Varn stands on a reef.", helpfulness => 0.5 }],
     }
 }
@@ -215,11 +228,20 @@ impl Llm for Sampler {
         match request.task.as_str() {
             "classify" => reply["kind"] = json!("factual"),
             "compare" => {
-                reply["things"] = json!(["Varn", "Holm"]);
-                reply["attributes"] = json!(["place"]);
-                reply["questions"] = json!([["Where is Varn?"], ["Where is Holm?"]]);
+                let cell = |thing: &str| json!({ "thing": thing, "attribute": "place", "question": "Where is Varn?" });
+                reply["cells"] = json!([cell("Varn"), cell("Holm")]);
             }
+            "plan_count" => {
+                reply["operation"] = json!("count");
+                reply["question"] = json!("Where is {thing}?");
+            }
+            "gate" => reply["statements"] = json!(1),
             "operate" | "conclude" => reply["answers"] = json!(["Where is Varn?"]),
+            "decompose" => reply["sub_questions"] = json!(["What is Varn?", "Is #1 a reef?"]),
+            // Without samples no table is said to fit.
+            "sql" if samples(request) == json!([]) => {
+                reply["sql"] = json!("");
+            }
             "sql" => reply["sql"] = json!("SELECT * FROM towers LIMIT 1"),
             _ => {}
         }
@@ -227,6 +249,11 @@ impl Llm for Sampler {
         let logprobs = request.logprobs.then(|| vec![(text.clone(), -0.1)]);
         Ok(ChatReply { text, logprobs, ..ChatReply::default() })
     }
+}
+
+/// The samples of the first table that is offered.
+fn samples(request: &ChatRequest) -> serde_json::Value {
+    serde_json::to_value(&request.variables).unwrap()["tables"][0]["samples"].clone()
 }
 
 /// One leaf for each operator, one whose name is nowhere, and one that thinks.
@@ -284,9 +311,10 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("kar3", "proposals = \"one\""),
         ("self_ask", "n = 1"),
         ("react", "n = 1"),
-        ("chain_of_knowledge", "agreement = 1.1"),
+        ("chain_of_knowledge", "agreement = 1.1\nsources = [\"text\", \"web\", \"kg\"]"),
         ("dec", ""),
         ("dec", "decompose = false"),
+        ("dec", "decompose = false\nrewrite = false"),
         ("atomr", ""),
         ("atomr", "sources = [\"blog\"]\nclosed_book = true"),
         ("unirag", "accept = 1.0"),
@@ -294,6 +322,7 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("gen_ground", "n = 1"),
         ("pike_l2", "kind = \"comparative\""),
         ("pike_l2", "kind = \"quantitative\""),
+        ("pike_l2", "kind = \"quantitative\"\nquantitative.samples = 0"),
         ("pike_l2", "kind = \"summarising\""),
     ];
     let plain = ALL.iter().map(|entry| entry.name);
@@ -318,14 +347,19 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         let sources: Vec<Arc<dyn Source>> =
             vec![web.shared(), ToySource::new("blog", &[]).shared()];
         let setup = Setup::new(models, knowledge, Arc::new(prompts()));
-        let setup = Arc::new(Setup { sources, ..setup });
+        let graph = ToyFacts::new(&[("varn", "Where is Varn?", "a reef", "place")]);
+        let facts = (name == "chain_of_knowledge").then(|| graph.shared() as Arc<dyn Facts>);
+        let setup = Arc::new(Setup { sources, facts, ..setup });
         let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
         let outcome = Outcome::run(strategy.as_ref(), &Question::new("Where is Varn?"), &cx).await;
         assert_eq!(outcome.answer.unwrap().text, "Where is Varn?", "{name}");
         assert_eq!(outcome.trace.malformed(), 0, "{name}");
     }
     let asked = model.0.lock().unwrap().clone();
-    let listed: BTreeSet<String> = PROMPTS.iter().map(|file| file.name.to_owned()).collect();
+    let names = PROMPTS.iter().map(|file| file.name.to_owned());
+    // Worked examples belong to the prompt next to them.
+    let listed: BTreeSet<String> =
+        names.filter(|name| !name.ends_with(".demonstrations")).collect();
     assert_eq!(asked, listed);
 }
 

@@ -1,4 +1,5 @@
-//! Doubles for tests and benches: a scripted model, one that takes its time, a toy base, a toy
+//! Doubles for tests and benches: a scripted model, one that takes its time, one that spoils the
+//! replies of another, a toy base, a toy
 //! source and a toy graph, the one way to run a strategy ([`check`]) and local HTTP doubles of a model
 //! server and of the web.
 #![allow(
@@ -10,6 +11,7 @@ mod aids;
 mod check;
 pub mod double;
 mod facts;
+mod mischief;
 mod script;
 mod source;
 mod timed;
@@ -19,6 +21,7 @@ pub mod web;
 pub use aids::{Capitals, Overlap};
 pub use check::{Check, check};
 pub use facts::ToyFacts;
+pub use mischief::{DRAFT, Mischief, Mischievous, Remedy};
 pub use script::Script;
 pub use source::ToySource;
 pub use timed::{ROUND_TRIP, Timed, round_trips};

@@ -11,6 +11,8 @@ pub struct Script {
     steps: Mutex<VecDeque<Step>>,
     /// Whether it gives the log-probabilities of its tokens.
     scored: bool,
+    /// Prompts with what the model was shown.
+    shown: Mutex<Vec<(String, String)>>,
 }
 
 struct Step {
@@ -34,7 +36,7 @@ impl Script {
             logprob: 0.0,
         };
         let steps = Mutex::new(steps.into_iter().map(own).collect());
-        Arc::new(Self { steps, scored: false })
+        Arc::new(Self { steps, scored: false, shown: Mutex::default() })
     }
 
     /// Steps of (prompt name, reply, the log-probability of each of its tokens).
@@ -44,7 +46,14 @@ impl Script {
             reply: Ok((*reply).to_owned()),
             logprob: *logprob,
         };
-        Arc::new(Self { steps: Mutex::new(steps.iter().map(own).collect()), scored: true })
+        let steps = Mutex::new(steps.iter().map(own).collect());
+        Arc::new(Self { steps, scored: true, shown: Mutex::default() })
+    }
+
+    /// The last message of each call of a prompt, in order.
+    pub fn shown(&self, prompt: &str) -> Vec<String> {
+        let shown = self.shown.lock().unwrap();
+        shown.iter().filter(|(name, _)| name == prompt).map(|(_, text)| text.clone()).collect()
     }
 
     /// How many steps have not been asked for.
@@ -70,6 +79,8 @@ impl Llm for Script {
             LlmError::refused(format!("the script has no reply left for `{}`", request.prompt))
         })?;
         assert_eq!(prompt, request.prompt, "the script and the strategy part ways");
+        let last = request.messages.last().map(|message| message.text.clone());
+        self.shown.lock().unwrap().push((prompt, last.unwrap_or_default()));
         let text = reply?;
         let token = |word: &str| (word.to_owned(), logprob);
         let asked = self.scored && request.logprobs;

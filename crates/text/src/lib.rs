@@ -6,6 +6,7 @@ mod endings;
 mod names;
 mod sentences;
 pub mod similarity;
+pub mod support;
 mod values;
 mod words;
 

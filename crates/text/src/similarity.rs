@@ -8,6 +8,11 @@ pub fn edit_distance(one: &str, other: &str) -> usize {
     strsim::levenshtein(one, other)
 }
 
+/// Pairs of neighbouring letters that both strings have, as a share of all, between 0 and 1 (Dice).
+pub fn letter_pairs(one: &str, other: &str) -> f64 {
+    strsim::sorensen_dice(one, other)
+}
+
 /// Common elements as a share of all, between 0 and 1 (Jaccard); 0 for two empty sets.
 pub fn jaccard<T: Eq + Hash, S: BuildHasher>(one: &HashSet<T, S>, other: &HashSet<T, S>) -> f32 {
     let common = one.intersection(other).count();

@@ -1,5 +1,6 @@
 //! One search engine: called within its limits, retried after failures that pass, with errors that
 //! say what to do.
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use halma_core::{ConfigError, LlmError};
@@ -26,6 +27,13 @@ pub(super) struct Engine {
     country: String,
     outside: GuardedClient,
     policy: CallPolicy,
+    /// Whether more of each page is asked for, until the engine says that the plan lacks it.
+    more: AtomicBool,
+}
+
+fn not_in_plan(reply: &Reply) -> bool {
+    reply.status.is_client_error()
+        && String::from_utf8_lossy(&reply.bytes).contains("OPTION_NOT_IN_PLAN")
 }
 
 impl Engine {
@@ -51,6 +59,7 @@ impl Engine {
             country: settings.country.trim().to_owned(),
             outside,
             policy: limits.policy()?,
+            more: AtomicBool::new(true),
         })
     }
 
@@ -70,9 +79,14 @@ impl Engine {
     async fn once(&self, query: &str) -> Result<Vec<WebResult>, LlmError> {
         let Self { limit, language, country, .. } = self;
         let key = self.key.as_deref();
-        let ask = Ask { query, limit: *limit, language, country, key };
-        let reply = self.outside.send(self.kind.request(&self.url, &ask)).await;
-        let reply = reply.map_err(|e| self.scrubbed(LlmError::from(e)))?;
+        let more = self.more.load(Ordering::Relaxed);
+        let mut ask = Ask { query, limit: *limit, language, country, key, more };
+        let mut reply = self.send(&ask).await?;
+        if more && self.kind == WebKind::Brave && not_in_plan(&reply) {
+            self.more.store(false, Ordering::Relaxed);
+            ask.more = false;
+            reply = self.send(&ask).await?;
+        }
         if !reply.status.is_success() {
             return Err(self.refused(&reply));
         }
@@ -81,10 +95,16 @@ impl Engine {
         // Some engines give more than they are asked for.
         let mut pages = 0;
         results.retain(|result| {
-            pages += usize::from(result.rank == super::WebRank::Page);
-            pages <= self.limit
+            let page = result.rank == super::WebRank::Page;
+            pages += usize::from(page);
+            !page || pages <= self.limit
         });
         Ok(results)
+    }
+
+    async fn send(&self, ask: &Ask<'_>) -> Result<Reply, LlmError> {
+        let reply = self.outside.send(self.kind.request(&self.url, ask)).await;
+        reply.map_err(|e| self.scrubbed(LlmError::from(e)))
     }
 
     /// The engine and its address, which begin every error.

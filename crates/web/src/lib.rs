@@ -24,20 +24,19 @@ use time::{Date, OffsetDateTime};
 
 use engine::Engine;
 use halma_net::address::show;
-use halma_net::guarded::GuardedClient;
-pub use open::web;
+use halma_net::daily::DailyCache;
+pub use open::{WebAccess, web};
 use page::Pages;
 pub use result::{WebRank, WebResult, WebSearch};
 pub use settings::{WebKind, WebSettings};
-use store::Store;
-pub use store::{WebStoreError, forget_web_searches, web_searches};
+pub use store::web_searches;
 
 /// Longest query in characters and words; the shortest limit of the engines (Brave's).
 const QUERY_CHARS: usize = 400;
 const QUERY_WORDS: usize = 50;
 
 /// Changes whenever what a key is made of changes, so that old searches are never matched.
-const KEY_VERSION: &[u8] = b"halma web 1";
+const KEY_VERSION: &[u8] = b"halma web 2";
 
 /// The source named `web`.
 pub struct Web {
@@ -45,7 +44,7 @@ pub struct Web {
     engine: Engine,
     pages: Pages,
     fetch_pages: usize,
-    store: Store,
+    store: DailyCache,
     /// Everything of the settings that results depend on.
     settings: String,
     today: fn() -> Date,
@@ -54,20 +53,21 @@ pub struct Web {
 }
 
 impl Web {
-    fn new(settings: &WebSettings, engine: Engine, pages: GuardedClient, folder: PathBuf) -> Self {
+    fn new(settings: &WebSettings, engine: Engine, pages: Pages, folder: PathBuf) -> Self {
         let WebSettings { kind, fetch_pages, .. } = settings;
         let read = if *fetch_pages > 0 { ", with passages of the first pages" } else { "" };
+        let about = format!(
+            "the World Wide Web, searched by {}: titles and snippets of pages, answer boxes, \
+             knowledge panels{read}; good for what is recent or widely known",
+            kind.name()
+        );
         Self {
-            about: format!(
-                "the World Wide Web, searched by {}: titles and snippets of pages, answer boxes, \
-                 knowledge panels{read}; good for what is recent or widely known",
-                kind.name()
-            ),
+            about: if settings.about.trim().is_empty() { about } else { settings.about.clone() },
             settings: settings.identity(),
             engine,
-            pages: Pages::new(pages),
+            pages,
             fetch_pages: *fetch_pages,
-            store: Store::new(folder, settings.cache_days),
+            store: DailyCache::new(folder, settings.cache_days),
             today: || OffsetDateTime::now_utc().date(),
             turns: Mutex::default(),
         }
@@ -89,11 +89,11 @@ impl Web {
         };
         let turn = Turn { web: self, key: &key, lock: turn };
         let _mine = turn.lock.lock().await;
-        if let Some(kept) = self.store.get(&key, (self.today)()) {
+        if let Some(kept) = store::get(&self.store, &key, (self.today)()) {
             return Ok(kept);
         }
         let search = self.ask(query).await?;
-        self.store.put(&key, &search);
+        store::put(&self.store, &key, &search);
         Ok(search)
     }
 

@@ -4,33 +4,40 @@ use std::sync::Arc;
 
 use halma_core::ConfigError;
 use halma_net::address::wrong;
-use halma_net::guarded::{Bounds, GuardedClient, Lookup};
+use halma_net::guarded::{Bounds, GuardedClient, Lookup, user_agent};
 
 use crate::Web;
 use crate::engine::Engine;
+use crate::page::Pages;
 use crate::settings::WebSettings;
 
 /// Bytes of a reply or a page, at most.
 const MOST: usize = 4 << 20;
 
-/// The web as configured. `key` is what the variable `key_env` holds; searches are stored in
-/// `folder`. Nothing is connected to yet. The error's `file` is left empty for the caller that
-/// read the configuration.
-pub fn web(
-    settings: &WebSettings,
-    key: Option<String>,
-    folder: PathBuf,
-) -> Result<Web, ConfigError> {
-    resolving(settings, key, folder, None)
+/// What the web needs in addition to its settings.
+#[derive(Debug, Clone, Default)]
+pub struct WebAccess {
+    /// What the variable `key_env` holds.
+    pub key: Option<String>,
+    /// Who asks: an address or a page that the servers of pages are told; may be empty.
+    pub contact: String,
+    /// Where searches are stored.
+    pub folder: PathBuf,
+}
+
+/// The web as configured. Nothing is connected to yet. The error's `file` is left empty for the
+/// caller that read the configuration.
+pub fn web(settings: &WebSettings, access: WebAccess) -> Result<Web, ConfigError> {
+    resolving(settings, access, None)
 }
 
 /// As [`web`], with another way to find the addresses of hosts.
 pub(crate) fn resolving(
     settings: &WebSettings,
-    key: Option<String>,
-    folder: PathBuf,
+    access: WebAccess,
     lookup: Option<&Arc<dyn Lookup>>,
 ) -> Result<Web, ConfigError> {
+    let WebAccess { key, contact, folder } = access;
     settings.check()?;
     let url = settings.address()?;
     let timeout = settings.timeout()?;
@@ -54,6 +61,7 @@ pub(crate) fn resolving(
     let host = url.host_str().unwrap_or_default().to_owned();
     let engine = outside(vec![host])?;
     let pages = outside(settings.allow_private.clone())?;
+    let pages = Pages::new(pages, user_agent(&contact)?);
     let engine = Engine::new(settings, url, key, engine)?;
     Ok(Web::new(settings, engine, pages, folder))
 }

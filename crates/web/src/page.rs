@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::Url;
+use reqwest::header::{HeaderValue, USER_AGENT};
 use tokio::sync::OnceCell;
 
 use super::passages::nearest;
@@ -18,13 +19,21 @@ const SITES: usize = 1_000;
 
 pub(super) struct Pages {
     outside: GuardedClient,
+    /// What we call ourselves.
+    agent: HeaderValue,
     /// The rules of a site, by its origin.
     robots: Mutex<HashMap<String, Arc<OnceCell<Robots>>>>,
 }
 
 impl Pages {
-    pub(super) fn new(outside: GuardedClient) -> Self {
-        Self { outside, robots: Mutex::default() }
+    pub(super) fn new(outside: GuardedClient, agent: HeaderValue) -> Self {
+        Self { outside, agent, robots: Mutex::default() }
+    }
+
+    fn get(&self, url: Url, follow: Follow) -> Request {
+        let mut request = Request::get(url, follow);
+        request.headers.insert(USER_AGENT, self.agent.clone());
+        request
     }
 
     /// The passages of a page that are nearest to a query, or why it was not read.
@@ -49,7 +58,7 @@ impl Pages {
             if !self.may_read(&url).await? {
                 return Err("the site's robots.txt does not let us read it".into());
             }
-            let reply = self.outside.send(Request::get(url, Follow::No)).await;
+            let reply = self.outside.send(self.get(url, Follow::No)).await;
             let reply = reply.map_err(|e| e.to_string())?;
             match reply.leads_to() {
                 Some(to) => url = to,
@@ -80,7 +89,7 @@ impl Pages {
         url.set_path("/robots.txt");
         url.set_query(None);
         url.set_fragment(None);
-        let reply = self.outside.send(Request::get(url, Follow::Anywhere)).await;
+        let reply = self.outside.send(self.get(url, Follow::Anywhere)).await;
         let reply = reply.map_err(|e| e.to_string())?;
         let status = reply.status;
         if status.is_server_error() || status.as_u16() == 429 {

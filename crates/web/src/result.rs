@@ -13,7 +13,8 @@ pub struct WebSearch {
     pub engine: WebKind,
     /// The day of the search in universal time, `2024-05-31`.
     pub day: String,
-    /// Answer boxes and knowledge panels first, then the pages, best first.
+    /// Answer boxes and knowledge panels first, then the pages, best first, then the questions of
+    /// others and the engine's own summary.
     pub results: Vec<WebResult>,
 }
 
@@ -26,6 +27,10 @@ pub enum WebRank {
     Panel,
     #[default]
     Page,
+    /// A question that others ask, with its answer: never before the pages.
+    Question,
+    /// What a model of the search engine writes about the pages: after everything else.
+    Summary,
 }
 
 /// One result. A field that the engine did not give is empty.
@@ -61,6 +66,10 @@ impl WebSearch {
             WebRank::Answer => format!("Answer box: {}", result.title),
             WebRank::Panel => format!("Knowledge panel: {}", result.title),
             WebRank::Page => result.title.clone(),
+            WebRank::Question => {
+                format!("Related question: {}", result.title).trim_end().to_owned()
+            }
+            WebRank::Summary => "Summary by the search engine".to_owned(),
         };
         let document = if result.url.is_empty() { engine } else { &result.url }.to_owned();
         let parts = [result.text.as_str(), result.passages.as_str()];

@@ -39,6 +39,9 @@ impl WebKind {
 #[serde(deny_unknown_fields)]
 pub struct WebSettings {
     pub kind: WebKind,
+    /// What is to be found there, in one line, for the model that chooses among sources.
+    #[serde(default)]
+    pub about: String,
     /// Where the API is; the search's own path is appended to one that has none. Not needed but for
     /// `searxng`.
     #[serde(default)]
@@ -102,6 +105,7 @@ impl WebSettings {
     pub fn new(kind: WebKind) -> Self {
         Self {
             kind,
+            about: String::new(),
             url: String::new(),
             key_env: String::new(),
             limit: ten(),

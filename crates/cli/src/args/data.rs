@@ -39,4 +39,17 @@ pub(crate) enum DataCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Convert published collections of passages to documents for `halma index`: the abstracts of
+    /// Wikipedia, PubMed as MedRAG publishes it, and others with a title and a text in each line
+    Corpus {
+        /// Unpacked files of the collection, JSON lines or tables with tabs; `-` for standard input
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// New folder for the documents
+        #[arg(long, short, value_name = "DIR")]
+        out: PathBuf,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
 }

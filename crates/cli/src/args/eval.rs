@@ -3,9 +3,9 @@ use std::str::FromStr as _;
 
 use clap::{Subcommand, ValueEnum};
 use halma_core::Mode;
-use halma_eval::Format;
 use halma_eval::blend::Kind;
 use halma_eval::judge::{Protocol, Scheme};
+use halma_eval::{Condition, Format, Profile};
 
 use super::{BudgetArgs, KbDir, Set};
 
@@ -14,7 +14,7 @@ const EXAMPLES: &str = "Examples:
   halma eval hotpotqa_dev.json --sample 100 --strategy kar3 --grid n=1..10
   halma eval questions.jsonl --estimate --strategy kar3              estimate the cost
   halma eval compare .halma/eval/questions#naive .halma/eval/questions#kar3
-  halma eval preset kar3-table1 hotpotqa_dev.json --sample 100";
+  halma eval preset run kar3-table1 hotpotqa_dev.json --sample 100";
 
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -30,8 +30,9 @@ pub(crate) struct Eval {
 pub(crate) enum EvalCommand {
     /// Compare two runs question by question: differences, their confidence, flipped questions
     Compare(EvalCompare),
-    /// Run a table of a paper and show our figures next to the paper's
-    Preset(EvalPreset),
+    /// Run the tables of the papers and show our figures next to the paper's
+    #[command(subcommand)]
+    Preset(PresetCommand),
     /// Make questions that need two sources: your base, a knowledge graph, a web search
     BuildBlend(EvalBuildBlend),
 }
@@ -69,6 +70,13 @@ pub(crate) struct EvalRun {
 pub(crate) struct EvalHow {
     #[command(flatten)]
     pub(crate) set: Set,
+    /// Use only questions with this property: kind=bridge, hops=2|3, domain!=finance
+    #[arg(long = "where", value_name = "KEY=VALUES", value_parser = condition)]
+    #[arg(help_heading = "Questions")]
+    pub(crate) conditions: Vec<Condition>,
+    /// Use only the questions whose ids are in this file: one a line, or JSON records
+    #[arg(long, value_name = "FILE", help_heading = "Questions")]
+    pub(crate) ids: Option<PathBuf>,
     /// Use only the first N questions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "Questions")]
@@ -101,6 +109,10 @@ pub(crate) struct EvalHow {
     /// preset: its paper's]
     #[arg(long, value_name = "PROTOCOL", value_enum)]
     pub(crate) judge: Option<ProtocolArg>,
+    /// Normalise answers before they are compared as this script does [default: the data set's; for
+    /// a preset its paper's]
+    #[arg(long, value_name = "PROFILE", value_parser = profile)]
+    pub(crate) profile: Option<Profile>,
     /// Let that model assess every answer by these criteria, separated by commas
     #[arg(long, value_name = "SCHEMES", value_enum, value_delimiter = ',')]
     pub(crate) assess: Vec<SchemeArg>,
@@ -112,12 +124,35 @@ pub(crate) struct EvalHow {
     pub(crate) json: bool,
 }
 
+#[derive(Subcommand)]
+pub(crate) enum PresetCommand {
+    /// List the tables: what each is run on, or why it is not run
+    List {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the rows of a table, its protocol, its files, and what departs from the paper
+    Show {
+        /// Name of the table, as printed by `halma eval preset list`
+        name: String,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run the rows of a table on its question files
+    Run(EvalPreset),
+}
+
 #[derive(clap::Args)]
 pub(crate) struct EvalPreset {
-    /// A table of a paper, or `list`
+    /// Name of the table, as printed by `halma eval preset list`
     pub(crate) name: String,
-    /// Question files of the table's data sets; without one the rows are listed
+    /// Question files of the table's data sets [default: those of the paper, found in --data]
     pub(crate) files: Vec<PathBuf>,
+    /// Folder in which, and below which, the published question files are looked for
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) data: PathBuf,
     #[command(flatten)]
     pub(crate) how: EvalHow,
 }
@@ -232,6 +267,17 @@ impl From<SchemeArg> for Scheme {
 /// A set by its name on the command line.
 pub(super) fn format(name: &str) -> Result<Format, String> {
     Format::from_str(name)
+}
+
+fn condition(text: &str) -> Result<Condition, String> {
+    text.parse().map_err(|error: halma_eval::ConditionError| error.to_string())
+}
+
+fn profile(name: &str) -> Result<Profile, String> {
+    Profile::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name()).collect();
+        format!("it is not one of {}", names.join(", "))
+    })
 }
 
 /// A pair of sources by its name on the command line.

@@ -15,7 +15,7 @@ pub(crate) struct Kg {
 
 #[derive(Subcommand)]
 pub(crate) enum KgCommand {
-    /// Load RDF files next to the documents of a base; an invalid file changes nothing
+    /// Load files of facts next to the documents of a base; an invalid file changes nothing
     Load(KgLoadArgs),
     /// Print statistics of the loaded graphs
     Show(KgShow),
@@ -31,7 +31,7 @@ pub(crate) enum KgCommand {
 
 #[derive(clap::Args)]
 pub(crate) struct KgLoadArgs {
-    /// Turtle (.ttl), N-Triples (.nt), N-Quads (.nq), `TriG` (.trig) or RDF/XML (.rdf)
+    /// Turtle (.ttl), N-Triples (.nt), N-Quads (.nq), `TriG` (.trig), RDF/XML (.rdf) or KQA Pro's kb.json
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Format of the files [default: by their extension]
@@ -56,6 +56,7 @@ const FORMATS: &[Choice<KgFormat>] = &[
     Choice::new("nquads", KgFormat::NQuads, "N-Quads"),
     Choice::new("trig", KgFormat::TriG, "TriG"),
     Choice::new("rdfxml", KgFormat::RdfXml, "RDF/XML"),
+    Choice::new("kqapro", KgFormat::KqaPro, "KQA Pro's kb.json"),
 ];
 
 #[derive(clap::Args)]

@@ -12,11 +12,12 @@ mod serve;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use halma_core::AnswerStyle;
 
 pub(crate) use data::{Data, DataCommand};
 pub(crate) use eval::{
-    Eval, EvalBuildBlend, EvalCommand, EvalCompare, EvalHow, EvalPreset, EvalRun, ProtocolArg,
-    SchemeArg, WordingArg,
+    Eval, EvalBuildBlend, EvalCommand, EvalCompare, EvalHow, EvalPreset, EvalRun, PresetCommand,
+    ProtocolArg, SchemeArg, WordingArg,
 };
 pub(crate) use index::Index;
 pub(crate) use kb::{
@@ -147,6 +148,12 @@ pub(crate) struct Ask {
     pub(crate) set: Set,
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
+    /// How the answer is written [default: `ask.answer_style` of the configuration, `full`]
+    #[arg(long, value_name = "STYLE", value_parser = choice::answer_style())]
+    pub(crate) answer_style: Option<AnswerStyle>,
+    /// Print every search and every note of the run, too
+    #[arg(long)]
+    pub(crate) log: bool,
     /// Print answer, citations, usage and trace as a JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -20,14 +20,15 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
     };
     let engine = open(config, &args.kb.kb)?;
     let (line, watcher) = progress::question();
-    let (strategy, watcher) = (args.strategy, Some(watcher));
-    let request = AskRequest { strategy, watcher, ..AskRequest::new(question) };
+    let Ask { strategy, answer_style, log, .. } = args;
+    let watcher = Some(watcher);
+    let request = AskRequest { strategy, answer_style, watcher, ..AskRequest::new(question) };
     let result = engine.ask(request).await;
     line.finish_and_clear();
     let result = result?;
     match &result.outcome.answer {
         Ok(answer) if args.json => view::print_json(&as_json(answer, &result)),
-        Ok(answer) => view::print(&view::answer::answer(answer, &result)),
+        Ok(answer) => view::print(&view::answer::answer(answer, &result, log)),
         Err(_) => result.outcome.answer.map(drop).map_err(|e| EngineError::Run(e).into()),
     }
 }
@@ -47,6 +48,8 @@ fn as_json(answer: &Answer, result: &AskResult) -> serde_json::Value {
         "id": result.id,
         "question": result.question,
         "answer": answer.text,
+        "full": answer.full,
+        "steps": answer.steps,
         "reason": answer.reason,
         "abstained": answer.abstained,
         "partial": answer.partial,
@@ -55,6 +58,7 @@ fn as_json(answer: &Answer, result: &AskResult) -> serde_json::Value {
         "hops": trace.hops(),
         "usage": trace.usage(),
         "elapsed_ms": result.elapsed_ms,
+        "first_word_ms": trace.first_word_ms(),
         "trace_version": halma_core::TRACE_VERSION,
         "trace": trace,
     })

@@ -1,5 +1,10 @@
 //! `halma data`: lists question sets and checks downloaded files.
-use halma_eval::{check, entries};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use halma_eval::{Converted, CorpusWriter, check, entries};
 
 use crate::args::{Data, DataCommand};
 use crate::view;
@@ -15,7 +20,45 @@ pub(crate) fn run(args: Data) -> anyhow::Result<()> {
             let checked = check(&file, format)?;
             if json { view::print_json(&checked) } else { view::print(&checked.lines().join("\n")) }
         }
+        DataCommand::Corpus { files, out, json } => {
+            let converted = convert(&files, &out)?;
+            if json { view::print_json(&converted) } else { say(&converted, &out) }
+        }
     }
+}
+
+fn convert(files: &[PathBuf], out: &Path) -> anyhow::Result<Converted> {
+    let mut writer = CorpusWriter::create(out)?;
+    for file in files {
+        if file.as_os_str() == "-" {
+            writer.add("standard input", std::io::stdin().lock())?;
+            continue;
+        }
+        let name = file.display();
+        let open = File::open(file).with_context(|| format!("{name}: it cannot be read"))?;
+        writer.add(&name.to_string(), BufReader::new(open))?;
+    }
+    let converted = writer.finish()?;
+    anyhow::ensure!(
+        converted.passages > 0,
+        "no line is a passage; the first that is not: {}",
+        converted.first_skipped.unwrap_or("the files are empty".into())
+    );
+    Ok(converted)
+}
+
+fn say(converted: &Converted, out: &Path) -> anyhow::Result<()> {
+    let Converted { passages, parts, skipped, first_skipped } = converted;
+    if let Some(first) = first_skipped {
+        let skipped = view::plural(*skipped, "line is", "lines are");
+        view::warn(&format!("{skipped} left out; the first: {first}"));
+    }
+    let (passages, files) = (
+        view::plural(*passages, "passage", "passages"),
+        view::plural(*parts as u64, "file", "files"),
+    );
+    let folder = out.display();
+    view::print(&format!("{passages} in {files} in {folder}\nNext: halma index {folder} --kb DIR"))
 }
 
 fn list(json: bool) -> anyhow::Result<()> {

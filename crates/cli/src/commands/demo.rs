@@ -156,7 +156,7 @@ fn verdict(correct: Option<bool>, accepted: &[String]) -> String {
 
 fn print_result(result: &AskResult) -> anyhow::Result<()> {
     match &result.outcome.answer {
-        Ok(answer) => view::print(&view::answer::answer(answer, result)),
+        Ok(answer) => view::print(&view::answer::answer(answer, result, false)),
         Err(error) => view::print(&format!("{} {error}", style("failed:").red().bold())),
     }
 }

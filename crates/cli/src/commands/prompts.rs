@@ -3,9 +3,9 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use console::style;
+use diffy::DiffOptions;
 use halma_core::ConfigError;
 use halma_engine::{list_prompts, shipped_prompts};
-use similar::TextDiff;
 
 use super::setup::load_config;
 use crate::args::{Common, Prompts, PromptsCommand};
@@ -88,16 +88,17 @@ fn diff(common: &Common) -> anyhow::Result<()> {
         };
         let yours = std::fs::read_to_string(&info.file)
             .with_context(|| format!("cannot read {}", info.file))?;
-        let diff = TextDiff::from_lines(prompt.text, &yours);
-        let shown = diff
-            .unified_diff()
-            .context_radius(2)
-            .header(&format!("built-in/{}.md", prompt.name), &info.file)
-            .to_string();
-        same &= shown.is_empty();
-        if !shown.is_empty() {
-            view::print(shown.trim_end())?;
+        if prompt.text == yours {
+            continue;
         }
+        same = false;
+        let diff = DiffOptions::new()
+            .set_context_len(2)
+            .set_original_filename(format!("built-in/{}.md", prompt.name))
+            .set_modified_filename(info.file.clone())
+            .create_patch(prompt.text, &yours)
+            .to_string();
+        view::print(diff.trim_end())?;
     }
     if same { view::print("No prompt differs from the built-in prompts.") } else { Ok(()) }
 }

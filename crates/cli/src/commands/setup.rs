@@ -17,16 +17,19 @@ pub(crate) fn load_config(common: &Common, mut flags: Flags) -> Result<Loaded, C
     load(common.config.as_deref(), flags)
 }
 
-/// Keys with this prefix are settings of graph search, not of a strategy.
-const GRAPH_PREFIX: &str = "kb.graph.";
+/// Keys with these prefixes are settings of searching, not of a strategy.
+const SEARCH_PREFIXES: [&str; 2] = ["kb.graph.", "kb.search."];
+
+fn is_of_search(key: &str) -> bool {
+    SEARCH_PREFIXES.iter().any(|prefix| key.starts_with(prefix))
+}
 
 /// `--set kar3.n=3` as a flag for the configuration.
 pub(crate) fn set_flags(set: &[String]) -> Result<Flags, ConfigError> {
     let flag = |text: &String| {
         let (key, value) = text.split_once('=').filter(|(key, _)| key.contains('.'))?;
         let key = key.trim();
-        let key =
-            if key.starts_with(GRAPH_PREFIX) { key.to_owned() } else { format!("strategy.{key}") };
+        let key = if is_of_search(key) { key.to_owned() } else { format!("strategy.{key}") };
         Some((key, flag_value(value.trim()), "--set".to_owned()))
     };
     let wrong = |text: &String| ConfigError {
@@ -39,7 +42,7 @@ pub(crate) fn set_flags(set: &[String]) -> Result<Flags, ConfigError> {
         set.iter().map(|text| flag(text).ok_or_else(|| wrong(text))).collect();
     let flags = flags?;
     // A misspelled strategy would otherwise be a table that is never read.
-    for (key, _, _) in flags.iter().filter(|(key, _, _)| !key.starts_with(GRAPH_PREFIX)) {
+    for (key, _, _) in flags.iter().filter(|(key, _, _)| !is_of_search(key)) {
         let name = key.split('.').nth(1).unwrap_or_default();
         if !halma_engine::strategies().iter().any(|entry| entry.name == name) {
             let known: Vec<&str> = halma_engine::strategies().iter().map(|e| e.name).collect();

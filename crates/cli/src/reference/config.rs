@@ -18,7 +18,9 @@ const TEMPLATE_INTRODUCTION: &str = "# The configuration of Halma. Every key is 
     are commented out show their\n# default, or an example where there is none. `halma config show` \
     prints every value in use\n# with its origin; docs/reference/config.md describes all keys.\n";
 const STRATEGIES: &str = "The settings of each strategy with their defaults; the page of a strategy \
-    describes them. `--set NAME.KEY=VALUE` overrides one for a single run.";
+    describes them. `--set NAME.KEY=VALUE` overrides one for a single run. \
+    Every strategy also takes `abstain = false`, with which it always answers, and \
+    `demonstrations = true`, with which models are shown the worked examples next to its prompts.";
 
 #[test]
 fn the_reference_describes_every_key() {
@@ -94,7 +96,7 @@ fn the_template_has_every_key_and_is_valid_with_and_without_its_comments() {
     assert_eq!(plain, default, "without changes it is the default");
     let uncommented = parse(&uncommented(&template));
     for entry in strategies() {
-        (entry.build)(uncommented.strategy[entry.name].clone()).map(drop).unwrap();
+        entry.build_from(uncommented.strategy[entry.name].clone()).map(drop).unwrap();
     }
     check("crates/cli/src/halma.toml", &template);
 }
@@ -124,8 +126,8 @@ fn value(key: &Key) -> &str {
 /// table are dotted.
 fn settings(entry: &Entry) -> Vec<(String, Option<String>)> {
     let unknown: toml::Table = [("__".to_owned(), toml::Value::Integer(0))].into_iter().collect();
-    let error = (entry.build)(unknown).err().unwrap();
-    let strategy = (entry.build)(toml::Table::new()).unwrap();
+    let error = entry.build_from(unknown).err().unwrap();
+    let strategy = entry.build_from(toml::Table::new()).unwrap();
     let defaults = strategy.settings();
     if error.contains("there are no fields") {
         return vec![];

@@ -37,6 +37,8 @@ pub(super) const TABLES: &[Table] = &[
     Table::new("embedder"),
     Table::new("reranker"),
     Table::new("tagger"),
+    Table::new("sources"),
+    Table::new("sources.text"),
     Table { path: "sources.web", texts: "sources.web", optional: true },
     Table::new("kg"),
     Table { path: "models.NAME", texts: "models.NAME", optional: true },

@@ -2,7 +2,7 @@
 use std::fmt::Write as _;
 
 use console::style;
-use halma_core::{Answer, Event, ReplyStatus, Trace};
+use halma_core::{Answer, AnswerStep, Event, ReplyStatus, Trace};
 use halma_engine::AskResult;
 
 use super::{duration, plural, shorten};
@@ -10,7 +10,10 @@ use super::{duration, plural, shorten};
 /// The most characters of a quotation.
 const MAX_QUOTE_CHARS: usize = 160;
 
-pub(crate) fn answer(answer: &Answer, result: &AskResult) -> String {
+/// Stands after a sentence that no source supports.
+const UNSUPPORTED: &str = " [?]";
+
+pub(crate) fn answer(answer: &Answer, result: &AskResult, log: bool) -> String {
     let trace = &result.outcome.trace;
     let mut out = String::new();
     let headline = if answer.abstained {
@@ -19,17 +22,50 @@ pub(crate) fn answer(answer: &Answer, result: &AskResult) -> String {
         style(answer.text.clone()).bold()
     };
     let _ = writeln!(out, "{headline}");
-    if !answer.reason.is_empty() {
-        let _ = writeln!(out, "{}", style(shorten(&answer.reason, 400)).dim());
+    match &answer.full {
+        Some(full) if full.text != answer.text => {
+            let _ = writeln!(out, "\n{}", full.with_marks(UNSUPPORTED));
+        }
+        None if !answer.reason.is_empty() => {
+            let _ = writeln!(out, "{}", style(shorten(&answer.reason, 400)).dim());
+        }
+        _ => {}
+    }
+    if answer.full.iter().flat_map(|full| &full.claims).any(|claim| !claim.supported) {
+        let note = "[?]: no source supports this sentence. Check it before you rely on it.";
+        let _ = writeln!(out, "{}", style(note).yellow());
     }
     if answer.partial {
         let _ =
             writeln!(out, "{}", style("Partial: the budget was spent before the end.").yellow());
     }
-    hops(trace, &mut out);
+    steps(answer, result, &mut out);
+    if log || answer.abstained {
+        hops(trace, &mut out);
+    }
     sources(answer, &mut out);
     let _ = write!(out, "\n{}", style(cost(result)).dim());
     out
+}
+
+/// The way to the answer: what was asked, and what settled it.
+fn steps(answer: &Answer, result: &AskResult, out: &mut String) {
+    if answer.steps.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{}", style("How").cyan());
+    let _ = writeln!(out, "  {}", shorten(&result.question, 160));
+    for AnswerStep { query, citation } in &answer.steps {
+        let Some(source) = answer.citations.get(citation.wrapping_sub(1)) else { continue };
+        // The first query is often the question, which is printed already.
+        if !query.is_empty() && *query != result.question {
+            let _ = writeln!(out, "  ? {}", shorten(query, 120));
+        }
+        let quote = shorten(&source.quote, MAX_QUOTE_CHARS);
+        let number = style(format!("[{citation}]")).dim();
+        let _ = writeln!(out, "    {}: “{quote}” {number}", style(&source.title).bold());
+    }
+    let _ = writeln!(out, "  = {}", shorten(&answer.text, 160));
 }
 
 /// The chain of sub-questions with the best hit of each.
@@ -87,7 +123,11 @@ fn hops(trace: &Trace, out: &mut String) {
                     style(format!("! the limit of {limit} is reached")).yellow()
                 );
             }
-            Event::ModelCalled { .. } | Event::ModelCallFailed { .. } | Event::Tagged { .. } => {}
+            Event::ModelCalled { .. }
+            | Event::ModelCallFailed { .. }
+            | Event::Tagged { .. }
+            | Event::AnswerStarted { .. }
+            | Event::AnswerDelta { .. } => {}
         }
     }
 }
@@ -111,16 +151,9 @@ fn sources(answer: &Answer, out: &mut String) {
             i + 1,
             style(place).bold(),
             style(format!("({}–{})", citation.start, citation.end)).dim(),
-            shorten(&without_heading(&citation.quote), MAX_QUOTE_CHARS),
+            shorten(&citation.quote, MAX_QUOTE_CHARS),
         );
     }
-}
-
-/// The section's name is printed before the quotation already.
-fn without_heading(quote: &str) -> String {
-    let body: Vec<&str> = quote.lines().filter(|line| !line.starts_with('#')).collect();
-    let body = body.join("\n");
-    if body.trim().is_empty() { quote.to_owned() } else { body }
 }
 
 /// One line: strategy, hops, calls, tokens, money, time.
@@ -141,6 +174,9 @@ fn cost(result: &AskResult) -> String {
     }
     if usage.usd > 0.0 {
         parts.push(format!("${:.4}", usage.usd));
+    }
+    if let Some(first_word) = trace.first_word_ms() {
+        parts.push(format!("first word after {}", duration(first_word)));
     }
     parts.push(duration(result.elapsed_ms));
     parts.join(" · ")

@@ -50,6 +50,11 @@ pub(crate) fn question() -> (ProgressBar, Watcher) {
         Event::ModelCalled { prompt, .. } => shown.set_message(format!("received {prompt}")),
         Event::ModelCallFailed { reason, .. } => shown.set_message(shorten(reason, 80)),
         Event::Note { note, .. } => shown.set_message(note.clone()),
+        Event::AnswerStarted { .. } => shown.set_message(String::new()),
+        Event::AnswerDelta { text, restart } => {
+            let before = if *restart { String::new() } else { shown.message() };
+            shown.set_message(format!("{before}{}", text.replace('\n', " ")));
+        }
         Event::BudgetExhausted { limit, .. } => {
             shown.set_message(format!("the limit of {limit} is reached"));
         }

@@ -143,7 +143,7 @@ fn prompts_are_listed_replaced_and_given_the_same_variables() {
     let propose = listed.as_array().unwrap().iter().find(|p| p["name"] == "kar3/propose").unwrap();
     has(propose, &["name", "task", "variables", "reply_schema", "overridden"]);
     assert_eq!(propose["overridden"], false);
-    assert_eq!(propose["variables"], serde_json::json!(["question", "context"]));
+    assert_eq!(propose["variables"], serde_json::json!(["question", "context", "proposed"]));
 
     program.write("mine/kar3/propose.md", "{{ question | tojson }} {{ context | tojson }}\n");
     let listed = program.run(&["prompts", "list", "--json", "--prompts", "mine"]).json();

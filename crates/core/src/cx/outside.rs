@@ -10,6 +10,11 @@ use crate::{
 };
 
 impl Cx {
+    /// The base as one of the sources.
+    pub fn base(&self) -> SourceInfo {
+        SourceInfo { name: "text".into(), about: self.run.setup.about_base.clone() }
+    }
+
     /// The sources other than the base, the knowledge graph last; empty when none is configured.
     pub fn sources(&self) -> Vec<SourceInfo> {
         let setup = &self.run.setup;

@@ -19,7 +19,7 @@
 use include_dir::{Dir, DirEntry};
 use serde_json::{Map, Value, json};
 
-use crate::PromptError;
+use crate::{Message, PromptError};
 
 /// A prompt that ships with a crate: its name is its path below `prompts/` without `.md`.
 #[derive(Debug, Clone, Copy)]
@@ -166,6 +166,13 @@ fn sections(lines: &[&str], body: usize) -> Vec<Section> {
     sections
 }
 
+/// The messages of a file of worked examples.
+pub(crate) fn demonstrated(text: &str) -> Vec<Message> {
+    let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
+    let message = |Section { role, source }| Message { role, text: source.trim().to_owned() };
+    sections(&lines, 0).into_iter().map(message).collect()
+}
+
 fn set(front: &mut Front, line: &str, overriding: bool) -> Result<(), String> {
     if line.trim().is_empty() || line.trim_start().starts_with('#') {
         return Ok(());
@@ -245,4 +252,10 @@ impl Shape<'_> {
             other => Err(format!("`{other}` in `schema` is not a valid shape")),
         }
     }
+}
+
+/// The first line on which a name stands as a whole word.
+pub(crate) fn line_of(source: &str, name: &str) -> Option<usize> {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    source.lines().position(|line| line.split(|c| !word(c)).any(|part| part == name)).map(|i| i + 1)
 }

@@ -10,7 +10,7 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use self::file::{Front, Section, parse_file};
+use self::file::{Front, Section, demonstrated, line_of, parse_file};
 pub use self::file::{PromptFile, PromptSet, Shape};
 use crate::{Message, parse_json};
 
@@ -87,6 +87,8 @@ pub struct PromptInfo {
 #[derive(Debug, Clone)]
 pub struct Rendered {
     pub messages: Vec<Message>,
+    /// Worked examples that may be put before the last message.
+    pub demonstrations: Vec<Message>,
     pub hash: Arc<str>,
     pub task: String,
     pub role: String,
@@ -106,6 +108,8 @@ struct Template {
     hash: Arc<str>,
     /// The parts that it includes.
     parts: Vec<String>,
+    /// Worked examples: messages before the last one, shown where demonstrations are wanted.
+    demonstrations: Vec<Message>,
     file: String,
     overridden: bool,
 }
@@ -116,6 +120,10 @@ struct Template {
 pub const PROMPTS: PromptSet = PromptSet::Folder(&FILES);
 
 static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/prompts");
+
+/// How the names of files with worked examples end: `kar3/propose.demonstrations` is next to
+/// `kar3/propose`.
+const DEMONSTRATIONS: &str = ".demonstrations";
 
 /// The folder of files that are parts of prompts and are never asked by themselves.
 const PARTS: &str = "part/";
@@ -132,10 +140,17 @@ impl Prompts {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         let mut prompts = Self { environment, templates: BTreeMap::new() };
-        for file in std::iter::once(&PROMPTS).chain(sets).copied().flatten() {
+        let files = std::iter::once(&PROMPTS).chain(sets).copied().flatten();
+        let (demonstrations, files): (Vec<PromptFile>, Vec<PromptFile>) =
+            files.partition(|file| file.name.ends_with(DEMONSTRATIONS));
+        for file in files {
             let path = format!("prompts/{}.md", file.name);
             let (front, sections) = parse_file(file.name, &path, file.text, None)?;
             prompts.insert(file.name, &path, file.text, front, sections, false)?;
+        }
+        for file in demonstrations {
+            let path = format!("prompts/{}.md", file.name);
+            prompts.demonstrate(file.name, &path, file.text)?;
         }
         Ok(prompts)
     }
@@ -143,6 +158,9 @@ impl Prompts {
     /// Replaces a shipped prompt by a user's file, which is checked against the variables it will
     /// be given. Front matter it leaves out is taken from the shipped file.
     pub fn replace(&mut self, name: &str, file: &str, text: &str) -> Result<(), PromptError> {
+        if name.ends_with(DEMONSTRATIONS) {
+            return self.demonstrate(name, file, text);
+        }
         let Some(shipped) = self.templates.get(name) else {
             return Err(PromptError {
                 prompt: name.into(),
@@ -153,6 +171,27 @@ impl Prompts {
         };
         let (front, sections) = parse_file(name, file, text, Some(&shipped.front))?;
         self.insert(name, file, text, front, sections, true)
+    }
+
+    /// Gives a prompt the worked examples of the file next to it: pairs of what is asked and what
+    /// is replied, taken as they stand.
+    fn demonstrate(&mut self, name: &str, file: &str, text: &str) -> Result<(), PromptError> {
+        let fail = |reason: &str| PromptError {
+            prompt: name.to_owned(),
+            file: file.to_owned(),
+            line: None,
+            reason: reason.to_owned(),
+        };
+        let messages = demonstrated(text);
+        let paired = messages.chunks(2).all(
+            |pair| matches!(pair, [ask, reply] if ask.role == "user" && reply.role == "assistant"),
+        );
+        if messages.is_empty() || !paired {
+            return Err(fail("demonstrations are pairs of `## user` and `## assistant`"));
+        }
+        let template = self.templates.get_mut(name.trim_end_matches(DEMONSTRATIONS));
+        template.ok_or_else(|| fail("there is no prompt next to it"))?.demonstrations = messages;
+        Ok(())
     }
 
     fn insert(
@@ -206,8 +245,12 @@ impl Prompts {
         let hash = blake3::hash(text.as_bytes()).to_hex()[..16].into();
         let schema = front.schema.clone().map(Arc::new);
         let file = file.to_owned();
+        // A user's words keep the examples of those that they replace.
+        let demonstrations = self.templates.remove(name).map(|t| t.demonstrations);
+        let demonstrations = demonstrations.unwrap_or_default();
+        let sections = compiled;
         let template =
-            Template { front, schema, sections: compiled, hash, parts, file, overridden };
+            Template { front, schema, sections, hash, parts, demonstrations, file, overridden };
         self.templates.insert(name.to_owned(), template);
         Ok(())
     }
@@ -231,15 +274,18 @@ impl Prompts {
         }
     }
 
-    /// The hash of a prompt's words, those of its parts included.
+    /// The hash of a prompt's words, those of its parts and its worked examples included.
     fn hash_of(&self, template: &Template) -> Arc<str> {
-        if template.parts.is_empty() {
+        if template.parts.is_empty() && template.demonstrations.is_empty() {
             return Arc::clone(&template.hash);
         }
         let mut hasher = blake3::Hasher::new();
         hasher.update(template.hash.as_bytes());
         for part in template.parts.iter().filter_map(|name| self.templates.get(name)) {
             hasher.update(part.hash.as_bytes());
+        }
+        for message in &template.demonstrations {
+            hasher.update(message.text.as_bytes());
         }
         hasher.finalize().to_hex()[..16].into()
     }
@@ -290,6 +336,7 @@ impl Prompts {
         Ok(Rendered {
             messages,
             hash: self.hash_of(template),
+            demonstrations: template.demonstrations.clone(),
             task: template.front.task.clone(),
             role: template.front.role.clone(),
             max_tokens: template.front.max_tokens,
@@ -347,10 +394,4 @@ fn includes(source: &str) -> Vec<(&str, usize)> {
         }
     }
     found
-}
-
-/// The first line on which a name stands as a whole word.
-fn line_of(source: &str, name: &str) -> Option<usize> {
-    let word = |c: char| c.is_alphanumeric() || c == '_';
-    source.lines().position(|line| line.split(|c| !word(c)).any(|part| part == name)).map(|i| i + 1)
 }

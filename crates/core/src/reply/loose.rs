@@ -44,7 +44,7 @@ impl LooseReader<'_> {
         match self.rest.chars().next()? {
             '{' => self.object(depth),
             '[' => self.array(depth),
-            quote @ ('"' | '\'' | '“') => self.string(quote).map(Value::String),
+            quote @ ('"' | '\'' | '“' | '‘') => self.string(quote).map(Value::String),
             _ => self.word(),
         }
     }
@@ -55,7 +55,7 @@ impl LooseReader<'_> {
         while !self.eat('}') {
             self.skip();
             let key = match self.rest.chars().next()? {
-                quote @ ('"' | '\'' | '“') => self.string(quote)?,
+                quote @ ('"' | '\'' | '“' | '‘') => self.string(quote)?,
                 _ => self.bare()?.to_owned(),
             };
             if !self.eat(':') {
@@ -63,7 +63,7 @@ impl LooseReader<'_> {
             }
             let value = self.value(depth + 1)?;
             fields.insert(key, value);
-            if !self.eat(',') && !self.rest.starts_with('}') {
+            if !self.eat(',') && !self.rest.starts_with(['}', '"']) {
                 return None;
             }
         }
@@ -83,7 +83,11 @@ impl LooseReader<'_> {
     }
 
     fn string(&mut self, quote: char) -> Option<String> {
-        let close = if quote == '“' { '”' } else { quote };
+        let close = match quote {
+            '“' => '”',
+            '‘' => '’',
+            quote => quote,
+        };
         let mut out = String::new();
         let mut chars = self.rest.char_indices().skip(1);
         while let Some((i, c)) = chars.next() {

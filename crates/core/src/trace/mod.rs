@@ -1,11 +1,14 @@
 //! Everything that happened, in order. Usage, cost, the outline, the UI and the evaluation log
 //! are folds over it.
 mod outline;
+mod recall;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+pub use self::recall::KeywordRecall;
 
 use crate::{Layer, Limit, Mention, Message, Mode, NodeId, Usage};
 
@@ -35,6 +38,9 @@ pub enum Event {
         /// 1 for the first try; more when an earlier reply did not fit.
         attempt: u32,
         messages: Vec<Message>,
+        /// What the model thought before it replied, where it says so.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        thoughts: String,
         reply: String,
         status: ReplyStatus,
         usage: Usage,
@@ -75,6 +81,11 @@ pub enum Event {
     Note { span: u32, note: String },
     /// A call was not made because a limit was reached.
     BudgetExhausted { span: u32, limit: Limit },
+    /// The first word of the answer was there, milliseconds after the question.
+    AnswerStarted { span: u32, elapsed_ms: f64 },
+    /// A piece of the answer for those who watch; no trace stores it. With `restart` it replaces
+    /// the earlier pieces.
+    AnswerDelta { text: String, restart: bool },
 }
 
 /// What became of a reply.
@@ -178,9 +189,23 @@ impl Trace {
         counted
     }
 
+    /// Milliseconds from the question to the first word of the answer.
+    pub fn first_word_ms(&self) -> Option<f64> {
+        self.0.iter().find_map(|event| match event {
+            Event::AnswerStarted { elapsed_ms, .. } => Some(*elapsed_ms),
+            _ => None,
+        })
+    }
+
     /// Whether a budget ended the run early.
     pub fn spent(&self) -> bool {
         self.0.iter().any(|event| matches!(event, Event::BudgetExhausted { .. }))
+    }
+
+    /// Whether any reply could be used.
+    pub fn any_valid(&self) -> bool {
+        let valid = |e: &Event| matches!(e, Event::ModelCalled { status: ReplyStatus::Valid, .. });
+        self.0.iter().any(valid)
     }
 
     /// Replies that did not fit.

@@ -54,7 +54,10 @@ impl Event {
                 format!("the reply to `{prompt}` was malformed: {reason}")
             }
             Self::BudgetExhausted { limit, .. } => format!("budget exhausted: {limit}"),
-            Self::ModelCalled { .. } | Self::Tagged { .. } => return None,
+            Self::ModelCalled { .. }
+            | Self::Tagged { .. }
+            | Self::AnswerStarted { .. }
+            | Self::AnswerDelta { .. } => return None,
         };
         Some(line)
     }
@@ -99,5 +102,7 @@ fn line(event: &Event) -> (u32, String) {
         }
         Event::Note { span, note } => (*span, format!("note: {note}")),
         Event::BudgetExhausted { span, limit } => (*span, format!("the budget is spent: {limit}")),
+        Event::AnswerStarted { span, .. } => (*span, "the answer begins".into()),
+        Event::AnswerDelta { text, .. } => (0, format!("answer {text:?}")),
     }
 }

@@ -14,7 +14,7 @@ use halma_models::embed::minilm::{self, MiniLm};
 use halma_models::{Cache, RerankerKind, RerankerSettings, TaggerKind, wrapped, wrapped_embedder};
 use halma_net::{Endpoint, Limits};
 use halma_offline::Extractive;
-use halma_web::Web;
+use halma_web::{Web, WebAccess};
 
 pub use self::prompts::list_prompts;
 pub(crate) use self::prompts::prompts;
@@ -58,6 +58,7 @@ pub(crate) fn endpoint(model: &ModelConfig, key: &str) -> Result<Endpoint, Confi
         json: model.json,
         stream: model.stream,
         logprobs: model.logprobs,
+        thinking_tokens: model.thinking_tokens,
     })
 }
 
@@ -163,13 +164,19 @@ pub(crate) fn tagger(config: &Config) -> Result<Tagging, ConfigError> {
 pub(crate) fn web(config: &Config, folder: PathBuf) -> Result<Option<Arc<Web>>, ConfigError> {
     let Some(settings) = &config.sources.web else { return Ok(None) };
     let key = key_of(&settings.key_env, "sources.web")?;
-    let web = halma_web::web(settings, key, folder).map_err(|e| at(e, "sources.web"))?;
+    let access = WebAccess { key, contact: config.sources.contact.clone(), folder };
+    let web = halma_web::web(settings, access).map_err(|e| at(e, "sources.web"))?;
     Ok(Some(Arc::new(web)))
 }
 
 /// The folder of cached web searches in the cache folder of a base.
 pub(crate) fn web_folder(cache: &Path) -> PathBuf {
     cache.join("web")
+}
+
+/// The folder of cached results of a SPARQL endpoint in the cache folder of a base.
+pub(crate) fn kg_folder(cache: &Path) -> PathBuf {
+    cache.join("kg")
 }
 
 /// Downloads the weights of the local embedder to where [`embedder`] looks for them.

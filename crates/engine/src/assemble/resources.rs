@@ -48,6 +48,10 @@ impl SharedResources {
         let (reranker, tagger) = (self.reranker.clone(), Some(self.tagger.clone()));
         let web = assemble::web(config, assemble::web_folder(&base.cache_dir()))?;
         let sources = web.into_iter().map(|web| web as Arc<dyn Source>).collect();
-        Ok(Setup { reranker, tagger, sources, ..setup })
+        let about_base = match config.sources.text.about.trim() {
+            "" => setup.about_base,
+            about => about.to_owned(),
+        };
+        Ok(Setup { about_base, reranker, tagger, sources, ..setup })
     }
 }

@@ -6,7 +6,7 @@ pub(crate) mod show;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use halma_core::{Budget, ConfigError, Price};
+use halma_core::{AnswerStyle, Budget, ConfigError, Price};
 use halma_kb::KbSettings;
 use halma_kg::KgSettings;
 use halma_models::{RerankerSettings, TaggerSettings};
@@ -32,6 +32,7 @@ pub const ROLES: &[&str] = &[
     "tagger",
     "planner",
     "proposer",
+    "keywords",
     "selector",
     "reader",
     "judge",
@@ -70,11 +71,31 @@ pub struct AskConfig {
     pub strategy: String,
     /// Longer questions are refused, in characters.
     pub max_question_chars: usize,
+    /// `short`: the answer alone; `full`: sentences with the numbers of their sources.
+    pub answer_style: AnswerStyle,
+    /// How the sentences of a full answer are checked against their sources.
+    pub check_claims: CheckClaims,
+}
+
+/// How a claim is checked against its sources.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckClaims {
+    /// By the words, names and numbers that the source contains.
+    #[default]
+    Words,
+    /// In addition, by the model of the role `judge`: one call for an answer.
+    Model,
 }
 
 impl Default for AskConfig {
     fn default() -> Self {
-        Self { strategy: "kar3".into(), max_question_chars: 20_000 }
+        Self {
+            strategy: "kar3".into(),
+            max_question_chars: 20_000,
+            answer_style: AnswerStyle::Full,
+            check_claims: CheckClaims::Words,
+        }
     }
 }
 
@@ -114,8 +135,19 @@ pub struct EmbedderConfig {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SourcesConfig {
+    /// Who asks, for the servers of a knowledge graph and of web pages: an e-mail address or a page.
+    pub contact: String,
+    pub text: TextConfig,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub web: Option<WebSettings>,
+}
+
+/// The base among the sources.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TextConfig {
+    /// What the documents are about, in one line, for the model that chooses among sources.
+    pub about: String,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,6 +191,9 @@ pub struct ModelConfig {
     /// Whether the server returns log-probabilities of tokens.
     #[serde(default)]
     pub logprobs: bool,
+    /// Tokens for the thoughts of a reasoning model, added to those of every reply.
+    #[serde(default)]
+    pub thinking_tokens: u32,
 }
 
 fn sixteen() -> usize {
@@ -195,7 +230,10 @@ impl Config {
 
     /// The name of the model that a role is assigned to.
     pub fn model_of(&self, role: &str) -> &str {
-        match self.roles.get(role).or_else(|| self.roles.get("default")) {
+        // Keywords are a proposer's work, unless a model is trained for them (DEC, Section 3.2).
+        let parent = (role == "keywords").then_some("proposer");
+        let named = |role: &str| self.roles.get(role);
+        match named(role).or_else(|| parent.and_then(named)).or_else(|| self.roles.get("default")) {
             Some(name) => name,
             // A single model gets every role.
             None if self.models.len() == 1 => self.models.keys().next().map_or(OFFLINE, |n| n),

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use chrono::{DateTime, Utc};
 use halma_core::{
-    Answer, AnswerKind, Budget, ConfigError, Cx, Error, Meter, Outcome, Question, Strategy, Trace,
-    Watcher,
+    Answer, AnswerKind, AnswerStyle, Budget, ConfigError, Cx, Error, Meter, Outcome, Question,
+    Strategy, Trace, Watcher,
 };
 
 use super::Engine;
@@ -15,6 +15,7 @@ use super::context::ContextOptions;
 use super::conversation::{Exchange, rephrase};
 use crate::error::EngineError;
 use crate::storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
+use crate::writer::Writing;
 
 /// A question with everything that decides how it is answered.
 #[derive(Default)]
@@ -23,6 +24,8 @@ pub struct AskRequest {
     /// The choices of a multiple-choice question; empty otherwise.
     pub options: Vec<String>,
     pub answer_kind: AnswerKind,
+    /// The configured style where `None`.
+    pub answer_style: Option<AnswerStyle>,
     /// The configured strategy where `None`.
     pub strategy: Option<String>,
     /// Settings of the strategy for this question, as `--set` takes them.
@@ -68,6 +71,7 @@ pub struct Asking {
     question: Question,
     history: Vec<Exchange>,
     strategy: Arc<dyn Strategy>,
+    writing: Writing,
     cx: Cx,
     traces: Arc<TraceStore>,
     key: Option<String>,
@@ -101,12 +105,17 @@ impl Engine {
             text,
             options: request.options,
             answer_kind: request.answer_kind,
+            asked_at: None,
+            abstain: true,
         };
+        let ask = &self.config.ask;
+        let style = request.answer_style.unwrap_or(ask.answer_style);
         Ok(Asking {
             id,
             question,
             history: request.history,
             strategy,
+            writing: Writing { style, check: ask.check_claims },
             cx,
             traces: Arc::clone(&self.traces),
             key: request.key,
@@ -173,7 +182,8 @@ impl Asking {
         let text = rephrase(&self.question.text, &self.history, &self.cx).await?;
         let question = Question { text, ..self.question.clone() };
         let outcome = Outcome::run(self.strategy.as_ref(), &question, &self.cx).await;
-        outcome.answer.map(|answer| (question.text, answer))
+        let answer = self.writing.write(&question, outcome.answer?, &self.cx).await;
+        Ok((question.text, answer))
     }
 
     /// Stores the trace and returns it with the time the question took, in milliseconds.

@@ -58,6 +58,7 @@ fn lowest(a: Budget, b: Budget) -> Budget {
         tokens: lower(a.tokens, b.tokens),
         usd: lower(a.usd, b.usd),
         seconds: lower(a.seconds, b.seconds),
+        repairs: lower(a.repairs, b.repairs),
     }
 }
 
@@ -68,7 +69,8 @@ mod tests {
     #[test]
     fn a_request_can_lower_a_limit_and_not_raise_it() {
         let configured = Budget { calls: Some(5), usd: Some(0.1), ..Budget::default() };
-        let request = Budget { calls: Some(9), usd: Some(0.01), tokens: Some(7), seconds: None };
+        let request =
+            Budget { calls: Some(9), usd: Some(0.01), tokens: Some(7), ..Budget::default() };
         let under = lowest(configured, request);
         assert_eq!((under.calls, under.usd, under.tokens), (Some(5), Some(0.01), Some(7)));
         assert_eq!(under.seconds, None);

@@ -3,9 +3,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use halma_core::Meter;
-use halma_kb::{Deleted, Estimate, IndexOptions, IndexReport, Progress};
+use halma_kb::{BuildContext, Deleted, Estimate, IndexOptions, IndexReport, Progress};
 use halma_models::Cache;
-use halma_web::forget_web_searches;
+use halma_net::daily::forget_replies;
 
 use super::Engine;
 use crate::assemble;
@@ -30,13 +30,13 @@ impl Engine {
         progress: Progress,
         parent: Option<Arc<Meter>>,
     ) -> Result<IndexReport, EngineError> {
-        let (kb, budget) = (&self.config.kb, self.config.budget.index);
+        let budget = self.config.budget.index;
         let meter = Arc::new(match parent {
             Some(parent) => Meter::within(budget, parent),
             None => Meter::new(budget),
         });
-        let report =
-            halma_kb::index(&self.base, inputs, options, kb, &self.setup, &meter, progress).await?;
+        let context = BuildContext { meter, progress, ..self.build_context() };
+        let report = halma_kb::index(context, inputs, options).await?;
         self.forget(&report.documents_removed)?;
         Ok(report)
     }
@@ -47,8 +47,11 @@ impl Engine {
         inputs: &[PathBuf],
         options: &IndexOptions,
     ) -> Result<Estimate, EngineError> {
-        let kb = &self.config.kb;
-        Ok(halma_kb::estimate(&self.base, inputs, options, kb, &self.setup).await?)
+        Ok(halma_kb::estimate(self.build_context(), inputs, options).await?)
+    }
+
+    fn build_context(&self) -> BuildContext {
+        BuildContext::new(&self.base, &self.config.kb, &self.setup)
     }
 
     /// Deletes documents (by name, id or glob) with everything that quotes them: cached replies,
@@ -62,15 +65,16 @@ impl Engine {
     }
 
     /// Deletes the cached replies and traces that may quote these documents, also those of models
-    /// that are not configured any more; and all web searches, since it is not known which of
-    /// their queries were made from a document.
+    /// that are not configured any more; and all replies of the web and of an endpoint, since it is
+    /// not known which of their queries were made from a document.
     pub(super) fn forget(&self, documents: &[String]) -> Result<(), EngineError> {
         if documents.is_empty() {
             return Ok(());
         }
         self.traces.forget(documents).map_err(|e| EngineError::file(self.traces.dir(), e))?;
         let dir = self.base.cache_dir();
-        forget_web_searches(&assemble::web_folder(&dir))?;
+        forget_replies(&assemble::web_folder(&dir))?;
+        forget_replies(&assemble::kg_folder(&dir))?;
         let failed = |e| EngineError::Cache(Box::new(e));
         let cache = match &self.cache {
             Some(cache) => Arc::clone(cache),

@@ -32,6 +32,7 @@ impl Engine {
             "search": self.config.kb.search,
             "graph": self.config.kb.graph,
             "web": self.config.sources.web.as_ref().map(WebSettings::identity),
+            "about": self.setup.about_base,
             "kg": knowledge_graph::fingerprint(self)?,
             "budget": self.config.budget.ask,
             "base": self.base_fingerprint()?,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use halma_core::{ConfigError, Facts, Knowledge};
 use halma_kb::{Base, FactSnapshot};
 use halma_kg::{
-    KbEntity, KbFact, KbGraph, KbGraphLoader, KgFacts, KgFigures, KgGraph, KgGraphs, KgKind,
-    KgLoad, KgLoaded, KgParts, kb_facts,
+    KbEntity, KbFact, KbGraph, KbGraphLoader, KgAccess, KgFacts, KgFigures, KgGraph, KgGraphs,
+    KgKind, KgLoad, KgLoaded, KgParts, KgSettings, kb_facts,
 };
 use serde::Serialize;
 
@@ -36,8 +36,8 @@ pub(super) fn fingerprint(engine: &Engine) -> Result<String, EngineError> {
     let settings = &engine.config().kg;
     let loaded = graphs(engine.config(), engine.base()).fingerprint()?;
     let extracted = engine.base().inspector().count_facts()?;
-    Ok(serde_json::json!([settings.kind, settings.url, settings.profile, loaded, extracted])
-        .to_string())
+    let KgSettings { kind, url, profile, about, .. } = settings;
+    Ok(serde_json::json!([kind, url, profile, about, loaded, extracted]).to_string())
 }
 
 fn graphs(config: &Config, base: &Base) -> KgGraphs {
@@ -55,7 +55,10 @@ pub(super) fn facts(config: &Config, base: &Arc<Base>) -> Result<KgFacts, Engine
     let knowledge: Arc<dyn Knowledge> = Arc::clone(base) as Arc<dyn Knowledge>;
     let graphs = graphs(config, base);
     let own = kb_facts(knowledge, loader(Arc::clone(base)));
-    let parts = KgParts { key, graphs: &graphs, base: own, base_has_facts };
+    let contact = config.sources.contact.clone();
+    let folder = assemble::kg_folder(&base.cache_dir());
+    let access = KgAccess { key, contact, folder };
+    let parts = KgParts { access, graphs: &graphs, base: own, base_has_facts };
     let made = halma_kg::facts(settings, parts);
     made.map_err(|e| config.named(assemble::at(e, "kg")).into())
 }
@@ -85,7 +88,7 @@ fn kb_graph(facts: FactSnapshot) -> KbGraph {
 }
 
 impl Engine {
-    /// Loads a file of RDF in addition to the documents of the base.
+    /// Loads a file of facts in addition to the documents of the base.
     pub fn load_kg(&self, file: &Path, how: &KgLoad) -> Result<KgLoaded, EngineError> {
         let loaded = graphs(self.config(), self.base()).load(file, how)?;
         if loaded.removed > 0 {

@@ -2,7 +2,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use halma_core::{ConfigError, Entry, Strategy};
+use async_trait::async_trait;
+use halma_core::{Answer, ConfigError, Cx, Entry, Question, Result as RunResult, Strategy};
 use toml::Table;
 
 use super::Engine;
@@ -43,11 +44,46 @@ fn find_entry(name: &str) -> Result<&'static Entry, ConfigError> {
     })
 }
 
-pub(crate) fn build(entry: &Entry, table: Table) -> Result<Arc<dyn Strategy>, ConfigError> {
-    (entry.build)(table).map_err(|reason| ConfigError {
+pub(crate) fn build(entry: &Entry, mut table: Table) -> Result<Arc<dyn Strategy>, ConfigError> {
+    let error = |reason| ConfigError {
         file: "halma.toml or --set".into(),
         key: format!("strategy.{}", entry.name),
         reason,
         hint: format!("docs/strategies/{}.md lists its settings", entry.name),
-    })
+    };
+    let abstain = match table.remove(ABSTAIN) {
+        None => true,
+        Some(toml::Value::Boolean(abstain)) => abstain,
+        Some(other) => return Err(error(format!("`{ABSTAIN}` is `true` or `false`, not {other}"))),
+    };
+    let inner = entry.build_from(table).map_err(error)?;
+    Ok(if abstain { inner } else { Arc::new(AlwaysAnswers { inner }) })
+}
+
+/// The setting of every strategy that says whether it may give no answer.
+const ABSTAIN: &str = "abstain";
+
+/// A strategy whose reader is told to give the most likely answer instead of none.
+struct AlwaysAnswers {
+    inner: Arc<dyn Strategy>,
+}
+
+#[async_trait]
+impl Strategy for AlwaysAnswers {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn settings(&self) -> serde_json::Value {
+        let mut settings = self.inner.settings();
+        if let Some(settings) = settings.as_object_mut() {
+            settings.insert(ABSTAIN.into(), false.into());
+        }
+        settings
+    }
+
+    async fn answer(&self, question: &Question, cx: &Cx) -> RunResult<Answer> {
+        let question = Question { abstain: false, ..question.clone() };
+        self.inner.answer(&question, cx).await
+    }
 }

@@ -9,10 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use halma_core::{Event, Layer, ReplyStatus, Trace};
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::sub_questions;
+use crate::data::Item;
+use crate::metrics::{keyword_match, plan_fidelity, sub_questions};
 
 pub use atomizing::Atomizing;
 pub(crate) use evidence::Evidence;
+pub use totals::GoldTotals;
 pub(crate) use totals::Totals;
 pub use totals::{Component, Searches, SourceUse};
 
@@ -48,12 +50,23 @@ pub(crate) struct Digest {
     /// Source → parts of the work that asked it; `text` is the base.
     #[serde(default)]
     pub(crate) sources: BTreeMap<String, usize>,
+    /// Of the keywords that DEC extracted, the share that stand in their sub-questions.
+    #[serde(default)]
+    pub(crate) keyword_match: Option<f64>,
+    /// Of the words of DEC's plan, the share that stand in the question.
+    #[serde(default)]
+    pub(crate) plan_fidelity: Option<f64>,
 }
 
 impl Digest {
-    pub(crate) fn new(trace: &Trace) -> Self {
-        let sources = trace.sources();
-        let mut digest = Self { sub_questions: sub_questions(trace), sources, ..Self::default() };
+    pub(crate) fn new(item: &Item, trace: &Trace) -> Self {
+        let mut digest = Self {
+            sub_questions: sub_questions(trace),
+            sources: trace.sources(),
+            keyword_match: keyword_match(trace),
+            plan_fidelity: plan_fidelity(&item.question.text, trace),
+            ..Self::default()
+        };
         for event in &trace.0 {
             match event {
                 Event::ModelCalled { .. } => digest.add_call(event),
@@ -109,6 +122,7 @@ pub(crate) mod tests {
             role: role.into(),
             model: "m".into(),
             attempt: 1,
+            thoughts: String::new(),
             messages: vec![Message { role: "user".into(), text: words.into() }],
             reply: "r".into(),
             status: ReplyStatus::Valid,
@@ -140,7 +154,8 @@ pub(crate) mod tests {
             asked("a/one", "proposer", "y", true),
             asked("a/two", "reader", "z", false),
         ]);
-        let digest = Digest::new(&trace);
+        let item = crate::report::tests::data(1).items.remove(0);
+        let digest = Digest::new(&item, &trace);
         assert_eq!(digest.tokens(), (30, 6));
         let one = digest.components["a/one"];
         assert_eq!((one.calls, one.cached, one.prompt_tokens), (2, 1, 20));

@@ -44,6 +44,25 @@ pub struct SourceUse {
     pub times: usize,
 }
 
+/// The gold passages of a run's questions, and those that the reader was given (DEC, Table 3,
+/// where these are the ones in D*).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GoldTotals {
+    pub passages: usize,
+    pub read: usize,
+    /// Questions that name gold passages.
+    pub questions: usize,
+    /// Of the questions, those whose reader was given all of them.
+    pub complete: usize,
+}
+
+impl GoldTotals {
+    /// `None` where no question names gold passages.
+    pub(crate) fn measured(&self) -> Option<&Self> {
+        (self.questions > 0).then_some(self)
+    }
+}
+
 /// Integers only: sums of fractions would depend on which question ended first.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
@@ -58,6 +77,7 @@ pub(crate) struct Totals {
     pub(crate) searches: (usize, usize),
     /// Prompt and completion tokens, the cached calls included.
     pub(crate) tokens: (u64, u64),
+    pub(crate) gold: GoldTotals,
 }
 
 #[derive(Debug, Default)]
@@ -73,6 +93,12 @@ struct Sum {
 
 impl Totals {
     pub(crate) fn add(&mut self, record: &Record) {
+        if let Some(evidence) = record.evidence.filter(|evidence| evidence.gold > 0) {
+            self.gold.passages += evidence.gold;
+            self.gold.read += evidence.read;
+            self.gold.questions += 1;
+            self.gold.complete += usize::from(evidence.read == evidence.gold);
+        }
         let (prompt, completion) = record.tokens();
         self.tokens.0 += prompt;
         self.tokens.1 += completion;

@@ -8,6 +8,7 @@ use super::error::DataError;
 use super::format::Format;
 use super::item::{Item, Passage, RefusedRecord};
 use crate::fingerprint::fingerprint;
+use crate::metrics::Metric;
 
 /// The questions of one file, and the records of it that could not be used.
 #[derive(Debug, Clone)]
@@ -15,6 +16,8 @@ pub struct DataSet {
     /// The file's name without its ending.
     pub name: String,
     pub format: Format,
+    /// How its answers are compared: as is usual for the format, unless a caller changes it.
+    pub metric: Metric,
     pub items: Vec<Item>,
     pub refused: Vec<RefusedRecord>,
 }

@@ -52,6 +52,18 @@ pub enum DataError {
         file.display(), data.display()
     )]
     Companion { file: PathBuf, data: PathBuf, reason: String },
+    #[error("no question has a property `{key}`; there are {keys}")]
+    NoProperty { key: String, keys: String },
+    #[error("{}: no ids are in it; write one a line, or JSON records with `id`", file.display())]
+    NoIds { file: PathBuf },
+    #[error(
+        "{}: {missing} of its ids are not in the data file, `{id}` for example; \
+         is it the ids of another data set or split?",
+        file.display()
+    )]
+    UnknownIds { file: PathBuf, missing: usize, id: String },
+    #[error("no question is selected by {selection}")]
+    NothingSelected { selection: String },
     #[error(
         "{}: no record can be used as {}; record {} (line {}): {}",
         file.display(), format.title(), first.record, first.line, first.reason

@@ -1,4 +1,5 @@
 //! What is asked and what a perfect run would answer and find.
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use halma_core::{AnswerKind, Question};
@@ -23,8 +24,8 @@ pub struct Item {
     /// The passages that the record itself brings, gold ones and others. Shared, so that an item
     /// is cheap to clone.
     pub contexts: Arc<[Passage]>,
-    /// When the question was asked, as the file says it, for answers that change with time.
-    pub asked_at: Option<String>,
+    /// Further properties by which questions can be selected: the domain of CRAG's, for example.
+    pub tags: BTreeMap<String, String>,
     /// For a question about what is to come, the last value that was known.
     pub last: Option<f64>,
 }
@@ -36,12 +37,7 @@ impl Item {
         text: impl Into<String>,
         answers: impl IntoIterator<Item = String>,
     ) -> Self {
-        let question = Question {
-            id: id.into(),
-            text: text.into(),
-            options: vec![],
-            answer_kind: AnswerKind::Short,
-        };
+        let question = Question { id: id.into(), ..Question::new(text) };
         Self {
             question,
             answers: answers.into_iter().collect(),
@@ -50,7 +46,7 @@ impl Item {
             hops: None,
             answerable: true,
             contexts: Arc::from([]),
-            asked_at: None,
+            tags: BTreeMap::new(),
             last: None,
         }
     }
@@ -67,6 +63,12 @@ impl Item {
 
     pub(super) fn with_answer_kind(mut self, kind: AnswerKind) -> Self {
         self.question.answer_kind = kind;
+        self
+    }
+
+    /// With the time at which it was asked, as the file gives it.
+    pub(super) fn with_asked_at(mut self, asked_at: Option<String>) -> Self {
+        self.question.asked_at = asked_at.filter(|at| !at.trim().is_empty());
         self
     }
 

@@ -40,7 +40,7 @@ pub fn load(path: &Path, format: Format, limit: Option<usize>) -> Result<DataSet
         return Err(DataError::NothingUsable { file: path.into(), format, first });
     }
     let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    Ok(DataSet { name, format, items, refused })
+    Ok(DataSet { name, format, metric: entry.metric, items, refused })
 }
 
 struct RecordReader<'a> {

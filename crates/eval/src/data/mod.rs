@@ -16,7 +16,7 @@ mod raw_record;
 mod readers;
 mod records;
 mod reference;
-mod sample;
+mod selection;
 
 pub use crate::metrics::GoldPassage;
 pub use check::{Checked, KeyCount, check, recognise};
@@ -28,7 +28,7 @@ pub use format::Format;
 pub use item::{Item, Passage, RefusedRecord};
 pub use load::load;
 pub use reference::reference;
-pub use sample::{Sample, sample};
+pub use selection::{Condition, ConditionError, Sample, Selection};
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
-//! Cutting a data file into its records: a JSON list, JSON lines, or a table with tabs. Lines are
-//! read one by one, so that a sample of a large file costs little.
+//! Cutting a data file into its records: a JSON list, JSON lines, a table with tabs, or the blocks
+//! of lines in which `LogiQA` is published. Lines are read one by one, so that a sample of a large
+//! file costs little.
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -48,7 +49,9 @@ pub(super) fn open(path: &Path, table: bool) -> Result<Records, DataError> {
     if first == Some(b'[') {
         return Ok(Records::List(list_of(path, &whole(path, file)?)?.into_iter()));
     }
-    let mut lines = Lines { path: path.into(), file, record: 0, line: 0, byte: 0, head: None };
+    let blocks = is_block(bare);
+    let mut lines =
+        Lines { path: path.into(), file, record: 0, line: 0, byte: 0, head: None, blocks };
     if table {
         let head = lines.next_line()?.unwrap_or_default();
         lines.head = Some(head.split('\t').map(|cell| cell.trim().to_owned()).collect());
@@ -116,10 +119,15 @@ pub(super) struct Lines {
     byte: usize,
     /// The names of a table's columns.
     head: Option<Vec<String>>,
+    /// A record is the lines up to an empty one.
+    blocks: bool,
 }
 
 impl Lines {
     fn next(&mut self) -> Result<Option<Cut>, DataError> {
+        if self.blocks {
+            return self.next_block();
+        }
         while let Some(text) = self.next_line()? {
             if text.trim().is_empty() {
                 continue;
@@ -136,6 +144,29 @@ impl Lines {
             }));
         }
         Ok(None)
+    }
+
+    fn next_block(&mut self) -> Result<Option<Cut>, DataError> {
+        let (mut texts, mut line) = (vec![], 0);
+        while let Some(text) = self.next_line()? {
+            match (text.trim().is_empty(), texts.is_empty()) {
+                (true, true) => {}
+                (true, false) => break,
+                (false, _) => {
+                    line = if texts.is_empty() { self.line } else { line };
+                    texts.push(text.trim().to_owned());
+                }
+            }
+        }
+        if texts.is_empty() {
+            return Ok(None);
+        }
+        self.record += 1;
+        let record = self.record;
+        Ok(Some(match block(&texts) {
+            Ok(json) => Ok(RawRecord { record, line, json }),
+            Err(reason) => Err(RefusedRecord { record, line, reason }),
+        }))
     }
 
     fn next_line(&mut self) -> Result<Option<String>, DataError> {
@@ -166,6 +197,31 @@ fn checked(text: String) -> Result<String, String> {
             Err(format!("not JSON at column {}: {}", error.column(), parser_message(&error)))
         }
     }
+}
+
+/// Whether a file begins with the letter of a right choice in a line of its own.
+fn is_block(start: &[u8]) -> bool {
+    let mut lines = start.trim_ascii_start().split(|byte| *byte == b'\n');
+    lines.next().is_some_and(|line| matches!(line.trim_ascii(), [b'a'..=b'd']))
+}
+
+/// The letter of the right choice, a passage, a question and four choices as a JSON object.
+fn block(lines: &[String]) -> Result<String, String> {
+    let [right, context, query, options @ ..] = lines else {
+        return Err(format!("{} lines where a record has seven", lines.len()));
+    };
+    if options.len() != 4 {
+        return Err(format!("{} lines where a record has seven", lines.len()));
+    }
+    let lettered = |option: &String| match option.split_once('.') {
+        Some((letter, text)) if letter.len() == 1 => text.trim().to_owned(),
+        _ => option.clone(),
+    };
+    let options: Vec<String> = options.iter().map(lettered).collect();
+    let record = serde_json::json!({
+        "context": context, "query": query, "options": options, "correct_option": right,
+    });
+    Ok(record.to_string())
 }
 
 /// A line of a table as a JSON object. Cells are taken as they are: the tables that are published

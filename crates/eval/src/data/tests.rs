@@ -204,3 +204,43 @@ fn a_pool_holds_each_passage_once() {
     let titles: Vec<&str> = data.pool().iter().map(|passage| passage.title.as_str()).collect();
     assert_eq!(titles, ["Oldbridge", "Lenn", "Tarr", "Lenn"], "two passages of one title");
 }
+
+fn answered(data: &DataSet) -> Vec<(&str, &str)> {
+    data.items.iter().map(|one| (one.question.id.as_str(), one.answers[0].as_str())).collect()
+}
+
+#[test]
+fn the_first_logiqa_is_blocks_of_lines_or_records() {
+    let data = load(&fixture("logiqa.txt"), format("logiqa"), None).unwrap();
+    let gull = ("logiqa-1", "The Gull does not leave Varn at noon.");
+    assert_eq!(answered(&data), [gull, ("logiqa-2", "Orla")]);
+    assert_eq!((data.refused[0].line, data.refused.len()), (18, 1));
+    assert_eq!(data.refused[0].reason, "5 lines where a record has seven");
+    assert!(data.items[1].question.text.ends_with("Ilse is away.\n\nWho mans the lamp?"));
+    let record = |right: &str| {
+        format!(
+            r#"{{"context": "c", "query": "q", "options": ["x", "y"], "correct_option": {right}}}"#
+        )
+    };
+    let lines: Vec<String> = ["1", "\"0\"", "\"B\"", "2", "\"ab\""].map(record).to_vec();
+    let data = load_text(&lines.join("\n"), format("logiqa")).unwrap();
+    let right: Vec<&str> = data.items.iter().map(|item| item.answers[0].as_str()).collect();
+    assert_eq!((right, data.refused.len()), (vec!["y", "x", "y"], 2));
+}
+
+#[test]
+fn calc_x_states_numbers_as_texts() {
+    let data = load(&fixture("mawps_calcx.jsonl"), format("mawps-calcx"), None).unwrap();
+    assert_eq!(answered(&data), [("mawps__a1", "7"), ("mawps__a2", "5/2")]);
+    assert_eq!(data.refused.len(), 1);
+}
+
+#[test]
+fn a_copy_of_medmcqa_that_counts_from_0_has_a_format_of_its_own() {
+    let (file, zero) = (fixture("medmcqa_from_0.jsonl"), format("medmcqa-from-0"));
+    let data = load(&file, zero, None).unwrap();
+    assert_eq!(answered(&data), [("m-0", "the first"), ("m-1", "femur")]);
+    let text = std::fs::read_to_string(file).unwrap();
+    let error = load_text(&text.replace("\"cop\": 3", "\"cop\": 4"), zero).unwrap_err();
+    assert!(error.to_string().contains("read it with --format medmcqa"), "{error}");
+}

@@ -74,6 +74,12 @@ impl Metric {
         }
     }
 
+    /// The same with another normalisation, where answers are short spans of text.
+    #[must_use]
+    pub fn with_profile(self, profile: Profile) -> Self {
+        if self.is_span() { Self::Span(profile) } else { self }
+    }
+
     /// Whether its value is already told by the scores of words.
     pub(crate) fn is_span(self) -> bool {
         matches!(self, Self::Span(_))

@@ -4,20 +4,24 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::figures::ratio;
 use crate::report::{Column, Run, ValueFormat, column};
 
-/// A column of ours; in a file `f1`, `f1 of bridge` or `f1 of 2 hops`.
+/// A column of ours; in a file `f1`, `f1 of bridge`, `f1 of 2 hops`, or for a component
+/// `prompt_tokens of kar3/select`.
 #[derive(Debug, Clone)]
 pub struct Figure {
     column: &'static Column,
     group: Option<Group>,
 }
 
-/// The questions that a figure is over.
+/// What a figure is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Group {
     Kind(String),
     Hops(usize),
+    /// The calls of one prompt.
+    Prompt(String),
 }
 
 /// A figure of a run, and over how many questions it is.
@@ -43,7 +47,11 @@ impl FromStr for Figure {
         };
         let group = group.map(|group| {
             let hops = group.strip_suffix(" hops").and_then(|hops| hops.parse().ok());
-            hops.map_or_else(|| Group::Kind(group.to_owned()), Group::Hops)
+            match hops {
+                Some(hops) => Group::Hops(hops),
+                None if group.contains('/') => Group::Prompt(group.to_owned()),
+                None => Group::Kind(group.to_owned()),
+            }
         });
         let column = column(key).ok_or_else(|| format!("there is no column `{key}`"))?;
         Ok(Self { column, group })
@@ -56,14 +64,18 @@ impl Figure {
         let title = self.column.title;
         match &self.group {
             None => title.to_owned(),
-            Some(Group::Kind(kind)) => format!("{title} {kind}"),
+            Some(Group::Kind(name) | Group::Prompt(name)) => format!("{title} {name}"),
             Some(Group::Hops(hops)) => format!("{title} {hops} hops"),
         }
     }
 
     /// What a report must have for it.
     pub(super) fn needs(&self) -> &'static str {
-        if self.group.is_some() { "scored questions of that kind" } else { self.column.needs }
+        match self.group {
+            Some(Group::Prompt(_)) => "calls of that prompt",
+            Some(_) => "scored questions of that kind",
+            None => self.column.needs,
+        }
     }
 
     pub(super) fn is_percent(&self) -> bool {
@@ -74,6 +86,7 @@ impl Figure {
         let key = self.column.key;
         let group = match &self.group {
             None => None,
+            Some(Group::Prompt(prompt)) => return component(run, key, prompt),
             Some(Group::Kind(kind)) => Some(run.by_kind.get(kind)),
             Some(Group::Hops(hops)) => Some(run.by_hops.get(hops)),
         };
@@ -88,6 +101,18 @@ impl Figure {
         let unit = if self.is_percent() { 100.0 } else { 1.0 };
         Measured { value: value.map(|value| value * unit), n }
     }
+}
+
+/// The tokens of one prompt's calls, a question (KAR³, Table 11).
+fn component(run: &Run, key: &str, prompt: &str) -> Measured {
+    let tokens =
+        run.components.iter().find(|component| component.prompt == prompt).map(|found| match key {
+            "prompt_tokens" => found.prompt_tokens,
+            "completion_tokens" => found.completion_tokens,
+            _ => found.prompt_tokens + found.completion_tokens,
+        });
+    let value = tokens.map(|tokens| ratio(tokens, run.asked().max(1)));
+    Measured { value, n: run.questions_with("right") }
 }
 
 /// By its name.

@@ -3,6 +3,7 @@ use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
+use toml::{Table, Value};
 
 use super::Preset;
 
@@ -17,17 +18,40 @@ static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
 /// The tables of one paper.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Paper {
+struct PaperTables {
     paper: String,
-    table: Vec<Preset>,
+    /// Keys of every table that is run and does not have them; notes are added to its own.
+    defaults: Table,
+    table: Vec<Table>,
 }
 
 fn read(file: &include_dir::File<'_>) -> Vec<Preset> {
     let text = file.contents_utf8().expect("the shipped files are text");
-    let paper: Paper =
-        toml::from_str(text).unwrap_or_else(|error| panic!("{}: {error}", file.path().display()));
-    let name = paper.paper;
-    paper.table.into_iter().map(|table| Preset { paper: name.clone(), ..table }).collect()
+    let refuse = |error: toml::de::Error| -> ! { panic!("{}: {error}", file.path().display()) };
+    let paper: PaperTables = toml::from_str(text).unwrap_or_else(|error| refuse(error));
+    let preset = |table: &Table| {
+        let runs = !table.contains_key("not_run");
+        let table = if runs { with_defaults(table, &paper.defaults) } else { table.clone() };
+        let preset: Preset = table.try_into().unwrap_or_else(|error| refuse(error));
+        Preset { paper: paper.paper.clone(), ..preset }.with_common_settings()
+    };
+    paper.table.iter().map(preset).collect()
+}
+
+fn with_defaults(table: &Table, defaults: &Table) -> Table {
+    let mut merged = table.clone();
+    for (key, value) in defaults {
+        match (merged.get_mut(key), value) {
+            (Some(Value::Array(notes)), Value::Array(more)) if key == "notes" => {
+                notes.extend(more.iter().cloned());
+            }
+            (Some(_), _) => {}
+            (None, value) => {
+                merged.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    merged
 }
 
 /// All presets, by paper and table.

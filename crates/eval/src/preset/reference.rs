@@ -10,8 +10,8 @@ const HEAD: &str = "\
 This page is generated from `crates/eval/presets`; a test checks that it is current. To regenerate it: \
 `HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test presets`.
 
-`halma eval preset NAME` runs the strategies and settings of one table on a question file and \
-prints our figures next to the paper's.
+`halma eval preset run NAME` runs the strategies and settings of one table on its question files \
+and prints our figures next to the paper's.
 
 ";
 
@@ -23,7 +23,7 @@ Thresholds are never taken over: the papers' are on other scales, ours are the e
 - A run belongs to a row by its label, which names the strategy and the settings. Rows without a \
 run, questions that failed or were not asked, and figures over fewer questions than the row's are \
 reported with their numbers.
-- All figures are in percent, only #SQA is a count. Acc is a model judge's; without one there is \
+- Figures are in percent; counts (#SQA, tokens, calls, searches) are as they are. Acc is a model judge's; without one there is \
 none of ours.
 - No difference of the two columns is shown, for the reason in bold.
 ";
@@ -34,7 +34,8 @@ pub fn preset_reference() -> String {
     page.push_str("| name | paper | table | data sets |\n|---|---|---|---|\n");
     for preset in presets() {
         let Preset { name, paper, table, title, .. } = preset;
-        let _ = writeln!(page, "| `{name}` | {paper} | {table}: {title} | {} |", preset.on());
+        let on = if preset.not_run.is_some() { "not run".to_owned() } else { preset.on() };
+        let _ = writeln!(page, "| `{name}` | {paper} | {table}: {title} | {on} |");
     }
     page.push_str(RULES);
     for preset in presets() {
@@ -46,11 +47,18 @@ pub fn preset_reference() -> String {
 fn section(preset: &Preset, page: &mut String) {
     let Preset { name, paper, table, title, protocol, .. } = preset;
     let _ = write!(page, "\n## `{name}`\n\n{paper}, {table}: {title}.\n\n");
+    if let Some(reason) = &preset.not_run {
+        let _ = writeln!(page, "Not run: {reason}.");
+        return;
+    }
     for (what, text) in protocol.parts() {
         let _ = writeln!(page, "- {what}: {text}");
     }
     if let Some(flag) = preset.judge_flag() {
         let _ = writeln!(page, "- judge: `{flag}`");
+    }
+    for (what, text) in preset.requirements() {
+        let _ = writeln!(page, "- {what}: {text}");
     }
     for note in &preset.notes {
         let _ = writeln!(page, "- note: {note}");
@@ -69,7 +77,8 @@ fn stands_for(row: &PresetRow) -> (String, String) {
     let Some(strategy) = &row.strategy else {
         return ("-".into(), format!("not run: {}", row.not_run.as_deref().unwrap_or_default()));
     };
-    let settings = row.settings.iter().map(|(key, value)| format!("`{key}={value}`"));
+    let settings =
+        row.settings.iter().chain(&row.config).map(|(key, value)| format!("`{key}={value}`"));
     let settings = settings.collect::<Vec<_>>().join(" ");
     (format!("`{strategy}`"), if settings.is_empty() { "-".into() } else { settings })
 }

@@ -1,11 +1,14 @@
 //! Presets and their figures in words: for the terminal and as Markdown.
 use std::fmt::Write as _;
 
-use super::{Figure, ListedRow, Ours, Pair, Preset, SideBySide, SideBySideRow, presets};
+use super::{
+    Figure, ListedRow, NeededFile, Ours, Pair, Preset, PresetQuestions, SideBySide, SideBySideRow,
+    presets,
+};
 use crate::judge::Protocol;
 use crate::report::{aligned, escaped, markdown_row};
 
-/// All presets by name, with what they are measured on.
+/// All tables by name, each with what it is measured on or why it is not run.
 pub fn preset_list() -> String {
     let width = |of: fn(&Preset) -> usize| presets().iter().map(of).max().unwrap_or(0);
     let names = width(|preset| preset.name.len());
@@ -13,12 +16,23 @@ pub fn preset_list() -> String {
     for preset in presets() {
         let Preset { name, paper, table, title, .. } = preset;
         let _ = writeln!(out, "{name:<names$}  {paper}, {table}: {title}");
-        let _ = writeln!(out, "{:names$}  on {}", "", preset.on());
+        let _ = writeln!(out, "{:names$}  {}", "", preset.state());
     }
     out
 }
 
 impl Preset {
+    /// Whether it runs: on what, without which rows, or why not.
+    pub(super) fn state(&self) -> String {
+        if let Some(reason) = &self.not_run {
+            return format!("not run: {reason}");
+        }
+        let left_out = self.rows.iter().filter_map(|row| {
+            row.not_run.as_ref().map(|reason| format!("; without {}: {reason}", row.label))
+        });
+        format!("runs on {}{}", self.on(), left_out.collect::<String>())
+    }
+
     /// Its data sets in words, each with its name on the command line.
     pub(super) fn on(&self) -> String {
         let formats = self.formats();
@@ -38,7 +52,10 @@ impl Preset {
     /// exist, and decide which rows can be run.
     pub fn listing(&self, strategies: &[&str]) -> String {
         let Self { paper, table, title, protocol, .. } = self;
-        let mut out = format!("{paper}, {table}: {title}\non {}\n\n", self.on());
+        let mut out = format!("{paper}, {table}: {title}\n{}\n\n", self.state());
+        if self.not_run.is_some() {
+            return out;
+        }
         let rows = self.listed(strategies);
         let widest = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
         for ListedRow { label, run, missing, .. } in &rows {
@@ -55,10 +72,41 @@ impl Preset {
         if let Some(flag) = self.judge_flag() {
             let _ = writeln!(out, "judge: {flag}");
         }
+        for (what, text) in self.requirements() {
+            let _ = writeln!(out, "{what}: {text}");
+        }
         for note in &self.notes {
             let _ = writeln!(out, "note: {note}");
         }
         out
+    }
+
+    /// What `halma eval preset run` sets or expects, in words.
+    pub(super) fn requirements(&self) -> Vec<(&'static str, String)> {
+        let mut parts = vec![];
+        let PresetQuestions { first, random, pool } = &self.questions;
+        let asked = first.iter().map(|first| format!("--limit {first}"));
+        let asked: Vec<String> = asked.chain(random.map(|n| format!("--sample {n}"))).collect();
+        if !asked.is_empty() {
+            let pool = if *pool { ", over a base of their own passages" } else { "" };
+            parts.push(("asked", format!("{}{pool}", asked.join(" "))));
+        }
+        if let Some(profile) = self.profile {
+            parts.push(("answers compared", format!("--profile {}", profile.name())));
+        }
+        if !self.config.is_empty() {
+            let keys = self.config.iter().map(|(key, value)| format!("{key} = {value}"));
+            parts.push(("configuration", keys.collect::<Vec<_>>().join(", ")));
+        }
+        for block in self.columns.iter().filter(|block| !block.conditions.is_empty()) {
+            let conditions = block.conditions.iter().map(|one| format!("--where {one}"));
+            let text = format!("{} ({})", conditions.collect::<Vec<_>>().join(" "), block.data_set);
+            parts.push(("asked", text));
+        }
+        for NeededFile { format, file, source } in self.needed_files() {
+            parts.push(("file", format!("{file} of {format}, published at {source}")));
+        }
+        parts
     }
 }
 

@@ -44,6 +44,10 @@ fn every_row_is_one_run_with_a_label_of_its_own() {
             };
             let point = row.point().unwrap();
             assert!(runs.insert(point.label), "{} {}", preset.name, row.label);
+            // Its name has what is set of the configuration as well.
+            if !row.config.is_empty() {
+                continue;
+            }
             // A setting is one value of a grid, which names its point as the row does.
             let axes: Vec<String> = settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
             let keys = settings.keys().map(|key| (key.clone(), 0.into()));
@@ -57,13 +61,17 @@ fn every_row_is_one_run_with_a_label_of_its_own() {
 #[test]
 fn every_column_has_its_figures() {
     for preset in presets() {
-        assert!(!preset.columns.is_empty() && !preset.rows.is_empty(), "{}", preset.name);
+        let empty = preset.columns.is_empty() && preset.rows.is_empty();
+        assert_eq!(empty, preset.not_run.is_some(), "{}", preset.name);
         for row in &preset.rows {
             assert_eq!(row.figures.len(), preset.columns.len(), "{} {}", preset.name, row.label);
             for (block, values) in preset.columns.iter().zip(&row.figures) {
                 assert_eq!(values.len(), block.figures.len(), "{} {}", preset.name, row.label);
-                let fits = |value: &f64| value.is_nan() || (0.0..=100.0).contains(value);
-                assert!(values.iter().all(fits), "{} {}", preset.name, row.label);
+                for (figure, value) in block.figures.iter().zip(values) {
+                    let most = if figure.is_percent() { 100.0 } else { 1e7 };
+                    let fits = value.is_nan() || (0.0..=most).contains(value);
+                    assert!(fits, "{} {}: {value}", preset.name, row.label);
+                }
             }
         }
         // One data set has the same columns with every model.
@@ -74,7 +82,7 @@ fn every_column_has_its_figures() {
         }
     }
     let unread = presets().iter().flat_map(|preset| &preset.rows).flat_map(|row| &row.figures);
-    assert_eq!(unread.flat_map(|values| values.iter()).filter(|v| v.is_nan()).count(), 1);
+    assert_eq!(unread.flat_map(|values| values.iter()).filter(|v| v.is_nan()).count(), 11);
 }
 
 #[test]
@@ -107,21 +115,26 @@ fn rows_say_whether_they_can_be_run() {
         rows.iter().filter(|row| row.missing.is_none()).map(|row| row.label.as_str()).collect();
     assert_eq!(can, ["Zero-Shot CoT", "KAR³"]);
     assert_eq!(rows[1].missing.as_deref(), Some("this Halma has no strategy `naive`"));
-    assert_eq!(rows[1].run.as_deref(), Some("naive@chunks=16,mode=dense"));
+    assert_eq!(rows[1].run.as_deref(), Some("naive@abstain=false,chunks=16,mode=dense"));
+    let rows = preset("pike-table11").unwrap().listed(&["kar3"]);
+    assert_eq!((rows[1].strategy.as_deref(), rows[1].run.as_deref()), (None, None));
+    assert!(rows[1].missing.as_ref().is_some_and(|reason| reason.contains("proposer")));
     let rows = preset("kar3-table3").unwrap().listed(&["kar3"]);
-    assert_eq!((rows[0].strategy.as_deref(), rows[0].run.as_deref()), (None, None));
-    assert!(rows[0].missing.as_ref().is_some_and(|reason| reason.contains("sentences")));
-    assert!(rows[1..].iter().all(|row| row.missing.is_none()));
+    assert!(rows.iter().all(|row| row.missing.is_none()));
+    let bases: Vec<&str> = rows.iter().map(|row| row.config["kb.atoms"].as_str()).collect();
+    assert_eq!(bases, ["sentences", "questions", "questions", "questions", "questions"]);
+    let own = "kar3@abstain=false,k=4,kb.atoms=sentences,mode=dense,n=5";
+    assert_eq!(rows[0].run.as_deref(), Some(own));
     assert!(strategies().len() >= 12);
 }
 
 #[test]
 fn the_paper_stands_next_to_what_was_run() {
     let mut report = with_runs(&[
-        ("kar3@k=4,mode=dense,n=5", "RRRWF"),
-        ("cot", "RWAFU"),
+        ("kar3@abstain=false,k=4,mode=dense,n=5", "RRRWF"),
+        ("cot@abstain=false", "RWAFU"),
         ("kar3", "RRRRR"),
-        ("ircot@chunks=4,n=5", "UUUUU"),
+        ("ircot@abstain=false,chunks=4,mode=dense,n=5", "UUUUU"),
     ]);
     report.runs[0].settings = serde_json::json!({"n": 3, "k": 4, "mode": "dense"});
     report.runs[0].judged = Some(crate::Judgement {
@@ -142,7 +155,7 @@ fn the_paper_stands_next_to_what_was_run() {
 
 #[test]
 fn two_models_stand_next_to_ours() {
-    let report = report("dec@mode=dense", "RW");
+    let report = report("dec@abstain=false,mode=dense", "RW");
     let found = side_by_side(preset("dec-table1").unwrap(), Format::MUSIQUE, &report);
     insta::assert_snapshot!(found.markdown());
 }
@@ -156,7 +169,11 @@ fn a_listing_has_rows_protocol_and_notes() {
 
 #[test]
 fn a_data_set_that_the_paper_lacks_is_shown_alone() {
-    let found = side_by_side(preset("pike-table4").unwrap(), Format::OWN, &report("cot", "RW"));
+    let found = side_by_side(
+        preset("pike-table4").unwrap(),
+        Format::OWN,
+        &report("cot@abstain=false", "RW"),
+    );
     assert!(found.models.is_empty() && found.rows.iter().all(|row| row.pairs.len() == 5));
     assert_eq!(found.rows[0].pairs[0].ours, Some(50.0));
     assert_eq!(
@@ -167,7 +184,7 @@ fn a_data_set_that_the_paper_lacks_is_shown_alone() {
 
 #[test]
 fn kinds_are_shown_with_their_numbers() {
-    let mut report = report("cot", "RWWW");
+    let mut report = report("cot@abstain=false", "RWWW");
     for group in report.runs[0].by_kind.values_mut() {
         group.values.set("f1", Some(0.25));
     }
@@ -177,13 +194,37 @@ fn kinds_are_shown_with_their_numbers() {
     assert_eq!(json["figures"][1], "F1 bridge");
     assert!(found.text().contains("25.0 (n 2)"), "{}", found.text());
     let all = serde_json::to_value(presets()).unwrap();
-    assert!(all[1]["rows"][1]["figures"][0][0].is_null());
+    assert!(all[2]["rows"][1]["figures"][0][0].is_null());
+}
+
+#[test]
+fn a_data_set_has_its_own_settings_and_conditions() {
+    let table = preset("unirag-table3").unwrap();
+    let searches = |format: &str| {
+        let rows = table.for_format(format.parse().unwrap()).listed(&["unirag"]);
+        rows[0].settings.get("retrieve").cloned()
+    };
+    assert_eq!((searches("folio").as_deref(), searches("fever")), (Some("false"), None));
+    let crag = preset("atomr-table4").unwrap().for_format("crag".parse().unwrap());
+    assert_eq!(crag.conditions()[0].to_string(), "static_or_dynamic=static");
+    assert_eq!((crag.columns.len(), &crag.rows[0].figures[..]), (1, &[vec![70.23]][..]));
+    let blendqa = preset("atomr-table4").unwrap().for_format("blendqa".parse().unwrap());
+    assert!(blendqa.conditions().is_empty());
+}
+
+#[test]
+fn a_table_that_is_not_run_says_why() {
+    let list = preset_list();
+    assert!(list.contains("not run: it compares two judges"), "{list}");
+    assert!(list.contains("runs on HotpotQA (hotpotqa), "), "{list}");
+    assert!(list.contains("; without fine-tuned: nothing here fine-tunes"), "{list}");
 }
 
 proptest! {
     #[test]
     fn nothing_makes_printing_panic(outcomes in "[RWAFU]{0,4}", which in any::<usize>(), pick in any::<usize>(), runs in 0_usize..3) {
-        let preset = &presets()[which % presets().len()];
+        let runnable: Vec<&Preset> = presets().iter().filter(|preset| preset.not_run.is_none()).collect();
+        let preset = runnable[which % runnable.len()];
         let formats: Vec<Format> = Format::all().collect();
         let mut made = report("kar3", &outcomes);
         let labels: Vec<String> = preset.rows.iter().filter_map(|row| Some(row.point()?.label)).collect();

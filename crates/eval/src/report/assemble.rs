@@ -12,7 +12,7 @@ use super::model::{
 use super::outcome::AnswerOutcome;
 use super::scoring::hops;
 use super::values::Values;
-use crate::components::Totals;
+use crate::components::{Atomizing, Totals};
 use crate::data::{DataSet, Item};
 use crate::figures::{mean, number};
 use crate::judge::Ruling;
@@ -57,6 +57,7 @@ impl Report {
             n: data.items.len(),
             source: None,
             sample: None,
+            selected: vec![],
             base: base.to_owned(),
             atomizing: None,
             budget,
@@ -66,6 +67,15 @@ impl Report {
             runs: vec![],
             refused: data.refused.clone(),
         }
+    }
+
+    /// With the runs of another report on the same questions, over another base.
+    #[must_use]
+    pub fn join(mut self, other: Self) -> Self {
+        self.runs.extend(other.runs);
+        self.spent = self.spent.or(other.spent);
+        self.columns = self.column_heads();
+        self
     }
 
     pub(crate) fn add(&mut self, run: Run) {
@@ -84,7 +94,7 @@ impl Run {
         let SystemResults { results, failures, totals, taken_over, judging, assessed } = given;
         let items: Vec<(&Item, &QuestionResult)> = data.items.iter().zip(&results).collect();
         let count = |outcome| results.iter().filter(|result| result.outcome == outcome).count();
-        let metric = data.format.entry().metric;
+        let metric = data.metric;
         let mut run = Self {
             strategy: system.strategy.name().to_owned(),
             label: system.label.clone(),
@@ -98,6 +108,7 @@ impl Run {
             answerability: answerability(&items),
             judged: judging.map(|judging| judgement(&results, judging)),
             assessed,
+            atomizing: None,
             abstained: results.iter().filter(|result| result.abstained).count(),
             failed: count(AnswerOutcome::Failed),
             failed_by_kind: counted(failures.iter().map(|failure| failure.kind.clone())),
@@ -112,6 +123,7 @@ impl Run {
             sources: totals.sources(),
             usage: usage(&results),
             tokens: Tokens { prompt: totals.tokens.0, completion: totals.tokens.1 },
+            gold: totals.gold,
             by_kind: grouped(items.iter().filter_map(|(i, r)| Some((i.kind.clone()?, *r)))),
             by_hops: grouped(items.iter().filter_map(|(i, r)| Some((hops(i)?, *r)))),
             error_analysis: counted(results.iter().filter_map(|result| result.error_cause)),
@@ -122,6 +134,13 @@ impl Run {
         };
         run.values = run.column_values();
         run
+    }
+
+    /// With what making its base cost.
+    pub(crate) fn with_atomizing(mut self, atomizing: Option<Atomizing>) -> Self {
+        self.atomizing = atomizing;
+        self.values = self.column_values();
+        self
     }
 
     pub(super) fn column_values(&self) -> Values {

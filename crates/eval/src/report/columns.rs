@@ -1,125 +1,15 @@
 //! The one list of what is measured. The tables, the Markdown, the comparison, the presets and the
 //! viewer iterate over it: a new metric is a function in `metrics/` and an entry here.
-use halma_core::Answer;
-
-use super::model::{Report, Run};
+use super::column::{
+    Case, Column, INDEXED, PASSAGES, answerability, by_question, by_run, cost, counted, each,
+    gold_read, percent,
+};
+use super::model::Run;
 use super::outcome::AnswerOutcome;
-use super::values::{Better, ColumnHead, ValueFormat};
-use crate::data::DataSet;
+use super::values::ValueFormat;
 use crate::figures::{nearest_rank, number, ratio};
 use crate::judge::Ruling;
-use crate::metrics::{Gold, GoldPassage, Metric, Score, support_recall, tokens_per_correct};
-use crate::record::Record;
-
-/// A column of every table.
-#[derive(Debug, Clone, Copy)]
-pub struct Column {
-    /// Its name in JSON.
-    pub key: &'static str,
-    pub title: &'static str,
-    /// What it means, for a legend.
-    pub meaning: &'static str,
-    pub format: ValueFormat,
-    /// `None` where neither more nor less is better.
-    pub better: Option<Better>,
-    /// What a report must have for it, in a sentence after "it needs".
-    pub(crate) needs: &'static str,
-    /// Shown in the terminal, where lines are short.
-    pub(crate) in_terminal: bool,
-    /// Shown by kind of question and by hops.
-    pub(crate) in_groups: bool,
-    /// The value of one answered question, if each has one; then runs can be compared by it.
-    pub(crate) question: Option<fn(&Case<'_>) -> Option<f64>>,
-    /// The value of a run; without it, the mean over its questions that have one.
-    pub(crate) run: Option<fn(&Run) -> Option<f64>>,
-}
-
-/// How the answers of a data set are compared.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Measure {
-    pub(crate) metric: Metric,
-    /// Whether a judge rules on the answers.
-    pub(crate) judged: bool,
-}
-
-impl Measure {
-    pub(crate) fn new(data: &DataSet, judged: bool) -> Self {
-        Self { metric: data.format.entry().metric, judged }
-    }
-}
-
-/// What the values of an answered question are computed from.
-pub(crate) struct Case<'a> {
-    pub(crate) measure: Measure,
-    pub(crate) gold: Gold<'a>,
-    pub(crate) gold_passages: &'a [GoldPassage],
-    pub(crate) answer: &'a Answer,
-    pub(crate) record: &'a Record,
-    pub(crate) score: Score,
-    /// Whether the answer counts as right.
-    pub(crate) right: bool,
-    /// The judge's, where there was one.
-    pub(crate) ruling: Option<Ruling>,
-}
-
-const SCORED: &str = "scored questions";
-const PASSAGES: &str = "questions that name gold passages";
-const UNANSWERABLE: &str = "questions that cannot be answered";
-
-/// A mean over questions: a fraction of which more is better.
-const fn by_question(
-    key: &'static str,
-    title: &'static str,
-    meaning: &'static str,
-    question: fn(&Case<'_>) -> Option<f64>,
-) -> Column {
-    Column {
-        key,
-        title,
-        meaning,
-        format: ValueFormat::Percent,
-        better: Some(Better::Higher),
-        needs: SCORED,
-        in_terminal: true,
-        in_groups: false,
-        question: Some(question),
-        run: None,
-    }
-}
-
-/// A figure of a whole run, a fraction of which more is better.
-const fn by_run(
-    key: &'static str,
-    title: &'static str,
-    meaning: &'static str,
-    run: fn(&Run) -> Option<f64>,
-) -> Column {
-    Column { question: None, run: Some(run), ..by_question(key, title, meaning, |_| None) }
-}
-
-/// A count of questions in a run.
-const fn counted(
-    key: &'static str,
-    title: &'static str,
-    meaning: &'static str,
-    run: fn(&Run) -> Option<f64>,
-) -> Column {
-    Column { format: ValueFormat::Count, better: None, ..by_run(key, title, meaning, run) }
-}
-
-/// One of the figures of DEC's Table 4.
-const fn answerability(
-    key: &'static str,
-    title: &'static str,
-    meaning: &'static str,
-    run: fn(&Run) -> Option<f64>,
-) -> Column {
-    Column { needs: UNANSWERABLE, in_terminal: false, ..by_run(key, title, meaning, run) }
-}
-
-const fn cost(column: Column, format: ValueFormat) -> Column {
-    Column { format, better: Some(Better::Lower), ..column }
-}
+use crate::metrics::{support_recall, tokens_per_correct};
 
 /// All columns, in the order in which they are shown.
 pub static COLUMNS: &[Column] = &[
@@ -184,6 +74,37 @@ pub static COLUMNS: &[Column] = &[
         needs: PASSAGES,
         ..by_run("r10", "R@10", "gold passages among the first 10 hits", |run| run.retrieval.r10)
     },
+    gold_read("gold_passages", "gold", "gold passages of all questions", |run| {
+        Some(number(run.gold.measured()?.passages))
+    }),
+    gold_read("gold_read", "read", "gold passages that the reader was given", |run| {
+        Some(number(run.gold.measured()?.read))
+    }),
+    percent(gold_read("gold_read_share", "% read", "of all gold passages", |run| {
+        let gold = run.gold.measured()?;
+        Some(number(gold.read) / number(gold.passages))
+    })),
+    gold_read("complete", "complete", "questions whose reader was given all of theirs", |run| {
+        Some(number(run.gold.measured()?.complete))
+    }),
+    percent(gold_read("complete_share", "% complete", "of the questions that name any", |run| {
+        let gold = run.gold.measured()?;
+        Some(number(gold.complete) / number(gold.questions))
+    })),
+    Column {
+        in_terminal: false,
+        needs: "keywords extracted by DEC's prompt",
+        ..by_question("keyword_match", "keyword match", "keywords that stand in the text", |case| {
+            case.record.digest.as_ref()?.keyword_match
+        })
+    },
+    Column {
+        in_terminal: false,
+        needs: "a plan by DEC's prompt",
+        ..by_question("fidelity", "fidelity", "words of the plan that the question has", |case| {
+            case.record.digest.as_ref()?.plan_fidelity
+        })
+    },
     answerability(
         "answerable",
         "answerable",
@@ -246,6 +167,59 @@ pub static COLUMNS: &[Column] = &[
             ValueFormat::Count,
         )
     },
+    each("prompt_tokens", "prompt/q", "tokens of prompts a question", |run| {
+        (run.asked() > 0).then(|| ratio(run.tokens.prompt, run.asked()))
+    }),
+    each("completion_tokens", "completion/q", "tokens of replies a question", |run| {
+        (run.asked() > 0).then(|| ratio(run.tokens.completion, run.asked()))
+    }),
+    Column {
+        in_terminal: false,
+        ..cost(
+            by_run("tokens_in_all", "tokens", "tokens of all questions", |run| {
+                (run.asked() > 0).then(|| ratio(run.tokens.all(), 1))
+            }),
+            ValueFormat::Count,
+        )
+    },
+    each("searches", "searches/q", "searches of the base a question", |run| {
+        let searches: usize = run.searches.iter().map(|layer| layer.searches).sum();
+        (run.asked() > 0).then(|| ratio(searches as u64, run.asked()))
+    }),
+    Column {
+        needs: "a source named `web`",
+        ..each("web_searches", "web/q", "steps a question that asked the source `web`", |run| {
+            let web = run.sources.iter().find(|source| source.source == "web")?;
+            Some(ratio(web.times as u64, run.asked()))
+        })
+    },
+    Column {
+        needs: INDEXED,
+        ..each("chunk_prompt", "prompt/chunk", "tokens of prompts a chunk, for the base", |run| {
+            Some(run.atomizing?.per_chunk()?.1)
+        })
+    },
+    Column {
+        needs: INDEXED,
+        ..each("chunk_completion", "completion/chunk", "tokens of replies a chunk", |run| {
+            Some(run.atomizing?.per_chunk()?.2)
+        })
+    },
+    Column {
+        needs: INDEXED,
+        ..each("chunk_tokens", "tokens/chunk", "tokens a chunk, for the base", |run| {
+            let (_, prompt, completion) = run.atomizing?.per_chunk()?;
+            Some(prompt + completion)
+        })
+    },
+    Column {
+        needs: INDEXED,
+        format: ValueFormat::Count,
+        better: None,
+        ..each("chunks", "chunks", "chunks of the base", |run| {
+            Some(number(run.atomizing.filter(|base| base.per_chunk().is_some())?.chunks))
+        })
+    },
     cost(
         by_run("atc", "ATC", "tokens for each right answer", |run| {
             tokens_per_correct(run.tokens.all(), run.count(AnswerOutcome::Right))
@@ -268,11 +242,6 @@ pub static COLUMNS: &[Column] = &[
         )
     },
 ];
-
-/// The column of this key.
-pub fn column(key: &str) -> Option<&'static Column> {
-    COLUMNS.iter().find(|column| column.key == key)
-}
 
 /// Abstentions are not shown to the judge; they are right where there is no answer. An unreadable
 /// ruling is not in any mean.
@@ -303,31 +272,4 @@ fn latency(run: &Run, percent: usize) -> Option<f64> {
     let mut times: Vec<f64> = scored.map(|result| result.latency_ms).collect();
     times.sort_by(f64::total_cmp);
     nearest_rank(&times, percent)
-}
-
-impl Report {
-    /// The columns for which some run has a value. The data set's own metric is named.
-    pub(crate) fn columns(&self) -> Vec<(&'static Column, String)> {
-        let metric = self.runs.first().map(|run| run.metric.name());
-        let used =
-            |column: &&Column| self.runs.iter().any(|run| run.values.get(column.key).is_some());
-        let titled = |column: &'static Column| match &metric {
-            Some(name) if column.key == "score" => (column, name.clone()),
-            _ => (column, column.title.to_owned()),
-        };
-        COLUMNS.iter().filter(used).map(titled).collect()
-    }
-
-    /// The same, as the report carries them.
-    pub(crate) fn column_heads(&self) -> Vec<ColumnHead> {
-        let head = |(column, title): (&'static Column, String)| ColumnHead {
-            key: column.key.to_owned(),
-            title,
-            meaning: column.meaning.to_owned(),
-            format: column.format,
-            better: column.better,
-            in_groups: column.in_groups,
-        };
-        self.columns().into_iter().map(head).collect()
-    }
 }

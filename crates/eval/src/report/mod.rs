@@ -2,6 +2,7 @@
 mod assemble;
 mod assessed;
 mod assessment;
+mod column;
 mod columns;
 mod markdown;
 mod model;
@@ -17,8 +18,9 @@ mod values;
 pub(crate) use assemble::{JudgingCost, SystemResults};
 pub(crate) use assessment::AssessmentBuilder;
 pub use assessment::{Assessment, Criterion};
-pub(crate) use columns::Measure;
-pub use columns::{COLUMNS, Column, column};
+pub(crate) use column::Measure;
+pub use column::{Column, column};
+pub use columns::COLUMNS;
 pub(crate) use markdown::{escaped, markdown_row};
 pub use model::{
     Failure, GroupValues, Judgement, QuestionHead, QuestionResult, REPORT_VERSION, Report,

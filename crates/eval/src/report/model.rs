@@ -9,7 +9,7 @@ use super::assessment::Assessment;
 use super::outcome::{AnswerOutcome, ErrorCause};
 use super::values::{ColumnHead, Values};
 use crate::base_source::Source;
-use crate::components::{Atomizing, Component, Searches, SourceUse};
+use crate::components::{Atomizing, Component, GoldTotals, Searches, SourceUse};
 use crate::data::{RefusedRecord, Sample};
 use crate::judge::Ruling;
 use crate::metrics::{Answerability, Metric, Profile};
@@ -32,6 +32,9 @@ pub struct Report {
     pub source: Option<Source>,
     /// How the questions were drawn; `None` when all of the file's (or its first) were asked.
     pub sample: Option<Sample>,
+    /// What else selected them, in words: conditions, a list of ids, the first ones.
+    #[serde(default)]
+    pub selected: Vec<String>,
     /// The fingerprint of the base that was searched.
     pub base: String,
     /// What making the base cost, where the caller said.
@@ -88,6 +91,9 @@ pub struct Run {
     /// What a model found of the answers, scheme by scheme; empty where none was asked.
     #[serde(default)]
     pub assessed: Vec<Assessment>,
+    /// What making the base cost, where the caller said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub atomizing: Option<Atomizing>,
     /// Questions that got no answer because the knowledge does not hold it; they score 0 unless
     /// that is so.
     pub abstained: usize,
@@ -115,6 +121,9 @@ pub struct Run {
     /// Paid, of all questions, failed ones included.
     pub usage: UsageTotal,
     pub tokens: Tokens,
+    /// Gold passages and those that the reader was given.
+    #[serde(default)]
+    pub gold: GoldTotals,
     pub by_kind: BTreeMap<String, GroupValues>,
     pub by_hops: BTreeMap<usize, GroupValues>,
     /// Why the answers that are not right are not.

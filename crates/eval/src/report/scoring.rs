@@ -1,7 +1,8 @@
 //! One recorded question to one line of the report. The only place where metrics meet answers.
 use halma_core::Answer;
 
-use super::columns::{COLUMNS, Case, Measure};
+use super::column::{Case, Measure};
+use super::columns::COLUMNS;
 use super::model::QuestionResult;
 use super::outcome::{AnswerOutcome, ErrorCause};
 use super::values::Values;

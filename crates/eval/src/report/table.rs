@@ -26,6 +26,9 @@ impl Report {
             let (of, seed) = (sample.of, sample.seed);
             let _ = writeln!(out, "a sample of {of} questions, seed {seed}");
         }
+        if !self.selected.is_empty() {
+            let _ = writeln!(out, "selected by {}", self.selected.join(", "));
+        }
         out.push_str(&aligned(&rows));
         out.push_str(&self.assessed_table());
         out.push_str(&self.error_table());

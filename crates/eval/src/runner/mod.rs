@@ -42,6 +42,8 @@ pub struct Bench {
 pub struct Origin {
     pub source: Option<Source>,
     pub sample: Option<Sample>,
+    /// What else selected the questions, in words.
+    pub selected: Vec<String>,
     pub atomizing: Option<Atomizing>,
 }
 
@@ -116,6 +118,7 @@ impl Runner {
         for system in systems {
             let results = round.answer_all(system).await?;
             let run = Run::new(system, data, results, &retrieved);
+            let run = run.with_atomizing(self.origin.atomizing);
             if run.unasked > 0 {
                 report.spent = report.spent.or(self.budget.spent());
             }
@@ -128,9 +131,9 @@ impl Runner {
     }
 
     fn empty_report(&self, data: &DataSet, bench: &Bench) -> Report {
-        let Origin { source, sample, atomizing } = self.origin.clone();
+        let Origin { source, sample, selected, atomizing } = self.origin.clone();
         let report = Report::new(data, &bench.fingerprint, self.budget.budget());
-        Report { source, sample, atomizing, ..report }
+        Report { source, sample, selected, atomizing, ..report }
     }
 }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Meter, Models, Prompts, Setup,
-    Vector,
+    ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Models, Prompts, Setup, Vector,
 };
-use halma_kb::{Atoms, Base, BaseOptions, IndexOptions, IndexReport, KbSettings, PROMPTS};
+use halma_kb::{
+    Atoms, Base, BaseOptions, BuildContext, IndexOptions, IndexReport, KbSettings, PROMPTS,
+};
 use halma_testkit::Toy;
 use tokio::runtime::Runtime;
 
@@ -132,18 +133,9 @@ pub(crate) fn build_of(
         Toy::empty(),
         Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
     ));
-    let meter = Arc::new(Meter::unlimited());
-    let report = runtime
-        .block_on(halma_kb::index(
-            &base,
-            &[file],
-            &IndexOptions::default(),
-            &settings,
-            &setup,
-            &meter,
-            Arc::new(|_| ()),
-        ))
-        .unwrap();
+    let context = BuildContext::new(&base, &settings, &setup);
+    let report = runtime.block_on(halma_kb::index(context, &[file], &IndexOptions::default()));
+    let report = report.unwrap();
     Built { base, report, dir }
 }
 

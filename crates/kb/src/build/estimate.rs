@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use halma_core::{Llm, Meter, Setup, Usage};
+use halma_core::{Llm, Usage};
 use serde::Serialize;
 
 use super::preview::{Preview, Previewer};
+use crate::embedding::BATCH;
 use crate::error::run_blocking;
-use crate::stages::{BuildContext, EMBED_BATCH, Forecast};
+use crate::stages::{BuildContext, Forecast};
 use crate::store::{History, Past};
-use crate::{Base, IndexOptions, KbError, KbSettings, Refused};
+use crate::{IndexOptions, KbError, Refused};
 
 /// Without a history: time until a model begins to reply, and for each token of the reply.
 const SECONDS_A_CALL: f64 = 0.5;
@@ -64,20 +65,11 @@ pub struct StageEstimate {
 
 /// Says what [`crate::index`] with the same arguments would cost. Nothing is asked or written.
 pub async fn estimate(
-    base: &Arc<Base>,
+    context: BuildContext,
     inputs: &[PathBuf],
     options: &IndexOptions,
-    settings: &KbSettings,
-    setup: &Arc<Setup>,
 ) -> Result<Estimate, KbError> {
-    let (inputs, options) = (inputs.to_owned(), options.clone());
-    let context = Arc::new(BuildContext {
-        base: Arc::clone(base),
-        settings: settings.clone(),
-        setup: Arc::clone(setup),
-        meter: Arc::new(Meter::unlimited()),
-        progress: Arc::new(|_| ()),
-    });
+    let (inputs, options, context) = (inputs.to_owned(), options.clone(), Arc::new(context));
     run_blocking("estimating", move || {
         let preview = Previewer::new(&context)?.run(&inputs, &options)?;
         let history = context.store().history()?;
@@ -174,7 +166,7 @@ fn embedded(
         task: "embed".into(),
         model: embedder.model().to_owned(),
         units: texts,
-        calls: texts.div_ceil(EMBED_BATCH as u64),
+        calls: texts.div_ceil(BATCH as u64),
         seconds: float(characters) / measured.unwrap_or(CHARACTERS_A_SECOND).max(1.0),
         measured: measured.is_some(),
         ..StageEstimate::default()

@@ -11,7 +11,7 @@ use crate::cut::{Cut, CutSettings, cut_now};
 use crate::read::{InputFile, ParsedDocument};
 use crate::stages::{BuildContext, Uncut};
 use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, StoreWriter};
-use crate::{Atoms, Base, IndexReport, KbError, Progress};
+use crate::{Base, IndexReport, KbError, Progress};
 
 /// New documents can be searched after this many of them, before the build ends. Changed ones are
 /// waited for: until the new text can be searched, the document cannot be found at all.
@@ -50,7 +50,6 @@ pub(super) struct Cuts {
 /// Inserts documents.
 pub(super) struct Ingest {
     base: Arc<Base>,
-    atoms: Atoms,
     cut_settings: CutSettings,
     progress: Progress,
     pub(super) resolver: DocumentResolver,
@@ -70,7 +69,6 @@ impl Ingest {
         let cut_settings = CutSettings::from(&context.settings);
         Self {
             base: Arc::clone(&context.base),
-            atoms: context.settings.atoms,
             cut_settings,
             progress: Arc::clone(&context.progress),
             resolver: DocumentResolver::new(cut_settings.fingerprint()),
@@ -270,7 +268,7 @@ impl Ingest {
             outline: &cut.ok_or_else(missing)?.outline,
             cut_with: self.resolver.cut_with,
         };
-        let put = writer.put_document(&document, self.atoms)?;
+        let put = writer.put_document(&document)?;
         self.report.sections += put.sections;
         self.report.chunks += put.chunks;
         writer.find(Layer::Document, *id)?.ok_or_else(|| {

@@ -110,9 +110,8 @@ impl Intake {
         let (sender, inputs) = mpsc::channel(AHEAD);
         let reader = Arc::clone(&self.reader);
         let reading = run_blocking("reading", move || {
-            let ended = |_| KbError::Died { doing: "reading", reason: "the build ended".into() };
             reader.read_all(&files, may_be_known, &mut |input| {
-                sender.blocking_send(input).map_err(ended)
+                sender.blocking_send(input).map_err(|_| KbError::Interrupted)
             })
         });
         let (read, taken) = tokio::join!(reading, self.take_all(inputs, total));
@@ -136,7 +135,7 @@ impl Intake {
                 Input::Refused(refused) => self.ingest().report.refused.extend(refused),
                 Input::FileDone(bytes) => {
                     done += bytes;
-                    (self.context.progress)(PhaseProgress { stage: Phase::Read, done, total });
+                    (self.context.progress)(PhaseProgress { stage: Phase::READ, done, total });
                 }
             }
         }

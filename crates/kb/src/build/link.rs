@@ -1,18 +1,20 @@
 //! Entities without a model: the names that chunks hold, and the titles and headings they stand
 //! under, found by rule and tied to them by `mentions` edges. Which atoms name an entity, and which
 //! entities stand together, is worked out from these when a search needs it.
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use halma_core::text::{NameKind, is_stop_word, names, normalise_name};
 use halma_core::{Edge, Layer};
 
 use crate::error::run_blocking;
+use crate::extract::remove_unmentioned;
+use crate::stages::BuildContext;
 use crate::store::{
     At, ChunkRecord, DocumentRecord, EntityRecord, Id, Link, Row, SectionRecord, Store,
     StoreReader, StoreWriter, hash,
 };
-use crate::{Base, Entities, KbError, KbSettings, Phase, PhaseProgress, Progress};
+use crate::{Entities, KbError, Phase, PhaseProgress, Progress};
 
 /// Changes whenever names are found otherwise, so that older bases are linked again.
 const VERSION: u32 = 1;
@@ -30,19 +32,17 @@ type Named = HashMap<String, (String, f32)>;
 type BatchMentions = Vec<(At, Named)>;
 
 /// Links the chunks that are new; `swept` also takes out entities that nothing names any more.
-pub(super) async fn run(
-    base: &Arc<Base>,
-    settings: &KbSettings,
-    swept: bool,
-    progress: &Progress,
-) -> Result<(), KbError> {
-    if settings.entities == Entities::None {
+pub(super) async fn run(context: &Arc<BuildContext>, swept: bool) -> Result<(), KbError> {
+    if context.settings.entities == Entities::None {
         return Ok(());
     }
-    let (base, progress) = (Arc::clone(base), Arc::clone(progress));
+    let context = Arc::clone(context);
     run_blocking("linking names", move || {
-        link_all(&base.store, &progress)?;
-        if swept { sweep(&base.store) } else { Ok(()) }
+        link_all(context.store(), &context.progress)?;
+        if swept {
+            context.store().write(|writer| remove_unmentioned(writer, &HashSet::new()))?;
+        }
+        Ok(())
     })
     .await
 }
@@ -66,7 +66,7 @@ fn link_all(store: &Store, progress: &Progress) -> Result<(), KbError> {
             }
             writer.set_linked_to(VERSION, from)
         })?;
-        progress(PhaseProgress { stage: Phase::Link, done, total: total.max(done) });
+        progress(PhaseProgress { stage: Phase::LINK, done, total: total.max(done) });
     }
     Ok(())
 }
@@ -182,21 +182,4 @@ fn entity(writer: &mut StoreWriter<'_>, (id, key, written): (Id, &str, &str)) ->
     };
     writer.put_node(row, &record)?;
     Ok(row)
-}
-
-/// Takes out entities that nothing mentions.
-fn sweep(store: &Store) -> Result<(), KbError> {
-    let idle = store.read(|reader| {
-        let mut idle = vec![];
-        for row in reader.rows(Layer::Entity, 0, usize::MAX)? {
-            if !reader.is_led_to((Layer::Entity, row), Edge::Mentions)? {
-                idle.push(row);
-            }
-        }
-        Ok(idle)
-    })?;
-    if idle.is_empty() {
-        return Ok(());
-    }
-    store.write(|writer| idle.iter().try_for_each(|row| writer.remove_node::<EntityRecord>(*row)))
 }

@@ -19,7 +19,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use halma_core::{Layer, Meter, Setup};
+use futures::future::BoxFuture;
+use halma_core::Layer;
 use tokio::sync::mpsc;
 
 pub use estimate::{Estimate, StageEstimate, estimate};
@@ -32,28 +33,30 @@ use crate::error::run_blocking;
 use crate::extract::extract_knowledge;
 use crate::lock::WriterLock;
 use crate::stages::{Atomize, BuildContext, Driver, Embed};
-use crate::{Base, IndexReport, KbError, KbSettings, Phase, PhaseProgress, Progress};
+use crate::store::Task;
+use crate::{Base, IndexReport, KbError, Phase, PhaseProgress, Progress};
 
 /// Brings the base up to what the inputs hold. Documents it has already are left alone, changed
 /// ones are replaced, unfinished work is resumed. Failures of single files and
 /// units are in the report; an error means that the run as a whole could not go on.
-pub async fn index(
-    base: &Arc<Base>,
+///
+/// Boxed, so that it is compiled in this crate and not again in every program that awaits it.
+pub fn index<'a>(
+    context: BuildContext,
+    inputs: &'a [PathBuf],
+    options: &'a IndexOptions,
+) -> BoxFuture<'a, Result<IndexReport, KbError>> {
+    Box::pin(build(context, inputs, options))
+}
+
+async fn build(
+    context: BuildContext,
     inputs: &[PathBuf],
     options: &IndexOptions,
-    settings: &KbSettings,
-    setup: &Arc<Setup>,
-    meter: &Arc<Meter>,
-    progress: Progress,
 ) -> Result<IndexReport, KbError> {
     let began = Instant::now();
-    let context = Arc::new(BuildContext {
-        base: Arc::clone(base),
-        settings: settings.clone(),
-        setup: Arc::clone(setup),
-        meter: Arc::clone(meter),
-        progress,
-    });
+    let context = Arc::new(context);
+    let base = &context.base;
     // Blocking work holds the lock as well: it runs on when this future is dropped.
     let lock = Arc::new(lock(&context).await?);
     let (own, held) = (Arc::clone(&context), Arc::clone(&lock));
@@ -63,7 +66,7 @@ pub async fn index(
     let (atoms, indexed, linked) = tokio::join!(
         atomize_and_embed(&context, &mut report),
         index_chunks(&context, &lock),
-        link::run(base, settings, swept, &context.progress)
+        link::run(&context, swept)
     );
     // What was made is searched even when the run then fails.
     index_text(&context, &lock, Layer::Atom).await?;
@@ -78,16 +81,17 @@ pub async fn index(
     report.spent = report.spent.or(extracted.spent);
     report.usage.add(extracted.usage);
     report.failure = report.failure.take().or(extracted.failure.clone());
-    let ledger = base.store.read(|reader| reader.ledger_counts())?;
-    report.failed_units = count(ledger.failed) + extracted.failed;
-    report.pending_units += count(ledger.pending) + extracted.pending;
+    let count = |task| base.store.read(|reader| reader.unit_counts(task));
+    let (atoms, vectors) = (count(Task::Atoms)?, count(Task::Embed)?);
+    report.failed_units = number(atoms.failed + vectors.failed) + extracted.failed;
+    report.pending_units += number(atoms.pending) + extracted.pending;
     report.extracted = extracted;
     report.elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
     Ok(report)
 }
 
-fn count(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
+fn number(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 /// The base's lock; when another run holds it this one says so and waits.
@@ -97,7 +101,7 @@ async fn lock(context: &BuildContext) -> Result<WriterLock, KbError> {
         return Ok(lock);
     }
     tracing::warn!("another `index` runs on `{}`; waiting for it", dir.display());
-    (context.progress)(PhaseProgress { stage: Phase::Wait, done: 0, total: 0 });
+    (context.progress)(PhaseProgress { stage: Phase::WAIT, done: 0, total: 0 });
     run_blocking("waiting for the lock", move || WriterLock::take(&dir)).await
 }
 
@@ -169,7 +173,7 @@ async fn index_text(
 fn update_lexical(base: &Base, layer: Layer, progress: &Progress) -> Result<(), KbError> {
     let count = base.store.read(|reader| reader.count(layer))?;
     let total = usize::try_from(count).unwrap_or(usize::MAX);
-    let step = |done| progress(PhaseProgress { stage: Phase::Store, done, total });
+    let step = |done| progress(PhaseProgress { stage: Phase::STORE, done, total });
     base.lexical_on_disk(layer)?.catch_up(&base.store, &step)
 }
 

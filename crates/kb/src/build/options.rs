@@ -52,12 +52,9 @@ fn set(globs: &[String]) -> Result<Option<Arc<GlobSet>>, KbError> {
     }
     let mut set = GlobSetBuilder::new();
     for glob in globs {
-        let wrong = |e: globset::Error| {
-            let reason = e.kind().to_string();
-            KbError::BadGlob { glob: glob.clone(), reason }
-        };
+        let wrong = |source| KbError::InvalidPattern { pattern: glob.clone(), source };
         if glob.trim().is_empty() {
-            return Err(KbError::BadGlob { glob: glob.clone(), reason: "it is empty".into() });
+            return Err(KbError::EmptyPattern);
         }
         let bare = glob.trim_start_matches("./").trim_end_matches('/');
         let anywhere = !bare.contains('/');
@@ -65,10 +62,8 @@ fn set(globs: &[String]) -> Result<Option<Arc<GlobSet>>, KbError> {
             if anywhere { format!("**/{bare}") } else { bare.trim_start_matches('/').into() };
         set.add(GlobBuilder::new(&whole).literal_separator(true).build().map_err(wrong)?);
     }
-    let set = set
-        .build()
-        .map_err(|e| KbError::BadGlob { glob: globs.join(" "), reason: e.kind().to_string() })?;
-    Ok(Some(Arc::new(set)))
+    let wrong = |source| KbError::InvalidPattern { pattern: globs.join(" "), source };
+    Ok(Some(Arc::new(set.build().map_err(wrong)?)))
 }
 
 #[cfg(test)]
@@ -104,9 +99,10 @@ mod tests {
 
     #[test]
     fn a_malformed_pattern_is_named() {
-        for wrong in ["[a", "{a,b", "", "a{"] {
+        for wrong in ["[a", "{a,b", "a{"] {
             let said = selection(&["*.md", wrong], &[]).unwrap_err().to_string();
             assert!(said.contains(&format!("`{wrong}`")), "{said}");
         }
+        assert!(selection(&[""], &[]).unwrap_err().to_string().contains("empty"));
     }
 }

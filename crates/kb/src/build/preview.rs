@@ -10,14 +10,14 @@ use super::estimate::Estimate;
 use super::reader::{Input, InputDocument, InputReader};
 use super::resolver::{DocumentResolver, Incoming, IngestAction, document_id};
 use crate::cut::{CutSettings, Outline, SectionDraft, expected_cut};
+use crate::extract::forecasters;
 use crate::read::ParsedDocument;
 use crate::stages::{
-    Atomize, BuildContext, Chunk, Communities, Corpus, Describe, Facts, FigureRequest, Forecast,
-    Forecaster, SameEntity, SourceChunk, SourceDocument, SourceSection, Summarize, Tag, TagClasses,
-    Tally, Uncut, insert_description,
+    Atomize, BuildContext, Chunk, Corpus, Describe, FigureRequest, Forecast, Forecaster,
+    SourceChunk, SourceDocument, SourceSection, Tally, Uncut, insert_description,
 };
 use crate::store::{DocumentRecord, Id, Row, sameness, section_sameness, under_headings};
-use crate::{Atoms, Entities, IndexOptions, KbError};
+use crate::{Atoms, IndexOptions, KbError};
 
 /// Waiting texts whose lengths are looked at; the others are taken to be like them.
 const SAMPLE: usize = 5000;
@@ -37,12 +37,6 @@ pub(super) struct Preview {
 /// Chunks that a replaced document has, by what makes them the same.
 type Former = HashMap<Id, VecDeque<Row>>;
 
-/// Tagging with the classes that there are, and with new ones should the corpus outgrow these.
-struct Tagging {
-    held: Tally<Tag>,
-    renewed: Tally<Tag>,
-}
-
 pub(super) struct Previewer {
     context: Arc<BuildContext>,
     cut_settings: CutSettings,
@@ -52,7 +46,6 @@ pub(super) struct Previewer {
     describe: Tally<Describe>,
     chunk: Tally<Chunk>,
     stages: Vec<Box<dyn Forecaster>>,
-    tags: Option<Tagging>,
     /// Documents that are counted already, and rows of those that would be replaced.
     met: HashSet<Id>,
     leaving: HashSet<Row>,
@@ -61,6 +54,10 @@ pub(super) struct Previewer {
 impl Previewer {
     pub(super) fn new(context: &Arc<BuildContext>) -> Result<Self, KbError> {
         let cut_settings = CutSettings::from(&context.settings);
+        let mut stages = forecasters(context)?;
+        if context.settings.atoms != Atoms::None {
+            stages.insert(0, Box::new(Tally::new(Atomize::new(context, None))));
+        }
         Ok(Self {
             context: Arc::clone(context),
             cut_settings,
@@ -69,8 +66,7 @@ impl Previewer {
             corpus: Corpus::default(),
             describe: Tally::new(Describe::new(context)),
             chunk: Tally::new(Chunk::new(context)),
-            stages: stages(context),
-            tags: tags(context)?,
+            stages,
             met: HashSet::new(),
             leaving: HashSet::new(),
         })
@@ -189,10 +185,6 @@ impl Previewer {
             for stage in &mut self.stages {
                 stage.add_document(reader, &document)?;
             }
-            if let Some(Tagging { held, renewed }) = &mut self.tags {
-                held.add_document(reader, &document)?;
-                renewed.add_document(reader, &document)?;
-            }
             Ok(())
         })
     }
@@ -241,13 +233,9 @@ impl Previewer {
             for stage in &mut self.stages {
                 stage.add_backlog(reader, &is_leaving)?;
             }
-            if let Some(Tagging { held, renewed }) = &mut self.tags {
-                held.add_backlog(reader, &is_leaving)?;
-                renewed.add_backlog(reader, &is_leaving)?;
-            }
-            for row in reader.rows(Layer::Document, 0, usize::MAX)? {
+            for node in reader.nodes::<DocumentRecord>()? {
+                let (row, record) = node?;
                 if !is_leaving(row) {
-                    let record: DocumentRecord = reader.linked(row)?;
                     self.corpus.chunks += u64::from(record.chunks.1 - record.chunks.0);
                     self.corpus.characters += reader.text_bytes(row)? as u64;
                 }
@@ -268,7 +256,7 @@ impl Previewer {
             } else {
                 let mut all = vec![];
                 for layer in [Layer::Chunk, Layer::Atom] {
-                    let rows = reader.rows(layer, 0, usize::MAX)?;
+                    let rows = reader.all_rows(layer)?;
                     all.extend(rows.into_iter().map(|row| (layer, row)));
                 }
                 all
@@ -303,50 +291,10 @@ impl Previewer {
             for stage in &mut self.stages {
                 stage.add_expected(reader, &corpus)?;
             }
-            forecasts.extend(self.stages.iter().map(|stage| stage.forecast()));
-            if let Some(Tagging { held, renewed }) = &self.tags {
-                let fits = TagClasses::new(&self.context).current(reader, corpus.chunks)?.is_some();
-                forecasts.push(if fits { held.forecast() } else { renewed.forecast() });
-            }
             Ok(())
         })?;
+        forecasts.extend(self.stages.iter().map(|stage| stage.forecast()));
         self.preview.forecasts = forecasts.into_iter().filter(|f| f.units > 0).collect();
         Ok(self.preview)
     }
-}
-
-/// The stages that the settings switch on, in the order of the build; describing, chunking and
-/// tagging aside.
-fn stages(context: &Arc<BuildContext>) -> Vec<Box<dyn Forecaster>> {
-    let settings = &context.settings;
-    let mut stages: Vec<Box<dyn Forecaster>> = vec![];
-    if settings.atoms != Atoms::None {
-        stages.push(Box::new(Tally::new(Atomize::new(context, None))));
-    }
-    if settings.entities == Entities::Model {
-        stages.push(Box::new(Tally::new(Facts::new(context))));
-        stages.push(Box::new(Tally::new(SameEntity::new(context))));
-    }
-    if settings.summaries {
-        stages.push(Box::new(Tally::new(Summarize::new(context))));
-    }
-    if settings.communities {
-        stages.push(Box::new(Tally::new(Communities::new(context))));
-    }
-    if settings.tags {
-        stages.push(Box::new(Tally::new(TagClasses::new(context))));
-    }
-    stages
-}
-
-/// Tagging with the classes of the base and with new ones.
-fn tags(context: &Arc<BuildContext>) -> Result<Option<Tagging>, KbError> {
-    if !context.settings.tags {
-        return Ok(None);
-    }
-    let store = context.store();
-    let held = store.read(|reader| TagClasses::new(context).current(reader, 0))?;
-    let held = held.map_or_else(|| Tag::expected(context), |held| Tag::new(context, held));
-    let renewed = Tally::new(Tag::expected(context));
-    Ok(Some(Tagging { held: Tally::new(held), renewed }))
 }

@@ -1,8 +1,6 @@
 //! Removing documents whose source is gone.
 use std::collections::HashSet;
 
-use halma_core::Layer;
-
 use super::ingest::Ingest;
 use super::options::Selection;
 use crate::read::Walked;
@@ -43,7 +41,7 @@ pub(super) fn prune(
             Ok(())
         })?;
         done += batch.len();
-        (context.progress)(PhaseProgress { stage: Phase::Prune, done, total });
+        (context.progress)(PhaseProgress { stage: Phase::PRUNE, done, total });
     }
     ingest.report.documents_removed =
         lost.into_iter().filter(|lost| lost.goes).map(|lost| lost.name).collect();
@@ -73,8 +71,8 @@ fn lost(
     };
     store.read(|reader| {
         let mut lost = vec![];
-        for row in reader.rows(Layer::Document, 0, usize::MAX)? {
-            let record: DocumentRecord = reader.linked(row)?;
+        for node in reader.nodes::<DocumentRecord>()? {
+            let (row, record) = node?;
             // Paragraphs of data sets are met without being named.
             let met = ingest.resolver.has_met(record.id);
             let mut left = record.names.len();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use halma_core::{Edge, Layer};
 
 use crate::error::run_blocking;
-use crate::store::{At, DocumentRecord, Link, Row, StoreReader, StoreWriter, Work};
+use crate::store::{At, DocumentRecord, Link, Row, StoreReader, StoreWriter, Task, UnitKey};
 use crate::{Base, KbError};
 
 /// Documents whose edges are written in one transaction.
@@ -34,20 +34,24 @@ pub(super) async fn run(base: &Arc<Base>) -> Result<(), KbError> {
                     name_each_other(writer, *row)?;
                     let record: DocumentRecord = writer.linked(*row)?;
                     if record.links.iter().any(|(_, target)| path_of(target).is_some()) {
-                        writer.wait_for(Work::Links, (Layer::Document, *row))?;
+                        writer.put_pending(links_key(*row))?;
                     }
                 }
                 writer.set_referred_to(from)
             })?;
         }
         // A link may lead to a document that has come only now.
-        let linking = store.read(|reader| reader.waiting(Work::Links, Layer::Document))?;
+        let linking = store.read(|reader| reader.open_rows(Task::Links, Layer::Document))?;
         for rows in linking.chunks(BATCH) {
             store.write(|writer| rows.iter().try_for_each(|row| link(writer, *row)))?;
         }
         Ok(())
     })
     .await
+}
+
+fn links_key(document: Row) -> UnitKey {
+    UnitKey::of(Task::Links, (Layer::Document, document))
 }
 
 /// Edges between a new document and those whose titles it names, and those that name its title.
@@ -98,14 +102,14 @@ fn titled(reader: &StoreReader<'_>, entity: At) -> heed::Result<Vec<Row>> {
 /// Edges along the hyperlinks of a document that lead to documents of the base.
 fn link(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
     let Some(record) = writer.node::<DocumentRecord>(row)? else {
-        return writer.done_with(Work::Links, (Layer::Document, row));
+        return writer.forget_unit(links_key(row));
     };
     for (_, target) in &record.links {
         for name in &record.names {
             let Some(path) = path_of(target).map(|path| below(name, path)) else { continue };
             let Some(to) = writer.named(&path)?.filter(|to| *to != row) else { continue };
             let (from, to) = ((Layer::Document, row), (Layer::Document, to));
-            writer.put_edge(Link { from, edge: Edge::LinksTo, to, weight: 1.0 })?;
+            writer.put_edge(Link::new(from, Edge::LinksTo, to))?;
         }
     }
     Ok(())

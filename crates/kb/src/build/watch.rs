@@ -39,24 +39,20 @@ impl Watch {
     /// folder, whose changes are its own business.
     pub fn new(inputs: &[PathBuf], own: &Path) -> Result<Self, KbError> {
         let (tell, events) = mpsc::unbounded_channel();
-        let unwatched = |path: &Path, e: &notify::Error| {
-            let (path, reason) = (path.to_owned(), explained(e));
-            KbError::Unwatched { path, reason }
-        };
         let mut watcher = notify::recommended_watcher(move |event| {
             // Nobody listens any more: the watch is being dropped.
             let _ = tell.send(event);
         })
-        .map_err(|e| unwatched(Path::new("."), &e))?;
+        .map_err(|e| KbError::watch(Path::new("."), e))?;
         let mut real_inputs = vec![];
         for input in inputs {
-            let real = input.canonicalize().map_err(|e| KbError::file(input, "watch", e))?;
+            let real = input.canonicalize().map_err(|e| KbError::io(input, "watch", e))?;
             // A file is often replaced as a whole, which only its folder tells.
             let (path, mode) = match real.parent().filter(|_| !real.is_dir()) {
                 Some(folder) => (folder, RecursiveMode::NonRecursive),
                 None => (real.as_path(), RecursiveMode::Recursive),
             };
-            watcher.watch(path, mode).map_err(|e| unwatched(input, &e))?;
+            watcher.watch(path, mode).map_err(|e| KbError::watch(input, e))?;
             real_inputs.push(real);
         }
         let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
@@ -90,7 +86,8 @@ impl Watch {
                     told
                 }
                 Err(e) => {
-                    failures.push(explained(&e));
+                    let path = e.paths.first().cloned().unwrap_or_default();
+                    failures.push(KbError::watch(&path, e).to_string());
                     true
                 }
             };
@@ -115,16 +112,5 @@ impl Watch {
             below.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
         };
         below.is_some_and(|below| !hidden(below)) && !path.starts_with(&self.own)
-    }
-}
-
-fn explained(e: &notify::Error) -> String {
-    match e.kind {
-        notify::ErrorKind::MaxFilesWatch => {
-            "there are more folders than the system watches at a time; on Linux raise \
-             `fs.inotify.max_user_watches`"
-                .to_owned()
-        }
-        _ => e.to_string(),
     }
 }

@@ -27,7 +27,6 @@ pub(crate) use self::model::CUT;
 use self::pieces::{Grain, Piece, units};
 pub(crate) use self::places::Places;
 use self::plan::{CutPlan, Segment};
-pub(crate) use self::semantic::BATCH as EMBED_BATCH;
 use crate::store::{Column, Id, TextPlace, hash};
 use crate::{Chunks, KbError, KbSettings};
 

@@ -3,16 +3,15 @@
 //! for word counts).
 use std::ops::Range;
 
-use halma_core::{EmbedRole, Embedder, Vector};
+use halma_core::{EmbedRole, Embedder};
 
 use super::pieces::is_longer;
 use crate::KbError;
+use crate::embedding::embed_texts;
+use crate::search::matrix::cosine;
 
 /// Units on either side of a place that are compared.
 const SIDE: usize = 3;
-
-/// Texts for one call of the embedder.
-pub(crate) const BATCH: usize = 64;
 
 /// A chunk has at least a fifth of the characters it may have, as far as its surroundings allow.
 const LEAST_SHARE: usize = 5;
@@ -54,18 +53,7 @@ async fn similarities(
         &text[units[at].start..units[end - 1].end]
     };
     let texts: Vec<&str> = (0..units.len()).map(window).collect();
-    let mut vectors: Vec<Vector> = Vec::with_capacity(texts.len());
-    for batch in texts.chunks(BATCH) {
-        let model = || embedder.model().to_owned();
-        let made = embedder.embed(batch, EmbedRole::Passage).await;
-        let made = made.map_err(|source| KbError::Embed { model: model(), source })?;
-        if made.len() != batch.len() {
-            let (asked, got) = (batch.len(), made.len());
-            return Err(KbError::BadVectors { model: model(), asked, got });
-        }
-        vectors.extend(made);
-    }
-    let cosine = |a: &Vector, b: &Vector| a.iter().zip(b).map(|(a, b)| a * b).sum();
+    let vectors = embed_texts(embedder, &texts, EmbedRole::Passage).await?;
     Ok((1..units.len()).map(|at| cosine(&vectors[at.saturating_sub(SIDE)], &vectors[at])).collect())
 }
 

@@ -12,18 +12,13 @@ pub(super) fn add(parsed: &Parsed, places: &Places<'_>, owns: &[usize], outline:
     if outline.sections.is_empty() || owns.is_empty() {
         return;
     }
-    let at = |starts: &dyn Fn(usize) -> usize, count: usize, byte: usize| {
-        let mut range = (0, count);
-        while range.0 < range.1 {
-            let middle = usize::midpoint(range.0, range.1);
-            if starts(middle) <= byte { range.0 = middle + 1 } else { range.1 = middle }
-        }
-        range.0.saturating_sub(1)
-    };
     let sections: Vec<usize> =
         outline.sections.iter().map(|section| section.place.bytes.0).collect();
-    let section = |byte: usize| at(&|i| sections[i], sections.len(), byte);
-    let chunk = |byte: usize| at(&|i| owns[i], owns.len(), byte);
+    let last = |starts: &[usize], byte: usize| {
+        starts.partition_point(|start| *start <= byte).saturating_sub(1)
+    };
+    let section = |byte: usize| last(&sections, byte);
+    let chunk = |byte: usize| last(owns, byte);
     for table in &parsed.tables {
         let mut rows = vec![];
         for row in &table.rows {

@@ -39,10 +39,9 @@ pub(super) struct CommunityGraph {
 pub(super) fn find(store: &Store) -> Result<Option<(Id, CommunityGraph)>, KbError> {
     store.read(|reader| {
         let mut entities: BTreeMap<Id, (Row, EntityRecord)> = BTreeMap::new();
-        for row in reader.rows(Layer::Entity, 0, usize::MAX)? {
-            if let Some(entity) = reader.node::<EntityRecord>(row)? {
-                entities.insert(entity.id, (row, entity));
-            }
+        for node in reader.nodes::<EntityRecord>()? {
+            let (row, entity) = node?;
+            entities.insert(entity.id, (row, entity));
         }
         // Numbered in the order of ids, which is the same whatever came in first.
         let ids: Vec<Id> = entities.keys().copied().collect();
@@ -50,7 +49,7 @@ pub(super) fn find(store: &Store) -> Result<Option<(Id, CommunityGraph)>, KbErro
             entities.values().enumerate().map(|(at, (row, _))| (*row, at)).collect();
         let edges = edges(reader, &number)?;
         let print = print(&ids, &entities, &edges);
-        if reader.meta_value::<Option<Id>>(STATE)?.flatten() == Some(print) {
+        if reader.meta::<Option<Id>>(STATE)?.flatten() == Some(print) {
             return Ok(None);
         }
         let graph = WeightedGraph::new(
@@ -82,7 +81,7 @@ fn edges(reader: &StoreReader<'_>, number: &HashMap<Row, usize>) -> heed::Result
             add(*row, link.to.1, f64::from(link.weight));
         }
     }
-    for chunk in reader.rows(Layer::Chunk, 0, usize::MAX)? {
+    for chunk in reader.all_rows(Layer::Chunk)? {
         let named = reader.edges_from((Layer::Chunk, chunk), Some(Edge::Mentions))?;
         if !(2..=CROWD).contains(&named.len()) {
             continue;

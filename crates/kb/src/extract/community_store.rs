@@ -12,7 +12,7 @@ use crate::stages::{
     BuildContext, Communities, CommunityRequest, CommunityText, Corpus, Driver, Stage as _,
     StageReport, remember_units,
 };
-use crate::store::{CommunityRecord, Id, Link, Row, StoreReader, StoreWriter, Task, UnitKey};
+use crate::store::{CommunityRecord, Id, Link, Row, StoreReader, StoreWriter};
 use crate::{Base, KbError};
 
 /// Levels of communities at most.
@@ -57,7 +57,7 @@ pub(super) async fn update_all(
             }
             write(writer, &graph, &texts)?;
             // With descriptions missing the next run looks again.
-            writer.set_meta_value(STATE, &complete.then_some(print))
+            writer.set_meta(STATE, &complete.then_some(print))
         })
     })
     .await?;
@@ -135,18 +135,11 @@ fn write(writer: &mut StoreWriter<'_>, graph: &CommunityGraph, texts: &Texts) ->
         let CommunityText { title, summary } = texts[&draft.id].clone();
         let record = CommunityRecord { id: draft.id, level: draft.level, title, summary };
         let held = writer.find(Layer::Community, draft.id)?;
-        let row = match held {
-            Some(row) => row,
-            None => writer.take_rows(Layer::Community, 1)?,
-        };
-        if writer.node::<CommunityRecord>(row)?.as_ref() != Some(&record) {
-            writer.remove_vectors((Layer::Community, row))?;
-            writer.put_node(row, &record)?;
-        }
+        let (row, _) = writer.put_by_id(&record)?;
         if held.is_none() && draft.level == 0 {
             for member in &draft.members {
                 let (from, to) = ((Layer::Entity, *member), (Layer::Community, row));
-                writer.put_edge(Link { from, edge: Edge::MemberOf, to, weight: 1.0 })?;
+                writer.put_edge(Link::new(from, Edge::MemberOf, to))?;
             }
         }
         rows.push(row);
@@ -158,62 +151,34 @@ fn write(writer: &mut StoreWriter<'_>, graph: &CommunityGraph, texts: &Texts) ->
                 within.remove(member);
             }
             let (from, to) = ((Layer::Community, rows[*part]), (Layer::Community, *row));
-            writer.put_edge(Link { from, edge: Edge::MemberOf, to, weight: 1.0 })?;
+            writer.put_edge(Link::new(from, Edge::MemberOf, to))?;
         }
         // Entities that no smaller one holds belong to this one.
         for member in within.into_iter().filter(|_| draft.level > 0) {
             let (from, to) = ((Layer::Entity, member), (Layer::Community, *row));
-            writer.put_edge(Link { from, edge: Edge::MemberOf, to, weight: 1.0 })?;
+            writer.put_edge(Link::new(from, Edge::MemberOf, to))?;
         }
     }
     let kept: BTreeSet<Row> = rows.into_iter().collect();
-    for row in writer.rows(Layer::Community, 0, usize::MAX)? {
+    for row in writer.all_rows(Layer::Community)? {
         if !kept.contains(&row) {
-            remove(writer, row)?;
+            writer.remove_node::<CommunityRecord>(row)?;
         }
     }
     Ok(())
-}
-
-/// Takes out a community with what was asked about it.
-pub(super) fn remove(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
-    if let Some(community) = writer.node::<CommunityRecord>(row)? {
-        writer.remove_vectors((Layer::Community, row))?;
-        let key = UnitKey::with_id(Task::Community, Layer::Community, community.id);
-        writer.forget_unit(key)?;
-        writer.remove_node::<CommunityRecord>(row)?;
-    }
-    Ok(())
-}
-
-/// Takes out every community that holds one of these entities: what is said of it may be gone.
-pub(super) fn forget(writer: &mut StoreWriter<'_>, entities: &BTreeSet<Row>) -> heed::Result<()> {
-    let mut open: Vec<(Layer, Row)> = entities.iter().map(|row| (Layer::Entity, *row)).collect();
-    let mut found = BTreeSet::new();
-    while let Some(node) = open.pop() {
-        for link in writer.edges_from(node, Some(Edge::MemberOf))? {
-            if found.insert(link.to.1) {
-                open.push(link.to);
-            }
-        }
-    }
-    for row in found {
-        remove(writer, row)?;
-    }
-    mark_stale(writer)
 }
 
 /// Notes that the entities are others than those the communities were made of.
 pub(super) fn mark_stale(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
-    match writer.meta_value::<Option<Id>>(STATE)? {
-        Some(Some(_)) => writer.set_meta_value(STATE, &None::<Id>),
+    match writer.meta::<Option<Id>>(STATE)? {
+        Some(Some(_)) => writer.set_meta(STATE, &None::<Id>),
         _ => Ok(()),
     }
 }
 
 /// Whether communities were ever made.
 pub(crate) fn communities_exist(reader: &StoreReader<'_>) -> heed::Result<bool> {
-    Ok(reader.meta_value::<Option<Id>>(STATE)?.is_some())
+    Ok(reader.meta::<Option<Id>>(STATE)?.is_some())
 }
 
 impl Base {
@@ -221,7 +186,7 @@ impl Base {
     /// build makes them again where they are wanted.
     pub fn communities_are_stale(&self) -> Result<bool, KbError> {
         self.store.read(|reader| {
-            let state = reader.meta_value::<Option<Id>>(STATE)?;
+            let state = reader.meta::<Option<Id>>(STATE)?;
             Ok(matches!(state, Some(None)))
         })
     }

@@ -4,18 +4,20 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use halma_core::{EmbedRole, Layer, Vector};
+use halma_core::{EmbedRole, Layer};
 
 use super::community_store;
 use super::extraction::extracted_chunks;
 use super::graph::{self, Written};
 use super::resolve::{Local, PairVerdict, Question, ResolutionEvidence, Resolved, Undone, resolve};
+use crate::embedding::embed_texts;
 use crate::error::run_blocking;
+use crate::search::matrix::cosine;
 use crate::stages::{
-    BuildContext, Comparison, ComparisonSide, Corpus, Driver, SameEntity, StageReport, embed_texts,
+    BuildContext, Comparison, ComparisonSide, Corpus, Driver, SameEntity, StageReport,
     remember_units,
 };
-use crate::store::{DocumentRecord, Id, StoreReader, Task, UnitKey, hash};
+use crate::store::{DocumentRecord, Id, StoreReader, Task, UnitKey, UnitState, hash};
 use crate::{Base, KbError};
 
 /// A verdict may show that another pair is in question; the model is asked in this many rounds.
@@ -69,7 +71,7 @@ pub(super) async fn resolve_all(
             store.write(|writer| {
                 let corpus = Corpus { fresh: fresh as u64, ..Corpus::default() };
                 remember_units(&SameEntity::new(&own), writer, &corpus, pairs)?;
-                writer.set_meta_value(SETTLED, &(print, written))
+                writer.set_meta(SETTLED, &(print, written))
             })?;
         }
         Ok(written)
@@ -82,7 +84,7 @@ pub(super) async fn resolve_all(
 fn settled(base: &Base) -> Result<Option<Written>, KbError> {
     let store = &base.store;
     store.read(|reader| {
-        let held: Option<(Id, Written)> = reader.meta_value(SETTLED)?;
+        let held: Option<(Id, Written)> = reader.meta(SETTLED)?;
         let print = print(reader)?;
         Ok(held.filter(|(known, _)| *known == print).map(|(_, written)| written))
     })
@@ -91,16 +93,15 @@ fn settled(base: &Base) -> Result<Option<Written>, KbError> {
 /// Hash of all that the graph is made of.
 fn print(reader: &StoreReader<'_>) -> heed::Result<Id> {
     let mut hasher = blake3::Hasher::new();
-    let parts =
-        [(Task::Facts, Layer::Chunk), (Task::Graph, Layer::Chunk), (Task::Near, Layer::Entity)];
-    for of in parts.into_iter().chain([(Task::SameEntity, Layer::Entity)]) {
-        reader.each_asked(of, |key, input, done| {
-            hasher.update(&key.at.to_be_bytes());
-            hasher.update(&input.to_be_bytes());
-            hasher.update(&[u8::from(done)]);
-        })?;
+    for task in [Task::Facts, Task::Graph, Task::Near, Task::SameEntity] {
+        for entry in reader.entries(task)? {
+            let entry = entry?;
+            hasher.update(&entry.key.at.to_be_bytes());
+            hasher.update(&entry.input.to_be_bytes());
+            hasher.update(&[u8::from(entry.state == UnitState::Done)]);
+        }
     }
-    let undone: Vec<Undone> = reader.meta_value(UNDONE)?.unwrap_or_default();
+    let undone: Vec<Undone> = reader.meta(UNDONE)?.unwrap_or_default();
     for print in undone.iter().flat_map(|undone| undone.one.iter().chain(&undone.two)) {
         hasher.update(&print.to_be_bytes());
     }
@@ -121,17 +122,16 @@ pub(super) fn settle(base: &Base) -> Result<Written, KbError> {
 
 fn evidence(reader: &StoreReader<'_>) -> heed::Result<ResolutionEvidence> {
     let mut known = ResolutionEvidence {
-        undone: reader.meta_value::<Vec<Undone>>(UNDONE)?.unwrap_or_default(),
+        undone: reader.meta::<Vec<Undone>>(UNDONE)?.unwrap_or_default(),
         ..ResolutionEvidence::default()
     };
-    reader.each_done((Task::SameEntity, Layer::Entity), |_, _, verdict: PairVerdict| {
-        known.verdicts.push(verdict);
-        Ok(())
-    })?;
-    reader.each_done((Task::Near, Layer::Entity), |_, _, (one, two, near): (Id, Id, f32)| {
+    for verdict in reader.results::<PairVerdict>(Task::SameEntity)? {
+        known.verdicts.push(verdict?.1);
+    }
+    for measured in reader.results::<(Id, Id, f32)>(Task::Near)? {
+        let (_, (one, two, near)) = measured?;
         known.near.insert((one, two), near);
-        Ok(())
-    })?;
+    }
     Ok(known)
 }
 
@@ -139,11 +139,11 @@ fn evidence(reader: &StoreReader<'_>) -> heed::Result<ResolutionEvidence> {
 pub(super) fn undo(base: &Base, undone: Undone) -> Result<Written, KbError> {
     let store = &base.store;
     store.write(|writer| {
-        let mut all: Vec<Undone> = writer.meta_value(UNDONE)?.unwrap_or_default();
+        let mut all: Vec<Undone> = writer.meta(UNDONE)?.unwrap_or_default();
         if !all.contains(&undone) {
             all.push(undone);
         }
-        writer.set_meta_value(UNDONE, &all)
+        writer.set_meta(UNDONE, &all)
     })?;
     settle(base)
 }
@@ -212,10 +212,9 @@ async fn measure(base: &Arc<Base>, questions: Vec<Comparison>) -> Result<Vec<Com
     // Without vectors the model decides alone: an embedder that is down loses nothing.
     let vectors = embed_texts(embedder.as_ref(), &texts, EmbedRole::Passage).await;
     let vectors = vectors.unwrap_or_default();
-    let cosine = |[one, two]: &[Vector; 2]| one.iter().zip(two).map(|(a, b)| a * b).sum();
     let pairs = open.iter().zip(vectors.as_chunks::<2>().0);
     let near: HashMap<(Id, Id), f32> =
-        pairs.map(|((prints, _), pair)| (*prints, cosine(pair))).collect();
+        pairs.map(|((prints, _), [one, two])| (*prints, cosine(one, two))).collect();
     base.store.write(|writer| {
         for ((one, two), near) in &near {
             writer.put_done(near_key((*one, *two)), input, &(one, two, near))?;

@@ -1,11 +1,10 @@
 //! Entities and facts of a chunk by the model: what of a reply the text supports, and how it is kept.
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use halma_core::Layer;
 use serde::{Deserialize, Serialize};
 
 use super::names::{abbreviates, form, is_abbreviation, occurs};
-use crate::store::{ChunkRecord, DocumentRecord, Id, Row, StoreReader, Task, UnitKey, hash};
+use crate::store::{ChunkRecord, DocumentRecord, Id, Row, StoreReader, Task, hash};
 
 /// The most that are kept of one chunk; a reply with more is cut, and that is reported.
 pub(crate) const MOST_ENTITIES: usize = 60;
@@ -318,9 +317,10 @@ pub(crate) struct ExtractedChunk {
 pub(crate) fn extracted_chunks(reader: &StoreReader<'_>) -> heed::Result<Vec<ExtractedChunk>> {
     let mut found: BTreeMap<(Id, Id), ExtractedChunk> = BTreeMap::new();
     let mut documents: HashMap<Row, Id> = HashMap::new();
-    reader.each_done((Task::Facts, Layer::Chunk), |key: UnitKey, _, extract: Extraction| {
+    for result in reader.results::<Extraction>(Task::Facts)? {
+        let (key, extract) = result?;
         let chunk = key.row();
-        let Some(record) = reader.node::<ChunkRecord>(chunk)? else { return Ok(()) };
+        let Some(record) = reader.node::<ChunkRecord>(chunk)? else { continue };
         let document_id = match documents.get(&record.document) {
             Some(id) => *id,
             None => reader.linked::<DocumentRecord>(record.document)?.id,
@@ -334,8 +334,7 @@ pub(crate) fn extracted_chunks(reader: &StoreReader<'_>) -> heed::Result<Vec<Ext
             extract,
         };
         found.insert((document_id, record.id), read);
-        Ok(())
-    })?;
+    }
     Ok(found.into_values().collect())
 }
 

@@ -3,68 +3,73 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use halma_core::{Edge, Layer};
 
+use super::community_store;
 use super::extraction::Extraction;
-use super::graph::{Made, StoredMerge, remove_if_unmentioned, take_back};
+use super::graph::{Made, StoredMerge};
 use super::resolve::{PairVerdict, profile_of};
-use super::tag_collection::{self, CLASSES_KEY, TagVocabulary};
-use super::{community_store, relation_tables};
-use crate::stages::forget_summaries;
-use crate::store::{DocumentRecord, EntityRecord, Id, Row, StoreWriter, TagRecord, Task, UnitKey};
+use super::tag_collection::{CLASSES_KEY, TagVocabulary};
+use crate::store::{
+    DocumentRecord, EntityRecord, Id, Row, StoreReader, StoreWriter, TagRecord, Task, UnitKey,
+};
 
 /// An entity that loses a document is described by so many of the chunks that are left.
 const DESCRIBED_BY: usize = 200;
 
-/// Takes out everything extracted from a document that is about to be removed: facts, rows, tags,
-/// summaries, verdicts; entities and tags that nothing else has; and what others were told by it.
-pub(crate) fn forget_document(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
-    let document: DocumentRecord = writer.linked(row)?;
-    let chunks = document.chunks.0..document.chunks.1;
-    relation_tables::forget_rows(writer, chunks.clone())?;
-    // Names alone say nothing that would have to be taken back.
-    let (mut named, mut described) = (BTreeSet::new(), BTreeSet::new());
-    let mut tagged = BTreeSet::new();
-    for chunk in chunks {
-        let at = (Layer::Chunk, chunk);
-        let (entities, by_model) = take_back(writer, chunk)?;
-        if by_model { &mut described } else { &mut named }.extend(entities);
-        for link in writer.edges_from(at, Some(Edge::Tagged))? {
-            writer.remove_edge(&link)?;
-            tagged.insert(link.to.1);
-        }
-        for key in writer.units_of(at)? {
-            writer.forget_unit(key)?;
-        }
-    }
-    for section in document.sections.0..document.sections.1 {
-        forget_summaries(writer, (Layer::Section, section))?;
-    }
-    forget_summaries(writer, (Layer::Document, row))?;
-    let entities: BTreeSet<Row> = named.union(&described).copied().collect();
-    community_store::forget(writer, &entities)?;
-    forget_entities(writer, &described)?;
-    for entity in named.difference(&described) {
-        remove_if_unmentioned(writer, *entity)?;
-    }
-    if !described.is_empty() {
-        forget_evidence(writer, document.id)?;
-    }
-    forget_tags(writer, &tagged)?;
-    if entities.is_empty() && tagged.is_empty() { Ok(()) } else { writer.reseal_shared() }
+/// What the chunks of a document lead to.
+#[derive(Default)]
+pub(crate) struct ExtractedFrom {
+    /// Entities that a model described.
+    described: BTreeSet<Row>,
+    /// Whether they name any entity, and have any tag.
+    names: bool,
+    is_tagged: bool,
 }
 
-/// Entities that nothing mentions any more go; the others are described by what is left.
-fn forget_entities(writer: &mut StoreWriter<'_>, entities: &BTreeSet<Row>) -> heed::Result<()> {
-    for row in entities {
-        if remove_if_unmentioned(writer, *row)? {
-            continue;
+impl ExtractedFrom {
+    /// Of a document that is about to be removed.
+    pub(crate) fn load(reader: &StoreReader<'_>, document: &DocumentRecord) -> heed::Result<Self> {
+        let mut found = Self::default();
+        for chunk in document.chunks.0..document.chunks.1 {
+            let at = (Layer::Chunk, chunk);
+            let by_model = reader.entry(UnitKey::of(Task::Graph, at))?.is_some();
+            for link in reader.edges_from(at, None)? {
+                match link.edge {
+                    Edge::Mentions if by_model => drop(found.described.insert(link.to.1)),
+                    Edge::Mentions => found.names = true,
+                    Edge::Tagged => found.is_tagged = true,
+                    _ => {}
+                }
+            }
         }
+        Ok(found)
+    }
+
+    /// Forgets what is left of it when the document's nodes have been removed: what is said of
+    /// entities that others mention as well, and what shares a key.
+    pub(crate) fn forget(&self, writer: &mut StoreWriter<'_>, document: Id) -> heed::Result<()> {
+        community_store::mark_stale(writer)?;
+        describe_again(writer, &self.described)?;
+        if !self.described.is_empty() {
+            forget_evidence(writer, document)?;
+        }
+        if self.is_tagged {
+            forget_unused_classes(writer)?;
+        }
+        let nothing = self.described.is_empty() && !self.names && !self.is_tagged;
+        if nothing { Ok(()) } else { writer.reseal_shared() }
+    }
+}
+
+/// Describes entities by what is left of them.
+fn describe_again(writer: &mut StoreWriter<'_>, entities: &BTreeSet<Row>) -> heed::Result<()> {
+    for row in entities {
         let Some(record) = writer.node::<EntityRecord>(*row)? else { continue };
         let mut sightings = vec![];
         let entity = (Layer::Entity, *row);
         for from in writer.first_edges_to(entity, Edge::Mentions, DESCRIBED_BY)? {
             let key = |task| UnitKey::of(task, from);
-            let made = writer.unit_of::<Made>(key(Task::Graph))?;
-            let extract = writer.unit_of::<Extraction>(key(Task::Facts))?;
+            let made = writer.result_of::<Made>(key(Task::Graph))?;
+            let extract = writer.result_of::<Extraction>(key(Task::Facts))?;
             if let (Some((_, made)), Some((_, extract))) = (made, extract) {
                 let of = made.entities.into_iter().zip(extract.sightings);
                 sightings.extend(of.filter(|(entity, _)| entity == row).map(|(_, seen)| seen));
@@ -93,12 +98,12 @@ fn forget_entities(writer: &mut StoreWriter<'_>, entities: &BTreeSet<Row>) -> he
 /// Verdicts and merges that quote a document.
 fn forget_evidence(writer: &mut StoreWriter<'_>, document: Id) -> heed::Result<()> {
     let mut quoting = vec![];
-    writer.each_done((Task::SameEntity, Layer::Entity), |key, _, verdict: PairVerdict| {
+    for result in writer.results::<PairVerdict>(Task::SameEntity)? {
+        let (key, verdict) = result?;
         if verdict.documents.contains(&document) {
             quoting.push(key);
         }
-        Ok(())
-    })?;
+    }
     for key in quoting {
         writer.forget_unit(key)?;
     }
@@ -112,21 +117,14 @@ fn forget_evidence(writer: &mut StoreWriter<'_>, document: Id) -> heed::Result<(
     Ok(())
 }
 
-/// Tags and classes that no chunk has any more.
-fn forget_tags(writer: &mut StoreWriter<'_>, tagged: &BTreeSet<Row>) -> heed::Result<()> {
-    for row in tagged {
-        tag_collection::remove_if_unused(writer, *row)?;
-    }
-    if tagged.is_empty() {
-        return Ok(());
-    }
-    let Some((input, mut vocabulary)) = writer.unit_of::<TagVocabulary>(CLASSES_KEY)? else {
+/// Classes of tags that no chunk has any more.
+fn forget_unused_classes(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
+    let Some((input, mut vocabulary)) = writer.result_of::<TagVocabulary>(CLASSES_KEY)? else {
         return Ok(());
     };
     let mut used: BTreeMap<String, usize> = BTreeMap::new();
-    for row in writer.rows(Layer::Tag, 0, usize::MAX)? {
-        let tag: TagRecord = writer.linked(row)?;
-        *used.entry(tag.class).or_default() += 1;
+    for tag in writer.nodes::<TagRecord>()? {
+        *used.entry(tag?.1.class).or_default() += 1;
     }
     // The version stays: the chunks that are left need no new tags.
     vocabulary.classes.retain(|class| used.contains_key(&class.name));

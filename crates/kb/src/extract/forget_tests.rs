@@ -3,11 +3,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::text::words;
-use halma_core::{ChatReply, ChatRequest, Layer, Llm, LlmError, Meter, Models, Prompts, Setup};
+use halma_core::{ChatReply, ChatRequest, Layer, Llm, LlmError, Models, Prompts, Setup};
 use halma_testkit::Toy;
 use serde_json::{Value, json};
 
-use crate::{Atoms, Base, BaseOptions, Entities, IndexOptions, KbSettings, PROMPTS};
+use crate::{Atoms, Base, BaseOptions, BuildContext, Entities, IndexOptions, KbSettings, PROMPTS};
 
 /// Quotes as much of what it is shown as it can.
 struct Parrot;
@@ -80,11 +80,8 @@ async fn index(base: &Arc<Base>, input: &std::path::Path) {
         Toy::empty(),
         Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
     ));
-    let (meter, inputs) = (Arc::new(Meter::unlimited()), [input.to_owned()]);
-    let (options, settings) = (IndexOptions::default(), settings());
-    crate::index(base, &inputs, &options, &settings, &setup, &meter, Arc::new(|_| ()))
-        .await
-        .unwrap();
+    let context = BuildContext::new(base, &settings(), &setup);
+    crate::index(context, &[input.to_owned()], &IndexOptions::default()).await.unwrap();
 }
 
 #[tokio::test]

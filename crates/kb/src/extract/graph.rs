@@ -107,16 +107,8 @@ fn put_entities(
             description: profile.description.clone(),
             aliases: profile.aliases.clone(),
         };
-        let row = match writer.find(Layer::Entity, id)? {
-            Some(row) => row,
-            None => writer.take_rows(Layer::Entity, 1)?,
-        };
-        if writer.node::<EntityRecord>(row)?.as_ref() != Some(&record) {
-            // A vector of what it said before is out of date.
-            writer.remove_vectors((Layer::Entity, row))?;
-            writer.put_node(row, &record)?;
-            changed = true;
-        }
+        let (row, is_new) = writer.put_by_id(&record)?;
+        changed |= is_new;
         rows.push(row);
     }
     Ok((rows, changed))
@@ -204,14 +196,10 @@ fn print(read: &ExtractedChunk, entities: &[usize], resolved: &Resolved) -> Id {
     hash(&parts)
 }
 
-/// Takes out what the facts of a chunk were made into. Returns the entities that lost by it, and
-/// whether a model had described them.
-pub(super) fn take_back(
-    writer: &mut StoreWriter<'_>,
-    chunk: Row,
-) -> heed::Result<(Vec<Row>, bool)> {
+/// Takes out what the facts of a chunk were made into.
+fn take_back(writer: &mut StoreWriter<'_>, chunk: Row) -> heed::Result<()> {
     let key = UnitKey::of(Task::Graph, (Layer::Chunk, chunk));
-    let made = writer.unit_of::<Made>(key)?.map(|(_, made)| made);
+    let made = writer.result_of::<Made>(key)?.map(|(_, made)| made);
     for row in made.iter().flat_map(|made| made.facts.0..made.facts.1) {
         let Some(fact) = writer.node::<FactRecord>(row)? else { continue };
         writer.weigh_edge(relates(&fact), -1.0)?;
@@ -219,10 +207,7 @@ pub(super) fn take_back(
     }
     writer.forget_unit(key)?;
     let mentions = writer.edges_from((Layer::Chunk, chunk), Some(Edge::Mentions))?;
-    for link in &mentions {
-        writer.remove_edge(link)?;
-    }
-    Ok((mentions.into_iter().map(|link| link.to.1).collect(), made.is_some()))
+    mentions.iter().try_for_each(|link| writer.remove_edge(link))
 }
 
 fn put_merges(writer: &mut StoreWriter<'_>, resolved: &Resolved) -> heed::Result<bool> {
@@ -265,23 +250,17 @@ fn entity_of(record: &MergeRecord, by_print: &HashMap<Id, Vec<usize>>) -> Option
     counts.into_iter().max_by_key(|(at, count)| (*count, std::cmp::Reverse(*at))).map(|(at, _)| at)
 }
 
-/// Takes out entities that are not wanted any more and that nothing else mentions.
-fn remove_unmentioned(writer: &mut StoreWriter<'_>, wanted: &HashSet<Row>) -> heed::Result<bool> {
+/// Takes out entities that are not wanted any more and that nothing mentions.
+pub(crate) fn remove_unmentioned(
+    writer: &mut StoreWriter<'_>,
+    wanted: &HashSet<Row>,
+) -> heed::Result<bool> {
     let mut changed = false;
-    for row in writer.rows(Layer::Entity, 0, usize::MAX)? {
-        if !wanted.contains(&row) && remove_if_unmentioned(writer, row)? {
+    for row in writer.all_rows(Layer::Entity)? {
+        if !wanted.contains(&row) && !writer.is_led_to((Layer::Entity, row), Edge::Mentions)? {
+            writer.remove_node::<EntityRecord>(row)?;
             changed = true;
         }
     }
     Ok(changed)
-}
-
-/// Takes out an entity that nothing mentions.
-pub(super) fn remove_if_unmentioned(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<bool> {
-    let mentioned = writer.is_led_to((Layer::Entity, row), Edge::Mentions)?;
-    if !mentioned {
-        writer.remove_vectors((Layer::Entity, row))?;
-        writer.remove_node::<EntityRecord>(row)?;
-    }
-    Ok(!mentioned)
 }

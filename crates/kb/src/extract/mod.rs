@@ -20,20 +20,24 @@ mod tag_collection;
 
 use std::sync::Arc;
 
-use halma_core::{Layer, Limit, UsageTotal};
+use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
 pub(crate) use community_store::communities_exist;
 pub use extraction::LeftOut;
 pub(crate) use extraction::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
-pub(crate) use forget::forget_document;
+pub(crate) use forget::ExtractedFrom;
+pub(crate) use graph::remove_unmentioned;
 pub use merges::{Merge, MergeSide};
 pub use resolve::MergeRule;
 pub(crate) use resolve::{PairVerdict, names};
 pub(crate) use tag_collection::{CLASSES_KEY, TagClass, TagVocabulary, Tags};
 
 use crate::error::run_blocking;
-use crate::stages::{BuildContext, Driver, Facts, StageReport, summarize};
+use crate::stages::{
+    BuildContext, Communities, Driver, Facts, Forecaster, SameEntity, StageReport, Summarize,
+    TagClasses, TagForecast, Tally, summarize,
+};
 use crate::store::Task;
 use crate::{Entities, KbError};
 
@@ -111,27 +115,28 @@ pub(crate) async fn extract_knowledge(
     Ok(extracted)
 }
 
-/// Units of one task in the ledger.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct TaskUnits {
-    pub task: &'static str,
-    pub done: u64,
-    /// Tried again by the next run.
-    pub failed: u64,
-}
-
-impl crate::Base {
-    /// What has been extracted, task by task, and what failed. Tasks that were never begun are
-    /// left out.
-    pub fn extracted_units(&self) -> Result<Vec<TaskUnits>, KbError> {
-        let counts = self.store.read(|reader| reader.unit_counts())?;
-        let line = |(task, counts): (Task, crate::store::UnitCounts)| TaskUnits {
-            task: task.name(),
-            done: counts.done,
-            failed: counts.failed,
-        };
-        Ok(counts.into_iter().map(line).collect())
+/// The stages of [`extract_knowledge`] that the settings switch on, in the same order, to forecast
+/// what they will cost.
+pub(crate) fn forecasters(
+    context: &Arc<BuildContext>,
+) -> Result<Vec<Box<dyn Forecaster>>, KbError> {
+    let settings = &context.settings;
+    let mut stages: Vec<Box<dyn Forecaster>> = vec![];
+    if settings.entities == Entities::Model {
+        stages.push(Box::new(Tally::new(Facts::new(context))));
+        stages.push(Box::new(Tally::new(SameEntity::new(context))));
     }
+    if settings.tags {
+        stages.push(Box::new(Tally::new(TagClasses::new(context))));
+        stages.push(Box::new(TagForecast::new(context)?));
+    }
+    if settings.summaries {
+        stages.push(Box::new(Tally::new(Summarize::new(context))));
+    }
+    if settings.communities {
+        stages.push(Box::new(Tally::new(Communities::new(context))));
+    }
+    Ok(stages)
 }
 
 /// What was left out of all replies that the base holds.
@@ -140,10 +145,9 @@ async fn left_out(context: &Arc<BuildContext>) -> Result<LeftOut, KbError> {
     let left_out = run_blocking("reading the ledger", move || {
         base.store.read(|reader| {
             let mut sum = LeftOut::default();
-            reader.each_done((Task::Facts, Layer::Chunk), |_, _, extraction: Extraction| {
-                sum.add(extraction.left_out);
-                Ok(())
-            })?;
+            for result in reader.results::<Extraction>(Task::Facts)? {
+                sum.add(result?.1.left_out);
+            }
             Ok(sum)
         })
     })

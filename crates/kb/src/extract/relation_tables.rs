@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use halma_core::{EmbedRole, Layer};
 
+use crate::embedding::embed_texts;
 use crate::error::run_blocking;
 use crate::lexical::query_terms;
-use crate::stages::{BuildContext, embed_texts};
+use crate::search::matrix::cosine;
+use crate::stages::BuildContext;
 use crate::store::{
     ChunkRecord, Column, ColumnKind, EntityRecord, FactRecord, Id, Row, RowRecord, StoreReader,
     StoreWriter, TableRecord, TextPlace, hash,
@@ -142,8 +144,7 @@ async fn nearness(base: &Arc<Base>, wanted: &[String]) -> Result<Nearness, KbErr
     let theirs = embed_texts(embedder, &said, EmbedRole::Passage).await;
     for (relation, vector) in said.iter().zip(theirs.unwrap_or_default()) {
         for (name, own) in asked.iter().zip(&ours) {
-            let cosine = own.iter().zip(&vector).map(|(a, b)| a * b).sum();
-            near.insert(((*name).to_owned(), (*relation).to_owned()), cosine);
+            near.insert(((*name).to_owned(), (*relation).to_owned()), cosine(own, &vector));
         }
     }
     Ok(near)
@@ -210,12 +211,12 @@ fn write(writer: &mut StoreWriter<'_>, tables: &[Made]) -> heed::Result<()> {
             writer.remove_node::<TableRecord>(row)?;
         }
     }
-    writer.set_meta_value(RELATIONS, &kept)
+    writer.set_meta(RELATIONS, &kept)
 }
 
 /// The relations that have a table.
 fn made_of(reader: &StoreReader<'_>) -> heed::Result<Vec<String>> {
-    Ok(reader.meta_value(RELATIONS)?.unwrap_or_default())
+    Ok(reader.meta(RELATIONS)?.unwrap_or_default())
 }
 
 fn table_id(relation: &str) -> Id {
@@ -273,31 +274,6 @@ fn put(writer: &mut StoreWriter<'_>, made: &Made) -> heed::Result<()> {
 fn remove_rows(writer: &mut StoreWriter<'_>, table: &TableRecord) -> heed::Result<()> {
     for row in table.rows.0..table.rows.1 {
         writer.remove_node::<RowRecord>(row)?;
-    }
-    Ok(())
-}
-
-/// Takes the rows out that rest on one of these chunks, and tables that have none left.
-pub(super) fn forget_rows(
-    writer: &mut StoreWriter<'_>,
-    chunks: std::ops::Range<Row>,
-) -> heed::Result<()> {
-    for relation in made_of(writer)? {
-        let Some(at) = writer.find(Layer::Table, table_id(&relation))? else { continue };
-        let table: TableRecord = writer.linked(at)?;
-        let mut left = 0;
-        for row in table.rows.0..table.rows.1 {
-            match writer.node::<RowRecord>(row)? {
-                Some(line) if chunks.contains(&line.chunk) => {
-                    writer.remove_node::<RowRecord>(row)?;
-                }
-                Some(_) => left += 1,
-                None => {}
-            }
-        }
-        if left == 0 {
-            writer.remove_node::<TableRecord>(at)?;
-        }
     }
     Ok(())
 }

@@ -7,9 +7,10 @@ use halma_core::{Edge, EmbedRole, Layer};
 use serde::{Deserialize, Serialize};
 
 use super::names::form;
+use crate::embedding::embed_texts;
 use crate::error::run_blocking;
 use crate::lexical::query_terms;
-use crate::stages::{BuildContext, Driver, StageReport, Tag, TagClasses, embed_texts};
+use crate::stages::{BuildContext, Driver, StageReport, Tag, TagClasses};
 use crate::store::{ChunkRecord, Id, Link, Row, StoreWriter, TagRecord, Task, UnitKey, hash};
 use crate::{Base, KbError};
 
@@ -35,7 +36,7 @@ pub(crate) struct TagVocabulary {
 pub(crate) type Tags = Vec<(String, String)>;
 
 pub(crate) const CLASSES_KEY: UnitKey =
-    UnitKey { task: Task::TagClasses, layer: Layer::Document, at: 0 };
+    UnitKey { task: Task::TagClasses, layer: Layer::Tag, at: 0 };
 
 /// Tags every chunk that is not tagged yet. Returns how many tags the base has.
 pub(super) async fn tag_all(context: &Arc<BuildContext>) -> Result<(StageReport, usize), KbError> {
@@ -89,11 +90,11 @@ fn collect(base: &Base) -> Result<usize, KbError> {
             }
         };
         let mut chunks: Vec<(Row, Tags)> = vec![];
-        writer.each_done((Task::Tag, Layer::Chunk), |key, _, tags: Tags| {
+        for result in writer.results::<Tags>(Task::Tag)? {
+            let (key, tags) = result?;
             count(&tags);
             chunks.push((key.row(), tags));
-            Ok(())
-        })?;
+        }
         let mut rows: HashMap<(String, String), Row> = HashMap::new();
         for ((class, key), spellings) in &spelled {
             let row = put(writer, (class, key), spellings)?;
@@ -120,15 +121,7 @@ fn put(
     let best = spellings.iter().max_by_key(|(name, count)| (**count, std::cmp::Reverse(*name)));
     let name = best.map(|(name, _)| name.clone()).unwrap_or_default();
     let record = TagRecord { id: tag_id(class, key), class: class.to_owned(), name };
-    let row = match writer.find(Layer::Tag, record.id)? {
-        Some(row) => row,
-        None => writer.take_rows(Layer::Tag, 1)?,
-    };
-    if writer.node::<TagRecord>(row)?.as_ref() != Some(&record) {
-        writer.remove_vectors((Layer::Tag, row))?;
-        writer.put_node(row, &record)?;
-    }
-    Ok(row)
+    Ok(writer.put_by_id(&record)?.0)
 }
 
 /// Brings the tags of a chunk to these.
@@ -150,24 +143,17 @@ fn set_chunk_tags(
     }
     for tag in tags.difference(&held) {
         let to = (Layer::Tag, *tag);
-        writer.put_edge(Link { from, edge: Edge::Tagged, to, weight: 1.0 })?;
+        writer.put_edge(Link::new(from, Edge::Tagged, to))?;
     }
     Ok(())
 }
 
 /// Takes out tags that no chunk has.
 fn remove_unused(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
-    for row in writer.rows(Layer::Tag, 0, usize::MAX)? {
-        remove_if_unused(writer, row)?;
-    }
-    Ok(())
-}
-
-pub(super) fn remove_if_unused(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
-    let tag = (Layer::Tag, row);
-    if !writer.is_led_to(tag, Edge::Tagged)? {
-        writer.remove_vectors(tag)?;
-        writer.remove_node::<TagRecord>(row)?;
+    for row in writer.all_rows(Layer::Tag)? {
+        if !writer.is_led_to((Layer::Tag, row), Edge::Tagged)? {
+            writer.remove_node::<TagRecord>(row)?;
+        }
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use halma_core::{Layer, ScorePart, Vector};
 use super::{ChunkScore, FirstStage, GraphContext, QueryTerms, Similarity};
 use crate::KbError;
 use crate::search::matrix::Probe;
-use crate::search::{Ranked, Ranker, Search, depth};
+use crate::search::{Ranked, Ranker, Search, VectorUse, depth};
 use crate::store::{Row, StoreReader};
 
 /// Chunks by BM25 that get a score for it; of the others the score would hardly count.
@@ -27,6 +27,15 @@ const SPARE: usize = 2;
 pub(crate) struct GraphRanker;
 
 impl Ranker for GraphRanker {
+    /// Without vectors it compares sentences by BM25.
+    fn vectors(&self) -> VectorUse {
+        VectorUse::Optional
+    }
+
+    fn layers(&self, _: Layer) -> Vec<Layer> {
+        vec![Layer::Chunk, Layer::Atom]
+    }
+
     fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError> {
         // All texts in one pass over the vectors.
         let near = search.nearest(Layer::Chunk, NEAR)?;

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use halma_core::text::content_words;
 use halma_core::{
-    Edge, EmbedRole, Embedder, Filter, Hit, Knowledge, Layer, LlmError, Meter, MinScore, Mode,
-    Models, Prompts, Query, Setup, Vector,
+    Edge, EmbedRole, Embedder, Filter, Hit, Knowledge, Layer, LlmError, MinScore, Mode, Models,
+    Prompts, Query, Setup, Vector,
 };
 use halma_testkit::{Script, Toy};
 
-use crate::{Atoms, Base, BaseOptions, GraphSettings, IndexOptions, KbSettings, PROMPTS, index};
+use crate::{
+    Atoms, Base, BaseOptions, BuildContext, GraphSettings, IndexOptions, KbSettings, PROMPTS, index,
+};
 
 /// Hashes words into 64 dimensions: texts that share words are near.
 struct Hashed;
@@ -70,11 +72,8 @@ async fn indexed(base: &Arc<Base>, dir: &std::path::Path, file: &str, atoms: Ato
         Toy::empty(),
         Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
     ));
-    let (inputs, meter) = ([dir.join(file)], Arc::new(Meter::unlimited()));
-    let progress = Arc::new(|_| ());
-    index(base, &inputs, &IndexOptions::default(), &settings, &setup, &meter, progress)
-        .await
-        .unwrap();
+    let context = BuildContext::new(base, &settings, &setup);
+    index(context, &[dir.join(file)], &IndexOptions::default()).await.unwrap();
 }
 
 const QUESTION: &str = "In which town did the painter of Low Tide grow up?";

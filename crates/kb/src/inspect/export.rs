@@ -55,7 +55,7 @@ impl Inspector<'_> {
         })?;
         written.map_err(|failed| match failed {
             ExportFailure::Store(source) => KbError::of_store(&self.base.dir, source),
-            ExportFailure::Output(source) => KbError::file("the export", "write", source),
+            ExportFailure::Output(source) => KbError::io("the export", "write", source),
         })
     }
 

@@ -5,7 +5,6 @@ use halma_core::{Edge, Hit, Layer, NodeId, Span};
 use serde::Serialize;
 
 use super::Inspector;
-use super::show::name;
 use crate::KbError;
 use crate::names::fits;
 use crate::store::{At, DocumentRecord, Row, StoreReader, TableRecord, parse_id};
@@ -90,8 +89,8 @@ impl Inspector<'_> {
 
     fn in_order(reader: &StoreReader<'_>, query: &ListQuery) -> heed::Result<Vec<Row>> {
         let mut documents: Vec<NamedDocument> = vec![];
-        for row in reader.rows(Layer::Document, 0, usize::MAX)? {
-            let record: DocumentRecord = reader.linked(row)?;
+        for node in reader.nodes::<DocumentRecord>()? {
+            let (row, record) = node?;
             let fitting = match &query.document {
                 Some(pattern) => record.names.iter().find(|name| fits(pattern, name)),
                 None => record.names.first(),
@@ -124,8 +123,8 @@ impl Inspector<'_> {
             return Ok(());
         }
         let mut made = vec![];
-        for row in reader.rows(layer, 0, usize::MAX)? {
-            let table: TableRecord = reader.linked(row)?;
+        for node in reader.nodes::<TableRecord>()? {
+            let (row, table) = node?;
             if table.document.is_none() {
                 made.push((table.relation, table.id, row));
             }
@@ -145,7 +144,7 @@ impl Inspector<'_> {
         let rows: BTreeSet<Row> = if query.document.is_some() {
             Self::named_by(reader, layer, documents)?
         } else {
-            reader.rows(layer, 0, usize::MAX)?.into_iter().collect()
+            reader.all_rows(layer)?.into_iter().collect()
         };
         let mut order = vec![];
         for row in rows {
@@ -216,8 +215,10 @@ fn about(
 ) -> heed::Result<ListedDocument> {
     let mut units = BTreeMap::new();
     for chunk in record.chunks.0..record.chunks.1 {
-        if let Some(unit) = reader.unit(chunk)? {
-            *units.entry(name(&unit.state)).or_default() += 1;
+        for entry in reader.entries_of((Layer::Chunk, chunk))? {
+            if entry.is_reported() {
+                *units.entry(entry.state.name()).or_default() += 1;
+            }
         }
     }
     let (format, parts) = (record.format.clone(), record.part_counts(reader, row)?);

@@ -1,51 +1,24 @@
 //! What records say of each other and of their documents' texts.
 use halma_core::Layer;
 
+use crate::cut::Places;
 use crate::store::{
-    At, AtomRecord, AtomState, ChunkRecord, DocumentRecord, FactRecord, FigureRecord, LayerRecord,
-    Row, RowRecord, Rows, SectionRecord, StoreReader, SummaryRecord, TableRecord, TextPlace,
+    At, AtomRecord, ChunkRecord, DocumentRecord, FactRecord, FigureRecord, LayerRecord, Row,
+    RowRecord, Rows, SectionRecord, StoreReader, SummaryRecord, TableRecord, TextPlace, atoms_key,
 };
 
-/// Bytes between two marks of [`Text`].
-const STEP: usize = 256;
-
-/// A text in which characters are counted quickly.
-struct Text {
-    text: String,
-    /// Characters before every [`STEP`]th byte.
-    marks: Vec<usize>,
+/// A document with its text.
+struct Holder<'a> {
+    row: Row,
+    text: &'a str,
+    places: Places<'a>,
 }
 
-impl Text {
-    fn new(text: String) -> Self {
-        let mut marks = vec![0];
-        for part in text.as_bytes().chunks(STEP) {
-            marks.push(marks[marks.len() - 1] + begun(part));
-        }
-        Self { text, marks }
-    }
-
-    fn chars_before(&self, byte: usize) -> usize {
-        let mark = byte / STEP;
-        self.marks[mark] + begun(&self.text.as_bytes()[mark * STEP..byte])
-    }
-
+impl Holder<'_> {
     fn holds(&self, place: TextPlace) -> bool {
         let (begin, end) = place.bytes;
-        self.text.get(begin..end).is_some()
-            && (self.chars_before(begin), self.chars_before(end)) == place.chars
+        self.text.get(begin..end).is_some() && self.places.of(&(begin..end)) == place
     }
-}
-
-/// Characters that begin in these bytes.
-fn begun(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count()
-}
-
-/// A document with its text.
-struct Holder {
-    row: Row,
-    text: Text,
 }
 
 /// Where a part says that it stands.
@@ -99,7 +72,7 @@ impl<'a> Records<'a> {
 
     /// The records of a layer that can be read; the others are reported elsewhere.
     fn all<N: LayerRecord>(&self) -> heed::Result<Vec<(Row, N)>> {
-        let rows = self.reader.rows(N::LAYER, 0, usize::MAX)?;
+        let rows = self.reader.all_rows(N::LAYER)?;
         let read = |row: Row| self.read::<N>(row).map(|record| (row, record));
         Ok(rows.into_iter().filter_map(read).collect())
     }
@@ -125,7 +98,7 @@ impl<'a> Records<'a> {
             self.add((Layer::Document, row), "its text cannot be read");
             return Ok(());
         };
-        let holder = Holder { row, text: Text::new(text) };
+        let holder = Holder { row, text: &text, places: Places::new(&text) };
         for section in self.each::<SectionRecord>(row, record.sections)? {
             let at = (Layer::Section, section.0);
             let part = DocumentPart { document: section.1.document, place: section.1.place };
@@ -174,11 +147,11 @@ impl<'a> Records<'a> {
     }
 
     /// A part is of the document that holds it, and inside its text.
-    fn inside(&mut self, at: At, part: &DocumentPart, holder: &Holder) {
+    fn inside(&mut self, at: At, part: &DocumentPart, holder: &Holder<'_>) {
         if part.document != holder.row {
             self.add(at, "it belongs to another document than the one that holds it");
         }
-        if !holder.text.holds(part.place) {
+        if !holder.holds(part.place) {
             self.add(at, format!("its span {:?} does not fit its document", part.place.chars));
         }
     }
@@ -186,13 +159,11 @@ impl<'a> Records<'a> {
     fn chunk(&mut self, row: Row, chunk: &ChunkRecord) -> heed::Result<()> {
         let at = (Layer::Chunk, row);
         self.needs(at, (Layer::Section, chunk.section))?;
-        let Ok(unit) = self.reader.unit(row) else { return Ok(()) };
-        let Some(unit) = unit else {
+        if self.reader.entry(atoms_key(row))?.is_none() {
             self.add(at, "the ledger does not know it");
-            return Ok(());
-        };
-        let AtomState::Done((first, end)) = unit.state else { return Ok(()) };
-        for atom in first..end {
+        }
+        let Ok(atoms) = self.reader.atoms_of(row) else { return Ok(()) };
+        for atom in atoms {
             let Ok(found) = self.reader.node::<AtomRecord>(atom) else { continue };
             match found {
                 None => self.add(at, format!("atom {atom} of it is missing")),

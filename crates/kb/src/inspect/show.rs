@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Inspector;
 use super::edges::EdgeEnd;
 use crate::KbError;
-use crate::store::{At, AtomState, Details, StoreReader, parse_id};
+use crate::store::{At, Details, Entry, StoreReader, parse_id};
 
 /// A node, what it is, what was made of it, and what it is connected with.
 #[derive(Debug, Clone, Serialize)]
@@ -24,31 +24,13 @@ pub struct Shown {
 /// A unit of work in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unit {
-    /// `atoms` or `embed`.
+    /// `atoms`, `embed`, `facts`, `tag` …
     pub task: &'static str,
     /// `done`, `pending` or `failed`.
     pub state: &'static str,
     /// Why it failed, and how often.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<(String, u32)>,
-}
-
-impl Unit {
-    pub(crate) fn new(task: &'static str, state: &AtomState) -> Self {
-        let failure = match state {
-            AtomState::Failed { reason, attempts } => Some((reason.clone(), *attempts)),
-            AtomState::Pending | AtomState::Done(_) => None,
-        };
-        Self { task, state: name(state), failure }
-    }
-}
-
-pub(crate) fn name(state: &AtomState) -> &'static str {
-    match state {
-        AtomState::Pending => "pending",
-        AtomState::Done(_) => "done",
-        AtomState::Failed { .. } => "failed",
-    }
 }
 
 impl Inspector<'_> {
@@ -80,15 +62,13 @@ impl Inspector<'_> {
         shown.ok_or_else(missing)
     }
 
-    fn units(reader: &StoreReader<'_>, (layer, row): At) -> heed::Result<Vec<Unit>> {
+    fn units(reader: &StoreReader<'_>, at: At) -> heed::Result<Vec<Unit>> {
         let mut units = vec![];
-        if layer == Layer::Chunk
-            && let Some(unit) = reader.unit(row)?
-        {
-            units.push(Unit::new("atoms", &unit.state));
+        for entry in reader.entries_of(at)?.into_iter().filter(Entry::is_reported) {
+            let failure = reader.failure(&entry)?.map(|failed| (failed.reason, failed.attempts));
+            let (task, state) = (entry.key.task.name(), entry.state.name());
+            units.push(Unit { task, state, failure });
         }
-        let failed = reader.unembedded((layer, row))?;
-        units.extend(failed.map(|state| Unit::new("embed", &state)));
         Ok(units)
     }
 

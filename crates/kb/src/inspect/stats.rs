@@ -6,10 +6,11 @@ use halma_core::{Edge, Layer};
 use serde::Serialize;
 
 use super::Inspector;
-use super::show::name;
 use crate::KbError;
 use crate::base::store_dir;
-use crate::store::{DocumentRecord, EmbedderRecord, FORMAT, StoreReader, TableRecord};
+use crate::store::{
+    DocumentRecord, EmbedderRecord, FORMAT, StoreReader, TableRecord, Task, UnitCounts, UnitState,
+};
 
 /// Counts of everything a base holds; what is zero is left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -61,7 +62,10 @@ impl Inspector<'_> {
         let bytes_on_disk = size_of(&store_dir(&base.dir)) + size_of(&base.dir.join("bm25"));
         store.read(|reader| {
             let (created, updated) = reader.times()?;
-            let ledger = reader.ledger_counts()?;
+            let figures = figures(reader)?;
+            let units = |state: UnitState| {
+                figures.units.values().filter_map(|states| states.get(state.name())).sum()
+            };
             let mut vectors = vec![];
             for (number, record) in (0u8..).zip(reader.embedders()?) {
                 let EmbedderRecord { model, dimensions, .. } = record;
@@ -82,9 +86,9 @@ impl Inspector<'_> {
                 chunks: reader.count(Layer::Chunk)?,
                 atoms: reader.count(Layer::Atom)?,
                 vectors,
-                failed_units: ledger.failed,
-                pending_units: ledger.pending,
-                figures: figures(reader)?,
+                failed_units: units(UnitState::Failed),
+                pending_units: units(UnitState::Pending),
+                figures,
                 bytes_on_disk,
                 fingerprint: hasher.finalize().to_hex()[..16].to_owned(),
                 created,
@@ -101,15 +105,14 @@ fn figures(reader: &StoreReader<'_>) -> heed::Result<Figures> {
     }
     reader.each_edge(|link| *figures.edges.entry(link.edge).or_default() += 1)?;
     let mut next = 0;
-    for row in reader.rows(Layer::Document, 0, usize::MAX)? {
-        let record: DocumentRecord = reader.linked(row)?;
+    for node in reader.nodes::<DocumentRecord>()? {
+        let (_, record) = node?;
         next += u64::from((record.chunks.1 - record.chunks.0).saturating_sub(1));
         *figures.formats.entry(record.format).or_default() += 1;
     }
     let mut placed = 0;
-    for row in reader.rows(Layer::Table, 0, usize::MAX)? {
-        let table = reader.node::<TableRecord>(row)?;
-        placed += u64::from(table.is_some_and(|table| table.section.is_some()));
+    for table in reader.nodes::<TableRecord>()? {
+        placed += u64::from(table?.1.section.is_some());
     }
     let count = |layer: Layer| figures.layers[&layer];
     let (sections, chunks, rows) = (count(Layer::Section), count(Layer::Chunk), count(Layer::Row));
@@ -120,9 +123,14 @@ fn figures(reader: &StoreReader<'_>) -> heed::Result<Figures> {
     {
         *figures.edges.entry(edge).or_default() += implied;
     }
-    reader.each_unit(|task, state| {
-        *figures.units.entry(task).or_default().entry(name(state)).or_default() += 1;
-    })?;
+    for task in Task::all() {
+        let UnitCounts { done, pending, failed } = reader.unit_counts(task)?;
+        let states =
+            [(UnitState::Done, done), (UnitState::Pending, pending), (UnitState::Failed, failed)];
+        for (state, count) in states.into_iter().filter(|(_, count)| *count > 0) {
+            figures.units.entry(task.name()).or_default().insert(state.name(), count);
+        }
+    }
     figures.layers.retain(|_, count| *count > 0);
     figures.edges.retain(|_, count| *count > 0);
     Ok(figures)

@@ -92,7 +92,7 @@ impl Inspector<'_> {
         verified.index_entries += held.len() as u64;
         let unique: BTreeSet<Row> = held.iter().copied().collect();
         self.base.store.read(|reader| {
-            let rows: BTreeSet<Row> = reader.rows(layer, 0, usize::MAX)?.into_iter().collect();
+            let rows: BTreeSet<Row> = reader.all_rows(layer)?.into_iter().collect();
             for row in rows.difference(&unique) {
                 let what = "the lexical index does not hold it".to_owned();
                 verified.add(Self::problem(reader, Some((layer, *row)), what, REBUILD));

@@ -132,7 +132,7 @@ fn records_that_do_not_fit_each_other_are_found() {
 fn an_edge_to_nowhere_is_found() {
     let problems = found(|base| {
         let (from, to) = ((Layer::Chunk, 0), (Layer::Entity, 99));
-        let link = Link { from, edge: Edge::Mentions, to, weight: 1.0 };
+        let link = Link::new(from, Edge::Mentions, to);
         base.store.write(|writer| writer.put_edge(link)).unwrap();
     });
     assert!(count(&problems, "an edge `mentions` leads to a entity that is missing") > 0);

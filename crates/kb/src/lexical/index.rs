@@ -68,9 +68,9 @@ impl LexicalIndex {
     pub(crate) fn clear(dir: &Path) -> Result<(), KbError> {
         match std::fs::remove_dir_all(dir) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                Err(KbError::file(dir, "remove", e))
+                Err(KbError::io(dir, "remove", e))
             }
-            _ => std::fs::create_dir_all(dir).map_err(|e| KbError::file(dir, "create", e)),
+            _ => std::fs::create_dir_all(dir).map_err(|e| KbError::io(dir, "create", e)),
         }
     }
 

@@ -1,10 +1,14 @@
 //! BM25 alone.
-use super::ranker::{Ranked, Ranker, Search};
+use super::ranker::{Ranked, Ranker, Search, VectorUse};
 use crate::KbError;
 
 pub(super) struct Bm25;
 
 impl Ranker for Bm25 {
+    fn vectors(&self) -> VectorUse {
+        VectorUse::Unused
+    }
+
     fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError> {
         let query = search.query;
         let rank = |text: &String| {

@@ -49,8 +49,8 @@ pub(crate) fn allowed(
     let mut corpus =
         Corpus { documents: Rows::default(), sections: Rows::default(), chunks: Rows::default() };
     let selection = Selection { filter, tagged: tagged(reader, &filter.tags)? };
-    for row in reader.rows(Layer::Document, 0, usize::MAX)? {
-        let document: DocumentRecord = reader.linked(row)?;
+    for node in reader.nodes::<DocumentRecord>()? {
+        let (row, document) = node?;
         if is_document(filter, &document) {
             corpus.add(reader, row, &document, &selection)?;
         }
@@ -61,7 +61,7 @@ pub(crate) fn allowed(
         Layer::Chunk => Ok(corpus.chunks),
         Layer::Atom => {
             let mut atoms = Rows::default();
-            for chunk in reader.rows(Layer::Chunk, 0, usize::MAX)? {
+            for chunk in reader.all_rows(Layer::Chunk)? {
                 if corpus.chunks.contains(chunk) {
                     reader.atoms_of(chunk)?.for_each(|atom| atoms.insert(atom));
                 }
@@ -115,8 +115,8 @@ fn tagged(reader: &StoreReader<'_>, tags: &[String]) -> heed::Result<Option<Rows
         return Ok(None);
     }
     let mut chunks = Rows::default();
-    for row in reader.rows(Layer::Tag, 0, usize::MAX)? {
-        let tag: TagRecord = reader.linked(row)?;
+    for node in reader.nodes::<TagRecord>()? {
+        let (row, tag) = node?;
         if tags.iter().any(|name| tag.name.to_lowercase() == name.to_lowercase()) {
             for link in reader.edges_to((Layer::Tag, row), Some(Edge::Tagged))? {
                 if link.from.0 == Layer::Chunk {
@@ -185,7 +185,7 @@ impl Corpus {
     /// The rows of another layer that rest on this part of the corpus.
     fn resting_on(&self, reader: &StoreReader<'_>, layer: Layer) -> heed::Result<Rows> {
         let mut rows = Rows::default();
-        for row in reader.rows(layer, 0, usize::MAX)? {
+        for row in reader.all_rows(layer)? {
             if self.supports(reader, (layer, row))? {
                 rows.insert(row);
             }

@@ -27,7 +27,7 @@ use crate::store::{Row, StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};
 
 pub(crate) use hybrid::depth;
-pub(crate) use ranker::{Ranked, Ranker, Search};
+pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
 pub use settings::{GraphSettings, SearchSettings};
 
 #[async_trait]
@@ -113,14 +113,9 @@ impl Base {
 
     async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
         self.refresh()?;
-        let mode = match query.mode {
-            Mode::Graph if !matches!(query.layer, Layer::Chunk | Layer::Atom) => Mode::Hybrid,
-            mode => mode,
-        };
-        let layers = match mode {
-            Mode::Graph => &[Layer::Chunk, Layer::Atom][..],
-            _ => std::slice::from_ref(&query.layer),
-        };
+        let ranker = ranker_for(query);
+        let (layers, compares) =
+            (ranker.layers(query.layer), ranker.vectors() != VectorUse::Unused);
         let mut search = Search {
             store: &self.store,
             query,
@@ -130,10 +125,10 @@ impl Base {
             vectors: vec![None; query.texts.len()],
             matrices: HashMap::new(),
             indexes: HashMap::new(),
-            admitted: self.admitted(query, mode)?,
+            admitted: self.admitted(query, &layers)?,
         };
         let mut judgement = Judgement::default();
-        for layer in layers {
+        for layer in &layers {
             search.indexes.insert(*layer, self.lexical(*layer).await?);
             let Some(space) = self.space(*layer)? else { continue };
             judgement.embedder = space.number;
@@ -141,7 +136,6 @@ impl Base {
             if *layer == query.layer {
                 judgement.min_cosine = min_cosine;
             }
-            let compares = mode != Mode::Bm25;
             if (compares || min_cosine.is_some()) && search.vectors.iter().all(Option::is_none) {
                 let (embedder, dimensions) = (space.embedder.as_ref(), space.dimensions);
                 let cache = &self.query_vectors;
@@ -152,10 +146,13 @@ impl Base {
             }
         }
         let has_vectors = search.matrices.contains_key(&query.layer);
-        if mode != Mode::Bm25 && !has_vectors {
+        if compares && !has_vectors {
             self.warn_lexical_only(query.layer)?;
         }
-        let lists = ranker_for(mode, has_vectors).rank(&search)?;
+        let lists = match ranker.vectors() {
+            VectorUse::Required if !has_vectors => Bm25.rank(&search)?,
+            _ => ranker.rank(&search)?,
+        };
         self.store.read(|reader| {
             let vectors = search.vectors.iter().map(Option::as_ref);
             let mut all = vec![];
@@ -166,9 +163,13 @@ impl Base {
         })
     }
 
-    /// What a query admits of its layer and, in a graph search, of the chunks.
-    fn admitted(&self, query: &Query, mode: Mode) -> Result<HashMap<Layer, Admitted>, KbError> {
-        let chunks = (mode == Mode::Graph).then_some(Layer::Chunk);
+    /// What a query admits of its layer and, where they are read, of the chunks.
+    fn admitted(
+        &self,
+        query: &Query,
+        layers: &[Layer],
+    ) -> Result<HashMap<Layer, Admitted>, KbError> {
+        let chunks = layers.contains(&Layer::Chunk).then_some(Layer::Chunk);
         self.store.read(|reader| {
             let admit = |layer: Layer| {
                 let excluded = excluded(reader, &query.exclude, layer)?;
@@ -192,15 +193,13 @@ impl Base {
     }
 }
 
-/// The ranker of a mode. Without vectors of the layer searched only BM25 is left; graph search
-/// compares sentences by BM25 then.
-fn ranker_for(mode: Mode, has_vectors: bool) -> &'static dyn Ranker {
-    match mode {
-        Mode::Graph => &GraphRanker,
-        _ if !has_vectors => &Bm25,
+/// The ranker of each mode.
+fn ranker_for(query: &Query) -> &'static (dyn Ranker + Sync) {
+    match query.mode {
         Mode::Bm25 => &Bm25,
         Mode::Dense => &Dense,
-        Mode::Hybrid => &Hybrid,
+        Mode::Graph if matches!(query.layer, Layer::Chunk | Layer::Atom) => &GraphRanker,
+        Mode::Hybrid | Mode::Graph => &Hybrid,
     }
 }
 

@@ -8,6 +8,7 @@ use halma_core::{EmbedRole, Embedder, Vector};
 use lru::LruCache;
 
 use crate::KbError;
+use crate::embedding::embed_once;
 
 /// Number of texts that are cached: some 2 MB with vectors of 384 numbers.
 const CAPACITY: NonZeroUsize = NonZeroUsize::new(1_024).expect("it is above 0");
@@ -41,10 +42,8 @@ impl QueryVectorCache {
         if unknown.is_empty() {
             return Ok(vectors);
         }
-        let found = embedder.embed(&unknown, EmbedRole::Query).await;
-        let found = found.map_err(|source| KbError::Embed { model: model.to_owned(), source })?;
-        let fits = |vector: &Vector| u32::try_from(vector.len()) == Ok(dimensions);
-        if found.len() != unknown.len() || !found.iter().all(fits) {
+        let found = embed_once(embedder, &unknown, EmbedRole::Query).await?;
+        if found.iter().any(|vector| u32::try_from(vector.len()) != Ok(dimensions)) {
             let (asked, got) = (unknown.len(), found.len());
             return Err(KbError::BadVectors { model: model.to_owned(), asked, got });
         }

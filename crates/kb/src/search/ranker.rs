@@ -14,9 +14,29 @@ use crate::store::{Row, Store};
 
 /// A way of ordering the nodes of a layer.
 pub(crate) trait Ranker {
+    /// Whether it compares vectors.
+    fn vectors(&self) -> VectorUse {
+        VectorUse::Required
+    }
+
+    /// The layers whose indexes and vectors it reads when this one is searched.
+    fn layers(&self, searched: Layer) -> Vec<Layer> {
+        vec![searched]
+    }
+
     /// For each text of the query the rows of the layer searched that are admitted, best first. At
     /// least as many as the limit where there are as many.
     fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError>;
+}
+
+/// What a mode does with vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum VectorUse {
+    Unused,
+    /// Where the layer has none, it is searched by BM25 instead.
+    Required,
+    /// Compared where there are some.
+    Optional,
 }
 
 /// A row in the order of a list.

@@ -14,7 +14,7 @@ impl Default for SearchSettings {
     /// Cormack et al. (2009) use 60 for long lists; for the few passages of an answer the first
     /// ranks must count for more (measured: docs/concepts/scores.md).
     fn default() -> Self {
-        Self { rrf_k: 5 }
+        Self { rrf_k: 10 }
     }
 }
 

@@ -9,11 +9,11 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::{Backlog, BuildContext, Pace, Searched, SourceDocument, Stage, StageError};
 use crate::atom::{AtomDraft, AtomSource};
 use crate::cost::Cost;
-use crate::store::{AtomState, ChunkRecord, Row, StoreReader, StoreWriter};
+use crate::store::{ChunkRecord, Row, StoreReader, StoreWriter, atoms_input, atoms_key};
 use crate::{Atoms, Phase};
 
 /// The prompt that makes atoms.
-const ATOMIZE: Prompt<Vec<String>> = Prompt::lines("kb/atomize");
+const ATOMIZE: Prompt<Vec<String>> = Prompt { name: "kb/atomize", parse: questions };
 
 /// Tokens of a question.
 const QUESTION_TOKENS: u64 = 13;
@@ -88,6 +88,29 @@ impl Atomize {
     }
 }
 
+/// Question marks of the world's scripts: Latin, full-width, Arabic, Greek, Armenian, Ethiopic,
+/// Vai, Coptic, and double ones.
+const QUESTION_MARKS: [char; 13] =
+    ['?', '？', '؟', ';', '\u{37e}', '՞', '፧', '꘏', '⳺', '⁇', '⁈', '⁉', '︖'];
+
+/// The questions of a reply: lines that end with a question mark, of which words around the list
+/// have none. A model that writes statements only, as the offline one does, has made atoms as
+/// well; a line that ends with a colon introduces others.
+fn questions(reply: &str) -> Result<Vec<String>, String> {
+    let mut lines = (Prompt::lines(ATOMIZE.name).parse)(reply)?;
+    let asks = |line: &String| {
+        let end = line.trim_end_matches(|c: char| c.is_whitespace() || "\"'”’»*_)".contains(c));
+        // The Armenian mark stands within the last word.
+        end.ends_with(QUESTION_MARKS) || end.contains('՞')
+    };
+    if lines.iter().any(asks) {
+        lines.retain(asks);
+    } else {
+        lines.retain(|line| !line.ends_with([':', '：']));
+    }
+    if lines.is_empty() { Err("no line is a question".into()) } else { Ok(lines) }
+}
+
 fn variables(source: &AtomSource) -> Value {
     context! { chunk => context! { title => &source.title, text => &source.text } }
 }
@@ -96,7 +119,7 @@ impl Stage for Atomize {
     type Unit = Unatomized;
     type Output = Atomized;
 
-    const PHASE: Phase = Phase::Atomize;
+    const PHASE: Phase = Phase("atomizing");
 
     fn name(&self) -> &'static str {
         "questions"
@@ -128,17 +151,11 @@ impl Stage for Atomize {
     ) -> heed::Result<Vec<Unatomized>> {
         let mut units = vec![];
         for (_, chunk) in document.chunks() {
-            let known = match chunk.row {
-                Some(row) => reader.unit(row)?,
-                None => None,
+            let done = match chunk.row {
+                Some(row) => reader.is_done(atoms_key(row), atoms_input(self.kind()))?,
+                None => false,
             };
-            let open = match known {
-                Some(unit) => {
-                    unit.atoms != self.kind() || !matches!(unit.state, AtomState::Done(_))
-                }
-                None => document.row.is_none(),
-            };
-            if open {
+            if !done {
                 let source = chunk.atom_source(&document.title);
                 units.push(Unatomized { row: chunk.row, source, names: document.names.clone() });
             }
@@ -203,7 +220,10 @@ impl Stage for Atomize {
                 self.uncommitted.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
                 Ok(())
             }
-            Err(reason) => writer.atomizing_failed(row, self.kind(), &reason),
+            Err(reason) => {
+                writer.remove_atoms(row)?;
+                writer.put_failed(atoms_key(row), atoms_input(self.kind()), &reason)
+            }
         }
     }
 

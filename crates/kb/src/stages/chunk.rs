@@ -7,7 +7,8 @@ use halma_core::{Cx, Error};
 
 use super::{BuildContext, Pace, Stage, StageError};
 use crate::cost::Cost;
-use crate::cut::{CUT, Cut, CutModels, CutSettings, EMBED_BATCH, cut, expected_cut};
+use crate::cut::{CUT, Cut, CutModels, CutSettings, cut, expected_cut};
+use crate::embedding::BATCH;
 use crate::read::ParsedDocument;
 use crate::store::{Id, StoreWriter};
 use crate::{Chunks, KbError, Phase};
@@ -49,7 +50,7 @@ impl Stage for Chunk {
     type Unit = Uncut;
     type Output = Cut;
 
-    const PHASE: Phase = Phase::Chunk;
+    const PHASE: Phase = Phase("chunking");
 
     fn name(&self) -> &'static str {
         "cut"
@@ -71,9 +72,11 @@ impl Stage for Chunk {
     fn forecast(&self, unit: &Uncut) -> Cost {
         let expected = expected_cut(&unit.draft.parsed, unit.draft.shown_title(), &self.settings);
         let setup = &self.context.setup;
-        let calls = expected.requests.iter();
-        let asked: Cost = calls.map(|v| Cost::of_call(setup, CUT, v, REPLY_TOKENS)).sum();
-        let embedded = expected.embedded.div_ceil(EMBED_BATCH) as u64;
+        let mut asked = Cost::default();
+        for variables in &expected.requests {
+            asked += Cost::of_call(setup, CUT, variables, REPLY_TOKENS);
+        }
+        let embedded = expected.embedded.div_ceil(BATCH) as u64;
         Cost { calls: asked.calls + embedded, ..asked }
     }
 
@@ -109,9 +112,7 @@ impl Stage for Chunk {
 #[cfg(test)]
 mod tests {
     use async_trait::async_trait;
-    use halma_core::{
-        Budget, ChatReply, ChatRequest, Layer, Llm, LlmError, Meter, Models, Prompts, Setup, Usage,
-    };
+    use halma_core::{ChatReply, ChatRequest, Layer, Llm, LlmError, Models, Prompts, Setup, Usage};
     use halma_testkit::Toy;
 
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -158,12 +159,8 @@ mod tests {
             chunk_chars: 40,
             ..KbSettings::default()
         };
-        let meter = Arc::new(Meter::new(Budget::default()));
-        let inputs = [input.to_owned()];
-        let progress: crate::Progress = Arc::new(|_| ());
-        crate::index(base, &inputs, &IndexOptions::default(), &settings, &setup, &meter, progress)
-            .await
-            .unwrap()
+        let context = BuildContext::new(base, &settings, &setup);
+        crate::index(context, &[input.to_owned()], &IndexOptions::default()).await.unwrap()
     }
 
     #[tokio::test]

@@ -60,7 +60,7 @@ impl AskStage for Communities {
     type Reply = CommunityText;
     type Stored = CommunityText;
 
-    const PHASE: Phase = Phase::Communities;
+    const PHASE: Phase = Phase("describing communities");
     const TASK: &'static str = "community";
     const PROMPT: Prompt<CommunityText> = Prompt::json("kb/community");
     /// A title and some six sentences.

@@ -99,7 +99,7 @@ impl Stage for Describe {
     type Unit = FigureRequest;
     type Output = String;
 
-    const PHASE: Phase = Phase::Describe;
+    const PHASE: Phase = Phase("describing figures");
 
     fn name(&self) -> &'static str {
         "describe"

@@ -75,7 +75,7 @@ struct Finished<S: Stage> {
 /// The documents of the base that have units left.
 pub(super) fn scan<S: Stage>(stage: &S, reader: &StoreReader<'_>) -> heed::Result<Backlog> {
     let mut backlog = Backlog::default();
-    for row in reader.rows(Layer::Document, 0, usize::MAX)? {
+    for row in reader.all_rows(Layer::Document)? {
         let Some(document) = SourceDocument::load(reader, row)? else { continue };
         let units = stage.units(reader, &document)?.len();
         if units > 0 {
@@ -262,7 +262,7 @@ fn units_of<S: Stage>(stage: &S, rows: &[Row]) -> Result<Vec<S::Unit>, KbError> 
 }
 
 fn joined<T>(done: Result<Result<T, KbError>, JoinError>) -> Result<T, KbError> {
-    done.map_err(|e| KbError::Died { doing: "building", reason: e.to_string() })?
+    done.map_err(|e| KbError::worker_panicked("building", &e))?
 }
 
 async fn run_one<S: Stage>(

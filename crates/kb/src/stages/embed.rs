@@ -9,12 +9,10 @@ use tokio::sync::mpsc;
 
 use super::{BuildContext, Driver, Pace, StageError, StageReport};
 use crate::cost::Cost;
+use crate::embedding::{BATCH, embed_once};
 use crate::error::run_blocking;
-use crate::store::{History, Row, StoreWriter};
+use crate::store::{History, Row, StoreWriter, Task};
 use crate::{Base, KbError, Phase};
-
-/// Texts sent in one call.
-pub(crate) const BATCH: usize = 128;
 
 /// Calls in flight.
 const IN_FLIGHT: usize = 8;
@@ -179,7 +177,7 @@ impl super::Stage for Embed {
     type Unit = Vec<Searched>;
     type Output = Vec<Call>;
 
-    const PHASE: Phase = Phase::Embed;
+    const PHASE: Phase = Phase("embedding");
 
     fn name(&self) -> &'static str {
         "embed"
@@ -261,36 +259,6 @@ fn finish(base: &Base) -> Result<usize, KbError> {
     })?;
     store.write(|writer| writer.forget_others(number))?;
     let missing = Embed::backlog_of(base)?.len();
-    let failed = store.read(|reader| reader.count_unembedded())?;
-    Ok(missing.saturating_sub(failed))
-}
-
-/// The vectors of texts that go into one call; each has the same length and finite numbers.
-async fn embed_once(
-    embedder: &dyn Embedder,
-    texts: &[&str],
-    role: EmbedRole,
-) -> Result<Vec<Vector>, KbError> {
-    let model = || embedder.model().to_owned();
-    let vectors = embedder.embed(texts, role).await;
-    let vectors = vectors.map_err(|source| KbError::Embed { model: model(), source })?;
-    let length = vectors.first().map_or(0, Vec::len);
-    let sound = |v: &Vector| v.len() == length && v.iter().all(|x| x.is_finite());
-    if vectors.len() == texts.len() && length > 0 && vectors.iter().all(sound) {
-        return Ok(vectors);
-    }
-    Err(KbError::BadVectors { model: model(), asked: texts.len(), got: vectors.len() })
-}
-
-/// The vectors of any number of texts, in order.
-pub(crate) async fn embed_texts(
-    embedder: &dyn Embedder,
-    texts: &[&str],
-    role: EmbedRole,
-) -> Result<Vec<Vector>, KbError> {
-    let mut vectors = Vec::with_capacity(texts.len());
-    for batch in texts.chunks(BATCH) {
-        vectors.extend(embed_once(embedder, batch, role).await?);
-    }
-    Ok(vectors)
+    let failed = store.read(|reader| reader.unit_counts(Task::Embed))?.failed;
+    Ok(missing.saturating_sub(usize::try_from(failed).unwrap_or(usize::MAX)))
 }

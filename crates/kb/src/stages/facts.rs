@@ -29,7 +29,7 @@ impl AskStage for Facts {
     type Reply = FactsReply;
     type Stored = Extraction;
 
-    const PHASE: Phase = Phase::Facts;
+    const PHASE: Phase = Phase("extracting facts");
     const TASK: &'static str = "facts";
     const PROMPT: Prompt<FactsReply> = Prompt::json("kb/facts");
     /// At least.

@@ -26,28 +26,41 @@ pub(crate) use chunk::{Chunk, Uncut};
 pub(crate) use communities::{Communities, CommunityRequest, CommunityText};
 pub(crate) use describe::{Describe, FigureRequest, insert_description};
 pub(crate) use driver::{Driver, StageReport};
-pub(crate) use embed::{BATCH as EMBED_BATCH, Embed, Searched, embed_texts};
+pub(crate) use embed::{Embed, Searched};
 pub(crate) use facts::Facts;
 pub(crate) use forecast::{Corpus, Forecast, Forecaster, Tally};
 pub(crate) use resolve::{Comparison, ComparisonSide, SameEntity};
 pub(crate) use source::{Passage, SourceChunk, SourceDocument, SourceSection, prompt_hash};
-pub(crate) use summaries::{Summarize, forget_summaries, summarize};
-pub(crate) use tags::{Tag, TagClasses};
+pub(crate) use summaries::{Summarize, summarize};
+pub(crate) use tags::{Tag, TagClasses, TagForecast};
 
 use crate::cost::Cost;
 use crate::store::{History, Row, Store, StoreReader, StoreWriter};
 use crate::{Base, KbError, KbSettings, Phase, Progress};
 
 /// What the stages of one build share.
-pub(crate) struct BuildContext {
-    pub(crate) base: Arc<Base>,
-    pub(crate) settings: KbSettings,
-    pub(crate) setup: Arc<Setup>,
-    pub(crate) meter: Arc<Meter>,
-    pub(crate) progress: Progress,
+pub struct BuildContext {
+    pub base: Arc<Base>,
+    pub settings: KbSettings,
+    /// The models and their prompts.
+    pub setup: Arc<Setup>,
+    /// The budget of the build.
+    pub meter: Arc<Meter>,
+    pub progress: Progress,
 }
 
 impl BuildContext {
+    /// Without a limit of what may be spent, and reporting no progress.
+    pub fn new(base: &Arc<Base>, settings: &KbSettings, setup: &Arc<Setup>) -> Self {
+        Self {
+            base: Arc::clone(base),
+            settings: settings.clone(),
+            setup: Arc::clone(setup),
+            meter: Arc::new(Meter::unlimited()),
+            progress: Arc::new(|_| ()),
+        }
+    }
+
     pub(crate) fn store(&self) -> &Store {
         &self.base.store
     }

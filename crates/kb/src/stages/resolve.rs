@@ -88,7 +88,7 @@ impl AskStage for SameEntity {
     type Reply = SameReply;
     type Stored = PairVerdict;
 
-    const PHASE: Phase = Phase::Resolve;
+    const PHASE: Phase = Phase("resolving entities");
     const TASK: &'static str = "same_entity";
     const PROMPT: Prompt<SameReply> = Prompt::json("kb/same");
     /// A sentence of reasons and the verdict.

@@ -75,7 +75,7 @@ pub(crate) async fn summarize(
 ) -> Result<(StageReport, usize), KbError> {
     let driver = Driver::new(Summarize::new(context));
     let store = context.store();
-    let rows = store.read(|reader| reader.rows(Layer::Document, 0, usize::MAX))?;
+    let rows = store.read(|reader| reader.all_rows(Layer::Document))?;
     let mut report = StageReport::default();
     for batch in rows.chunks(BATCH) {
         let (own, batch) = (Arc::clone(context), batch.to_vec());
@@ -277,7 +277,7 @@ impl AskStage for Summarize {
     type Reply = String;
     type Stored = String;
 
-    const PHASE: Phase = Phase::Summarize;
+    const PHASE: Phase = Phase("summarizing");
     const TASK: &'static str = "summarise";
     const PROMPT: Prompt<String> = Prompt::text("kb/summarise");
     const REPLY_TOKENS: u64 = SUMMARY_TOKENS;
@@ -349,31 +349,8 @@ fn pack(pieces: &[String], most: usize) -> Vec<Vec<String>> {
 fn put(writer: &mut StoreWriter<'_>, target: &Target, text: &str) -> heed::Result<()> {
     let id = hash(&[b"summary", &target.id.to_be_bytes()]);
     let record = SummaryRecord { id, document: target.document, text: text.to_owned() };
-    let row = match writer.find(Layer::Summary, id)? {
-        Some(row) if writer.node::<SummaryRecord>(row)?.as_ref() == Some(&record) => {
-            return Ok(());
-        }
-        Some(row) => row,
-        None => writer.take_rows(Layer::Summary, 1)?,
-    };
-    writer.remove_vectors((Layer::Summary, row))?;
-    writer.put_node(row, &record)?;
-    let (from, to) = ((Layer::Summary, row), target.node);
-    writer.put_edge(Link { from, edge: Edge::DerivedFrom, to, weight: 1.0 })
-}
-
-/// Takes out the summaries of a node, with the units they came from.
-pub(crate) fn forget_summaries(writer: &mut StoreWriter<'_>, node: At) -> heed::Result<()> {
-    for link in writer.edges_to(node, Some(Edge::DerivedFrom))? {
-        if link.from.0 == Layer::Summary {
-            writer.remove_vectors(link.from)?;
-            writer.remove_node::<SummaryRecord>(link.from.1)?;
-        }
-    }
-    for key in writer.units_of(node)? {
-        writer.forget_unit(key)?;
-    }
-    Ok(())
+    let (row, _) = writer.put_by_id(&record)?;
+    writer.put_edge(Link::new((Layer::Summary, row), Edge::DerivedFrom, target.node))
 }
 
 #[cfg(test)]

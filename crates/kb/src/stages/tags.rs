@@ -8,12 +8,13 @@ use minijinja::{Value, context};
 use serde::Deserialize;
 
 use super::{
-    AskStage, BuildContext, Corpus, LedgerUnit, Passage, SourceDocument, StageError, prompt_hash,
+    AskStage, BuildContext, Corpus, Forecast, Forecaster, LedgerUnit, Passage, SourceDocument,
+    StageError, Tally, prompt_hash,
 };
-use crate::Phase;
 use crate::extract::names::form;
 use crate::extract::{CLASSES_KEY, TagClass, TagVocabulary, Tags};
-use crate::store::{Id, StoreReader, Task, hash};
+use crate::store::{Id, Row, StoreReader, Task, hash};
+use crate::{KbError, Phase};
 
 /// Passages that the classes are found in, and how much is shown of each.
 const SAMPLE: usize = 24;
@@ -104,7 +105,7 @@ impl AskStage for TagClasses {
     type Reply = ClassesReply;
     type Stored = TagVocabulary;
 
-    const PHASE: Phase = Phase::Tag;
+    const PHASE: Phase = Phase("tagging");
     const TASK: &'static str = "tag_classes";
     const PROMPT: Prompt<ClassesReply> = Prompt::json("kb/tag_classes");
     /// A name and a sentence for each class.
@@ -184,7 +185,7 @@ impl Tag {
 
     /// For classes that are not found yet: as many as a corpus usually has. Every chunk is tagged
     /// with them.
-    pub(crate) fn expected(context: &Arc<BuildContext>) -> Self {
+    fn expected(context: &Arc<BuildContext>) -> Self {
         let class = TagClass { name: "x".repeat(12), description: "x".repeat(40) };
         let classes = vec![class; EXPECTED_CLASSES];
         Self::new(context, TagVocabulary { version: 0, classes, chunks: 0 })
@@ -201,7 +202,7 @@ impl AskStage for Tag {
     type Reply = TagReply;
     type Stored = Tags;
 
-    const PHASE: Phase = Phase::Tag;
+    const PHASE: Phase = Phase("tagging");
     const TASK: &'static str = "tag";
     const PROMPT: Prompt<TagReply> = Prompt::json("kb/tag");
     /// Eight tags.
@@ -250,5 +251,53 @@ impl AskStage for Tag {
             }
         }
         Ok(tags)
+    }
+}
+
+/// The forecast of tagging: with the classes that there are, or with new ones should the corpus
+/// outgrow these.
+pub(crate) struct TagForecast {
+    held: Tally<Tag>,
+    renewed: Tally<Tag>,
+    is_outgrown: bool,
+}
+
+impl TagForecast {
+    pub(crate) fn new(context: &Arc<BuildContext>) -> Result<Self, KbError> {
+        let store = context.store();
+        let held = store.read(|reader| TagClasses::new(context).current(reader, 0))?;
+        let held = held.map_or_else(|| Tag::expected(context), |held| Tag::new(context, held));
+        let (held, renewed) = (Tally::new(held), Tally::new(Tag::expected(context)));
+        Ok(Self { held, renewed, is_outgrown: false })
+    }
+}
+
+impl Forecaster for TagForecast {
+    fn add_document(
+        &mut self,
+        reader: &StoreReader<'_>,
+        document: &SourceDocument,
+    ) -> heed::Result<()> {
+        self.held.add_document(reader, document)?;
+        self.renewed.add_document(reader, document)
+    }
+
+    fn add_backlog(
+        &mut self,
+        reader: &StoreReader<'_>,
+        is_skipped: &dyn Fn(Row) -> bool,
+    ) -> heed::Result<()> {
+        self.held.add_backlog(reader, is_skipped)?;
+        self.renewed.add_backlog(reader, is_skipped)
+    }
+
+    fn add_expected(&mut self, reader: &StoreReader<'_>, corpus: &Corpus) -> heed::Result<()> {
+        let classes = TagClasses::new(self.held.stage().build());
+        self.is_outgrown = classes.current(reader, corpus.chunks)?.is_none();
+        Ok(())
+    }
+
+    fn forecast(&self) -> Forecast {
+        if self.is_outgrown { self.renewed.forecast() } else { self.held.forecast() }
     }
 }

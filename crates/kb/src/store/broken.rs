@@ -1,7 +1,7 @@
 //! For tests: breaks a store, and looks below it.
 use halma_core::Layer;
 
-use super::{Db, Row, Store, StoreWriter};
+use super::{Db, Entry, Row, Store, StoreWriter};
 
 /// Ways in which a store may be broken.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ impl Store {
             }
             Damage::NoBacklinks => self.db.backlinks.clear(writer.txn()),
             Damage::NoNames => self.db.names.clear(writer.txn()),
-            Damage::NoUnits => self.db.atomizing.clear(writer.txn()),
+            Damage::NoUnits => self.db.ledger.clear(writer.txn()),
             Damage::NoIds => self.db.ids.clear(writer.txn()),
             Damage::Key(layer, row) => {
                 let slot = writer.slot_of((layer, row))?;
@@ -42,19 +42,31 @@ impl Store {
         .unwrap();
     }
 
+    /// Every sealed value, whatever it is.
     pub(crate) fn every_sealed_value(&self) -> Vec<Vec<u8>> {
         let db = &self.db;
-        let parts = [db.texts, db.atomizing, db.unembedded, db.vectors];
         let read = |reader: &super::StoreReader<'_>| {
             let mut values = vec![];
-            for db in parts.iter().chain(&db.nodes) {
+            for db in [db.texts, db.vectors, db.merges].iter().chain(&db.nodes) {
                 for entry in db.iter(reader)? {
                     values.push(entry?.1.to_vec());
                 }
             }
+            for entry in db.ledger.iter(reader)? {
+                let entry = Entry::parse(entry?).filter(|entry| !entry.sealed.is_empty());
+                values.extend(entry.map(|entry| entry.sealed.to_vec()));
+            }
             Ok(values)
         };
         self.read(read).unwrap()
+    }
+
+    /// Whether anything still has these bytes, whatever their case.
+    pub(crate) fn holds_text(&self, text: &str) -> bool {
+        self.every_sealed_value().iter().any(|value| {
+            let value = self.unsealed(value).unwrap().unwrap_or_default();
+            String::from_utf8_lossy(&value).to_lowercase().contains(text)
+        })
     }
 
     pub(crate) fn is_readable(&self, stored: &[u8]) -> bool {

@@ -7,7 +7,7 @@ use halma_core::Layer;
 use super::documents::name_key;
 use super::schema::{at_key, edge_key, edge_of_key, id_key, layer_of, row_of};
 use super::sealed::at_of_key;
-use super::{At, Db, DocumentRecord, Id, Row, Store, StoreReader};
+use super::{At, Db, DocumentRecord, Entry, Id, Row, Store, StoreReader};
 
 /// Called with what does not fit: the node it is about, where there is one, and what is wrong.
 pub(crate) type Report<'a> = dyn FnMut(Option<At>, String) + 'a;
@@ -65,12 +65,10 @@ impl StoreReader<'_> {
         for layer in Layer::ALL {
             self.check_layer(layer, &mut checked, report)?;
         }
-        let of_chunk = |key: &[u8]| Some((Layer::Chunk, row_of(key)));
         let of_document = |key: &[u8]| Some((Layer::Document, row_of(key)));
         let of_any = |key: &[u8]| of_row_key(key).map(|(_, layer, row)| (layer, row));
         self.check_sealed(self.store.db.texts, "text", &of_document, report)?;
-        self.check_sealed(self.store.db.atomizing, "ledger entry", &of_chunk, report)?;
-        self.check_sealed(self.store.db.unembedded, "failure", &of_any, report)?;
+        self.check_ledger(report)?;
         checked.vectors = self.check_sealed(self.store.db.vectors, "vector", &of_any, report)?;
         self.check_dimensions(report)?;
         self.check_names(report)?;
@@ -147,6 +145,25 @@ impl StoreReader<'_> {
         Ok(count)
     }
 
+    /// Entries of nodes that are there, with results that can be read.
+    fn check_ledger(&self, report: &mut Report<'_>) -> heed::Result<()> {
+        for value in self.store.db.ledger.iter(self)? {
+            let Some(entry) = Entry::parse(value?) else {
+                report(None, "an entry of the ledger is damaged".into());
+                continue;
+            };
+            let (task, node) = (entry.key.task.name(), entry.key.node());
+            if let Some(node) = node
+                && !self.holds(node)?
+            {
+                report(Some(node), format!("its unit `{task}` is listed, and the node is missing"));
+            } else if !entry.sealed.is_empty() && !self.store.is_sound(entry.sealed)? {
+                report(node, format!("the result of its unit `{task}` {UNREADABLE}"));
+            }
+        }
+        Ok(())
+    }
+
     fn check_dimensions(&self, report: &mut Report<'_>) -> heed::Result<()> {
         let embedders = self.embedders()?;
         for entry in self.store.db.vectors.iter(self)? {
@@ -164,7 +181,7 @@ impl StoreReader<'_> {
     /// Every name leads to a document that has it, and every document is found by its names.
     fn check_names(&self, report: &mut Report<'_>) -> heed::Result<()> {
         let mut known = HashSet::new();
-        for row in self.rows(Layer::Document, 0, usize::MAX)? {
+        for row in self.all_rows(Layer::Document)? {
             let at = (Layer::Document, row);
             let Ok(Some(record)) = self.node::<DocumentRecord>(row) else { continue };
             if record.names.is_empty() {

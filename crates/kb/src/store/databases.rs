@@ -19,16 +19,10 @@ pub(super) struct Databases<D = Db> {
     pub(super) names: D,
     /// Document row → text*.
     pub(super) texts: D,
-    /// Chunk row → `AtomUnit`*.
-    pub(super) atomizing: D,
-    /// (layer, row) → why it could not be embedded*.
-    pub(super) unembedded: D,
     /// (embedder, layer, row) → f32 little-endian*.
     pub(super) vectors: D,
     /// (layer, row) of what the lexical index must still forget.
     pub(super) tombstones: D,
-    /// (work, layer, row) of what waits for a stage of the build.
-    pub(super) waiting: D,
     /// Hash of the path of a file → `FileRecord`.
     pub(super) files: D,
     /// (from, edge, to) → weight.
@@ -41,8 +35,8 @@ pub(super) struct Databases<D = Db> {
     pub(super) wipes: D,
     /// (chunk or document, node): facts, rows and summaries by what they are deleted with.
     pub(super) owned: D,
-    /// (task, layer, row and part, or id) → `Unit`*.
-    pub(super) units: D,
+    /// (task, layer, row and part, or id) → state, input, and result or failure*.
+    pub(super) ledger: D,
     /// Id → how two entities became one*.
     pub(super) merges: D,
 }
@@ -52,8 +46,7 @@ const META: &str = "meta";
 
 impl<D> Databases<D> {
     fn each(mut open: impl FnMut(&str) -> heed::Result<D>) -> heed::Result<Self> {
-        let nodes =
-            schema::DATABASES.iter().map(|name| open(name)).collect::<heed::Result<Vec<D>>>()?;
+        let nodes = schema::layer_databases().map(&mut open).collect::<heed::Result<Vec<D>>>()?;
         let miscounted = |_| heed::Error::Decoding("one database for each layer".into());
         Ok(Self {
             meta: open(META)?,
@@ -61,18 +54,15 @@ impl<D> Databases<D> {
             ids: open("ids")?,
             names: open("names")?,
             texts: open("texts")?,
-            atomizing: open("atomizing")?,
-            unembedded: open("unembedded")?,
             vectors: open("vectors")?,
             tombstones: open("tombstones")?,
-            waiting: open("waiting")?,
             files: open("files")?,
             edges: open("edges")?,
             backlinks: open("backlinks")?,
             slots: open("slots")?,
             wipes: open("wipes")?,
             owned: open("owned")?,
-            units: open("units")?,
+            ledger: open("ledger")?,
             merges: open("merges")?,
         })
     }

@@ -1,95 +1,297 @@
-//! The ledger: what was made of each chunk, what failed and why, what is still to do.
+//! The ledger: the one record of which units of work are pending, done or failed, for all stages.
+//!
+//! ```text
+//! (not noted) ──► pending ──► done, with its result, under the hash of what it was asked with
+//!      │             │          ▲
+//!      └─────────────┴──► failed, with the reason and how often
+//! ```
+//!
+//! Stages that ask a model find their units in the documents: one that is not noted, that failed,
+//! or that was asked with another prompt or text is to be done. A text that waits for a vector is
+//! noted until it has one.
 use halma_core::Layer;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use super::schema::{encode, hash, row_key, row_of};
-use super::waiting::Work;
-use super::{At, AtomRecord, AtomState, AtomUnit, ChunkRecord, Row, StoreReader, StoreWriter};
-use crate::Atoms;
-use crate::atom::AtomDraft;
+use super::schema::{byte, encode, layer_of};
+use super::{At, Id, Row, StoreReader, StoreWriter};
 
-/// Units of work in a state that is not "done".
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct LedgerCounts {
-    pub(crate) failed: u64,
-    pub(crate) pending: u64,
+/// Whose key seals what belongs to no single node; no node ever has this row.
+pub(super) const SHARED: At = (Layer::Community, Row::MAX);
+
+/// What is done in a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Task {
+    /// Atoms of a chunk.
+    Atoms,
+    /// The vector of a text.
+    Embed,
+    /// Hyperlinks of a document, followed again in every build.
+    Links,
+    /// Entities and facts of a chunk.
+    Facts,
+    /// What the facts of a chunk were made into: no model is asked.
+    Graph,
+    /// Whether two entities are one.
+    SameEntity,
+    /// How near two descriptions are: the embedder is asked.
+    Near,
+    /// The classes of tags of the corpus.
+    TagClasses,
+    /// Tags of a chunk.
+    Tag,
+    /// A summary of a section, a document, or a part of one.
+    Summarise,
+    /// Title and summary of a community.
+    Community,
 }
 
-impl StoreReader<'_> {
-    pub(crate) fn unit(&self, chunk: Row) -> heed::Result<Option<AtomUnit>> {
-        match self.store.db.atomizing.get(self, &chunk.to_be_bytes())? {
-            Some(stored) => self.store.decode_sealed(stored),
-            None => Ok(None),
+/// Every task with its letter, which is that of the format and never changes, and its name.
+const TASKS: [(Task, u8, &str); 11] = [
+    (Task::Atoms, b'a', "atoms"),
+    (Task::Embed, b'e', "embed"),
+    (Task::Links, b'l', "links"),
+    (Task::Facts, b'f', "facts"),
+    (Task::Graph, b'g', "graph"),
+    (Task::SameEntity, b's', "same_entity"),
+    (Task::Near, b'n', "near"),
+    (Task::TagClasses, b'k', "tag_classes"),
+    (Task::Tag, b't', "tag"),
+    (Task::Summarise, b'u', "summarise"),
+    (Task::Community, b'm', "community"),
+];
+
+impl Task {
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        TASKS.into_iter().map(|(task, ..)| task)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        TASKS[self as usize].2
+    }
+
+    fn letter(self) -> u8 {
+        TASKS[self as usize].1
+    }
+}
+
+/// A unit of work: a task for a node, by its row, or for something that has an id only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct UnitKey {
+    pub(crate) task: Task,
+    pub(crate) layer: Layer,
+    /// The row of the node in the upper half where the unit is about one, and which part of it in
+    /// the lower half; otherwise an id.
+    pub(crate) at: u64,
+}
+
+impl UnitKey {
+    /// The unit of a node.
+    pub(crate) fn of(task: Task, node: At) -> Self {
+        Self::part(task, node, 0)
+    }
+
+    /// One of several units of a node.
+    pub(crate) fn part(task: Task, (layer, row): At, part: u32) -> Self {
+        Self { task, layer, at: u64::from(row) << 32 | u64::from(part) }
+    }
+
+    pub(crate) fn with_id(task: Task, layer: Layer, id: Id) -> Self {
+        Self { task, layer, at: id }
+    }
+
+    /// The row of the node it is about.
+    pub(crate) fn row(self) -> Row {
+        Row::try_from(self.at >> 32).unwrap_or(Row::MAX)
+    }
+
+    /// The node that it is about and deleted with; `None` for what is about several.
+    pub(super) fn node(self) -> Option<At> {
+        let own = [Layer::Document, Layer::Section, Layer::Chunk, Layer::Atom];
+        own.contains(&self.layer).then(|| (self.layer, self.row()))
+    }
+
+    fn bytes(self) -> [u8; 10] {
+        let mut key = [self.task.letter(), byte(self.layer), 0, 0, 0, 0, 0, 0, 0, 0];
+        key[2..].copy_from_slice(&self.at.to_be_bytes());
+        key
+    }
+
+    /// The reverse of [`UnitKey::bytes`].
+    fn parse(key: &[u8]) -> Option<Self> {
+        let (task, ..) = TASKS.into_iter().find(|(_, letter, _)| key.first() == Some(letter))?;
+        let layer = layer_of(*key.get(1)?)?;
+        let at = key.get(2..)?.try_into().ok()?;
+        Some(Self { task, layer, at: u64::from_be_bytes(at) })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum UnitState {
+    Pending,
+    Done,
+    Failed,
+}
+
+impl UnitState {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Done => "done",
+            Self::Failed => "failed",
         }
     }
 
-    /// Chunks that have no atoms of this kind yet: pending, failed before, or with other atoms.
-    pub(crate) fn unatomized(&self, atoms: Atoms) -> heed::Result<Vec<Row>> {
-        if self.wanted_atoms()? == Some(atoms) {
-            return self.waiting(Work::Atoms, Layer::Chunk);
-        }
-        let mut rows = vec![];
-        for entry in self.store.db.atomizing.iter(self)? {
-            let (key, unit) = entry?;
-            let Some(unit) = self.store.decode_sealed::<AtomUnit>(unit)? else { continue };
-            if unit.atoms != atoms || !matches!(unit.state, AtomState::Done(_)) {
-                rows.push(row_of(key));
+    fn parse(letter: u8) -> Option<Self> {
+        [Self::Pending, Self::Done, Self::Failed].into_iter().find(|state| *state as u8 == letter)
+    }
+}
+
+/// Why a unit failed the last time, and how often it did in sequence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    pub(crate) reason: String,
+    pub(crate) attempts: u32,
+}
+
+/// What the ledger says of a unit. State and input are stored in the clear, so that units are
+/// counted without unsealing their results.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    pub(crate) key: UnitKey,
+    pub(crate) state: UnitState,
+    /// Hash of the prompt and of what it was given: a unit with another one is to be done again.
+    pub(crate) input: Id,
+    /// The result or the [`Failure`]; empty for a pending unit.
+    pub(super) sealed: &'a [u8],
+}
+
+impl<'a> Entry<'a> {
+    /// `None` for what is not an entry.
+    pub(super) fn parse((key, value): (&[u8], &'a [u8])) -> Option<Self> {
+        let (state, value) = value.split_first()?;
+        let (input, sealed) = value.split_first_chunk()?;
+        let (state, input) = (UnitState::parse(*state)?, Id::from_be_bytes(*input));
+        Some(Self { key: UnitKey::parse(key)?, state, input, sealed })
+    }
+
+    pub(crate) fn is_done(&self, input: Id) -> bool {
+        self.state == UnitState::Done && self.input == input
+    }
+
+    /// Whether it is shown and counted. Texts wait for a vector where there is no embedder, and
+    /// links for documents that may never come: neither is late.
+    pub(crate) fn is_reported(&self) -> bool {
+        self.state != UnitState::Pending || !matches!(self.key.task, Task::Embed | Task::Links)
+    }
+}
+
+/// Units of one task.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct UnitCounts {
+    pub(crate) done: u64,
+    pub(crate) pending: u64,
+    pub(crate) failed: u64,
+}
+
+impl StoreReader<'_> {
+    pub(crate) fn entry(&self, key: UnitKey) -> heed::Result<Option<Entry<'_>>> {
+        let bytes = key.bytes();
+        let value = self.store.db.ledger.get(self, &bytes)?;
+        Ok(value.and_then(|value| Entry::parse((&bytes, value))))
+    }
+
+    /// All entries of a task, in the order of keys.
+    pub(crate) fn entries(
+        &self,
+        task: Task,
+    ) -> heed::Result<impl Iterator<Item = heed::Result<Entry<'_>>>> {
+        let entries = self.store.db.ledger.prefix_iter(self, &[task.letter()])?;
+        Ok(entries.filter_map(|entry| entry.map(Entry::parse).transpose()))
+    }
+
+    /// Every entry of a node, of all tasks.
+    pub(crate) fn entries_of(&self, node: At) -> heed::Result<Vec<Entry<'_>>> {
+        let mut found = vec![];
+        for task in Task::all() {
+            // The part of a unit is the rest of its key.
+            let first = UnitKey::of(task, node).bytes();
+            for entry in self.store.db.ledger.prefix_iter(self, &first[..6])? {
+                found.extend(Entry::parse(entry?));
             }
+        }
+        Ok(found)
+    }
+
+    /// The rows of a layer with a unit of this task that is pending or failed, in order.
+    pub(crate) fn open_rows(&self, task: Task, layer: Layer) -> heed::Result<Vec<Row>> {
+        let mut rows = vec![];
+        for entry in self.store.db.ledger.prefix_iter(self, &[task.letter(), byte(layer)])? {
+            let entry = Entry::parse(entry?).filter(|entry| entry.state != UnitState::Done);
+            rows.extend(entry.map(|entry| entry.key.row()));
         }
         Ok(rows)
     }
 
-    /// The kind of atoms that the list of waiting chunks is about.
-    fn wanted_atoms(&self) -> heed::Result<Option<Atoms>> {
-        self.meta("atoms")
-    }
-
-    /// The rows of a chunk's atoms.
-    pub(crate) fn atoms_of(&self, chunk: Row) -> heed::Result<std::ops::Range<Row>> {
-        Ok(match self.unit(chunk)? {
-            Some(AtomUnit { state: AtomState::Done((first, end)), .. }) => first..end,
-            _ => 0..0,
-        })
-    }
-
-    /// Why a text could not be embedded; `None` where nothing failed.
-    pub(crate) fn unembedded(&self, (layer, row): At) -> heed::Result<Option<AtomState>> {
-        match self.store.db.unembedded.get(self, &row_key(0, layer, row))? {
-            Some(stored) => self.store.decode_sealed(stored),
-            None => Ok(None),
-        }
-    }
-
-    /// How many texts could not be embedded.
-    pub(crate) fn count_unembedded(&self) -> heed::Result<usize> {
-        Ok(usize::try_from(self.store.db.unembedded.len(self)?).unwrap_or(usize::MAX))
-    }
-
-    /// Every unit by its task.
-    pub(crate) fn each_unit(
+    /// The result of a unit, with what it was asked with.
+    pub(crate) fn result_of<T: DeserializeOwned>(
         &self,
-        mut each: impl FnMut(&'static str, &AtomState),
-    ) -> heed::Result<()> {
-        for entry in self.store.db.atomizing.iter(self)? {
-            if let Some(unit) = self.store.decode_sealed::<AtomUnit>(entry?.1)? {
-                each("atoms", &unit.state);
-            }
-        }
-        for entry in self.store.db.unembedded.iter(self)? {
-            if let Some(state) = self.store.decode_sealed::<AtomState>(entry?.1)? {
-                each("embed", &state);
-            }
-        }
-        Ok(())
+        key: UnitKey,
+    ) -> heed::Result<Option<(Id, T)>> {
+        let done = self.entry(key)?.filter(|entry| entry.state == UnitState::Done);
+        let Some(entry) = done else { return Ok(None) };
+        Ok(self.store.decode_sealed(entry.sealed)?.map(|result| (entry.input, result)))
     }
 
-    pub(crate) fn ledger_counts(&self) -> heed::Result<LedgerCounts> {
-        let mut counts = LedgerCounts { failed: self.store.db.unembedded.len(self)?, pending: 0 };
-        for chunk in self.waiting(Work::Atoms, Layer::Chunk)? {
-            match self.unit(chunk)?.map(|unit| unit.state) {
-                // Done, but with atoms of another kind than is wanted.
-                Some(AtomState::Pending | AtomState::Done(_)) => counts.pending += 1,
-                Some(AtomState::Failed { .. }) => counts.failed += 1,
-                None => {}
+    /// The result of a unit when it was asked with this input.
+    pub(crate) fn done<T: DeserializeOwned>(
+        &self,
+        key: UnitKey,
+        input: Id,
+    ) -> heed::Result<Option<T>> {
+        let done = self.entry(key)?.filter(|entry| entry.is_done(input));
+        done.map_or(Ok(None), |entry| self.store.decode_sealed(entry.sealed))
+    }
+
+    /// Whether a unit has been done with this input.
+    pub(crate) fn is_done(&self, key: UnitKey, input: Id) -> heed::Result<bool> {
+        Ok(self.entry(key)?.is_some_and(|entry| entry.is_done(input)))
+    }
+
+    pub(crate) fn failure(&self, entry: &Entry<'_>) -> heed::Result<Option<Failure>> {
+        match entry.state {
+            UnitState::Failed => self.store.decode_sealed(entry.sealed),
+            UnitState::Pending | UnitState::Done => Ok(None),
+        }
+    }
+
+    /// Every done unit of a task with its result, in the order of keys.
+    pub(crate) fn results<T: DeserializeOwned>(
+        &self,
+        task: Task,
+    ) -> heed::Result<impl Iterator<Item = heed::Result<(UnitKey, T)>>> {
+        let result = |entry: Entry<'_>| {
+            let done = entry.state == UnitState::Done;
+            let result = if done { self.store.decode_sealed(entry.sealed)? } else { None };
+            Ok(result.map(|result| (entry.key, result)))
+        };
+        Ok(self.entries(task)?.filter_map(move |entry| entry.and_then(result).transpose()))
+    }
+
+    /// How many units of a task are in each state; of atoms, those of another kind than is wanted
+    /// are pending.
+    pub(crate) fn unit_counts(&self, task: Task) -> heed::Result<UnitCounts> {
+        let wanted = if task == Task::Atoms { self.wanted_atoms()? } else { None };
+        let mut counts = UnitCounts::default();
+        for entry in self.entries(task)? {
+            let entry = entry?;
+            match entry.state {
+                _ if !entry.is_reported() => {}
+                UnitState::Done if wanted.is_none_or(|kind| kind == entry.input) => {
+                    counts.done += 1;
+                }
+                UnitState::Pending | UnitState::Done => counts.pending += 1,
+                UnitState::Failed => counts.failed += 1,
             }
         }
         Ok(counts)
@@ -97,128 +299,88 @@ impl StoreReader<'_> {
 }
 
 impl StoreWriter<'_> {
-    pub(super) fn put_unit(&mut self, chunk: Row, unit: &AtomUnit) -> heed::Result<()> {
-        let Some(slot) = self.slot_of_node((Layer::Chunk, chunk))? else { return Ok(()) };
-        let done = matches!(unit.state, AtomState::Done(_));
-        let wanted = self.wanted_atoms()?.is_none_or(|wanted| wanted == unit.atoms);
-        if done && wanted {
-            self.done_with(Work::Atoms, (Layer::Chunk, chunk))?;
-        } else {
-            self.wait_for(Work::Atoms, (Layer::Chunk, chunk))?;
-        }
-        self.put_sealed((self.store.db.atomizing, &chunk.to_be_bytes()), slot, &encode(unit)?)
+    /// Notes that a unit is to be done.
+    pub(crate) fn put_pending(&mut self, key: UnitKey) -> heed::Result<()> {
+        let entry = Entry { key, state: UnitState::Pending, input: 0, sealed: &[] };
+        self.put_entry(&entry, None)
     }
 
-    /// The ledger's entry of a chunk goes; what it says was made stays.
-    pub(super) fn forget_atomizing(&mut self, chunk: Row) -> heed::Result<()> {
-        self.done_with(Work::Atoms, (Layer::Chunk, chunk))?;
-        self.store.db.atomizing.delete(self.txn(), &chunk.to_be_bytes()).map(|_| ())
-    }
-
-    /// Makes the list of waiting chunks one about this kind of atoms.
-    pub(crate) fn want_atoms(&mut self, atoms: Atoms) -> heed::Result<()> {
-        if self.wanted_atoms()? == Some(atoms) {
-            return Ok(());
-        }
-        let rows = self.unatomized(atoms)?;
-        self.forget_waiting(Work::Atoms, Layer::Chunk)?;
-        for row in rows {
-            self.wait_for(Work::Atoms, (Layer::Chunk, row))?;
-        }
-        self.set_meta("atoms", &atoms)
-    }
-
-    /// Stores the atoms of a chunk in the place of those it had; returns their rows. Nothing
-    /// happens when the chunk has been replaced meanwhile.
-    pub(crate) fn put_atoms(
+    /// Notes that a unit is done, with its result, so that it is never paid for twice.
+    pub(crate) fn put_done<T: Serialize>(
         &mut self,
-        chunk: Row,
-        atoms: Atoms,
-        drafts: &[AtomDraft],
-    ) -> heed::Result<std::ops::Range<Row>> {
-        let Some(parent) = self.node::<ChunkRecord>(chunk)? else { return Ok(0..0) };
-        self.remove_atoms(chunk)?;
-        let first = self.take_rows(Layer::Atom, drafts.len())?;
-        let mut row = first;
-        for draft in drafts {
-            let id = hash(&[&parent.id.to_be_bytes(), draft.text.as_bytes()]);
-            let (start, end) = draft.span;
-            let record = AtomRecord { id, chunk, start, end, text: draft.text.clone() };
-            self.put_node(row, &record)?;
-            row += 1;
-        }
-        self.put_unit(chunk, &AtomUnit { atoms, state: AtomState::Done((first, row)) })?;
-        Ok(first..row)
-    }
-
-    /// Notes that a chunk could not be atomized.
-    pub(crate) fn atomizing_failed(
-        &mut self,
-        chunk: Row,
-        atoms: Atoms,
-        reason: &str,
+        key: UnitKey,
+        input: Id,
+        result: &T,
     ) -> heed::Result<()> {
-        let attempts = match self.unit(chunk)? {
-            None => return Ok(()),
-            Some(AtomUnit { state: AtomState::Failed { attempts, .. }, .. }) => attempts + 1,
-            Some(_) => 1,
-        };
-        self.remove_atoms(chunk)?;
-        let state = AtomState::Failed { reason: reason.to_owned(), attempts };
-        self.put_unit(chunk, &AtomUnit { atoms, state })
+        let entry = Entry { key, state: UnitState::Done, input, sealed: &[] };
+        self.put_entry(&entry, Some(&encode(result)?))
     }
 
-    pub(super) fn remove_atoms(&mut self, chunk: Row) -> heed::Result<()> {
-        if let Some(AtomUnit { state: AtomState::Done((first, end)), .. }) = self.unit(chunk)? {
-            for atom in first..end {
-                self.remove_node::<AtomRecord>(atom)?;
+    /// Notes a failure. What an earlier input gave is kept no longer: it is out of date.
+    pub(crate) fn put_failed(&mut self, key: UnitKey, input: Id, reason: &str) -> heed::Result<()> {
+        let before = self.entry(key)?.map_or(Ok(None), |entry| self.failure(&entry))?;
+        let attempts = before.map_or(0, |failure| failure.attempts) + 1;
+        let failure = Failure { reason: reason.to_owned(), attempts };
+        let entry = Entry { key, state: UnitState::Failed, input, sealed: &[] };
+        self.put_entry(&entry, Some(&encode(&failure)?))
+    }
+
+    /// A unit of a node is sealed as that is, and not stored when that is gone; the others share a
+    /// key (see [`StoreWriter::reseal_shared`]).
+    pub(super) fn put_entry(
+        &mut self,
+        entry: &Entry<'_>,
+        content: Option<&[u8]>,
+    ) -> heed::Result<()> {
+        let Entry { key, state, input, .. } = *entry;
+        let mut value = vec![state as u8];
+        value.extend(input.to_be_bytes());
+        if let Some(content) = content {
+            let slot = match key.node() {
+                Some(node) => self.slot_of_node(node)?,
+                None => Some(self.slot_of(SHARED)?),
+            };
+            let Some(slot) = slot else { return Ok(()) };
+            self.store.seal_onto(slot, content, &mut value)?;
+        }
+        self.store.db.ledger.put(self.txn(), &key.bytes(), &value)
+    }
+
+    pub(crate) fn forget_unit(&mut self, key: UnitKey) -> heed::Result<()> {
+        self.store.db.ledger.delete(self.txn(), &key.bytes()).map(|_| ())
+    }
+
+    /// Forgets all units of a node.
+    pub(crate) fn forget_units(&mut self, node: At) -> heed::Result<()> {
+        let keys: Vec<UnitKey> = self.entries_of(node)?.iter().map(|entry| entry.key).collect();
+        keys.into_iter().try_for_each(|key| self.forget_unit(key))
+    }
+
+    /// Notes the units of one node under another: its text went there. They are sealed again, so
+    /// that they can also stay where they are when the node has another owner.
+    pub(crate) fn move_units(&mut self, from: At, to: At) -> heed::Result<()> {
+        let mut moved = vec![];
+        for entry in self.entries_of(from)? {
+            let content = self.content(&entry)?;
+            moved.push((Entry { sealed: &[], ..entry }, content));
+        }
+        for (entry, content) in moved {
+            let part = u32::try_from(entry.key.at & u64::from(u32::MAX)).unwrap_or_default();
+            let key = UnitKey::part(entry.key.task, to, part);
+            self.put_entry(&Entry { key, ..entry }, content.as_deref())?;
+            if key != entry.key {
+                self.forget_unit(entry.key)?;
             }
         }
         Ok(())
     }
 
-    /// Notes that texts could not be embedded.
-    pub(crate) fn embedding_failed(
-        &mut self,
-        texts: &[(Layer, Row)],
-        reason: &str,
-    ) -> heed::Result<()> {
-        for (layer, row) in texts {
-            // What was replaced meanwhile needs no vector.
-            if !self.holds((*layer, *row))? {
-                continue;
-            }
-            let key = row_key(0, *layer, *row);
-            let Some(slot) = self.slot_of_node((*layer, *row))? else { continue };
-            let before = match self.store.db.unembedded.get(self, &key)? {
-                Some(stored) => self.store.decode_sealed(stored)?,
-                None => None,
-            };
-            let attempts = match before {
-                Some(AtomState::Failed { attempts, .. }) => attempts + 1,
-                _ => 1,
-            };
-            let state = AtomState::Failed { reason: reason.to_owned(), attempts };
-            self.put_sealed((self.store.db.unembedded, &key), slot, &encode(&state)?)?;
-        }
-        Ok(())
-    }
-
-    /// Notes for a text that replaces another what is known about embedding that.
-    pub(super) fn move_unembedded(
-        &mut self,
-        (layer, old): (Layer, Row),
-        new: Row,
-    ) -> heed::Result<()> {
-        let failed = match self.store.db.unembedded.get(self, &row_key(0, layer, old))? {
-            Some(stored) => self.store.decode_sealed::<AtomState>(stored)?,
-            None => None,
-        };
-        let slot = self.slot_of_node((layer, new))?;
-        if let Some((failed, slot)) = failed.zip(slot) {
-            let key = row_key(0, layer, new);
-            self.put_sealed((self.store.db.unembedded, &key), slot, &encode(&failed)?)?;
-        }
-        Ok(())
+    /// The result or failure of an entry as it is sealed; `None` for a pending one.
+    pub(super) fn content(&self, entry: &Entry<'_>) -> heed::Result<Option<Vec<u8>>> {
+        if entry.sealed.is_empty() { Ok(None) } else { self.store.unsealed(entry.sealed) }
     }
 }
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+mod tests;

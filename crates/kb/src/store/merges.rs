@@ -1,33 +1,11 @@
-//! Records of merged entities, and small changes to edges and vectors that distilling needs.
+//! Records of merged entities, what shares their key, and small changes to edges and vectors.
 use halma_core::Edge;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::ledger::SHARED;
 use super::schema::{At, at_key, edge_byte, edge_key, edge_of_key, encode, row_key};
-use super::units::SHARED;
-use super::{Id, Link, Store, StoreReader, StoreWriter};
-
-impl Store {
-    /// Whether any record still has these bytes, whatever their case.
-    #[cfg(test)]
-    pub(crate) fn holds_text(&self, text: &str) -> bool {
-        let held = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_lowercase().contains(text);
-        let db = &self.db;
-        let sealed = [db.texts, db.units, db.merges, db.atomizing];
-        let found = self.read(|txn| {
-            for table in db.nodes.iter().chain(&sealed) {
-                for entry in table.iter(txn)? {
-                    let (key, value) = entry?;
-                    if held(key) || self.unsealed(value)?.is_some_and(|value| held(&value)) {
-                        return Ok(true);
-                    }
-                }
-            }
-            Ok(false)
-        });
-        found.unwrap()
-    }
-}
+use super::{Entry, Id, Link, StoreReader, StoreWriter};
 
 impl StoreReader<'_> {
     /// Where the first few edges of a kind begin that end at a node.
@@ -85,5 +63,35 @@ impl StoreWriter<'_> {
 
     pub(crate) fn remove_merge(&mut self, id: Id) -> heed::Result<()> {
         self.store.db.merges.delete(self.txn(), &id.to_be_bytes()).map(|_| ())
+    }
+
+    /// Gives what shares a key (units of no single node, merges) another one, so that what was
+    /// taken out of it cannot be read any more.
+    pub(crate) fn reseal_shared(&mut self) -> heed::Result<()> {
+        let mut units = vec![];
+        for value in self.store.db.ledger.iter(self)? {
+            let entry = Entry::parse(value?).filter(|entry| entry.key.node().is_none());
+            if let Some(entry) = entry {
+                let content = self.content(&entry)?;
+                units.push((Entry { sealed: &[], ..entry }, content));
+            }
+        }
+        let mut merges = vec![];
+        for entry in self.store.db.merges.iter(self)? {
+            let (key, stored) = entry?;
+            merges.extend(self.store.unsealed(stored)?.map(|value| (key.to_vec(), value)));
+        }
+        self.forget_owner(SHARED)?;
+        for (entry, content) in units {
+            self.put_entry(&entry, content.as_deref())?;
+        }
+        if merges.is_empty() {
+            return Ok(());
+        }
+        let slot = self.slot_of(SHARED)?;
+        for (key, value) in merges {
+            self.put_sealed((self.store.db.merges, &key), slot, &value)?;
+        }
+        Ok(())
     }
 }

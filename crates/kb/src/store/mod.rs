@@ -1,4 +1,5 @@
 //! The primary store: everything a base holds, in one LMDB environment. Indexes are made from it.
+mod atoms;
 #[cfg(test)]
 mod broken;
 mod check;
@@ -13,10 +14,8 @@ mod nodes;
 mod records;
 mod schema;
 mod sealed;
-mod units;
 mod vectors;
 mod view;
-mod waiting;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -26,6 +25,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use halma_seal::Keys;
 use heed::{Env, WithoutTls};
 
+pub(crate) use atoms::{atoms_input, atoms_key};
 #[cfg(test)]
 pub(crate) use broken::Damage;
 pub(crate) use check::CheckedCounts;
@@ -34,6 +34,7 @@ pub(crate) use documents::{DocumentDraft, FileKey, FileRecord, Gone, sameness, s
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use history::{History, Past};
+pub(crate) use ledger::{Entry, Task, UnitCounts, UnitKey, UnitState};
 pub(crate) use nodes::searched;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
@@ -42,12 +43,9 @@ pub(crate) use records::{
 };
 pub use records::{ColumnDetails, Details};
 pub(crate) use schema::{
-    At, AtomState, AtomUnit, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id,
-    parse_id,
+    At, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id, parse_id,
 };
-pub(crate) use units::{Task, UnitCounts, UnitKey};
 pub(crate) use view::{StoreReader, StoreWriter};
-pub(crate) use waiting::Work;
 
 use crate::KbError;
 use crate::error::no_space;

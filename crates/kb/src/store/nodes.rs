@@ -4,8 +4,9 @@ use heed::Database;
 use heed::types::Bytes;
 
 use super::schema::{LAYERS, decode, encode, id_key, number, row_key, row_of, row_prefix};
-use super::waiting::Work;
-use super::{At, ChunkRecord, Id, LayerRecord, Row, Store, StoreReader, StoreWriter};
+use super::{
+    At, ChunkRecord, Id, LayerRecord, Row, Store, StoreReader, StoreWriter, Task, UnitKey,
+};
 
 impl Store {
     pub(super) fn layer(&self, layer: Layer) -> Database<'static, Bytes, Bytes> {
@@ -20,6 +21,17 @@ impl StoreReader<'_> {
             return Ok(None);
         };
         self.store.unsealed(stored)?.map(|record| decode(&record)).transpose()
+    }
+
+    /// Every record of a layer with its row, in the order of rows.
+    pub(crate) fn nodes<N: LayerRecord>(
+        &self,
+    ) -> heed::Result<impl Iterator<Item = heed::Result<(Row, N)>>> {
+        let record = |(key, stored): (&[u8], &[u8])| {
+            Ok(self.store.decode_sealed(stored)?.map(|record| (row_of(key), record)))
+        };
+        let entries = self.store.layer(N::LAYER).iter(self)?;
+        Ok(entries.filter_map(move |entry| entry.and_then(record).transpose()))
     }
 
     /// The record of a row that another record names.
@@ -62,6 +74,11 @@ impl StoreReader<'_> {
             rows.push(row_of(entry?.0));
         }
         Ok(rows)
+    }
+
+    /// All rows of a layer, in order.
+    pub(crate) fn all_rows(&self, layer: Layer) -> heed::Result<Vec<Row>> {
+        self.rows(layer, 0, usize::MAX)
     }
 
     /// The text at any place in a document.
@@ -114,12 +131,28 @@ impl StoreWriter<'_> {
     /// Puts a record into a row, new or not.
     pub(crate) fn put_node<N: LayerRecord>(&mut self, row: Row, node: &N) -> heed::Result<()> {
         if searched(N::LAYER) && !self.holds((N::LAYER, row))? {
-            self.wait_for(Work::Vector, (N::LAYER, row))?;
+            self.put_pending(UnitKey::of(Task::Embed, (N::LAYER, row)))?;
         }
         let slot = self.own(row, node)?;
         let record = encode(node)?;
         self.put_sealed((self.store.layer(N::LAYER), &row.to_be_bytes()), slot, &record)?;
         self.store.db.ids.put(self.txn(), &id_key(N::LAYER, node.id()), &row.to_be_bytes())
+    }
+
+    /// Puts a record where its id is, or into a new row. Returns the row, and whether anything is
+    /// other than it was; a vector of what it said before goes.
+    pub(crate) fn put_by_id<N: LayerRecord + PartialEq>(
+        &mut self,
+        node: &N,
+    ) -> heed::Result<(Row, bool)> {
+        let row = match self.find(N::LAYER, node.id())? {
+            Some(row) if self.node::<N>(row)?.as_ref() == Some(node) => return Ok((row, false)),
+            Some(row) => row,
+            None => self.take_rows(N::LAYER, 1)?,
+        };
+        self.remove_vectors((N::LAYER, row))?;
+        self.put_node(row, node)?;
+        Ok((row, true))
     }
 
     /// Removes a node, with its edges and vectors; the lexical index forgets it at its next update.
@@ -139,12 +172,13 @@ impl StoreWriter<'_> {
             self.store.db.ids.delete(self.txn(), &id_key(layer, record.id()))?;
         }
         let ends = self.remove_edges_of(at)?;
+        self.remove_vectors(at)?;
+        if layer == Layer::Community {
+            self.forget_unit(UnitKey::with_id(Task::Community, layer, record.id()))?;
+        }
         if searched(layer) {
-            self.remove_vectors(at)?;
-            self.store.db.unembedded.delete(self.txn(), &row_key(0, layer, row))?;
             self.store.db.tombstones.put(self.txn(), &row_key(0, layer, row), &[])?;
-            self.done_with(Work::Vector, at)?;
-            self.done_with(Work::Atoms, at)?;
+            self.forget_unit(UnitKey::of(Task::Embed, at))?;
         }
         Ok(Some(ends))
     }

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of everything below; a base of another one is not opened.
-pub(crate) const FORMAT: u32 = 4;
+pub(crate) const FORMAT: u32 = 5;
 
 /// The number of a node within its layer. Rows are never used twice.
 pub(crate) type Row = u32;
@@ -37,70 +37,48 @@ pub(crate) struct EmbedderRecord {
     pub(crate) origin: String,
 }
 
-/// What came of atomizing a chunk.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct AtomUnit {
-    pub(crate) atoms: crate::Atoms,
-    pub(crate) state: AtomState,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum AtomState {
-    Pending,
-    Done(Rows),
-    Failed { reason: String, attempts: u32 },
-}
-
 /// Number of layers.
 pub(crate) const LAYERS: usize = Layer::ALL.len();
 
-/// The number a layer has in keys, and its letter in ids. The order is that of the format and is
-/// only ever added to.
-const LETTERS: [(Layer, char); LAYERS] = [
-    (Layer::Document, 'd'),
-    (Layer::Section, 's'),
-    (Layer::Chunk, 'c'),
-    (Layer::Atom, 'a'),
-    (Layer::Table, 't'),
-    (Layer::Figure, 'g'),
-    (Layer::Row, 'r'),
-    (Layer::Summary, 'u'),
-    (Layer::Tag, 'l'),
-    (Layer::Entity, 'e'),
-    (Layer::Fact, 'f'),
-    (Layer::Community, 'm'),
+/// Every layer with its letter in ids and the name of its database. The order is that of the format,
+/// which gives layers their numbers, and is only ever added to.
+const LAYER_FORMAT: [(Layer, char, &str); LAYERS] = [
+    (Layer::Document, 'd', "documents"),
+    (Layer::Section, 's', "sections"),
+    (Layer::Chunk, 'c', "chunks"),
+    (Layer::Atom, 'a', "atoms"),
+    (Layer::Table, 't', "tables"),
+    (Layer::Figure, 'g', "figures"),
+    (Layer::Row, 'r', "rows"),
+    (Layer::Summary, 'u', "summaries"),
+    (Layer::Tag, 'l', "tags"),
+    (Layer::Entity, 'e', "entities"),
+    (Layer::Fact, 'f', "facts"),
+    (Layer::Community, 'm', "communities"),
 ];
 
+/// The bytes of the layers in keys, by number.
+const BYTES: &[u8; LAYERS] = b"0123456789ab";
+
 /// The name of each layer's database, in the order of its number.
-pub(super) const DATABASES: [&str; LAYERS] = [
-    "documents",
-    "sections",
-    "chunks",
-    "atoms",
-    "tables",
-    "figures",
-    "rows",
-    "summaries",
-    "tags",
-    "entities",
-    "facts",
-    "communities",
-];
+pub(super) fn layer_databases() -> impl Iterator<Item = &'static str> {
+    LAYER_FORMAT.into_iter().map(|(.., name)| name)
+}
 
 /// The number a layer has in keys.
 pub(crate) fn number(layer: Layer) -> usize {
-    LETTERS.iter().position(|(known, _)| *known == layer).unwrap_or(LAYERS)
+    LAYER_FORMAT.iter().position(|(known, ..)| *known == layer).unwrap_or(LAYERS)
 }
 
 /// The byte of a layer in keys.
 pub(crate) fn byte(layer: Layer) -> u8 {
-    b"0123456789ab"[number(layer)]
+    BYTES[number(layer)]
 }
 
 /// The layer of a byte in a key.
 pub(crate) fn layer_of(byte: u8) -> Option<Layer> {
-    let at = b"0123456789ab".iter().position(|known| *known == byte)?;
-    Some(LETTERS[at].0)
+    let at = BYTES.iter().position(|known| *known == byte)?;
+    Some(LAYER_FORMAT[at].0)
 }
 
 /// The byte of an edge in keys; the order is that of the format and is only ever added to.
@@ -156,7 +134,7 @@ pub(crate) fn id_key(layer: Layer, id: Id) -> [u8; 9] {
     key
 }
 
-/// The key of a vector, a failed embedding (`embedder` 0) or a tombstone (`embedder` 0).
+/// The key of a vector, or of a tombstone (`embedder` 0).
 pub(crate) fn row_key(embedder: u8, layer: Layer, row: Row) -> [u8; 6] {
     let mut key = [embedder, byte(layer), 0, 0, 0, 0];
     key[2..].copy_from_slice(&row.to_be_bytes());
@@ -185,7 +163,7 @@ pub(crate) fn hash(parts: &[&[u8]]) -> Id {
 }
 
 pub(crate) fn node_id(layer: Layer, id: Id) -> NodeId {
-    let letter = LETTERS[number(layer)].1;
+    let letter = LAYER_FORMAT[number(layer)].1;
     NodeId(format!("{letter}-{id:016x}"))
 }
 
@@ -193,7 +171,7 @@ pub(crate) fn node_id(layer: Layer, id: Id) -> NodeId {
 pub(crate) fn parse_id(id: &NodeId) -> Option<(Layer, Id)> {
     let (letter, hex) = id.0.split_once('-')?;
     let letter = letter.chars().next().filter(|_| letter.len() == 1)?;
-    let (layer, _) = LETTERS.iter().find(|(_, known)| *known == letter)?;
+    let (layer, ..) = LAYER_FORMAT.iter().find(|(_, known, _)| *known == letter)?;
     let id = (hex.len() == 16).then(|| Id::from_str_radix(hex, 16).ok())??;
     Some((*layer, id))
 }

@@ -31,6 +31,21 @@ fn split(value: &[u8]) -> Option<(Slot, &[u8])> {
 }
 
 impl Store {
+    /// Appends a value, sealed with the key of a slot.
+    pub(super) fn seal_onto(
+        &self,
+        slot: Slot,
+        value: &[u8],
+        bytes: &mut Vec<u8>,
+    ) -> heed::Result<()> {
+        let Some(cipher) = self.keys.key(slot).map_err(broken)? else {
+            return Err(heed::Error::Encoding(format!("key {slot} is gone").into()));
+        };
+        bytes.extend(slot.to_le_bytes());
+        seal(&cipher, value, bytes);
+        Ok(())
+    }
+
     /// A stored value; `None` when its key was wiped, that is, its owner deleted after this view
     /// of the store was taken.
     pub(super) fn unsealed(&self, stored: &[u8]) -> heed::Result<Option<Vec<u8>>> {
@@ -143,11 +158,8 @@ impl StoreWriter<'_> {
         slot: Slot,
         value: &[u8],
     ) -> heed::Result<()> {
-        let Some(cipher) = self.store.keys.key(slot).map_err(broken)? else {
-            return Err(heed::Error::Encoding(format!("key {slot} is gone").into()));
-        };
-        let mut bytes = slot.to_le_bytes().to_vec();
-        seal(&cipher, value, &mut bytes);
+        let mut bytes = vec![];
+        self.store.seal_onto(slot, value, &mut bytes)?;
         db.put(self.txn(), key, &bytes)
     }
 

@@ -1,9 +1,9 @@
 //! Vectors of the searched layers, apart for each embedder.
 use halma_core::{Layer, Vector};
 
+use super::nodes::searched;
 use super::schema::{row_key, row_of, row_prefix};
-use super::waiting::Work;
-use super::{EmbedderRecord, Row, StoreReader, StoreWriter};
+use super::{At, EmbedderRecord, Row, StoreReader, StoreWriter, Task, UnitKey};
 
 impl StoreReader<'_> {
     /// The embedders the base has known, in the order of their numbers.
@@ -63,7 +63,7 @@ impl StoreReader<'_> {
         let target = self.target_model()?;
         let counted = self.embedders()?.into_iter().nth(usize::from(embedder));
         if target.is_some() && target == counted.map(|record| record.model) {
-            let waiting = self.waiting(Work::Vector, layer)?.len() as u64;
+            let waiting = self.open_rows(Task::Embed, layer)?.len() as u64;
             return Ok(self.count(layer)?.saturating_sub(waiting));
         }
         let mut count = 0;
@@ -79,13 +79,23 @@ impl StoreReader<'_> {
         Ok(found.next().transpose()?.is_some())
     }
 
+    /// Every text that waits for a vector, or could not be embedded.
+    pub(crate) fn awaiting_vector(&self) -> heed::Result<Vec<At>> {
+        let mut texts = vec![];
+        for layer in Layer::ALL.into_iter().filter(|layer| searched(*layer)) {
+            let rows = self.open_rows(Task::Embed, layer)?;
+            texts.extend(rows.into_iter().map(|row| (layer, row)));
+        }
+        Ok(texts)
+    }
+
     /// Rows of a layer that have no vector of this embedder, in order.
     pub(crate) fn without_vector(
         &self,
         embedder: Option<u8>,
         layer: Layer,
     ) -> heed::Result<Vec<Row>> {
-        let mut rows = self.rows(layer, 0, usize::MAX)?;
+        let mut rows = self.all_rows(layer)?;
         let Some(embedder) = embedder else { return Ok(rows) };
         let mut have = self.store.db.vectors.prefix_iter(self, &row_prefix(embedder, layer))?;
         let mut at = have.next().transpose()?.map(|(key, _)| row_of(key));
@@ -103,6 +113,25 @@ impl StoreReader<'_> {
 }
 
 impl StoreWriter<'_> {
+    /// What has no vector of this embedder waits for one; `None` is one that the base has none of.
+    fn await_vectors(&mut self, embedder: Option<u8>) -> heed::Result<()> {
+        for layer in Layer::ALL.into_iter().filter(|layer| searched(*layer)) {
+            for row in self.open_rows(Task::Embed, layer)? {
+                self.forget_unit(UnitKey::of(Task::Embed, (layer, row)))?;
+            }
+            for row in self.without_vector(embedder, layer)? {
+                self.put_pending(UnitKey::of(Task::Embed, (layer, row)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that texts could not be embedded; what was replaced meanwhile needs no vector.
+    pub(crate) fn embedding_failed(&mut self, texts: &[At], reason: &str) -> heed::Result<()> {
+        let mut keys = texts.iter().map(|text| UnitKey::of(Task::Embed, *text));
+        keys.try_for_each(|key| self.put_failed(key, 0, reason))
+    }
+
     /// Texts get vectors of this embedder from now on. What another one had begun and never
     /// finished is thrown away.
     pub(crate) fn set_build_target(&mut self, model: &str) -> heed::Result<()> {
@@ -161,7 +190,7 @@ impl StoreWriter<'_> {
         let Some(model) = self.target_model()? else { return Ok(false) };
         let Some((number, _)) = self.embedder(&model)? else { return Ok(false) };
         let active = self.active_embedder()?.map(|(active, _)| active);
-        if active == Some(number) || self.any_awaits_vector()? {
+        if active == Some(number) || self.entries(Task::Embed)?.next().is_some() {
             return Ok(false);
         }
         self.set_meta("active", &number)?;
@@ -181,14 +210,8 @@ impl StoreWriter<'_> {
     }
 
     /// Stores what came for a text that waits for a vector of the embedder that texts get vectors of.
-    pub(crate) fn embedded(
-        &mut self,
-        embedder: u8,
-        text: (Layer, Row),
-        vector: &[f32],
-    ) -> heed::Result<()> {
-        self.store.db.unembedded.delete(self.txn(), &row_key(0, text.0, text.1))?;
-        self.done_with(Work::Vector, text)?;
+    pub(crate) fn embedded(&mut self, embedder: u8, text: At, vector: &[f32]) -> heed::Result<()> {
+        self.forget_unit(UnitKey::of(Task::Embed, text))?;
         self.put_vector(embedder, text, vector)
     }
 

@@ -48,7 +48,7 @@ impl<'t> StoreReader<'t> {
     }
 
     /// A value of the base as a whole.
-    pub(super) fn meta<T: DeserializeOwned>(&self, key: &str) -> heed::Result<Option<T>> {
+    pub(crate) fn meta<T: DeserializeOwned>(&self, key: &str) -> heed::Result<Option<T>> {
         self.store.db.meta.get(self, key.as_bytes())?.map(decode).transpose()
     }
 
@@ -89,7 +89,8 @@ impl<'t> StoreWriter<'t> {
         }
     }
 
-    pub(super) fn set_meta<T: Serialize>(&mut self, key: &str, value: &T) -> heed::Result<()> {
+    /// Stores a value of the base as a whole.
+    pub(crate) fn set_meta<T: Serialize>(&mut self, key: &str, value: &T) -> heed::Result<()> {
         self.store.db.meta.put(self.txn(), key.as_bytes(), &encode(value)?)
     }
 

@@ -7,7 +7,7 @@ use super::tests::{Library, drugs};
 use crate::cut::cut_now;
 use crate::cut::testing::{delimited, plain, settings};
 use crate::tables::SqlLimits;
-use crate::{Chunks, KbError};
+use crate::{Chunks, KbError, SqlError};
 
 #[test]
 fn wrong_names_are_told_with_near_ones() {
@@ -43,7 +43,7 @@ fn a_query_changes_nothing_and_sees_nothing_else() {
         "EXPLAIN SELECT 1",
     ] {
         let refused = library.try_sql(sql);
-        let fits = matches!(refused, Err(KbError::SqlNotRead { .. }));
+        let fits = matches!(refused, Err(KbError::Sql(SqlError::NotAllowed { .. })));
         assert!(fits, "{sql}: {:?}", refused.map_err(|e| e.to_string()));
     }
     assert_eq!(library.values("SELECT count(*) FROM biosimilars"), [[json!(3)]]);
@@ -57,9 +57,9 @@ fn a_query_ends() {
     let endless =
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     let ended = library.base.sql(endless, limits);
-    assert!(matches!(ended, Err(KbError::SqlTooLong { .. })), "{ended:?}");
+    assert!(matches!(ended, Err(KbError::Sql(SqlError::Timeout { .. }))), "{ended:?}");
     let large = library.try_sql("SELECT hex(zeroblob(90000000))");
-    assert!(matches!(large, Err(KbError::SqlTooLarge)), "{large:?}");
+    assert!(matches!(large, Err(KbError::Sql(SqlError::OutOfMemory))), "{large:?}");
     assert_eq!(library.values("SELECT count(*) FROM biosimilars"), [[json!(3)]]);
 }
 

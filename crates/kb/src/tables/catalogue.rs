@@ -18,6 +18,7 @@ const SAMPLE: Row = 20;
 
 /// The table that lists the others.
 pub(super) const LIST: &str = "tables";
+pub(super) const LIST_COLUMNS: [&str; 5] = ["name", "caption", "document", "rows", "columns"];
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Catalogue {
@@ -75,8 +76,8 @@ impl Catalogue {
     pub(super) fn load(store: &Store) -> Result<Self, KbError> {
         let (generation, mut stored) = store.read(|reader| {
             let mut stored = vec![];
-            for at in reader.rows(Layer::Table, 0, usize::MAX)? {
-                let record: TableRecord = reader.linked(at)?;
+            for node in reader.nodes::<TableRecord>()? {
+                let (at, record) = node?;
                 let document = match record.document {
                     Some(document) => {
                         let document: DocumentRecord = reader.linked(document)?;

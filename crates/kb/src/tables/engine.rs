@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::SqlLimits;
 use super::catalogue::{Catalogue, LIST};
+use super::error::SqlError;
 use super::hints::explained;
 use super::load::{self, Origins};
 use super::query::Query;
@@ -87,7 +88,7 @@ impl Engine {
     pub(super) fn new(catalogue: Catalogue) -> Result<Self, KbError> {
         let origins = Arc::default();
         let gate: Arc<Mutex<Gate>> = Arc::default();
-        let connection = open(&gate, &origins).map_err(KbError::tables)?;
+        let connection = open(&gate, &origins).map_err(SqlError::load)?;
         let (loaded, listed) = (HashSet::new(), false);
         Ok(Self { connection, catalogue: Arc::new(catalogue), loaded, listed, origins, gate })
     }
@@ -103,7 +104,6 @@ impl Engine {
         if !self.load(store, &query)? {
             return Ok(None);
         }
-        let named = query.tables(&self.catalogue);
         let written = query.in_own_names(&self.catalogue);
         {
             let mut gate = opened(&self.gate);
@@ -112,25 +112,24 @@ impl Engine {
         }
         let done = self.computed(&written, limits);
         let gate = std::mem::take(&mut *opened(&self.gate));
-        done.map(Some).map_err(|error| match gate.refused {
-            Some(what) => KbError::SqlNotRead { what },
-            None => explained(&error, (&query, &named), &self.catalogue, limits),
-        })
+        let failed = |error| match gate.refused {
+            Some(what) => SqlError::NotAllowed { what },
+            None => explained(error, &query, &self.catalogue, limits),
+        };
+        Ok(Some(done.map_err(failed)?))
     }
 
     /// Loads the tables that a query names; false when one is not there any more.
     fn load(&mut self, store: &Store, query: &Query<'_>) -> Result<bool, KbError> {
         if query.lists() && !self.listed {
-            load::list(&self.connection, &self.catalogue).map_err(KbError::tables)?;
+            load::list(&self.connection, &self.catalogue).map_err(SqlError::load)?;
             self.listed = true;
         }
         for at in query.tables(&self.catalogue) {
             let table = &self.catalogue.tables[at];
             if let Some(reason) = &table.refused {
-                return Err(KbError::Sql {
-                    reason: format!("`{}` cannot be read: {reason}", table.name),
-                    hint: "its rows are in the base anyway; search for them".into(),
-                });
+                let (table, reason) = (table.name.clone(), reason.clone());
+                return Err(SqlError::UnreadableTable { table, reason }.into());
             }
             if self.loaded.contains(&at) {
                 continue;

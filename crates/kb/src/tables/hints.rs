@@ -1,89 +1,70 @@
 //! What to report about a query that cannot be run: what is wrong, and which names are near.
 use halma_core::text::similarity::edit_distance;
-use rusqlite::ErrorCode;
+use rusqlite::{Error, ErrorCode};
 
 use super::SqlLimits;
-use super::catalogue::{Catalogue, LIST};
+use super::catalogue::{Catalogue, LIST, LIST_COLUMNS};
+use super::error::{NearNames, SqlError};
 use super::query::Query;
-use crate::KbError;
-
-/// At most this many names are listed.
-const NAMES: usize = 12;
 
 pub(super) fn explained(
-    error: &rusqlite::Error,
-    (query, named): (&Query<'_>, &[usize]),
+    source: Error,
+    query: &Query<'_>,
     catalogue: &Catalogue,
     limits: SqlLimits,
-) -> KbError {
-    match error.sqlite_error_code() {
+) -> SqlError {
+    match source.sqlite_error_code() {
         Some(ErrorCode::OperationInterrupted) => {
-            return KbError::SqlTooLong { seconds: limits.time.as_secs_f64() };
+            return SqlError::Timeout { seconds: limits.time.as_secs_f64() };
         }
         Some(ErrorCode::OutOfMemory | ErrorCode::TooBig | ErrorCode::DiskFull) => {
-            return KbError::SqlTooLarge;
+            return SqlError::OutOfMemory;
         }
         _ => {}
     }
-    let reason = match error {
-        rusqlite::Error::SqlInputError { msg, .. }
-        | rusqlite::Error::SqliteFailure(_, Some(msg)) => msg.clone(),
-        rusqlite::Error::MultipleStatement => {
-            return KbError::SqlNotRead { what: "a second statement".into() };
+    let message = match &source {
+        Error::SqlInputError { msg, .. } | Error::SqliteFailure(_, Some(msg)) => msg.as_str(),
+        Error::MultipleStatement => {
+            return SqlError::NotAllowed { what: "a second statement".into() };
         }
-        other => other.to_string(),
+        _ => return SqlError::Invalid { source },
     };
     let unknown = |what: &str| {
-        let name = reason.strip_prefix(what)?;
+        let name = message.strip_prefix(what)?;
         let name = name.split(" - should this").next().unwrap_or(name);
         let name = name.rsplit('.').next().unwrap_or(name);
         Some(name.trim_matches(['"', ' ']).to_lowercase())
     };
-    let hint = if let Some(name) = unknown("no such table: ") {
-        tables(catalogue, &name)
+    if let Some(name) = unknown("no such table: ") {
+        let near = nearest(catalogue.tables.iter().map(|table| table.name.as_str()), &name);
+        SqlError::UnknownTable { name, near }
     } else if let Some(name) = unknown("no such column: ") {
-        columns(catalogue, (query, named), &name)
+        unknown_column(catalogue, query, name)
     } else {
-        "the query is read as SQLite's SQL".to_owned()
-    };
-    KbError::Sql { reason, hint }
-}
-
-fn tables(catalogue: &Catalogue, name: &str) -> String {
-    if catalogue.tables.is_empty() {
-        return "the base holds no tables".into();
+        SqlError::Invalid { source }
     }
-    let names = catalogue.tables.iter().map(|table| table.name.as_str());
-    format!("tables: {}; `SELECT * FROM {LIST}` says more", nearest(names, name))
 }
 
-fn columns(catalogue: &Catalogue, (query, named): (&Query<'_>, &[usize]), name: &str) -> String {
+fn unknown_column(catalogue: &Catalogue, query: &Query<'_>, name: String) -> SqlError {
     if name == "_rowid_" || name.starts_with("_row") {
-        return "`_row`, `_document` and `_page` can be asked of tables only; in an inner query give \
-                them a name: `_document AS document`"
-            .into();
+        return SqlError::HiddenColumn { name };
     }
-    if named.is_empty() {
-        let lists = if query.lists() { "name, caption, document, rows, columns" } else { "none" };
-        return format!("columns: {lists}");
-    }
-    let said = |table: &usize| {
-        let table = &catalogue.tables[*table];
+    let columns = |table: usize| {
+        let table = &catalogue.tables[table];
         let fields = table.fields.iter().map(|field| field.name.as_str());
-        format!("columns of `{}`: {}", table.name, nearest(fields, name))
+        (table.name.clone(), nearest(fields, &name))
     };
-    let said: Vec<String> = named.iter().map(said).collect();
-    format!("{}; texts stand in single quotes", said.join("; "))
+    let mut columns: Vec<_> = query.tables(catalogue).into_iter().map(columns).collect();
+    if query.lists() {
+        columns.push((LIST.to_owned(), nearest(LIST_COLUMNS.into_iter(), &name)));
+    }
+    SqlError::UnknownColumn { name, columns }
 }
 
-/// The names, nearest first.
-fn nearest<'a>(names: impl Iterator<Item = &'a str>, wanted: &str) -> String {
-    let mut names: Vec<&str> = names.collect();
-    names.sort_by_cached_key(|name| (distance(name, wanted), (*name).to_owned()));
-    let more = names.len().saturating_sub(NAMES);
-    let listed: Vec<String> = names.iter().take(NAMES).map(|name| format!("`{name}`")).collect();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", listed.join(", "))
+fn nearest<'a>(names: impl Iterator<Item = &'a str>, wanted: &str) -> NearNames {
+    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    names.sort_by_cached_key(|name| (distance(name, wanted), name.clone()));
+    NearNames(names)
 }
 
 /// How many letters must be changed; a name inside the other is near.
@@ -104,6 +85,7 @@ mod tests {
         assert_eq!(distance("maker", "makr"), 1);
         assert_eq!(distance("price_usd", "price"), 0);
         let names = ["name", "first_approval", "maker"];
-        assert_eq!(nearest(names.into_iter(), "makr"), "`maker`, `name`, `first_approval`");
+        let listed = nearest(names.into_iter(), "makr").to_string();
+        assert_eq!(listed, "`maker`, `name`, `first_approval`");
     }
 }

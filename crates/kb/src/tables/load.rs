@@ -8,6 +8,7 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, params_from_iter};
 
 use super::catalogue::{Catalogue, Field, LIST, TableEntry};
+use super::error::SqlError;
 use super::query::quoted;
 use super::values::{ColumnReading, Value};
 use crate::KbError;
@@ -97,14 +98,14 @@ pub(super) fn table(
     let columns: Vec<String> = table.fields.iter().map(column).collect();
     let columns = columns.join(", ");
     let create = format!("CREATE TABLE {}({columns})", quoted(&table.name));
-    connection.execute_batch(&create).map_err(KbError::tables)?;
+    connection.execute_batch(&create).map_err(SqlError::load)?;
     let parts: Vec<&TableEntry> = match &table.united[..] {
         [] => vec![table],
         united => united.iter().map(|at| &catalogue.tables[*at]).collect(),
     };
     for part in parts {
         let Some(rows) = rows(store, part)? else { return Ok(false) };
-        fill(connection, table, &rows).map_err(KbError::tables)?;
+        fill(connection, table, &rows).map_err(SqlError::load)?;
         if let Entry::Vacant(place) = origins.0.entry(part.rows.0) {
             place.insert(origin(store, part, &rows)?);
         }

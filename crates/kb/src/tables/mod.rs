@@ -2,6 +2,7 @@
 //! much are computed over all rows instead of read off the best few.
 mod catalogue;
 mod engine;
+mod error;
 mod hints;
 mod load;
 mod names;
@@ -25,6 +26,7 @@ use serde::Serialize;
 
 use self::catalogue::{Catalogue, Field};
 use self::engine::Engine;
+pub use self::error::{NearNames, SqlError};
 pub(crate) use self::values::kind_of;
 use crate::error::run_blocking;
 use crate::store::{ColumnKind, Store};
@@ -92,7 +94,10 @@ impl SqlCache {
                 None => Engine::new(Catalogue::load(store)?)?,
             };
             let done = engine.run(store, sql, limits);
-            if matches!(done, Err(KbError::Tables { .. } | KbError::SqlTooLarge) | Ok(None)) {
+            if matches!(
+                done,
+                Err(KbError::Sql(SqlError::Load { .. } | SqlError::OutOfMemory)) | Ok(None)
+            ) {
                 // A table may be there in part, or not be there any more.
                 drop(engine);
             } else {

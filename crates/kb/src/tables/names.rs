@@ -5,66 +5,11 @@ use std::collections::{HashMap, HashSet};
 const LONGEST: usize = 60;
 
 /// `SQLite`'s keywords that are not names without quotes.
-const RESERVED: &[&str] = &[
-    "add",
-    "all",
-    "alter",
-    "and",
-    "as",
-    "autoincrement",
-    "between",
-    "case",
-    "check",
-    "collate",
-    "commit",
-    "constraint",
-    "create",
-    "default",
-    "deferrable",
-    "delete",
-    "distinct",
-    "drop",
-    "else",
-    "escape",
-    "except",
-    "exists",
-    "foreign",
-    "from",
-    "group",
-    "having",
-    "in",
-    "index",
-    "insert",
-    "intersect",
-    "into",
-    "is",
-    "isnull",
-    "join",
-    "limit",
-    "not",
-    "nothing",
-    "notnull",
-    "null",
-    "on",
-    "or",
-    "order",
-    "primary",
-    "references",
-    "returning",
-    "select",
-    "set",
-    "table",
-    "then",
-    "to",
-    "transaction",
-    "union",
-    "unique",
-    "update",
-    "using",
-    "values",
-    "when",
-    "where",
-];
+const RESERVED: &str = "add all alter and as autoincrement between case check collate commit constraint create \
+    default deferrable delete distinct drop else escape except exists foreign from group \
+    having in index insert intersect into is isnull join limit not nothing notnull null on or \
+    order primary references returning select set table then to transaction union unique \
+    update using values when where";
 
 /// `First approval (EU)` as `first_approval_eu`; `None` where nothing is left.
 pub(super) fn identifier(text: &str) -> Option<String> {
@@ -86,7 +31,11 @@ pub(super) fn identifier(text: &str) -> Option<String> {
     if name.starts_with(char::is_numeric) {
         return Some(format!("_{name}"));
     }
-    Some(if RESERVED.contains(&name) { format!("{name}_") } else { name.to_owned() })
+    Some(if RESERVED.split(' ').any(|word| word == name) {
+        format!("{name}_")
+    } else {
+        name.to_owned()
+    })
 }
 
 /// A name of its own for each column.

@@ -1,7 +1,7 @@
 //! A query as written, and with the names that `SQLite` knows.
 use super::catalogue::{Catalogue, LIST};
+use super::error::SqlError;
 use super::tokens::{Token, TokenKind, tokens};
-use crate::KbError;
 
 /// Longer queries are not read.
 const LONGEST: usize = 100_000;
@@ -39,35 +39,24 @@ pub(super) struct Query<'a> {
 
 impl<'a> Query<'a> {
     /// A query that is one statement and begins as one that reads.
-    pub(super) fn new(sql: &'a str) -> Result<Self, KbError> {
+    pub(super) fn new(sql: &'a str) -> Result<Self, SqlError> {
         if sql.len() > LONGEST {
-            return Err(KbError::Sql {
-                reason: format!("it has {} bytes; at most {LONGEST} are read", sql.len()),
-                hint: "write a shorter query".into(),
-            });
+            return Err(SqlError::TooLong { bytes: sql.len(), most: LONGEST });
         }
         if sql.contains('\0') {
-            return Err(KbError::Sql {
-                reason: "it holds a NUL".into(),
-                hint: "leave it out".into(),
-            });
+            return Err(SqlError::Nul);
         }
         let mut tokens = tokens(sql);
         while tokens.last().is_some_and(|token| token.kind == TokenKind::Mark(';')) {
             tokens.pop();
         }
-        let Some(first) = tokens.first() else {
-            return Err(KbError::Sql {
-                reason: "it is empty".into(),
-                hint: format!("write `SELECT … FROM …`; `SELECT * FROM {LIST}` lists the tables"),
-            });
-        };
+        let Some(first) = tokens.first() else { return Err(SqlError::Empty) };
         if !first.is_any(sql, &["select", "with", "values"]) {
             let what = sql[first.range.clone()].to_uppercase();
-            return Err(KbError::SqlNotRead { what });
+            return Err(SqlError::NotAllowed { what });
         }
         if tokens.iter().any(|token| token.kind == TokenKind::Mark(';')) {
-            return Err(KbError::SqlNotRead { what: "a second statement".into() });
+            return Err(SqlError::NotAllowed { what: "a second statement".into() });
         }
         let end = tokens.last().map_or(0, |last| last.range.end);
         Ok(Self { sql: &sql[..end], tokens })

@@ -10,7 +10,7 @@ use crate::store::{
     ChunkRecord, Column, ColumnKind, DocumentDraft, RowRecord, TableRecord, TextPlace, hash,
     node_id,
 };
-use crate::{Atoms, Base, BaseOptions, Chunks, KbError};
+use crate::{Base, BaseOptions, Chunks, KbError};
 
 pub(super) struct Library {
     _dir: tempfile::TempDir,
@@ -39,7 +39,7 @@ impl Library {
         let store = &self.base.store;
         store
             .write(|writer| {
-                writer.put_document(&draft, Atoms::None)?;
+                writer.put_document(&draft)?;
                 writer.publish()
             })
             .unwrap();

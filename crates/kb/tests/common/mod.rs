@@ -17,7 +17,8 @@ use halma_core::{
     LlmError, Meter, MinScore, Mode, Models, NodeId, Prompts, Query, Setup, Usage, Vector,
 };
 use halma_kb::{
-    Atoms, Base, BaseOptions, IndexOptions, IndexReport, InputFormat, KbError, KbSettings, PROMPTS,
+    Atoms, Base, BaseOptions, BuildContext, IndexOptions, IndexReport, InputFormat, KbError,
+    KbSettings, PROMPTS,
 };
 use halma_testkit::Toy;
 
@@ -187,11 +188,11 @@ impl Bench {
         format: InputFormat,
         budget: Budget,
     ) -> Result<IndexReport, KbError> {
-        let (inputs, meter) = ([input.to_owned()], Arc::new(Meter::new(budget)));
         let options = IndexOptions { format, ..self.options.clone() };
-        let progress = Arc::new(|_| ());
-        halma_kb::index(base, &inputs, &options, &self.settings, &self.setup(), &meter, progress)
-            .await
+        let meter = Arc::new(Meter::new(budget));
+        let context =
+            BuildContext { meter, ..BuildContext::new(base, &self.settings, &self.setup()) };
+        halma_kb::index(context, &[input.to_owned()], &options).await
     }
 
     pub(crate) fn setup(&self) -> Arc<Setup> {

@@ -14,7 +14,9 @@ use halma_core::{
     Budget, ChatReply, ChatRequest, Edge, Embedder, Hit, Layer, Llm, LlmError, Meter, Mode, Models,
     NodeId, Prompts, Setup, Usage,
 };
-use halma_kb::{Atoms, Base, Entities, IndexOptions, IndexReport, KbSettings, PROMPTS};
+use halma_kb::{
+    Atoms, Base, BuildContext, Entities, IndexOptions, IndexReport, KbSettings, PROMPTS,
+};
 use halma_testkit::Toy;
 use serde_json::{Value, json};
 
@@ -168,11 +170,9 @@ impl Works {
 
     pub(crate) async fn index_with(&self, base: &Arc<Base>, budget: Budget) -> IndexReport {
         let meter = Arc::new(Meter::new(budget));
-        let (inputs, settings) = ([self.bench.input()], &self.bench.settings);
-        let (setup, progress) = (self.setup(), Arc::new(|_| ()));
-        halma_kb::index(base, &inputs, &IndexOptions::default(), settings, &setup, &meter, progress)
-            .await
-            .unwrap()
+        let context =
+            BuildContext { meter, ..BuildContext::new(base, &self.bench.settings, &self.setup()) };
+        halma_kb::index(context, &[self.bench.input()], &IndexOptions::default()).await.unwrap()
     }
 
     pub(crate) fn open(&self) -> Arc<Base> {

@@ -31,6 +31,9 @@ pub(crate) struct Double {
 struct Shared {
     store: Store,
     queries: Mutex<Vec<String>>,
+    agents: Mutex<Vec<String>>,
+    /// Queries under way, and the most there were at once.
+    load: Mutex<(usize, usize)>,
     failures: Mutex<VecDeque<Failure>>,
 }
 
@@ -40,7 +43,8 @@ impl Double {
         store.load_from_slice(RdfFormat::Turtle, turtle).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let shared = Shared { store, queries: Mutex::default(), failures: Mutex::default() };
+        let (queries, agents, load) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let shared = Shared { store, queries, agents, load, failures: Mutex::default() };
         let shared = Arc::new(shared);
         let serving = Arc::clone(&shared);
         // The thread ends with the test's process.
@@ -60,6 +64,15 @@ impl Double {
     /// Everything that was asked so far.
     pub(crate) fn queries(&self) -> Vec<String> {
         self.shared.queries.lock().unwrap().clone()
+    }
+
+    /// What the last caller said it is.
+    pub(crate) fn agent(&self) -> String {
+        self.shared.agents.lock().unwrap().last().cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn most_at_once(&self) -> usize {
+        self.shared.load.lock().unwrap().1
     }
 
     pub(crate) fn fail(&self, failures: impl IntoIterator<Item = Failure>) {
@@ -84,6 +97,9 @@ impl Shared {
             if let Some(value) = line.strip_prefix("content-length:") {
                 length = value.trim().parse().unwrap();
             }
+            if let Some(agent) = line.strip_prefix("user-agent:") {
+                self.agents.lock().unwrap().push(agent.trim().to_owned());
+            }
             form |= line.starts_with("content-type: application/x-www-form-urlencoded");
         }
         let mut body = vec![0; length];
@@ -93,12 +109,18 @@ impl Shared {
         let url = reqwest::Url::parse(&format!("http://a.example/?{body}")).unwrap();
         let query = url.query_pairs().find(|(name, _)| name == "query").unwrap().1.into_owned();
         self.queries.lock().unwrap().push(query.clone());
+        {
+            let mut load = self.load.lock().unwrap();
+            load.0 += 1;
+            load.1 = load.1.max(load.0);
+        }
         let failure = self.failures.lock().unwrap().pop_front();
         let json = "application/sparql-results+json";
         let (status, kind, more, body) = match failure {
             None => (200, json, String::new(), self.answer(&query)),
             Some(Failure::Late(wait)) => {
                 std::thread::sleep(wait);
+                self.load.lock().unwrap().0 -= 1;
                 return;
             }
             Some(Failure::Html) => {
@@ -117,6 +139,7 @@ impl Shared {
             Some(Failure::Status(status)) => (status, "text/plain", String::new(), "no".into()),
             Some(Failure::Json(body)) => (200, json, String::new(), body.into()),
         };
+        self.load.lock().unwrap().0 -= 1;
         let length = body.len();
         let _ = write!(
             stream,

@@ -1,68 +1,42 @@
-//! Exchanges with an endpoint: what can go wrong, and what is tried again.
-use std::time::{Duration, SystemTime};
+//! An endpoint over HTTP: asked within its limits, again after failures that pass, and once a day
+//! for the same query.
+use std::path::PathBuf;
+use std::time::Duration;
 
-use halma_core::ConfigError;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use halma_core::{ConfigError, LlmError};
+use halma_net::address::{show, wrong};
+use halma_net::daily::DailyCache;
+use halma_net::failure::{clip, throttled};
+use halma_net::guarded::{Bounds, Follow, GuardedClient, Reply, Request, user_agent};
+use halma_net::{CallPolicy, Limits};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT,
+};
 use reqwest::{Method, Url};
 use sparesults::{
     QueryResultsFormat, QueryResultsParser, QuerySolution, SliceQueryResultsParserOutput,
 };
 use spargebra::Query;
+use time::{Date, OffsetDateTime};
 
 use crate::settings::KgSettings;
-use halma_net::address::{show, wrong};
-use halma_net::failure::{clip, retry_after};
-use halma_net::guarded::{Bounds, FetchError, Follow, GuardedClient, Request};
 
 /// Bytes of a result, at most.
 const MOST_BYTES: usize = 64 << 20;
-/// The wait before a second try where the endpoint does not say how long; doubled each time.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// An endpoint that asks for a longer wait than this is not waited for.
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
+/// Seconds after which a query that is throttled or fails is given up.
+const LONGEST: f64 = 60.0;
+/// Changes whenever what a key is made of changes, so that old results are never matched.
+const KEY_VERSION: &[u8] = b"halma kg 1";
 
-/// Why an endpoint did not answer.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SparqlError {
-    #[error(transparent)]
-    GuardedClient(#[from] FetchError),
-    #[error("`{url}` asks for fewer queries ({status}){}", wait(*.after))]
-    Throttled { url: String, status: u16, after: Option<Duration> },
-    #[error("`{url}` failed ({status}): {said}")]
-    Failed { url: String, status: u16, said: String },
-    #[error("`{url}` refused the query ({status}): {said}")]
-    Refused { url: String, status: u16, said: String },
-    #[error(
-        "`{url}` does not accept the key ({status}); check the variable that `kg.key_env` names"
-    )]
-    Key { url: String, status: u16 },
-    #[error(
-        "`{url}` sends its callers to `{to}`, which is not followed; set `kg.url` to where the \
-         endpoint is"
-    )]
-    Elsewhere { url: String, to: String },
-    #[error("`{url}` sent a web page instead of results; is `kg.url` the SPARQL endpoint?")]
-    Page { url: String },
-    #[error("`{url}` sent no SPARQL results but `{kind}`; is `kg.url` the SPARQL endpoint?")]
-    NoResults { url: String, kind: String },
-    #[error("`{url}` sent half a result: {reason}")]
-    Half { url: String, reason: String },
-}
-
-fn wait(after: Option<Duration>) -> String {
-    after.map(|after| format!(", in {} s", after.as_secs())).unwrap_or_default()
-}
-
-impl SparqlError {
-    /// Whether the same query may fare better later.
-    fn passes(&self) -> bool {
-        match self {
-            Self::GuardedClient(error) => error.passes(),
-            Self::Throttled { after, .. } => after.is_none_or(|after| after <= LONGEST_WAIT),
-            Self::Failed { .. } | Self::Half { .. } => true,
-            _ => false,
-        }
-    }
+/// What an endpoint needs in addition to its settings.
+#[derive(Debug, Clone, Default)]
+pub struct KgAccess {
+    /// What the variable `key_env` holds.
+    pub key: Option<String>,
+    /// Who asks: an address or a page, as Wikimedia wants it in the user agent; may be empty.
+    pub contact: String,
+    /// Where results are kept.
+    pub folder: PathBuf,
 }
 
 /// A SPARQL 1.1 endpoint.
@@ -70,13 +44,15 @@ pub(crate) struct HttpEndpoint {
     outside: GuardedClient,
     url: Url,
     headers: HeaderMap,
-    retries: usize,
+    policy: CallPolicy,
+    kept: DailyCache,
+    today: fn() -> Date,
 }
 
 impl HttpEndpoint {
     /// Connects to nothing yet. The error's `file` is left empty for the caller that
     /// read the configuration.
-    pub(crate) fn new(settings: &KgSettings, key: Option<&str>) -> Result<Self, ConfigError> {
+    pub(crate) fn new(settings: &KgSettings, access: &KgAccess) -> Result<Self, ConfigError> {
         let hint = "give the endpoint, for instance `https://query.wikidata.org/sparql`";
         let url = Url::parse(settings.url.trim())
             .map_err(|e| wrong("url", &format!("it is not a valid URL: {e}"), hint))?;
@@ -90,31 +66,25 @@ impl HttpEndpoint {
         }
         let timeout = Duration::try_from_secs_f64(settings.timeout_seconds).ok();
         let timeout = timeout.filter(|timeout| !timeout.is_zero()).ok_or_else(|| {
-            wrong(
-                "timeout_seconds",
-                "it is not a valid duration",
-                "give a number above zero, 30 say",
-            )
+            let hint = "give a number above zero, 30 say";
+            wrong("timeout_seconds", "it is not a valid duration", hint)
         })?;
-        let mut headers = HeaderMap::new();
-        headers.insert(ACCEPT, HeaderValue::from_static("application/sparql-results+json"));
-        let form = HeaderValue::from_static("application/x-www-form-urlencoded");
-        headers.insert(CONTENT_TYPE, form);
-        if let Some(key) = key.map(str::trim).filter(|key| !key.is_empty()) {
-            let mut value = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| {
-                let hint = "look for line breaks or letters outside ASCII in the variable";
-                wrong("key_env", "the key holds characters that no HTTP header may hold", hint)
-            })?;
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
-        }
+        let limits = Limits {
+            concurrency: settings.concurrency,
+            requests_per_minute: None,
+            retries: settings.retries,
+            max_wait_seconds: LONGEST,
+        };
         // An address in the configuration names its host.
         let mut named = settings.allow_private.clone();
         named.push(host);
         let outside = GuardedClient::new(Bounds { named, timeout, most: MOST_BYTES });
         let hint = "check the certificates of this machine";
         let outside = outside.map_err(|e| wrong("url", &e.to_string(), hint))?;
-        Ok(Self { outside, url, headers, retries: settings.retries })
+        let kept = DailyCache::new(access.folder.clone(), settings.cache_days);
+        let (headers, policy) = (headers(access)?, limits.policy()?);
+        let today = || OffsetDateTime::now_utc().date();
+        Ok(Self { outside, url, headers, policy, kept, today })
     }
 
     /// The host, as facts of this endpoint are cited.
@@ -122,29 +92,31 @@ impl HttpEndpoint {
         self.url.host_str().unwrap_or("endpoint")
     }
 
-    /// All solutions of a `SELECT`, tried again where that may help.
-    pub(crate) async fn solutions(&self, query: &Query) -> Result<Vec<QuerySolution>, SparqlError> {
+    /// All solutions of a `SELECT`: kept ones, or from the endpoint.
+    pub(crate) async fn solutions(&self, query: &Query) -> Result<Vec<QuerySolution>, LlmError> {
         let text = query.to_string();
-        let mut tries = 0;
-        loop {
-            let error = match self.once(&text).await {
-                Ok(found) => return Ok(found),
-                Err(error) => error,
-            };
-            if tries == self.retries || !error.passes() {
-                return Err(error);
-            }
-            let told = match &error {
-                SparqlError::Throttled { after, .. } => *after,
-                _ => None,
-            };
-            let doubled = FIRST_WAIT * 2_u32.saturating_pow(u32::try_from(tries).unwrap_or(8));
-            tokio::time::sleep(told.unwrap_or(doubled).min(LONGEST_WAIT)).await;
-            tries += 1;
+        let (key, day) = (self.key(&text), (self.today)());
+        if self.kept.keeps()
+            && let Some(kept) = self.kept.get(&key, day, |_, text| read(text.as_bytes()).ok())
+        {
+            return Ok(kept);
         }
+        let (found, reply) = self.policy.call(|| self.once(&text)).await?;
+        if let Ok(text) = String::from_utf8(reply) {
+            self.kept.put(&key, &day.to_string(), &text);
+        }
+        Ok(found)
     }
 
-    async fn once(&self, query: &str) -> Result<Vec<QuerySolution>, SparqlError> {
+    fn key(&self, query: &str) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for part in [KEY_VERSION, self.url.as_str().as_bytes(), query.as_bytes()] {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        hasher.finalize().to_hex()[..32].to_owned()
+    }
+
+    async fn once(&self, query: &str) -> Result<(Vec<QuerySolution>, Vec<u8>), LlmError> {
         let mut form = self.url.clone();
         form.query_pairs_mut().clear().append_pair("query", query);
         let body = form.query().unwrap_or_default().as_bytes().to_vec();
@@ -156,29 +128,70 @@ impl HttpEndpoint {
             follow: Follow::SameOrigin,
         };
         let reply = self.outside.send(request).await?;
-        let (url, status) = (show(&reply.url), reply.status.as_u16());
-        let said = || clip(&String::from_utf8_lossy(&reply.bytes));
-        if let Some(to) = reply.leads_to() {
-            return Err(SparqlError::Elsewhere { url, to: clip(&show(&to)) });
+        if !reply.status.is_success() {
+            return Err(self.refused(&reply));
         }
-        let after = retry_after(&reply.headers, SystemTime::now());
-        match status {
-            200..=299 => {}
-            429 => return Err(SparqlError::Throttled { url, status, after }),
-            503 if after.is_some() => return Err(SparqlError::Throttled { url, status, after }),
-            401 | 403 => return Err(SparqlError::Key { url, status }),
-            408 | 500..=599 => return Err(SparqlError::Failed { url, status, said: said() }),
-            _ => return Err(SparqlError::Refused { url, status, said: said() }),
-        }
-        let kind = reply.kind();
+        let (url, kind) = (show(&reply.url), reply.kind());
+        let hint = "is `kg.url` the SPARQL endpoint?";
         if kind.contains("html") || reply.bytes.trim_ascii_start().starts_with(b"<") {
-            return Err(SparqlError::Page { url });
+            let reason = format!("`{url}` sent a web page instead of results; {hint}");
+            return Err(LlmError::refused(reason));
         }
         if !reply.bytes.trim_ascii_start().starts_with(b"{") {
-            return Err(SparqlError::NoResults { url, kind: clip(&kind) });
+            let kind = clip(&kind);
+            let reason = format!("`{url}` sent no SPARQL results but `{kind}`; {hint}");
+            return Err(LlmError::refused(reason));
         }
-        read(&reply.bytes).map_err(|reason| SparqlError::Half { url, reason: clip(&reason) })
+        let found = read(&reply.bytes).map_err(|reason| {
+            LlmError::transient(format!("`{url}` sent half a result: {}", clip(&reason)))
+        })?;
+        Ok((found, reply.bytes))
     }
+
+    /// Sorts a reply that is not a success by what to do next.
+    fn refused(&self, reply: &Reply) -> LlmError {
+        let (url, n) = (show(&reply.url), reply.status.as_u16());
+        if let Some(to) = reply.leads_to() {
+            return LlmError::refused(format!(
+                "`{url}` sends its callers to `{}`, which is not followed; set `kg.url` to where \
+                 the endpoint is",
+                clip(&show(&to))
+            ));
+        }
+        let said = clip(&String::from_utf8_lossy(&reply.bytes));
+        let overloaded = n == 503 && reply.headers.contains_key(RETRY_AFTER);
+        match n {
+            _ if n == 429 || overloaded => {
+                throttled(format!("`{url}` asks for fewer queries ({n})"), &reply.headers)
+            }
+            401 | 403 if self.headers.contains_key(AUTHORIZATION) => LlmError::refused(format!(
+                "`{url}` does not accept the key ({n}); check the variable that `kg.key_env` names"
+            )),
+            401 | 403 => LlmError::refused(format!(
+                "`{url}` does not answer this client ({n}): {said}; set `kg.key_env` if it needs a \
+                 key, and `sources.contact` if it wants to know who asks, as Wikidata does"
+            )),
+            408 | 500..=599 => LlmError::transient(format!("`{url}` failed ({n}): {said}")),
+            _ => LlmError::refused(format!("`{url}` refused the query ({n}): {said}")),
+        }
+    }
+}
+
+fn headers(access: &KgAccess) -> Result<HeaderMap, ConfigError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("application/sparql-results+json"));
+    let form = HeaderValue::from_static("application/x-www-form-urlencoded");
+    headers.insert(CONTENT_TYPE, form);
+    headers.insert(USER_AGENT, user_agent(&access.contact)?);
+    if let Some(key) = access.key.as_deref().map(str::trim).filter(|key| !key.is_empty()) {
+        let mut value = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| {
+            let hint = "look for line breaks or letters outside ASCII in the variable";
+            wrong("key_env", "the key holds characters that no HTTP header may hold", hint)
+        })?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    Ok(headers)
 }
 
 fn read(bytes: &[u8]) -> Result<Vec<QuerySolution>, String> {

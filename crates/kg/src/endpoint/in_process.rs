@@ -1,6 +1,6 @@
 //! A store in this process that answers SPARQL, with an index of its entities' names: SPARQL alone
 //! would look at every name.
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use halma_core::{BoxError, EntityId};
 use oxigraph::io::{RdfFormat, RdfParser};
@@ -12,11 +12,12 @@ use oxigraph::store::{StorageError, Store};
 use sparesults::QuerySolution;
 use spargebra::Query;
 
+use super::index::Visited;
 use crate::base::KbGraph;
-use crate::graph::Near;
-use crate::loaded::{Files, KgError, escaped, unescaped};
+use crate::graph::{Lookup, Near, Stated};
+use crate::loaded::{Files, KgError};
 use crate::names::{Names, Number};
-use crate::rdf;
+use crate::rdf::{self, escaped, unescaped};
 use crate::words::stems;
 
 /// Quads that are handed on at once.
@@ -39,14 +40,14 @@ pub(crate) fn is_blank(id: &str) -> bool {
 
 /// Named graphs in one store, with the names of their entities.
 pub(crate) struct InProcess {
-    store: Store,
+    pub(super) store: Store,
     /// What turns an id into an IRI; empty where ids are IRIs.
     namespace: &'static str,
     /// Names of the loaded graphs, by number.
     pub(crate) graphs: Vec<String>,
     pub(crate) facts: usize,
     /// Every predicate, as an IRI.
-    predicates: BTreeSet<String>,
+    pub(super) predicates: BTreeSet<String>,
     /// Ids of what can be asked for: predicates that do not only name or describe.
     pub(crate) properties: BTreeSet<String>,
     /// Members of each class, by its IRI.
@@ -54,11 +55,11 @@ pub(crate) struct InProcess {
     pub(crate) entities: Vec<EntityId>,
     /// Entities whose name is only the end of their IRI.
     pub(crate) unlabelled: usize,
-    names: Names,
+    pub(super) names: Names,
     /// Numbers of what is a class of others.
-    classes: BTreeSet<Number>,
+    pub(super) classes: BTreeSet<Number>,
     /// The stems of the classes' names.
-    class_names: BTreeSet<Vec<String>>,
+    pub(super) class_names: BTreeSet<Vec<String>>,
 }
 
 impl InProcess {
@@ -189,6 +190,74 @@ impl InProcess {
         }
     }
 
+    /// The values of some properties, thing by thing.
+    pub(crate) fn look_up(
+        &self,
+        ids: &[EntityId],
+        lookup: Lookup<'_>,
+    ) -> Result<Vec<Stated>, BoxError> {
+        let mut found = vec![];
+        for id in ids {
+            let Some(thing) = self.iri(&id.0) else { continue };
+            for node in self.nodes(thing, lookup.over)? {
+                for (property, iri) in lookup.properties.iter().enumerate() {
+                    for quad in self.at(&node, iri) {
+                        let Quad { object: value, graph_name, .. } = quad?;
+                        let (subject, node) = (id.0.clone(), self.id(node.as_str()));
+                        let graph = name_of(graph_name);
+                        found.push(Stated { subject, node, property, value, graph });
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn at<'s>(
+        &'s self,
+        node: &NamedNode,
+        property: &str,
+    ) -> impl Iterator<Item = Result<Quad, StorageError>> + use<'s> {
+        let property = NamedNodeRef::new_unchecked(property);
+        self.store.quads_for_pattern(Some(node.as_ref().into()), Some(property), None, None)
+    }
+
+    /// The thing itself, or what it has under a property.
+    fn nodes(&self, thing: NamedNode, over: Option<&str>) -> Result<Vec<NamedNode>, BoxError> {
+        let Some(step) = over else { return Ok(vec![thing]) };
+        let mut nodes = vec![];
+        for quad in self.at(&thing, step) {
+            if let Term::NamedNode(node) = quad?.object {
+                nodes.push(node);
+            }
+        }
+        Ok(nodes)
+    }
+
+    /// What has a thing under a property, at most `limit`, with the graphs that state it.
+    pub(crate) fn leading_to(
+        &self,
+        thing: &NamedNode,
+        property: &NamedNode,
+        limit: usize,
+    ) -> Result<Vec<(String, Option<String>)>, BoxError> {
+        let (property, thing) = (Some(property.as_ref()), Some(TermRef::from(thing.as_ref())));
+        let quads = self.store.quads_for_pattern(None, property, thing, None);
+        let mut found = vec![];
+        for quad in quads.take(limit) {
+            let quad = quad?;
+            if let NamedOrBlankNode::NamedNode(subject) = quad.subject {
+                found.push((self.id(subject.as_str()), name_of(quad.graph_name)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Predicates whose IRIs begin with some text.
+    pub(crate) fn predicates_beginning(&self, text: &str) -> Vec<String> {
+        self.predicates.iter().filter(|iri| iri.starts_with(text)).cloned().collect()
+    }
+
     /// Entities with such a label or alias, at most `limit`.
     pub(crate) fn named(&self, name: &str, near: Near, limit: usize) -> Vec<EntityId> {
         let mut found = self.names.named(name, near, limit);
@@ -226,129 +295,12 @@ impl InProcess {
         let number = graph.strip_prefix(LOADED)?.parse::<usize>().ok()?;
         Some(format!("kg:{}", self.graphs.get(number)?))
     }
-
-    fn index(&mut self, visited: Visited) {
-        self.members = visited.members;
-        self.predicates = visited.predicates;
-        let properties = self.predicates.iter().filter(|id| !rdf::is_describing(id));
-        self.properties = properties.cloned().collect();
-        self.number_entities(&visited.entities, visited.types);
-        self.name_entities();
-    }
-
-    /// Entities are what has an IRI and is neither a property nor a word of the schema.
-    fn number_entities(&mut self, all: &HashSet<String>, mut classes: BTreeSet<String>) {
-        let stated = rdf::OF_PROPERTIES.iter().flat_map(|class| self.subjects(rdf::TYPE, class));
-        let properties: BTreeSet<String> = stated.chain(self.predicates.iter().cloned()).collect();
-        classes.extend(rdf::OF_CLASSES.iter().flat_map(|class| self.subjects(rdf::TYPE, class)));
-        let is_schema =
-            |id: &str| rdf::OF_CLASSES.contains(&id) || rdf::OF_PROPERTIES.contains(&id);
-        let is_entity = |id: &&String| !properties.contains(*id) && !is_schema(id);
-        let mut entities: Vec<&String> = all.iter().filter(is_entity).collect();
-        entities.sort_unstable();
-        for id in entities {
-            let Ok(number) = Number::try_from(self.entities.len()) else { break };
-            self.entities.push(EntityId(id.clone()));
-            if classes.contains(id) {
-                self.classes.insert(number);
-            }
-        }
-    }
-
-    /// Names the entities by their labels and aliases, those without a label by the end of their
-    /// IRI.
-    fn name_entities(&mut self) {
-        let numbered = (0..).zip(&self.entities).map(|(number, id)| (id.0.as_str(), number));
-        let numbers: HashMap<&str, Number> = numbered.collect();
-        let mut labelled = vec![false; self.entities.len()];
-        let (mut names, mut class_names) = (Names::default(), BTreeSet::new());
-        let mut add = |number: Number, name: &str| {
-            names.add(number, name);
-            if self.classes.contains(&number) {
-                class_names.insert(stems(name));
-            }
-        };
-        for (list, is_label) in [(rdf::LABELS, true), (rdf::ALIASES, false)] {
-            for property in list.iter().filter(|property| self.has_predicate(property)) {
-                let property = NamedNodeRef::new_unchecked(property);
-                let quads = self.store.quads_for_pattern(None, Some(property), None, None);
-                for quad in quads.flatten() {
-                    if let (NamedOrBlankNode::NamedNode(id), Term::Literal(name)) =
-                        (&quad.subject, &quad.object)
-                        && let Some(&number) = numbers.get(id.as_str())
-                    {
-                        add(number, name.value());
-                        labelled[number as usize] |= is_label;
-                    }
-                }
-            }
-        }
-        for (number, id) in (0..).zip(&self.entities) {
-            if !labelled[number as usize] {
-                add(number, &rdf::local_name(&id.0));
-            }
-        }
-        self.unlabelled = labelled.iter().filter(|labelled| !**labelled).count();
-        (self.names, self.class_names) = (names, class_names);
-    }
-
-    fn subjects(&self, property: &str, object: &str) -> Vec<String> {
-        let property = NamedNodeRef::new_unchecked(property);
-        let object = TermRef::from(NamedNodeRef::new_unchecked(object));
-        let quads = self.store.quads_for_pattern(None, Some(property), Some(object), None);
-        quads.flatten().map(|quad| id_of(&quad.subject)).collect()
-    }
 }
 
-/// What the files hold, gathered while they are read.
-#[derive(Default)]
-struct Visited {
-    entities: HashSet<String>,
-    /// The subject of the fact before: the files are sorted.
-    subject: String,
-    predicates: BTreeSet<String>,
-    types: BTreeSet<String>,
-    /// By the class of `rdf:type`.
-    members: BTreeMap<String, usize>,
-}
-
-impl Visited {
-    fn visit(&mut self, quad: &Quad) {
-        if !self.predicates.contains(quad.predicate.as_str()) {
-            self.predicates.insert(quad.predicate.as_str().to_owned());
-        }
-        if let NamedOrBlankNode::NamedNode(subject) = &quad.subject
-            && subject.as_str() != self.subject
-            && !is_blank(subject.as_str())
-        {
-            subject.as_str().clone_into(&mut self.subject);
-            self.insert(subject.as_str());
-        }
-        if let Term::NamedNode(object) = &quad.object
-            && !is_blank(object.as_str())
-            && !rdf::UNITS.contains(&quad.predicate.as_str())
-        {
-            if quad.predicate.as_str() == rdf::TYPE {
-                match self.members.get_mut(object.as_str()) {
-                    Some(count) => *count += 1,
-                    None => {
-                        self.members.insert(object.as_str().to_owned(), 1);
-                    }
-                }
-            }
-            self.insert(object.as_str());
-            if rdf::TYPES.contains(&quad.predicate.as_str())
-                && !self.types.contains(object.as_str())
-            {
-                self.types.insert(object.as_str().to_owned());
-            }
-        }
-    }
-
-    fn insert(&mut self, id: &str) {
-        if !self.entities.contains(id) {
-            self.entities.insert(id.to_owned());
-        }
+fn name_of(graph: GraphName) -> Option<String> {
+    match graph {
+        GraphName::NamedNode(name) => Some(name.into_string()),
+        _ => None,
     }
 }
 
@@ -368,11 +320,4 @@ fn without_blanks(mut quad: Quad) -> Quad {
 
 fn blank(name: &str) -> NamedNode {
     NamedNode::new_unchecked(format!("{BLANK}{name}"))
-}
-
-fn id_of(node: &NamedOrBlankNode) -> String {
-    match node {
-        NamedOrBlankNode::NamedNode(node) => node.as_str().to_owned(),
-        NamedOrBlankNode::BlankNode(node) => node.to_string(),
-    }
 }

@@ -4,12 +4,14 @@
 pub(crate) mod double;
 mod http;
 mod in_process;
+mod index;
 
 use halma_core::BoxError;
 use sparesults::QuerySolution;
 use spargebra::Query;
 
 pub(crate) use http::HttpEndpoint;
+pub use http::KgAccess;
 pub(crate) use in_process::{InProcess, is_blank};
 
 pub(crate) enum Endpoint {

@@ -345,10 +345,18 @@ impl Test {
     }
 }
 
+/// A date as graphs have it: `1886-05-01`, `1886`, but also `1880s` and `44 BC`.
+fn period(date: &str) -> Option<Period> {
+    let lower = date.to_lowercase();
+    let words: Vec<&str> = lower.split(' ').collect();
+    let spelled = || Period::parse_prefix(&words).filter(|(_, used)| *used == words.len());
+    Period::from_value(date).or_else(|| spelled().map(|(period, _)| period))
+}
+
 impl Amount {
     fn compare(&self, compare: Compare, value: &FactValue) -> Option<bool> {
         match value.kind {
-            ValueKind::Date => self.in_time(compare, Period::from_value(&value.text)?),
+            ValueKind::Date => self.in_time(compare, period(&value.text)?),
             ValueKind::Number => {
                 let own: f64 = value.text.parse().ok()?;
                 let wanted = converted(self.number?, &self.unit, &value.unit)?;

@@ -85,7 +85,8 @@ impl Operators {
             let (head, property) = (id.clone(), std::sync::Arc::clone(&property));
             let tail = Node::Entity(EntityId(class.id.clone()));
             let source = self.graph.name().to_owned();
-            Some((Statement { head, property, tail, source }, 1.0))
+            let (qualifiers, former) = (vec![], false);
+            Some((Statement { head, property, tail, source, qualifiers, former }, 1.0))
         });
         Ok(Some(kept.collect()))
     }

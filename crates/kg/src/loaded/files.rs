@@ -1,12 +1,14 @@
 //! The files of the graphs that were loaded into a base: sorted N-Triples in its folder `kg`, one
 //! file for each graph.
 use std::collections::{BTreeSet, HashMap};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use oxigraph::io::{RdfFormat, RdfParseError, RdfParser};
 use oxigraph::model::{BlankNode, NamedOrBlankNode, Quad, Term};
 use serde::Serialize;
+
+use super::kqapro;
+use crate::rdf::{escaped, unescaped};
 
 /// What can go wrong with files of graphs.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +19,7 @@ pub enum KgError {
     Unwritten { path: PathBuf, source: std::io::Error },
     #[error(
         "`{path}`: its name does not say the format; give it with `--format turtle`, `ntriples`, \
-         `nquads`, `trig` or `rdfxml`"
+         `nquads`, `trig`, `rdfxml` or `kqapro`"
     )]
     UnknownFormat { path: PathBuf },
     /// Lines and columns count from 1.
@@ -58,6 +60,8 @@ pub enum KgFormat {
     NQuads,
     TriG,
     RdfXml,
+    /// `kb.json` of KQA Pro.
+    KqaPro,
 }
 
 impl KgFormat {
@@ -69,18 +73,21 @@ impl KgFormat {
             "nq" => Self::NQuads,
             "trig" => Self::TriG,
             "rdf" | "xml" | "owl" => Self::RdfXml,
+            "json" => Self::KqaPro,
             _ => return None,
         })
     }
 
-    fn parser(self) -> RdfParser {
-        RdfParser::from_format(match self {
+    /// `None` for what is not RDF.
+    fn parser(self) -> Option<RdfParser> {
+        Some(RdfParser::from_format(match self {
             Self::Turtle => RdfFormat::Turtle,
             Self::NTriples => RdfFormat::NTriples,
             Self::NQuads => RdfFormat::NQuads,
             Self::TriG => RdfFormat::TriG,
             Self::RdfXml => RdfFormat::RdfXml,
-        })
+            Self::KqaPro => return None,
+        }))
     }
 }
 
@@ -221,10 +228,21 @@ impl Files {
 /// Every fact of a file as a line of N-Triples. The graphs within a file become one; blank nodes
 /// get names of the file's content, so that the same file gives the same lines.
 fn read(bytes: &[u8], format: KgFormat, path: &Path) -> Result<Vec<String>, KgError> {
+    let Some(parser) = format.parser() else {
+        return match serde_json::from_slice(bytes) {
+            Ok(kb) => Ok(kqapro::lines(&kb)),
+            Err(e) => Err(KgError::Broken {
+                path: path.to_owned(),
+                line: e.line() as u64,
+                column: e.column() as u64,
+                reason: e.to_string(),
+            }),
+        };
+    };
     let content = blake3::hash(bytes).to_hex();
     let mut blanks: HashMap<BlankNode, BlankNode> = HashMap::new();
     let mut lines = vec![];
-    let based = format.parser().with_base_iri("file:///graph");
+    let based = parser.with_base_iri("file:///graph");
     let parser = based.map_err(|e| KgError::Store(e.to_string()))?;
     for quad in parser.for_slice(bytes) {
         let Quad { subject, predicate, object, .. } = quad.map_err(|e| broken(path, e))?;
@@ -262,34 +280,4 @@ fn broken(path: &Path, error: impl Into<RdfParseError>) -> KgError {
 fn without_place(reason: &str) -> String {
     let rest = reason.split_once(": ").filter(|(place, _)| place.contains("line "));
     rest.map_or(reason, |(_, rest)| rest).trim_end_matches('.').to_owned()
-}
-
-/// A graph's name as a file's: letters, digits, `.`, `-` and `_` stand for themselves.
-pub(crate) fn escaped(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b".-_".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
-}
-
-pub(crate) fn unescaped(name: &str) -> String {
-    let mut bytes = vec![];
-    let mut rest = name.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let code = (byte == b'%').then(|| after.get(..2)).flatten();
-        let code = code.and_then(|code| std::str::from_utf8(code).ok());
-        if let Some(escaped) = code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            bytes.push(escaped);
-            rest = &after[2..];
-        } else {
-            bytes.push(byte);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

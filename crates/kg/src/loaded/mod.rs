@@ -1,5 +1,6 @@
 //! Graphs that were loaded into a base: stored in files, read into memory by the first question.
 mod files;
+mod kqapro;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,12 +9,12 @@ use std::sync::Arc;
 use halma_core::{BoxError, Facts};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::files::{Files, escaped, unescaped};
+pub(crate) use self::files::Files;
 pub use self::files::{KgError, KgFormat, KgLoad, KgLoaded};
 use crate::endpoint::{Endpoint, InProcess};
 use crate::rdf;
 use crate::reloading::{Reloading, Versioned};
-use crate::sparql::{Source, SparqlGraph};
+use crate::sparql::{CitedSource, SparqlGraph};
 
 /// Classes and relations that are named to those who choose among sources.
 const NAMED: usize = 8;
@@ -188,6 +189,6 @@ impl KgGraphs {
 pub(crate) fn read(files: &Files, language: &str) -> Result<SparqlGraph, KgError> {
     let store = InProcess::read(files)?;
     let name = format!("kg:{}", store.graphs.first().map_or("graph", String::as_str));
-    let source = Source { name, knowledge: None };
+    let source = CitedSource { name, knowledge: None };
     Ok(SparqlGraph::new(Endpoint::InProcess(store), language, source))
 }

@@ -2,14 +2,18 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use halma_core::{BoxError, EntityId};
+use oxigraph::model::Term;
 use sparesults::QuerySolution;
-use spargebra::algebra::GraphPattern;
 
-use super::query::{any_of, distinct, join, optional, sample, triple, union, upwards, values, var};
-use super::solutions::{Columns, Description};
-use super::{SparqlGraph, cache};
-use crate::graph::{Class, Ends, Profile, Property};
+use super::description::Description;
+use super::query::{
+    any_of, begins_with, distinct, filter, is_iri, join, sample, triple, union, upwards, values,
+    var,
+};
+use super::{AT_ONCE, SparqlGraph, cache};
+use crate::graph::{Class, Ends, Lookup, Profile, Property};
 use crate::rdf;
 
 /// Entities whose properties are looked at for what a condition may mean.
@@ -17,58 +21,42 @@ const LOOKED_AT: usize = 20;
 /// Facts that are looked through for properties that lead to an entity, or for the ends of one.
 const SAMPLE: usize = 5_000;
 const SAMPLED_ENDS: usize = 500;
+/// What the IRIs of Wikidata's items begin with, and those of nothing else.
+const ITEM: &str = "http://www.wikidata.org/entity/Q";
 
 impl SparqlGraph {
     /// One profile for each entity, in their order; one that is unknown has its id for a label.
     pub(crate) async fn profiles(&self, entities: &[EntityId]) -> Result<Vec<Profile>, BoxError> {
-        let described = self.describe(entities).await?;
+        let described = self.describe(entities, &self.vocabulary.describing()).await?;
         let classes: BTreeSet<String> =
-            described.values().flat_map(|one| &one.classes).cloned().collect();
+            described.values().flat_map(|one| &one.classes).map(|iri| self.id(iri)).collect();
         let classes = self.named_classes(&classes).await?;
         let profile = |id: &EntityId| {
             let description = described.get(&id.0).cloned().unwrap_or_default();
-            let own = description.classes.iter().filter_map(|class| classes.get(class).cloned());
-            let own = own.collect();
+            let own = description.classes.iter();
+            let own = own.filter_map(|class| classes.get(&self.id(class)).cloned()).collect();
             description.profile(id, own)
         };
         Ok(entities.iter().map(profile).collect())
     }
 
-    /// Texts and classes by id.
+    /// Descriptions by id, from these properties.
     pub(super) async fn describe(
         &self,
         entities: &[EntityId],
+        properties: &[&str],
     ) -> Result<HashMap<String, Description>, BoxError> {
-        let words = &self.vocabulary;
-        let columns = &self.columns;
-        let found = self.ask_in_batches(entities, |these| {
-            let mut parts = self.texts("e", &words.labels, &columns.labels);
-            parts.extend(self.texts("e", &words.aliases, &columns.aliases));
-            parts.extend(self.texts("e", &words.descriptions, &columns.descriptions));
-            parts.push(any_of(var("e"), &words.types, var("class")));
-            distinct(join(these, union(parts)), &self.described_columns(&["class"]), None)
-        });
         let mut described: HashMap<String, Description> = HashMap::new();
-        for solution in found.await? {
-            if let Some(id) = self.id_in(&solution, "e") {
-                described.entry(id).or_default().take(&solution, columns, &self.language);
-            }
-        }
-        for description in described.values_mut() {
-            description.classes =
-                std::mem::take(&mut description.classes).iter().map(|iri| self.id(iri)).collect();
+        for stated in self.look_up(entities, Lookup { over: None, properties }).await? {
+            let description = described.entry(stated.subject).or_default();
+            let property = properties[stated.property];
+            description.take(property, &stated.value, &self.vocabulary, &self.language);
         }
         Ok(described)
     }
 
-    fn described_columns(&self, more: &[&str]) -> Vec<String> {
-        let Columns { labels, aliases, descriptions } = &self.columns;
-        let texts = labels.iter().chain(aliases).chain(descriptions).cloned();
-        texts.chain(["e"].iter().chain(more).map(|&name| name.to_owned())).collect()
-    }
-
-    /// Classes by id; those that are known are not asked for again.
-    async fn named_classes(
+    /// Classes, units and the like by id; those that are known are not asked for again.
+    pub(super) async fn named_classes(
         &self,
         ids: &BTreeSet<String>,
     ) -> Result<HashMap<String, Class>, BoxError> {
@@ -76,7 +64,7 @@ impl SparqlGraph {
             let known = cache(&self.classes);
             ids.iter().filter(|id| !known.contains_key(*id)).cloned().map(EntityId).collect()
         };
-        let mut described = self.describe(&unknown).await?;
+        let mut described = self.describe(&unknown, &self.vocabulary.names()).await?;
         let mut known = cache(&self.classes);
         for EntityId(id) in unknown {
             let class = described.remove(&id).unwrap_or_default().class(id.clone());
@@ -108,31 +96,35 @@ impl SparqlGraph {
         Ok(entities.iter().map(of).collect())
     }
 
-    /// The labels of what some facts tie an entity to, from at most `limit` facts at each end.
+    /// The labels of what some facts tie each entity to, from at most `limit` facts at each end.
     pub(crate) async fn neighbours(
         &self,
-        entity: &EntityId,
+        entities: &[EntityId],
         limit: usize,
-    ) -> Result<Vec<String>, BoxError> {
-        let Some(entity) = self.node(&entity.0) else { return Ok(vec![]) };
-        let near = union(vec![
-            sample(triple(entity.clone(), var("p"), var("e")), &["e"], limit),
-            sample(triple(var("e"), var("p"), entity), &["e"], limit),
-        ]);
-        let labels = &self.columns.labels;
-        let columns: Vec<String> = labels.iter().cloned().chain(["e".to_owned()]).collect();
-        let found = self.ask(distinct(join(near, self.labels("e")), &columns, None)).await?;
-        let mut described: HashMap<String, Description> = HashMap::new();
-        for solution in &found {
-            if let Some(id) = self.id_in(solution, "e") {
-                described.entry(id).or_default().take(solution, &self.columns, &self.language);
-            }
-        }
-        let names = described.into_iter().map(|(id, one)| one.class(id).names.swap_remove(0));
-        let mut names: Vec<String> = names.collect();
-        names.sort_unstable();
-        names.dedup();
-        Ok(names)
+    ) -> Result<Vec<Vec<String>>, BoxError> {
+        let near = entities.iter().filter_map(|entity| self.node(&entity.0)).map(|node| {
+            let is_thing = || {
+                if self.vocabulary.of_wikidata { begins_with("e", ITEM) } else { is_iri("e") }
+            };
+            let things = |facts| filter(facts, is_thing());
+            let near = union(vec![
+                sample(things(triple(node.clone(), var("p"), var("e"))), &["e"], limit),
+                sample(things(triple(var("e"), var("p"), node)), &["e"], limit),
+            ]);
+            self.ask(distinct(near, &["e"], None))
+        });
+        let found: Vec<Vec<QuerySolution>> =
+            stream::iter(near.collect::<Vec<_>>()).buffered(AT_ONCE).try_collect().await?;
+        let near: Vec<BTreeSet<String>> =
+            found.iter().map(|found| self.ids_in(found, "e")).collect();
+        let all: BTreeSet<EntityId> = near.iter().flatten().cloned().map(EntityId).collect();
+        let all: Vec<EntityId> = all.into_iter().collect();
+        let described = self.describe(&all, &self.vocabulary.labels).await?;
+        let name = |id: &String| {
+            let own = described.get(id).filter(|one| one.has_label())?;
+            own.clone().class(id.clone()).names.into_iter().next()
+        };
+        Ok(near.iter().map(|ids| ids.iter().filter_map(name).collect()).collect())
     }
 
     /// The properties that may be meant where something is said of these entities: of a graph in
@@ -190,41 +182,48 @@ impl SparqlGraph {
             ids.iter().filter(|id| !known.contains_key(*id)).cloned().collect()
         };
         let of_wikidata = self.vocabulary.of_wikidata;
-        let direct = |id: &&String| !of_wikidata || rdf::described_at(id) != **id;
+        let direct = |id: &&String| !of_wikidata || rdf::wikibase(id).is_some();
         let at: Vec<EntityId> =
             unknown.iter().filter(direct).map(|id| EntityId(rdf::described_at(id))).collect();
-        let found = self.ask_in_batches(&at, |these| self.with_unit(these));
-        let mut made: HashMap<String, Description> = HashMap::new();
-        for solution in found.await? {
-            if let Some(id) = self.id_in(&solution, "e") {
-                made.entry(id).or_default().take(&solution, &self.columns, &self.language);
-            }
-        }
+        let words = &self.vocabulary;
+        let properties = [words.names().as_slice(), &words.units].concat();
+        let made = self.describe(&at, &properties).await?;
+        let units = self.unit_names(made.values().filter_map(|one| one.unit.as_ref())).await?;
         let mut known = cache(&self.properties);
         for id in unknown {
             let description = made.get(&rdf::described_at(&id)).cloned().unwrap_or_default();
             // What Wikidata does not describe is not one of its properties.
             if !of_wikidata || description.has_name() {
-                known.insert(id.clone(), Arc::new(description.property(id)));
+                let unit = description.unit.as_ref().map(|unit| self.unit(unit, &units));
+                let property = description.property(id.clone(), unit.unwrap_or_default());
+                known.insert(id, Arc::new(property));
             }
         }
         Ok(ids.iter().filter_map(|id| known.get(id).cloned()).collect())
     }
 
-    fn with_unit(&self, these: GraphPattern) -> GraphPattern {
-        let words = &self.vocabulary;
-        let mut parts = self.texts("e", &words.labels, &self.columns.labels);
-        parts.extend(self.texts("e", &words.aliases, &self.columns.aliases));
-        parts.push(self.unit_of("e"));
-        distinct(join(these, union(parts)), &self.described_columns(&["unit", "unitLabel"]), None)
+    /// The names of those units that are things.
+    pub(super) async fn unit_names(
+        &self,
+        units: impl Iterator<Item = &Term>,
+    ) -> Result<HashMap<String, Class>, BoxError> {
+        let ids = units.filter_map(|unit| match unit {
+            Term::NamedNode(node) => Some(self.id(node.as_str())),
+            _ => None,
+        });
+        self.named_classes(&ids.collect()).await
     }
 
-    /// The unit that is named at something, with its label.
-    pub(super) fn unit_of(&self, of: &str) -> GraphPattern {
-        let unit = any_of(var(of), &self.vocabulary.units, var("unit"));
-        let names = vec!["unitLabel".to_owned(); self.vocabulary.labels.len()];
-        let labels = union(self.texts("unit", &self.vocabulary.labels, &names));
-        optional(unit, labels)
+    /// A unit in words; empty for counts, whose unit is 1.
+    pub(super) fn unit(&self, unit: &Term, names: &HashMap<String, Class>) -> String {
+        match unit {
+            Term::Literal(text) if text.value() != "1" => text.value().to_owned(),
+            Term::NamedNode(node) if !node.as_str().ends_with("/entity/Q199") => {
+                let class = names.get(&self.id(node.as_str()));
+                class.and_then(|class| class.names.first().cloned()).unwrap_or_default()
+            }
+            _ => String::new(),
+        }
     }
 
     /// The classes of what is at the two ends of a property's facts, of a sample of them.

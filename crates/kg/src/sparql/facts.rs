@@ -1,15 +1,24 @@
 //! The facts of a graph, and what they are cited by.
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use halma_core::{BoxError, EntityId, Hit, NodeId};
-use sparesults::QuerySolution;
+use halma_core::{BoxError, EntityId, FactValue, Hit, NodeId};
+use oxigraph::model::Term;
 
-use super::SparqlGraph;
-use super::query::{distinct, filter, is_iri, join, triple, var};
-use super::solutions::{self, End};
+use super::description::foreignness;
+use super::query::{distinct, triple, var};
+use super::{SparqlGraph, iri};
 use crate::endpoint::is_blank;
-use crate::graph::{Node, Property, Statement};
+use crate::graph::{Lookup, Node, Property, Stated, Statement, order};
+use crate::rdf;
+
+/// A number with its unit, at a node that holds both.
+struct Quantity {
+    subject: String,
+    node: String,
+    value: FactValue,
+    graph: Option<String>,
+}
 
 impl SparqlGraph {
     /// The facts that begin in one of these entities.
@@ -18,31 +27,129 @@ impl SparqlGraph {
         heads: &[EntityId],
         property: &Arc<Property>,
     ) -> Result<Vec<Statement>, BoxError> {
+        let mut facts = self.statements(heads, property).await?;
+        let done: HashSet<&EntityId> = facts.iter().map(|fact| &fact.head).collect();
+        let heads: Vec<EntityId> =
+            heads.iter().filter(|head| !done.contains(head)).cloned().collect();
+        facts.extend(self.direct_facts(&heads, property).await?);
+        Ok(facts)
+    }
+
+    /// Facts that are a triple each.
+    async fn direct_facts(
+        &self,
+        heads: &[EntityId],
+        property: &Arc<Property>,
+    ) -> Result<Vec<Statement>, BoxError> {
         let Some(predicate) = self.node(&property.id) else { return Ok(vec![]) };
-        let found = self.ask_in_batches(heads, |these| {
-            let facts = self.stating(triple(var("e"), predicate.clone(), var("v")));
-            let facts = self.with_quantity(join(these, facts), &property.id);
-            let columns = ["e", "v", "graph", "number", "unit", "unitLabel"];
-            distinct(facts, &columns, None)
-        });
-        let mut by_head: HashMap<String, Vec<QuerySolution>> = HashMap::new();
-        for solution in found.await? {
-            if let Some(id) = self.id_in(&solution, "e") {
-                by_head.entry(id).or_default().push(solution);
-            }
+        let lookup = Lookup { over: None, properties: &[predicate.as_str()] };
+        let found = self.look_up(heads, lookup).await?;
+        let quantities = self.quantities(heads, (predicate.as_str(), property), &found).await?;
+        let mut by_head: HashMap<String, Vec<Stated>> = HashMap::new();
+        for stated in found {
+            by_head.entry(stated.subject.clone()).or_default().push(stated);
+        }
+        let mut held_by: HashMap<&str, Vec<&Quantity>> = HashMap::new();
+        for quantity in &quantities {
+            held_by.entry(&quantity.subject).or_default().push(quantity);
         }
         let mut facts = vec![];
         for head in heads {
-            let Some(found) = by_head.get(&head.0) else { continue };
-            let ends = solutions::ends(found, property, &self.language, |iri| self.id(iri));
-            facts.extend(ends.into_iter().map(|End { node, graph }| Statement {
+            let own = by_head.get(&head.0).map_or(&[][..], Vec::as_slice);
+            let held = held_by.get(head.0.as_str()).map_or(&[][..], Vec::as_slice);
+            let mut tails: Vec<(Node, Option<&str>)> = vec![];
+            for (value, graph) in self.values(own) {
+                let holds = |id: EntityId| held.iter().any(|one| one.node == id.0);
+                if !self.id_of(value).is_some_and(holds) {
+                    tails.extend(self.tail(value, property).map(|tail| (tail, graph)));
+                }
+            }
+            tails.extend(
+                held.iter().map(|one| (Node::Value(one.value.clone()), one.graph.as_deref())),
+            );
+            facts.extend(tails.into_iter().map(|(tail, graph)| Statement {
                 head: head.clone(),
                 property: Arc::clone(property),
-                tail: node,
-                source: self.stated_by(graph.as_deref()),
+                tail,
+                source: self.stated_by(graph),
+                qualifiers: vec![],
+                former: false,
             }));
         }
         self.without_nameless(facts).await
+    }
+
+    /// The values of one entity, sorted, each once with the first of its graphs by name; texts in our
+    /// language where there are some.
+    fn values<'s>(&self, found: &'s [Stated]) -> Vec<(&'s Term, Option<&'s str>)> {
+        let foreign = |stated: &Stated| match &stated.value {
+            Term::Literal(text) => foreignness(text, &self.language) == 2,
+            _ => false,
+        };
+        let own = found.iter().any(|stated| !foreign(stated));
+        let mut values: BTreeMap<String, (&Term, Option<&str>)> = BTreeMap::new();
+        for stated in found.iter().filter(|stated| !own || !foreign(stated)) {
+            let graph = stated.graph.as_deref();
+            let known = values.entry(stated.value.to_string()).or_insert((&stated.value, graph));
+            known.1 = known.1.min(graph);
+        }
+        values.into_values().collect()
+    }
+
+    /// A value as the end of a fact; `None` where it is not known.
+    pub(super) fn tail(&self, value: &Term, property: &Property) -> Option<Node> {
+        match value {
+            Term::Literal(text) => Some(Node::Value(rdf::value(text.as_ref(), &property.unit))),
+            Term::NamedNode(node) if rdf::is_unknown(node.as_str()) => None,
+            Term::NamedNode(node) => Some(Node::Entity(EntityId(self.id(node.as_str())))),
+            Term::BlankNode(_) => None,
+        }
+    }
+
+    /// The numbers and units of those values that are nodes with both. A node may have no name, so
+    /// that it is looked up over the property again.
+    async fn quantities(
+        &self,
+        heads: &[EntityId],
+        (predicate, property): (&str, &Property),
+        found: &[Stated],
+    ) -> Result<Vec<Quantity>, BoxError> {
+        let words = &self.vocabulary;
+        let numbers = words.quantities.len();
+        if numbers == 0 || found.iter().all(|one| matches!(one.value, Term::Literal(_))) {
+            return Ok(vec![]);
+        }
+        let properties = [words.quantities.as_slice(), &words.units].concat();
+        let lookup = Lookup { over: Some(predicate), properties: &properties };
+        let stated = self.look_up(heads, lookup).await?;
+        let (numbers, units): (Vec<&Stated>, Vec<&Stated>) =
+            stated.iter().partition(|one| one.property < numbers);
+        let names = self.unit_names(units.iter().map(|one| &one.value)).await?;
+        let units: HashMap<&str, &Stated> =
+            units.into_iter().map(|unit| (unit.node.as_str(), unit)).collect();
+        let quantity = |number: &&Stated| {
+            let Term::Literal(text) = &number.value else { return None };
+            let unit = units.get(number.node.as_str());
+            let unit = unit.map(|unit| self.unit(&unit.value, &names));
+            let unit = unit.unwrap_or_else(|| property.unit.clone());
+            Some(Quantity {
+                subject: number.subject.clone(),
+                node: number.node.clone(),
+                value: rdf::value(text.as_ref(), &unit),
+                graph: number.graph.clone(),
+            })
+        };
+        let mut seen = HashSet::new();
+        let mut found: Vec<Quantity> = numbers.iter().filter_map(quantity).collect();
+        found.retain(|one| seen.insert((one.subject.clone(), one.node.clone())));
+        Ok(found)
+    }
+
+    pub(super) fn id_of(&self, term: &Term) -> Option<EntityId> {
+        match term {
+            Term::NamedNode(node) => Some(EntityId(self.id(node.as_str()))),
+            _ => None,
+        }
     }
 
     /// The facts that end in an entity, at most `limit`.
@@ -52,20 +159,12 @@ impl SparqlGraph {
         property: &Arc<Property>,
         limit: usize,
     ) -> Result<Vec<Statement>, BoxError> {
-        let (Some(object), Some(predicate)) = (self.node(&tail.0), self.node(&property.id)) else {
-            return Ok(vec![]);
-        };
-        let facts = self.stating(triple(var("e"), predicate, object));
-        let facts = distinct(filter(facts, is_iri("e")), &["e", "graph"], Some(limit));
-        let found = self.ask(facts).await?;
-        let sources = self.sources_by(&found, "e");
-        let stated = |head: EntityId| Statement {
-            source: sources[&head.0].clone(),
-            head,
-            property: Arc::clone(property),
-            tail: Node::Entity(tail.clone()),
-        };
-        Ok(self.entities(&found).into_iter().map(stated).collect())
+        let sources = self.sources(self.leading_to(tail, &property.id, limit).await?);
+        let fact =
+            |(head, source)| plain(EntityId(head), Arc::clone(property), (tail.clone(), source));
+        let mut facts: Vec<Statement> = sources.into_iter().map(fact).collect();
+        facts.sort_by(|a, b| order(&a.head).cmp(&order(&b.head)));
+        Ok(facts)
     }
 
     /// The facts from one entity to another.
@@ -79,14 +178,17 @@ impl SparqlGraph {
         };
         let facts = self.stating(triple(subject, var("p"), object));
         let found = self.ask(distinct(facts, &["p", "graph"], None)).await?;
-        let sources = self.sources_by(&found, "p");
-        let stated = |property: Arc<Property>| Statement {
-            source: sources[&property.id].clone(),
-            head: head.clone(),
-            property,
-            tail: Node::Entity(tail.clone()),
+        let stated = found.iter().filter_map(|solution| {
+            let graph = iri(solution, "graph").map(str::to_owned);
+            Some((self.id_in(solution, "p")?, graph))
+        });
+        let sources = self.sources(stated.collect());
+        let properties = self.described_among(&found).await?.into_iter();
+        let fact = |property: Arc<Property>| {
+            let source = sources[&property.id].clone();
+            plain(head.clone(), property, (tail.clone(), source))
         };
-        Ok(self.described_among(&found).await?.into_iter().map(stated).collect())
+        Ok(properties.map(fact).collect())
     }
 
     /// What can be cited for a fact; `None` where the fact itself is all there is. A fact of the
@@ -114,7 +216,7 @@ impl SparqlGraph {
         let arriving = triple(var("s"), var("p"), node);
         for facts in [leaving, arriving] {
             let found = self.ask(distinct(self.stating(facts), &["graph"], None)).await?;
-            let sources = found.iter().filter_map(|solution| solutions::iri(solution, "graph"));
+            let sources = found.iter().filter_map(|solution| iri(solution, "graph"));
             let mut sources: Vec<String> =
                 sources.map(|graph| self.stated_by(Some(graph))).collect();
             sources.sort_unstable();
@@ -126,11 +228,10 @@ impl SparqlGraph {
     }
 
     /// Of several graphs that state a fact the first by name.
-    fn sources_by(&self, found: &[QuerySolution], name: &str) -> HashMap<String, String> {
-        let mut sources: HashMap<String, String> = HashMap::new();
-        for solution in found {
-            let Some(id) = self.id_in(solution, name) else { continue };
-            let source = self.stated_by(solutions::iri(solution, "graph"));
+    fn sources(&self, stated: Vec<(String, Option<String>)>) -> BTreeMap<String, String> {
+        let mut sources: BTreeMap<String, String> = BTreeMap::new();
+        for (id, graph) in stated {
+            let source = self.stated_by(graph.as_deref());
             let known = sources.entry(id).or_insert_with(|| source.clone());
             if source < *known {
                 *known = source;
@@ -139,7 +240,7 @@ impl SparqlGraph {
         sources
     }
 
-    fn stated_by(&self, graph: Option<&str>) -> String {
+    pub(super) fn stated_by(&self, graph: Option<&str>) -> String {
         let source = graph.and_then(|graph| self.endpoint.in_process()?.source(graph));
         source.unwrap_or_else(|| self.source.name.clone())
     }
@@ -154,13 +255,17 @@ impl SparqlGraph {
         if blanks.is_empty() {
             return Ok(facts);
         }
-        let described = self.describe(&blanks).await?;
+        let described = self.describe(&blanks, &self.vocabulary.labels).await?;
         let named = |fact: &Statement| match &fact.tail {
-            Node::Entity(id) if is_blank(&id.0) => {
-                described.get(&id.0).is_some_and(super::solutions::Description::has_label)
-            }
+            Node::Entity(id) if is_blank(&id.0) => described.contains_key(&id.0),
             _ => true,
         };
         Ok(facts.into_iter().filter(named).collect())
     }
+}
+
+/// A fact between entities without more to it.
+fn plain(head: EntityId, property: Arc<Property>, (tail, source): (EntityId, String)) -> Statement {
+    let (qualifiers, former) = (vec![], false);
+    Statement { head, property, tail: Node::Entity(tail), source, qualifiers, former }
 }

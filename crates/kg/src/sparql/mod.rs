@@ -1,10 +1,11 @@
 //! A knowledge graph that is asked in SPARQL, wherever its endpoint is.
 mod described;
+mod description;
 mod facts;
-mod quantity;
+mod lookup;
 mod query;
 mod search;
-mod solutions;
+mod statements;
 mod vocabulary;
 
 use std::collections::{BTreeSet, HashMap};
@@ -12,14 +13,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use halma_core::{BoxError, EntityId, Knowledge};
-use oxigraph::model::NamedNode;
+use oxigraph::model::{NamedNode, Term};
 use sparesults::QuerySolution;
 use spargebra::algebra::GraphPattern;
 use spargebra::term::GroundTerm;
 use tokio::sync::OnceCell;
 
-use self::query::{in_graph, in_language, own, select, triple, union, values, var};
-use self::solutions::Columns;
+use self::query::{in_graph, select, values};
 use self::vocabulary::Vocabulary;
 use crate::endpoint::{Endpoint, HttpEndpoint};
 use crate::graph::{Class, Ends, Property};
@@ -31,7 +31,7 @@ const BATCH: usize = 400;
 const AT_ONCE: usize = 4;
 
 /// What a graph's facts are cited from.
-pub(crate) struct Source {
+pub(crate) struct CitedSource {
     /// The document of what the graph as a whole says.
     pub(crate) name: String,
     /// Of the base's own facts: where their chunks are.
@@ -41,9 +41,8 @@ pub(crate) struct Source {
 pub(crate) struct SparqlGraph {
     pub(super) endpoint: Endpoint,
     vocabulary: Vocabulary,
-    columns: Columns,
     language: String,
-    source: Source,
+    source: CitedSource,
     /// All properties of a graph in this process.
     all_properties: OnceCell<Vec<Arc<Property>>>,
     properties: Mutex<HashMap<String, Arc<Property>>>,
@@ -53,13 +52,13 @@ pub(crate) struct SparqlGraph {
 
 impl SparqlGraph {
     /// `language`: of the labels that are shown, `en` say.
-    pub(crate) fn new(endpoint: Endpoint, language: &str, source: Source) -> Self {
+    pub(crate) fn new(endpoint: Endpoint, language: &str, source: CitedSource) -> Self {
         let vocabulary = Vocabulary::generic(&endpoint);
         Self::with_vocabulary(endpoint, language, source, vocabulary)
     }
 
     pub(crate) fn over_http(endpoint: HttpEndpoint, settings: &KgSettings) -> Self {
-        let source = Source { name: format!("kg:{}", endpoint.host()), knowledge: None };
+        let source = CitedSource { name: format!("kg:{}", endpoint.host()), knowledge: None };
         let endpoint = Endpoint::Http(endpoint);
         let vocabulary = match settings.profile {
             KgProfile::Wikidata => Vocabulary::wikidata(),
@@ -71,21 +70,12 @@ impl SparqlGraph {
     fn with_vocabulary(
         endpoint: Endpoint,
         language: &str,
-        source: Source,
+        source: CitedSource,
         vocabulary: Vocabulary,
     ) -> Self {
-        let numbered = |list: &[&str], name: &str| -> Vec<String> {
-            (0..list.len()).map(|number| format!("{name}{number}")).collect()
-        };
-        let columns = Columns {
-            labels: numbered(&vocabulary.labels, "label"),
-            aliases: numbered(&vocabulary.aliases, "alias"),
-            descriptions: numbered(&vocabulary.descriptions, "description"),
-        };
         Self {
             endpoint,
             vocabulary,
-            columns,
             language: language.to_owned(),
             source,
             all_properties: OnceCell::new(),
@@ -114,7 +104,7 @@ impl SparqlGraph {
 
     /// The id of the IRI that a solution has under a name.
     fn id_in(&self, solution: &QuerySolution, name: &str) -> Option<String> {
-        solutions::iri(solution, name).map(|iri| self.id(iri))
+        iri(solution, name).map(|iri| self.id(iri))
     }
 
     fn ids_in(&self, solutions: &[QuerySolution], name: &str) -> BTreeSet<String> {
@@ -144,30 +134,29 @@ impl SparqlGraph {
         Ok(solutions.into_iter().flatten().collect())
     }
 
-    /// The texts of some properties, each property's under a name of its own. Far graphs have
-    /// texts in hundreds of languages, of which only ours are sent.
-    fn texts(&self, of: &str, properties: &[&str], names: &[String]) -> Vec<GraphPattern> {
-        let text = |(property, name): (&&str, &String)| {
-            let texts = triple(var(of), own(property), var(name));
-            match &self.endpoint {
-                Endpoint::Http(_) => in_language(texts, name, &self.language),
-                Endpoint::InProcess(_) => texts,
-            }
-        };
-        properties.iter().zip(names).map(text).collect()
-    }
-
     /// Facts with the named graph that states them, where that says more than the endpoint.
     fn stating(&self, facts: GraphPattern) -> GraphPattern {
         if self.endpoint.in_process().is_some() { in_graph(facts) } else { facts }
-    }
-
-    fn labels(&self, of: &str) -> GraphPattern {
-        union(self.texts(of, &self.vocabulary.labels, &self.columns.labels))
     }
 }
 
 /// What is known already of the things that were asked for before.
 fn cache<T>(cached: &Mutex<HashMap<String, T>>) -> MutexGuard<'_, HashMap<String, T>> {
     cached.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The IRI that a solution has under a name.
+fn iri<'s>(solution: &'s QuerySolution, name: &str) -> Option<&'s str> {
+    match solution.get(name)? {
+        Term::NamedNode(node) => Some(node.as_str()),
+        _ => None,
+    }
+}
+
+/// The text that a solution has under a name.
+fn text<'s>(solution: &'s QuerySolution, name: &str) -> Option<&'s str> {
+    match solution.get(name)? {
+        Term::Literal(literal) => Some(literal.value()),
+        _ => None,
+    }
 }

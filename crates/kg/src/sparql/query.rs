@@ -1,7 +1,9 @@
 //! Queries as algebra: the words of a user or a model become literals or IRIs, never syntax.
 use oxigraph::model::{Literal, NamedNode, Variable};
 use spargebra::Query;
-use spargebra::algebra::{Expression, Function, GraphPattern, PropertyPathExpression};
+use spargebra::algebra::{
+    Expression, Function, GraphPattern, OrderExpression, PropertyPathExpression,
+};
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use super::vocabulary::Vocabulary;
@@ -100,14 +102,24 @@ pub(crate) fn filter(inner: GraphPattern, expr: Expression) -> GraphPattern {
     GraphPattern::Filter { expr, inner: Box::new(inner) }
 }
 
-/// Texts in a language, in none, or in `mul`, which stands for all.
-pub(crate) fn in_language(inner: GraphPattern, text: &str, language: &str) -> GraphPattern {
-    let tag = Expression::FunctionCall(Function::Lang, vec![var(text).into()]);
+/// Without texts in other languages than ours, none, and `mul`, which stands for all.
+pub(crate) fn readable(inner: GraphPattern, value: &str, language: &str) -> GraphPattern {
+    let text = Expression::FunctionCall(Function::IsLiteral, vec![var(value).into()]);
+    let tag = Expression::FunctionCall(Function::Lang, vec![var(value).into()]);
     let known = [language, "", "mul"].map(|tag| Literal::new_simple_literal(tag).into());
     let same = Expression::In(Box::new(tag.clone()), known.to_vec());
     let range = Literal::new_simple_literal(language).into();
     let wider = Expression::FunctionCall(Function::LangMatches, vec![tag, range]);
-    filter(inner, Expression::Or(Box::new(same), Box::new(wider)))
+    let ours = Expression::Or(Box::new(same), Box::new(wider));
+    let other = Expression::Not(Box::new(text));
+    filter(inner, Expression::Or(Box::new(other), Box::new(ours)))
+}
+
+/// Whether an IRI begins with some text.
+pub(crate) fn begins_with(name: &str, text: &str) -> Expression {
+    let own = Expression::FunctionCall(Function::Str, vec![var(name).into()]);
+    let text = Literal::new_simple_literal(text).into();
+    Expression::FunctionCall(Function::StrStarts, vec![own, text])
 }
 
 /// Whether a text contains all these words, in upper or lower case.
@@ -142,6 +154,16 @@ pub(crate) fn distinct(
         Some(most) => GraphPattern::Slice { inner, start: 0, length: Some(most) },
         None => *inner,
     }
+}
+
+/// The best `most` by a number that may be missing.
+pub(crate) fn greatest(
+    pattern: GraphPattern,
+    names: &[&str],
+    (number, most): (&str, usize),
+) -> GraphPattern {
+    let expression = vec![OrderExpression::Desc(var(number).into())];
+    distinct(GraphPattern::OrderBy { inner: Box::new(pattern), expression }, names, Some(most))
 }
 
 /// The first `most` solutions, in the order of the endpoint.

@@ -6,13 +6,13 @@ use sparesults::QuerySolution;
 use spargebra::algebra::GraphPattern;
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
-use super::SparqlGraph;
 use super::query::{
-    any_of, bgp, distinct, filter, holds, is_iri, join, own, sample, union, values, var,
+    any_of, bgp, distinct, filter, greatest, holds, is_iri, join, optional, own, sample, triple,
+    union, values, var,
 };
-use super::solutions::text;
 use super::vocabulary::{singular, spellings};
-use crate::graph::Near;
+use super::{SparqlGraph, text};
+use crate::graph::{Near, order};
 
 impl SparqlGraph {
     /// Whether names can be looked up by their words at little cost.
@@ -38,7 +38,15 @@ impl SparqlGraph {
                 }
                 let named = any_of(var("e"), &self.vocabulary.names(), var("name"));
                 let found = filter(join(values("name", ways), named), is_iri("e"));
-                Ok(self.entities(&self.ask(distinct(found, &["e"], Some(limit))).await?))
+                // Of more namesakes than are looked at, the known ones are.
+                let found = match self.vocabulary.fame.first() {
+                    Some(fame) => {
+                        let found = optional(found, triple(var("e"), own(fame), var("fame")));
+                        greatest(found, &["e", "fame"], ("fame", limit))
+                    }
+                    None => distinct(found, &["e"], Some(limit)),
+                };
+                Ok(self.entities(&self.ask(found).await?))
             }
             Near::AllWords => self.by_words(name, limit).await,
             Near::MostWords => Ok(vec![]),
@@ -66,11 +74,11 @@ impl SparqlGraph {
         Ok(self.entities(&found))
     }
 
-    /// Endpoints answer in any order; of the same name the older number is the better known.
+    /// In an order of their own: endpoints answer in any.
     pub(super) fn entities(&self, solutions: &[QuerySolution]) -> Vec<EntityId> {
         let ids = self.ids_in(solutions, "e").into_iter().map(EntityId);
         let mut ids: Vec<EntityId> = ids.collect();
-        ids.sort_by_key(|id| id.0.len());
+        ids.sort_by(|a, b| order(a).cmp(&order(b)));
         ids
     }
 

@@ -18,6 +18,7 @@ pub(crate) struct Vocabulary {
     pub(crate) subclasses: Vec<&'static str>,
     pub(crate) units: Vec<&'static str>,
     pub(crate) quantities: Vec<&'static str>,
+    pub(crate) fame: Vec<&'static str>,
 }
 
 impl Vocabulary {
@@ -39,6 +40,8 @@ impl Vocabulary {
             subclasses: used(&rdf::SUBCLASSES[..own]),
             units: used(rdf::UNITS),
             quantities: used(rdf::QUANTITIES),
+            // Endpoints other than Wikidata's do not count articles.
+            fame: if endpoint.in_process().is_some() { used(rdf::FAME) } else { vec![] },
         }
     }
 
@@ -52,7 +55,14 @@ impl Vocabulary {
             subclasses: vec![rdf::SUBCLASSES[1]],
             units: vec![],
             quantities: vec![],
+            fame: rdf::FAME.to_vec(),
         }
+    }
+
+    /// Everything that a profile is made of.
+    pub(crate) fn describing(&self) -> Vec<&'static str> {
+        let Self { descriptions, types, fame, .. } = self;
+        [self.names().as_slice(), descriptions, types, fame].concat()
     }
 
     /// Labels and aliases.

@@ -2,19 +2,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_core::{EntityId, Fact, Facts, Tail};
+use halma_core::{EntityId, Fact, Facts};
 
 use super::samples::{REEF, id, reef};
+use crate::endpoint::KgAccess;
 use crate::endpoint::double::{Double, Failure};
-use crate::settings::{KgProfile, KgSettings};
+use crate::settings::KgSettings;
 use crate::sources::over_http;
 
 fn settings(double: &Double) -> KgSettings {
-    KgSettings { url: double.url(), timeout_seconds: 5.0, ..KgSettings::default() }
+    KgSettings { url: double.url(), timeout_seconds: 5.0, cache_days: 0, ..KgSettings::default() }
 }
 
 fn graph_at(settings: &KgSettings) -> Arc<dyn Facts> {
-    over_http(settings, None).unwrap()
+    over_http(settings, &KgAccess::default()).unwrap()
 }
 
 fn lines(facts: &[Fact]) -> Vec<String> {
@@ -119,15 +120,47 @@ async fn what_passes_is_tried_again_and_no_more_often_than_that() {
     assert_eq!(graph.between(&id("anna"), &id("ben")).await.unwrap().len(), 1);
     let graph = graph_at(&KgSettings { retries: 1, ..settings(&double) });
     let before = double.queries().len();
-    double.fail(std::iter::repeat_n(Failure::Throttled("0"), 2));
+    double.fail(std::iter::repeat_n(Failure::Status(503), 2));
     let error = graph.between(&id("anna"), &id("ben")).await.unwrap_err().to_string();
-    assert!(error.contains("fewer queries (429)"), "{error}");
+    assert!(error.contains("failed (503)") && error.contains("tried 2 times"), "{error}");
     assert_eq!(double.queries().len(), before + 2);
     // Who asks for an hour is told to the user at once.
     double.fail([Failure::Throttled("3600")]);
     let error = graph.between(&id("anna"), &id("ben")).await.unwrap_err().to_string();
-    assert!(error.contains("in 3600 s"), "{error}");
+    assert!(error.contains("fewer queries (429)"), "{error}");
     assert_eq!(double.queries().len(), before + 3);
+}
+
+#[tokio::test]
+async fn a_retry_after_holds_for_all_queries_and_few_are_asked_at_once() {
+    let double = Double::serving(REEF);
+    let graph = graph_at(&KgSettings { concurrency: 3, ..settings(&double) });
+    double.fail([Failure::Throttled("1")]);
+    let began = std::time::Instant::now();
+    assert!(graph.between(&id("anna"), &id("ben")).await.is_ok());
+    assert!(began.elapsed() >= Duration::from_secs(1));
+    let asked = (0..24).map(|_| graph.find("Far Light", Some("tower on a pier"), 9));
+    assert!(futures::future::join_all(asked).await.iter().all(Result::is_ok));
+    assert!(double.most_at_once() <= 3, "{}", double.most_at_once());
+}
+
+#[tokio::test]
+async fn a_query_is_asked_once_a_day_and_says_who_asks() {
+    let (double, folder) = (Double::serving(REEF), tempfile::tempdir().unwrap());
+    let (contact, folder) = ("mail@a.example".to_owned(), folder.path().to_owned());
+    let access = KgAccess { contact, folder, ..KgAccess::default() };
+    let settings = KgSettings { cache_days: 1, ..settings(&double) };
+    let ask = async || {
+        let graph = over_http(&settings, &access).unwrap();
+        lines(&graph.relate(&id("far"), "height").await.unwrap())
+    };
+    let first = ask().await;
+    let asked = double.queries().len();
+    assert!(asked > 0 && first == ["Far Light – height – 31.5 m"]);
+    assert_eq!((ask().await, double.queries().len()), (first, asked));
+    assert!(double.agent().starts_with("halma/") && double.agent().contains("mail@a.example"));
+    let odd = KgAccess { contact: "a\nb".into(), ..KgAccess::default() };
+    assert_eq!(over_http(&settings, &odd).err().unwrap().key, "contact");
 }
 
 #[tokio::test]
@@ -145,6 +178,7 @@ async fn what_is_no_endpoint_is_told_by_what_to_do() {
         (Failure::Status(500), "failed (500)"),
         (Failure::Status(400), "refused the query (400)"),
         (Failure::Status(401), "kg.key_env"),
+        (Failure::Status(403), "sources.contact"),
         (Failure::Redirect(other.url()), "is not followed"),
         (Failure::Redirect("http://10.0.0.1/sparql".into()), "is not followed"),
         (Failure::Redirect("http://169.254.169.254/latest".into()), "is not followed"),
@@ -166,68 +200,10 @@ fn a_wrong_setting_is_told_before_anything_is_asked() {
     ] {
         let settings =
             KgSettings { url: url.into(), timeout_seconds: timeout, ..KgSettings::default() };
-        let error = over_http(&settings, None).err().unwrap();
+        let error = over_http(&settings, &KgAccess::default()).err().unwrap();
         assert_eq!(error.key, key);
         assert!(!error.to_string().contains("u:p"), "{error}");
     }
-}
-
-const WIKIDATA: &str = r#"
-@prefix wd: <http://www.wikidata.org/entity/> .
-@prefix wdt: <http://www.wikidata.org/prop/direct/> .
-@prefix p: <http://www.wikidata.org/prop/> .
-@prefix psv: <http://www.wikidata.org/prop/statement/value/> .
-@prefix wikibase: <http://wikiba.se/ontology#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
-@prefix schema: <http://schema.org/> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-
-wd:P31 wikibase:directClaim wdt:P31 ; rdfs:label "instance of"@en .
-wd:P2048 wikibase:directClaim wdt:P2048 ; rdfs:label "height"@en , "Höhe"@de .
-wd:P571 wikibase:directClaim wdt:P571 ; rdfs:label "inception"@en ; skos:altLabel "founded"@en .
-wd:P126 wikibase:directClaim wdt:P126 ; rdfs:label "maintained by"@en ; skos:altLabel "keeper"@en .
-wd:Q1 rdfs:label "lighthouse"@en .
-wd:Q2 rdfs:label "metre"@en .
-wd:Q70 rdfs:label "Far Light"@en , "Fernes Licht"@de ; skos:altLabel "The Light"@en ;
-  schema:description "lighthouse on a reef"@en ; wdt:P31 wd:Q1 ; wdt:P126 wd:Q72 ;
-  wdt:P571 "1886-01-01T00:00:00Z"^^xsd:dateTime ; wdt:P2048 "+31.5"^^xsd:decimal ;
-  p:P2048 [ psv:P2048 [ wikibase:quantityAmount "+31.5"^^xsd:decimal ; wikibase:quantityUnit wd:Q2 ] ] .
-wd:Q71 rdfs:label "Far Light"@en ; schema:description "novel"@en .
-wd:Q72 rdfs:label "Harbour Office"@en .
-"#;
-
-#[tokio::test]
-async fn wikidata_is_read_by_its_own_words() {
-    let double = Double::serving(WIKIDATA);
-    let settings = KgSettings { profile: KgProfile::Wikidata, ..settings(&double) };
-    let graph = graph_at(&settings);
-    let found = graph.find("far light", Some("lighthouse"), 9).await.unwrap();
-    let of = |name: &str| EntityId(format!("http://www.wikidata.org/entity/{name}"));
-    assert_eq!((found[0].id.clone(), found.len()), (of("Q70"), 2));
-    assert_eq!(
-        (found[0].label.as_str(), found[0].types.as_slice()),
-        ("Far Light", &["lighthouse".to_owned()][..])
-    );
-    assert_eq!(graph.find("The Light", None, 9).await.unwrap()[0].id, of("Q70"));
-    let relate = async |of: &EntityId, words: &str| graph.relate(of, words).await.unwrap();
-    assert_eq!(lines(&relate(&of("Q70"), "height").await), ["Far Light – height – 31.5 metre"]);
-    assert_eq!(
-        lines(&relate(&of("Q70"), "founded in").await),
-        ["Far Light – inception – 1886-01-01"]
-    );
-    assert_eq!(
-        lines(&relate(&of("Q72"), "maintained by").await),
-        ["Far Light – maintained by – Harbour Office"]
-    );
-    let Tail::Entity(keeper) = &relate(&of("Q70"), "keeper").await[0].tail else { panic!() };
-    assert_eq!(keeper.id, of("Q72"));
-    let kept = graph.filter(&[of("Q70"), of("Q71")], "height over 0.03 km").await.unwrap();
-    assert_eq!(kept.unwrap().len(), 1);
-    assert_eq!(
-        graph.filter(&[of("Q70"), of("Q71")], "is a lighthouse").await.unwrap().unwrap().len(),
-        1
-    );
 }
 
 #[tokio::test]

@@ -183,7 +183,9 @@ fn decode(bytes: &[u8]) -> Option<ChatReply> {
         tracing::warn!("a cached reply is damaged; it is asked for again");
         return None;
     }
-    postcard::from_bytes(body).ok()
+    // A reply of the time before `thoughts` lacks this last field, which is empty then.
+    let earlier = || postcard::from_bytes(&[body, &[0]].concat()).ok();
+    postcard::from_bytes(body).ok().or_else(earlier)
 }
 
 #[cfg(test)]

@@ -115,6 +115,10 @@ impl Llm for Cached {
         self.inner.logprobs()
     }
 
+    fn thinking_tokens(&self) -> u32 {
+        self.inner.thinking_tokens()
+    }
+
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let key = self.key(request);
         if let Some(reply) = self.stored(&key, request) {

@@ -45,6 +45,7 @@ fn request(text: &str) -> ChatRequest {
         logprobs: false,
         about: vec![],
         images: vec![],
+        stream: None,
     }
 }
 

@@ -12,6 +12,7 @@ const COMPLETION_TOKENS: u8 = 2;
 const NO_TEMPERATURE: u8 = 4;
 const NO_LOGPROBS: u8 = 8;
 const NO_STREAM_USAGE: u8 = 16;
+const NO_SYSTEM: u8 = 32;
 
 /// How a request is put to one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +42,10 @@ impl Dialect {
         !self.has(NO_STREAM_USAGE)
     }
 
+    pub(crate) fn system(self) -> bool {
+        !self.has(NO_SYSTEM)
+    }
+
     fn has(self, bit: u8) -> bool {
         self.learnt & bit != 0
     }
@@ -61,6 +66,7 @@ impl Dialect {
             (names(&["max_tokens", "max_completion_tokens"]), COMPLETION_TOKENS),
             (names(&["temperature"]), NO_TEMPERATURE),
             (request.logprobs && names(&["logprobs"]), NO_LOGPROBS),
+            (names(&["system"]) && names(&["role", "message"]), NO_SYSTEM),
         ];
         let fresh = learnt.iter().find(|(fits, bit)| *fits && !self.has(*bit));
         fresh.map(|(_, bit)| Self { learnt: self.learnt | bit, ..self })

@@ -1,4 +1,5 @@
 //! The client for OpenAI-compatible chat servers.
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -7,11 +8,15 @@ use reqwest::Url;
 use serde_json::Value;
 
 use super::dialect::{Dialect, Learning};
+use super::stream::assemble;
 use super::wire::{Content, Reply, TokenLogprob, WireUsage, body, pairs, usage};
 use halma_net::Endpoint;
 use halma_net::address::show;
 use halma_net::failure::{Complaint, Failed};
 use halma_net::http::{Http, content_type};
+
+/// How many times the tokens a model gets that thought until they were used up.
+const MORE_THOUGHT: u32 = 4;
 
 /// A chat model behind an OpenAI-compatible API.
 ///
@@ -28,6 +33,8 @@ pub struct OpenAi {
 #[derive(Default)]
 pub(crate) struct ServerReply {
     pub(crate) text: String,
+    /// What a reasoning model thought, where the server sends it apart.
+    pub(crate) thoughts: String,
     pub(crate) refusal: Option<String>,
     pub(crate) finish_reason: Option<String>,
     pub(crate) usage: Option<WireUsage>,
@@ -48,7 +55,7 @@ impl OpenAi {
     /// Asks in the dialect known so far and in others while the server's complaints teach one.
     async fn ask(&self, request: &ChatRequest) -> Result<ServerReply, LlmError> {
         let mut dialect = self.learning.now();
-        let stream = self.endpoint.stream;
+        let stream = self.streams(request);
         let mut first_refusal = None;
         loop {
             let failed = match self.exchange(request, dialect).await {
@@ -78,13 +85,14 @@ impl OpenAi {
         request: &ChatRequest,
         dialect: Dialect,
     ) -> Result<ServerReply, Failed> {
-        let stream = self.endpoint.stream;
+        let stream = self.streams(request);
         let body = body(&self.endpoint.model, request, dialect, stream)
             .map_err(|e| LlmError::refused(format!("the request cannot be written: {e}")))?;
         let whole = if stream {
             let response = self.http.open(&self.chat, &request.prompt, body).await?;
             if content_type(&response).starts_with("text/event-stream") {
-                return super::stream::assemble(&self.http, response, &self.chat).await;
+                let receiver = request.stream.as_ref();
+                return assemble(&self.http, response, &self.chat, receiver).await;
             }
             // A server that does not stream replies in one piece.
             let whole = self.http.whole(response, &self.chat);
@@ -106,12 +114,18 @@ impl OpenAi {
             ))
         })?;
         Ok(ServerReply {
+            thoughts: choice.message.thoughts().to_owned(),
             text: choice.message.content.map(Content::into_text).unwrap_or_default(),
             refusal: choice.message.refusal,
             finish_reason: choice.finish_reason,
             usage: reply.usage,
             logprobs: choice.logprobs.and_then(|told| told.content).unwrap_or_default(),
         })
+    }
+
+    /// Whether the reply is read while it is generated.
+    fn streams(&self, request: &ChatRequest) -> bool {
+        self.endpoint.stream || request.stream.is_some()
     }
 
     /// Why a reply has no text.
@@ -121,7 +135,8 @@ impl OpenAi {
             (Some(refusal), _) => format!("refuses: {}", halma_net::failure::clip(refusal)),
             (None, Some("content_filter")) => "was stopped by the server's content filter".into(),
             (None, Some("length")) => format!(
-                "used all {} tokens before the first word; raise the prompt's `max_tokens`",
+                "used all {} tokens before the first word; raise the model's `thinking_tokens` or the \
+                 prompt's `max_tokens`",
                 request.max_tokens
             ),
             (None, reason) => {
@@ -158,6 +173,7 @@ impl OpenAi {
             logprobs: false,
             about: vec![],
             images: vec![],
+            stream: None,
         };
         self.ask(&request).await.map(|_| began.elapsed())
     }
@@ -184,24 +200,32 @@ impl Llm for OpenAi {
         self.endpoint.logprobs
     }
 
-    /// An empty reply is asked for once more at once, since samplers do stumble; a second one is
-    /// refused, with the reason where the server gives one. Both are paid for and counted.
+    fn thinking_tokens(&self) -> u32 {
+        self.endpoint.thinking_tokens
+    }
+
+    /// An empty reply is asked for once more at once, since samplers do stumble, with four times
+    /// the tokens if the model thought until they were used up; a second one is refused, with the reason where the server gives one. Both are paid for and counted.
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let mut paid = halma_core::Usage::default();
+        let mut request = Cow::Borrowed(request);
         for attempt in 1.. {
-            let reply = self.ask(request).await?;
-            let used = usage(reply.usage, request, &reply.text);
+            let reply = self.ask(&request).await?;
+            let used = usage(reply.usage, &request, &reply.text);
             paid.prompt_tokens += used.prompt_tokens;
             paid.completion_tokens += used.completion_tokens;
             if !reply.text.trim().is_empty() {
                 let logprobs = Some(pairs(reply.logprobs)).filter(|pairs| !pairs.is_empty());
                 let text = reply.text;
-                return Ok(ChatReply { text, usage: paid, cached: false, logprobs });
+                let thoughts = reply.thoughts;
+                return Ok(ChatReply { text, thoughts, usage: paid, cached: false, logprobs });
             }
-            let said_why = reply.refusal.is_some()
-                || matches!(reply.finish_reason.as_deref(), Some("content_filter" | "length"));
-            if said_why || attempt == 2 {
-                return Err(self.nothing(&reply, request));
+            let filtered = reply.finish_reason.as_deref() == Some("content_filter");
+            if reply.refusal.is_some() || filtered || attempt == 2 {
+                return Err(self.nothing(&reply, &request));
+            }
+            if reply.finish_reason.as_deref() == Some("length") {
+                request.to_mut().max_tokens = request.max_tokens.saturating_mul(MORE_THOUGHT);
             }
         }
         unreachable!("the loop ends at its second turn")

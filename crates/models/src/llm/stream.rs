@@ -1,7 +1,7 @@
 //! A streamed reply, put together. One that is cut is a passing failure, never a short reply.
 use eventsource_stream::{EventStreamError, Eventsource};
 use futures::StreamExt as _;
-use halma_core::LlmError;
+use halma_core::{LlmError, ReplyPiece, ReplyStream};
 use reqwest::{Response, Url};
 
 use super::openai::ServerReply;
@@ -15,7 +15,14 @@ pub(crate) async fn assemble(
     http: &Http,
     response: Response,
     url: &Url,
+    receiver: Option<&ReplyStream>,
 ) -> Result<ServerReply, Failed> {
+    let send = |piece: ReplyPiece<'_>| {
+        if let Some(receiver) = receiver {
+            receiver.send(piece);
+        }
+    };
+    send(ReplyPiece::Start);
     let mut events = response.bytes_stream().eventsource();
     let mut reply = ServerReply::default();
     let cut = || LlmError::transient(format!("`{}` cut the stream before its end", show(url)));
@@ -36,7 +43,9 @@ pub(crate) async fn assemble(
         }
         let piece: Reply =
             serde_json::from_str(&event.data).map_err(|e| http.unreadable_piece(url, &e))?;
+        let before = reply.text.len();
         take(&mut reply, piece, http, url)?;
+        send(ReplyPiece::Text(&reply.text[before..]));
     }
 }
 
@@ -48,6 +57,7 @@ fn take(reply: &mut ServerReply, piece: Reply, http: &Http, url: &Url) -> Result
     let Some(choice) = piece.choices.and_then(|choices| choices.into_iter().next()) else {
         return Ok(());
     };
+    reply.thoughts.push_str(choice.message.thoughts());
     if let Some(content) = choice.message.content.map(Content::into_text) {
         reply.text.push_str(&content);
     }

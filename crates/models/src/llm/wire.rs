@@ -1,4 +1,6 @@
 //! The JSON of the chat call, both ways.
+use std::borrow::Cow;
+
 use halma_core::{ChatRequest, Message, Usage};
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
@@ -109,6 +111,11 @@ pub(crate) fn body(
     stream: bool,
 ) -> serde_json::Result<Vec<u8>> {
     let max_tokens = Some(request.max_tokens);
+    let messages = if dialect.system() {
+        Cow::Borrowed(&request.messages)
+    } else {
+        Cow::Owned(without_system(&request.messages))
+    };
     let response_format = request.schema.as_deref().and_then(|schema| match dialect.json_mode() {
         JsonMode::Auto | JsonMode::Schema => {
             let name = schema_name(&request.prompt);
@@ -119,7 +126,7 @@ pub(crate) fn body(
     });
     serde_json::to_vec(&ChatBody {
         model,
-        messages: Messages { messages: &request.messages, images: &request.images },
+        messages: Messages { messages: &messages, images: &request.images },
         max_tokens: max_tokens.filter(|_| !dialect.max_completion_tokens()),
         max_completion_tokens: max_tokens.filter(|_| dialect.max_completion_tokens()),
         temperature: dialect.temperature().then_some(request.temperature),
@@ -130,6 +137,19 @@ pub(crate) fn body(
         stream_options: (stream && dialect.stream_usage())
             .then_some(StreamOptions { include_usage: true }),
     })
+}
+
+/// What the system says, at the beginning of the first message of the user: for models whose chat
+/// template knows no system.
+fn without_system(messages: &[Message]) -> Vec<Message> {
+    let (system, mut others): (Vec<Message>, Vec<Message>) =
+        messages.iter().cloned().partition(|message| message.role == "system");
+    let system: String = system.into_iter().map(|message| message.text + "\n\n").collect();
+    match others.first_mut() {
+        Some(first) if first.role == "user" => first.text.insert_str(0, &system),
+        _ => others.insert(0, Message { role: "user".into(), text: system }),
+    }
+    others
 }
 
 /// Servers take letters, digits, `_` and `-` only.
@@ -165,8 +185,22 @@ pub(crate) struct Choice {
 pub(crate) struct ReplyMessage {
     #[serde(default)]
     pub(crate) content: Option<Content>,
+    /// The thoughts of a reasoning model, as `DeepSeek`, vLLM and `SGLang` send them.
+    #[serde(default)]
+    reasoning_content: Option<String>,
+    /// The same of `OpenRouter`, Ollama and newer vLLM; some servers send both.
+    #[serde(default)]
+    reasoning: Option<Value>,
     #[serde(default)]
     pub(crate) refusal: Option<String>,
+}
+
+impl ReplyMessage {
+    /// What the model thought, empty where the server does not say.
+    pub(crate) fn thoughts(&self) -> &str {
+        let other = || self.reasoning.as_ref().and_then(Value::as_str);
+        self.reasoning_content.as_deref().or_else(other).unwrap_or_default()
+    }
 }
 
 #[derive(Deserialize)]

@@ -27,6 +27,7 @@ pub(crate) fn request(text: &str) -> ChatRequest {
         logprobs: false,
         about: vec![],
         images: vec![],
+        stream: None,
     }
 }
 

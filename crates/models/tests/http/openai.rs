@@ -184,9 +184,42 @@ async fn an_empty_reply_is_asked_for_once_more_and_then_refused() {
     assert_eq!((kind(&error), double.chat_calls()), ("refused", 2));
     assert!(error.unwrap_err().to_string().contains("empty reply"));
     let choice = json!({"message": {"content": null}, "finish_reason": "length"});
-    double.fail([Failure::Status(200, json!({"choices": [choice]}).to_string())]);
+    let cut = Failure::Status(200, json!({"choices": [choice]}).to_string());
+    double.fail([cut.clone(), cut]);
     let error = ask(&model, &request("?")).await.unwrap_err().to_string();
-    assert!(error.contains("used all 64 tokens") && double.chat_calls() == 3, "{error}");
+    // Thoughts used up the tokens: asked once more with room for them.
+    assert!(error.contains("used all 256 tokens") && double.chat_calls() == 4, "{error}");
+    assert_eq!(double.requests()[3].body["max_tokens"], 256);
+}
+
+#[tokio::test]
+async fn thoughts_in_a_field_of_their_own_are_not_the_reply() {
+    let double = Double::start(Behaviour::default());
+    let model = wrapped(bare(&double), Limits::default(), None).unwrap();
+    for field in ["reasoning_content", "reasoning"] {
+        let message = json!({"content": "Oslo", field: "Bergen? No, Oslo."});
+        let body = json!({"choices": [{"message": message, "finish_reason": "stop"}]});
+        double.fail([Failure::Status(200, body.to_string())]);
+        let reply = ask(&model, &request("?")).await.unwrap();
+        assert_eq!((reply.text.as_str(), reply.thoughts.as_str()), ("Oslo", "Bergen? No, Oslo."));
+    }
+}
+
+#[tokio::test]
+async fn a_template_without_system_messages_gets_them_in_the_first_of_the_user() {
+    let refusing = Behaviour { refused_roles: vec!["system"], ..Behaviour::with(fixed("Oslo")) };
+    let double = Double::start(refusing);
+    let model = wrapped(bare(&double), Limits::default(), None).unwrap();
+    let mut with_system = request("Where?");
+    let system = halma_core::Message { role: "system".into(), text: "Answer shortly.".into() };
+    with_system.messages.insert(0, system);
+    for _ in 0..2 {
+        assert_eq!(ask(&model, &with_system).await.unwrap().text, "Oslo");
+    }
+    // Refused, asked without, and remembered.
+    assert_eq!(double.chat_calls(), 3);
+    let sent = double.requests()[2].body["messages"].clone();
+    assert_eq!(sent, json!([{"role": "user", "content": "Answer shortly.\n\nWhere?"}]));
 }
 
 #[tokio::test]

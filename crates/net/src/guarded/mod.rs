@@ -19,7 +19,9 @@ use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, StatusCode, Url};
 
-use crate::address::show;
+use halma_core::ConfigError;
+
+use crate::address::{show, wrong};
 use crate::failure::clip;
 use crate::http::error_chain;
 pub use resolve::Lookup;
@@ -37,6 +39,19 @@ pub struct Bounds {
     pub timeout: Duration,
     /// Bytes of a body as it came and as it was unpacked, at most.
     pub most: usize,
+}
+
+/// What a client calls itself: `contact` is who asks, an address or a page, and may be empty.
+/// Wikimedia refuses programs that do not say it
+/// (<https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy>).
+pub fn user_agent(contact: &str) -> Result<HeaderValue, ConfigError> {
+    let name = concat!("halma/", env!("CARGO_PKG_VERSION"));
+    let contact = contact.trim();
+    let agent = if contact.is_empty() { name.to_owned() } else { format!("{name} ({contact})") };
+    HeaderValue::try_from(agent).map_err(|_| {
+        let reason = "it holds characters that no HTTP header may hold";
+        wrong("contact", reason, "write an e-mail address or the address of a page")
+    })
 }
 
 /// Which redirects are followed. Each hop is checked like the first.

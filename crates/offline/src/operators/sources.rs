@@ -2,7 +2,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::lists::list;
+use crate::lists::cue;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct SourcesInput {
@@ -37,7 +37,7 @@ pub(crate) fn reply(input: &SourcesInput) -> String {
     for leaf in &input.leaves {
         let asks = |source: &&Source| match kind(source) {
             Kind::Graph => fits_graph(&leaf.operator),
-            Kind::Web => is_recent(&leaf.question) || !fits_graph(&leaf.operator),
+            Kind::Web => cue("recent", &leaf.question).is_some() || !fits_graph(&leaf.operator),
             Kind::Text => true,
         };
         let names: Vec<&str> =
@@ -77,17 +77,6 @@ fn fits_graph(operator: &str) -> bool {
     let named = first.starts_with('[') || first.chars().any(char::is_uppercase);
     let words = arguments.get(1).map_or(0, |text| text.split_whitespace().count());
     named && (name != "Relate" || words <= MAX_PROPERTY_WORDS)
-}
-
-fn is_recent(question: &str) -> bool {
-    let words: Vec<String> = question
-        .to_lowercase()
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect();
-    let words = format!(" {} ", words.join(" "));
-    list("recent").any(|cue| words.contains(&format!(" {cue} ")))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 mod closing;
 mod compare;
 mod fit;
+#[cfg(test)]
+mod fit_weights;
 mod long;
 mod near;
 mod options;

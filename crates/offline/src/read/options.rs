@@ -19,8 +19,7 @@ pub(crate) fn pick(
     for option in options {
         let wanted: HashSet<String> = lexicon.content(option).into_iter().collect();
         for line in &text.lines {
-            let mut held = line.stems();
-            held.extend(text.titles[line.passage].stems.iter().cloned());
+            let held = text.titled_stems(line);
             #[expect(clippy::cast_precision_loss, reason = "an option has few words")]
             let share = wanted.intersection(&held).count() as f32 / wanted.len().max(1) as f32;
             let whole = if mentions(&line.sentence.text, option) { 0.5 } else { 0.0 };

@@ -13,35 +13,29 @@ use crate::weights::{Weights, covered, mass};
 use crate::words::Sentence;
 
 /// The number of features of a candidate, which are in the order of [`WEIGHTS`].
-pub(crate) const FEATURES: usize = 21;
+pub(crate) const FEATURES: usize = 17;
 
 pub(crate) type Features = [f32; FEATURES];
 
-/// Fitted once as a softmax over the candidates of training questions (`HotpotQA`,
-/// `2WikiMultiHopQA`, `MuSiQue` and its single steps), with gold and with retrieved passages. The
-/// script of that fit was not kept: the weights cannot be reproduced, only measured.
-const WEIGHTS: Features = [
-    4.8,   // grade of the span's kind
-    0.86,  // share of the question in the sentence
-    0.72,  // the same with the title
-    1.01,  // question's words near the span
-    1.8,   // target noun at the span
-    2.34,  // question's words that name nothing near the span
-    -1.41, // share of the span that repeats the question
-    0.55,  // titles its own passage
-    0.21,  // titles another passage
-    -0.68, // its passage is named in the question
-    1.58,  // its passage is named in another one
-    -0.32, // stands in the last passage
-    0.65,  // stands in the first sentence
-    0.16,  // length in fives of words
-    0.75,  // led to by a fitting preposition
-    -0.69, // is a name or a title
-    -1.94, // is a phrase in lower case
-    1.33,  // at the end of a life that the question is about
-    0.37,  // how early in the sentence
-    1.26,  // titles a passage that calls it by the target noun
-    0.79,  // question's words right before the span
+/// Fitted by `fit_weights.rs` to training questions of three sets (docs/concepts/offline-model.md).
+pub(super) const WEIGHTS: Features = [
+    5.00,  // grade of the span's kind
+    1.39,  // share of the question in the sentence
+    1.74,  // question's words near the span
+    1.34,  // target noun at the span
+    2.59,  // question's words that name nothing near the span
+    -1.68, // share of the span that repeats the question
+    0.39,  // titles its own passage
+    -1.78, // its passage is named in the question
+    2.64,  // its passage is named in another one
+    0.51,  // stands in the first sentence
+    0.69,  // led to by a fitting preposition
+    -0.37, // is a name or a title
+    -1.59, // is a phrase in lower case
+    1.54,  // at the end of a life that the question is about
+    0.46,  // how early in the sentence
+    1.43,  // titles a passage that calls it by the target noun
+    0.67,  // question's words right before the span
 ];
 
 /// A span that could be the answer.
@@ -95,7 +89,6 @@ impl<'a> Query<'a> {
 struct Around {
     in_question: f32,
     linked: f32,
-    last: f32,
 }
 
 /// Every span of the context with its features.
@@ -119,11 +112,7 @@ fn look_around(query: &Query<'_>, text: &Text, passage: usize) -> Around {
     let in_question = mentions(query.text, title);
     let linked = !in_question && others.any(|line| mentions(&line.sentence.text, title));
     let flag = |yes| if yes { 1.0 } else { 0.0 };
-    Around {
-        in_question: flag(in_question),
-        linked: flag(linked),
-        last: flag(passage + 1 == text.titles.len()),
-    }
+    Around { in_question: flag(in_question), linked: flag(linked) }
 }
 
 /// The features that all spans of one line share.
@@ -132,16 +121,12 @@ struct About<'a> {
     text: &'a Text,
     around: &'a Around,
     covers: f32,
-    covers_with_title: f32,
 }
 
 fn about<'a>(query: &Query<'_>, line: &'a Line, text: &'a Text, around: &'a Around) -> About<'a> {
     let mut held = line.stems();
     held.extend(line.life.iter().flatten().map(|&tag| tag.to_owned()));
-    let covers = covered(&query.mass, &held);
-    held.extend(text.titles[line.passage].stems.iter().cloned());
-    let covers_with_title = covered(&query.mass, &held);
-    About { line, text, around, covers, covers_with_title }
+    About { line, text, around, covers: covered(&query.mass, &held) }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a sentence has few words")]
@@ -153,24 +138,18 @@ fn features(query: &Query<'_>, about: &About<'_>, span: &Span, answer: &str) -> 
     let repeated = content.iter().filter(|word| query.stems.contains(&word.stem)).count() as f32
         / content.len().max(1) as f32;
     let title = &about.text.titles[line.passage].plain;
-    let is_title = |title: &String| title.eq_ignore_ascii_case(answer);
-    let others = about.text.titles.iter().enumerate().filter(|(i, _)| *i != line.passage);
     let (near, focus) = nearness(query, line, span);
     [
         grade(&query.target, line, span, &query.organisations),
         about.covers,
-        about.covers_with_title,
         near,
         head_near(query, line, span),
         focus,
         repeated,
-        flag(is_title(title)),
-        flag(others.map(|(_, other)| &other.plain).any(is_title)),
+        flag(title.eq_ignore_ascii_case(answer)),
         about.around.in_question,
         about.around.linked,
-        about.around.last,
         flag(line.place == 0),
-        span.words.len() as f32 / 5.0,
         preposition(&query.target, line, span),
         flag(matches!(span.kind, Kind::Name | Kind::Country | Kind::Quoted)),
         flag(span.kind == Kind::Phrase),

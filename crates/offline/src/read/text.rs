@@ -59,6 +59,13 @@ impl Text {
         Self { titles: context.iter().map(title).collect(), lines }
     }
 
+    /// The stems of a line and of its passage's title.
+    pub(crate) fn titled_stems(&self, line: &Line) -> HashSet<String> {
+        let mut stems = line.stems();
+        stems.extend(self.titles[line.passage].stems.iter().cloned());
+        stems
+    }
+
     /// The lines of one passage.
     pub(crate) fn lines_of(&self, passage: usize) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(move |line| line.passage == passage)

@@ -3,26 +3,23 @@
 /// What a question asks for, as a phrase: `the wife of X` for `Who is the wife of X?`
 pub(super) fn described(question: &str) -> String {
     let text = question.trim().trim_end_matches(['?', '.', ' ']);
-    for lead in ["Who is ", "Who was ", "What is ", "What was ", "Who are ", "Who were "] {
-        if let Some(phrase) = text.strip_prefix(lead) {
-            return phrase.to_owned();
-        }
+    let (asking, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let noun = rest.split_once(' ');
+    match (asking, noun) {
+        ("Who" | "What", Some(("is" | "was" | "are" | "were", phrase))) => phrase.to_owned(),
+        ("Who", _) => format!("the person who {rest}"),
+        ("Which" | "What", Some((noun, rest))) => format!("the {noun} that {rest}"),
+        ("Where", _) => format!("the place where {}", turned(rest)),
+        ("When", _) => format!("the time when {}", turned(rest)),
+        // `In which city was X born?`
+        (preposition, Some(("which", rest))) => match rest.split_once(' ') {
+            Some((noun, rest)) => {
+                format!("the {noun} {} which {}", preposition.to_lowercase(), turned(rest))
+            }
+            None => "it".to_owned(),
+        },
+        _ => "it".to_owned(),
     }
-    if let Some(rest) = text.strip_prefix("Who ") {
-        return format!("the person who {rest}");
-    }
-    for lead in ["Which ", "What "] {
-        if let Some((noun, rest)) = text.strip_prefix(lead).and_then(|rest| rest.split_once(' ')) {
-            return format!("the {noun} that {rest}");
-        }
-    }
-    let in_which = text.split_once(' ').and_then(|(preposition, rest)| {
-        let (noun, rest) = rest.strip_prefix("which ")?.split_once(' ')?;
-        Some(format!("the {noun} {} which {}", preposition.to_lowercase(), turned(rest)))
-    });
-    let placed = || Some(format!("the place where {}", turned(text.strip_prefix("Where ")?)));
-    let dated = || Some(format!("the time when {}", turned(text.strip_prefix("When ")?)));
-    in_which.or_else(placed).or_else(dated).unwrap_or_else(|| "it".to_owned())
 }
 
 /// `X was born` for `was X born`: the verb goes behind the subject, which is taken to end before

@@ -4,12 +4,12 @@ use super::{TableQuestion, quote_name};
 use crate::input::Column;
 
 /// The columns and the tail of a query.
-pub(super) struct Selection {
+pub(super) struct SelectClause {
     pub(super) columns: String,
     pub(super) tail: String,
 }
 
-impl Selection {
+impl SelectClause {
     fn new(columns: String) -> Self {
         Self { columns, tail: String::new() }
     }
@@ -27,14 +27,14 @@ struct Extreme {
 
 impl TableQuestion<'_> {
     /// `None` where no column clearly answers the question.
-    pub(super) fn selection(&self, rows: &Rows) -> Option<Selection> {
+    pub(super) fn selection(&self, rows: &Rows) -> Option<SelectClause> {
         let number = self.best_column(rows, Column::is_number);
-        let count = || self.names_rows().then(|| Selection::new("COUNT(*)".into()));
+        let count = || self.names_rows().then(|| SelectClause::new("COUNT(*)".into()));
         if self.has(&["average", "mean"]) {
-            return number.map(|number| Selection::function("AVG", number));
+            return number.map(|number| SelectClause::function("AVG", number));
         }
         if self.has(&["total", "sum", "altogether"]) {
-            return number.map(|number| Selection::function("SUM", number)).or_else(count);
+            return number.map(|number| SelectClause::function("SUM", number)).or_else(count);
         }
         if self.has_listed("descending") {
             return self.extreme(&Extreme { order: "DESC", function: "MAX" }, number);
@@ -47,12 +47,12 @@ impl TableQuestion<'_> {
         if counts.iter().any(|phrase| self.after(phrase).is_some()) {
             if let Some(distinct) = self.column_after(&["different", "distinct"]) {
                 let name = quote_name(&distinct.name);
-                return Some(Selection::new(format!("COUNT(DISTINCT {name})")));
+                return Some(SelectClause::new(format!("COUNT(DISTINCT {name})")));
             }
             return match number {
                 // `How many beds does X have?` reads one row; without a row it means all rows.
-                Some(number) if all_rows => Some(Selection::function("SUM", number)),
-                Some(number) => Some(Selection::new(quote_name(&number.name))),
+                Some(number) if all_rows => Some(SelectClause::function("SUM", number)),
+                Some(number) => Some(SelectClause::new(quote_name(&number.name))),
                 None => count(),
             };
         }
@@ -62,21 +62,21 @@ impl TableQuestion<'_> {
             .filter(|label| which && !rows.columns.contains(&label.name) && self.names_rows());
         let value = number.or_else(|| self.best_column(rows, |column| !column.is_number()));
         let column = value.or(label).filter(|_| !all_rows)?;
-        Some(Selection::new(quote_name(&column.name)))
+        Some(SelectClause::new(quote_name(&column.name)))
     }
 
     /// The row, the value or the group at one end of an order.
-    fn extreme(&self, extreme: &Extreme, number: Option<&Column>) -> Option<Selection> {
+    fn extreme(&self, extreme: &Extreme, number: Option<&Column>) -> Option<SelectClause> {
         let Extreme { order, function } = extreme;
         let head = self.column_after(&["which", "what"]);
         let which = self.has(&["which", "who", "whose", "where"])
             || self.after("what is the name").is_some();
         if let Some(number) = number.or_else(|| self.only_date()) {
             let Some(label) = head.or(self.label().filter(|_| which)) else {
-                return Some(Selection::function(function, number));
+                return Some(SelectClause::function(function, number));
             };
             let (label, number) = (quote_name(&label.name), quote_name(&number.name));
-            return Some(Selection {
+            return Some(SelectClause {
                 columns: format!("{label}, {number}"),
                 // Rows without a value are at neither end.
                 tail: format!(" ORDER BY {number} IS NULL, {number} {order}, {label} LIMIT 1"),
@@ -84,7 +84,7 @@ impl TableQuestion<'_> {
         }
         let group = head.filter(|head| self.label().is_some_and(|l| l.name != head.name))?;
         let group = quote_name(&group.name);
-        Some(Selection {
+        Some(SelectClause {
             columns: format!("{group}, COUNT(*)"),
             tail: format!(" GROUP BY {group} ORDER BY COUNT(*) {order}, {group} LIMIT 1"),
         })

@@ -17,6 +17,7 @@ fn request(task: &str, variables: &Value) -> ChatRequest {
         logprobs: false,
         about: vec![],
         images: vec![],
+        stream: None,
     }
 }
 

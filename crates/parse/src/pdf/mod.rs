@@ -6,6 +6,8 @@ mod layout;
 mod page;
 mod pictures;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::time::Instant;
@@ -38,8 +40,9 @@ const MAX_PICTURE_BYTES: usize = 50_000_000;
 const MAX_LINKS: usize = 5_000;
 
 pub(crate) fn read(bytes: Vec<u8>, ocr: &Ocr, until: Instant) -> Result<Parsed, Refusal> {
-    inflate::check_streams(&bytes)?;
+    inflate::check_file(&bytes, until)?;
     let pdf = Pdf::new(bytes).map_err(unreadable)?;
+    inflate::check_objects(&pdf, until)?;
     let pages = pdf.pages();
     if pages.is_empty() {
         return Err(refusal("it has no pages", "check that it opens in a viewer"));
@@ -47,10 +50,16 @@ pub(crate) fn read(bytes: Vec<u8>, ocr: &Ocr, until: Instant) -> Result<Parsed, 
     let mut shared = Shared { pdf: &pdf, cache: InterpreterCache::new(), areas: Areas::new() };
     let mut room = MAX_PICTURE_BYTES;
     let mut read: Vec<PageContent> = vec![];
+    let mut drawn = 0;
     for page in pages.iter() {
+        inflate::check_time(until)?;
+        inflate::check_page(page)?;
         let content = content(page, &mut shared, &Limits { picture_room: room, until });
         room -= content.pictures.iter().map(|picture| picture.bytes.len()).sum::<usize>();
         read.push(content);
+        // What a page draws stays in memory.
+        drawn += page.page_stream().map_or(0, |stream| stream.len() as u64);
+        inflate::check_size(drawn)?;
     }
     let mut texts: Vec<PageText> =
         read.iter_mut().map(|page| std::mem::take(&mut page.text)).collect();

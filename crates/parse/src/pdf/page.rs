@@ -191,6 +191,11 @@ impl<'l> Collector<'l> {
         }
     }
 
+    /// The library has no way to be stopped; the worker turns a panic into a refusal.
+    fn check_time(&self) {
+        assert!(Instant::now() < self.until, "the time is up");
+    }
+
     /// A filled area that is as thin as a line.
     fn filled(&mut self, area: Rect) {
         let middle = area.center();
@@ -204,6 +209,7 @@ impl<'l> Collector<'l> {
 
 impl<'a> Device<'a> for Collector<'_> {
     fn draw_path(&mut self, path: &BezPath, props: DrawProps<'a>, mode: &DrawMode) {
+        self.check_time();
         // More elements are a drawing.
         if path.elements().len() > 1_000 || self.rules.len() >= MAX_RULES {
             return;
@@ -242,8 +248,7 @@ impl<'a> Device<'a> for Collector<'_> {
     }
 
     fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, _: &DrawMode) {
-        // The library has no way to be stopped; the worker turns a panic into a refusal.
-        assert!(Instant::now() < self.until, "the time is up");
+        self.check_time();
         self.glyphs += run.glyphs().len();
         if self.glyphs > MAX_GLYPHS || self.artifacts.contains(&true) {
             return;
@@ -270,6 +275,7 @@ impl<'a> Device<'a> for Collector<'_> {
     }
 
     fn draw_image(&mut self, image: Image<'a, '_>, props: ImageDrawProps<'a>) {
+        self.check_time();
         self.has_picture = true;
         let Image::Raster(image) = image else { return };
         if self.pictures.len() >= MAX_PICTURES || self.artifacts.contains(&true) {
@@ -282,6 +288,7 @@ impl<'a> Device<'a> for Collector<'_> {
     }
 
     fn begin_marked_content(&mut self, tag: &[u8], properties: Option<&Dict<'_>>) {
+        self.check_time();
         let kind = properties.and_then(|own| own.get::<Name<'_>>(b"Type".as_slice()));
         let is_running = kind.is_some_and(|kind| kind.as_ref() == b"Pagination");
         self.artifacts.push(tag == b"Artifact" && is_running);
@@ -291,7 +298,10 @@ impl<'a> Device<'a> for Collector<'_> {
         self.artifacts.pop();
     }
 
-    fn push_clip_path(&mut self, _: &ClipPath) {}
+    fn push_clip_path(&mut self, _: &ClipPath) {
+        // Forms that draw each other, and nothing else, are seen here only.
+        self.check_time();
+    }
     fn push_transparency_group(&mut self, _: f32, _: Option<SoftMask<'a>>, _: BlendMode) {}
     fn pop_clip(&mut self) {}
     fn pop_transparency_group(&mut self) {}

@@ -181,7 +181,7 @@ impl Build {
         let progress = self.progress.filter(|_| self.state == BuildState::Running);
         let (done, total) = progress.map_or((0, 0), |now| (now.step.done, now.step.total));
         let stage = match (self.state, progress) {
-            (BuildState::Queued, _) => Phase::Wait.name(),
+            (BuildState::Queued, _) => Phase::WAIT.name(),
             (BuildState::Running, Some(progress)) => progress.step.stage.name(),
             (BuildState::Running, None) => "starting",
             (state, _) => state.phase().name(),

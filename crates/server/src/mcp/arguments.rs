@@ -1,5 +1,5 @@
 //! The arguments of the tools, as `tools.json` describes them.
-use halma_core::{Layer, Mode};
+use halma_core::{AnswerStyle, Layer, Mode};
 use serde::Deserialize;
 
 use crate::asking::Turn;
@@ -12,6 +12,8 @@ pub(super) struct AskArguments {
     pub(super) strategy: Option<String>,
     #[serde(default)]
     pub(super) history: Vec<Turn>,
+    #[serde(default)]
+    pub(super) answer_style: Option<AnswerStyle>,
 }
 
 #[derive(Deserialize)]

@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use axum::http::request::Parts;
-use halma_core::{Event, Layer, Watcher};
+use halma_core::{Event, Layer, Mode, Watcher};
 use halma_engine::{SearchQuery, StoredTrace};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -90,8 +90,9 @@ impl Tools {
         arguments: AskArguments,
         context: &Context,
     ) -> Result<ToolOutput, Problem> {
-        let AskArguments { question, strategy, history } = arguments;
-        let request = AskRequest { question, strategy, history, ..AskRequest::default() };
+        let AskArguments { question, strategy, history, answer_style } = arguments;
+        let request =
+            AskRequest { question, strategy, history, answer_style, ..AskRequest::default() };
         let progress = Progress::start(context);
         let watcher = progress.as_ref().map(|progress| Arc::clone(&progress.watcher));
         let asking = Asking::begin(&self.app, caller, request, watcher)?;
@@ -228,7 +229,12 @@ async fn explain_answer(
 }
 
 fn tools() -> Result<Vec<Tool>, ErrorData> {
-    serde_json::from_str(TOOLS).map_err(|e| ErrorData::internal_error(e.to_string(), None))
+    let described = |mode: Mode| format!("`{}`: {}", mode.name(), mode.description());
+    let text = TOOLS
+        .replace("\"$MODES\"", &json!(Mode::ALL.map(Mode::name)).to_string())
+        .replace("$MODE_DESCRIPTIONS", &Mode::ALL.map(described).join("; "))
+        .replace("$DEFAULT_MODE", Mode::default().name());
+    serde_json::from_str(&text).map_err(|e| ErrorData::internal_error(e.to_string(), None))
 }
 
 impl ServerHandler for Tools {

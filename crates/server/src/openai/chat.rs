@@ -1,14 +1,19 @@
 //! `POST /v1/chat/completions`, in one response or streamed.
+use std::pin::pin;
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use chrono::Utc;
+use halma_core::{Event, Watcher};
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
 use super::error_body;
 use super::reply::{Rendered, render, usage};
 use super::request::ChatRequest;
-use crate::access::MayAsk;
+use crate::access::{Caller, MayAsk};
 use crate::app::Shared;
 use crate::asking::{AskResponse, Asking};
 use crate::json::JsonBody;
@@ -26,10 +31,10 @@ pub(crate) async fn chat(
     Extension(request_id): Extension<RequestId>,
     JsonBody(request): JsonBody<ChatRequest>,
 ) -> Result<Response, Problem> {
-    let asking = Asking::begin(&app, &caller, request.to_ask()?, None)?;
     if request.stream {
-        return Ok(stream(asking, &request, request_id));
+        return stream(&app, &caller, &request, request_id);
     }
+    let asking = Asking::begin(&app, &caller, request.to_ask()?, None)?;
     let response = asking.run().await?;
     let Rendered { text, annotations } = render(&response.answer);
     let message = json!({"role": "assistant", "content": text, "refusal": null,
@@ -60,7 +65,20 @@ fn extension(response: &AskResponse) -> Value {
     })
 }
 
-fn stream(asking: Asking, request: &ChatRequest, request_id: RequestId) -> Response {
+fn stream(
+    app: &Shared,
+    caller: &Caller,
+    request: &ChatRequest,
+    request_id: RequestId,
+) -> Result<Response, Problem> {
+    let (pieces, mut written) = mpsc::unbounded_channel();
+    let watcher: Watcher = Arc::new(move |event: &Event| {
+        if let Event::AnswerDelta { text, restart } = event {
+            // The receiver is gone when the client has disconnected.
+            let _ = pieces.send((text.clone(), *restart));
+        }
+    });
+    let asking = Asking::begin(app, caller, request.to_ask()?, Some(watcher))?;
     let (sender, receiver) = sse::channel();
     let chunk = Chunks {
         id: format!("chatcmpl-{}", asking.id()),
@@ -71,10 +89,24 @@ fn stream(asking: Asking, request: &ChatRequest, request_id: RequestId) -> Respo
     let first = json!({"role": "assistant", "content": ""});
     sender.send_data(chunk.delta(&first, &Value::Null).to_string());
     let task = tokio::spawn(async move {
-        match asking.run().await {
+        let mut sent = SentText::default();
+        let mut run = pin!(asking.run());
+        let result = loop {
+            tokio::select! {
+                biased;
+                Some((text, restart)) = written.recv() => {
+                    if let Some(text) = sent.add(text, restart) {
+                        let content = json!({"content": text});
+                        sender.send_data(chunk.delta(&content, &Value::Null).to_string());
+                    }
+                }
+                result = &mut run => break result,
+            }
+        };
+        match result {
             Ok(response) => {
                 let Rendered { text, annotations } = render(&response.answer);
-                let content = json!({"content": text, "annotations": annotations});
+                let content = json!({"content": sent.rest(&text), "annotations": annotations});
                 sender.send_data(chunk.delta(&content, &Value::Null).to_string());
                 let mut last = chunk.delta(&json!({}), &json!("stop"));
                 last["halma"] = extension(&response);
@@ -91,7 +123,35 @@ fn stream(asking: Asking, request: &ChatRequest, request_id: RequestId) -> Respo
             }
         }
     });
-    sse::response(receiver, task.abort_handle())
+    Ok(sse::response(receiver, task.abort_handle()))
+}
+
+/// What a client has been sent of an answer. No chunk can be taken back: a text that turns out
+/// void stays, and the whole answer follows it.
+#[derive(Default)]
+struct SentText {
+    text: String,
+    void: bool,
+}
+
+impl SentText {
+    /// The piece to send, if what was sent before is still the beginning of the answer.
+    fn add(&mut self, piece: String, restart: bool) -> Option<String> {
+        self.void |= restart && !self.text.is_empty();
+        if self.void || piece.is_empty() {
+            return None;
+        }
+        self.text.push_str(&piece);
+        Some(piece)
+    }
+
+    /// What is missing of the whole text.
+    fn rest(&self, whole: &str) -> String {
+        match whole.strip_prefix(self.text.as_str()) {
+            Some(rest) if !self.void => rest.to_owned(),
+            _ => format!("\n\n{whole}"),
+        }
+    }
 }
 
 /// What all chunks of a streamed completion share.
@@ -110,5 +170,22 @@ impl Chunks {
     fn delta(&self, delta: &Value, finish_reason: &Value) -> Value {
         self.with_choices(&json!([{"index": 0, "delta": delta, "logprobs": null,
             "finish_reason": finish_reason}]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sent_is_completed_or_followed_by_the_whole() {
+        let mut sent = SentText::default();
+        assert_eq!(sent.add("Ann ".into(), false).as_deref(), Some("Ann "));
+        assert_eq!(sent.rest("Ann Roe [1]"), "Roe [1]");
+        assert_eq!(sent.add("Bo".into(), true), None);
+        assert_eq!(sent.rest("Bo"), "\n\nBo");
+        let mut empty = SentText::default();
+        assert_eq!(empty.add("Bo".into(), true).as_deref(), Some("Bo"));
+        assert_eq!(empty.rest("Bo"), "");
     }
 }

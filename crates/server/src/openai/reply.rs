@@ -1,7 +1,7 @@
 //! An answer as a chat reply: numbered citations in the text, and the same as annotations.
 use std::fmt::Write as _;
 
-use halma_core::{Answer, Citation, Span};
+use halma_core::{Answer, Citation, FullAnswer, Span};
 use serde_json::{Value, json};
 
 use crate::asking::AskResponse;
@@ -19,27 +19,58 @@ pub(super) struct Rendered {
 }
 
 pub(super) fn render(answer: &Answer) -> Rendered {
-    let mut text = if answer.abstained {
-        let reason =
-            if answer.reason.is_empty() { "it is not in the documents" } else { &answer.reason };
-        format!("I cannot answer that: {reason}")
-    } else {
-        answer.text.clone()
+    let (mut text, marks) = match &answer.full {
+        _ if answer.abstained => {
+            let reason = match answer.reason.as_str() {
+                "" => "it is not in the documents",
+                reason => reason,
+            };
+            (format!("I cannot answer that: {reason}"), vec![])
+        }
+        Some(full) => (full.text.clone(), find_marks(&full.text)),
+        None => {
+            let marks: Vec<String> =
+                (1..=answer.citations.len()).map(|number| format!("[{number}]")).collect();
+            let text = format!("{} {}", answer.text, marks.concat());
+            let text = text.trim_end().to_owned();
+            let marks = find_marks(&text);
+            (text, marks)
+        }
     };
-    let mut annotations = vec![];
-    for (number, citation) in (1..).zip(&answer.citations) {
-        text.push_str(if number == 1 { " " } else { "" });
-        let start = text.chars().count();
-        let _ = write!(text, "[{number}]");
-        annotations.push(annotation(citation, Span { start, end: text.chars().count() }));
+    let annotations = marks.into_iter().filter_map(|(number, span)| {
+        answer.citations.get(number.wrapping_sub(1)).map(|citation| annotation(citation, span))
+    });
+    let annotations = annotations.collect();
+    for claim in answer.full.iter().flat_map(unsupported) {
+        let _ = write!(text, "\n\nNot found in the documents: “{claim}”");
     }
-    if !answer.citations.is_empty() {
+    if !answer.citations.is_empty() && !answer.abstained {
         text.push_str(SOURCES);
-    }
-    for (number, citation) in (1..).zip(&answer.citations) {
-        let _ = writeln!(text, "[{number}] {}", location(citation));
+        for (number, citation) in (1..).zip(&answer.citations) {
+            let _ = writeln!(text, "[{number}] {}", location(citation));
+        }
     }
     Rendered { text: text.trim_end().to_owned(), annotations }
+}
+
+/// The claims that no passage supports.
+fn unsupported(full: &FullAnswer) -> Vec<String> {
+    let claims = full.claims.iter().filter(|claim| !claim.supported);
+    claims
+        .map(|claim| full.text.chars().skip(claim.start).take(claim.end - claim.start).collect())
+        .collect()
+}
+
+/// Marks such as `[3]`: their numbers, and the characters that they take up.
+fn find_marks(text: &str) -> Vec<(usize, Span)> {
+    let chars: Vec<char> = text.chars().collect();
+    let opening = chars.iter().enumerate().filter(|(_, c)| **c == '[');
+    let mark = |(start, _): (usize, &char)| {
+        let length = chars[start..].iter().position(|c| *c == ']')?;
+        let number: String = chars[start + 1..start + length].iter().collect();
+        Some((number.parse().ok()?, Span { start, end: start + length + 1 }))
+    };
+    opening.filter_map(mark).collect()
 }
 
 /// `notes/a.md, page 3`, always on one line.
@@ -97,6 +128,8 @@ pub(super) fn usage(response: &AskResponse) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use halma_core::Claim;
+
     use super::*;
 
     fn citation(document: &str) -> Citation {
@@ -131,6 +164,25 @@ mod tests {
         }
         let url = rendered.annotations[0]["url_citation"]["url"].as_str().unwrap();
         assert_eq!(url, "/api/v1/documents/%C3%A4%20b.md/text");
+    }
+
+    #[test]
+    fn a_full_answer_has_its_marks_where_they_stand_and_names_what_is_unsupported() {
+        let claim = |start, end, supported| Claim { start, end, citations: vec![], supported };
+        let full = FullAnswer {
+            text: "Ein Riff [2]. Es ist grün. So [x] [7].".into(),
+            claims: vec![claim(0, 13, true), claim(14, 26, false)],
+        };
+        let citations = vec![citation("a.md"), citation("b.md")];
+        let answer =
+            Answer { text: "Riff".into(), citations, full: Some(full), ..Answer::default() };
+        let Rendered { text, annotations } = render(&answer);
+        assert!(
+            text.contains("\n\nNot found in the documents: “Es ist grün.”\n\nSources:\n[1] a.md")
+        );
+        assert_eq!(annotations.len(), 1);
+        assert_eq!(annotations[0]["url_citation"]["start_index"], 9);
+        assert_eq!(annotations[0]["halma"]["document"], "b.md");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A chat request of a front end. Unknown fields are ignored: `temperature` and the like are settings
 //! of a strategy's prompts.
 use axum::http::StatusCode;
-use halma_core::Budget;
+use halma_core::{AnswerStyle, Budget};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -19,6 +19,9 @@ pub(crate) struct ChatRequest {
     pub(super) stream: bool,
     #[serde(default)]
     stream_options: Option<StreamOptions>,
+    /// Not a field of OpenAI's: `full` (sentences with numbered sources) or `short`.
+    #[serde(default)]
+    answer_style: Option<AnswerStyle>,
     /// Must be 1.
     #[serde(default)]
     n: Option<u32>,
@@ -72,6 +75,7 @@ impl ChatRequest {
             question: self.messages[last].text(),
             strategy: strategy(&self.model)?,
             history: self.messages[..last].iter().map(turn).collect(),
+            answer_style: self.answer_style,
             budget: Some(Budget::default()),
             ..AskRequest::default()
         })

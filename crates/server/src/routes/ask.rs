@@ -17,7 +17,8 @@ use crate::security::RequestId;
 use crate::sse;
 
 /// Answer a question. With `stream: true` or `accept: text/event-stream` the response is a stream
-/// of events: `started` {id, strategy}, `trace` for each trace event, `answer_delta` {text}, and at
+/// of events: `started` {id, strategy}, `trace` for each trace event, `answer_delta` {text, restart}
+/// for each piece of the answer as it is written (with `restart`, the pieces before are void), and at
 /// the end `answer` with the same object as without streaming, or `error` with a problem.
 #[utoipa::path(post, path = "/api/v1/ask", tag = "ask", request_body = AskRequest,
     responses(
@@ -52,7 +53,11 @@ fn stream(
     let watcher: Watcher = {
         let sender = sender.clone();
         Arc::new(move |event: &Event| {
-            sender.send("trace", event);
+            let name = match event {
+                Event::AnswerDelta { .. } => "answer_delta",
+                _ => "trace",
+            };
+            sender.send(name, event);
         })
     };
     let asking = Asking::begin(app, caller, request, Some(watcher))?;
@@ -61,8 +66,6 @@ fn stream(
     let task = tokio::spawn(async move {
         match asking.run().await {
             Ok(response) => {
-                let text = &response.answer.text;
-                sender.send("answer_delta", &serde_json::json!({"text": text}));
                 sender.send("answer", &response);
             }
             Err(problem) => {

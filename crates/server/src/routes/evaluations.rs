@@ -19,6 +19,7 @@ use crate::blocking::run_blocking;
 use crate::json::{Params, Part};
 use crate::listing::Items;
 use crate::problem::Problem;
+use crate::workspace::EVALUATIONS;
 
 /// How deep folders are searched.
 const DEEPEST: usize = 4;
@@ -59,6 +60,9 @@ fn evaluations(app: &Shared) -> Vec<Evaluation> {
     let mut folders = vec![];
     for root in &app.config.evaluations {
         collect(root, DEEPEST, &mut folders);
+    }
+    for workspace in app.workspaces.open() {
+        collect(&workspace.dir.join(EVALUATIONS), DEEPEST, &mut folders);
     }
     folders.sort();
     folders.dedup();

@@ -3,7 +3,9 @@ mod admin;
 mod ask;
 mod builds;
 mod documents;
+mod evaluation_runs;
 mod evaluations;
+mod examples;
 mod nodes;
 mod reference;
 mod search;
@@ -30,6 +32,7 @@ use utoipa_axum::routes;
 
 use self::admin::{health, keys, models, prompts, usage, workspaces};
 use self::documents::{file, uploads};
+pub(crate) use self::evaluation_runs::EvaluationRuns;
 use crate::app::Shared;
 use crate::{mcp, openai, security};
 
@@ -65,6 +68,7 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(ask::ask))
         .routes(routes!(search::search))
         .routes(routes!(strategies::strategies))
+        .routes(routes!(examples::examples))
         .routes(routes!(documents::list))
         .routes(routes!(documents::get, documents::delete))
         .routes(routes!(documents::text))
@@ -87,8 +91,11 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(prompts::list))
         .routes(routes!(prompts::get, prompts::put, prompts::delete))
         .routes(routes!(models::list))
+        .routes(routes!(models::assign))
         .routes(routes!(models::test))
         .routes(routes!(usage::usage))
+        .routes(routes!(evaluation_runs::list, evaluation_runs::start))
+        .routes(routes!(evaluation_runs::cancel))
         .routes(routes!(evaluations::list))
         .routes(routes!(evaluations::get))
         .routes(routes!(evaluations::view))

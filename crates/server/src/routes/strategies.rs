@@ -41,7 +41,7 @@ fn lines(engine: &Engine) -> Vec<StrategyLine> {
         let table = engine.config().strategy.get(entry.name).cloned().unwrap_or_default();
         let settings = match &built {
             Ok(strategy) => Some(strategy.settings()),
-            Err(_) => (entry.build)(table).ok().map(|strategy| strategy.settings()),
+            Err(_) => entry.build_from(table).ok().map(|strategy| strategy.settings()),
         };
         StrategyLine {
             name: entry.name,

@@ -128,8 +128,8 @@ impl Workspaces {
         }
     }
 
-    /// Makes all open workspaces reload their prompts.
-    pub(crate) fn reload_prompts(&self, config: &Config) -> Result<(), Problem> {
+    /// Makes all open workspaces read their prompts again and use the models of this configuration.
+    pub(crate) fn reconfigure(&self, config: &Config) -> Result<(), Problem> {
         for workspace in self.open() {
             workspace.set_engine(workspace.engine().with_prompts(config)?);
         }

@@ -54,6 +54,9 @@ impl Workspace {
 
 const UPLOADS: &str = "uploads";
 
+/// The folder of evaluations that were started over HTTP, below that of the workspace.
+pub(crate) const EVALUATIONS: &str = "evaluations";
+
 /// Whether this is a valid name of a workspace, which is also the name of its folder.
 pub(crate) fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';

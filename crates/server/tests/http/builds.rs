@@ -51,7 +51,7 @@ async fn builds_run_one_after_the_other_and_can_be_stopped() {
     assert_eq!(again.status(), 409);
     let third = world.post_json("/api/v1/builds", &json!({})).await;
     let cancelled = world.post(&path(&third, "/cancel"), &json!({})).await;
-    let state = world.get_json(&path(&third, "")).await["state"].clone();
+    let state = world.wait_for_build(third["id"].as_str().unwrap()).await["state"].clone();
     assert!(state == "cancelled" || cancelled.status() == 409, "{state}");
     let listed = world.get_json("/api/v1/builds").await;
     assert_eq!(listed["items"].as_array().unwrap().len(), 3);

@@ -53,7 +53,12 @@ async fn all_tools_are_listed_and_work() {
 
     let question = json!({"question": "In which year was Orrin Light first lit?"});
     let answered = tool(&world, "ask", question).await;
-    assert!(answered["content"][0]["text"].as_str().unwrap().starts_with("1871 [1]"), "{answered}");
+    let text = answered["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("Orrin Light was first lit in 1871 [1]."), "{answered}");
+    let short =
+        json!({"question": "In which year was Orrin Light first lit?", "answer_style": "short"});
+    let short = tool(&world, "ask", short).await;
+    assert!(short["content"][0]["text"].as_str().unwrap().starts_with("1871 [1]"), "{short}");
     let id = answered["structuredContent"]["id"].clone();
     let found = tool(&world, "search", json!({"query": "lighthouse", "limit": 2})).await;
     assert_eq!(found["structuredContent"]["hits"][0]["document"], "orrin.md");

@@ -32,7 +32,8 @@ async fn a_completion_has_marks_annotations_and_usage() {
     let choice = &reply["choices"][0];
     assert_eq!(choice["finish_reason"], "stop");
     let text = choice["message"]["content"].as_str().unwrap();
-    assert!(text.starts_with("Velby [1]") && text.contains("[1] people/tarrant.md"), "{text}");
+    assert!(text.starts_with("Ada Tarrant was born in Velby in 1840 [1]."), "{text}");
+    assert!(text.contains("Sources:\n[1] people/tarrant.md"), "{text}");
     let annotation = &choice["message"]["annotations"][0];
     assert_eq!(annotation["type"], "url_citation");
     let url = annotation["url_citation"]["url"].as_str().unwrap();

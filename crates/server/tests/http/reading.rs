@@ -162,3 +162,78 @@ async fn the_web_ui_is_served_for_every_path_of_its_own() {
     assert_eq!(world.request(Method::POST, "/library").send().await.unwrap().status(), 405);
     world.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_evaluation_is_started_followed_listed_and_refused_when_it_cannot_run() {
+    let world = World::start().await;
+    let path = "/api/v1/evaluation-runs";
+    let questions =
+        "{\"question\": \"When was Orrin Light first lit?\", \"answers\": [\"1871\"]}\n";
+    let new = json!({"name": "towers", "questions": questions, "strategies": ["naive"]});
+    let started = world.post_json(path, &new).await;
+    assert_eq!((&started["state"], &started["total"]), (&json!("running"), &json!(1)));
+    let mut run = started.clone();
+    for _ in 0..500 {
+        run = world.get_json(path).await["items"][0].clone();
+        if run["state"] != "running" {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert_eq!(run["state"], "done", "{run}");
+    let listed = world.get_json("/api/v1/evaluations").await;
+    let line = &listed["items"][0];
+    assert_eq!((&line["dataset"], &line["n"]), (&json!("towers"), &json!(1)));
+    assert_eq!(line["runs"][0]["values"]["em"], 1.0, "{line}");
+    let id = run["id"].as_str().unwrap();
+    let ended = world.post_json(&format!("{path}/{id}/cancel"), &json!({})).await;
+    assert_eq!(ended["state"], "done");
+    assert_eq!(world.post(&format!("{path}/none/cancel"), &json!({})).await.status(), 404);
+    for (key, value) in [
+        ("name", json!("../x")),
+        ("questions", json!("no JSON")),
+        ("questions", json!("")),
+        ("strategies", json!([])),
+        ("strategies", json!(["nothing"])),
+    ] {
+        let mut bad = new.clone();
+        bad[key] = value;
+        assert_eq!(world.post(path, &bad).await.status(), 422, "{bad}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn roles_are_assigned_kept_and_refused_where_there_is_no_such_model() {
+    let mut config = config();
+    let model = json!({"url": "http://127.0.0.1:9/v1", "model": "small"});
+    config.models.insert("small".into(), serde_json::from_value(model).unwrap());
+    config.roles.insert("default".into(), "extractive".into());
+    // The base is built without the model.
+    config.kb.atoms = serde_json::from_value(json!("sentences")).unwrap();
+    let world = World::with(Setup { config: config.clone(), library: true }).await;
+    let put = |body: Value| world.request(Method::PUT, "/api/v1/models/roles").json(&body).send();
+    let assigned: Value = good(put(json!({"roles": {"judge": "small"}})).await.unwrap()).await;
+    assert_eq!(
+        (&assigned["roles"]["judge"], &assigned["roles"]["reader"]),
+        (&json!("small"), &json!("extractive"))
+    );
+    for bad in [json!({"roles": {"judge": "huge"}}), json!({"roles": {"king": "small"}})] {
+        assert_eq!(put(bad).await.unwrap().status(), 422);
+    }
+    assert_eq!(world.get_json("/api/v1/models").await["roles"]["judge"], "small");
+    let dir = world.stop().await;
+    let again = World::over(dir, Setup { config, library: false }).await;
+    assert_eq!(again.get_json("/api/v1/models").await["roles"]["judge"], "small");
+    again.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_are_offered_that_the_documents_answer() {
+    let world = World::start().await;
+    let offered = world.get_json("/api/v1/examples").await;
+    let offered = offered["items"].as_array().unwrap();
+    assert!(!offered.is_empty() && offered.len() <= 4);
+    assert!(offered.iter().all(|question| question.as_str().unwrap().ends_with('?')));
+    world.stop().await;
+}

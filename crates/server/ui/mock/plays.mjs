@@ -42,9 +42,21 @@ const plays = {
   answered: (question) => ({
     events: answered(question),
     answer: {
-      text: "**Norway.** The architect of the Varn lighthouse was Ilse Thorn [1], who was born in Haldvik, Norway [2]. The railing is still to be renewed [3].",
+      text: "Norway",
+      full: {
+        text: "The architect of the Varn lighthouse was born in Norway [1][2]. She was Ilse Thorn [1], who was born in Haldvik, Norway [2]. She never returned there.",
+        claims: [
+          { start: 0, end: 63, citations: [1, 2], supported: true },
+          { start: 64, end: 126, citations: [1, 2], supported: true },
+          { start: 127, end: 152, citations: [], supported: false },
+        ],
+      },
+      steps: [
+        { query: "Who was the architect of the Varn lighthouse?", citation: 1 },
+        { query: "In which country was Ilse Thorn born?", citation: 2 },
+      ],
       reason: "The note on the tower names its architect; the note on her says where she was born.",
-      citations: [citation("d1c1"), citation("d2c1"), citation("d4c2")], abstained: false, confidence: 0.86, partial: false,
+      citations: [citation("d1c1"), citation("d2c1")], abstained: false, confidence: 0.86, partial: false,
     },
   }),
   none: (question) => ({

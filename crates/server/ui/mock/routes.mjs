@@ -65,15 +65,15 @@ async function ask(request, response) {
     if (left) return;
     send("trace", event);
   }
-  for (const word of answer.text.match(/\S+\s*/g) ?? []) {
-    send("answer_delta", { text: word });
+  for (const word of (answer.full?.text ?? answer.text).match(/\S+\s*/g) ?? []) {
+    send("answer_delta", { event: "answer_delta", text: word, restart: false });
     await sleep(SPEED / 8);
   }
   const usage = total(events);
   const elapsed_ms = events.reduce((sum, e) => sum + (e.elapsed_ms ?? 0), 0);
   const hops = new Set(events.filter((e) => e.event === "searched").map((e) => e.span)).size;
   state.traces.unshift({ id, question, strategy: used, at: new Date().toISOString(), answer, abstained: answer.abstained, error: null, key: null, usage, hops, elapsed_ms, trace: events });
-  send("answer", { id, question, answer, strategy: used, usage, hops, elapsed_ms });
+  send("answer", { id, question, answer: { steps: [], ...answer }, strategy: used, usage, hops, elapsed_ms, first_word_ms: elapsed_ms / 2 });
   response.end();
 }
 
@@ -122,6 +122,7 @@ async function watch(response, id) {
 }
 
 const part = decodeURIComponent;
+const MODELS = { models: [{ name: "offline", url: "", model: "offline", price: { prompt: 0, completion: 0 } }, { name: "small", url: "http://127.0.0.1:11434/v1", model: "mock-small", price: { prompt: 0.15, completion: 0.6 } }], roles: { reader: "small", proposer: "small", judge: "offline" } };
 /** Method, path, what to reply. */
 const ROUTES = [
   ["GET", /^\/health$/, () => ({ status: "ok", version: "0.1.0" })],
@@ -166,6 +167,8 @@ const ROUTES = [
     return { columns: ["towers", "mean_height"], rows: [{ values: [5, 33.4], sources: [] }], documents: ["towers/list.csv"], cut: false };
   }],
   ["GET", /^\/strategies$/, () => strategies],
+  ["GET", /^\/examples$/, () => ({ items: world.nodes.filter((n) => n.layer === "atom" && n.text.endsWith("?")).slice(0, 3).map((n) => n.text) })],
+  ["PUT", /^\/models\/roles$/, async (_, __, request) => ({ ...MODELS, roles: Object.assign(MODELS.roles, JSON.parse(await body(request)).roles) })],
   ["GET", /^\/prompts$/, () => ({ items: prompts.map(({ text, shipped_text, ...line }) => line) })],
   ["GET", /^\/prompts\/(.+)$/, ([name]) => prompts.find((p) => p.name === name)],
   ["PUT", /^\/prompts\/(.+)$/, async ([name], _, request) => Object.assign(prompts.find((p) => p.name === name), { text: JSON.parse(await body(request)).text, changed: true })],
@@ -173,7 +176,7 @@ const ROUTES = [
     const prompt = prompts.find((p) => p.name === name);
     return Object.assign(prompt, { text: prompt.shipped_text, changed: false });
   }],
-  ["GET", /^\/models$/, () => ({ models: [{ name: "offline", url: "", model: "offline", price: { prompt: 0, completion: 0 } }, { name: "small", url: "http://127.0.0.1:11434/v1", model: "mock-small", price: { prompt: 0.15, completion: 0.6 } }], roles: { reader: "small", proposer: "small", judge: "offline" } })],
+  ["GET", /^\/models$/, () => MODELS],
   ["POST", /^\/models\/([^/]+)\/test$/, ([name]) => ({ ok: name === "offline", ms: 212, message: name === "offline" ? "the model replied" : "the connection was refused" })],
   ["GET", /^\/config$/, () => ({ values: [["ask.budget.calls", 60, "default"], ["ask.budget.usd", 0.5, "halma.toml"], ["kb.path", ".halma", "default"]].map(([key, value, origin]) => ({ key, value, origin })) })],
   ["GET", /^\/usage$/, (_, q) => {
@@ -188,6 +191,16 @@ const ROUTES = [
   }],
   ["DELETE", /^\/keys\/([^/]+)$/, ([id]) => ((state.keys = state.keys.filter((k) => k.id !== id)), {})],
   ["GET", /^\/workspaces$/, () => ({ items: [{ name: "default", documents: state.documents.length, created: "2026-01-02T10:00:00Z" }] })],
+  ["GET", /^\/evaluation-runs$/, () => ({ items: state.evaluations ?? [] })],
+  ["POST", /^\/evaluation-runs$/, async (_, __, request) => {
+    const { name, questions } = JSON.parse(await body(request));
+    const total = questions.split("\n").filter((line) => line.trim()).length;
+    const run = { id: `r${state.next++}`, name, state: "running", label: "naive", done: 0, total, failed: 0, started: new Date().toISOString() };
+    state.evaluations = [run, ...(state.evaluations ?? [])];
+    setTimeout(() => Object.assign(run, { state: run.state === "running" ? "done" : run.state, done: total }), 1500);
+    return run;
+  }],
+  ["POST", /^\/evaluation-runs\/([^/]+)\/cancel$/, ([id]) => Object.assign(state.evaluations.find((run) => run.id === id), { state: "cancelled" })],
   ["GET", /^\/evaluations$/, () => ({ items: [evaluation] })],
   ["GET", /^\/evaluations\/([^/]+)$/, () => report],
   ["GET", /^\/evaluations\/([^/]+)\/view$/, () => view],

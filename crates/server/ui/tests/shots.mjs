@@ -72,6 +72,10 @@ const SCENES = {
     await page.getByRole("link", { name: "Trace" }).first().click();
     await page.locator("[data-bar]").first().waitFor();
   },
+  start: async (page) => {
+    await page.goto(`${server.url}/evaluate`);
+    await page.getByRole("button", { name: "Start an evaluation" }).click();
+  },
   evaluate: async (page) => {
     await page.goto(`${server.url}/evaluate`);
     await page.locator("tbody a").first().click();

@@ -1,7 +1,9 @@
 // Finds a browser and a server for the end-to-end tests: a running server at HALMA_URL, or else the
 // binary HALMA_BIN, which is started with the demo library on a free port.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
 import { chromium } from "playwright-core";
 
 const BROWSERS = [process.env.HALMA_BROWSER, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -18,8 +20,11 @@ export async function startServer() {
   if (process.env.HALMA_URL) return { url: process.env.HALMA_URL.replace(/\/$/, ""), stop: async () => {} };
   const command = process.env.HALMA_BIN.split(" ");
   const more = (process.env.HALMA_ARGS ?? "serve --demo --port 0").split(" ").filter(Boolean);
-  const child = spawn(command[0], [...command.slice(1), ...more], { stdio: ["ignore", "pipe", "pipe"] });
-  const url = await new Promise((found, failed) => {
+  // An own folder, so that no run finds the knowledge base of an earlier one.
+  const folder = mkdtempSync(join(tmpdir(), "halma-walk-"));
+  const found = (word) => (!isAbsolute(word) && existsSync(word) ? resolve(word) : word);
+  const child = spawn(found(command[0]), [...command.slice(1).map(found), ...more], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  const url = await new Promise((ready, failed) => {
     let output = "";
     const timer = setTimeout(() => failed(new Error(`the server printed no address:\n${output}`)), 300_000);
     const read = (piece) => {
@@ -27,17 +32,19 @@ export async function startServer() {
       const address = /https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+/.exec(output);
       if (!address) return;
       clearTimeout(timer);
-      found(address[0]);
+      ready(address[0]);
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);
     child.on("exit", (code) => failed(new Error(`the server ended with ${code}:\n${output}`)));
   });
   const stop = async () => {
-    if (child.exitCode !== null) return;
-    const gone = new Promise((done) => child.once("exit", done));
-    child.kill("SIGTERM");
-    await gone;
+    if (child.exitCode === null) {
+      const gone = new Promise((done) => child.once("exit", done));
+      child.kill("SIGTERM");
+      await gone;
+    }
+    rmSync(folder, { recursive: true, force: true });
   };
   return { url, stop };
 }

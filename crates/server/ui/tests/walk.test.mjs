@@ -64,8 +64,15 @@ walk("ask: an answer with its hops and its source at the quoted position", async
   assert.equal(await page.evaluate(() => document.activeElement.id), "question");
   await ask(page, question);
   await done(page);
-  await page.getByText("Steps", { exact: true }).waitFor();
-  assert.ok((await page.locator(".tree li").count()) > 0, "the tree shows steps");
+  await page.locator(".way").waitFor();
+  assert.ok((await page.locator(".way li").count()) >= 3, "the way has the question, a step and the answer");
+  assert.ok((await page.locator(".way circle").count()) >= 3, "the graph has its nodes");
+  assert.ok((await page.locator(".prose .cite").count()) > 0, "the sentences have their sources");
+  await page.getByText("first word after").waitFor();
+  const log = page.getByText("Log of every search and call", { exact: true });
+  assert.equal(await page.locator(".tree li").first().isVisible(), false, "the log is folded");
+  await log.click();
+  await page.locator(".tree li").first().waitFor();
   const source = page.locator("section[aria-labelledby^=sources] li button").first();
   await source.click();
   await page.locator("#quoted, .page mark").first().waitFor();
@@ -73,7 +80,8 @@ walk("ask: an answer with its hops and its source at the quoted position", async
   await page.locator("aside").waitFor({ state: "detached" });
   assert.ok(await source.evaluate((e) => e === document.activeElement), "the focus returns to the source");
   await page.reload();
-  await page.getByText("Steps", { exact: true }).waitFor();
+  await page.getByText("Log of every search and call", { exact: true }).waitFor();
+  await page.locator(".way").waitFor();
 });
 
 walk("ask: compare strategies, then a follow-up question with the conversation", async (page) => {
@@ -94,6 +102,14 @@ walk("ask: compare strategies, then a follow-up question with the conversation",
   await done(page, 2);
 });
 
+walk("ask: the empty page offers questions that the documents answer", async (page) => {
+  const offered = items(await get(page, "/examples"));
+  await page.goto(server.url);
+  await page.getByRole("heading", { name: "Questions about these documents" }).waitFor();
+  await page.getByRole("button", { name: offered[0] }).click();
+  assert.equal(await page.getByLabel("Question", { exact: true }).inputValue(), offered[0]);
+});
+
 walk("ask: a run can be stopped", async (page) => {
   await page.route("**/api/v1/ask", () => {});
   await page.goto(server.url);
@@ -107,7 +123,8 @@ const HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>
 walk("texts of documents, models and users stay text", async (page) => {
   const citation = { node: "n", document: HOSTILE, title: HOSTILE, section: HOSTILE, page: 1, start: 0, end: 5, quote: HOSTILE };
   const usage = { llm_calls: 1, cached_calls: 0, prompt_tokens: 1, completion_tokens: 1, usd: 0 };
-  const answer = { text: HOSTILE, reason: HOSTILE, citations: [citation], abstained: false, confidence: null, partial: false };
+  const full = { text: `${HOSTILE} [1]`, claims: [{ start: 0, end: 3, citations: [1], supported: false }] };
+  const answer = { text: HOSTILE, reason: HOSTILE, citations: [citation], steps: [{ query: HOSTILE, citation: 1 }], full, abstained: false, confidence: null, partial: false };
   const body = sse([
     ["started", { id: "x", strategy: HOSTILE }],
     ["trace", { event: "span_started", span: 1, parent: 0, name: HOSTILE }],
@@ -120,6 +137,7 @@ walk("texts of documents, models and users stay text", async (page) => {
   await page.goto(server.url);
   await ask(page, HOSTILE);
   await done(page);
+  await page.getByText("Log of every search and call", { exact: true }).click();
   await page.locator(".tree summary").nth(1).click();
   await page.locator("section[aria-labelledby^=sources] li button").first().click();
   await page.getByText("no longer in the library").waitFor();
@@ -149,6 +167,37 @@ walk("abstentions, partial answers and refusals are displayed", async (page) => 
   await page.getByText("This answer has no source").waitFor();
   await ask(page, "three");
   for (const text of ["Too many questions", "60 a minute are allowed", "Wait a minute.", "r-1"]) await page.getByText(text).first().waitFor();
+});
+
+walk("ask: the answer appears as it is written, and what no source supports is marked", async (page) => {
+  const usage = { llm_calls: 1, cached_calls: 0, prompt_tokens: 1, completion_tokens: 1, usd: 0 };
+  const citation = { node: "n", document: "a.md", title: "A", section: null, page: null, start: 0, end: 5, quote: "Ann was born in Velby." };
+  const full = { text: "Ann was born in Velby [1]. She never left.", claims: [{ start: 0, end: 26, citations: [1], supported: true }, { start: 27, end: 42, citations: [], supported: false }] };
+  const answer = { text: "Velby", reason: "", citations: [citation], steps: [{ query: "birthplace of Ann", citation: 1 }], full, abstained: false, confidence: null, partial: false };
+  const delta = (text, restart = false) => ["answer_delta", { event: "answer_delta", text, restart }];
+  const pieces = [["started", { id: "x", strategy: "s" }], delta("Wrong"), delta("", true), delta("Ann was born ")];
+  // The stream is held open until the test ends it.
+  await page.addInitScript((body) => {
+    const real = window.fetch;
+    window.fetch = (url, init) => {
+      if (!String(url).endsWith("/api/v1/ask")) return real(url, init);
+      const encoder = new TextEncoder();
+      const stream = new ReadableStream({ start(controller) {
+        controller.enqueue(encoder.encode(body[0]));
+        window.endAnswer = () => { controller.enqueue(encoder.encode(body[1])); controller.close(); };
+      } });
+      return Promise.resolve(new Response(stream, { headers: { "content-type": "text/event-stream" } }));
+    };
+  }, [sse(pieces), sse([delta("in Velby [1]."), ["answer", { id: "x", strategy: "s", question: "Where was Ann born?", usage, hops: 1, elapsed_ms: 5, first_word_ms: 3, answer }]])]);
+  await page.goto(server.url);
+  await ask(page, "Where was Ann born?");
+  await page.locator(".writing").getByText("Ann was born").waitFor();
+  assert.equal(await page.getByText("Wrong").count(), 0, "what was withdrawn is gone");
+  await page.evaluate(() => window.endAnswer());
+  await done(page);
+  assert.equal(await page.locator(".prose .doubt").count(), 1);
+  await page.getByText("No source supports the sentences marked").waitFor();
+  await page.locator(".way").getByText("birthplace of Ann").waitFor();
 });
 
 walk("library: a file is uploaded, built, found and deleted", async (page) => {
@@ -226,10 +275,34 @@ walk("evaluate: the list, or what to do to get one; charts and differences", asy
   await page.getByRole("link", { name: "Open as a file" }).waitFor();
 });
 
+walk("evaluate: an evaluation is started from the page and followed to its end", async (page) => {
+  const question = await questionOf(page);
+  await page.goto(`${server.url}/evaluate`);
+  await page.getByRole("button", { name: "Start an evaluation" }).click();
+  const name = `walk-${Date.now()}`;
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel(/one JSON object per line/).fill(JSON.stringify({ question, answers: ["x"] }));
+  await page.getByRole("checkbox", { name: "kar3" }).uncheck();
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  const run = page.locator("[data-run]").filter({ hasText: name });
+  await run.waitFor();
+  await page.locator("[data-run=done]").filter({ hasText: name }).waitFor({ timeout: 120_000 });
+  await page.locator("tbody a").first().waitFor();
+});
+
 walk("settings: models, a prompt edited and restored, usage statistics", async (page) => {
   await page.goto(`${server.url}/settings`);
   await page.getByRole("button", { name: "Test" }).first().click();
   await page.locator("td .chip").first().waitFor({ timeout: 60_000 });
+  const role = page.getByLabel("reader", { exact: true });
+  const before = await role.inputValue();
+  const other = (await role.locator("option").allTextContents()).at(-1);
+  await role.selectOption(other);
+  await page.getByText(`is now assigned to ${other}`).waitFor();
+  await page.reload();
+  assert.equal(await role.inputValue(), other);
+  await role.selectOption(before);
+  await page.getByText(`is now assigned to ${before}`).waitFor();
   await page.getByRole("link", { name: "Prompts" }).click();
   await page.locator("[data-prompt]").first().click();
   const words = page.locator("textarea");

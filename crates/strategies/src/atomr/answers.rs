@@ -3,8 +3,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use halma_core::text::words;
-use halma_core::{Citation, Entity};
-use serde::{Deserialize, Deserializer, Serialize};
+use halma_core::{AnswerText, Citation, Entity};
+use serde::{Deserialize, Serialize};
 
 use super::plan::{Call, Plan, Step};
 use crate::shared::references::{references, replace};
@@ -33,12 +33,15 @@ pub(super) struct Exchange<'a> {
     more: usize,
 }
 
-/// A reply with answers: a sentence and a list, which is empty where nothing answers.
+/// A reply with answers: how they follow, a sentence, and a list, which is empty where nothing
+/// answers.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct AnswerReply {
+    #[serde(default)]
+    pub(super) rationale: String,
+    #[serde(default)]
     pub(super) answer: String,
-    #[serde(deserialize_with = "plain_list")]
-    pub(super) answers: Vec<String>,
+    pub(super) answers: Vec<AnswerText>,
 }
 
 /// A thing that an operator is called with.
@@ -75,10 +78,17 @@ impl Solved {
 }
 
 impl AnswerReply {
+    /// The sentence, or how the answers follow where there is none.
+    pub(super) fn sentence(&self) -> String {
+        let sentence = self.answer.trim();
+        if sentence.is_empty() { self.rationale.trim() } else { sentence }.to_owned()
+    }
+
     /// The answers without blanks and repeats.
     pub(super) fn list(&self) -> Vec<String> {
         let mut list: Vec<String> = vec![];
-        for one in self.answers.iter().map(|one| one.trim()) {
+        for AnswerText(one) in &self.answers {
+            let one = one.trim();
             if !one.is_empty() && !list.iter().any(|held| held == one) {
                 list.push(one.to_owned());
             }
@@ -219,33 +229,4 @@ pub(super) fn labelled<'e>(
 ) -> impl Iterator<Item = &'e Entity> + use<'e> {
     let name = words(name);
     entities.iter().filter(move |entity| words(&entity.label) == name)
-}
-
-/// A list of strings, or what models write in its place: one string, numbers, `true`.
-fn plain_list<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> std::result::Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Plain {
-        Text(String),
-        Number(serde_json::Number),
-        Truth(bool),
-    }
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "`answers` is no list of strings")]
-    enum Plains {
-        Several(Vec<Plain>),
-        One(Plain),
-    }
-    let text = |plain| match plain {
-        Plain::Text(text) => text,
-        Plain::Number(number) => number.to_string(),
-        Plain::Truth(true) => "yes".into(),
-        Plain::Truth(false) => "no".into(),
-    };
-    Ok(match Plains::deserialize(deserializer)? {
-        Plains::Several(several) => several.into_iter().map(text).collect(),
-        Plains::One(one) => vec![text(one)],
-    })
 }

@@ -3,9 +3,10 @@ use std::collections::HashSet;
 
 use halma_core::text::words;
 use halma_core::{Answer, Citation, Entity, Hit};
+use serde::Serialize;
 
 use super::answers::labelled;
-use super::graph::{GraphResult, line};
+use super::graph::GraphResult;
 use super::settings::Atomr;
 use crate::shared::citing::joined;
 use crate::shared::steps::{Reading, answer_from, holds, unseen};
@@ -20,6 +21,8 @@ const HIGH: f32 = 0.85;
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
     pub(super) context: Vec<Hit>,
+    /// Which source each of these passages is from.
+    origins: Vec<String>,
     /// Facts as a reader sees them.
     pub(super) lines: Vec<String>,
     /// Facts as they are cited.
@@ -31,7 +34,18 @@ pub(super) struct Evidence {
 }
 
 /// The passages of one source, for each query a list.
-pub(super) type Lists = Vec<Vec<Hit>>;
+pub(super) struct Lists {
+    pub(super) source: String,
+    pub(super) lists: Vec<Vec<Hit>>,
+}
+
+/// A passage as a reader sees it, with its source.
+#[derive(Serialize)]
+pub(super) struct Labelled<'a> {
+    source: &'a str,
+    #[serde(flatten)]
+    hit: &'a Hit,
+}
 
 impl Evidence {
     pub(super) fn is_empty(&self) -> bool {
@@ -42,10 +56,34 @@ impl Evidence {
     /// sources say nothing about each other, so each source keeps its own order.
     pub(super) fn collect(lists: Vec<Lists>, graph: GraphResult) -> Self {
         let mut found = Self::default().with(graph);
-        for of_source in lists {
-            found.context.extend(unseen(of_source, &found.context));
+        for Lists { source, lists } in lists {
+            found.add(lists, &source);
         }
         found
+    }
+
+    fn add(&mut self, lists: Vec<Vec<Hit>>, source: &str) {
+        self.context.extend(unseen(lists, &self.context));
+        self.origins.resize(self.context.len(), source.to_owned());
+    }
+
+    /// The same with what was found before: its passages last.
+    pub(super) fn after(mut self, before: Self) -> Self {
+        for (hit, origin) in before.context.into_iter().zip(before.origins) {
+            self.add(vec![vec![hit]], &origin);
+        }
+        (self.lines, self.fact_hits) = (before.lines, before.fact_hits);
+        self.entities = before.entities;
+        self
+    }
+
+    /// The passages, each with its source where there are several.
+    pub(super) fn passages(&self) -> Vec<Labelled<'_>> {
+        let several = self.origins.iter().any(|origin| *origin != self.origins[0]);
+        let pairs = self.context.iter().zip(&self.origins);
+        pairs
+            .map(|(hit, origin)| Labelled { source: if several { origin } else { "" }, hit })
+            .collect()
     }
 
     /// What was found for the entities of a Filter without those whose passages have too little in
@@ -61,22 +99,21 @@ impl Evidence {
         let mut found = Self::default().with(graph);
         let scored: Vec<f32> = (names.iter().zip(queries).enumerate())
             .map(|(at, (name, query))| {
-                let passages = lists.iter().filter_map(|lists| lists.get(at)).flatten();
+                let passages = lists.iter().filter_map(|one| one.lists.get(at)).flatten();
                 let mut held: HashSet<String> = passages
                     .flat_map(|hit| words(&hit.title).into_iter().chain(words(&hit.text)))
                     .collect();
                 let of_graph = facts.iter().filter(|fact| words(&fact.head.label) == words(name));
-                held.extend(of_graph.flat_map(|fact| words(&line(fact))));
+                held.extend(of_graph.flat_map(|fact| words(&fact.line())));
                 overlap(&words(query).into_iter().collect(), &held)
             })
             .collect();
         let best = scored.iter().copied().fold(0.0, f32::max);
         let least = if limits.drop_below_best && best >= HIGH { HIGH } else { limits.overlap };
         let keeps = |at: usize| scored.get(at).is_some_and(|score| *score >= least);
-        for of_source in lists {
-            let kept = of_source.into_iter().enumerate().filter(|(at, _)| keeps(*at));
-            let kept = kept.map(|(_, list)| list).collect();
-            found.context.extend(unseen(kept, &found.context));
+        for Lists { source, lists } in lists {
+            let kept = lists.into_iter().enumerate().filter(|(at, _)| keeps(*at));
+            found.add(kept.map(|(_, list)| list).collect(), &source);
         }
         let kept = names.iter().enumerate().filter(|(at, _)| keeps(*at));
         found.retained = kept.map(|(_, name)| name.clone()).collect();

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::stream::{FuturesUnordered, StreamExt as _};
-use halma_core::{AnswerKind, Cx, Error, Prompt, Question, Result, UnlessSpent as _};
+use halma_core::{
+    AnswerKind, Cx, Error, Prompt, Question, Result, UnlessFailed as _, UnlessSpent as _,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 
@@ -91,9 +93,15 @@ impl<'a> Run<'a> {
     /// A node with its answers; `None` when the budget was spent on the way.
     async fn node(&self, place: usize, solved: Answers, cx: Cx) -> Result<(usize, Option<Solved>)> {
         let known = self.known(&solved);
-        let question = Question::new(known.together(&self.plan.nodes[place].question));
-        let answered = self.solve(place, &question, &known, &cx).await.map(Some).unless_spent()?;
-        Ok((place, answered))
+        let asked_at = self.question.asked_at.clone();
+        let text = known.together(&self.plan.nodes[place].question);
+        let question = Question { asked_at, ..Question::new(text) };
+        let solved = self.solve(place, &question, &known, &cx).await;
+        let answered = match solved.unless_failed(&cx, "the question stays open") {
+            Ok(None) => Ok(Some(Solved::unknown(&question.text))),
+            solved => solved,
+        };
+        Ok((place, answered.unless_spent()?))
     }
 
     async fn solve(
@@ -130,15 +138,18 @@ impl<'a> Run<'a> {
             let shown = self.settings.entities;
             let history: Vec<Exchange<'_>> =
                 from.iter().map(|solved| solved.exchange(shown)).collect();
-            let variables = context! { question => Serde(question), history => Serde(&history) };
-            let reply = cx.ask(prompt, variables).await?;
-            let answers = reply.list();
-            if !answers.is_empty() {
+            let own_knowledge = self.settings.own_knowledge;
+            let variables =
+                context! { question => Serde(question), history => Serde(&history), own_knowledge };
+            let reply = cx.ask(prompt, variables).await;
+            let reply = reply.unless_failed(cx, "no conclusion: looking up the question")?;
+            let answers = reply.as_ref().map(AnswerReply::list).unwrap_or_default();
+            if let Some(reply) = reply.filter(|_| !answers.is_empty()) {
                 let citations = from.iter().flat_map(|solved| solved.citations.clone());
                 let entities = from.iter().flat_map(|solved| solved.entities.clone()).collect();
                 let solved = Solved {
                     question: question.text.clone(),
-                    answer: reply.answer.trim().to_owned(),
+                    answer: reply.sentence(),
                     answers,
                     citations: joined(citations),
                     entities,

@@ -165,7 +165,7 @@ async fn entities(thing: &Thing, graph: &FactsCx<'_>) -> Result<Vec<Entity>> {
 
 fn from_facts(facts: Vec<Fact>, entities: Vec<Entity>) -> GraphResult {
     GraphResult {
-        lines: facts.iter().map(line).collect(),
+        lines: facts.iter().map(Fact::line).collect(),
         evidence: facts.iter().map(|fact| fact.evidence.clone()).collect(),
         facts,
         entities,
@@ -179,11 +179,6 @@ fn entities_of<'a>(ends: impl Iterator<Item = &'a Tail>) -> Vec<Entity> {
         Tail::Value(_) => None,
     };
     ends.filter_map(entity).collect()
-}
-
-/// A fact as a reader sees it.
-pub(super) fn line(fact: &Fact) -> String {
-    format!("{} – {} – {}", fact.head.label, fact.relation, fact.tail.shown())
 }
 
 /// An entity as a reader sees it.

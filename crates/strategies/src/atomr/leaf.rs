@@ -1,11 +1,11 @@
 //! A leaf (Section 3.3.1): its sources are chosen, looked up in, and read by the operator; where
 //! that comes to nothing, its question is looked up as it stands (direct RAG).
 use futures::future::{OptionFuture, try_join, try_join_all};
-use halma_core::{Cx, Filter, Layer, MinScore, Prompt, Query, Question, Result};
+use halma_core::{Cx, Filter, Layer, MinScore, Prompt, Query, Question, Result, UnlessFailed as _};
 use minijinja::context;
 use minijinja::value::Serde;
 
-use super::answers::{KnownAnswers, Solved, listed};
+use super::answers::{AnswerReply, KnownAnswers, Solved, listed};
 use super::evidence::{Evidence, Lists};
 use super::execute::Run;
 use super::graph::{self, GraphResult};
@@ -13,7 +13,7 @@ use super::operators::Operation;
 use super::plan::Call;
 use super::settings::{Kg, Select};
 use super::sources::TEXT;
-use crate::shared::steps::{Reading, unseen};
+use crate::shared::steps::Reading;
 
 const DIRECT: Prompt<Reading> = Prompt::json("atomr/direct");
 
@@ -57,21 +57,34 @@ impl Run<'_> {
         let nothing = matches!(operation, Operation::Filter { .. }) && found.retained.is_empty();
         if nothing || found.is_empty() {
             cx.note("no result for the operator");
-        } else {
-            let reply = operation.read(&question.text, &found, cx).await?;
+        } else if let Some(reply) = self.operate(&operation, question, &found, cx).await? {
             let answers = reply.list();
             if !answers.is_empty() {
                 return Ok(Solved {
                     question: question.text.clone(),
                     citations: found.cited(&answers, &reply.answer),
                     entities: found.entities(&answers),
-                    answer: reply.answer.trim().to_owned(),
+                    answer: reply.sentence(),
                     answers,
                 });
             }
             cx.note("the operator has no answer");
         }
         self.direct(question, found, &self.only_texts(names), cx).await
+    }
+
+    /// The operator's reply; `None` where it cannot be read, so that the question is looked up as it
+    /// stands (Algorithm 1, lines 7 to 11).
+    async fn operate(
+        &self,
+        operation: &Operation,
+        question: &Question,
+        found: &Evidence,
+        cx: &Cx,
+    ) -> Result<Option<AnswerReply>> {
+        let own_knowledge = self.settings.own_knowledge;
+        let reply = operation.read(&question.text, found, own_knowledge, cx).await;
+        reply.unless_failed(cx, "the operator failed: looking up the question")
     }
 
     /// Looks an operator up in its sources, concurrently.
@@ -141,7 +154,8 @@ impl Run<'_> {
             let hits = queries.iter().map(|query| async move {
                 self.or_missing(&question.text, cx.source(name, query, limit).await)
             });
-            return try_join_all(hits).await;
+            let lists = try_join_all(hits).await?;
+            return Ok(Lists { source: name.to_owned(), lists });
         }
         let query = Query {
             texts: queries.to_vec(),
@@ -159,7 +173,7 @@ impl Run<'_> {
             });
             list.truncate(last.map_or(list.len(), |last| last + 1));
         }
-        Ok(lists)
+        Ok(Lists { source: name.to_owned(), lists })
     }
 
     /// Direct RAG: the question is looked up as it stands and read together with what its operator found.
@@ -172,18 +186,17 @@ impl Run<'_> {
     ) -> Result<Solved> {
         let queries = [question.text.clone()];
         let lists = names.iter().map(|name| self.texts(name, &queries, (question, None), cx));
-        let mut found = Evidence::collect(try_join_all(lists).await?, GraphResult::default());
-        found.context.extend(unseen(vec![before.context], &found.context));
-        (found.lines, found.fact_hits) = (before.lines, before.fact_hits);
-        found.entities = before.entities;
-        if found.is_empty() {
+        let found = Evidence::collect(try_join_all(lists).await?, GraphResult::default());
+        let (found, own_knowledge) = (found.after(before), self.settings.own_knowledge);
+        if found.is_empty() && !own_knowledge {
             cx.note("no result for the question");
             return Ok(Solved::unknown(&question.text));
         }
         let variables = context! {
             question => Serde(question),
-            context => Serde(&found.context),
+            context => Serde(&found.passages()),
             facts => Serde(&found.lines),
+            own_knowledge,
         };
         let Reading { answer, rationale } = cx.ask(&DIRECT, variables).await?;
         let answers: Vec<String> = several(&answer);

@@ -36,7 +36,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{Answer, Cx, Entry, Prompt, Question, Result, Strategy, UnlessSpent as _};
+use halma_core::{
+    Answer, Cx, Entry, Error, Prompt, Question, Result, Strategy, UnlessFailed as _,
+    UnlessSpent as _,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 
@@ -77,7 +80,13 @@ impl Strategy for Atomr {
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let sources = Sources::configured(self, cx)?;
-        let plan = self.plan(question, cx).await.map(Some).unless_spent()?;
+        let plan = match self.plan(question, cx).await {
+            Err(Error::BadReply { reason, .. }) => {
+                cx.note(format!("no plan can be read: looking up the question ({reason})"));
+                None
+            }
+            plan => plan.map(Some).unless_spent()?,
+        };
         // Without a plan the question is its only node.
         let plan = plan.unwrap_or_else(|| alone(question));
         let run = Run::new(self, question, &plan, sources);
@@ -96,8 +105,9 @@ impl Strategy for Atomr {
         if self.closed_book {
             cx.note("no result answers the question: answering from memory");
             let variables = context! { question => Serde(question) };
-            let reading = cx.reserve().ask(&CLOSED, variables).await.map(Some);
-            if let Some(reading) = reading.unless_spent()? {
+            let reading = cx.reserve().ask(&CLOSED, variables).await;
+            let reading = reading.unless_failed(cx, "no answer from memory").unless_spent()?;
+            if let Some(reading) = reading {
                 let answer = answer_from(reading, &[]);
                 return Ok(Answer { reason: reasoned(&answer.reason, run.missing()), ..answer });
             }

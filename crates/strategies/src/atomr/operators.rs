@@ -115,7 +115,13 @@ impl Operation {
     }
 
     /// One call of the reader (the adaptive executor).
-    pub(super) async fn read(&self, asked: &str, found: &Evidence, cx: &Cx) -> Result<AnswerReply> {
+    pub(super) async fn read(
+        &self,
+        asked: &str,
+        found: &Evidence,
+        own_knowledge: bool,
+        cx: &Cx,
+    ) -> Result<AnswerReply> {
         let (prompt, entities) = match self {
             Self::Search { names, .. } => (&SEARCH, names.clone()),
             Self::Relate { heads, .. } => (&RELATE, named(heads)),
@@ -126,8 +132,9 @@ impl Operation {
             asked,
             operator,
             entities,
-            context => Serde(&found.context),
+            context => Serde(&found.passages()),
             facts => Serde(&found.lines),
+            own_knowledge,
         };
         cx.ask(prompt, variables).await
     }

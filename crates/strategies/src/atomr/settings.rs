@@ -7,6 +7,10 @@ use crate::shared::settings::{a_cosine, at_least_one};
 /// The defaults are the paper's but for `mode` and `select`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch that the paper or its code has"
+)]
 pub struct Atomr {
     /// The sources that may be asked, by name: `text` is the base. Empty: all that are
     /// configured. Leaving one out is the ablation of Table 4.
@@ -30,6 +34,9 @@ pub struct Atomr {
     pub entities: usize,
     /// The most nodes of a plan; a longer one is asked for again. Released plans have 20 at most.
     pub max_nodes: usize,
+    /// Let every step complete what was found from what the model knows (Section 3.3, prompts of
+    /// the paper).
+    pub own_knowledge: bool,
     /// Answer the whole question from memory where nothing that was found answers it.
     pub closed_book: bool,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
@@ -72,6 +79,7 @@ impl Default for Atomr {
             fan_out: 8,
             entities: 32,
             max_nodes: 40,
+            own_knowledge: false,
             closed_book: false,
             min_score: None,
             mode: Mode::Graph,

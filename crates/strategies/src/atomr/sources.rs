@@ -1,7 +1,7 @@
 //! Dynamic source selection (Section 3.3.1): which of the sources a leaf asks.
 use std::collections::BTreeMap;
 
-use halma_core::{Cx, Error, Prompt, Question, Result, SourceInfo};
+use halma_core::{Cx, Error, Prompt, Question, Result, SourceInfo, UnlessFailed as _};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
@@ -17,14 +17,7 @@ pub(super) const TEXT: &str = "text";
 /// By the leaf's number; the names are checked when they are used.
 #[derive(Deserialize)]
 struct Chosen {
-    sources: BTreeMap<String, Names>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Names {
-    Several(Vec<String>),
-    One(String),
+    sources: BTreeMap<String, Vec<String>>,
 }
 
 /// A leaf as the selector sees it.
@@ -51,8 +44,7 @@ impl Sources {
     /// # Errors
     /// [`Error::MissingRequirement`] when the settings name a source that is not configured.
     pub(super) fn configured(settings: &Atomr, cx: &Cx) -> Result<Self> {
-        let about = "the documents of the knowledge base".to_owned();
-        let mut all = vec![SourceInfo { name: TEXT.to_owned(), about }];
+        let mut all = vec![cx.base()];
         all.extend(cx.sources());
         if let Some(name) =
             settings.sources.iter().find(|name| !all.iter().any(|source| source.name == **name))
@@ -135,19 +127,12 @@ async fn choose(
         leaves => Serde(leaves),
         sources => Serde(open),
     };
-    let chosen = match cx.ask(&SOURCES, variables).await {
-        Err(Error::BadReply { .. }) => {
-            cx.note("the choice of sources cannot be used");
-            return Ok(ByNumber::new());
-        }
-        chosen => chosen?.sources,
-    };
-    let numbered = |(number, names): (String, Names)| {
-        let names = match names {
-            Names::Several(names) => names,
-            Names::One(name) => vec![name],
-        };
-        Some((number.trim_end_matches('.').trim().parse().ok()?, names))
+    let chosen = cx.ask(&SOURCES, variables).await;
+    let chosen = chosen.unless_failed(cx, "the choice of sources cannot be used")?;
+    let chosen = chosen.map(|chosen| chosen.sources).unwrap_or_default();
+    let numbered = |(number, names): (String, Vec<String>)| {
+        let number = number.trim_matches(|c: char| !c.is_ascii_digit());
+        Some((number.parse().ok()?, names))
     };
     Ok(chosen.into_iter().filter_map(numbered).collect())
 }

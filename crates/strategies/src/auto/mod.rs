@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! kind <- LLM(q, what the base holds, chunks near q)            -> auto/classify.md
-//! level <- naive or pike_l1 for a factual question, else pike_l2
+//! level <- naive or pike_l1 for a factual question, else pike_l2; a question about the whole
+//!          collection: graph_global, where the base has communities
 //! repeat
 //!     â, C <- the strategy of that level
 //!     stop when no level is above, or when â is there and LLM(q, â, C) says that C supports it
@@ -22,12 +23,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::future::try_join_all;
 use halma_core::{
-    Answer, Cx, Entry, Error, LlmError, Prompt, Question, Result, Strategy, UnlessSpent as _,
+    Answer, Cx, Entry, Error, Layer, Prompt, Question, Result, Strategy, UnlessFailed as _,
+    UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
+use crate::graph_global::GraphGlobal;
 use crate::naive::Naive;
 use crate::pike_l1::PikeL1;
 use crate::pike_l2::PikeL2;
@@ -80,12 +83,14 @@ impl Level {
 pub(crate) struct Auto {
     /// Where factual questions begin.
     pub(crate) factual: Level,
-    /// Ask whether the passages bear an answer out, and go up when they do not.
+    /// Ask whether the passages support an answer, and go up when they do not.
     pub(crate) check_support: bool,
     pub(crate) naive: Naive,
     pub(crate) pike_l1: PikeL1,
     /// Its `kind` is what the classifier says.
     pub(crate) pike_l2: PikeL2,
+    /// For questions about the whole collection.
+    pub(crate) graph_global: GraphGlobal,
 }
 
 impl Default for Auto {
@@ -96,6 +101,7 @@ impl Default for Auto {
             naive: Naive::default(),
             pike_l1: PikeL1::default(),
             pike_l2: PikeL2::default(),
+            graph_global: GraphGlobal::default(),
         }
     }
 }
@@ -124,6 +130,12 @@ impl Strategy for Auto {
         let Some(kind) = classify(question, cx).await? else {
             return self.naive.answer(question, cx).await;
         };
+        if kind == Kind::Collection {
+            if cx.catalog().await?.count(Layer::Community) > 0 {
+                return self.graph_global.answer(question, &cx.span("graph_global")).await;
+            }
+            cx.note("the knowledge base has no communities: summarizing what is near");
+        }
         let mut level = if kind == Kind::Factual { self.factual } else { Level::PikeL2 };
         // What a lower level said though the passages did not supports it.
         let mut doubted: Option<Answer> = None;
@@ -182,13 +194,9 @@ impl Auto {
             answer => &answer.text,
             context => Serde(&passages),
         };
-        let verdict = match cx.ask(&SUPPORT, variables).await.map(Some).unless_spent() {
-            Err(Error::Llm { source: LlmError::Refused { .. }, .. } | Error::BadReply { .. }) => {
-                cx.note("the model does not check answers: accepting it unchecked");
-                None
-            }
-            verdict => verdict?,
-        };
+        let verdict = cx.ask(&SUPPORT, variables).await;
+        let verdict =
+            verdict.unless_failed(cx, "the answer is accepted unchecked").unless_spent()?;
         let Some(Verdict { supported, score, reason }) = verdict else {
             return Ok(Judged::Holds(answer));
         };
@@ -208,6 +216,10 @@ impl Auto {
             naive: self.naive.checked().map_err(within(Level::Naive))?,
             pike_l1: self.pike_l1.checked().map_err(within(Level::PikeL1))?,
             pike_l2: self.pike_l2.checked().map_err(within(Level::PikeL2))?,
+            graph_global: self
+                .graph_global
+                .checked()
+                .map_err(|error| error.replacen('`', "`graph_global.", 1))?,
             ..self
         })
     }

@@ -1,7 +1,7 @@
 //! Golden transcripts of routing, and its settings.
 use std::sync::Arc;
 
-use halma_core::Budget;
+use halma_core::{Budget, LlmError};
 use halma_testkit::{Script, Toy};
 use serde_json::json;
 
@@ -93,6 +93,28 @@ async fn a_creative_question_is_summed_up_and_what_is_missing_is_named() {
     ]);
     let question = "What could the Varn lighthouse architect do?";
     golden("auto/creative", &Auto::default(), Run { question, ..Run::new(model) }).await;
+}
+
+#[tokio::test]
+async fn a_question_about_the_collection_goes_to_the_communities_where_there_are_any() {
+    let question = "Which themes run through these notes?";
+    let kind = ("auto/classify", r#"{"reason": "It asks for themes.", "kind": "collection"}"#);
+    let toy = Toy::of(&[("varn", "Varn", "The Varn lighthouse stands on a reef.", &[])])
+        .with_entities(&[(("Varn", ""), &["varn"])])
+        .with_communities(&[(("Towers", "Themes of the notes are reefs."), &["Varn"])]);
+    let model = Script::new([
+        kind,
+        (
+            "graph_global/rate",
+            r#"{"points": [{"point": "Reefs.", "helpfulness": 1, "passages": [1]}]}"#,
+        ),
+        ("graph_global/combine", r#"{"rationale": "", "answer": "Reefs."}"#),
+    ]);
+    let run = Run { question, knowledge: Arc::new(toy), ..Run::new(model) };
+    golden("auto/collection", &Auto::default(), run).await;
+
+    let run = Run { question, ..Run::new(Script::new([kind])) };
+    golden("auto/collection_without_communities", &Auto::default(), run).await;
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ use async_trait::async_trait;
 use futures::future::{join, try_join_all};
 use halma_core::{
     Answer, Cx, Entry, Filter, Hit, Layer, MinScore, Prompt, Query, Question, Result, Strategy,
-    UnlessSpent as _,
+    UnlessFailed as _, UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -86,12 +86,12 @@ impl BlendFilter {
         let recalled = async {
             let Some(cx) = inside else { return Ok(None) };
             let variables = context! { question => Serde(question) };
-            cx.ask(&RECALL, variables).await.map(Some).unless_spent()
+            cx.ask(&RECALL, variables).await.unless_failed(&cx, "not searched for").unless_spent()
         };
         let drafted = async {
             let Some(cx) = outside else { return Ok(None) };
             let variables = context! { question => Serde(question), context => Serde(&first) };
-            cx.ask(&DRAFT, variables).await.map(Some).unless_spent()
+            cx.ask(&DRAFT, variables).await.unless_failed(&cx, "not searched for").unless_spent()
         };
         let (recalled, drafted) = join(recalled, drafted).await;
         let blended = |reading: Reading| {
@@ -124,22 +124,21 @@ impl BlendFilter {
         let spans: Vec<Cx> = (1..=sets.len()).map(|i| cx.span(format!("filter {i}"))).collect();
         let filtered = sets.iter().zip(&spans).map(|(set, cx)| async move {
             let variables = context! { question => Serde(question), context => Serde(set) };
-            // 0 is "none", as everywhere.
-            let offered = |kept: &FilterReply| match kept.passages.iter().find(|n| **n > set.len())
-            {
-                Some(number) => Err(format!("there is no passage {number}")),
-                None => Ok(()),
-            };
-            cx.ask_checked(&FILTER, variables, offered).await.map(Some).unless_spent()
+            let kept = cx.ask(&FILTER, variables).await;
+            kept.unless_failed(cx, "all of these passages are kept").unless_spent()
         });
         let filtered = try_join_all(filtered).await?;
         let mut passages = vec![];
         for (set, kept) in sets.iter().zip(filtered) {
             let Some(FilterReply { passages: kept }) = kept else {
-                // The budget is spent: what was not filtered is read as it is.
+                // What was not filtered is read as it is.
                 passages.extend(set.iter().cloned());
                 continue;
             };
+            // 0 is "none", as everywhere.
+            for number in kept.iter().filter(|number| **number > set.len()) {
+                cx.note(format!("there is no passage {number}: ignored"));
+            }
             let chosen = set.iter().enumerate().filter(|(i, _)| kept.contains(&(i + 1)));
             passages.extend(chosen.map(|(_, hit)| hit.clone()));
         }

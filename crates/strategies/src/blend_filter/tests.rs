@@ -62,10 +62,14 @@ async fn a_filter_that_keeps_nothing_is_overruled() {
 }
 
 #[tokio::test]
-async fn a_passage_that_was_not_offered_is_malformed() {
+async fn a_passage_that_was_not_offered_is_ignored_and_without_a_choice_all_are_read() {
     let beyond = (FILTER, r#"{"thinking": "", "passages": [1, 9]}"#);
+    let read = (ANSWER, r#"{"rationale": "Passage 1.", "answer": "Norway"}"#);
     let bare = BlendFilter { internal: false, external: false, ..blend() };
-    golden("blend_filter/always_malformed", &bare, short(Script::new([beyond; 3]))).await;
+    golden("blend_filter/not_offered", &bare, short(Script::new([beyond, read]))).await;
+    let bad = (FILTER, "the first");
+    let model = Script::new([bad, bad, bad, read]);
+    golden("blend_filter/always_malformed", &bare, short(model)).await;
 }
 
 #[tokio::test]

@@ -7,14 +7,17 @@
 //! a <- the answer that most of them give
 //! its share is at least τ:  â <- a, nothing is looked up
 //! else                      R <- the first try that gave a
+//!     S <- LLM(q, the sources)                   -> chain_of_knowledge/domains.md
 //!     for each step r_i of R
-//!         D <- chunks near r_i, of every domain (source) that is named
+//!         D <- what each of S has for r_i; a graph   -> chain_of_knowledge/query.md
+//!              is asked for a thing and a relation
 //!         r_i, r_i+1 <- LLM(q, r_1 … r_i+1, D)                -> chain_of_knowledge/correct.md
 //!                                            r_i put right, and the next one to follow from it
 //!     â <- LLM(q, R, all chunks)                              -> chain_of_knowledge/answer.md
 //! ```
 //!
 //! Departures from the paper: `docs/strategies/chain_of_knowledge.md`.
+mod domains;
 #[cfg(test)]
 mod tests;
 mod tries;
@@ -23,16 +26,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures::future::try_join_all;
 use halma_core::{
-    Answer, Cx, Entry, Error, Hit, Mode, Prompt, Question, Result, Strategy, UnlessSpent as _,
+    Answer, AnswerText, Cx, Entry, Hit, Mode, Prompt, Question, Result, Strategy,
+    UnlessFailed as _, UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use crate::shared::near::Near;
 use crate::shared::settings;
+use crate::shared::sources::text_alone;
 use crate::shared::steps::{Reading, abstain, answer_from, unseen};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -44,9 +47,6 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |table| Ok(Arc::new(settings::parse::<ChainOfKnowledge>(table)?.checked()?)),
 };
 
-/// The base among the sources.
-const TEXT: &str = "text";
-
 const CORRECT: Prompt<Corrected> = Prompt::json("chain_of_knowledge/correct");
 const ANSWER: Prompt<Reading> = Prompt::json("chain_of_knowledge/answer");
 
@@ -54,7 +54,8 @@ const ANSWER: Prompt<Reading> = Prompt::json("chain_of_knowledge/answer");
 #[derive(Deserialize)]
 struct Corrected {
     step: String,
-    next: String,
+    #[serde(default)]
+    next: AnswerText,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,9 +68,11 @@ pub(crate) struct ChainOfKnowledge {
     pub(crate) agreement: f32,
     /// The most steps that are put right; the paper has no limit.
     pub(crate) max_steps: usize,
-    /// Where a step is looked up (the paper's domains): `text` is the base, the others are sources
-    /// of texts by their names.
+    /// Where a step may be looked up (the paper's domains): `text` is the base, `kg` the knowledge
+    /// graph, the others are sources of texts by their names.
     pub(crate) sources: Vec<String>,
+    /// Let the model choose among several sources, once for each question (the paper).
+    pub(crate) select: bool,
     /// Chunks of each source for a step (`AtomR`'s k).
     pub(crate) chunks: usize,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
@@ -80,8 +83,8 @@ pub(crate) struct ChainOfKnowledge {
 impl Default for ChainOfKnowledge {
     fn default() -> Self {
         let (tries, agreement, max_steps, chunks) = (5, 0.5, 8, 3);
-        let (sources, min_score, mode) = (vec![TEXT.to_owned()], None, Mode::Dense);
-        Self { tries, agreement, max_steps, sources, chunks, min_score, mode }
+        let (sources, select, min_score, mode) = (text_alone(), true, None, Mode::Dense);
+        Self { tries, agreement, max_steps, sources, select, chunks, min_score, mode }
     }
 }
 
@@ -103,6 +106,7 @@ impl Strategy for ChainOfKnowledge {
             let confidence = Some(chosen.share);
             return Ok(Answer { confidence, ..answer_from(Reading { answer, rationale }, &[]) });
         }
+        let domains = self.domains(question, cx).await?;
         let (mut thoughts, mut chunks) = (vec![], vec![]);
         // Where no try has a step, the question is what to look up.
         let steps =
@@ -111,18 +115,18 @@ impl Strategy for ChainOfKnowledge {
         while let Some(step) = steps.pop_front() {
             let cx = cx.span(format!("step {}", thoughts.len() + 1));
             let pair = [step.as_str(), steps.front().map_or("", String::as_str)];
-            let corrected =
-                self.correct(question, &thoughts, pair, &mut chunks, &cx).await.map(Some);
+            let found = self.near(question, &step, &domains, &cx).await.map(Some).unless_spent()?;
+            let Some(found) = found else { break };
+            chunks.extend(unseen(vec![found.clone()], &chunks));
+            let corrected = self.correct(question, &thoughts, pair, &found, &cx).await.map(Some);
             let Some(Corrected { step, next }) = corrected.unless_spent()? else { break };
             thoughts.push(step.trim().to_owned());
-            if let Some(front) = steps.front_mut().filter(|_| !next.trim().is_empty()) {
-                next.trim().clone_into(front);
+            if let Some(front) = steps.front_mut().filter(|_| !next.0.trim().is_empty()) {
+                next.0.trim().clone_into(front);
             }
         }
         if chunks.is_empty() {
-            return Ok(abstain(
-                "the tries disagree, and nothing in the knowledge base is near any step",
-            ));
+            return Ok(abstain("the tries disagree, and no source has anything near a step"));
         }
         let (question, context) = (Serde(question), Serde(&chunks));
         let variables = context! { question, context, thoughts };
@@ -137,40 +141,23 @@ impl ChainOfKnowledge {
         question: &Question,
         thoughts: &[String],
         [step, next]: [&str; 2],
-        chunks: &mut Vec<Hit>,
+        found: &[Hit],
         cx: &Cx,
     ) -> Result<Corrected> {
-        let found = self.near(step, cx).await?;
-        chunks.extend(unseen(vec![found.clone()], chunks));
+        let unchanged = Corrected { step: step.to_owned(), next: AnswerText(next.to_owned()) };
         if found.is_empty() {
             cx.note("no result is near: the step stays unchanged");
-            return Ok(Corrected { step: step.to_owned(), next: next.to_owned() });
+            return Ok(unchanged);
         }
         let worded = |reply: &Corrected| match reply.step.trim() {
             "" => Err("`step` is empty".to_owned()),
             _ => Ok(()),
         };
-        let (question, thoughts, context) = (Serde(question), Serde(thoughts), Serde(&found));
+        let (question, thoughts, context) = (Serde(question), Serde(thoughts), Serde(found));
         let variables = context! { question, thoughts, thought => step, next, context };
-        cx.ask_checked(&CORRECT, variables, worded).await
-    }
-
-    /// What the sources have for a step; one that fails is in the trace and gone without.
-    async fn near(&self, step: &str, cx: &Cx) -> Result<Vec<Hit>> {
-        let near =
-            Near { chunks: self.chunks, atoms: 0, min_score: self.min_score, mode: self.mode };
-        let near = &near;
-        let of_source = |name| async move {
-            match name {
-                TEXT => near.to(step, &[], cx).await,
-                name => match cx.source(name, step, self.chunks).await {
-                    Err(Error::Source { .. }) => Ok(vec![]),
-                    found => found,
-                },
-            }
-        };
-        let names = self.sources.iter().map(String::as_str);
-        Ok(try_join_all(names.map(of_source)).await?.concat())
+        let corrected = cx.ask_checked(&CORRECT, variables, worded).await;
+        let corrected = corrected.unless_failed(cx, "the step stays unchanged")?;
+        Ok(corrected.unwrap_or(unchanged))
     }
 
     fn checked(self) -> std::result::Result<Self, String> {

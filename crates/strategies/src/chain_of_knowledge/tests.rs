@@ -1,6 +1,8 @@
 //! Golden transcripts of Chain-of-Knowledge, and its settings.
-use halma_core::Budget;
-use halma_testkit::{Script, Timed, Toy, ToySource};
+use std::sync::Arc;
+
+use halma_core::{Budget, Facts};
+use halma_testkit::{Script, Timed, Toy, ToyFacts, ToySource};
 
 use super::*;
 use crate::golden::{Run, golden, timed};
@@ -54,7 +56,7 @@ async fn steps_are_looked_up_in_every_source_that_is_named() {
     let web = ToySource::new("web", &[("page", "Ilse Thorn", "Ilse Thorn was an architect.")]);
     let web = web.failing_at(2, "timed out").shared();
     let named = ["text", "web"].map(str::to_owned).to_vec();
-    let both = ChainOfKnowledge { sources: named, ..strategy() };
+    let both = ChainOfKnowledge { sources: named, select: false, ..strategy() };
     let run = Run { sources: vec![web], ..Run::new(model) };
     golden("chain_of_knowledge/sources", &both, run).await;
 }
@@ -135,8 +137,8 @@ async fn a_spent_budget_closes_with_what_was_found() {
 }
 
 #[tokio::test]
-async fn a_reply_that_stays_malformed_is_an_error() {
-    let model = Script::new([(TRY, "?"); 3]);
+async fn without_an_attempt_the_question_is_looked_up() {
+    let model = Script::new([(TRY, "?"), (TRY, "?"), (TRY, "?"), (CORRECT, RIGHT), (ANSWER, READ)]);
     let strategy = ChainOfKnowledge { tries: 1, ..strategy() };
     golden("chain_of_knowledge/always_malformed", &strategy, Run::new(model)).await;
 }
@@ -147,6 +149,30 @@ async fn all_tries_cost_one_round_trip() {
     let model = Timed::new(&[(TRY, &replies)]);
     let (transcript, trips) = timed(&ChainOfKnowledge::default(), Run::new(model)).await;
     assert_eq!(trips, 1, "{transcript}");
+}
+
+#[tokio::test]
+async fn the_graph_is_asked_for_a_thing_and_a_relation_where_it_is_chosen() {
+    let chosen = r#"{"rationale": "A birthplace.", "sources": ["KG"]}"#;
+    let query = r#"{"entity": "Ilse Thorn", "relation": "country of birth"}"#;
+    let model = Script::new([
+        (TRY, SWEDEN),
+        (TRY, DENMARK),
+        (TRY, NORWAY),
+        ("chain_of_knowledge/domains", chosen),
+        ("chain_of_knowledge/query", query),
+        (CORRECT, RIGHT),
+        (ANSWER, READ),
+    ]);
+    let facts = ToyFacts::new(&[
+        ("thorn", "Ilse Thorn", "architect", "person"),
+        ("no", "Norway", "country", "country"),
+    ])
+    .with_facts(&[("thorn", "country of birth", "no")]);
+    let sources = vec!["text".to_owned(), "kg".to_owned()];
+    let strategy = ChainOfKnowledge { sources, max_steps: 1, ..strategy() };
+    let facts = Some(facts.shared() as Arc<dyn Facts>);
+    golden("chain_of_knowledge/graph", &strategy, Run { facts, ..Run::new(model) }).await;
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The tries from memory, and what most of them say.
 use futures::future::try_join_all;
 use halma_core::text::words;
-use halma_core::{Cx, Prompt, Question, Result, UnlessSpent as _};
+use halma_core::{AnswerText, Cx, Prompt, Question, Result, UnlessFailed as _, UnlessSpent as _};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
@@ -13,9 +13,9 @@ const RATIONALE: Prompt<Try> = Prompt::json("chain_of_knowledge/rationale");
 
 #[derive(Deserialize)]
 struct Try {
+    #[serde(default)]
     steps: Vec<String>,
-    #[serde(flatten)]
-    reading: Reading,
+    answer: AnswerText,
 }
 
 /// The first of the tries that give the commonest answer.
@@ -41,12 +41,14 @@ impl ChainOfKnowledge {
         // The number distinguishes the requests, for the model and for reply caches.
         let one = |number: usize| async move {
             let variables = context! { question => Serde(question), number };
-            cx.ask(&RATIONALE, variables).await.map(Some).unless_spent()
+            cx.ask(&RATIONALE, variables)
+                .await
+                .unless_failed(cx, "one attempt is lost")
+                .unless_spent()
         };
         let tries = try_join_all((1..=self.tries).map(one)).await?;
         let mut tries: Vec<Try> = tries.into_iter().flatten().collect();
-        let answers: Vec<Vec<String>> =
-            tries.iter().map(|one| normalise(&one.reading.answer)).collect();
+        let answers: Vec<Vec<String>> = tries.iter().map(|one| normalise(&one.answer.0)).collect();
         let votes = |at: &usize| match &answers[*at] {
             answer if answer.is_empty() => 0,
             answer => answers.iter().filter(|other| *other == answer).count(),
@@ -56,11 +58,11 @@ impl ChainOfKnowledge {
             return Ok(Chosen::default());
         };
         let count = votes(&first);
-        cx.note(match tries[first].reading.answer.trim() {
+        cx.note(match tries[first].answer.0.trim() {
             "" => "no attempt has an answer".to_owned(),
             answer => format!("{count} of {} attempts say “{answer}”", self.tries),
         });
-        let Try { mut steps, reading } = tries.swap_remove(first);
+        let Try { mut steps, answer } = tries.swap_remove(first);
         steps.retain(|step| !step.trim().is_empty());
         if steps.len() > self.max_steps {
             cx.note(format!(
@@ -72,7 +74,7 @@ impl ChainOfKnowledge {
         }
         #[expect(clippy::cast_precision_loss, reason = "a handful of tries")]
         let share = count as f32 / self.tries as f32;
-        Ok(Chosen { steps, answer: reading.answer, share })
+        Ok(Chosen { steps, answer: answer.0, share })
     }
 }
 

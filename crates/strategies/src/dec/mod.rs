@@ -14,6 +14,7 @@
 //!     a_i <- M(q'_i, D*)                                                  -> dec/answer_one.md
 //!     H <- H + (q'_i, a_i)
 //! â <- M(Q, H)                                                            -> dec/answer.md
+//! without a plan (w/o QD), at most five times: q'_i <- what H lacks       -> dec/next.md
 //! ```
 //!
 //! Departures from the paper: `docs/strategies/dec.md`.
@@ -27,7 +28,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::future::try_join_all;
 use halma_core::text::words;
-use halma_core::{Answer, Cx, Entry, Prompt, Question, Result, Strategy, UnlessSpent as _};
+use halma_core::{
+    Answer, Cx, Entry, Prompt, Question, Result, Strategy, UnlessFailed as _, UnlessSpent as _,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
@@ -68,11 +71,17 @@ impl Strategy for Dec {
     }
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
-        let chain = self.plan(question, cx).await?;
-        let history = match chain.len() {
-            0 => vec![],
-            _ if self.rewrite => self.walk(question, &chain, cx).await?,
-            _ => self.side_by_side(question, &chain, cx).await?,
+        let history = match (self.decompose, self.rewrite) {
+            (true, rewrite) => {
+                let chain = self.plan(question, cx).await?;
+                if rewrite {
+                    self.walk(question, &chain, cx).await?
+                } else {
+                    self.side_by_side(question, &chain, cx).await?
+                }
+            }
+            (false, true) => self.ask_for_missing(question, cx).await?,
+            (false, false) => vec![],
         };
         if history.is_empty() {
             return self.whole(question, cx).await;
@@ -82,26 +91,33 @@ impl Strategy for Dec {
             return Ok(abstain("the knowledge base answers none of the sub-questions"));
         }
         let variables = context! { question => Serde(question), history => Serde(&history) };
-        let reading = cx.reserve().ask(&ANSWER, variables).await?;
-        Ok(closing(reading, &history))
+        let reading = cx.reserve().ask(&ANSWER, variables).await;
+        match reading.unless_failed(cx, "the last answer stands for the whole")? {
+            Some(reading) => Ok(closing(reading, &history)),
+            None => Ok(last_answer(&history)),
+        }
     }
+}
+
+/// The answer of the last sub-question that has one, where no reply puts the history together.
+fn last_answer(history: &[Solved]) -> Answer {
+    let last = history.iter().rev().find(|solved| !solved.answer.is_empty());
+    let answer = last.map_or_else(String::new, |solved| solved.answer.clone());
+    let rationale = "The answer of the last sub-question.".to_owned();
+    closing(Reading { answer, rationale }, history)
 }
 
 impl Dec {
     /// The chain; empty where there is nothing to divide.
     async fn plan(&self, question: &Question, cx: &Cx) -> Result<Vec<String>> {
-        if !self.decompose {
-            // Appendix B: the question itself, reworded each time (w/o QD), or once (w/o COT).
-            let times = if self.rewrite { self.iterations } else { 0 };
-            return Ok(vec![question.text.clone(); times]);
-        }
         let cx = cx.span("decompose");
         let worded = |plan: &Plan| {
             let empty = plan.sub_questions.iter().any(|text| text.trim().is_empty());
             if empty { Err("one of `sub_questions` is empty".to_owned()) } else { Ok(()) }
         };
         let variables = context! { question => Serde(question) };
-        let plan = cx.ask_checked(&DECOMPOSE, variables, worded).await.map(Some).unless_spent()?;
+        let plan = cx.ask_checked(&DECOMPOSE, variables, worded).await;
+        let plan = plan.unless_failed(&cx, "the question is not divided").unless_spent()?;
         let Some(Plan { sub_questions }) = plan else { return Ok(vec![]) };
         Ok(chain(&sub_questions, &question.text, self.max_sub_questions, &cx))
     }
@@ -116,9 +132,6 @@ impl Dec {
             let same = |earlier: &&Solved| words(&earlier.question) == words(&text);
             if let Some(before) = history.iter().find(same).cloned() {
                 cx.note("this was asked before");
-                if !self.decompose {
-                    break;
-                }
                 // It keeps its place, by which later ones refer to it.
                 history.push(before);
                 continue;
@@ -130,6 +143,27 @@ impl Dec {
         }
         if !history.is_empty() {
             cx.note(format!("#SQA: {searched}"));
+        }
+        Ok(history)
+    }
+
+    /// H without a plan (w/o QD, Appendix B): the question, then what is still missing.
+    async fn ask_for_missing(&self, question: &Question, cx: &Cx) -> Result<Vec<Solved>> {
+        let mut history: Vec<Solved> = vec![];
+        for i in 1..=self.iterations {
+            let cx = cx.span(format!("sub-question {i}"));
+            let next = self.next(question, &history, &cx).await;
+            let Some(text) = next.unless_spent()? else { break };
+            if history.iter().any(|earlier| words(&earlier.question) == words(&text)) {
+                cx.note("this was asked before");
+                break;
+            }
+            let solved = self.solve(text, &cx).await.map(Some);
+            let Some(solved) = solved.unless_spent()? else { break };
+            history.push(solved);
+        }
+        if !history.is_empty() {
+            cx.note(format!("#SQA: {}", history.len()));
         }
         Ok(history)
     }

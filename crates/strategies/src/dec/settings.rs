@@ -1,6 +1,6 @@
 //! The settings of DEC with the paper's constants.
 use halma_core::Mode;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::shared::settings::{a_cosine, at_least_one};
 
@@ -12,11 +12,12 @@ pub(crate) struct Dec {
     pub(crate) decompose: bool,
     /// Reword each sub-question by the answers before it (off: w/o QR).
     pub(crate) rewrite: bool,
-    /// Keep the chunks that hold the sub-question's keywords (off: w/o EK).
-    pub(crate) keywords: bool,
+    /// Whether the keywords of a sub-question decide which chunks are read.
+    #[serde(deserialize_with = "keywords")]
+    pub(crate) keywords: Keywords,
     /// The most sub-questions of a plan; the paper has no limit, and 3 to 4 on average (Table 1).
     pub(crate) max_sub_questions: usize,
-    /// How often the question is reworded without a plan (Appendix B).
+    /// How often what is missing is asked for without a plan (Appendix B).
     pub(crate) iterations: usize,
     /// N, chunks among which keywords are looked for (Equation 7).
     pub(crate) chunks: usize,
@@ -29,12 +30,39 @@ pub(crate) struct Dec {
     pub(crate) mode: Mode,
 }
 
+/// What the keywords decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Keywords {
+    /// The nearest chunks are read (w/o EK).
+    Off,
+    /// Chunks that hold all of them, and the nearest in any case (Equation 8).
+    Hybrid,
+    /// Chunks that hold all of them alone, as in collecting training data (Section 3.2).
+    Only,
+}
+
+/// By name, or as a switch: earlier configurations have `true` and `false`.
+fn keywords<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Keywords, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "`keywords` is not \"off\", \"hybrid\" or \"only\"")]
+    enum Setting {
+        Switch(bool),
+        Name(Keywords),
+    }
+    Ok(match Setting::deserialize(deserializer)? {
+        Setting::Switch(true) => Keywords::Hybrid,
+        Setting::Switch(false) => Keywords::Off,
+        Setting::Name(keywords) => keywords,
+    })
+}
+
 impl Default for Dec {
     fn default() -> Self {
         Self {
             decompose: true,
             rewrite: true,
-            keywords: true,
+            keywords: Keywords::Hybrid,
             max_sub_questions: 10,
             iterations: 5,
             chunks: 10,

@@ -1,17 +1,19 @@
 //! One sub-question: worded by the history, answered from its passages.
-use halma_core::{Answer, Cx, Hit, Prompt, Question, Result};
+use halma_core::{Answer, Cx, Hit, Prompt, Question, Result, UnlessFailed as _};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::Dec;
+use super::settings::Keywords;
 use crate::shared::near::Near;
-use crate::shared::recall::Recall;
+use crate::shared::recall::{Recall, record};
 use crate::shared::references::fill;
 use crate::shared::solved::Solved;
 use crate::shared::steps::{Reading, abstain, answer_from};
 
 const REWRITE: Prompt<Rewritten> = Prompt::json("dec/rewrite");
+const NEXT: Prompt<Missing> = Prompt::json("dec/next");
 const ANSWER_ONE: Prompt<Reading> = Prompt::json("dec/answer_one");
 const READ: Prompt<Reading> = Prompt::json("dec/read");
 
@@ -21,7 +23,32 @@ struct Rewritten {
     question: String,
 }
 
+/// What is asked for without a plan; empty when nothing is missing.
+#[derive(Deserialize)]
+struct Missing {
+    #[serde(default)]
+    follow_up: String,
+}
+
 impl Dec {
+    /// What the history still lacks for an answer, worded by it (w/o QD); `None` when it lacks
+    /// nothing.
+    pub(super) async fn next(
+        &self,
+        question: &Question,
+        history: &[Solved],
+        cx: &Cx,
+    ) -> Result<Option<String>> {
+        if history.is_empty() {
+            return Ok(Some(question.text.clone()));
+        }
+        let variables = context! { question => Serde(question), history => Serde(history) };
+        let reply = cx.ask(&NEXT, variables).await;
+        let reply = reply.unless_failed(cx, "nothing more is asked for")?;
+        let missing = reply.map(|Missing { follow_up }| follow_up.trim().to_owned());
+        Ok(missing.filter(|missing| !missing.is_empty()))
+    }
+
     /// The sub-question as it is searched for.
     pub(super) async fn worded(
         &self,
@@ -39,7 +66,9 @@ impl Dec {
         };
         let variables =
             context! { question => Serde(question), sub_question, history => Serde(history) };
-        let rewritten = cx.ask_checked(&REWRITE, variables, worded).await?.question;
+        let rewritten = cx.ask_checked(&REWRITE, variables, worded).await;
+        let rewritten = rewritten.unless_failed(cx, "only the references are filled in")?;
+        let rewritten = rewritten.map_or_else(|| sub_question.to_owned(), |reply| reply.question);
         // What the model left open is filled in from the history.
         let answer = |number: usize| {
             let solved = number.checked_sub(1).and_then(|at| history.get(at));
@@ -57,8 +86,11 @@ impl Dec {
         }
         let asked = Question::new(&text);
         let variables = context! { question => Serde(&asked), context => Serde(&passages) };
-        let reading = cx.ask(&ANSWER_ONE, variables).await?;
-        Ok(Solved::read(text, reading, &passages))
+        let reading = cx.ask(&ANSWER_ONE, variables).await;
+        match reading.unless_failed(cx, "the sub-question stays without an answer")? {
+            Some(reading) => Ok(Solved::read(text, reading, &passages)),
+            None => Ok(Solved { question: text, answer: String::new(), citations: vec![] }),
+        }
     }
 
     /// The question answered from its own D*, where it is not divided (w/o COT).
@@ -77,11 +109,16 @@ impl Dec {
     /// D*.
     async fn recall(&self, text: &str, cx: &Cx) -> Result<Vec<Hit>> {
         let without_keywords = self.chunks_without_keywords;
-        let chunks = if self.keywords { self.chunks } else { without_keywords };
+        let off = self.keywords == Keywords::Off;
+        let chunks = if off { without_keywords } else { self.chunks };
         let near = Near { chunks, atoms: 0, min_score: self.min_score, mode: self.mode };
-        if !self.keywords {
-            return near.to(text, &[], cx).await;
+        if off {
+            let found = near.to(text, &[], cx).await?;
+            let ids = found.iter().map(|hit| hit.id.clone()).collect();
+            record(text, (ids, vec![]), &found, cx);
+            return Ok(found);
         }
-        Recall { near, backup: self.backup, without_keywords }.to(text, cx).await
+        let backup = if self.keywords == Keywords::Only { 0 } else { self.backup };
+        Recall { near, backup, without_keywords }.to(text, cx).await
     }
 }

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use halma_core::Budget;
 use halma_testkit::{Script, Timed, Toy};
 
+use super::settings::Keywords;
 use super::*;
 use crate::golden::{Run, golden, timed};
 
@@ -12,6 +13,7 @@ const KEYWORDS: &str = "dec/keywords";
 const ANSWER_ONE: &str = "dec/answer_one";
 const ANSWER: &str = "dec/answer";
 const READ: &str = "dec/read";
+const NEXT: &str = "dec/next";
 
 const PLAN: &str =
     r#"{"sub_questions": ["Who was the architect of the Varn lighthouse?", "Where was #1 born?"]}"#;
@@ -96,7 +98,7 @@ async fn without_keywords_the_three_nearest_are_read() {
         (ANSWER_ONE, NORWAY),
         (ANSWER, NORWAY),
     ]);
-    let dec = Dec { keywords: false, ..dec() };
+    let dec = Dec { keywords: Keywords::Off, ..dec() };
     golden("dec/without_keywords", &dec, on_the_coast(model)).await;
 }
 
@@ -114,34 +116,81 @@ async fn without_rewriting_references_stay_open() {
     golden("dec/without_rewriting", &dec, on_the_coast(model)).await;
 }
 
+const BORN: &str = r#"{"missing": "birthplace", "follow_up": "Where was Ilse Thorn born?"}"#;
+
 #[tokio::test]
-async fn without_a_plan_the_question_is_reworded_until_it_repeats_itself() {
-    let again = r#"{"dependency": null, "question": "where was Ilse Thorn born"}"#;
+async fn without_a_plan_what_is_missing_is_asked_for_until_nothing_is() {
+    let settled = r#"{"missing": "nothing", "follow_up": ""}"#;
     let model = Script::new([
         (ANSWER_ONE, THORN),
-        (REWRITE, WHERE),
+        (NEXT, BORN),
         (ANSWER_ONE, NORWAY),
-        (REWRITE, again),
+        (NEXT, settled),
         (ANSWER, NORWAY),
     ]);
-    let dec = Dec { decompose: false, keywords: false, ..dec() };
+    let dec = Dec { decompose: false, keywords: Keywords::Off, ..dec() };
     let question = "Where was the architect of the lighthouse born?";
     golden("dec/without_a_plan", &dec, Run { question, ..on_the_coast(model) }).await;
 }
 
 #[tokio::test]
-async fn a_model_that_never_stops_rewording_is_stopped() {
-    let wording = |i| format!(r#"{{"dependency": null, "question": "Who was born in {i}?"}}"#);
+async fn without_a_plan_a_repeated_question_ends_the_search() {
+    let again = r#"{"follow_up": "where was Ilse Thorn born"}"#;
+    let model = Script::new([
+        (ANSWER_ONE, NOTHING),
+        (NEXT, BORN),
+        (ANSWER_ONE, NORWAY),
+        (NEXT, again),
+        (ANSWER, NORWAY),
+    ]);
+    let dec = Dec { decompose: false, keywords: Keywords::Off, ..dec() };
+    let question = "Where was the architect of the lighthouse born?";
+    golden("dec/asked_again", &dec, Run { question, ..on_the_coast(model) }).await;
+}
+
+#[tokio::test]
+async fn a_model_that_never_stops_asking_is_stopped() {
+    let wording = |i| format!(r#"{{"follow_up": "Who was born in {i}?"}}"#);
     let wordings: Vec<String> = (1..=4).map(wording).collect();
     let mut steps = vec![(ANSWER_ONE, Ok(NORWAY))];
     for wording in &wordings {
-        steps.extend([(REWRITE, Ok(wording.as_str())), (ANSWER_ONE, Ok(NOTHING))]);
+        steps.extend([(NEXT, Ok(wording.as_str())), (ANSWER_ONE, Ok(NOTHING))]);
     }
     steps.push((ANSWER, Ok(NORWAY)));
     let model = Script::with_failures(steps);
-    let dec = Dec { decompose: false, keywords: false, chunks_without_keywords: 1, ..dec() };
+    let off = Keywords::Off;
+    let dec = Dec { decompose: false, keywords: off, chunks_without_keywords: 1, ..dec() };
     let question = "Where was Ilse Thorn born?";
     golden("dec/never_stops", &dec, Run { question, ..on_the_coast(model) }).await;
+}
+
+#[tokio::test]
+async fn keywords_alone_keep_only_what_holds_them() {
+    let model =
+        Script::new([(DECOMPOSE, r#"{"sub_questions": []}"#), (KEYWORDS, VARN), (READ, THORN)]);
+    let dec = Dec { keywords: Keywords::Only, ..dec() };
+    let question = "Who was the architect of the Varn lighthouse?";
+    golden("dec/keywords_only", &dec, Run { question, ..on_the_coast(model) }).await;
+}
+
+#[tokio::test]
+async fn replies_that_stay_malformed_cost_their_part_only() {
+    let chatter = "I think so.";
+    let model = Script::new([
+        (DECOMPOSE, PLAN),
+        (KEYWORDS, chatter),
+        (KEYWORDS, chatter),
+        (KEYWORDS, chatter),
+        (ANSWER_ONE, THORN),
+        (REWRITE, chatter),
+        (REWRITE, chatter),
+        (REWRITE, chatter),
+        (ANSWER_ONE, NORWAY),
+        (ANSWER, chatter),
+        (ANSWER, chatter),
+        (ANSWER, chatter),
+    ]);
+    golden("dec/parts_malformed", &dec(), on_the_coast(model)).await;
 }
 
 #[tokio::test]
@@ -165,7 +214,7 @@ async fn references_that_lead_forward_nowhere_and_in_a_circle_are_repaired() {
         (ANSWER_ONE, NOTHING),
         (ANSWER, NORWAY),
     ]);
-    let dec = Dec { keywords: false, ..dec() };
+    let dec = Dec { keywords: Keywords::Off, ..dec() };
     golden("dec/bad_references", &dec, on_the_coast(model)).await;
 }
 
@@ -181,7 +230,7 @@ async fn forty_sub_questions_are_cut() {
         (REWRITE, Ok(same)),
         (ANSWER, Ok(NORWAY)),
     ]);
-    let dec = Dec { max_sub_questions: 2, keywords: false, ..dec() };
+    let dec = Dec { max_sub_questions: 2, keywords: Keywords::Off, ..dec() };
     golden("dec/forty", &dec, on_the_coast(model)).await;
 }
 
@@ -190,7 +239,7 @@ async fn a_plan_of_the_question_alone_is_no_plan() {
     let question = "Where was Ilse Thorn born?";
     let plan = r#"{"sub_questions": ["Where was Ilse Thorn born?", "where was ilse thorn born"]}"#;
     let model = Script::new([(DECOMPOSE, plan), (READ, NORWAY)]);
-    let dec = Dec { keywords: false, ..dec() };
+    let dec = Dec { keywords: Keywords::Off, ..dec() };
     golden("dec/the_same_question", &dec, Run { question, ..on_the_coast(model) }).await;
 }
 
@@ -202,7 +251,7 @@ async fn where_no_step_has_an_answer_it_abstains() {
         (REWRITE, WHERE),
         (ANSWER_ONE, NOTHING),
     ]);
-    let dec = Dec { keywords: false, ..dec() };
+    let dec = Dec { keywords: Keywords::Off, ..dec() };
     golden("dec/never_enough", &dec, on_the_coast(model)).await;
 }
 
@@ -235,8 +284,9 @@ async fn the_last_call_of_the_budget_reads_the_whole_question() {
 }
 
 #[tokio::test]
-async fn a_reply_that_stays_malformed_is_an_error() {
-    let model = Script::new([(DECOMPOSE, r#"{"sub_questions": [" "]}"#); 3]);
+async fn a_plan_that_stays_malformed_leaves_the_question_whole() {
+    let blank = (DECOMPOSE, r#"{"sub_questions": [" "]}"#);
+    let model = Script::new([blank, blank, blank, (READ, NORWAY)]);
     golden("dec/always_malformed", &dec(), on_the_coast(model)).await;
 }
 
@@ -249,7 +299,7 @@ async fn without_rewriting_no_step_waits_for_another() {
             (REWRITE, &[WHERE]),
             (ANSWER, &[NORWAY]),
         ]);
-        let dec = Dec { rewrite, keywords: false, ..dec() };
+        let dec = Dec { rewrite, keywords: Keywords::Off, ..dec() };
         let run = Run { knowledge: coast(), ..Run::new(model) };
         let (transcript, trips) = timed(&dec, run).await;
         assert_eq!(trips, wanted, "{transcript}");
@@ -262,4 +312,8 @@ fn settings_that_cannot_work_are_refused() {
     assert!(refused("backup = 0").contains("`backup`"));
     assert!(refused("min_score = 2.0").contains("`min_score`"));
     assert!(refused("keyword = true").contains("`keyword`"));
+    assert!(refused("keywords = \"some\"").contains("`keywords`"));
+    let built = |table: &str| (ENTRY.build)(table.parse().unwrap()).unwrap().settings();
+    assert_eq!(built("keywords = false")["keywords"], "off");
+    assert_eq!(built("keywords = \"only\"")["keywords"], "only");
 }

@@ -24,7 +24,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::text::words;
-use halma_core::{Answer, Cx, Entry, Hit, Prompt, Question, Result, Strategy, UnlessSpent as _};
+use halma_core::{
+    Answer, Cx, Entry, Error, Hit, Prompt, Question, Result, Strategy, UnlessFailed as _,
+    UnlessSpent as _,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
@@ -33,7 +36,7 @@ pub(crate) use self::settings::GenGround;
 use crate::shared::near::Near;
 use crate::shared::settings as table;
 use crate::shared::solved::{Solved, closing};
-use crate::shared::steps::{Reading, abstain, answer_from};
+use crate::shared::steps::{Reading, abstain, answer_from, answer_text};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "gen_ground",
@@ -52,8 +55,9 @@ const ANSWER: Prompt<Reading> = Prompt::json("gen_ground/answer");
 /// to ask.
 #[derive(Deserialize)]
 struct Deduced {
+    #[serde(deserialize_with = "answer_text")]
     question: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "answer_text")]
     answer: String,
 }
 
@@ -112,7 +116,9 @@ impl GenGround {
         cx: &Cx,
     ) -> Result<Option<Round>> {
         let variables = context! { question => Serde(question), history => Serde(history) };
-        let Deduced { question: next, answer } = cx.ask(&DEDUCE, variables).await?;
+        let deduced = cx.ask(&DEDUCE, variables).await;
+        let deduced = deduced.unless_failed(cx, "no further sub-question is asked")?;
+        let Some(Deduced { question: next, answer }) = deduced else { return Ok(None) };
         let next = next.trim().to_owned();
         if next.is_empty() {
             return Ok(None);
@@ -126,9 +132,12 @@ impl GenGround {
         for batch in passages.chunks(self.batch) {
             let variables =
                 context! { question => Serde(&asked), context => Serde(batch), answer => &answer };
-            let Some(reading) = cx.ask(&GROUND, variables).await.map(Some).unless_spent()? else {
-                break;
+            let reading = cx.ask(&GROUND, variables).await;
+            let reading = match reading.unless_failed(cx, "these passages are skipped") {
+                Err(Error::Spent(_)) => break,
+                reading => reading?,
             };
+            let Some(reading) = reading else { continue };
             let solved = Solved::read(next.clone(), reading, batch);
             if !solved.answer.is_empty() {
                 return Ok(Some(Round { solved, near: true }));

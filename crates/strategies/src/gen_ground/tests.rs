@@ -104,8 +104,14 @@ async fn a_spent_budget_closes_with_the_history() {
 }
 
 #[tokio::test]
-async fn a_reply_that_stays_malformed_is_an_error() {
-    let model = Script::new([(DEDUCE, r#"{"answer": "Per Moe"}"#); 3]);
+async fn without_a_sub_question_the_passages_near_the_question_are_read() {
+    let bad = (DEDUCE, r#"{"answer": "Per Moe"}"#);
+    let model = Script::new([
+        bad,
+        bad,
+        bad,
+        (ANSWER, r#"{"rationale": "Passage 1.", "answer": "Norway"}"#),
+    ]);
     golden("gen_ground/always_malformed", &gen_ground(), Run::new(model)).await;
 }
 

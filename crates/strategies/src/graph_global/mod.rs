@@ -22,7 +22,7 @@ use async_trait::async_trait;
 use futures::future::try_join_all;
 use halma_core::{
     Answer, Cx, Entry, Filter, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result,
-    Strategy, UnlessSpent as _,
+    Strategy, UnlessFailed as _, UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -43,6 +43,9 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const RATE: Prompt<Points> = Prompt::json("graph_global/rate");
 const COMBINE: Prompt<Reading> = Prompt::json("graph_global/combine");
+
+/// Points that stand for the answer where no reply combines them.
+const COMBINED: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -114,7 +117,11 @@ impl Strategy for GraphGlobal {
             return Ok(abstain("none of the communities read helps to answer the question"));
         }
         let variables = context! { question => Serde(question), points => Serde(&points) };
-        let answer = answer_from(cx.reserve().ask(&COMBINE, variables).await?, &[]);
+        let reading = cx.reserve().ask(&COMBINE, variables).await;
+        let answer = match reading.unless_failed(cx, "the most helpful points are the answer")? {
+            Some(reading) => answer_from(reading, &[]),
+            None => answer_from(unread(&points), &[]),
+        };
         let citations = self.citations(question, &points, cx).await?;
         Ok(Answer { citations, ..answer })
     }
@@ -172,7 +179,7 @@ impl GraphGlobal {
         Ok(points)
     }
 
-    fn checked(self) -> std::result::Result<Self, String> {
+    pub(crate) fn checked(self) -> std::result::Result<Self, String> {
         settings::at_least_one("communities", self.communities)?;
         settings::at_least_one("group", self.group)?;
         settings::at_least_one("points", self.points)?;
@@ -180,6 +187,12 @@ impl GraphGlobal {
         settings::at_least_one("chunks", self.chunks)?;
         Ok(self)
     }
+}
+
+/// The points themselves, where no reply puts them together.
+fn unread(points: &[Rated]) -> Reading {
+    let points: Vec<&str> = points.iter().take(COMBINED).map(|point| point.point.trim()).collect();
+    Reading { answer: points.join(" "), rationale: String::new() }
 }
 
 async fn rated(question: &Question, group: &[Hit], cx: &Cx) -> Result<Option<Vec<Rated>>> {
@@ -191,7 +204,10 @@ async fn rated(question: &Question, group: &[Hit], cx: &Cx) -> Result<Option<Vec
             None => Ok(()),
         }
     };
-    let Points { points } = cx.ask_checked(&RATE, variables, offered).await?;
+    let rated = cx.ask_checked(&RATE, variables, offered).await;
+    let Some(Points { points }) = rated.unless_failed(cx, "these reports are not read")? else {
+        return Ok(None);
+    };
     if points.is_empty() {
         cx.note("nothing here helps");
     }

@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Cx, Entry, Hit, Mode, Prompt, Question, Result, Strategy, UnlessSpent as _,
+    Answer, Cx, Entry, Hit, Mode, Prompt, Question, Result, Strategy, UnlessFailed as _,
+    UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -25,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::shared::near::Near;
 use crate::shared::settings;
-use crate::shared::steps::{Reading, answer_from};
+use crate::shared::steps::{Reading, answer_from, answer_text};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ircot",
@@ -42,7 +43,9 @@ const ANSWER: Prompt<Reading> = Prompt::json("ircot/answer");
 /// The next sentence, and whether the question is settled with it.
 #[derive(Debug, Deserialize)]
 struct Thought {
+    #[serde(deserialize_with = "answer_text")]
     thought: String,
+    #[serde(default)]
     concludes: bool,
 }
 
@@ -82,7 +85,8 @@ impl Strategy for Ircot {
         let mut thoughts: Vec<String> = vec![];
         while thoughts.len() < self.n {
             let cx = cx.span(format!("thought {}", thoughts.len() + 1));
-            let next = self.think(question, &chunks, &thoughts, &cx).await.map(Some);
+            let next = self.think(question, &chunks, &thoughts, &cx).await;
+            let next = next.unless_failed(&cx, "the reasoning ends here");
             let Some(Thought { thought, concludes }) = next.unless_spent()? else { break };
             if !concludes && chunks.len() < self.max_chunks {
                 chunks.extend(self.near(&thought, &chunks, &cx).await?);
@@ -184,6 +188,13 @@ mod tests {
             ("ircot/answer", NORWAY),
         ]);
         golden("ircot/repeats", &Ircot::default(), Run::new(model)).await;
+    }
+
+    #[tokio::test]
+    async fn reasoning_that_cannot_be_read_ends_and_what_was_found_is_read() {
+        let bad = ("ircot/thought", "I think it is Norway");
+        let model = Script::new([bad, bad, bad, ("ircot/answer", NORWAY)]);
+        golden("ircot/always_malformed", &Ircot::default(), Run::new(model)).await;
     }
 
     #[tokio::test]

@@ -15,7 +15,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{Answer, Cx, Entry, Mode, Prompt, Question, Result, Strategy, UnlessSpent as _};
+use halma_core::{
+    Answer, Cx, Entry, Mode, Prompt, Question, Result, Strategy, UnlessFailed as _,
+    UnlessSpent as _,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
@@ -78,9 +81,12 @@ impl Strategy for IterRetgen {
             }
             let variables = context! { question => Serde(question), context => Serde(&chunks) };
             // The reserve pays the first answer; later rounds better one that is there already.
-            let asking = if last.is_none() { cx.reserve() } else { cx };
-            let reading = asking.ask(&ANSWER, variables).await.map(Some);
-            let reading = if last.is_none() { reading? } else { reading.unless_spent()? };
+            let reading = if last.is_none() {
+                Some(cx.reserve().ask(&ANSWER, variables).await?)
+            } else {
+                let reading = cx.ask(&ANSWER, variables).await;
+                reading.unless_failed(&cx, "the answer of the round before stays").unless_spent()?
+            };
             let Some(reading) = reading else { break };
             let reasoned = format!("{} {}", reading.rationale, reading.answer);
             let settled = last.as_ref().is_some_and(|(_, before)| *before == reasoned);
@@ -142,6 +148,13 @@ mod tests {
     async fn nothing_found_abstains_without_a_call() {
         let run = Run { knowledge: Toy::empty(), ..Run::new(Script::new([])) };
         golden("iter_retgen/empty_search", &small(), run).await;
+    }
+
+    #[tokio::test]
+    async fn a_round_that_cannot_be_read_keeps_the_answer_before() {
+        let bad = ("iter_retgen/answer", "?");
+        let model = Script::new([("iter_retgen/answer", STEP), bad, bad, bad]);
+        golden("iter_retgen/bad_round", &small(), Run::new(model)).await;
     }
 
     #[tokio::test]

@@ -1,14 +1,22 @@
 //! The middle of a hop: what is near the proposals, and which of it is chosen.
-use halma_core::{Cx, Filter, Hit, Layer, MinScore, Prompt, Query, Question, Result};
+use std::collections::HashSet;
+
+use halma_core::{
+    Cx, Filter, Hit, Layer, MinScore, Prompt, Query, Question, Result, UnlessFailed as _,
+};
 use minijinja::context;
 use minijinja::value::Serde;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Kar3, Retrieve, SelectBy};
-use crate::shared::steps::{chunk_of, chunks_of, unseen};
+use super::{Kar3, Proposal, Retrieve, SelectBy};
+use crate::shared::steps::{chunk_id, chunk_of, unseen};
 
 const SELECT: Prompt<Choice> = Prompt::json("kar3/select");
 const SELECT_CHUNK: Prompt<Choice> = Prompt::json("kar3/select_chunk");
+
+/// The most atoms of one chunk that the selector sees. Of 12 recorded choices 10 name the chunk's
+/// best atom and 11 one of its best three.
+const ATOMS: usize = 3;
 
 /// Candidates count from 1; 0 chooses none.
 #[derive(Deserialize)]
@@ -16,38 +24,62 @@ struct Choice {
     question_idx: usize,
 }
 
+/// A chunk that may be read next.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Candidate {
+    /// The chunk, or that of its atoms that is nearest to a proposal.
+    #[serde(flatten)]
+    hit: Hit,
+    /// Its atoms that are nearest to other proposals: the best one may hide why the chunk matters.
+    also: Vec<String>,
+}
+
+impl Candidate {
+    async fn into_chunk(self, cx: &Cx) -> Result<Self> {
+        Ok(Self { hit: chunk_of(&self.hit, cx).await?, also: vec![] })
+    }
+}
+
 impl Kar3 {
     /// What is near the proposals; failing that, near the question; failing that, chunks near it.
+    /// A proposal that nothing new is near was made in vain.
     pub(super) async fn retrieve(
         &self,
         question: &Question,
-        proposals: Vec<String>,
+        proposals: &mut [Proposal],
         context: &[Hit],
         cx: &Cx,
-    ) -> Result<Vec<Hit>> {
+    ) -> Result<Vec<Candidate>> {
         let layer = if self.retrieve == Retrieve::Atoms { Layer::Atom } else { Layer::Chunk };
         let with_question = || vec![question.text.clone()];
-        let asked = proposals.contains(&question.text);
-        let mut found = self.near(proposals, layer, context, cx).await?;
+        let texts: Vec<String> = proposals.iter().map(|proposal| proposal.text.clone()).collect();
+        let asked = texts.contains(&question.text);
+        let mut lists = self.near(texts, layer, context, cx).await?;
+        for (proposal, list) in proposals.iter_mut().zip(&lists) {
+            proposal.in_vain = list.is_empty();
+        }
+        let mut found = candidates(&lists, context);
         if found.is_empty() && self.fall_back_question && !asked {
             cx.note("no result is near the proposals: searching with the question");
-            found = self.near(with_question(), layer, context, cx).await?;
+            lists = self.near(with_question(), layer, context, cx).await?;
+            found = candidates(&lists, context);
         }
         if found.is_empty() && self.fall_back_chunks && layer == Layer::Atom {
             cx.note("no atom is near: searching chunks with the question");
-            found = self.near(with_question(), Layer::Chunk, context, cx).await?;
+            lists = self.near(with_question(), Layer::Chunk, context, cx).await?;
+            found = candidates(&lists, context);
         }
         Ok(found)
     }
 
-    /// One search for all texts.
+    /// One search for all texts, a list for each.
     async fn near(
         &self,
         texts: Vec<String>,
         layer: Layer,
         context: &[Hit],
         cx: &Cx,
-    ) -> Result<Vec<Hit>> {
+    ) -> Result<Vec<Vec<Hit>>> {
         let query = Query {
             limit: if texts.len() == 1 { self.k.max(self.k_single) } else { self.k },
             texts,
@@ -57,7 +89,7 @@ impl Kar3 {
             exclude: context.iter().map(|chunk| chunk.id.clone()).collect(),
             filter: Filter::default(),
         };
-        Ok(unseen(cx.search(&query).await?, context))
+        cx.search(&query).await
     }
 
     /// The chunk that the selector chooses.
@@ -65,34 +97,64 @@ impl Kar3 {
         &self,
         question: &Question,
         context: &[Hit],
-        mut candidates: Vec<Hit>,
+        mut candidates: Vec<Candidate>,
         cx: &Cx,
     ) -> Result<Option<Hit>> {
         if self.select_by == SelectBy::Chunk {
-            candidates = chunks_of(&candidates, cx).await?;
+            candidates = chunks_of(candidates, cx).await?;
         }
         let mut chosen = choose(question, context, &candidates, cx).await?;
         if chosen.is_none() && self.second_look && !are_chunks(&candidates) {
             cx.note("none was chosen by its atom: offering the chunks");
-            candidates = chunks_of(&candidates, cx).await?;
+            candidates = chunks_of(candidates, cx).await?;
             chosen = choose(question, context, &candidates, cx).await?;
         }
         let Some(i) = chosen else {
             cx.note("none was chosen");
             return Ok(None);
         };
-        let chosen = &candidates[i];
+        let chosen = &candidates[i].hit;
         // Choices are indexes in replies; a person wants to see what was chosen.
         cx.note(format!("reads “{}” for: {}", chosen.title, chosen.text.trim()));
         chunk_of(chosen, cx).await.map(Some)
     }
 }
 
+/// The chunks that the lists lead to, best first, each once, with its best atom of each list.
+fn candidates(lists: &[Vec<Hit>], context: &[Hit]) -> Vec<Candidate> {
+    let best_of = |list: &Vec<Hit>| {
+        let mut seen = HashSet::new();
+        let best = list.iter().filter(|hit| seen.insert(chunk_id(hit).clone()));
+        best.cloned().collect::<Vec<Hit>>()
+    };
+    let lists: Vec<Vec<Hit>> = lists.iter().map(best_of).collect();
+    let mut others: Vec<Hit> = lists.iter().flatten().cloned().collect();
+    others.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let candidate = |hit: Hit| {
+        let mut also: Vec<String> = vec![];
+        for other in others.iter().filter(|other| chunk_id(other) == chunk_id(&hit)) {
+            if also.len() + 1 < ATOMS && other.text != hit.text && !also.contains(&other.text) {
+                also.push(other.text.clone());
+            }
+        }
+        Candidate { hit, also }
+    };
+    unseen(lists, context).into_iter().map(candidate).collect()
+}
+
+async fn chunks_of(candidates: Vec<Candidate>, cx: &Cx) -> Result<Vec<Candidate>> {
+    let mut chunks = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        chunks.push(candidate.into_chunk(cx).await?);
+    }
+    Ok(chunks)
+}
+
 /// The index of the candidate the selector chooses. A number that was not offered is malformed.
 async fn choose(
     question: &Question,
     context: &[Hit],
-    candidates: &[Hit],
+    candidates: &[Candidate],
     cx: &Cx,
 ) -> Result<Option<usize>> {
     let prompt = if are_chunks(candidates) { &SELECT_CHUNK } else { &SELECT };
@@ -105,10 +167,11 @@ async fn choose(
         context => Serde(context),
         candidates => Serde(candidates),
     };
-    let choice = cx.ask_checked(prompt, variables, offered).await?;
-    Ok(choice.question_idx.checked_sub(1))
+    let choice = cx.ask_checked(prompt, variables, offered).await;
+    let choice = choice.unless_failed(cx, "no candidate is chosen")?;
+    Ok(choice.and_then(|choice| choice.question_idx.checked_sub(1)))
 }
 
-fn are_chunks(candidates: &[Hit]) -> bool {
-    candidates.iter().all(|candidate| candidate.layer == Layer::Chunk)
+fn are_chunks(candidates: &[Candidate]) -> bool {
+    candidates.iter().all(|candidate| candidate.hit.layer == Layer::Chunk)
 }

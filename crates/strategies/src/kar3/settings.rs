@@ -8,6 +8,10 @@ use crate::shared::settings::{a_cosine, at_least_one};
 /// where it is silent, the reference code's. The enumerations are the ablations of Table 3.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own in the configuration"
+)]
 pub(crate) struct Kar3 {
     /// N, the most hops (Section 4.1; 1 to 10 in Figure 5).
     pub(crate) n: usize,
@@ -24,6 +28,8 @@ pub(crate) struct Kar3 {
     pub(crate) fall_back_question: bool,
     /// Then search chunks with the question.
     pub(crate) fall_back_chunks: bool,
+    /// Stop when no candidate is chosen (Algorithm 1, lines 6 to 8); else propose once more first.
+    pub(crate) stop_on_none: bool,
     /// Offer the candidates' whole chunks when none of the atoms was chosen (reference code).
     pub(crate) second_look: bool,
     pub(crate) mode: Mode,
@@ -62,6 +68,7 @@ impl Default for Kar3 {
             select_by: SelectBy::Atom,
             fall_back_question: true,
             fall_back_chunks: true,
+            stop_on_none: true,
             second_look: false,
             mode: Mode::Graph,
         }

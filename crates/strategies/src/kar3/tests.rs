@@ -53,6 +53,41 @@ async fn choosing_none_stops() {
 }
 
 #[tokio::test]
+async fn without_a_stop_it_proposes_once_more_and_says_what_was_in_vain() {
+    let kar3 = Kar3 { stop_on_none: false, ..Kar3::default() };
+    let model = Script::new([
+        ("kar3/propose", WHO),
+        ("kar3/select", NONE),
+        ("kar3/propose", WHERE),
+        ("kar3/select", FIRST),
+        ("kar3/propose", WHO),
+        ("kar3/select", NONE),
+        ("kar3/propose", WHO),
+        ("kar3/select", NONE),
+        ("kar3/answer", NOTHING),
+    ]);
+    golden("kar3/once_more", &kar3, Run::new(Arc::clone(&model) as _)).await;
+    let shown = model.shown("kar3/propose");
+    assert!(!shown[0].contains("found nothing new"), "{}", shown[0]);
+    let who = "- Who was the architect of the Varn lighthouse? (found nothing new)";
+    assert!(shown[1].contains(who), "{}", shown[1]);
+    assert!(shown[2].contains("- Where was Ilse Thorn born?\n"), "{}", shown[2]);
+}
+
+#[tokio::test]
+async fn the_selector_sees_a_chunk_once_with_its_best_atom_for_each_proposal() {
+    let both = r#"{"sub_questions": ["Who was the architect of the Varn lighthouse?", "When did the Varn lighthouse open?", "Where was Ilse Thorn born?"]}"#;
+    let model =
+        Script::new([("kar3/propose", both), ("kar3/select", FIRST), ("kar3/answer", NOTHING)]);
+    let kar3 = Kar3 { n: 1, ..Kar3::default() };
+    golden("kar3/several_atoms", &kar3, Run::new(Arc::clone(&model) as _)).await;
+    let shown = &model.shown("kar3/select")[0];
+    let line = "1. (Varn lighthouse) Who was the architect of the Varn lighthouse? / When did the \
+                Varn lighthouse open?\n2. (Ilse Thorn) Where was Ilse Thorn born?\n";
+    assert!(shown.contains(line), "{shown}");
+}
+
+#[tokio::test]
 async fn a_malformed_reply_is_mended() {
     let model = Script::new([
         ("kar3/propose", "I would look up the architect first."),
@@ -67,14 +102,32 @@ async fn a_malformed_reply_is_mended() {
 }
 
 #[tokio::test]
-async fn a_choice_that_was_never_on_offer_is_an_error_and_no_stop() {
+async fn a_choice_that_was_never_on_offer_chooses_none() {
     let model = Script::new([
         ("kar3/propose", WHO),
         ("kar3/select", r#"{"question_idx": 9}"#),
         ("kar3/select", r#"{"question_idx": -1}"#),
         ("kar3/select", "none of them"),
+        ("kar3/answer", NOTHING),
     ]);
     golden("kar3/always_malformed", &Kar3::default(), Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn without_a_readable_proposal_the_question_is_searched_for_once() {
+    let chatter = ("kar3/propose", "Let me think about it.");
+    let model = Script::new([
+        chatter,
+        chatter,
+        chatter,
+        ("kar3/select", FIRST),
+        chatter,
+        chatter,
+        chatter,
+        ("kar3/answer", NORWAY),
+    ]);
+    let question = "Who was the architect of the Varn lighthouse?";
+    golden("kar3/no_proposal_fits", &Kar3::default(), Run { question, ..Run::new(model) }).await;
 }
 
 #[tokio::test]

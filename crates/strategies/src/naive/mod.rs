@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Cx, Entry, Filter, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result,
+    Answer, Cx, Entry, Error, Filter, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result,
     Strategy,
 };
 use minijinja::context;
@@ -22,6 +22,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use crate::shared::settings;
+use crate::shared::sources::{TEXT, text_alone};
 use crate::shared::steps::{Reading, answer_from, chunks_of, unseen};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -39,6 +40,9 @@ const ANSWER: Prompt<Reading> = Prompt::json("naive/answer");
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Naive {
+    /// Where the question is looked up: `text` is the base, the others are sources of texts by
+    /// their names (AtomR, Section 4.1.3).
+    pub(crate) sources: Vec<String>,
     /// The most chunks near the question (Appendix A.3; 8 in PIKE-RAG's H-R).
     pub(crate) chunks: usize,
     /// Also take the chunks of atoms near the question (H-R).
@@ -52,7 +56,8 @@ pub(crate) struct Naive {
 
 impl Default for Naive {
     fn default() -> Self {
-        Self { chunks: 16, hierarchical: false, atoms: 4, min_score: None, mode: Mode::Graph }
+        let (chunks, hierarchical, atoms, min_score) = (16, false, 4, None);
+        Self { sources: text_alone(), chunks, hierarchical, atoms, min_score, mode: Mode::Graph }
     }
 }
 
@@ -67,8 +72,18 @@ impl Strategy for Naive {
     }
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
-        let mut context = self.near(question, Layer::Chunk, &[], cx).await?;
-        if self.hierarchical {
+        let base = self.sources.iter().any(|name| name == TEXT);
+        let mut context = vec![];
+        if base {
+            context = self.near(question, Layer::Chunk, &[], cx).await?;
+        }
+        for name in self.sources.iter().filter(|name| *name != TEXT) {
+            match cx.source(name, &question.text, self.chunks).await {
+                Err(Error::Source { .. }) => {}
+                found => context.extend(found?),
+            }
+        }
+        if self.hierarchical && base {
             let atoms = self.near(question, Layer::Atom, &context, cx).await?;
             context.extend(chunks_of(&atoms, cx).await?);
         }
@@ -105,6 +120,7 @@ impl Naive {
     }
 
     pub(crate) fn checked(self) -> std::result::Result<Self, String> {
+        settings::at_least_one("sources", self.sources.len())?;
         settings::at_least_one("chunks", self.chunks)?;
         settings::at_least_one("atoms", self.atoms)?;
         settings::a_cosine("min_score", self.min_score)?;

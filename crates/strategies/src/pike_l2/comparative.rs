@@ -1,19 +1,17 @@
 //! Comparative questions: a table of things and attributes, every cell of it looked up.
 use std::fmt::Write as _;
 
-use futures::future::try_join_all;
-use halma_core::{Answer, Cx, Hit, Mode, Prompt, Question, Result, UnlessSpent as _};
+use halma_core::{Answer, Cx, Mode, Prompt, Question, Result, UnlessFailed as _};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
+use super::cells::Cell;
 use crate::shared::citing::joined;
-use crate::shared::near::Near;
 use crate::shared::settings::{a_cosine, at_least_one};
 use crate::shared::steps::{Reading, answer_from, unseen};
 
 const COMPARE: Prompt<ComparisonTable> = Prompt::json("pike_l2/compare");
-const CELL: Prompt<Reading> = Prompt::json("pike_l2/cell");
 const COMPARED: Prompt<Reading> = Prompt::json("pike_l2/compared");
 
 /// How a table is made and filled in; the paper names no constants.
@@ -28,6 +26,8 @@ pub(crate) struct Comparative {
     pub(crate) chunks: usize,
     /// Atoms for each cell, whose chunks are read as well (PIKE-RAG, Section 6.1).
     pub(crate) atoms: usize,
+    /// The most hops of KAR³ for a cell that no passage near it states; 0 for none.
+    pub(crate) hops: usize,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
     pub(crate) min_score: Option<f32>,
     pub(crate) mode: Mode,
@@ -35,45 +35,39 @@ pub(crate) struct Comparative {
 
 impl Default for Comparative {
     fn default() -> Self {
-        let (things, attributes, chunks, atoms) = (8, 5, 4, 4);
-        Self { things, attributes, chunks, atoms, min_score: None, mode: Mode::Graph }
+        let (things, attributes, chunks, atoms, hops) = (8, 5, 4, 4, 2);
+        Self { things, attributes, chunks, atoms, hops, min_score: None, mode: Mode::Graph }
     }
 }
 
-/// The plan: a list of questions for each thing, one for each attribute.
+/// The plan, one fact to look up in each of its entries.
 #[derive(Debug, Deserialize)]
 struct ComparisonTable {
-    things: Vec<String>,
-    attributes: Vec<String>,
-    questions: Vec<Vec<String>>,
+    cells: Vec<PlannedCell>,
 }
 
-/// A cell as it is read concurrently with the others; empty where nothing was found.
-#[derive(Debug, Serialize)]
-struct Cell {
+#[derive(Debug, Deserialize)]
+struct PlannedCell {
     thing: String,
     attribute: String,
+    #[serde(default)]
     question: String,
-    answer: String,
-    #[serde(skip)]
-    answered: Option<(Answer, Vec<Hit>)>,
 }
 
 impl Comparative {
     /// `None` when there is no table to be made of the question, or nothing to put into it.
     pub(super) async fn answer(&self, question: &Question, cx: &Cx) -> Result<Option<Answer>> {
         let cx = cx.span("comparative");
-        let Some(cells) = self.plan(question, &cx).await? else { return Ok(None) };
-        let filling = cells.into_iter().map(|cell| {
-            let cx = cx.span(format!("{}: {}", cell.thing, cell.attribute));
-            async move { self.fill(cell, &cx).await }
-        });
-        let cells = try_join_all(filling).await?;
+        let cells = self.plan(question, &cx).await?;
+        if cells.is_empty() {
+            return Ok(None);
+        }
+        let cells = self.fill(cells, &cx).await?;
         cx.note(shown(&cells));
         let (mut context, mut citations) = (vec![], vec![]);
-        for (answer, chunks) in cells.iter().filter_map(|cell| cell.answered.as_ref()) {
-            context.extend(unseen(vec![chunks.clone()], &context));
-            citations.extend(answer.citations.clone());
+        for answered in cells.iter().filter_map(|cell| cell.answered.as_ref()) {
+            context.extend(unseen(vec![answered.passages.clone()], &context));
+            citations.extend(answered.answer.citations.clone());
         }
         if context.is_empty() {
             cx.note("no cell of the table was found");
@@ -84,65 +78,46 @@ impl Comparative {
             context => Serde(&context),
             history => Serde(&cells),
         };
-        let reading = cx.reserve().ask(&COMPARED, variables).await?;
+        let reading = cx.reserve().ask(&COMPARED, variables).await;
+        let Some(reading) = reading.unless_failed(&cx, "the table is not compared")? else {
+            return Ok(None);
+        };
         let answer = answer_from(reading, &context);
+        if answer.abstained {
+            cx.note(format!("the table does not answer: {}", answer.reason.trim()));
+        }
         Ok(Some(Answer { citations: joined(citations), ..answer }))
     }
 
-    /// The cells of the table, thing by thing.
-    async fn plan(&self, question: &Question, cx: &Cx) -> Result<Option<Vec<Cell>>> {
+    /// The cells of the table, as many as the settings allow; none without two things to compare.
+    async fn plan(&self, question: &Question, cx: &Cx) -> Result<Vec<Cell>> {
         let variables = context! { question => Serde(question) };
-        let ComparisonTable { things, attributes, questions } =
-            cx.ask_checked(&COMPARE, variables, ComparisonTable::complaint).await?;
-        if things.len() < 2 || attributes.is_empty() {
+        let planned = cx.ask_checked(&COMPARE, variables, ComparisonTable::check).await;
+        let Some(table) = planned.unless_failed(cx, "there is no table to fill")? else {
+            return Ok(vec![]);
+        };
+        let things = distinct(table.cells.iter().map(|cell| cell.thing.trim()));
+        let attributes = distinct(table.cells.iter().map(|cell| cell.attribute.trim()));
+        if things.len() < 2 {
             cx.note("there are no two things to compare");
-            return Ok(None);
+            return Ok(vec![]);
         }
-        for (what, named, most) in [
-            ("things", things.len(), self.things),
-            ("attributes", attributes.len(), self.attributes),
-        ] {
-            if named > most {
-                cx.note(format!("{named} {what}: the first {most} are compared"));
+        let things = first(things, self.things, "things", cx);
+        let attributes = first(attributes, self.attributes, "attributes", cx);
+        let mut cells: Vec<Cell> = vec![];
+        for PlannedCell { thing, attribute, question: asked } in &table.cells {
+            let (thing, attribute, asked) = (thing.trim(), attribute.trim(), asked.trim());
+            let same = |cell: &Cell| cell.thing == thing && cell.attribute == attribute;
+            let within = things.contains(&thing) && attributes.contains(&attribute);
+            if !within || cells.iter().any(same) {
+                continue;
             }
+            // A cell that asks the whole question would compare, not look up.
+            let own = !asked.is_empty() && asked != question.text.trim();
+            let asked = if own { asked.to_owned() } else { format!("{thing}: {attribute}") };
+            cells.push(Cell::new(thing.to_owned(), attribute.to_owned(), asked));
         }
-        let mut cells = vec![];
-        for (thing, row) in things.iter().zip(questions).take(self.things) {
-            for (attribute, asked) in attributes.iter().zip(row).take(self.attributes) {
-                // The whole question is no question for a cell.
-                let own = asked.trim() != "" && asked.trim() != question.text.trim();
-                let asked = if own { asked } else { format!("{thing}: {attribute}") };
-                cells.push(Cell {
-                    thing: thing.clone(),
-                    attribute: attribute.clone(),
-                    question: asked,
-                    answer: String::new(),
-                    answered: None,
-                });
-            }
-        }
-        Ok(Some(cells))
-    }
-
-    /// Looks a cell up; it stays empty where nothing is found or the budget is spent.
-    async fn fill(&self, cell: Cell, cx: &Cx) -> Result<Cell> {
-        let Self { chunks, atoms, min_score, mode, .. } = *self;
-        let near = Near { chunks, atoms, min_score, mode };
-        let found = near.to(&cell.question, &[], cx).await?;
-        if found.is_empty() {
-            cx.note("nothing is near");
-            return Ok(cell);
-        }
-        let asked = Question::new(&cell.question);
-        let variables = context! { question => Serde(&asked), context => Serde(&found) };
-        let reading = cx.ask(&CELL, variables).await.map(Some).unless_spent()?;
-        let answer = reading.map(|reading| answer_from(reading, &found));
-        Ok(match answer.filter(|answer| !answer.abstained) {
-            Some(answer) => {
-                Cell { answer: answer.text.clone(), answered: Some((answer, found)), ..cell }
-            }
-            None => cell,
-        })
+        Ok(cells)
     }
 
     pub(super) fn check(&self) -> std::result::Result<(), String> {
@@ -156,32 +131,33 @@ impl Comparative {
 }
 
 impl ComparisonTable {
-    /// What is wrong with the shape of the table.
-    fn complaint(&self) -> std::result::Result<(), String> {
-        let Self { things, attributes, questions } = self;
-        if things.len() < 2 {
-            return Ok(());
-        }
-        let twice = things.iter().enumerate().find(|(i, thing)| things[..*i].contains(thing));
-        if let Some((_, thing)) = twice {
-            return Err(format!("`things` names `{thing}` twice"));
-        }
-        if things.iter().chain(attributes).any(|name| name.trim().is_empty()) {
-            return Err("one of `things` or `attributes` is empty".into());
-        }
-        if questions.len() != things.len() {
-            let (rows, wanted) = (questions.len(), things.len());
-            return Err(format!("`questions` holds {rows} lists for {wanted} things"));
-        }
-        match questions.iter().zip(things).find(|(row, _)| row.len() != attributes.len()) {
-            Some((row, thing)) => Err(format!(
-                "`{thing}` has {} questions for {} attributes",
-                row.len(),
-                attributes.len()
-            )),
+    fn check(&self) -> std::result::Result<(), String> {
+        let blank =
+            |cell: &PlannedCell| cell.thing.trim().is_empty() || cell.attribute.trim().is_empty();
+        match self.cells.iter().position(blank) {
+            Some(i) => Err(format!("entry {} of `cells` has no `thing` or no `attribute`", i + 1)),
             None => Ok(()),
         }
     }
+}
+
+/// Each name once, in their order.
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct = vec![];
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    }
+    distinct
+}
+
+fn first<'a>(mut names: Vec<&'a str>, most: usize, what: &str, cx: &Cx) -> Vec<&'a str> {
+    if names.len() > most {
+        cx.note(format!("{} {what}: the first {most} are compared", names.len()));
+        names.truncate(most);
+    }
+    names
 }
 
 /// The table as a person reads it.

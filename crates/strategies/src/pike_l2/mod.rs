@@ -9,9 +9,14 @@
 //! comparative:  things x attributes                             -> pike_l2/compare.md
 //!               each cell: â <- LLM(q_cell, chunks near it)     -> pike_l2/cell.md
 //!               â <- LLM(q, the table)                          -> pike_l2/compared.md
+//!               a cell that no passage states: KAR³ with N = 2
 //! quantitative: sql <- LLM(q, tables with samples)              -> pike_l2/sql.md
-//!               rows <- run sql; the error is reported, at most twice
+//!               rows <- run sql; an error, or a doubtful 0, is reported, at most twice
 //!               â <- LLM(q, rows)                               -> pike_l2/computed.md
+//!               without a table: what is counted, how           -> pike_l2/plan_count.md
+//!               things <- LLM(q, group of chunks), concurrently -> pike_l2/list.md
+//!               each thing: a cell; count, sum … in code
+//!               â <- LLM(q, the rows, the result)               -> pike_l2/counted.md
 //! summarising:  sections near q, in groups
 //!               map: points <- LLM(q, group), concurrently      -> pike_l2/summarise.md
 //!               reduce: â <- LLM(q, points)                     -> pike_l2/combine.md
@@ -19,6 +24,7 @@
 //!
 //! Where a kind cannot serve, the question is bridged. Departures from the paper:
 //! `docs/strategies/pike_l2.md`.
+mod cells;
 mod comparative;
 mod quantitative;
 mod summarising;
@@ -28,7 +34,7 @@ mod tests;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{Answer, Cx, Entry, Question, Result, Strategy, UnlessSpent as _};
+use halma_core::{Answer, Cx, Entry, Error, Question, Result, Strategy, UnlessSpent as _};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::comparative::Comparative;
@@ -102,8 +108,10 @@ impl PikeL2 {
     pub(crate) async fn of_kind(&self, kind: Kind, question: &Question, cx: &Cx) -> Result<Answer> {
         let answered = match kind {
             Kind::Comparative => self.comparative.answer(question, cx).await,
-            Kind::Quantitative => self.quantitative.answer(question, cx).await,
-            Kind::Summarising => return self.summarising.answer(question, cx).await,
+            Kind::Quantitative => self.quantitative.answer(question, &self.comparative, cx).await,
+            Kind::Summarising | Kind::Collection => {
+                return self.summarising.answer(question, cx).await;
+            }
             Kind::Predictive | Kind::Creative => {
                 let level = if kind == Kind::Predictive { "pike_l3" } else { "pike_l4" };
                 cx.note(format!(
@@ -115,9 +123,21 @@ impl PikeL2 {
             // Where one passage states the answer, the first hop finds it.
             Kind::Bridging | Kind::Factual => Ok(None),
         };
-        match answered.unless_spent()? {
-            Some(answer) => Ok(answer),
-            None => self.bridging.answer(question, &cx.span("bridging")).await,
+        let abstention = match answered.unless_spent()? {
+            Some(answer) if !answer.abstained => return Ok(answer),
+            abstention => abstention,
+        };
+        let bridged = self.bridging.answer(question, &cx.span("bridging")).await;
+        match (bridged, abstention) {
+            // The procedure has used up what was kept back for the closing answer.
+            (Err(Error::Spent(_)), Some(abstention)) => Ok(abstention),
+            (Ok(answer), _) if kind == Kind::Quantitative && !answer.abstained => {
+                let read = answer.citations.len();
+                let caution = format!("Read from {read} passages, not counted over all there are.");
+                cx.note(&caution);
+                Ok(Answer { reason: format!("{} {caution}", answer.reason.trim()), ..answer })
+            }
+            (answer, _) => answer,
         }
     }
 

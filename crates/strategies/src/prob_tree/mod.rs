@@ -36,6 +36,7 @@ use self::node::{BETWEEN, Candidate, NodeResult, best, read};
 use crate::shared::near::Near;
 use crate::shared::settings;
 use crate::shared::solved::citations;
+use crate::shared::sources::text_alone;
 use crate::shared::steps::Reading;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -61,7 +62,10 @@ pub(crate) struct ProbTree {
     pub(crate) max_parts: usize,
     /// The most questions that one becomes where what it refers to has several answers.
     pub(crate) fan_out: usize,
-    /// Chunks for each question (KAR³, Appendix A.3, for searches of a single step).
+    /// Where a question is looked up: `text` is the base, the others are sources of texts by their
+    /// names (AtomR, Section 4.1.3: the web and texts).
+    pub(crate) sources: Vec<String>,
+    /// Chunks of each source for each question (KAR³, Appendix A.3, for searches of a single step).
     pub(crate) chunks: usize,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
     pub(crate) min_score: Option<f32>,
@@ -71,7 +75,8 @@ pub(crate) struct ProbTree {
 impl Default for ProbTree {
     fn default() -> Self {
         let (closed_book, max_parts, fan_out, chunks) = (true, 16, 8, 4);
-        Self { closed_book, max_parts, fan_out, chunks, min_score: None, mode: Mode::Dense }
+        let (sources, min_score, mode) = (text_alone(), None, Mode::Dense);
+        Self { closed_book, max_parts, fan_out, sources, chunks, min_score, mode }
     }
 }
 
@@ -86,7 +91,13 @@ impl Strategy for ProbTree {
     }
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
-        let tree = tree::planned(question, self.max_parts, cx).await.map(Some).unless_spent()?;
+        let tree = match tree::planned(question, self.max_parts, cx).await {
+            Err(Error::BadReply { reason, .. }) => {
+                cx.note(format!("no tree: the question has no parts ({reason})"));
+                None
+            }
+            tree => tree.map(Some).unless_spent()?,
+        };
         let solved = self.solve(&tree.unwrap_or_default(), question, cx).await?;
         let Candidate { text, reason, confidence, citations } =
             if solved.refused { self.closing(solved, question, cx).await? } else { solved.best };
@@ -112,7 +123,11 @@ impl ProbTree {
         };
         match last {
             // An answer is there already.
-            Err(Error::Spent(_)) if !before.text.is_empty() => Ok(before),
+            Err(Error::Spent(_) | Error::BadReply { .. } | Error::Llm { .. })
+                if !before.text.is_empty() =>
+            {
+                Ok(before)
+            }
             last => Ok(best([last?, before])),
         }
     }
@@ -124,6 +139,7 @@ impl ProbTree {
     fn checked(self) -> std::result::Result<Self, String> {
         settings::at_least_one("max_parts", self.max_parts)?;
         settings::at_least_one("fan_out", self.fan_out)?;
+        settings::at_least_one("sources", self.sources.len())?;
         settings::at_least_one("chunks", self.chunks)?;
         settings::a_cosine("min_score", self.min_score)?;
         Ok(self)

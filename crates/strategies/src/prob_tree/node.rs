@@ -1,6 +1,9 @@
 //! The answers of one node of the tree, and which of them is believed.
 use futures::future::{BoxFuture, FutureExt as _, try_join_all, try_join3};
-use halma_core::{Answer, Citation, Cx, Hit, Prompt, Question, Result, Scored, UnlessSpent as _};
+use halma_core::{
+    Answer, Citation, Cx, Hit, Prompt, Question, Result, Scored, UnlessFailed as _,
+    UnlessSpent as _,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 
@@ -10,6 +13,7 @@ use super::{CLOSED, OPEN, PARTS, ProbTree};
 use crate::shared::citing::joined;
 use crate::shared::plan::{Step, waves};
 use crate::shared::solved::{Solved, citations};
+use crate::shared::sources::passages;
 use crate::shared::steps::{Reading, answer_from};
 
 /// What stands between the answers where a text names several. No title has it, as some have `;`.
@@ -58,12 +62,12 @@ impl ProbTree {
     ) -> BoxFuture<'a, Result<NodeResult>> {
         async move {
             let (closed, open, parts) = try_join3(
-                async { self.closed(question, cx).await.map(Some).unless_spent() },
-                async { self.open(question, cx).await.map(Some).unless_spent() },
+                async { or_none(self.closed(question, cx).await, cx) },
+                async { or_none(self.open(question, cx).await, cx) },
                 self.parts(node, cx),
             )
             .await?;
-            let child = self.child(node, question, &parts, cx).await.map(Some).unless_spent()?;
+            let child = or_none(self.child(node, question, &parts, cx).await, cx)?;
             let candidates = [closed, open, child];
             let refused = candidates.iter().any(Option::is_none);
             cx.note(describe(&candidates));
@@ -82,9 +86,9 @@ impl ProbTree {
 
     /// From the passages near it; where there are none, there is nothing to ask.
     pub(super) async fn open(&self, question: &Question, cx: &Cx) -> Result<Candidate> {
-        let found = self.near().to(&question.text, &[], cx).await?;
+        let found = passages(&self.sources, &self.near(), &question.text, cx).await?;
         if found.is_empty() {
-            let reason = "nothing in the knowledge base is near the question".into();
+            let reason = "no source has a passage near the question".into();
             return Ok(Candidate { reason, ..Candidate::default() });
         }
         let variables = context! { question => Serde(question), context => Serde(&found) };
@@ -205,6 +209,15 @@ pub(super) async fn read(
         return Ok(Candidate { reason, ..Candidate::default() });
     }
     Ok(Candidate { text, reason, citations, confidence: confidence::of_text(&tokens, "rationale") })
+}
+
+/// One answer of a node; none that counts where its reply cannot be read, `None` where the budget
+/// leaves no call for it.
+fn or_none(read: Result<Candidate>, cx: &Cx) -> Result<Option<Candidate>> {
+    match read.unless_failed(cx, "this answer does not count") {
+        Ok(None) => Ok(Some(Candidate::default())),
+        read => read.unless_spent(),
+    }
 }
 
 /// The most confident; of equals the first.

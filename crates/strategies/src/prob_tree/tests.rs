@@ -213,8 +213,9 @@ async fn a_model_without_log_probabilities_is_refused() {
 }
 
 #[tokio::test]
-async fn a_reply_that_stays_malformed_is_an_error() {
-    let model = Script::scored(&[(TREE, "no tree", -0.1); 3]);
+async fn without_a_tree_the_question_is_its_only_node() {
+    let bad = (TREE, "no tree", -0.1);
+    let model = Script::scored(&[bad, bad, bad, (CLOSED, DENMARK, -0.5), (OPEN, NORWAY, -0.1)]);
     golden("prob_tree/always_malformed", &tree(), Run::new(model)).await;
 }
 

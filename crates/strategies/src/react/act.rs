@@ -4,6 +4,7 @@ use halma_core::{Cx, Hit, Result};
 use serde::{Deserialize, Serialize};
 
 use super::React;
+use crate::shared::steps::answer_text;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -16,8 +17,10 @@ pub(super) enum Action {
 /// What the model does next. The argument of `finish` is the answer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Move {
+    #[serde(default)]
     pub(super) thought: String,
     pub(super) action: Action,
+    #[serde(deserialize_with = "answer_text")]
     pub(super) argument: String,
 }
 

@@ -22,7 +22,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Cx, Entry, Hit, Mode, Prompt, Question, Result, Strategy, UnlessSpent as _,
+    Answer, Cx, Entry, Hit, Mode, Prompt, Question, Result, Strategy, UnlessFailed as _,
+    UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -77,7 +78,8 @@ impl Strategy for React {
         let (mut steps, mut chunks): (Vec<Taken>, Vec<Hit>) = (vec![], vec![]);
         for number in 1..=self.n {
             let cx = cx.span(format!("step {number}"));
-            let next = self.next(question, &steps, &cx).await.map(Some).unless_spent()?;
+            let next = self.next(question, &steps, &cx).await;
+            let next = next.unless_failed(&cx, "no further step is taken").unless_spent()?;
             let Some(next) = next else { break };
             if next.action == Action::Finish {
                 let reading = Reading { answer: next.argument, rationale: next.thought };
@@ -85,6 +87,10 @@ impl Strategy for React {
             }
             let taken = self.act(next, &steps, &mut chunks, &cx).await?;
             steps.push(taken);
+        }
+        if steps.is_empty() {
+            cx.note("no step was taken: searching with the question");
+            chunks = self.near().to(&question.text, &[], cx).await?;
         }
         if chunks.is_empty() {
             return Ok(abstain("nothing in the knowledge base is near what was searched for"));

@@ -74,8 +74,14 @@ async fn a_spent_budget_closes_with_what_was_seen() {
 }
 
 #[tokio::test]
-async fn a_reply_that_stays_malformed_is_an_error() {
-    let model = Script::new([(STEP, "search Varn"); 3]);
+async fn without_a_step_the_passages_near_the_question_are_read() {
+    let bad = (STEP, "search Varn");
+    let model = Script::new([
+        bad,
+        bad,
+        bad,
+        (ANSWER, r#"{"rationale": "Passage 1.", "answer": "Norway"}"#),
+    ]);
     golden("react/always_malformed", &strategy(), Run::new(model)).await;
 }
 

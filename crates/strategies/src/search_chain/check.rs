@@ -1,20 +1,22 @@
 //! One node of the chain against what is found.
-use halma_core::{Cx, Prompt, Question, Result};
+use halma_core::{Cx, Prompt, Question, Result, UnlessFailed as _};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::{History, SearchChain};
 use crate::shared::solved::Solved;
-use crate::shared::steps::Reading;
+use crate::shared::steps::{Reading, answer_text};
 
 const VERIFY: Prompt<Verdict> = Prompt::json("search_chain/verify");
 
 /// What the passages say to a question that has an answer already.
 #[derive(Deserialize)]
 struct Verdict {
-    #[serde(flatten)]
-    reading: Reading,
+    #[serde(deserialize_with = "answer_text")]
+    answer: String,
+    #[serde(default)]
+    rationale: String,
     /// The given answer means the same.
     agrees: bool,
     /// A passage says it outright.
@@ -52,7 +54,12 @@ impl SearchChain {
         let asked = Question::new(text);
         let (question, context) = (Serde(&asked), Serde(&found));
         let variables = context! { question, answer => given, context };
-        let Verdict { reading, agrees, sure } = cx.ask(&VERIFY, variables).await?;
+        let verdict = cx.ask(&VERIFY, variables).await.unless_failed(cx, "the check is skipped")?;
+        let Some(Verdict { answer, rationale, agrees, sure }) = verdict else {
+            history.solved.push(unchecked("the reply cannot be used"));
+            return Ok(Held { answer: given.to_owned(), goes_on: !given.is_empty() });
+        };
+        let reading = Reading { answer, rationale };
         let read = Solved::read(text.to_owned(), reading, &found);
         let (solved, goes_on) = match (given.is_empty(), read.answer.is_empty()) {
             (unsolved, true) => (unchecked("the passages do not say"), !unsolved),

@@ -26,7 +26,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::text::words;
-use halma_core::{Answer, Cx, Entry, Mode, Prompt, Question, Result, Strategy, UnlessSpent as _};
+use halma_core::{
+    Answer, AnswerText, Cx, Entry, Mode, Prompt, Question, Result, Strategy, UnlessFailed as _,
+    UnlessSpent as _,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
@@ -52,14 +55,25 @@ const ANSWER: Prompt<Reading> = Prompt::json("search_chain/answer");
 
 #[derive(Deserialize)]
 struct Chain {
-    nodes: Vec<Node>,
+    nodes: Vec<String>,
 }
 
 /// A question with the model's own answer; empty where it knows none.
-#[derive(Deserialize)]
 struct Node {
     question: String,
     answer: String,
+}
+
+impl Node {
+    /// What a model writes as `question -> answer`.
+    fn parse(text: &str) -> Self {
+        let after_mark = || text.rfind(['?', '？']).map(|at| text.split_at(at + 1));
+        let split = ["->", "=>", "→"].iter().find_map(|arrow| text.rsplit_once(arrow));
+        let (question, answer) = split.or_else(after_mark).unwrap_or((text, ""));
+        let answer = Some(answer.trim()).filter(|answer| *answer != "?").unwrap_or_default();
+        let answer = AnswerText::from(answer).0;
+        Self { question: question.trim().to_owned(), answer }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -121,7 +135,11 @@ impl SearchChain {
     /// One chain, as far as it holds; whether it did to its end.
     async fn chain(&self, question: &Question, history: &mut History, cx: &Cx) -> Result<bool> {
         let variables = context! { question => Serde(question), history => Serde(&history.solved) };
-        let Chain { nodes } = cx.ask(&CHAIN, variables).await?;
+        let chain = cx.ask(&CHAIN, variables).await;
+        let Some(Chain { nodes }) = chain.unless_failed(cx, "no further chain is written")? else {
+            return Ok(true);
+        };
+        let nodes: Vec<Node> = nodes.iter().map(|node| Node::parse(node)).collect();
         let texts: Vec<String> = nodes.iter().map(|node| node.question.clone()).collect();
         let steps = plan(&texts, &[], self.max_nodes, cx);
         // What the model says, until it is checked.
@@ -169,5 +187,5 @@ impl SearchChain {
 /// The answer that the model gives to a step.
 fn claimed(step: &Step, nodes: &[Node]) -> String {
     let node = nodes.iter().find(|node| node.question.trim() == step.worded);
-    node.map_or_else(String::new, |node| node.answer.trim().to_owned())
+    node.map_or_else(String::new, |node| node.answer.clone())
 }

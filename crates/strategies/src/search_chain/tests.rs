@@ -9,10 +9,9 @@ const CHAIN: &str = "search_chain/chain";
 const VERIFY: &str = "search_chain/verify";
 const ANSWER: &str = "search_chain/answer";
 
-const BOTH: &str = r#"{"nodes": [{"question": "Who was the architect of the Varn lighthouse?", "answer": "Ilse Thorn"}, {"question": "Where was #1 born?", "answer": "Denmark"}]}"#;
-const UNSOLVED: &str =
-    r#"{"nodes": [{"question": "Who was the architect of the Varn lighthouse?", "answer": ""}]}"#;
-const BORN: &str = r#"{"nodes": [{"question": "Where was Ilse Thorn born?", "answer": "Norway"}]}"#;
+const BOTH: &str = r#"{"nodes": ["Who was the architect of the Varn lighthouse? -> Ilse Thorn", "Where was #1 born? -> Denmark"]}"#;
+const UNSOLVED: &str = r#"{"nodes": ["Who was the architect of the Varn lighthouse? -> ?"]}"#;
+const BORN: &str = r#"{"nodes": ["Where was Ilse Thorn born? -> Norway"]}"#;
 const COMPLETE: &str = r#"{"nodes": []}"#;
 const THORN: &str =
     r#"{"rationale": "Passage 1.", "answer": "Ilse Thorn", "agrees": true, "sure": true}"#;
@@ -72,7 +71,7 @@ async fn what_the_passages_do_not_say_stays_unchecked() {
 
 #[tokio::test]
 async fn a_model_that_never_solves_anything_is_stopped() {
-    let ask = |i| format!(r#"{{"nodes": [{{"question": "Who is Thorn {i}?", "answer": ""}}]}}"#);
+    let ask = |i| format!(r#"{{"nodes": ["Who is Thorn {i}? -> ?"]}}"#);
     let asked: Vec<String> = (1..=3).map(ask).collect();
     let mut steps = vec![];
     for chain in &asked {
@@ -93,7 +92,7 @@ async fn what_was_checked_is_not_checked_again() {
 
 #[tokio::test]
 async fn references_that_lead_forward_nowhere_and_in_a_circle_are_repaired() {
-    let nodes = r#"{"nodes": [{"question": "Where was #2 born?", "answer": "Norway"}, {"question": "Who built #9?", "answer": "Ilse Thorn"}, {"question": "Is #4 a reef?", "answer": "yes"}, {"question": "Is #3 true of a reef?", "answer": "yes"}]}"#;
+    let nodes = r#"{"nodes": ["Where was #2 born? -> Norway", "Who built #9? -> Ilse Thorn", "Is #4 a reef? -> yes", "Is #3 true of a reef? -> yes"]}"#;
     let model = Script::new([
         (CHAIN, nodes),
         (VERIFY, NORWAY_HOLDS),
@@ -106,7 +105,7 @@ async fn references_that_lead_forward_nowhere_and_in_a_circle_are_repaired() {
 
 #[tokio::test]
 async fn forty_nodes_are_cut() {
-    let node = |i| serde_json::json!({ "question": format!("Who is number {i}?"), "answer": "Bo" });
+    let node = |i| serde_json::json!(format!("Who is number {i}? -> Bo"));
     let nodes: Vec<serde_json::Value> = (1..=40).map(node).collect();
     let nodes = serde_json::json!({ "nodes": nodes }).to_string();
     let model = Script::new([(CHAIN, nodes.as_str())]);
@@ -118,7 +117,7 @@ async fn forty_nodes_are_cut() {
 async fn an_empty_chain_and_the_question_alone_are_chains() {
     let model = Script::new([(CHAIN, COMPLETE), (ANSWER, NOTHING)]);
     golden("search_chain/empty", &strategy(), Run::new(model)).await;
-    let whole = r#"{"nodes": [{"question": "In which country was the architect of the Varn lighthouse born?", "answer": "Norway"}]}"#;
+    let whole = r#"{"nodes": ["In which country was the architect of the Varn lighthouse born? -> Norway"]}"#;
     let model = Script::new([(CHAIN, whole), (VERIFY, SILENT), (ANSWER, NORWAY)]);
     golden("search_chain/same_question", &strategy(), Run::new(model)).await;
 }
@@ -138,8 +137,17 @@ async fn a_spent_budget_closes_with_what_was_checked() {
 }
 
 #[tokio::test]
-async fn a_reply_that_stays_malformed_is_an_error() {
-    let model = Script::new([(CHAIN, BOTH), (VERIFY, "?"), (VERIFY, "?"), (VERIFY, "?")]);
+async fn an_answer_whose_check_cannot_be_read_stays_unchecked() {
+    let bad = (VERIFY, "?");
+    let model = Script::new([
+        (CHAIN, BOTH),
+        bad,
+        bad,
+        bad,
+        (VERIFY, NOT_DENMARK),
+        (CHAIN, COMPLETE),
+        (ANSWER, NORWAY),
+    ]);
     golden("search_chain/always_malformed", &strategy(), Run::new(model)).await;
 }
 

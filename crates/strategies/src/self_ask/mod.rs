@@ -7,7 +7,8 @@
 //! H <- []
 //! repeat at most N times
 //!     f <- LLM(q, H)               the next follow-up, or none  -> self_ask/follow_up.md
-//!     D <- chunks near f           unless `retrieve = "none"`; with `keywords` of N those that
+//!     D <- chunks near f           unless `retrieve = "none"`; of every source that is named; with
+//!                                  `keywords` of N those that
 //!                                  hold all keywords of f, and the 2 nearest (DEC)
 //!     H <- H + (f, LLM(f, D))                                   -> self_ask/answer_one.md
 //! â <- LLM(q, H)                                                -> self_ask/answer.md
@@ -19,7 +20,10 @@ mod settings;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{Answer, Cx, Entry, Hit, Prompt, Question, Result, Strategy, UnlessSpent as _};
+use halma_core::{
+    Answer, AnswerText, Cx, Entry, Hit, Prompt, Question, Result, Strategy, UnlessFailed as _,
+    UnlessSpent as _,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
@@ -28,6 +32,7 @@ pub(crate) use self::settings::{FollowUps, SelfAsk};
 use crate::shared::near::Near;
 use crate::shared::recall::Recall;
 use crate::shared::settings as table;
+use crate::shared::sources::passages;
 use crate::shared::steps::{Reading, answer_from, unseen};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -46,7 +51,7 @@ const ANSWER: Prompt<Reading> = Prompt::json("self_ask/answer");
 /// The next follow-up; empty when the history is enough.
 #[derive(Debug, Deserialize)]
 struct FollowUp {
-    follow_up: String,
+    follow_up: AnswerText,
 }
 
 /// A follow-up with its answer, which is empty where none was found.
@@ -93,24 +98,28 @@ impl SelfAsk {
     ) -> Result<Option<(AnsweredFollowUp, Vec<Hit>)>> {
         let variables = context! { question => Serde(question), history => Serde(history) };
         let asked = |next: &FollowUp| {
-            let text = next.follow_up.trim();
-            if history.iter().any(|exchange| exchange.question == text) {
+            let text = next.follow_up.0.trim();
+            if !text.is_empty() && history.iter().any(|exchange| exchange.question == text) {
                 return Err(format!("`{text}` was asked already"));
             }
             Ok(())
         };
-        let next = cx.ask_checked(&FOLLOW_UP, variables, asked).await?.follow_up.trim().to_owned();
+        let next = cx.ask_checked(&FOLLOW_UP, variables, asked).await;
+        let next = next.unless_failed(cx, "no further follow-up")?;
+        let next = next.map(|next| next.follow_up.0.trim().to_owned()).unwrap_or_default();
         if next.is_empty() {
             return Ok(None);
         }
         let found = self.near(&next, cx).await?;
         if found.is_empty() && self.retrieve != FollowUps::None {
-            cx.note("nothing in the knowledge base is near it");
+            cx.note("no source has a passage near it");
             return Ok(Some((AnsweredFollowUp { question: next, answer: String::new() }, found)));
         }
         let (context, asked) = (Serde(&found), Question::new(&next));
         let variables = context! { question => Serde(&asked), context };
-        let answer = cx.ask(&ANSWER_ONE, variables).await?.answer;
+        let answer = cx.ask(&ANSWER_ONE, variables).await;
+        let answer = answer.unless_failed(cx, "the follow-up stays open")?;
+        let answer = answer.map(|reading| reading.answer).unwrap_or_default();
         // Chunks that hold no answer are nothing to cite.
         let cited = if answer.trim().is_empty() { vec![] } else { found };
         Ok(Some((AnsweredFollowUp { question: next, answer }, cited)))
@@ -125,7 +134,7 @@ impl SelfAsk {
         let (min_score, mode) = (self.min_score, self.mode);
         let near = |chunks| Near { chunks, atoms, min_score, mode };
         if !self.keywords {
-            return near(self.chunks).to(text, &[], cx).await;
+            return passages(&self.sources, &near(self.chunks), text, cx).await;
         }
         let (near, backup) = (near(self.keyword_chunks), self.backup);
         Recall { near, backup, without_keywords: self.chunks }.to(text, cx).await

@@ -3,6 +3,7 @@ use halma_core::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::shared::settings::{a_cosine, at_least_one};
+use crate::shared::sources::text_alone;
 
 /// From where a follow-up is answered (PIKE-RAG, Section 6.1).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +24,9 @@ pub(crate) struct SelfAsk {
     /// N, the most follow-ups (KAR³, Section 4.1).
     pub(crate) n: usize,
     pub(crate) retrieve: FollowUps,
+    /// Where a follow-up is looked up: `text` is the base, the others are sources of texts by their
+    /// names; the web alone is Self-Ask with Google (AtomR, Section 4.1.3).
+    pub(crate) sources: Vec<String>,
     /// Chunks for each follow-up (KAR³, Appendix A.3); 3 in DEC.
     pub(crate) chunks: usize,
     /// Atoms for each follow-up with `hierarchical` (PIKE-RAG, Section 6.1).
@@ -43,6 +47,7 @@ impl Default for SelfAsk {
         Self {
             n: 5,
             retrieve: FollowUps::Flat,
+            sources: text_alone(),
             chunks: 4,
             atoms: 4,
             keywords: false,
@@ -61,6 +66,10 @@ impl SelfAsk {
         at_least_one("atoms", self.atoms)?;
         at_least_one("keyword_chunks", self.keyword_chunks)?;
         at_least_one("backup", self.backup)?;
+        at_least_one("sources", self.sources.len())?;
+        if self.keywords && self.sources != text_alone() {
+            return Err("`keywords` are looked for in the base, but `sources` names others".into());
+        }
         if self.keywords && self.retrieve == FollowUps::None {
             return Err("`keywords` are looked for in chunks, but `retrieve` is \"none\"".into());
         }

@@ -17,7 +17,8 @@ const NEAR: usize = 3;
 const TABLES: usize = 12;
 const COLUMNS: usize = 40;
 
-/// The classes of Section 3.2; bridging to summarising are its linkable-reasoning questions.
+/// The classes of Section 3.2, bridging to summarising its linkable-reasoning questions; and of the
+/// summarising questions those about everything that the base holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
@@ -26,6 +27,7 @@ pub(crate) enum Kind {
     Comparative,
     Quantitative,
     Summarising,
+    Collection,
     Predictive,
     Creative,
 }
@@ -38,6 +40,7 @@ impl Kind {
             Self::Comparative => "comparative",
             Self::Quantitative => "quantitative",
             Self::Summarising => "summarising",
+            Self::Collection => "collection",
             Self::Predictive => "predictive",
             Self::Creative => "creative",
         }
@@ -46,9 +49,9 @@ impl Kind {
 
 #[derive(Deserialize)]
 struct Class {
-    kind: Kind,
     #[serde(default)]
     reason: String,
+    kind: Kind,
 }
 
 /// The question's kind; `None` when the budget is spent. Where the model cannot tell, it is

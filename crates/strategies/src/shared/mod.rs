@@ -8,4 +8,5 @@ pub(crate) mod recall;
 pub(crate) mod references;
 pub(crate) mod settings;
 pub(crate) mod solved;
+pub(crate) mod sources;
 pub(crate) mod steps;

@@ -1,7 +1,9 @@
 //! Keyword-enhanced recall (DEC, Section 3.2): of the chunks near a text those that hold all of its
 //! keywords, and the nearest ones.
 use halma_core::text::{normalise_name, words};
-use halma_core::{Cx, Hit, Prompt, Question, Result, UnlessSpent as _};
+use halma_core::{
+    Cx, Hit, KeywordRecall, NodeId, Prompt, Question, Result, UnlessFailed as _, UnlessSpent as _,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
@@ -19,7 +21,7 @@ struct Keywords {
 pub(crate) struct Recall {
     /// Searched for by N and mode, and looked through for keywords.
     pub(crate) near: Near,
-    /// The nearest ones, which are kept whatever they hold.
+    /// The nearest ones, which are kept whatever they hold; 0 where the keywords alone decide.
     pub(crate) backup: usize,
     /// The nearest ones that are kept when there are no keywords.
     pub(crate) without_keywords: usize,
@@ -28,17 +30,32 @@ pub(crate) struct Recall {
 impl Recall {
     /// D*, nearest first.
     pub(crate) async fn to(&self, text: &str, cx: &Cx) -> Result<Vec<Hit>> {
-        let mut found = self.near.to(text, &[], cx).await?;
+        let found = self.near.to(text, &[], cx).await?;
+        let ids: Vec<NodeId> = found.iter().map(|hit| hit.id.clone()).collect();
         // No keyword could leave one of so few out.
-        if found.len() <= self.backup {
-            return Ok(found);
-        }
+        let (keywords, kept) = if found.len() <= self.backup {
+            (vec![], found)
+        } else {
+            self.filter(text, found, cx).await?
+        };
+        let keywords = keywords.iter().map(|keyword| keyword.join(" ")).collect();
+        record(text, (ids, keywords), &kept, cx);
+        Ok(kept)
+    }
+
+    /// K, and what D* is by it.
+    async fn filter(
+        &self,
+        text: &str,
+        mut found: Vec<Hit>,
+        cx: &Cx,
+    ) -> Result<(Vec<Vec<String>>, Vec<Hit>)> {
         let keywords = keywords_of(text, cx).await?;
         if keywords.is_empty() {
             // Every chunk holds all of no keywords, which is not a reason to read every chunk.
             cx.note(format!("no keywords: reading the {} nearest", self.without_keywords));
             found.truncate(self.without_keywords);
-            return Ok(found);
+            return Ok((keywords, found));
         }
         let holds = |hit: &Hit| {
             let (title, text) = (terms(&hit.title), terms(&hit.text));
@@ -49,15 +66,28 @@ impl Recall {
         cx.note(format!("{count} of {} chunks hold all keywords", found.len()));
         let kept = found.into_iter().zip(holding).enumerate();
         let kept = kept.filter(|(rank, (_, holds))| *holds || *rank < self.backup);
-        Ok(kept.map(|(_, (hit, _))| hit).collect())
+        let kept = kept.map(|(_, (hit, _))| hit).collect();
+        Ok((keywords, kept))
     }
+}
+
+/// Records D, K and D* for metrics (DEC, Tables 3 and 7).
+pub(crate) fn record(
+    query: &str,
+    (found, keywords): (Vec<NodeId>, Vec<String>),
+    kept: &[Hit],
+    cx: &Cx,
+) {
+    let retained = kept.iter().map(|hit| hit.id.clone()).collect();
+    cx.note(KeywordRecall { keywords, retained, found, query: query.to_owned() }.note());
 }
 
 /// K, each as its words. A keyword that is not in the question was made up and is dropped.
 async fn keywords_of(text: &str, cx: &Cx) -> Result<Vec<Vec<String>>> {
     let asked = Question::new(text);
     let reply = cx.ask(&KEYWORDS, context! { question => Serde(&asked) }).await;
-    let Some(reply) = reply.map(Some).unless_spent()? else { return Ok(vec![]) };
+    let reply = reply.unless_failed(cx, "no keywords are chosen").unless_spent()?;
+    let Some(reply) = reply else { return Ok(vec![]) };
     let question = terms(text);
     let mut kept: Vec<Vec<String>> = vec![];
     for keyword in reply.keywords {

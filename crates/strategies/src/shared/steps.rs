@@ -2,7 +2,7 @@
 use std::collections::HashSet;
 
 use halma_core::text::{content_words, sentences, words};
-use halma_core::{Answer, Citation, Cx, Error, Hit, Layer, NodeId, Result, Span};
+use halma_core::{Answer, AnswerText, Citation, Cx, Error, Hit, Layer, NodeId, Result, Span};
 use serde::{Deserialize, Deserializer};
 
 /// What a search found, best first: without what the context holds already, every atom and every
@@ -18,7 +18,7 @@ pub(crate) fn unseen(lists: Vec<Vec<Hit>>, context: &[Hit]) -> Vec<Hit> {
 }
 
 /// The id of the chunk a hit belongs to; a chunk's parent is its section, not a chunk.
-fn chunk_id(hit: &Hit) -> &NodeId {
+pub(crate) fn chunk_id(hit: &Hit) -> &NodeId {
     match (hit.layer, &hit.parent) {
         (Layer::Atom | Layer::Fact | Layer::Row, Some(chunk)) => chunk,
         _ => &hit.id,
@@ -48,31 +48,21 @@ pub(crate) async fn chunks_of(hits: &[Hit], cx: &Cx) -> Result<Vec<Hit>> {
     Ok(chunks)
 }
 
-/// A reader's reply. An empty `answer` means that the passages do not hold one; a missing one is
-/// malformed.
+/// A reader's reply. An empty `answer` means that the passages do not hold one, and so do the
+/// words that models write in its place (`null`, "Unknown"); a missing one is malformed.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Reading {
-    #[serde(deserialize_with = "plain_text")]
+    #[serde(deserialize_with = "answer_text")]
     pub(crate) answer: String,
     #[serde(default)]
     pub(crate) rationale: String,
 }
 
-/// A string, or what models write without quotes: a number, `true`, `false`.
-fn plain_text<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<String, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "`answer` is neither a string nor a number")]
-    enum Plain {
-        Text(String),
-        Number(serde_json::Number),
-        Truth(bool),
-    }
-    Ok(match Plain::deserialize(deserializer)? {
-        Plain::Text(text) => text,
-        Plain::Number(number) => number.to_string(),
-        Plain::Truth(true) => "yes".into(),
-        Plain::Truth(false) => "no".into(),
-    })
+/// A field that holds an answer, for `deserialize_with`: see [`AnswerText`].
+pub(crate) fn answer_text<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<String, D::Error> {
+    AnswerText::deserialize(deserializer).map(|AnswerText(text)| text)
 }
 
 /// The abstention of a strategy that found nothing to read.
@@ -231,7 +221,11 @@ mod tests {
         assert_eq!(read(r#"{"answer": 42, "rationale": "r"}"#).unwrap(), "42");
         assert_eq!(read(r#"{"answer": true, "rationale": "r"}"#).unwrap(), "yes");
         assert_eq!(read(r#"{"answer": ""}"#).unwrap(), "");
-        for reply in [r#"{"rationale": "r"}"#, r#"{"answer": null}"#, r#"{"answer": ["a"]}"#] {
+        assert_eq!(read(r#"{"Answer": ["Rome"]}"#).unwrap(), "Rome");
+        for none in [r#"{"answer": null}"#, r#"{"answer": "Unknown."}"#, r#"{"answer": "N/A"}"#] {
+            assert_eq!(read(none).unwrap(), "", "{none}");
+        }
+        for reply in [r#"{"rationale": "r"}"#, r#"{"answer": {"of": {}}}"#] {
             assert!(read(reply).is_err(), "{reply}");
         }
     }

@@ -2,7 +2,7 @@
 use halma_core::text::{NameKind, names, words};
 use halma_core::{
     AnswerKind, Cx, Error, Filter, Hit, Layer, MinScore, Prompt, Query, Question, Result,
-    UnlessSpent as _,
+    UnlessFailed as _, UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -53,33 +53,43 @@ impl Unirag {
         if self.rerank { self.relevant(&query.text, found, cx).await } else { Ok(found) }
     }
 
-    /// SQ, at most p, each new.
-    async fn sub_queries(&self, query: &Question, used: &[String], cx: &Cx) -> Result<Vec<String>> {
+    /// SQ: p sub-queries, each new. A model that writes too few is asked once for the others.
+    pub(super) async fn sub_queries(
+        &self,
+        query: &Question,
+        used: &[String],
+        cx: &Cx,
+    ) -> Result<Vec<String>> {
         let number = if query.answer_kind == AnswerKind::Verdict { self.p_verdict } else { self.p };
         let entities = entities(&query.text, cx).await?;
-        let (entities, used) = (Serde(&entities), Serde(used));
-        let variables = context! { question => Serde(query), entities, used, number };
-        let reply = cx.ask(&SUB_QUERIES, variables).await.map(Some).unless_spent()?;
-        let Some(SubQueries { sub_queries }) = reply else { return Ok(vec![]) };
-        let earlier = std::iter::once(&query.text).chain(used.0);
-        let mut worded: Vec<Vec<String>> = earlier.map(|text| words(text)).collect();
-        let (offered, mut kept) = (sub_queries.len(), vec![]);
-        for text in sub_queries {
-            let words = words(&text);
-            if !words.is_empty() && !worded.contains(&words) {
-                worded.push(words);
-                kept.push(text.trim().to_owned());
+        let mut kept: Vec<String> = vec![];
+        for _ in 0..2 {
+            let earlier: Vec<&String> = used.iter().chain(&kept).collect();
+            let variables = context! {
+                question => Serde(query),
+                entities => Serde(&entities),
+                used => Serde(&earlier),
+                number => number - kept.len(),
+                retrieve => self.retrieve,
+            };
+            let reply = cx.ask(&SUB_QUERIES, variables).await;
+            let reply = reply.unless_failed(cx, "no sub-queries are written").unless_spent()?;
+            let Some(SubQueries { sub_queries }) = reply else { break };
+            let more = new_queries(sub_queries, &query.text, &earlier, cx);
+            let none = more.is_empty();
+            kept.extend(more);
+            if none || kept.len() >= number {
+                break;
             }
         }
-        if kept.len() < offered {
-            cx.note(format!("{} sub-queries repeat earlier ones", offered - kept.len()));
-        }
-        if kept.len() > number {
-            cx.note(format!("of {} sub-queries, the first {number} are used", kept.len()));
-            kept.truncate(number);
-        }
-        if kept.is_empty() {
-            cx.note("no sub-query: the question alone is searched for");
+        match kept.len() {
+            0 => cx.note("no sub-query: the question stands alone"),
+            few if few < number => cx.note(format!("{few} of {number} sub-queries")),
+            many if many > number => {
+                cx.note(format!("of {many} sub-queries, the first {number} are used"));
+                kept.truncate(number);
+            }
+            _ => {}
         }
         Ok(kept)
     }
@@ -104,6 +114,24 @@ impl Unirag {
         ranked.truncate(if relevant == 0 { self.best } else { relevant });
         Ok(ranked)
     }
+}
+
+/// The queries that are not the question or an earlier query again.
+fn new_queries(offered: Vec<String>, question: &str, used: &[&String], cx: &Cx) -> Vec<String> {
+    let earlier = std::iter::once(question).chain(used.iter().map(|text| text.as_str()));
+    let mut worded: Vec<Vec<String>> = earlier.map(words).collect();
+    let (all, mut new) = (offered.len(), vec![]);
+    for text in offered {
+        let words = words(&text);
+        if !words.is_empty() && !worded.contains(&words) {
+            worded.push(words);
+            new.push(text.trim().to_owned());
+        }
+    }
+    if new.len() < all {
+        cx.note(format!("{} sub-queries repeat earlier ones", all - new.len()));
+    }
+    new
 }
 
 /// E, by the tagger, or without one by the rules that find names in any text.

@@ -8,15 +8,18 @@
 //! repeat at most R times
 //!     E  <- the entities of q'
 //!     SQ <- LLM(q', E)              p single-hop queries, none used before  -> unirag/sub_queries.md
+//!                                   (without a search: the steps of y)
 //!     D_c <- D_q' + D_sq1 + … + D_sqp         k chunks each, in one search
 //!     D_θ <- {d in D_c: s(d, q') >= θ}        by the reranker; none: the best 3
 //!     y  <- LLM(q, D_θ)             constraint by constraint                -> unirag/break_down.md
-//!     stop when y is accepted:      mean of the RAGAs criteria >= τ         -> unirag/gate.md
+//!     stop when y is accepted:      faithful, and mean of the RAGAs         -> unirag/gate.md
+//!                                   criteria, from counts, >= τ
 //!     q' <- LLM(q, y)               what y lacks                            -> unirag/rewrite.md
 //! â <- the y that was accepted, or the one with the best mean
 //! ```
 //!
 //! Departures from the paper: `docs/strategies/unirag.md`.
+mod gate;
 mod gather;
 mod reason;
 mod reword;
@@ -27,9 +30,12 @@ mod tests;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{Answer, Cx, Entry, Hit, Question, Result, Strategy, UnlessSpent as _};
+use halma_core::{
+    Answer, Cx, Entry, Hit, Layer, Question, Result, Strategy, UnlessFailed as _, UnlessSpent as _,
+};
 
-use self::reason::{Reasoned, Verdict};
+use self::gate::Verdict;
+use self::reason::Reasoned;
 pub(crate) use self::settings::{Prompting, Unirag};
 use crate::shared::settings as table;
 use crate::shared::solved::Solved;
@@ -41,7 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
             Break-Down Prompting, and Iterative Rewriting",
     summary: "searches with sub-queries, checks each constraint of the question, and rewrites it \
               until the passages support the answer",
-    calls: "3 for each round and 1 between rounds; at most 11 with 3 rounds",
+    calls: "3 for each round, 4 where too few sub-queries come, and 1 between rounds; at most 14",
     needs: &[],
     build: |values| Ok(Arc::new(table::parse::<Unirag>(values)?.checked()?)),
 };
@@ -49,14 +55,18 @@ pub(crate) const ENTRY: Entry = Entry {
 /// An answer that was not accepted is never given more confidence than this.
 const LOW: f32 = 0.5;
 
+const EMPTY_BASE: &str = "the knowledge base has no passages: add documents with `halma index`, or \
+                          set `unirag.retrieve` to false for questions that need none";
+
 /// What the rounds leave to one another.
 struct Rounds {
     /// q', with the options and the kind of q.
     query: Question,
     /// Every q' with what was answered to it.
     asked: Vec<Solved>,
-    /// Every sub-query so far.
+    /// Every sub-query so far, and without a search those of this round.
     used: Vec<String>,
+    steps: Vec<String>,
     passages: Vec<Hit>,
     best: Option<(Answer, Option<Verdict>)>,
 }
@@ -73,10 +83,9 @@ impl Strategy for Unirag {
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let query = question.clone();
-        let (asked, used, passages) = (vec![], vec![], vec![]);
-        let mut rounds = Rounds { query, asked, used, passages, best: None };
-        // Without a search another round would read the same again.
-        let most = if self.rewrite && self.retrieve { self.rounds } else { 1 };
+        let (asked, used, steps, passages) = (vec![], vec![], vec![], vec![]);
+        let mut rounds = Rounds { query, asked, used, steps, passages, best: None };
+        let most = if self.rewrite { self.rounds } else { 1 };
         for round in 1..=most {
             let cx = cx.span(format!("round {round}"));
             if !self.look(&mut rounds, &cx).await? {
@@ -95,6 +104,10 @@ impl Unirag {
     /// Adds what is relevant to what is read; whether there is anything new to read.
     async fn look(&self, rounds: &mut Rounds, cx: &Cx) -> Result<bool> {
         if !self.retrieve {
+            if self.decompose {
+                rounds.steps = self.sub_queries(&rounds.query, &rounds.used, cx).await?;
+                rounds.used.extend(rounds.steps.iter().cloned());
+            }
             return Ok(true);
         }
         if !self.keep_passages {
@@ -103,6 +116,9 @@ impl Unirag {
         let found = self.gather(&rounds.query, &mut rounds.used, &rounds.passages, cx).await?;
         if found.is_empty() {
             cx.note("nothing new is near");
+            if cx.catalog().await?.count(Layer::Chunk) == 0 {
+                cx.note(EMPTY_BASE);
+            }
         }
         let new = !found.is_empty();
         // What is new comes first, so that the limit drops what did not settle the question.
@@ -122,13 +138,17 @@ impl Unirag {
         // The reserve pays the first answer; later rounds better one that is there already.
         let first = rounds.best.is_none();
         let asking = if first { cx.reserve() } else { cx.clone() };
-        let reasoned = self.reason(question, &rounds.passages, &asking).await.map(Some);
-        let reasoned = if first { reasoned? } else { reasoned.unless_spent()? };
+        let reasoned = self.reason(question, &rounds.passages, &rounds.steps, &asking).await;
+        let reasoned = if first {
+            Some(reasoned?)
+        } else {
+            reasoned.unless_failed(cx, "this round gives no answer").unless_spent()?
+        };
         let Some(reasoned) = reasoned else { return Ok(None) };
-        let answer = answer_from(reasoned.reading.clone(), &rounds.passages);
+        let answer = answer_from(reasoned.reading(), &rounds.passages);
         let verdict = if self.rewrite && !answer.abstained {
             let verdict = self.judge(question, &reasoned, &rounds.passages, cx).await;
-            verdict.map(Some).unless_spent()?
+            verdict.unless_failed(cx, "the answer is not judged").unless_spent()?
         } else {
             None
         };
@@ -155,9 +175,10 @@ impl Unirag {
             if accepted {
                 return score;
             }
-            let asked = self.accept;
+            let Self { accept, faithful, .. } = self;
             cx.note(format!(
-                "low confidence: the best answer has {score:.2}, {asked:.2} is required"
+                "low confidence: the best answer has {score:.2}; {accept:.2} is required, and \
+                 faithfulness of {faithful:.2}"
             ));
             score.min(LOW)
         });

@@ -1,6 +1,6 @@
 //! Iterative query rewriting (Section 3.3): the next question, from what the last answer lacks.
 use halma_core::text::words;
-use halma_core::{Cx, Prompt, Question, Result, UnlessSpent as _};
+use halma_core::{Cx, Prompt, Question, Result, UnlessFailed as _, UnlessSpent as _};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
@@ -30,10 +30,11 @@ impl Unirag {
             sub_question => &rounds.query.text,
             history,
             used,
-            reasoning => &reasoned.reading.rationale,
+            reasoning => &reasoned.rationale,
             constraints => Serde(&reasoned.constraints),
         };
-        let reply = cx.ask(&REWRITE, variables).await.map(Some).unless_spent()?;
+        let reply = cx.ask(&REWRITE, variables).await;
+        let reply = reply.unless_failed(cx, "the question is not reworded").unless_spent()?;
         let Some(Rewritten { question: text }) = reply else { return Ok(false) };
         let worded = words(&text);
         let before = rounds.asked.iter().any(|asked| words(&asked.question) == worded);

@@ -16,7 +16,7 @@ pub(crate) struct Unirag {
     /// Keep what the reranker finds relevant.
     pub(crate) rerank: bool,
     pub(crate) prompt: Prompting,
-    /// p, the most sub-queries a round (Figure 3, Table 7).
+    /// p, the sub-queries of a round (Figure 3, Table 7).
     pub(crate) p: usize,
     /// p for claims to be verified (Table 7: `SciFact`, FEVER).
     pub(crate) p_verdict: usize,
@@ -30,11 +30,15 @@ pub(crate) struct Unirag {
     pub(crate) rounds: usize,
     /// The least mean of the criteria for an answer; the paper does not give it.
     pub(crate) accept: f32,
+    /// The least faithfulness of an answer: the share of its statements that the passages support.
+    /// The paper has the mean alone.
+    pub(crate) faithful: f32,
     /// The most passages that are read at once; the paper has no limit but θ.
     pub(crate) max_chunks: usize,
     /// A later round reads what earlier ones kept as well.
     pub(crate) keep_passages: bool,
-    /// Off for logic and arithmetic, which rest on no base (Section 4.1).
+    /// Off for logic and arithmetic, which rest on no base (Section 4.1): the sub-queries are then
+    /// steps of the reasoning.
     pub(crate) retrieve: bool,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
     pub(crate) min_score: Option<f32>,
@@ -65,6 +69,7 @@ impl Default for Unirag {
             best: 3,
             rounds: 3,
             accept: 0.7,
+            faithful: 0.8,
             max_chunks: 24,
             keep_passages: true,
             retrieve: true,
@@ -87,7 +92,9 @@ impl Unirag {
         ] {
             at_least_one(key, count)?;
         }
-        for (key, share) in [("theta", self.theta), ("accept", self.accept)] {
+        for (key, share) in
+            [("theta", self.theta), ("accept", self.accept), ("faithful", self.faithful)]
+        {
             if !(0.0..=1.0).contains(&share) {
                 return Err(format!("`{key}` is {share}, but lies between 0 and 1"));
             }

@@ -22,15 +22,20 @@ const OPEN: &str = r#"{"constraints": [{"constraint": "architect of Varn", "find
 const SWEDEN: &str = r#"{"constraints": [{"constraint": "born in a country", "holds": null}], "rationale": "A guess.", "answer": "Sweden"}"#;
 const NORWAY: &str = r#"{"constraints": [{"constraint": "architect of Varn", "finding": "Ilse Thorn [1]", "holds": true}, {"constraint": "born in a country", "finding": "Norway [2]", "holds": true}], "rationale": "She was born in Norway.", "answer": "Norway"}"#;
 const PLAIN: &str = r#"{"rationale": "She was born in Norway.", "answer": "Norway"}"#;
-const GOOD: &str = r#"{"reason": "Passage 2 says so.", "faithfulness": 1.0, "answer_relevancy": 0.9, "context_precision": null, "context_recall": null, "context_relevancy": 0.5, "score": 0.9, "supported": true}"#;
-const POOR: &str = r#"{"reason": "No passage says so.", "faithfulness": 0.0, "answer_relevancy": 0.6, "context_precision": null, "context_recall": null, "context_relevancy": 0.3, "score": 0.1, "supported": false}"#;
-const NO: &str = r#"{"supported": false, "score": 0.9, "reason": "It is another one."}"#;
-const THORN: &str = r#"{"dependency": "her country of birth", "question": "In which country was Ilse Thorn born?"}"#;
-const SAME: &str = r#"{"dependency": null, "question": "in which country was the architect of the Varn lighthouse born"}"#;
+const GOOD: &str = r#"{"reason": "Passage 1 says so.", "statements": 1, "supported": 1, "asked": 1, "given": 1, "useful": [1]}"#;
+const POOR: &str = r#"{"reason": "No passage says so.", "statements": 2, "supported": 1, "asked": 1, "given": 1, "useful": [1]}"#;
+const NO: &str = r#"{"reason": "It is another one.", "statements": 1, "supported": 0, "asked": 1, "given": 1, "useful": []}"#;
+const THORN: &str =
+    r#"{"missing": "her country of birth", "question": "In which country was Ilse Thorn born?"}"#;
+const SAME: &str = r#"{"missing": "", "question": "in which country was the architect of the Varn lighthouse born"}"#;
 
-/// With a threshold that shares of words can reach.
+/// With a threshold that shares of words can reach, and few sub-queries.
 fn unirag() -> Unirag {
-    Unirag { theta: 0.5, best: 1, ..Unirag::default() }
+    Unirag { theta: 0.5, best: 1, p: 2, ..Unirag::default() }
+}
+
+fn of_one() -> Unirag {
+    Unirag { p: 1, ..unirag() }
 }
 
 #[tokio::test]
@@ -50,7 +55,7 @@ async fn what_is_missing_is_asked_for_and_used_sub_queries_are_not_used_again() 
         (BREAK_DOWN, NORWAY),
         (GATE, GOOD),
     ]);
-    golden("unirag/reworded", &unirag(), Run::new(model)).await;
+    golden("unirag/reworded", &of_one(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -64,7 +69,7 @@ async fn the_best_answer_is_given_with_low_confidence_when_none_is_accepted() {
         (BREAK_DOWN, SWEDEN),
         (GATE, POOR),
     ]);
-    let unirag = Unirag { rounds: 2, ..unirag() };
+    let unirag = Unirag { rounds: 2, ..of_one() };
     golden("unirag/low_confidence", &unirag, Run::new(model)).await;
 }
 
@@ -82,10 +87,10 @@ async fn confidence(unirag: &Unirag, model: Arc<Script>) -> (String, Option<f32>
 async fn confidence_is_the_mean_of_the_gate_and_low_where_it_rejects() {
     let accepted = Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, PLAIN), (GATE, GOOD)]);
     let (text, sure) = confidence(&unirag(), accepted).await;
-    assert_eq!((text.as_str(), sure), ("Norway", Some(0.8)));
+    assert_eq!((text.as_str(), sure), ("Norway", Some(0.875)));
     let rejected =
         Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, PLAIN), (GATE, NO), (REWRITE, SAME)]);
-    assert_eq!(confidence(&unirag(), rejected).await.1, Some(LOW));
+    assert_eq!(confidence(&unirag(), rejected).await.1, Some(0.25));
     let unjudged = Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, PLAIN)]);
     let without = Unirag { rewrite: false, ..unirag() };
     assert_eq!(confidence(&without, unjudged).await.1, None);
@@ -123,11 +128,49 @@ async fn each_part_can_be_left_out() {
     golden("unirag/with_decomposition", &decomposed, Run::new(model)).await;
 }
 
+/// Logic and arithmetic (Section 4.1): sub-queries are steps, and there are rounds as well.
 #[tokio::test]
-async fn without_retrieval_nothing_is_searched() {
-    let model = Script::new([(BREAK_DOWN, PLAIN), (GATE, NO)]);
+async fn without_retrieval_sub_queries_are_steps_and_rounds_remain() {
+    let sure = r#"{"reason": "It follows.", "statements": 1, "supported": 1, "asked": 1, "given": 1, "useful": []}"#;
+    let model = Script::new([
+        (SUB_QUERIES, BOTH),
+        (BREAK_DOWN, SWEDEN),
+        (GATE, NO),
+        (REWRITE, THORN),
+        (SUB_QUERIES, r#"{"sub_queries": ["What is a reef?", "What is a tower?"]}"#),
+        (BREAK_DOWN, PLAIN),
+        (GATE, sure),
+    ]);
     let unirag = Unirag { retrieve: false, ..unirag() };
-    golden("unirag/without_retrieval", &unirag, Run::new(model)).await;
+    let run = Run { knowledge: Toy::empty(), ..Run::new(Arc::clone(&model) as _) };
+    golden("unirag/without_retrieval", &unirag, run).await;
+    let shown = model.shown(BREAK_DOWN);
+    let steps = "Sub-questions:\n1. What is a reef?\n2. What is a tower?\n";
+    assert!(shown[1].contains(steps), "{}", shown[1]);
+}
+
+#[tokio::test]
+async fn a_model_that_writes_too_few_sub_queries_is_asked_once_for_the_others() {
+    let more = r#"{"sub_queries": ["What did Ilse Thorn build?"]}"#;
+    let model =
+        Script::new([(SUB_QUERIES, BOTH), (SUB_QUERIES, more), (BREAK_DOWN, NORWAY), (GATE, GOOD)]);
+    let unirag = Unirag { p: 4, ..unirag() };
+    golden("unirag/too_few", &unirag, Run::new(Arc::clone(&model) as _)).await;
+    assert!(model.shown(SUB_QUERIES)[1].contains("- Where was Ilse Thorn born?"));
+}
+
+#[tokio::test]
+async fn constraints_that_cannot_be_read_are_left_for_reasoning_step_by_step() {
+    let chatter = (BREAK_DOWN, "Let us break it down: first, Varn.");
+    let model = Script::new([
+        (SUB_QUERIES, BOTH),
+        chatter,
+        chatter,
+        chatter,
+        ("unirag/cot", PLAIN),
+        (GATE, GOOD),
+    ]);
+    golden("unirag/not_broken_down", &unirag(), Run::new(model)).await;
 }
 
 #[tokio::test]
@@ -143,7 +186,7 @@ async fn forty_sub_queries_are_cut_and_a_claim_has_two() {
         let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
         let question = Question { answer_kind: kind, ..Question::new("Was Ilse Thorn Norwegian?") };
         async move {
-            let unirag = Unirag { rewrite: false, ..unirag() };
+            let unirag = Unirag { rewrite: false, p: 8, ..unirag() };
             let outcome = Outcome::run(&unirag, &question, &cx).await;
             (outcome.trace.searches().0, outcome.trace.outline())
         }
@@ -170,7 +213,7 @@ async fn no_sub_query_and_a_question_that_stays_the_same_end_the_rounds() {
 #[tokio::test]
 async fn a_model_that_never_has_enough_is_stopped_and_abstains() {
     let wordings: Vec<String> = (1..=2)
-        .map(|i| format!(r#"{{"dependency": null, "question": "Where was Ilse Thorn in {i}?"}}"#))
+        .map(|i| format!(r#"{{"missing": "", "question": "Where was Ilse Thorn in {i}?"}}"#))
         .collect();
     let model = Script::with_failures(vec![
         (SUB_QUERIES, Ok(WHO)),
@@ -182,7 +225,7 @@ async fn a_model_that_never_has_enough_is_stopped_and_abstains() {
         (SUB_QUERIES, Ok(WHO)),
         (BREAK_DOWN, Ok(OPEN)),
     ]);
-    let unirag = Unirag { keep_passages: false, ..unirag() };
+    let unirag = Unirag { keep_passages: false, ..of_one() };
     golden("unirag/never_enough", &unirag, Run::new(model)).await;
 }
 
@@ -202,16 +245,17 @@ async fn a_spent_budget_answers_from_what_was_found() {
         let model = match calls {
             1 => Script::new([(BREAK_DOWN, NORWAY)]),
             2 => Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, NORWAY)]),
-            _ => Script::new([(SUB_QUERIES, WHO), (BREAK_DOWN, SWEDEN), (GATE, POOR)]),
+            _ => Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, SWEDEN), (GATE, POOR)]),
         };
         golden(name, &unirag(), Run { budget, ..Run::new(model) }).await;
     }
 }
 
 #[tokio::test]
-async fn a_judgement_out_of_range_is_asked_for_again_and_then_an_error() {
-    let percent = (GATE, r#"{"supported": true, "score": 85}"#);
-    let model = Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, NORWAY), percent, percent, percent]);
+async fn counts_that_cannot_be_leave_the_answer_unjudged() {
+    let odd = (GATE, r#"{"reason": "", "statements": 1, "supported": 3}"#);
+    let model =
+        Script::new([(SUB_QUERIES, BOTH), (BREAK_DOWN, NORWAY), odd, odd, odd, (REWRITE, SAME)]);
     golden("unirag/always_malformed", &unirag(), Run::new(model)).await;
 }
 
@@ -291,7 +335,8 @@ async fn the_question_and_its_eight_sub_queries_are_one_search() {
     let setup = Arc::new(Setup::new(Models::new(model), knowledge, prompts));
     let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
     let question = Question::new("Where was Ilse Thorn born?");
-    Outcome::run(&unirag(), &question, &cx).await.answer.unwrap();
+    let unirag = Unirag { p: 8, ..unirag() };
+    Outcome::run(&unirag, &question, &cx).await.answer.unwrap();
     assert_eq!(*base.1.lock().unwrap(), [9]);
 }
 

@@ -117,8 +117,9 @@ impl Recorded {
         let rows = self.hop().retrieval.iter().enumerate();
         let of =
             |(rank, row)| if chunks { self.base.chunk(row) } else { self.base.atom(row, rank) };
-        let rows: Vec<Hit> = rows.map(of).collect();
-        let variables = context! { candidates => Serde(&rows), ..variables.clone() };
+        let alone = |row| context! { also => Vec::<String>::new(), ..Value::from(Serde(of(row))) };
+        let rows: Vec<Value> = rows.map(alone).collect();
+        let variables = context! { candidates => rows, ..variables.clone() };
         estimate_tokens(&self.prompts.render(prompt, &variables).unwrap().messages)
     }
 }

@@ -16,6 +16,8 @@ pub struct Behaviour {
     /// Fields of a request body that are refused with 400 and their name, as servers do that do
     /// not know `response_format`, say.
     pub refused_fields: Vec<&'static str>,
+    /// Roles of messages that are refused with 400: some chat templates know no `system`.
+    pub refused_roles: Vec<&'static str>,
     /// Whether reranking is answered in logits instead of scores between 0 and 1.
     pub logits: bool,
     /// The bearer key that is wanted; `None`: any or no key will do.
@@ -68,6 +70,7 @@ impl Default for Behaviour {
             dim: 384,
             encoding: Encoding::Base64,
             refused_fields: vec![],
+            refused_roles: vec![],
             logits: false,
             key: None,
             usage: true,

@@ -104,6 +104,11 @@ fn answer(
     if let Some(field) = unknown {
         return refusal(400, &format!("Unsupported parameter: '{field}' is not supported"));
     }
+    let roles = asked.body["messages"].as_array().into_iter().flatten();
+    let roles: Vec<&str> = roles.filter_map(|message| message["role"].as_str()).collect();
+    if let Some(role) = behaviour.refused_roles.iter().find(|role| roles.contains(*role)) {
+        return refusal(400, &format!("messages of the role {role} are not supported"));
+    }
     match path {
         "/chat/completions" => chat(behaviour, asked),
         "/embeddings" => {

@@ -132,7 +132,8 @@ impl ToyFacts {
             span: Span { start: 0, end: text.chars().count() },
             text,
         };
-        Fact { head, relation: relation.clone(), tail: tail.clone(), score, evidence }
+        let (relation, tail, qualifiers) = (relation.clone(), tail.clone(), vec![]);
+        Fact { head, relation, tail, qualifiers, score, evidence }
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) fn request(url: &Url, ask: &Ask<'_>) -> Request {
             ("search_lang", ask.language),
             ("country", &country),
             ("text_decorations", "false"),
+            ("extra_snippets", if ask.more { "true" } else { "" }),
         ],
     );
     if let Some(key) = ask.key {
@@ -75,7 +76,7 @@ struct Faq {
 pub(super) fn read(body: &[u8]) -> Result<Vec<WebResult>, Unread> {
     let reply: Reply = parsed(body, &["web", "infobox", "faq", "query"])?;
     let faq = reply.faq.into_iter().flat_map(|list| list.results).map(|faq| WebResult {
-        rank: WebRank::Answer,
+        rank: WebRank::Question,
         title: plain(&faq.question),
         url: faq.url.0,
         text: plain(&faq.answer),
@@ -93,7 +94,7 @@ pub(super) fn read(body: &[u8]) -> Result<Vec<WebResult>, Unread> {
             ..WebResult::default()
         }
     });
-    Ok(faq.chain(panels).chain(pages).collect())
+    Ok(panels.chain(pages).chain(faq).collect())
 }
 
 fn panel(infobox: Infobox) -> WebResult {

@@ -34,6 +34,8 @@ pub(super) struct Ask<'a> {
     pub(super) language: &'a str,
     pub(super) country: &'a str,
     pub(super) key: Option<&'a str>,
+    /// Whether more of each page is asked for than a snippet; not every plan of Brave has that.
+    pub(super) more: bool,
 }
 
 /// Why a body is not a reply of the API.
@@ -76,7 +78,7 @@ impl WebKind {
         }
     }
 
-    /// What a body holds: answers, panels and pages, in this order, without repetitions.
+    /// What a body holds, in the order of the ranks, without repetitions.
     pub(super) fn read(self, body: &[u8]) -> Result<Vec<WebResult>, Unread> {
         let read = match self {
             Self::SerpApi => serpapi::read(body),
@@ -171,6 +173,8 @@ fn tidy(results: Vec<WebResult>) -> Vec<WebResult> {
         WebRank::Answer => 0,
         WebRank::Panel => 1,
         WebRank::Page => 2,
+        WebRank::Question => 3,
+        WebRank::Summary => 4,
     });
     kept
 }

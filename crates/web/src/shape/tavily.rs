@@ -47,7 +47,8 @@ struct TavilyPage {
 pub(super) fn read(body: &[u8]) -> Result<Vec<WebResult>, Unread> {
     let reply: Reply = parsed(body, &["results"])?;
     // Written by a model from the pages, so that it has no address of its own.
-    let answer = WebResult { rank: WebRank::Answer, text: reply.answer.0, ..WebResult::default() };
+    let summary =
+        WebResult { rank: WebRank::Summary, text: reply.answer.0, ..WebResult::default() };
     let pages = reply.results.into_iter().map(|page| WebResult {
         title: page.title.0,
         url: page.url.0,
@@ -55,5 +56,5 @@ pub(super) fn read(body: &[u8]) -> Result<Vec<WebResult>, Unread> {
         date: page.published_date.0,
         ..WebResult::default()
     });
-    Ok(std::iter::once(answer).chain(pages).collect())
+    Ok(pages.chain([summary]).collect())
 }

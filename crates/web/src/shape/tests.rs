@@ -44,12 +44,21 @@ fn every_shape_gives_the_same_results() {
             _ => ("https://example.org/why", Some("https://example.org/saturn")),
         };
         let panel = panel.map(|url| (WebRank::Panel, "Saturn", url, "A planet.", ""));
-        let mut expected = vec![(WebRank::Answer, "", why, "Because.", "")];
+        // What others ask and what a model writes comes after the pages.
+        let rank = match kind {
+            WebKind::Brave => WebRank::Question,
+            WebKind::Tavily => WebRank::Summary,
+            WebKind::SerpApi | WebKind::SearXng => WebRank::Answer,
+        };
+        let answer = (rank, "", why, "Because.", "");
+        let mut expected = vec![];
+        expected.extend((rank == WebRank::Answer).then_some(answer));
         expected.extend(panel);
         let one = ("https://example.org/1", "What page 1 says.", "2025-03-11");
         let two = ("https://example.org/2", "What page 2 says.", "");
         expected.push((WebRank::Page, "Page 1", one.0, one.1, one.2));
         expected.push((WebRank::Page, "Page 2", two.0, two.1, two.2));
+        expected.extend((rank != WebRank::Answer).then_some(answer));
         assert_eq!(seen(&results), expected, "{kind:?}");
         assert_eq!(read(kind, &shape.reply(&Given::default())).unwrap(), [], "{kind:?}");
     }
@@ -97,6 +106,20 @@ fn serpapi_boxes_and_panels() {
     assert_eq!(read(WebKind::SerpApi, &list).unwrap()[0].text, "one\ntwo");
     let sum = json!({"answer_box": {"type": "calculator_result", "result": 4}});
     assert_eq!(read(WebKind::SerpApi, &sum).unwrap()[0].text, "4");
+    let table = json!({"answer_box": {"type": "organic_result", "title": "Winners",
+        "contents": {"table": [["Year", "Team"], ["1990", "Reds"]]}, "thumbnail": "http://x.example/"}});
+    assert_eq!(read(WebKind::SerpApi, &table).unwrap()[0].text, "Year; Team\n1990; Reds");
+    let weather = json!({"answer_box": {"type": "weather_result", "temperature": "7", "unit": "Celsius",
+        "forecast": [{"day": "Friday", "weather": "Rain"}]}});
+    let weather = &read(WebKind::SerpApi, &weather).unwrap()[0].text;
+    assert!(weather.contains("temperature: 7") && weather.contains("weather: Rain"), "{weather}");
+    let marked = json!({"answer_box": {"title": "t", "snippet_highlighted_words": ["274"]}});
+    assert_eq!(read(WebKind::SerpApi, &marked).unwrap()[0].text, "274");
+    let steps = json!({"answer_box": {"expanded_list": [{"title": "One", "snippet": "Do."}, {"title": "Two"}]}});
+    assert_eq!(read(WebKind::SerpApi, &steps).unwrap()[0].text, "One, Do.\nTwo");
+    let albums = json!({"knowledge_graph": {"title": "A singer",
+        "albums": [{"name": "Blue", "link": "http://x.example/", "extensions": ["1971"]}, {"name": "Hejira"}]}});
+    assert_eq!(read(WebKind::SerpApi, &albums).unwrap()[0].text, "albums: Blue, 1971; Hejira");
     let none = json!({"error": "Google hasn't returned any results for this query."});
     assert_eq!(read(WebKind::SerpApi, &none).unwrap(), []);
     let failed = read(WebKind::SerpApi, &json!({"error": "the search was blocked"}));

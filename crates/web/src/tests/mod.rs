@@ -58,7 +58,9 @@ impl World {
         ]);
         let lookup: Arc<dyn Lookup> = names;
         let folder = self.folder.path().join("web");
-        let web = resolving(settings, key.map(str::to_owned), folder, Some(&lookup)).unwrap();
+        let (key, contact) = (key.map(str::to_owned), "mail@a.example".to_owned());
+        let access = WebAccess { key, contact, folder };
+        let web = resolving(settings, access, Some(&lookup)).unwrap();
         Web { today: || day(5), ..web }
     }
 
@@ -80,7 +82,7 @@ fn day(day: u8) -> Date {
 
 #[tokio::test]
 async fn every_engine_is_asked_in_its_own_way_with_its_key() {
-    for (kind, shape) in ALL {
+    for (kind, _) in ALL {
         let world = World::new();
         world.double.want_key("k-1");
         let country = if kind == WebKind::Tavily { "united states" } else { "us" };
@@ -92,8 +94,17 @@ async fn every_engine_is_asked_in_its_own_way_with_its_key() {
         };
         let hits = world.open(&settings, Some("k-1")).search(QUERY, 9).await.unwrap();
         let titles: Vec<&str> = hits.iter().map(|hit| hit.title.as_str()).collect();
-        assert_eq!(titles, ["Answer box", "The bridge", "The mayor"], "{shape:?}");
-        assert!(hits[0].text.contains("Anna Reed") && hits[0].document.starts_with("http"));
+        let pages = ["The bridge", "The mayor"];
+        // A question of others and a model's summary never stand before the pages.
+        match kind {
+            WebKind::Brave => assert_eq!(titles, [pages[0], pages[1], "Related question:"]),
+            WebKind::Tavily => {
+                assert_eq!(titles, [pages[0], pages[1], "Summary by the search engine"]);
+            }
+            _ => assert_eq!(titles, ["Answer box", pages[0], pages[1]]),
+        }
+        let answer = hits.iter().find(|hit| !pages.contains(&hit.title.as_str())).unwrap();
+        assert!(answer.text.contains("Anna Reed") && answer.document.starts_with("http"));
         assert_eq!(hits[1].section.as_deref(), Some("web, seen 2024-05-05"));
         let asked = &world.double.requests()[0];
         let parameters = |names: &[&str]| -> Vec<String> {
@@ -105,8 +116,8 @@ async fn every_engine_is_asked_in_its_own_way_with_its_key() {
                 ["google", QUERY, "2", "en", "us", "k-1"]
             ),
             WebKind::Brave => assert_eq!(
-                parameters(&["q", "count", "search_lang", "country"]),
-                [QUERY, "2", "en", "US"]
+                parameters(&["q", "count", "search_lang", "country", "extra_snippets"]),
+                [QUERY, "2", "en", "US", "true"]
             ),
             WebKind::Tavily => assert_eq!(
                 asked.body,
@@ -125,6 +136,23 @@ async fn every_engine_is_asked_in_its_own_way_with_its_key() {
         assert!(told.contains(kind.name()) && told.contains(todo), "{told}");
         assert!(!told.contains("secret"), "{told}");
     }
+}
+
+#[tokio::test]
+async fn a_plan_without_extra_snippets_is_asked_for_plain_ones() {
+    let world = World::new();
+    let web = world.web(WebKind::Brave);
+    let body = r#"{"error": {"code": "OPTION_NOT_IN_PLAN", "status": 400}}"#;
+    world.double.trouble([EngineFailure::Status(400, body.into())]);
+    assert_eq!(web.search(QUERY, 1).await.unwrap()[0].title, "The bridge");
+    web.search("Who was the mayor?", 1).await.unwrap();
+    let asked: Vec<bool> = world
+        .double
+        .requests()
+        .iter()
+        .map(|request| request.parameters.contains_key("extra_snippets"))
+        .collect();
+    assert_eq!(asked, [true, false, false]);
 }
 
 #[tokio::test]
@@ -292,17 +320,19 @@ fn settings_that_cannot_be_are_configuration_errors() {
             "not a host",
         ),
     ] {
-        let error = web(&settings, None, "web".into()).err().unwrap();
+        let error = web(&settings, WebAccess::default()).err().unwrap();
         assert_eq!((error.key.as_str(), error.file.as_str()), (key, ""));
         assert!(error.reason.contains(words) && !error.hint.is_empty(), "{error}");
         assert!(!error.to_string().contains("pass@"), "{error}");
     }
-    let error = web(&brave, Some("two words".into()), "web".into()).err().unwrap();
+    let error = web(&brave, WebAccess { key: Some("two words".into()), ..WebAccess::default() })
+        .err()
+        .unwrap();
     assert!(error.key == "key_env" && !error.to_string().contains("two words"));
     let own = with("https://proxy.example/brave?x=y");
-    let own = web(&own, None, "web".into()).unwrap();
+    let own = web(&own, WebAccess::default()).unwrap();
     assert_eq!(own.engine.url.as_str(), "https://proxy.example/brave");
-    let usual = web(&brave, None, "web".into()).unwrap();
+    let usual = web(&brave, WebAccess::default()).unwrap();
     assert_eq!(usual.engine.url.as_str(), "https://api.search.brave.com/res/v1/web/search");
 }
 
@@ -315,7 +345,14 @@ async fn no_error_ever_shows_the_key() {
         let web = world.open(&settings, Some(key));
         let asked = web.engine.kind.request(
             &web.engine.url,
-            &shape::Ask { query: "q", limit: 1, language: "", country: "", key: Some(key) },
+            &shape::Ask {
+                query: "q",
+                limit: 1,
+                language: "",
+                country: "",
+                key: Some(key),
+                more: true,
+            },
         );
         let encoded = asked.url.to_string();
         for body in [

@@ -1,12 +1,14 @@
 //! One evaluation from its flags to its report.
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use halma_core::{Meter, Mode};
-use halma_engine::{ContextOptions, Engine, EngineError};
+use halma_engine::{ContextOptions, Engine, EngineError, Flags, flag_value};
 use halma_eval::{
-    Bench, DataSet, Format, Judge, Pool, Progress, Report, Runner, SystemUnderTest, Tick,
-    forecast_table, load, recognise, sample, would_exceed,
+    Bench, DataSet, Format, Judge, Pool, Preset, PresetQuestions, Profile, Progress, Report,
+    Runner, Selection, SystemUnderTest, Tick, fingerprint, forecast_table, load, recognise,
+    would_exceed,
 };
 use indicatif::ProgressBar;
 
@@ -29,29 +31,97 @@ pub(super) struct Session {
     pub(super) out: PathBuf,
 }
 
+/// What is asked, and what a preset wants for it; flags of the user go before the latter.
+pub(super) struct Questions<'a> {
+    file: &'a Path,
+    format: Format,
+    selection: Selection,
+    profile: Option<Profile>,
+    /// Keys of the configuration.
+    config: BTreeMap<String, String>,
+    /// The base is made of the passages of the selected questions, and for this configuration.
+    own_base: bool,
+}
+
+impl<'a> Questions<'a> {
+    pub(super) fn new(file: &'a Path, format: Format) -> Self {
+        let (selection, config) = (Selection::default(), BTreeMap::new());
+        Self { file, format, selection, profile: None, config, own_base: false }
+    }
+
+    pub(super) fn of_preset(
+        preset: &Preset,
+        (file, format): (&'a Path, Format),
+        config: BTreeMap<String, String>,
+    ) -> Self {
+        let PresetQuestions { first, random, pool } = preset.questions;
+        let conditions = preset.conditions();
+        let random = random.map(|size| (size, 1));
+        let config_is_empty = config.is_empty();
+        let selection = Selection { conditions, first, random, ids: None };
+        Self {
+            file,
+            format,
+            selection,
+            profile: preset.profile,
+            config,
+            own_base: pool || !config_is_empty,
+        }
+    }
+
+    /// The selection with the user's flags; a number or a list of ids replaces the preset's.
+    fn selection(&self, how: &EvalHow) -> Selection {
+        let Selection { mut conditions, mut first, mut random, .. } = self.selection.clone();
+        conditions.extend(how.conditions.iter().cloned());
+        if how.limit.is_some() || how.sample.is_some() || how.ids.is_some() {
+            first = how.limit.map(|limit| limit as usize);
+            random = how.sample.map(|size| (size as usize, how.seed));
+        } else if let Some((_, seed)) = &mut random {
+            *seed = how.seed;
+        }
+        Selection { conditions, ids: how.ids.clone(), first, random }
+    }
+}
+
 impl Session {
-    /// Reads the questions, makes or opens their base, and draws the sample. `out` is where the
-    /// report goes by default.
+    /// Reads the questions, selects those to be asked, and makes or opens their base. `out` is
+    /// where the report goes by default.
     pub(super) async fn open(
-        (file, format): (&Path, Format),
+        questions: Questions<'_>,
         how: &EvalHow,
         common: &Common,
         out: impl Fn(&str) -> PathBuf,
     ) -> anyhow::Result<Self> {
+        let (file, format) = (questions.file, questions.format);
         let mut data = load(file, format, None)?;
         say_refused(&data, file);
-        let mut flags = set_flags(&how.set.set)?;
+        if let Some(profile) = how.profile.or(questions.profile) {
+            data.metric = data.metric.with_profile(profile);
+        }
+        let selection = questions.selection(how);
+        let mut selected = data.clone();
+        let sample = selection.apply(&mut selected)?;
+        let preset = |(key, value): (&String, &String)| {
+            (key.clone(), flag_value(value), "the preset".to_owned())
+        };
+        let mut flags: Flags = questions.config.iter().map(preset).collect();
+        flags.extend(set_flags(&how.set.set)?);
         flags.extend(budget_flags(&how.budget, "eval"));
         let config = load_config(common, flags)?.config;
         let schemes = assessing::schemes(&how.assess, &config)?;
         let budget = Arc::new(Meter::new(config.budget.eval));
         let out = how.out.clone().unwrap_or_else(|| out(&data.name));
         let home = how.out.clone().unwrap_or_else(|| default_folder(&data.name));
-        let base = EvaluationBase::choose((file, how), &data, &home)?;
-        let (engine, mut origin) = base.open(config, file, &data).await?;
+        let own = questions.own_base.then(|| {
+            let config = questions.config.iter().map(|(key, value)| format!("{key}={value}"));
+            fingerprint(std::iter::once(Selection::name(&selected)).chain(config))
+        });
+        let pool = if own.is_some() { &selected } else { &data };
+        let base = EvaluationBase::choose((file, how), pool, (&home, own.as_deref()))?;
+        let (engine, mut origin) = base.open(config, file, pool).await?;
         let engine = Arc::new(engine);
-        origin.sample = how.sample.map(|size| sample(&mut data, size as usize, how.seed));
-        data.items.truncate(how.limit.map_or(usize::MAX, |limit| limit as usize));
+        (origin.sample, origin.selected) = (sample, selection.describe());
+        let data = selected;
         let concurrency = how.concurrency.into();
         let runner = Runner { concurrency, out: Some(out.clone()), budget, origin };
         let mut bench = bench(&engine, &format.entry().searched)?;
@@ -82,7 +152,8 @@ pub(crate) async fn run(args: EvalRun, common: &Common) -> anyhow::Result<()> {
         Some(format) => format,
         None => recognise(&file)?,
     };
-    let session = Session::open((&file, format), &args.how, common, default_folder).await?;
+    let questions = Questions::new(&file, format);
+    let session = Session::open(questions, &args.how, common, default_folder).await?;
     let Session { engine, data, runner, bench, out } = &session;
     if !args.retrieval.is_empty() {
         return retrieval::run(engine, data, (&args.retrieval, args.how.json)).await;

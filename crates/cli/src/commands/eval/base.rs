@@ -15,7 +15,7 @@ const USUAL: &str = ".halma";
 /// What is searched.
 pub(super) enum EvaluationBase {
     /// A base of the file's passages, made or completed here.
-    Pool { kb: PathBuf, passages: PathBuf, force: bool },
+    Pool { kb: PathBuf, passages: PathBuf, force: bool, own: Option<String> },
     /// An existing base.
     Given(PathBuf),
     /// An empty one: the questions hold what is needed, or `--no-kb` says so.
@@ -23,18 +23,24 @@ pub(super) enum EvaluationBase {
 }
 
 impl EvaluationBase {
-    /// `home` is where a base of the file's own passages lies.
+    /// `home` is where a base of the file's own passages lies; `own` distinguishes one that holds
+    /// only those of `data`, or is made otherwise, from the one of the whole file.
     pub(super) fn choose(
         (file, args): (&Path, &EvalHow),
         data: &DataSet,
-        home: &Path,
+        (home, own_base): (&Path, Option<&str>),
     ) -> Result<Self, ConfigError> {
-        let (own, pool) = (home.join("base"), &data.format.entry().searched);
+        let name = own_base.map_or("base".to_owned(), |own| format!("base-{own}"));
+        let (own, pool) = (home.join(name), &data.format.entry().searched);
+        let pooled = |kb: PathBuf| {
+            let (passages, own) = (kb.with_extension("passages"), own_base.map(str::to_owned));
+            Self::Pool { kb, passages, force: args.force, own }
+        };
         let brings = data.items.iter().any(|item| !item.contexts.is_empty());
         Ok(match &args.kb {
             _ if args.no_kb => Self::Nothing(own),
-            None if brings => Self::pooled(own, args.force),
-            Some(kb) if brings && !by_hand(kb) => Self::pooled(kb.clone(), args.force),
+            None if brings => pooled(own),
+            Some(kb) if brings && !by_hand(kb) => pooled(kb.clone()),
             Some(kb) => Self::Given(kb.clone()),
             None if *pool == Pool::Nothing => Self::Nothing(own),
             None if data.format == Format::OWN && Path::new(USUAL).is_dir() => {
@@ -54,11 +60,6 @@ impl EvaluationBase {
         })
     }
 
-    fn pooled(kb: PathBuf, force: bool) -> Self {
-        let passages = kb.with_extension("passages");
-        Self::Pool { kb, passages, force }
-    }
-
     pub(super) async fn open(
         &self,
         config: Config,
@@ -70,8 +71,9 @@ impl EvaluationBase {
         let engine = match self {
             Self::Given(kb) => open(config, kb)?,
             Self::Nothing(kb) => create_or_open(config, kb)?,
-            Self::Pool { kb, passages, force } => {
-                if let Claim::Forced { built_from } = source.claim(kb, *force)? {
+            Self::Pool { kb, passages, force, own } => {
+                let claimed = own.as_ref().map_or(source.clone(), |own| source.part(own));
+                if let Claim::Forced { built_from } = claimed.claim(kb, *force)? {
                     let folder = kb.display();
                     view::warn(&format!(
                         "{folder} was built from `{built_from}`: nothing is added"
@@ -79,7 +81,8 @@ impl EvaluationBase {
                     open(config, kb)?
                 } else {
                     let engine = create_or_open(config, kb)?;
-                    origin.atomizing = fill(&engine, (file, data), (kb, passages)).await?;
+                    let whole = own.is_none().then_some(file);
+                    origin.atomizing = fill(&engine, (whole, data), (kb, passages)).await?;
                     engine
                 }
             }
@@ -94,10 +97,11 @@ fn by_hand(kb: &Path) -> bool {
         && std::fs::read_dir(kb).is_ok_and(|mut entries| entries.next().is_some())
 }
 
-/// The passages of all questions of the file as one base; existing parts are not made again.
+/// The passages of all questions as one base; existing parts are not made again. `whole` is the
+/// file of the questions, if they are all of it.
 async fn fill(
     engine: &Engine,
-    (file, data): (&Path, &DataSet),
+    (whole, data): (Option<&Path>, &DataSet),
     (kb, passages): (&Path, &Path),
 ) -> anyhow::Result<Option<halma_eval::Atomizing>> {
     let format = match data.format {
@@ -106,12 +110,12 @@ async fn fill(
         Format::MUSIQUE => InputFormat::Musique,
         _ => InputFormat::Auto,
     };
-    let input = match format {
-        InputFormat::Auto => {
+    let (input, format) = match whole {
+        Some(file) if format != InputFormat::Auto => (file.to_owned(), format),
+        _ => {
             data.write_pool(passages)?;
-            passages.to_owned()
+            (passages.to_owned(), InputFormat::Auto)
         }
-        _ => file.to_owned(),
     };
     let options = IndexOptions { format, ..IndexOptions::default() };
     let report = engine.index(&[input], &options, progress::index()).await?;

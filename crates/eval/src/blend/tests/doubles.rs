@@ -69,6 +69,7 @@ impl Graph {
                 } else {
                     Tail::Entity(Self::entity(tail))
                 },
+                qualifiers: vec![],
                 score: 1.0,
                 evidence: hit("graph", head, &line, Layer::Fact),
             }

@@ -7,6 +7,7 @@ use crate::data::answers;
 use crate::data::companion::CompanionFiles;
 use crate::data::item::Item;
 use crate::data::raw_record::{Fault, RawRecord, parse};
+use crate::data::selection::tags;
 use crate::metrics::GoldPassage;
 
 #[derive(Deserialize)]
@@ -30,12 +31,25 @@ pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
     let answers = answers::read(&answer)?;
     let id = format!("{}-{}", record.kind, record.index);
     let sources = [&record.sub_source1, &record.sub_source2];
+    let pair = pair_of_sources(&record.kind);
     Ok(Item {
+        tags: tags([("type", Some(record.kind.clone()))]),
         gold: sources.into_iter().filter_map(gold).collect(),
         hops: Some(2),
-        kind: Some(record.kind),
+        kind: Some(pair.map_or(record.kind, str::to_owned)),
         ..Item::new(id, record.question, answers)
     })
+}
+
+/// The paper's name for the sources of the two halves, in either order (Section 4.1.2): `k2w` and
+/// `w2k` are both KG-Web.
+fn pair_of_sources(kind: &str) -> Option<&'static str> {
+    match kind.rsplit('_').next()? {
+        "k2w" | "w2k" => Some("KG-Web"),
+        "t2k" | "k2t" => Some("KG-Text"),
+        "t2w" | "w2t" => Some("Text-Web"),
+        _ => None,
+    }
 }
 
 /// The title of a page of Wikipedia, by its address, or of a document of the user's own base

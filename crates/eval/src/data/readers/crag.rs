@@ -7,6 +7,7 @@ use crate::data::answers;
 use crate::data::companion::CompanionFiles;
 use crate::data::item::{Item, Passage};
 use crate::data::raw_record::{Fault, RawRecord, parse};
+use crate::data::selection::tags;
 
 #[derive(Deserialize)]
 struct CragRecord {
@@ -20,6 +21,9 @@ struct CragRecord {
     alternative_answers: Option<Value>,
     question_type: Option<String>,
     query_time: Option<String>,
+    /// How fast the answer changes: `static`, `slow-changing`, `fast-changing`, `real-time`.
+    static_or_dynamic: Option<String>,
+    domain: Option<String>,
     #[serde(default)]
     search_results: Vec<CragPage>,
 }
@@ -43,9 +47,9 @@ pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
     let answers = answers::with_aliases(&record.answer, &aliases)?;
     Ok(Item {
         kind: record.question_type,
-        asked_at: record.query_time,
+        tags: tags([("static_or_dynamic", record.static_or_dynamic), ("domain", record.domain)]),
         contexts: record.search_results.into_iter().filter_map(passage).collect(),
-        ..Item::new(record.interaction_id, record.query, answers)
+        ..Item::new(record.interaction_id, record.query, answers).with_asked_at(record.query_time)
     })
 }
 

@@ -12,6 +12,7 @@ use crate::metrics::GoldPassage;
 
 #[derive(Deserialize)]
 struct OwnRecord {
+    #[serde(alias = "question_id")]
     id: Option<Value>,
     question: String,
     #[serde(alias = "answer")]
@@ -54,7 +55,11 @@ pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
     let answers = match &record.answers {
         None | Some(Value::Null) if !record.answerable => vec![],
         Some(Value::Array(none)) if none.is_empty() && !record.answerable => vec![],
-        None => return Err("missing field `answers`".to_owned().into()),
+        None => {
+            let reason = "it has no `answers`, so it cannot be scored; add them, or \
+                          `\"answerable\": false` if the right thing is to abstain";
+            return Err(reason.to_owned().into());
+        }
         Some(_) if !record.answerable => {
             return Err("it has answers and says that it is not answerable".to_owned().into());
         }
@@ -78,10 +83,10 @@ pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
         hops: record.hops,
         answerable: record.answerable,
         contexts: contexts.map(|one| Passage::plain(one.title, one.text)).collect(),
-        asked_at: record.asked_at,
         last: record.last,
         ..Item::new(id, record.question, answers)
             .with_answer_kind(kind)
+            .with_asked_at(record.asked_at)
             .with_options(record.options)
     })
 }

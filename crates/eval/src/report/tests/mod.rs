@@ -4,6 +4,7 @@ use halma_core::{Budget, Question, UsageTotal};
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::components::GoldTotals;
 use crate::components::{Component, SourceUse};
 use crate::data::{DataSet, Format, Item};
 use crate::metrics::{GoldPassage, Metric, Profile};
@@ -21,7 +22,8 @@ pub(crate) fn data(count: usize) -> DataSet {
         item(question, &["yes"], vec![])
     });
     let (name, format) = ("made".to_owned(), Format::HOTPOTQA);
-    DataSet { name, format, items: items.collect(), refused: vec![] }
+    let metric = format.entry().metric;
+    DataSet { name, format, metric, items: items.collect(), refused: vec![] }
 }
 
 /// A report with one run: R right, W wrong, A abstained, F failed, U not asked.
@@ -83,6 +85,7 @@ fn run(label: &str, results: Vec<QuestionResult>) -> Run {
         answerability: None,
         judged: None,
         assessed: vec![],
+        atomizing: None,
         abstained: 0,
         failed: count(AnswerOutcome::Failed),
         failed_by_kind: BTreeMap::new(),
@@ -97,6 +100,7 @@ fn run(label: &str, results: Vec<QuestionResult>) -> Run {
         sources: vec![],
         usage: UsageTotal::default(),
         tokens: Tokens { prompt: 90, completion: 10 },
+        gold: GoldTotals::default(),
         by_kind: BTreeMap::new(),
         by_hops: BTreeMap::new(),
         error_analysis,

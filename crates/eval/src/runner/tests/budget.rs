@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use halma_core::{Budget, Error, Limit};
 
 use super::*;
-use crate::{AnswerOutcome, ErrorCause, Judge, REPORT_VERSION, Ruling, sample};
+use crate::{AnswerOutcome, ErrorCause, Judge, REPORT_VERSION, Ruling, Selection};
 
 fn quiet() -> Progress {
     Arc::new(|_| {})
@@ -131,7 +131,8 @@ async fn a_forecast_asks_a_few_questions_once_and_leaves_the_report_alone() {
 #[tokio::test]
 async fn the_report_says_what_the_run_was_made_of() {
     let mut questions = data();
-    let drawn = sample(&mut questions, 2, 7);
+    let random = Selection { random: Some((2, 7)), ..Selection::default() };
+    let drawn = random.apply(&mut questions).unwrap().unwrap();
     let origin = Origin { sample: Some(drawn), ..Origin::default() };
     let runner = Runner { origin, ..runner(None) };
     let bench = bench(says(["nothing near", "x"]));

@@ -7,12 +7,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Meter, Models, Prompts, Setup};
+use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Models, Prompts, Setup};
 use halma_testkit::Toy;
 
 use super::common::{Asker, Bench, Words};
 use super::dump;
-use crate::{Base, BaseOptions, IndexOptions, IndexReport, KbSettings, PROMPTS, Phase};
+use crate::{
+    Base, BaseOptions, BuildContext, IndexOptions, IndexReport, KbSettings, PROMPTS, Phase,
+};
 
 /// The folder that a child builds in; without it the test `child` does nothing.
 const FOLDER: &str = "HALMA_TEST_FOLDER";
@@ -71,10 +73,9 @@ async fn build(folder: &Path, embedder: &str, held: bool) -> (Arc<Base>, IndexRe
         Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
     ));
     let options = IndexOptions { prune: true, ..IndexOptions::default() };
-    let (inputs, meter) = ([folder.join("in")], Arc::new(Meter::unlimited()));
     let progress = Arc::new(|step: crate::PhaseProgress| say(&format!("step {step:?}")));
-    let report =
-        crate::index(&base, &inputs, &options, &settings, &setup, &meter, progress).await.unwrap();
+    let context = BuildContext { progress, ..BuildContext::new(&base, &settings, &setup) };
+    let report = crate::index(context, &[folder.join("in")], &options).await.unwrap();
     (base, report)
 }
 
@@ -223,18 +224,15 @@ async fn a_build_waits_for_one_in_another_process() {
     let progress = {
         let waits = Arc::clone(&waits);
         Arc::new(move |step: crate::PhaseProgress| {
-            if step.stage == Phase::Wait {
+            if step.stage == Phase::WAIT {
                 *waits.lock().unwrap() = true;
                 let _ = release.lock().unwrap().take().unwrap().write_all(b"go on\n");
             }
         })
     };
-    let (inputs, meter) = ([bench.input()], Arc::new(Meter::unlimited()));
-    let options = IndexOptions::default();
-    let setup = bench.setup();
     let settings = KbSettings { concurrency: CONCURRENCY, ..KbSettings::default() };
-    let report =
-        crate::index(&base, &inputs, &options, &settings, &setup, &meter, progress).await.unwrap();
+    let context = BuildContext { progress, ..BuildContext::new(&base, &settings, &bench.setup()) };
+    let report = crate::index(context, &[bench.input()], &IndexOptions::default()).await.unwrap();
     assert!(*waits.lock().unwrap());
     assert!(report.nothing_new(), "the other one has done it all: {report:?}");
     assert!(said.any(|line| line == "built"));

@@ -3,7 +3,8 @@ use halma_core::Layer;
 
 use crate::Base;
 use crate::store::{
-    At, AtomRecord, ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader,
+    At, AtomRecord, ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader, Task,
+    atoms_key,
 };
 
 pub(super) fn dump(base: &Base) -> String {
@@ -12,7 +13,7 @@ pub(super) fn dump(base: &Base) -> String {
         .read(|reader| {
             let mut lines = vec![];
             for layer in [Layer::Document, Layer::Section, Layer::Chunk, Layer::Atom] {
-                for row in reader.rows(layer, 0, usize::MAX)? {
+                for row in reader.all_rows(layer)? {
                     lines.push(node(reader, (layer, row))?);
                     lines.extend(vector(reader, (layer, row))?);
                 }
@@ -24,9 +25,10 @@ pub(super) fn dump(base: &Base) -> String {
                 let (edge, weight) = (link.edge, link.weight);
                 lines.push(format!("edge {from:016x} {edge:?} {to:016x} {weight}"));
             }
-            let ledger = reader.ledger_counts()?;
+            let (atoms, vectors) =
+                (reader.unit_counts(Task::Atoms)?, reader.unit_counts(Task::Embed)?);
             let waiting = reader.awaiting_vector()?.len();
-            lines.push(format!("{ledger:?} {waiting} texts wait for a vector"));
+            lines.push(format!("{atoms:?} {vectors:?} {waiting} texts wait for a vector"));
             Ok(lines)
         })
         .unwrap();
@@ -57,13 +59,8 @@ fn node(reader: &StoreReader<'_>, (layer, row): At) -> heed::Result<String> {
             let text = reader.chunk_text(&chunk)?;
             let ChunkRecord { id, section, place, summary, .. } = chunk;
             let section = self::id(reader, (Layer::Section, section))?;
-            let unit = reader.unit(row)?.map(|unit| (unit.atoms, unit.state));
-            let done = match unit {
-                Some((atoms, crate::store::AtomState::Done((first, end)))) => {
-                    format!("{atoms:?} {}", end - first)
-                }
-                other => format!("{other:?}"),
-            };
+            let unit = reader.entry(atoms_key(row))?.unwrap();
+            let done = format!("{:?} {} {}", unit.state, unit.input, reader.atoms_of(row)?.len());
             assert_eq!(reader.find(layer, id)?, Some(row));
             format!("chunk {id:016x} of {section:016x} {place:?} {done} {summary:?} {text:?}")
         }

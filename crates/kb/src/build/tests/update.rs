@@ -39,7 +39,7 @@ fn mention(base: &Base) -> Row {
             };
             writer.put_node(entity, &record)?;
             for layer in [Layer::Chunk, Layer::Atom] {
-                for row in writer.rows(layer, 0, usize::MAX)? {
+                for row in writer.all_rows(layer)? {
                     let (from, to) = ((layer, row), (Layer::Entity, entity));
                     writer.put_edge(Link { from, edge: Edge::Mentions, to, weight: 2.0 })?;
                 }

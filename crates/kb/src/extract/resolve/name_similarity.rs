@@ -6,56 +6,23 @@ use halma_core::text::similarity::edit_distance;
 use super::names::{PARTICLES, acronyms, form, is_abbreviation};
 
 /// Words that say which of several: names that differ in one of them are never the same.
-const TELLING: &[&str] = &[
-    "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "first", "second",
-    "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "north", "south",
-    "east", "west", "northern", "southern", "eastern", "western", "upper", "lower", "junior",
-    "senior", "jr", "sr", "men", "women", "mens", "womens", "old", "new", "one", "two", "three",
-    "four", "five", "six", "seven", "eight", "nine", "ten",
-];
+const TELLING: &str = "i ii iii iv v vi vii viii ix x xi xii first second third fourth fifth sixth seventh eighth \
+    ninth tenth north south east west northern southern eastern western upper lower junior \
+    senior jr sr men women mens womens old new one two three four five six seven eight nine \
+    ten";
 
 /// Endings of the names of companies.
-const COMPANY: &[&str] = &[
-    "company",
-    "co",
-    "inc",
-    "incorporated",
-    "corp",
-    "corporation",
-    "ltd",
-    "limited",
-    "llc",
-    "plc",
-    "gmbh",
-    "ag",
-    "sa",
-    "nv",
-];
+const COMPANY: &str =
+    "company co inc incorporated corp corporation ltd limited llc plc gmbh ag sa nv";
 
 /// What stands before the names of people.
-const HONORIFICS: &[&str] = &[
-    "mr",
-    "mrs",
-    "ms",
-    "dr",
-    "doctor",
-    "sir",
-    "dame",
-    "lord",
-    "lady",
-    "president",
-    "prof",
-    "professor",
-    "senator",
-    "governor",
-    "general",
-    "captain",
-    "colonel",
-    "judge",
-    "justice",
-    "reverend",
-    "rev",
-];
+const HONORIFICS: &str = "mr mrs ms dr doctor sir dame lord lady president prof professor senator governor general \
+    captain colonel judge justice reverend rev";
+
+/// Whether a list has a word.
+fn holds(list: &str, word: &str) -> bool {
+    list.split(' ').any(|held| held == word)
+}
 
 /// How two names are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -157,9 +124,8 @@ impl Name {
 
     /// Words that say which of several things of a name it is: numbers above all.
     fn telling(&self) -> BTreeSet<&str> {
-        let tells = |word: &&String| {
-            word.chars().any(|c| c.is_ascii_digit()) || TELLING.contains(&word.as_str())
-        };
+        let tells =
+            |word: &&String| word.chars().any(|c| c.is_ascii_digit()) || holds(TELLING, word);
         self.tokens.iter().filter(tells).map(String::as_str).collect()
     }
 
@@ -180,7 +146,7 @@ impl Name {
         }
         let bare = self.bare_run == other.bare_run;
         if bare && self.bare.len() + other.bare.len() < self.tokens.len() + other.tokens.len() {
-            let company = |t: &[String]| t.last().is_some_and(|t| COMPANY.contains(&t.as_str()));
+            let company = |t: &[String]| t.last().is_some_and(|t| holds(COMPANY, t));
             let corporate = company(&self.tokens) || company(&other.tokens);
             // A title alone before a single name says little: `King Henry`, `Henry`.
             return if corporate {
@@ -237,13 +203,13 @@ fn bare(tokens: &[String]) -> Vec<String> {
     let mut bare = tokens;
     while let [first, rest @ ..] = bare
         && !rest.is_empty()
-        && HONORIFICS.contains(&first.as_str())
+        && holds(HONORIFICS, first)
     {
         bare = rest;
     }
     while let [rest @ .., last] = bare
         && !rest.is_empty()
-        && (COMPANY.contains(&last.as_str()) || (bare.len() < tokens.len() && last == "and"))
+        && (holds(COMPANY, last) || (bare.len() < tokens.len() && last == "and"))
     {
         bare = rest;
     }

@@ -5,10 +5,9 @@ use std::collections::{HashMap, VecDeque};
 use halma_core::{Edge, Layer};
 
 use crate::store::schema::{At, hash, id_key};
-use crate::store::waiting::Work;
 use crate::store::{
-    AtomRecord, AtomState, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Id, LayerRecord,
-    Link, Row, SectionRecord, StoreReader, StoreWriter, SummaryRecord, TextPlace,
+    AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Id, LayerRecord, Link, Row,
+    SectionRecord, StoreReader, StoreWriter, SummaryRecord, Task, TextPlace, UnitKey,
 };
 
 /// Two chunks are made into the same when these are equal: what is searched of them, and their own
@@ -71,17 +70,11 @@ impl StoreWriter<'_> {
 
     fn carry_chunk(&mut self, from: Row, to: Row) -> heed::Result<()> {
         let (old, new): (ChunkRecord, ChunkRecord) = (self.linked(from)?, self.linked(to)?);
-        if let Some(unit) = self.unit(from)? {
-            if let AtomState::Done((first, end)) = unit.state {
-                for atom in first..end {
-                    self.carry_atom(atom, &old, (to, &new))?;
-                }
-            }
-            // The old chunk lets go of its atoms, so that they are not removed with it.
-            self.forget_atomizing(from)?;
-            self.put_unit(to, &unit)?;
+        for atom in self.atoms_of(from)? {
+            self.carry_atom(atom, &old, (to, &new))?;
         }
         self.carry_facts(from, (to, &new))?;
+        // The old chunk lets go of its atoms, so that they are not removed with it.
         self.move_units((Layer::Chunk, from), (Layer::Chunk, to))?;
         self.carry_vectors((Layer::Chunk, from), to)?;
         self.carry_edges((Layer::Chunk, from), (Layer::Chunk, to))
@@ -99,7 +92,8 @@ impl StoreWriter<'_> {
         let id = hash(&[&new.id.to_be_bytes(), atom.text.as_bytes()]);
         let moved = AtomRecord { id, chunk, start, end, text: atom.text };
         self.renew(row, atom.id, &moved)?;
-        // Written again, because what a vector is stored with may belong to its document.
+        // Sealed again, because the key may belong to its document.
+        self.move_units((Layer::Atom, row), (Layer::Atom, row))?;
         self.carry_vectors((Layer::Atom, row), row)
     }
 
@@ -162,10 +156,10 @@ impl StoreWriter<'_> {
             let Some(vector) = self.vector(number, layer, from)? else { continue };
             self.put_vector(number, (layer, to), &vector)?;
             if Some(number) == target {
-                self.done_with(Work::Vector, (layer, to))?;
+                self.forget_unit(UnitKey::of(Task::Embed, (layer, to)))?;
             }
         }
-        self.move_unembedded((layer, from), to)
+        Ok(())
     }
 
     /// Edges at one node lead to and from another instead.

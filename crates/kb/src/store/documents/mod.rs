@@ -10,8 +10,8 @@ use halma_parse::Parsed;
 use self::tables::Begins;
 use crate::store::schema::row_of;
 use crate::store::{
-    AtomState, AtomUnit, ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader,
-    StoreWriter, TextPlace, hash,
+    ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader, StoreWriter, TextPlace,
+    atoms_key, hash,
 };
 pub(crate) use carry::{sameness, section_sameness};
 pub(crate) use files::{FileKey, FileRecord};
@@ -47,8 +47,8 @@ impl StoreReader<'_> {
     /// Every name of every document with the document's row, in order.
     pub(crate) fn document_names(&self) -> heed::Result<Vec<(String, Row)>> {
         let mut names = vec![];
-        for row in self.rows(Layer::Document, 0, usize::MAX)? {
-            let record: DocumentRecord = self.linked(row)?;
+        for node in self.nodes::<DocumentRecord>()? {
+            let (row, record) = node?;
             names.extend(record.names.into_iter().map(|name| (name, row)));
         }
         names.sort();
@@ -62,12 +62,8 @@ impl StoreReader<'_> {
 }
 
 impl StoreWriter<'_> {
-    /// Puts in a document that the store does not hold; `atoms` is what its chunks wait for.
-    pub(crate) fn put_document(
-        &mut self,
-        draft: &DocumentDraft<'_>,
-        atoms: crate::Atoms,
-    ) -> heed::Result<Put> {
+    /// Puts in a document that the store does not hold; its chunks wait for their atoms.
+    pub(crate) fn put_document(&mut self, draft: &DocumentDraft<'_>) -> heed::Result<Put> {
         let sections = &draft.outline.sections;
         let chunk_count = sections.iter().map(|section| section.chunks.len()).sum();
         let document = self.take_rows(Layer::Document, 1)?;
@@ -87,7 +83,7 @@ impl StoreWriter<'_> {
                 let summary = piece.summary.clone();
                 let record = ChunkRecord { id, document, section, place, text, summary };
                 self.put_node(chunk, &record)?;
-                self.put_unit(chunk, &AtomUnit { atoms, state: AtomState::Pending })?;
+                self.put_pending(atoms_key(chunk))?;
                 chunk += 1;
             }
             let name = drafted.name.clone();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use halma_core::{Edge, Layer};
 use halma_seal::Slot;
 
-use crate::store::edges::Link;
+use crate::extract::ExtractedFrom;
 use crate::store::schema::at_key;
 use crate::store::sealed::at_of_key;
 use crate::store::{
@@ -118,8 +118,8 @@ impl StoreWriter<'_> {
     /// of the entities it named, whose summaries may describe it.
     pub(crate) fn remove_document(&mut self, row: Row) -> heed::Result<Gone> {
         let before = self.counts()?;
-        crate::extract::forget_document(self, row)?;
         let record: DocumentRecord = self.linked(row)?;
+        let extracted = ExtractedFrom::load(self, &record)?;
         let mut gone = Gone::default();
         for name in &record.names {
             self.free_name(row, name)?;
@@ -136,13 +136,16 @@ impl StoreWriter<'_> {
             (Layer::Section, record.sections),
         ] {
             for part in rows.0..rows.1 {
+                self.forget_units((layer, part))?;
                 self.remove((layer, part), &mut gone)?;
             }
         }
         self.store.db.texts.delete(self.txn(), &row.to_be_bytes())?;
+        self.forget_units((Layer::Document, row))?;
         self.remove((Layer::Document, row), &mut gone)?;
         self.remove_orphans(&mut gone)?;
-        // Counted at the end, because much of what was distilled goes by itself.
+        extracted.forget(self, record.id)?;
+        // Counted at the end, because much of what was extracted goes by itself.
         let after = self.counts()?;
         let went = |layer: &Layer| before[layer].saturating_sub(after[layer]);
         let counts = Layer::ALL.iter().map(|layer| (*layer, went(layer)));
@@ -157,7 +160,7 @@ impl StoreWriter<'_> {
         for node in self.listed_under((Layer::Chunk, row))? {
             self.remove(node, gone)?;
         }
-        self.forget_atomizing(row)?;
+        self.forget_units((Layer::Chunk, row))?;
         self.remove((Layer::Chunk, row), gone)
     }
 
@@ -171,16 +174,11 @@ impl StoreWriter<'_> {
         let Some(ends) = self.take_out(at)? else { return Ok(()) };
         gone.count(layer);
         gone.touched.extend(ends);
-        fact.map_or(Ok(()), |fact| self.weaken(&fact))
-    }
-
-    /// Takes from the edge between two entities what one fact gave it.
-    fn weaken(&mut self, fact: &FactRecord) -> heed::Result<()> {
-        let (head, tail) = ((Layer::Entity, fact.head), (Layer::Entity, fact.tail));
-        let found = self.edges_from(head, Some(Edge::Relates))?;
-        let Some(link) = found.into_iter().find(|link| link.to == tail) else { return Ok(()) };
-        let weight = link.weight - 1.0;
-        if weight > 0.0 { self.put_edge(Link { weight, ..link }) } else { self.remove_edge(&link) }
+        // Takes from the edge between the two entities what the fact gave it.
+        fact.map_or(Ok(()), |fact| {
+            let (head, tail) = ((Layer::Entity, fact.head), (Layer::Entity, fact.tail));
+            self.weigh_edge((head, Edge::Relates, tail), -1.0)
+        })
     }
 
     fn remove_orphans(&mut self, gone: &mut Gone) -> heed::Result<()> {

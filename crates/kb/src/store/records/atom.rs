@@ -5,7 +5,7 @@ use super::details::Details;
 use super::hit;
 use super::types::{AtomRecord, ChunkRecord};
 use super::{LayerRecord, NodeRecord, Owner};
-use crate::store::{At, Id, Link, Row, StoreReader};
+use crate::store::{Id, Link, Row, StoreReader};
 
 impl LayerRecord for AtomRecord {
     const LAYER: Layer = Layer::Atom;
@@ -18,10 +18,6 @@ impl NodeRecord for AtomRecord {
 
     fn owner(&self) -> Owner {
         Owner::Chunk(self.chunk)
-    }
-
-    fn document(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
-        Ok(reader.node::<ChunkRecord>(self.chunk)?.map(|chunk| chunk.document))
     }
 
     fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
@@ -41,10 +37,6 @@ impl NodeRecord for AtomRecord {
 
     fn details(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Details> {
         Ok(Details::Atom)
-    }
-
-    fn sources(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Vec<At>> {
-        Ok(vec![(Layer::Chunk, self.chunk)])
     }
 }
 

@@ -7,7 +7,7 @@ use super::details::Details;
 use super::hit;
 use super::types::{ChunkRecord, DocumentRecord, SectionRecord};
 use super::{LayerRecord, NodeRecord, Owner};
-use crate::store::{At, Id, Link, Row, StoreReader, node_id};
+use crate::store::{At, Id, Link, Row, StoreReader};
 
 impl LayerRecord for ChunkRecord {
     const LAYER: Layer = Layer::Chunk;
@@ -22,21 +22,13 @@ impl NodeRecord for ChunkRecord {
         Owner::Document(self.document)
     }
 
-    fn document(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
-        Ok(Some(self.document))
-    }
-
     fn chunks(&self, row: Row) -> Range<Row> {
         row..row + 1
     }
 
     fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
         let text = reader.chunk_text(self)?;
-        let document: DocumentRecord = reader.linked(self.document)?;
-        let section: SectionRecord = reader.linked(self.section)?;
-        let parent = Some(node_id(Layer::Section, section.id));
-        let hit = hit::in_document(&document, Self::LAYER, self.id, self.place.span());
-        Ok(Hit { parent, text, section: section.name, ..hit })
+        Ok(Hit { text, ..hit::in_section(self, reader, self.section, self.place)? })
     }
 
     fn searched_text(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<String> {

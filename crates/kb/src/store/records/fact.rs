@@ -3,9 +3,9 @@ use halma_core::{Edge, Hit, Layer, NodeId};
 
 use super::details::Details;
 use super::hit;
-use super::types::{ChunkRecord, FactRecord};
+use super::types::FactRecord;
 use super::{LayerRecord, NodeRecord, Owner};
-use crate::store::{At, Id, Link, Row, StoreReader, node_id};
+use crate::store::{Id, Link, Row, StoreReader, node_id};
 
 impl LayerRecord for FactRecord {
     const LAYER: Layer = Layer::Fact;
@@ -18,10 +18,6 @@ impl NodeRecord for FactRecord {
 
     fn owner(&self) -> Owner {
         Owner::Chunk(self.chunk)
-    }
-
-    fn document(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
-        Ok(reader.node::<ChunkRecord>(self.chunk)?.map(|chunk| chunk.document))
     }
 
     fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
@@ -44,19 +40,12 @@ impl NodeRecord for FactRecord {
         let (head, tail) = (entity(self.head)?, entity(self.tail)?);
         Ok(Details::Fact { head, relation: self.relation.clone(), tail })
     }
-
-    fn sources(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Vec<At>> {
-        Ok(vec![(Layer::Chunk, self.chunk)])
-    }
 }
 
 impl StoreReader<'_> {
     /// All facts with their rows, in the order of their ids.
     pub(crate) fn all_facts(&self) -> heed::Result<Vec<(Row, FactRecord)>> {
-        let mut facts = vec![];
-        for row in self.rows(Layer::Fact, 0, usize::MAX)? {
-            facts.extend(self.node::<FactRecord>(row)?.map(|fact| (row, fact)));
-        }
+        let mut facts: Vec<_> = self.nodes::<FactRecord>()?.collect::<heed::Result<_>>()?;
         facts.sort_by_key(|(_, fact)| fact.id);
         Ok(facts)
     }

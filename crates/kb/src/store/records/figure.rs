@@ -3,9 +3,9 @@ use halma_core::{Edge, Hit, Layer};
 
 use super::details::Details;
 use super::hit::{self, joined};
-use super::types::{DocumentRecord, FigureRecord, SectionRecord};
+use super::types::FigureRecord;
 use super::{LayerRecord, NodeRecord, Owner};
-use crate::store::{At, Id, Link, Row, StoreReader, node_id};
+use crate::store::{At, Id, Link, Row, StoreReader};
 
 impl LayerRecord for FigureRecord {
     const LAYER: Layer = Layer::Figure;
@@ -20,19 +20,12 @@ impl NodeRecord for FigureRecord {
         Owner::Document(self.document)
     }
 
-    fn document(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
-        Ok(Some(self.document))
-    }
-
     fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
-        let document: DocumentRecord = reader.linked(self.document)?;
-        let section: SectionRecord = reader.linked(self.section)?;
-        let hit = hit::in_document(&document, Self::LAYER, self.id, self.place.span());
-        let parent = Some(node_id(Layer::Section, section.id));
+        let hit = hit::in_section(self, reader, self.section, self.place)?;
         let text: Vec<&str> =
             self.caption.iter().chain(&self.description).map(String::as_str).collect();
         let title = self.caption.clone().unwrap_or(hit.title);
-        Ok(Hit { parent, text: text.join("\n"), title, section: section.name, ..hit })
+        Ok(Hit { text: text.join("\n"), title, ..hit })
     }
 
     fn searched_text(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<String> {

@@ -1,9 +1,9 @@
 //! Hits without scores, and the texts that are searched.
-use halma_core::{Hit, Layer, NodeId, Span};
+use halma_core::{Hit, Layer, Span};
 
 use super::LayerRecord;
 use super::types::{ChunkRecord, DocumentRecord, SectionRecord};
-use crate::store::{Id, Row, StoreReader, node_id};
+use crate::store::{Id, Row, StoreReader, TextPlace, node_id};
 
 /// Of a document or section its beginning is searched: what it is about stands there, and the rest
 /// is found in its chunks. In bytes.
@@ -47,11 +47,22 @@ pub(super) fn in_chunk<N: LayerRecord>(
     chunk: Row,
 ) -> heed::Result<Hit> {
     let chunk: ChunkRecord = reader.linked(chunk)?;
-    let document: DocumentRecord = reader.linked(chunk.document)?;
-    let section: SectionRecord = reader.linked(chunk.section)?;
-    let parent: NodeId = node_id(Layer::Chunk, chunk.id);
-    let hit = in_document(&document, N::LAYER, node.id(), chunk.place.span());
-    Ok(Hit { parent: Some(parent), section: section.name, ..hit })
+    let parent = Some(node_id(Layer::Chunk, chunk.id));
+    Ok(Hit { parent, ..in_section(node, reader, chunk.section, chunk.place)? })
+}
+
+/// What a hit takes from the section it stands in: everything but its text.
+pub(super) fn in_section<N: LayerRecord>(
+    node: &N,
+    reader: &StoreReader<'_>,
+    section: Row,
+    place: TextPlace,
+) -> heed::Result<Hit> {
+    let section: SectionRecord = reader.linked(section)?;
+    let document: DocumentRecord = reader.linked(section.document)?;
+    let parent = Some(node_id(Layer::Section, section.id));
+    let hit = in_document(&document, N::LAYER, node.id(), place.span());
+    Ok(Hit { parent, section: section.name, ..hit })
 }
 
 /// The title of a document.

@@ -49,8 +49,12 @@ pub(crate) trait NodeRecord {
     fn owner(&self) -> Owner;
 
     /// The document it belongs to; `None` for what belongs to several.
-    fn document(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
-        Ok(None)
+    fn document(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
+        Ok(match self.owner() {
+            Owner::Itself => None,
+            Owner::Document(document) => Some(document),
+            Owner::Chunk(chunk) => reader.node::<ChunkRecord>(chunk)?.map(|chunk| chunk.document),
+        })
     }
 
     /// The chunks that it is or holds.
@@ -74,7 +78,13 @@ pub(crate) trait NodeRecord {
 
     /// The documents, sections or chunks that it rests on: a filter that admits one of them admits
     /// it.
-    fn sources(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Vec<At>>;
+    fn sources(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Vec<At>> {
+        Ok(match self.owner() {
+            Owner::Itself => vec![],
+            Owner::Document(document) => vec![(Layer::Document, document)],
+            Owner::Chunk(chunk) => vec![(Layer::Chunk, chunk)],
+        })
+    }
 }
 
 /// A record of the layer that its type stands for.

@@ -3,9 +3,9 @@ use halma_core::{Edge, Hit, Layer};
 
 use super::details::Details;
 use super::hit::{self, joined};
-use super::types::{ChunkRecord, RowRecord, TableRecord};
+use super::types::{RowRecord, TableRecord};
 use super::{LayerRecord, NodeRecord, Owner};
-use crate::store::{At, Id, Link, Row, StoreReader, node_id};
+use crate::store::{Id, Link, Row, StoreReader, node_id};
 
 impl LayerRecord for RowRecord {
     const LAYER: Layer = Layer::Row;
@@ -18,10 +18,6 @@ impl NodeRecord for RowRecord {
 
     fn owner(&self) -> Owner {
         Owner::Chunk(self.chunk)
-    }
-
-    fn document(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
-        Ok(reader.node::<ChunkRecord>(self.chunk)?.map(|chunk| chunk.document))
     }
 
     fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
@@ -51,10 +47,6 @@ impl NodeRecord for RowRecord {
         let name = |at: usize| columns.get(at).map_or_else(String::new, |c| c.name.clone());
         let cells = self.cells.iter().enumerate().map(|(at, cell)| (name(at), cell.clone()));
         Ok(Details::Row { table: id, number: self.number, cells: cells.collect() })
-    }
-
-    fn sources(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Vec<At>> {
-        Ok(vec![(Layer::Chunk, self.chunk)])
     }
 }
 

@@ -22,10 +22,6 @@ impl NodeRecord for SectionRecord {
         Owner::Document(self.document)
     }
 
-    fn document(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
-        Ok(Some(self.document))
-    }
-
     fn chunks(&self, _: Row) -> Range<Row> {
         self.chunks.0..self.chunks.1
     }

@@ -20,10 +20,6 @@ impl NodeRecord for SummaryRecord {
         Owner::Document(self.document)
     }
 
-    fn document(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
-        Ok(Some(self.document))
-    }
-
     fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
         let document: DocumentRecord = reader.linked(self.document)?;
         let parent = Some(node_id(Layer::Document, document.id));

@@ -3,9 +3,9 @@ use halma_core::{Edge, Hit, Layer};
 
 use super::details::{ColumnDetails, Details};
 use super::hit::{self, joined};
-use super::types::{ColumnKind, DocumentRecord, SectionRecord, TableRecord};
+use super::types::{ColumnKind, TableRecord};
 use super::{LayerRecord, NodeRecord, Owner};
-use crate::store::{At, Id, Link, Row, StoreReader, node_id};
+use crate::store::{At, Id, Link, Row, StoreReader};
 
 impl ColumnKind {
     pub(crate) fn name(self) -> &'static str {
@@ -32,10 +32,6 @@ impl NodeRecord for TableRecord {
         self.document.map_or(Owner::Itself, Owner::Document)
     }
 
-    fn document(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
-        Ok(self.document)
-    }
-
     fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
         let Some((document, section)) = self.document.zip(self.section) else {
             let title = self.relation.as_deref().or(self.caption.as_deref()).unwrap_or_default();
@@ -43,12 +39,9 @@ impl NodeRecord for TableRecord {
             return Ok(hit::shared(Self::LAYER, self.id, title, names.join("; ")));
         };
         let text = reader.slice(document, self.place.bytes)?;
-        let document: DocumentRecord = reader.linked(document)?;
-        let section: SectionRecord = reader.linked(section)?;
-        let hit = hit::in_document(&document, Self::LAYER, self.id, self.place.span());
-        let parent = Some(node_id(Layer::Section, section.id));
+        let hit = hit::in_section(self, reader, section, self.place)?;
         let title = self.caption.clone().unwrap_or(hit.title);
-        Ok(Hit { parent, text, title, section: section.name, ..hit })
+        Ok(Hit { text, title, ..hit })
     }
 
     fn searched_text(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<String> {

@@ -2,26 +2,11 @@
 use halma_core::text::capitalize;
 
 use crate::lexicon::Lexicon;
-use crate::lists::{Leads, is_listed, leads};
+use crate::lists::{Leads, is_listed, leads, lines};
 use crate::verbs::Form;
 
-/// Stems of comparatives and the adjective that asks for the measure.
-const DEGREES: &[(&str, &str)] = &[
-    ("larg", "large"),
-    ("bigg", "large"),
-    ("tall", "tall"),
-    ("high", "high"),
-    ("long", "long"),
-    ("deep", "deep"),
-    ("heav", "heavy"),
-    ("wid", "wide"),
-    ("fast", "fast"),
-    ("small", "large"),
-    ("short", "long"),
-    ("rich", "rich"),
-    ("near", "far away"),
-    ("far", "far away"),
-];
+/// What is asked by cue words: `sort: words: name: question`.
+const ATTRIBUTES: &str = include_str!("../../data/attributes.txt");
 
 /// What is compared.
 pub(crate) struct Attribute {
@@ -44,60 +29,52 @@ pub(super) fn attribute(rest: &str, thing: &str, lexicon: &Lexicon) -> Attribute
         .unwrap_or_else(|| statement(rest, thing, lexicon))
 }
 
-fn has(words: &[&str], list: &[&str]) -> bool {
-    words.iter().any(|word| list.contains(word))
-}
-
 fn named(name: &str, question: String) -> Attribute {
     Attribute { name: name.to_owned(), question }
+}
+
+/// The attribute of the first rule of a sort that has one of the words.
+fn by_rule(sort: &str, words: &[&str], thing: &str) -> Option<Attribute> {
+    lines(ATTRIBUTES).filter(|(own, _)| *own == sort).find_map(|(_, rule)| {
+        let (cues, rule) = rule.split_once(": ")?;
+        let (name, question) = rule.split_once(": ").filter(|_| signals(cues, words))?;
+        Some(named(name, question.replace("{}", thing)))
+    })
+}
+
+fn signals(cues: &str, words: &[&str]) -> bool {
+    cues.split(' ').any(|cue| words.contains(&cue))
 }
 
 /// `the same nationality`
 fn same(words: &[&str], thing: &str) -> Option<Attribute> {
     let at = words.iter().position(|word| ["same", "share"].contains(word))?;
-    let has = |list: &[&str]| has(words, list);
-    if has(&["die", "died", "death"]) {
-        return Some(named("place of death", format!("Where did {thing} die?")));
-    }
-    if has(&["born"]) {
-        return Some(named("place of birth", format!("Where was {thing} born?")));
-    }
-    if has(&["nationality", "citizenship"]) {
-        return Some(named("nationality", format!("What nationality is {thing}?")));
-    }
-    if has(&["country", "nation"]) {
-        let inside = has(&["located", "situated", "in"]) && !has(&["from"]);
-        return Some(if inside {
-            named("country", format!("In which country is {thing}?"))
-        } else {
-            named("country", format!("Which country is {thing} from?"))
-        });
+    let ruled = by_rule("same", words, thing);
+    if ruled.is_some() {
+        return ruled;
     }
     let mut nouns = words[at + 1..].iter().filter(|word| !["the", "same"].contains(word));
     let noun = nouns.next().copied().unwrap_or("kind");
-    let place = is_listed("place", noun);
-    let asked = if place { "In which" } else { "What is the" };
-    let (verb, of_it) = if place { (" is", "") } else { ("", " of") };
-    Some(named(noun, format!("{asked} {noun}{verb}{of_it} {thing}?")))
+    let is_country = signals("country nation", words);
+    let is_inside = signals("located situated in", words) && !words.contains(&"from");
+    Some(match noun {
+        _ if is_country && is_inside => named("country", format!("In which country is {thing}?")),
+        _ if is_country => named("country", format!("Which country is {thing} from?")),
+        place if is_listed("place", place) => named(noun, format!("In which {noun} is {thing}?")),
+        _ => named(noun, format!("What is the {noun} of {thing}?")),
+    })
 }
 
 /// `older`, `died first`, `released earlier`; not for a statement about both.
 fn dated(words: &[&str], thing: &str) -> Option<Attribute> {
-    let has = |list: &[&str]| has(words, list);
-    if has(&["both"]) {
+    if words.contains(&"both") {
         return None;
     }
-    if has(&["die", "died", "death", "dead"]) {
-        return Some(named("date of death", format!("When did {thing} die?")));
-    }
-    if has(&["older", "oldest", "younger", "youngest", "born", "elder", "birth"]) {
-        return Some(named("date of birth", format!("When was {thing} born?")));
-    }
-    if let Some(begun) = words.iter().find(|word| is_listed("beginning", word)) {
-        return Some(named(&format!("date {begun}"), format!("When was {thing} {begun}?")));
-    }
-    let newer = has(&["came", "come", "newer", "recent", "recently"]);
-    newer.then(|| named("date", format!("When was {thing} released?")))
+    let begun = || {
+        let begun = words.iter().find(|word| is_listed("beginning", word))?;
+        Some(named(&format!("date {begun}"), format!("When was {thing} {begun}?")))
+    };
+    by_rule("dated", words, thing).or_else(begun).or_else(|| by_rule("newer", words, thing))
 }
 
 /// `more inhabitants`
@@ -110,9 +87,14 @@ fn counted(words: &[&str], thing: &str) -> Option<Attribute> {
 /// `deeper`
 fn degree(words: &[&str], thing: &str) -> Option<Attribute> {
     let compares = |word: &&&str| word.ends_with("er") || word.ends_with("est");
-    let measured = words.iter().filter(compares).find_map(|word| {
-        DEGREES.iter().find(|(stem, _)| word.starts_with(stem)).map(|(_, degree)| *degree)
-    })?;
+    let measure = |word: &str| {
+        let mut degrees = lines(ATTRIBUTES).filter(|(sort, _)| *sort == "degree");
+        degrees.find_map(|(_, rule)| {
+            let (stems, measure) = rule.split_once(": ")?;
+            stems.split(' ').any(|stem| word.starts_with(stem)).then_some(measure)
+        })
+    };
+    let measured = words.iter().filter(compares).find_map(|word| measure(word))?;
     Some(named(measured, format!("How {measured} is {thing}?")))
 }
 

@@ -1,16 +1,21 @@
 //! Models, their roles, and a test call.
 use std::collections::BTreeMap;
+use std::sync::PoisonError;
 
 use axum::Json;
+use axum::extract::State;
 use axum::http::StatusCode;
 use halma_core::Price;
-use halma_engine::{OFFLINE, ROLES};
-use serde::Serialize;
+use halma_engine::{Config, OFFLINE, ROLES};
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::access::{MayAdmin, MayAsk};
-use crate::json::Part;
+use crate::app::Shared;
+use crate::blocking::run_blocking;
+use crate::json::{JsonBody, Part};
 use crate::problem::Problem;
+use crate::roles;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Models {
@@ -32,8 +37,10 @@ pub(crate) struct ModelLine {
 #[utoipa::path(get, path = "/api/v1/models", tag = "models",
     responses((status = 200, body = Models), (status = 401, body = Problem)))]
 pub(crate) async fn list(MayAsk(caller): MayAsk) -> Json<Models> {
-    let engine = caller.workspace.engine();
-    let config = engine.config();
+    Json(lines(caller.workspace.engine().config()))
+}
+
+fn lines(config: &Config) -> Models {
     let offline = ModelLine {
         name: OFFLINE.into(),
         url: String::new(),
@@ -48,7 +55,33 @@ pub(crate) async fn list(MayAsk(caller): MayAsk) -> Json<Models> {
     };
     let models = config.models.iter().map(line).chain([offline]).collect();
     let roles = ROLES.iter().map(|role| (*role, config.model_of(role).to_owned())).collect();
-    Json(Models { models, roles })
+    Models { models, roles }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RoleAssignment {
+    /// Role → name of a model.
+    roles: BTreeMap<String, String>,
+}
+
+/// Assign roles to models, in all workspaces, from the next question on.
+#[utoipa::path(put, path = "/api/v1/models/roles", tag = "models", request_body = RoleAssignment,
+    responses((status = 200, body = Models), (status = 422, body = Problem)))]
+pub(crate) async fn assign(
+    State(app): State<Shared>,
+    MayAdmin(_caller): MayAdmin,
+    JsonBody(new): JsonBody<RoleAssignment>,
+) -> Result<Json<Models>, Problem> {
+    run_blocking(move || {
+        let _changing = app.role_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let root = app.workspaces.root();
+        let config = roles::assign(root.engine().config(), &new.roles)?;
+        app.workspaces.reconfigure(&config)?;
+        roles::store(&root.dir, &new.roles)?;
+        Ok(Json(lines(&config)))
+    })
+    .await
 }
 
 /// An address without user name and password.

@@ -111,7 +111,7 @@ pub(crate) async fn put(
             }
             return Err(error.into());
         }
-        app.workspaces.reload_prompts(&config)?;
+        app.workspaces.reconfigure(&config)?;
         detail(&caller.workspace.engine(), &name).map(Json)
     })
     .await
@@ -130,7 +130,7 @@ pub(crate) async fn delete(
         let path = path(&app, &name)?;
         if path.exists() {
             std::fs::remove_file(&path).map_err(|e| Problem::internal(&e))?;
-            app.workspaces.reload_prompts(&config(&app))?;
+            app.workspaces.reconfigure(&config(&app))?;
         }
         detail(&caller.workspace.engine(), &name).map(Json)
     })

@@ -75,6 +75,8 @@ export const base = {
   sql: (sql: string) => json<T.SqlResult>("/sql", { body: { sql } }),
 };
 
+export const examples = async () => (await list<string>("/examples")).items;
+
 export const strategies = async () => (await list<T.StrategyLine>("/strategies")).items;
 
 export const prompts = {
@@ -88,6 +90,7 @@ export const prompts = {
 export const models = {
   get: () => json<T.Models>("/models"),
   test: (name: string) => json<T.ModelTest>(`/models/${part(name)}/test`, { method: "POST" }),
+  assign: (roles: Record<string, string>) => json<T.Models>("/models/roles", { method: "PUT", body: { roles } }),
 };
 
 export const keys = {
@@ -103,6 +106,9 @@ export const usage = async (by: "day" | "key" | "strategy") =>
   (await list<T.UsageLine>(`/usage${query({ by })}`)).items;
 
 export const evaluations = {
+  runs: async () => (await list<T.EvaluationRun>("/evaluation-runs")).items,
+  start: (body: T.NewEvaluation) => json<T.EvaluationRun>("/evaluation-runs", { body }),
+  cancel: (id: string) => json<T.EvaluationRun>(`/evaluation-runs/${part(id)}/cancel`, { method: "POST" }),
   list: async () => (await list<Record<string, unknown>>("/evaluations")).items,
   view: (id: string) => json<unknown>(`/evaluations/${part(id)}/view`),
   question: (id: string, question: string) =>

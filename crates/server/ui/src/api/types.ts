@@ -11,16 +11,27 @@ export interface Answer {
   abstained: boolean;
   citations: Citation[];
   confidence?: number | null;
+  full?: FullAnswer | null;
   partial: boolean;
   reason: string;
+  steps?: AnswerStep[];
   text: string;
 }
 
 export const AnswerKindValues = ["short", "yes_no", "option", "number", "long", "verdict"] as const;
 export type AnswerKind = (typeof AnswerKindValues)[number];
 
+export interface AnswerStep {
+  citation: number;
+  query: string;
+}
+
+export const AnswerStyleValues = ["short", "full"] as const;
+export type AnswerStyle = (typeof AnswerStyleValues)[number];
+
 export interface AskRequest {
   answer_kind?: AnswerKind | null;
+  answer_style?: AnswerStyle | null;
   budget?: Budget | null;
   history?: Turn[];
   options?: string[];
@@ -33,6 +44,7 @@ export interface AskRequest {
 export interface AskResponse {
   answer: Answer;
   elapsed_ms: number;
+  first_word_ms?: number | null;
   hops: number;
   id: string;
   question: string;
@@ -42,6 +54,7 @@ export interface AskResponse {
 
 export interface Budget {
   calls?: number | null;
+  repairs?: number | null;
   seconds?: number | null;
   tokens?: number | null;
   usd?: number | null;
@@ -90,6 +103,7 @@ export interface ChatMessage {
 }
 
 export interface ChatRequest {
+  answer_style?: AnswerStyle | null;
   messages: ChatMessage[];
   model: string;
   n?: number | null;
@@ -106,6 +120,13 @@ export interface Citation {
   section?: string | null;
   start: number;
   title: string;
+}
+
+export interface Claim {
+  citations: number[];
+  end: number;
+  start: number;
+  supported: boolean;
 }
 
 export interface ColumnLine {
@@ -210,6 +231,18 @@ export interface EvaluationLine {
   runs: RunLine[];
 }
 
+export interface EvaluationRun {
+  done: number;
+  error?: string | null;
+  failed: number;
+  id: string;
+  label: string;
+  name: string;
+  started: string;
+  state: RunState;
+  total: number;
+}
+
 export interface Filter {
   documents?: string[];
   formats?: string[];
@@ -224,6 +257,11 @@ export interface Flip {
   b: string;
   kind?: string | null;
   question: string;
+}
+
+export interface FullAnswer {
+  claims: Claim[];
+  text: string;
 }
 
 export interface Health {
@@ -330,6 +368,12 @@ export interface Neighbourhood {
   nodes: Hit[];
 }
 
+export interface NewEvaluation {
+  name: string;
+  questions: string;
+  strategies: string[];
+}
+
 export interface NewKey {
   budget_per_day_usd?: number | null;
   calls_per_day?: number | null;
@@ -394,11 +438,18 @@ export type ReplyStatus = "valid" | {
   malformed: string;
 };
 
+export interface RoleAssignment {
+  roles: Record<string, string>;
+}
+
 export interface RunLine {
   label: string;
   strategy: string;
   values: unknown;
 }
+
+export const RunStateValues = ["running", "done", "failed", "cancelled"] as const;
+export type RunState = (typeof RunStateValues)[number];
 
 export const ScopeValues = ["ask", "write", "admin"] as const;
 export type Scope = (typeof ScopeValues)[number];
@@ -528,6 +579,7 @@ export type TraceEvent = {
   role: string;
   span: number;
   status: ReplyStatus;
+  thoughts?: string;
   usage: Usage;
   usd: number;
 } | {
@@ -587,6 +639,14 @@ export type TraceEvent = {
   event: "budget_exhausted";
   limit: Limit;
   span: number;
+} | {
+  elapsed_ms: number;
+  event: "answer_started";
+  span: number;
+} | {
+  event: "answer_delta";
+  restart: boolean;
+  text: string;
 };
 
 export interface TraceHead {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { EventParser } from "../api/sse";
-import type { TraceEvent } from "../api/types";
+import type { Answer, TraceEvent } from "../api/types";
 import { diff } from "./diff";
 import { bytes, cut, duration, money } from "./format";
 import { frontier, ticks } from "./frontier";
@@ -10,6 +10,7 @@ import { blocks, cites, plain } from "./markdown";
 import { cutAt, locate, scalars, toUnits } from "./offsets";
 import { hops, malformed, exhaustedLimits, tree, usage } from "./trace/tree";
 import { waterfall } from "./trace/waterfall";
+import { way, withMarks } from "./way";
 import { describe as describeStep, summarize } from "./trace/describe";
 
 const spanStarted = (span: number, parent: number, name = `span ${span}`): TraceEvent =>
@@ -194,5 +195,31 @@ describe("small things", () => {
     expect(bytes(999)).toBe("999 B");
     expect(bytes(1_250_000)).toBe("1.3 MB");
     expect(cut("one  two", 5)).toBe("one…");
+  });
+});
+
+describe("the way to an answer", () => {
+  const cited = (title: string, quote: string) => ({ node: title, document: title, title, section: null, page: null, start: 0, end: 1, quote });
+  const answer = (text: string, citations: ReturnType<typeof cited>[], queries: string[]): Answer => ({
+    text, reason: "", citations, abstained: false, confidence: null, partial: false,
+    steps: queries.map((query, i) => ({ query, citation: i + 1 })),
+  });
+  it("is a chain where a passage names the next", () => {
+    const found = way("Who founded the maker of Inflec?", answer("Ann", [cited("Inflec", "Inflec is made by Celt."), cited("Celt", "Ann founded it.")], ["Inflec", "Celt founder"]));
+    expect(found.edges).toEqual([[0, 1], [1, 2], [2, 3]]);
+    expect(found.nodes.map((node) => node.row)).toEqual([0, 1, 2, 3]);
+    expect(found.nodes.at(-1)?.label).toBe("Ann");
+  });
+  it("branches where the question names both sides", () => {
+    const found = way("Which came first, Trux or Fulph?", answer("Fulph", [cited("Trux", "Trux came in 2018."), cited("Fulph", "Fulph, unlike Trux, in 2017.")], ["Trux", "Fulph"]));
+    expect(found.edges).toEqual([[0, 1], [0, 2], [1, 3], [2, 3]]);
+    expect(found.nodes[2]).toMatchObject({ row: 1, place: 1, places: 2 });
+  });
+  it("leads from the question to the answer where nothing is cited", () => {
+    expect(way("Who?", answer("Ann", [], [])).edges).toEqual([[0, 1]]);
+  });
+  it("marks what no source supports", () => {
+    expect(withMarks("A. B. C.", [2, 8], " [?]")).toBe("A. [?] B. C. [?]");
+    expect(blocks("A. [?]", 0)[0]).toEqual({ kind: "paragraph", inner: [{ kind: "text", text: "A. " }, { kind: "doubt" }] });
   });
 });

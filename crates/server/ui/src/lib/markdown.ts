@@ -7,7 +7,9 @@ export type Inline =
   | { kind: "strong" | "em"; inner: Inline[] }
   | { kind: "link"; text: string; href: string }
   /** `lead` is the word before the number; there must be no line break between them. */
-  | { kind: "cite"; number: number; lead: string };
+  | { kind: "cite"; number: number; lead: string }
+  /** `[?]`: no source supports the sentence before it. */
+  | { kind: "doubt" };
 
 export type Block =
   | { kind: "paragraph"; inner: Inline[] }
@@ -59,7 +61,7 @@ function addItem(parsed: Block[], ordered: boolean, inner: Inline[]): void {
 // Each alternative starts with a character that plain text between marks does not contain, and no
 // repetition is nested, so matching takes linear time.
 const MARKS =
-  /`([^`\n]+)`|\*\*([^*\n]+)\*\*|\*([^*\s][^*\n]*)\*|\[([^[\]\n]{1,300})\]\(([^()\s]{1,2000})\)|\[(\d{1,3}(?:\s?,\s?\d{1,3}){0,9})\]/g;
+  /`([^`\n]+)`|\*\*([^*\n]+)\*\*|\*([^*\s][^*\n]*)\*|\[([^[\]\n]{1,300})\]\(([^()\s]{1,2000})\)|\[(\d{1,3}(?:\s?,\s?\d{1,3}){0,9}|\?)\]/g;
 
 export function inline(text: string, cited: number): Inline[] {
   const parsed: Inline[] = [];
@@ -94,6 +96,7 @@ function marked(match: RegExpMatchArray, cited: number): Inline[] | undefined {
     const href = safeLink(address);
     return href ? [{ kind: "link", text: label, href }] : undefined;
   }
+  if (numbers === "?") return [{ kind: "doubt" }];
   const all = (numbers ?? "").split(",").map(Number);
   const valid = all.every((n) => n >= 1 && n <= cited);
   return valid ? all.map((number) => ({ kind: "cite", number, lead: "" })) : undefined;
@@ -102,7 +105,7 @@ function marked(match: RegExpMatchArray, cited: number): Inline[] | undefined {
 /** The text without markup, for a line in a list. */
 export function plain(text: string): string {
   const of = (all: Inline[]): string =>
-    all.map((one) => (one.kind === "cite" ? one.lead : "inner" in one ? of(one.inner) : one.text)).join("");
+    all.map((one) => (one.kind === "cite" ? one.lead : one.kind === "doubt" ? "" : "inner" in one ? of(one.inner) : one.text)).join("");
   const lines = blocks(text, 999).map((block) =>
     block.kind === "list" ? block.items.map(of).join("; ") : block.kind === "code" ? block.text : of(block.inner),
   );

@@ -10,7 +10,7 @@ use crate::shared::references::without_zeros;
 
 /// A question as the plan writes it.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct PlanEntry {
     /// As it is written, with its number.
     pub(super) key: String,
     /// Its number (`3`, `2.1`), where it has one.
@@ -49,7 +49,7 @@ impl TryFrom<Map<String, Value>> for PlanObject {
 }
 
 /// Reads the plan's questions, the root first.
-pub(super) fn entries(text: &str, repairs: &mut Repairs) -> Result<Vec<Entry>, Refusal> {
+pub(super) fn entries(text: &str, repairs: &mut Repairs) -> Result<Vec<PlanEntry>, Refusal> {
     let unquoted = serde_json::from_str::<String>(text.trim());
     let text = unquoted.as_deref().unwrap_or(text);
     let PlanObject(object) = parse_json(text).map_err(|_| Refusal::NoObject)?;
@@ -60,9 +60,9 @@ pub(super) fn entries(text: &str, repairs: &mut Repairs) -> Result<Vec<Entry>, R
     }
     let entry = |(key, value): (String, Written)| {
         let (label, question) = numbered(&key);
-        Entry { key, label, question, value }
+        PlanEntry { key, label, question, value }
     };
-    let entries: Vec<Entry> = flat.into_iter().map(entry).collect();
+    let entries: Vec<PlanEntry> = flat.into_iter().map(entry).collect();
     if entries[0].question.is_empty() { Err(Refusal::NoObject) } else { Ok(entries) }
 }
 
@@ -120,13 +120,13 @@ pub(super) fn numbered(text: &str) -> (Option<String>, String) {
 /// or the same number.
 pub(super) fn listed(
     text: &str,
-    entries: &[Entry],
+    entries: &[PlanEntry],
     is_free: impl Fn(usize) -> bool,
 ) -> Option<usize> {
     if let Some(literal) = entries.iter().position(|entry| entry.key.trim() == text) {
         return Some(literal);
     }
-    let only = |fits: &dyn Fn(&Entry) -> bool| {
+    let only = |fits: &dyn Fn(&PlanEntry) -> bool| {
         let mut found = (1..entries.len()).filter(|at| fits(&entries[*at]) && is_free(*at));
         found.next().filter(|_| found.next().is_none())
     };

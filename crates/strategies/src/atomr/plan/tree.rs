@@ -5,7 +5,7 @@ use halma_core::text::words;
 
 use super::Call;
 use super::call::{self, is_end, without_end};
-use super::object::{Entry, Written, listed, numbered};
+use super::object::{PlanEntry, Written, listed, numbered};
 use super::repair::{Refusal, RepairKind, Repairs};
 use crate::shared::references::references;
 
@@ -37,15 +37,15 @@ pub(super) struct Tree {
 }
 
 /// Grows the tree of a plan's entries.
-pub(super) fn grow(mut entries: Vec<Entry>, mut repairs: Repairs) -> Result<Tree, Refusal> {
+pub(super) fn grow(mut entries: Vec<PlanEntry>, mut repairs: Repairs) -> Result<Tree, Refusal> {
     let fresh = 1 + entries.iter().map(highest).max().unwrap_or(0);
     let lists = entries.iter().filter_map(|entry| match &entry.value {
         Written::List(texts) => Some(texts.clone()),
         Written::Step(_) => None,
     });
     let named: HashSet<String> = lists.flatten().collect();
-    let is_named = |entry: &Entry| named.contains(entry.key.trim());
-    let is_root = |entry: &Entry| !is_named(entry) && matches!(entry.value, Written::List(_));
+    let is_named = |entry: &PlanEntry| named.contains(entry.key.trim());
+    let is_root = |entry: &PlanEntry| !is_named(entry) && matches!(entry.value, Written::List(_));
     if let Some(at) = entries.iter().position(is_root).filter(|_| is_named(&entries[0])) {
         let root = entries.remove(at);
         repairs.note(RepairKind::RootNotFirst, &root.key);
@@ -73,7 +73,7 @@ pub(super) fn grow(mut entries: Vec<Entry>, mut repairs: Repairs) -> Result<Tree
 }
 
 /// The highest number that an entry has or refers to.
-fn highest(entry: &Entry) -> usize {
+fn highest(entry: &PlanEntry) -> usize {
     let mut texts = vec![entry.key.as_str()];
     match &entry.value {
         Written::Step(text) => texts.push(text),
@@ -88,7 +88,7 @@ fn highest(entry: &Entry) -> usize {
 }
 
 struct Grower {
-    entries: Vec<Entry>,
+    entries: Vec<PlanEntry>,
     /// The node that an entry became.
     used: Vec<Option<usize>>,
     /// Every text of a list.
@@ -169,7 +169,7 @@ impl Grower {
 
     /// A listed question that is an entry.
     fn part(&mut self, node: usize, text: &str, entry: usize, before: Option<usize>) {
-        let Entry { key, label, question, value } = &self.entries[entry];
+        let PlanEntry { key, label, question, value } = &self.entries[entry];
         let mut labels: Vec<String> = label.iter().cloned().collect();
         if key.trim() != text {
             self.tree.repairs.note(RepairKind::ChildReworded, text);
@@ -211,7 +211,7 @@ impl Grower {
             if self.used[at].is_some() {
                 continue;
             }
-            let Entry { key, label, value, .. } = &self.entries[at];
+            let PlanEntry { key, label, value, .. } = &self.entries[at];
             let key = key.trim().to_owned();
             let others = || self.entries.iter().zip(&self.used);
             let below = others().any(|(other, used)| match &other.value {

@@ -231,3 +231,10 @@ async fn plans_that_go_in_circles_end() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_model_that_never_answers_is_an_error() {
+    let refused = Err(LlmError::refused("the model is overloaded"));
+    let model = Script::with_failures(vec![(PLAN, refused)]);
+    golden("atomr/no_model", &Atomr::default(), Run::new(model)).await;
+}

@@ -249,9 +249,9 @@ async fn a_plan_that_cannot_be_read_is_asked_for_again() {
         (CHILDREN, NORWAY),
     ]);
     golden("atomr/plan_asked_again", &Atomr::default(), Run::new(model)).await;
-    let model = Script::new([(PLAN, "no"), (PLAN, "no"), (PLAN, "no")]);
+    let model = Script::new([(PLAN, "no"), (PLAN, "no"), (PLAN, "no"), (DIRECT, READ)]);
     golden("atomr/refused_plan", &Atomr::default(), Run::new(model)).await;
-    let model = Script::new([(PLAN, CHAIN), (PLAN, CHAIN), (PLAN, CHAIN)]);
+    let model = Script::new([(PLAN, CHAIN), (PLAN, CHAIN), (PLAN, CHAIN), (DIRECT, READ)]);
     let short = Atomr { max_nodes: 3, ..Atomr::default() };
     golden("atomr/long_plan", &short, Run::new(model)).await;
 }
@@ -289,15 +289,32 @@ async fn the_last_call_reads_what_is_near_the_question() {
 }
 
 #[tokio::test]
-async fn a_model_that_fails_is_an_error_and_a_reply_that_never_fits_too() {
-    let model = Script::with_failures(vec![
-        (PLAN, Ok(CHAIN)),
-        (SEARCH, Err(LlmError::refused("the model is overloaded"))),
-    ]);
+async fn an_operator_that_fails_costs_its_own_answer_only() {
+    let found = r#"{"rationale": "Passage 1.", "answer": "Varn lighthouse"}"#;
+    let rest = [(DIRECT, found), (RELATE, THORN), (RELATE, NORWAY), (CHILDREN, NORWAY)];
+    let refused = Err(LlmError::refused("the model is overloaded"));
+    let mut replies = vec![(PLAN, Ok(CHAIN)), (SEARCH, refused)];
+    replies.extend(rest.map(|(prompt, reply)| (prompt, Ok(reply))));
+    let model = Script::with_failures(replies);
     golden("atomr/refused_model", &Atomr::default(), Run::new(model)).await;
-    let model =
-        Script::new([(PLAN, CHAIN), (SEARCH, "Varn"), (SEARCH, "Varn"), (SEARCH, r#"{"a": 1}"#)]);
+    let bad = [(PLAN, CHAIN), (SEARCH, "Varn"), (SEARCH, "Varn"), (SEARCH, r#"{"a": 1}"#)];
+    let replies = bad.into_iter().chain(rest).map(|(prompt, reply)| (prompt, Ok(reply)));
+    let model = Script::with_failures(replies.collect());
     golden("atomr/always_malformed", &Atomr::default(), Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn what_is_not_found_may_be_completed_from_memory() {
+    let model = Script::new([
+        (PLAN, CHAIN),
+        (DIRECT, r#"{"rationale": "I know it.", "answer": "Varn lighthouse"}"#),
+        (DIRECT, UNREAD),
+        (DIRECT, UNREAD),
+        (CHILDREN, NORWAY),
+    ]);
+    let run = Run { knowledge: Toy::empty(), ..Run::new(model) };
+    let known = Atomr { own_knowledge: true, ..Atomr::default() };
+    golden("atomr/own_knowledge", &known, run).await;
 }
 
 /// Two subtrees of three leaves in a row, and one that needs neither.

@@ -3,11 +3,17 @@ use futures::future::try_join_all;
 use halma_core::{Citation, Cx, Hit, Layer, NodeId, Result, Span, SqlResult};
 use serde_json::Value;
 
-use super::Offered;
+use super::offered::Offered;
 
 /// Whether a result has no rows, or nothing in them: what a sum over nothing gives.
 pub(super) fn says_nothing(computed: &SqlResult) -> bool {
     computed.rows.iter().all(|row| row.values.iter().all(Value::is_null))
+}
+
+/// Whether a result is one row of zeros: a count of what fits no row.
+pub(super) fn counts_nothing(computed: &SqlResult) -> bool {
+    let zero = |value: &Value| value.is_null() || value.as_f64() == Some(0.0);
+    matches!(computed.rows.as_slice(), [row] if row.values.iter().all(zero))
 }
 
 /// The first rows of a result as passages, each with the names of its columns.

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use futures::future::try_join_all;
 use halma_core::{
-    Answer, Citation, Cx, Hit, Mode, NodeId, Prompt, Question, Result, UnlessSpent as _,
+    Answer, Citation, Cx, Hit, Mode, NodeId, Prompt, Question, Result, UnlessFailed as _,
+    UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -17,6 +18,9 @@ use crate::shared::steps::{Reading, abstain, answer_from};
 
 const SUMMARISE: Prompt<Points> = Prompt::json("pike_l2/summarise");
 const COMBINE: Prompt<Reading> = Prompt::json("pike_l2/combine");
+
+/// Points that stand for the answer where no reply combines them.
+const COMBINED: usize = 5;
 
 /// What is read and how; the paper names no constants.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,7 +84,11 @@ impl Summarising {
             return Ok(abstain("none of the passages read is relevant to the question"));
         }
         let variables = context! { question => Serde(question), points => Serde(&points) };
-        let reading = cx.reserve().ask(&COMBINE, variables).await?;
+        let reading = cx.reserve().ask(&COMBINE, variables).await;
+        let reading = match reading.unless_failed(&cx, "the first points are the answer")? {
+            Some(reading) => reading,
+            None => uncombined(&points),
+        };
         let rests_on = points.iter().flat_map(|noted| &noted.rests_on).map(Citation::from);
         Ok(Answer { citations: joined(rests_on), ..answer_from(reading, &[]) })
     }
@@ -122,6 +130,12 @@ impl Summarising {
     }
 }
 
+/// The points themselves, where no reply puts them together.
+fn uncombined(points: &[Noted]) -> Reading {
+    let points: Vec<&str> = points.iter().take(COMBINED).map(|noted| noted.point.trim()).collect();
+    Reading { answer: points.join(" "), rationale: String::new() }
+}
+
 async fn points_of(question: &Question, group: &[Hit], cx: &Cx) -> Result<Option<Vec<Noted>>> {
     let variables = context! { question => Serde(question), context => Serde(group) };
     let offered = |reply: &Points| {
@@ -134,7 +148,10 @@ async fn points_of(question: &Question, group: &[Hit], cx: &Cx) -> Result<Option
             None => Ok(()),
         }
     };
-    let Points { points } = cx.ask_checked(&SUMMARISE, variables, offered).await?;
+    let noted = cx.ask_checked(&SUMMARISE, variables, offered).await;
+    let Some(Points { points }) = noted.unless_failed(cx, "these passages are not read")? else {
+        return Ok(None);
+    };
     if points.is_empty() {
         cx.note("nothing here is relevant to the question");
     }

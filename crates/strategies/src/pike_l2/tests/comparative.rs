@@ -2,8 +2,9 @@
 use super::*;
 
 const QUESTION: &str = "Which opened first, the Varn lighthouse or the Holm lighthouse?";
-const PLAN: &str = r#"{"things": ["Varn lighthouse", "Holm lighthouse"], "attributes": ["opening"],
- "questions": [["When did the Varn lighthouse open?"], ["When did the Holm lighthouse open?"]]}"#;
+const PLAN: &str = r#"{"cells": [
+ {"thing": "Varn lighthouse", "attribute": "opening", "question": "When did the Varn lighthouse open?"},
+ {"thing": "Holm lighthouse", "attribute": "opening", "question": "When did the Holm lighthouse open?"}]}"#;
 const VARN: &str = r#"{"rationale": "1", "answer": "Varn lighthouse"}"#;
 
 fn towers() -> std::sync::Arc<Toy> {
@@ -53,42 +54,77 @@ async fn passages_that_contradict_each_other_are_both_cited() {
         year("1911"),
         year("both"),
         ("pike_l2/compared", undecided),
+        ("kar3/propose", ENOUGH),
+        ("kar3/answer", undecided),
     ]);
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
     golden("pike_l2/comparative_contradiction", &of(Reasoning::Comparative), run).await;
 }
 
 #[tokio::test]
-async fn one_thing_is_bridged() {
+async fn a_cell_that_no_passage_states_is_looked_up_in_hops() {
+    let plan = r#"{"cells": [
+     {"thing": "Varn lighthouse", "attribute": "birth", "question": "In which country was the architect of the Varn lighthouse born?"},
+     {"thing": "Reefs", "attribute": "kind", "question": "What is a reef?"}]}"#;
     let model = Script::new([
-        (
-            "pike_l2/compare",
-            r#"{"things": ["Varn lighthouse"], "attributes": ["opening"], "questions": [["When?"]]}"#,
-        ),
-        ("kar3/propose", ENOUGH),
-        ("kar3/answer", NOTHING),
+        ("pike_l2/compare", plan),
+        year("none"),
+        ("pike_l2/cell", r#"{"rationale": "1", "answer": "a ridge"}"#),
+        ("kar3/propose", WHO),
+        ("kar3/select", FIRST),
+        ("kar3/propose", WHERE),
+        ("kar3/select", FIRST),
+        ("pike_l2/cell", NORWAY),
+        ("pike_l2/compared", VARN),
     ]);
+    let pike = PikeL2 {
+        comparative: Comparative { min_score: Some(0.4), ..Comparative::default() },
+        ..of(Reasoning::Comparative)
+    };
+    golden("pike_l2/comparative_hops", &pike, Run::new(model)).await;
+}
+
+#[tokio::test]
+async fn a_table_that_does_not_answer_is_bridged() {
+    let model = Script::new([
+        ("pike_l2/compare", PLAN),
+        year("1911"),
+        year("none"),
+        ("kar3/propose", ENOUGH),
+        ("pike_l2/compared", NOTHING),
+        ("kar3/propose", ENOUGH),
+        ("kar3/answer", VARN),
+    ]);
+    let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
+    golden("pike_l2/comparative_bridged", &of(Reasoning::Comparative), run).await;
+}
+
+#[tokio::test]
+async fn one_thing_is_bridged() {
+    let one =
+        r#"{"cells": [{"thing": "Varn lighthouse", "attribute": "opening", "question": "?"}]}"#;
+    let model =
+        Script::new([("pike_l2/compare", one), ("kar3/propose", ENOUGH), ("kar3/answer", NOTHING)]);
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
     golden("pike_l2/comparative_one_thing", &of(Reasoning::Comparative), run).await;
 }
 
 #[tokio::test]
 async fn of_forty_things_some_are_compared_and_that_is_told() {
-    let things: Vec<String> = (1..=40).map(|i| format!("\"Tower {i}\"")).collect();
-    let questions: Vec<String> =
-        (1..=40).map(|i| format!("[\"When did tower {i} open?\"]")).collect();
-    let plan = format!(
-        r#"{{"things": [{}], "attributes": ["opening"], "questions": [{}]}}"#,
-        things.join(", "),
-        questions.join(", ")
-    );
+    let cell = |i: usize| {
+        format!(
+            r#"{{"thing": "Tower {i}", "attribute": "opening", "question": "When did tower {i} open?"}}"#
+        )
+    };
+    let cells: Vec<String> = (1..=40).map(cell).collect();
+    let plan = format!(r#"{{"cells": [{}]}}"#, cells.join(", "));
     let model = Script::with_failures(vec![
         ("pike_l2/compare", Ok(plan.as_str())),
         ("kar3/propose", Ok(ENOUGH)),
         ("kar3/answer", Ok(NOTHING)),
     ]);
     let pike = PikeL2 {
-        comparative: Comparative { things: 3, ..Comparative::default() },
+        comparative: Comparative { things: 3, hops: 0, ..Comparative::default() },
         ..of(Reasoning::Comparative)
     };
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
@@ -98,33 +134,30 @@ async fn of_forty_things_some_are_compared_and_that_is_told() {
 #[tokio::test]
 async fn a_cell_that_asks_the_whole_question_asks_for_its_own_part() {
     let whole = format!(
-        r#"{{"things": ["Varn lighthouse", "Holm lighthouse"], "attributes": ["opening"], "questions": [["{QUESTION}"], [" "]]}}"#
+        r#"{{"cells": [
+         {{"thing": "Varn lighthouse", "attribute": "opening", "question": "{QUESTION}"}},
+         {{"thing": "Holm lighthouse", "attribute": "opening"}},
+         {{"thing": "Holm lighthouse", "attribute": "opening", "question": "Again?"}}]}}"#
     );
     let model = Script::with_failures(vec![
         ("pike_l2/compare", Ok(whole.as_str())),
         ("pike_l2/cell", Ok(year("1911").1)),
-        ("pike_l2/cell", Ok(year("none").1)),
-        ("pike_l2/compared", Ok(NOTHING)),
+        ("pike_l2/cell", Ok(year("1920").1)),
+        ("pike_l2/compared", Ok(VARN)),
     ]);
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
     golden("pike_l2/comparative_whole_question", &of(Reasoning::Comparative), run).await;
 }
 
 #[tokio::test]
-async fn a_table_that_does_not_fit_together_is_asked_for_again() {
+async fn a_plan_that_never_fits_is_bridged() {
+    let unnamed = r#"{"cells": [{"thing": " ", "attribute": "x", "question": "x of A?"}]}"#;
     let model = Script::new([
-        (
-            "pike_l2/compare",
-            r#"{"things": ["A", "B"], "attributes": ["x"], "questions": [["x of A?"]]}"#,
-        ),
-        (
-            "pike_l2/compare",
-            r#"{"things": ["A", "A"], "attributes": ["x"], "questions": [["?"], ["?"]]}"#,
-        ),
-        (
-            "pike_l2/compare",
-            r#"{"things": ["A", "B"], "attributes": ["x", "y"], "questions": [["x of A?"], ["x of B?"]]}"#,
-        ),
+        ("pike_l2/compare", "I would compare both."),
+        ("pike_l2/compare", r#"{"things": ["A", "B"]}"#),
+        ("pike_l2/compare", unnamed),
+        ("kar3/propose", ENOUGH),
+        ("kar3/answer", NOTHING),
     ]);
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
     golden("pike_l2/comparative_always_malformed", &of(Reasoning::Comparative), run).await;

@@ -12,7 +12,7 @@ const WRITTEN: (&str, &str) = (
     r#"{"sql": "SELECT COUNT(*) AS towers FROM towers WHERE opened < 1920", "reason": "opening years"}"#,
 );
 const TWO: (&str, &str) = ("pike_l2/computed", r#"{"rationale": "Counted.", "answer": "2"}"#);
-const BRIDGED: [(&str, &str); 2] = [("kar3/propose", ENOUGH), ("kar3/answer", NOTHING)];
+const BRIDGED: [(&str, &str); 3] = [NO_LIST, ("kar3/propose", ENOUGH), ("kar3/answer", NOTHING)];
 
 fn towers() -> Toy {
     Toy::of(&[("note", "Note", "Some towers opened before others.", &[])])
@@ -49,14 +49,14 @@ async fn a_query_that_errs_is_given_back() {
 #[tokio::test]
 async fn a_query_that_errs_three_times_is_bridged() {
     let wrong = ("pike_l2/sql", r#"{"sql": "SELECT FROM", "reason": ""}"#);
-    let model = Script::new([wrong, wrong, wrong, BRIDGED[0], BRIDGED[1]]);
+    let model = Script::new([wrong, wrong, wrong, BRIDGED[0], BRIDGED[1], BRIDGED[2]]);
     run("pike_l2/quantitative_always_errs", towers(), model).await;
 }
 
 #[tokio::test]
 async fn no_table_that_answers_is_told_and_bridged() {
     let none = ("pike_l2/sql", r#"{"sql": "", "reason": "No table has heights."}"#);
-    let model = Script::new([none, BRIDGED[0], BRIDGED[1]]);
+    let model = Script::new([none, BRIDGED[0], BRIDGED[1], BRIDGED[2]]);
     run("pike_l2/quantitative_no_table_answers", towers(), model).await;
 }
 
@@ -75,7 +75,7 @@ async fn a_table_without_rows_gives_nothing_to_answer_from() {
     let summed =
         ("pike_l2/sql", r#"{"sql": "SELECT SUM(opened) AS years FROM towers", "reason": ""}"#);
     let none = ("pike_l2/sql", r#"{"sql": "", "reason": "The table is empty."}"#);
-    let model = Script::new([summed, none, BRIDGED[0], BRIDGED[1]]);
+    let model = Script::new([summed, none, BRIDGED[0], BRIDGED[1], BRIDGED[2]]);
     run("pike_l2/quantitative_no_rows", toy, model).await;
 }
 
@@ -100,7 +100,8 @@ async fn a_long_result_is_said_to_be_cut() {
 
 #[tokio::test]
 async fn a_result_that_answers_something_else_is_bridged() {
-    let model = Script::new([WRITTEN, ("pike_l2/computed", NOTHING), BRIDGED[0], BRIDGED[1]]);
+    let model =
+        Script::new([WRITTEN, ("pike_l2/computed", NOTHING), BRIDGED[0], BRIDGED[1], BRIDGED[2]]);
     run("pike_l2/quantitative_irrelevant", towers(), model).await;
 }
 
@@ -110,4 +111,101 @@ async fn a_spent_budget_reads_the_result_with_what_is_kept_back() {
     let budget = Budget { calls: Some(2), ..Budget::default() };
     let run = Run { question: QUESTION, knowledge: Arc::new(towers()), budget, ..Run::new(model) };
     golden("pike_l2/quantitative_spent_budget", &of(Reasoning::Quantitative), run).await;
+}
+
+const LIST_PLAN: (&str, &str) = (
+    "pike_l2/plan_count",
+    r#"{"thinking": "", "things": "towers", "queries": ["towers that opened", " "],
+     "question": "Did the {thing} open before 1920?", "operation": "count"}"#,
+);
+const NO_LIST: (&str, &str) = ("pike_l2/plan_count", r#"{"things": "", "operation": "count"}"#);
+
+fn harbour() -> Toy {
+    Toy::of(&[
+        ("varn", "Varn tower", "The Varn tower opened in 1911, before others.", &[]),
+        ("holm", "Holm tower", "The Holm tower opened in 1920.", &[]),
+        ("both", "Towers", "Towers opened before 1920: the Varn tower.", &[]),
+    ])
+}
+
+fn cell(answer: &'static str) -> (&'static str, &'static str) {
+    let yes = r#"{"rationale": "1", "answer": "yes"}"#;
+    let no = r#"{"rationale": "1", "answer": "no"}"#;
+    ("pike_l2/cell", if answer == "yes" { yes } else { no })
+}
+
+#[tokio::test]
+async fn without_a_table_the_things_are_listed_looked_up_and_counted() {
+    let things =
+        r#"{"thinking": "", "things": ["Varn tower", "The Holm Tower", "varn tower", ""]}"#;
+    let model = Script::new([
+        LIST_PLAN,
+        ("pike_l2/list", things),
+        cell("yes"),
+        cell("no"),
+        ("pike_l2/counted", r#"{"rationale": "One of two.", "answer": "1"}"#),
+    ]);
+    run("pike_l2/quantitative_listed", harbour(), Arc::clone(&model)).await;
+    let shown = &model.shown("pike_l2/counted")[0];
+    assert!(shown.contains("Varn tower | yes\nThe Holm Tower | no\n"), "{shown}");
+    assert!(shown.contains("Result (count of yes): 1\nCoverage: 2 towers listed from 3 of 3"));
+}
+
+#[tokio::test]
+async fn every_listed_thing_counts_where_no_question_is_asked_of_it() {
+    let every = r#"{"things": "towers", "queries": [], "question": "", "operation": "count"}"#;
+    let (things, chatter) = (r#"{"things": ["Varn tower", "Holm tower"]}"#, "Two, I think.");
+    let model = Script::new([
+        (
+            "pike_l2/plan_count",
+            r#"{"things": "towers", "question": "Is it open?", "operation": "count"}"#,
+        ),
+        ("pike_l2/plan_count", every),
+        ("pike_l2/list", things),
+        ("pike_l2/counted", chatter),
+        ("pike_l2/counted", chatter),
+        ("pike_l2/counted", chatter),
+    ]);
+    run("pike_l2/quantitative_listed_all", harbour(), model).await;
+}
+
+#[tokio::test]
+async fn nothing_to_list_is_bridged_and_said_to_be_read_from_a_few_passages() {
+    let two = r#"{"rationale": "Both are named.", "answer": "2"}"#;
+    let model = Script::new([
+        LIST_PLAN,
+        ("pike_l2/list", r#"{"things": []}"#),
+        ("kar3/propose", r#"{"sub_questions": ["towers opened before 1920"]}"#),
+        ("kar3/select_chunk", FIRST),
+        ("kar3/propose", ENOUGH),
+        ("kar3/answer", two),
+    ]);
+    run("pike_l2/quantitative_by_eye", harbour(), model).await;
+}
+
+const ZERO: &str = "SELECT COUNT(*) AS n FROM towers WHERE name = 'varne'";
+
+#[tokio::test]
+async fn a_count_of_nothing_under_a_text_filter_is_doubted_once() {
+    let values = "SELECT DISTINCT \"name\" FROM \"towers\" LIMIT 500";
+    let one = "SELECT COUNT(*) AS n FROM towers WHERE name = 'Varn'";
+    let toy = || {
+        let names = ["Ness", "Varn", "Holm"].map(|name| (vec![json!(name)], &[][..])).to_vec();
+        towers()
+            .with_result(ZERO, &["n"], vec![(vec![json!(0)], &[])])
+            .with_result(values, &["name"], names)
+            .with_result(one, &["n"], vec![(vec![json!(1)], &["towers:1"])])
+    };
+    let zero = (
+        "pike_l2/sql",
+        r#"{"reason": "", "sql": "SELECT COUNT(*) AS n FROM towers WHERE name = 'varne'"}"#,
+    );
+    let right = (
+        "pike_l2/sql",
+        r#"{"reason": "", "sql": "SELECT COUNT(*) AS n FROM towers WHERE name = 'Varn'"}"#,
+    );
+    run("pike_l2/quantitative_doubted", toy(), Script::new([zero, right, TWO])).await;
+    run("pike_l2/quantitative_zero_stands", toy(), Script::new([zero, zero, TWO])).await;
+    let none = ("pike_l2/sql", r#"{"reason": "It is right.", "sql": ""}"#);
+    run("pike_l2/quantitative_zero_unchanged", toy(), Script::new([zero, none, TWO])).await;
 }

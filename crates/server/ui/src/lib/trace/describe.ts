@@ -47,6 +47,8 @@ export function describe(event: StepEvent): Description {
       };
     case "note":
       return { action: "note", subject: event.note, result: "", tone: "note" };
+    case "answer_started":
+      return { action: "began the answer", subject: "", result: "", tone: "note" };
     case "budget_exhausted":
       return { action: "budget exhausted", subject: `limit on ${event.limit}`, result: "", tone: "bad" };
   }

@@ -1,7 +1,7 @@
 // A trace as a tree: spans are the branches, events the leaves, in their order.
 import type { TraceEvent, UsageTotal } from "../../api/types";
 
-export type StepEvent = Exclude<TraceEvent, { event: "span_started" }>;
+export type StepEvent = Exclude<TraceEvent, { event: "span_started" | "answer_delta" }>;
 
 export interface Leaf {
   kind: "leaf";
@@ -26,7 +26,7 @@ export function tree(events: readonly TraceEvent[]): Branch {
       const branch: Branch = { kind: "branch", span: event.span, name: event.name, items: [] };
       (branches.get(event.parent) ?? root).items.push(branch);
       branches.set(event.span, branch);
-    } else {
+    } else if (event.event !== "answer_delta") {
       (branches.get(event.span) ?? root).items.push({ kind: "leaf", index, event });
     }
   });
@@ -66,7 +66,9 @@ export function exhaustedLimits(events: readonly TraceEvent[]): string[] {
   return [...new Set(limits)];
 }
 
-export const elapsed = (event: TraceEvent): number => ("elapsed_ms" in event ? event.elapsed_ms : 0);
+/** How long a step took; the time of the first word is not the length of a step. */
+export const elapsed = (event: TraceEvent): number =>
+  "elapsed_ms" in event && event.event !== "answer_started" ? event.elapsed_ms : 0;
 
 /** The events of a branch and all branches below it. */
 export function eventsBelow(branch: Branch): TraceEvent[] {

@@ -4,7 +4,7 @@ import { ask, traces } from "../../api/calls";
 import { ApiError, isAbort, problemOf, requestKey, type ProblemInfo } from "../../api/client";
 import { events } from "../../api/sse";
 import type {
-  AnswerKind, AskRequest, AskResponse, Budget, TraceEvent, Turn,
+  AnswerKind, AnswerStyle, AskRequest, AskResponse, Budget, TraceEvent, Turn,
 } from "../../api/types";
 
 export type RunState = "running" | "done" | "stopped" | "failed";
@@ -16,6 +16,7 @@ export interface AskOptions {
   strategy?: string;
   settings?: Record<string, Setting>;
   answer_kind?: AnswerKind | "";
+  answer_style?: AnswerStyle | "";
   budget?: Budget;
 }
 
@@ -66,7 +67,7 @@ export class Run {
       this.id = value.id ?? "";
       this.strategy = value.strategy ?? this.strategy;
     } else if (event === "trace") this.addEvent(value as TraceEvent);
-    else if (event === "answer_delta") this.text += value.text ?? "";
+    else if (event === "answer_delta") this.text = (value.restart ? "" : this.text) + (value.text ?? "");
     else if (event === "answer") {
       this.flush();
       this.answer = value as AskResponse;
@@ -110,7 +111,9 @@ export class Run {
     run.events = trace.trace;
     if (trace.answer) {
       const { strategy, usage, elapsed_ms, answer } = trace;
-      run.answer = { id, answer, strategy, usage, elapsed_ms, hops: trace.hops, question: trace.question };
+      const started = trace.trace.find((event) => event.event === "answer_started");
+      const first_word_ms = started?.event === "answer_started" ? started.elapsed_ms : null;
+      run.answer = { id, answer, strategy, usage, elapsed_ms, first_word_ms, hops: trace.hops, question: trace.question };
       run.end("done");
     } else {
       run.problem = trace.error ? problemOf(trace.error) : null;

@@ -1,0 +1,106 @@
+//! The answer as people read it: only the citations that it rests on, the steps that led to them,
+//! and, in the full style, sentences whose claims are checked against their sources.
+mod claims;
+mod evidence;
+mod numbering;
+mod steps;
+mod streaming;
+
+use halma_core::text::support::{TitledText, compose, sentences_with_sources};
+use halma_core::text::words;
+use halma_core::{
+    Answer, AnswerKind, AnswerStyle, Cx, Error, FullAnswer, Prompt, Question, UnlessSpent as _,
+};
+use minijinja::context;
+use minijinja::value::Serde;
+use serde::Deserialize;
+
+use self::claims::Checker;
+use self::evidence::{EvidenceSource, collect, explained};
+use self::streaming::Streaming;
+use crate::config::CheckClaims;
+
+/// An answer of more words is in sentences already.
+const LONG_ANSWER: usize = 25;
+
+const FULL: Prompt<Written> = Prompt::json("answer/full");
+
+#[derive(Deserialize)]
+struct Written {
+    answer: String,
+}
+
+/// How an answer is written out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Writing {
+    pub(crate) style: AnswerStyle,
+    pub(crate) check: CheckClaims,
+}
+
+impl Writing {
+    /// Completes what a strategy has answered, and shows it to the watcher. An abstention has
+    /// nothing to write.
+    pub(crate) async fn write(self, question: &Question, answer: Answer, cx: &Cx) -> Answer {
+        if answer.abstained || answer.text.trim().is_empty() {
+            // It rests on nothing; the trace has what was read.
+            return Answer { citations: vec![], ..answer };
+        }
+        let sources = collect(question, &answer, cx).await;
+        let choice = !question.options.is_empty();
+        if self.style == AnswerStyle::Short || choice {
+            cx.show(&answer.text, false);
+            let citations = sources.into_iter().map(EvidenceSource::into_citation).collect();
+            return steps::with_steps(Answer { citations, ..answer }, cx).await;
+        }
+        let span = cx.span("write the answer").reserve();
+        let mut streaming = Streaming::new(span.clone(), sources.len());
+        let text = if sources.is_empty() {
+            answer.text.clone()
+        } else if question.answer_kind == AnswerKind::Long
+            || words(&answer.text).len() > LONG_ANSWER
+        {
+            sentences_with_sources(&answer.text, &passages(&sources))
+        } else {
+            sentences(question, &answer, &sources, &streaming).await
+        };
+        let (text, order) = streaming.finish(&text);
+        let used: Vec<EvidenceSource> =
+            order.iter().filter_map(|&number| sources.get(number - 1)).cloned().collect();
+        let checker = Checker { how: self.check, sources: &sources, cx: &span };
+        let (claims, used) = checker.check(&text, used).await;
+        let citations = used.into_iter().map(EvidenceSource::into_citation).collect();
+        let full = Some(FullAnswer { text, claims });
+        steps::with_steps(Answer { citations, full, ..answer }, cx).await
+    }
+}
+
+/// The sentences of the model, or quotations where it gives none that can be used.
+async fn sentences(
+    question: &Question,
+    answer: &Answer,
+    sources: &[EvidenceSource],
+    streaming: &Streaming,
+) -> String {
+    let cx = streaming.cx();
+    let variables = context! {
+        question => Serde(question),
+        answer => &answer.text,
+        reason => &answer.reason,
+        passages => Serde(sources),
+    };
+    let asked = cx.streaming(streaming.receiver()).ask(&FULL, variables).await;
+    match asked.map(|written| Some(written.answer)).unless_spent() {
+        Ok(Some(text)) if !text.trim().is_empty() => return text,
+        Ok(_) => cx.note("the answer is written from quotations: the model wrote none"),
+        Err(error) => cx.note(format!("the answer is written from quotations: {}", brief(&error))),
+    }
+    compose(explained(question, answer), &passages(sources))
+}
+
+fn brief(error: &Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().chars().take(200).collect()
+}
+
+fn passages(sources: &[EvidenceSource]) -> Vec<TitledText<'_>> {
+    sources.iter().map(EvidenceSource::passage).collect()
+}

@@ -1,0 +1,37 @@
+//! Calls of the embedder: in batches, and with vectors that fit each other.
+use halma_core::{EmbedRole, Embedder, Vector};
+
+use crate::KbError;
+
+/// Texts sent in one call.
+pub(crate) const BATCH: usize = 128;
+
+/// The vectors of texts that go into one call; each has the same length and finite numbers.
+pub(crate) async fn embed_once(
+    embedder: &dyn Embedder,
+    texts: &[&str],
+    role: EmbedRole,
+) -> Result<Vec<Vector>, KbError> {
+    let model = || embedder.model().to_owned();
+    let vectors = embedder.embed(texts, role).await;
+    let vectors = vectors.map_err(|source| KbError::Embed { model: model(), source })?;
+    let length = vectors.first().map_or(0, Vec::len);
+    let sound = |v: &Vector| v.len() == length && v.iter().all(|x| x.is_finite());
+    if vectors.len() == texts.len() && length > 0 && vectors.iter().all(sound) {
+        return Ok(vectors);
+    }
+    Err(KbError::BadVectors { model: model(), asked: texts.len(), got: vectors.len() })
+}
+
+/// The vectors of any number of texts, in order.
+pub(crate) async fn embed_texts(
+    embedder: &dyn Embedder,
+    texts: &[&str],
+    role: EmbedRole,
+) -> Result<Vec<Vector>, KbError> {
+    let mut vectors = Vec::with_capacity(texts.len());
+    for batch in texts.chunks(BATCH) {
+        vectors.extend(embed_once(embedder, batch, role).await?);
+    }
+    Ok(vectors)
+}

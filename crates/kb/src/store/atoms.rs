@@ -1,0 +1,84 @@
+//! The atoms of a chunk: which rows they are in is the result of its unit in the ledger.
+use std::ops::Range;
+
+use halma_core::Layer;
+
+use super::ledger::{Task, UnitKey};
+use super::schema::hash;
+use super::{AtomRecord, ChunkRecord, Id, Row, Rows, StoreReader, StoreWriter};
+use crate::Atoms;
+use crate::atom::AtomDraft;
+
+/// The unit that a chunk's atoms are the result of.
+pub(crate) fn atoms_key(chunk: Row) -> UnitKey {
+    UnitKey::of(Task::Atoms, (Layer::Chunk, chunk))
+}
+
+/// What atoms of a kind are asked with.
+pub(crate) fn atoms_input(kind: Atoms) -> Id {
+    kind as Id
+}
+
+impl StoreReader<'_> {
+    /// Chunks that have no atoms of this kind yet: pending, failed before, or with other atoms.
+    pub(crate) fn unatomized(&self, kind: Atoms) -> heed::Result<Vec<Row>> {
+        let mut rows = vec![];
+        for entry in self.entries(Task::Atoms)? {
+            let entry = entry?;
+            if !entry.is_done(atoms_input(kind)) {
+                rows.push(entry.key.row());
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The kind of atoms that the latest build makes, as an input of units.
+    pub(super) fn wanted_atoms(&self) -> heed::Result<Option<Id>> {
+        self.meta("atoms")
+    }
+
+    /// The rows of a chunk's atoms.
+    pub(crate) fn atoms_of(&self, chunk: Row) -> heed::Result<Range<Row>> {
+        let made = self.result_of::<Rows>(atoms_key(chunk))?;
+        Ok(made.map_or(0..0, |(_, (first, end))| first..end))
+    }
+}
+
+impl StoreWriter<'_> {
+    /// Chunks with other atoms than these are pending from now on.
+    pub(crate) fn want_atoms(&mut self, kind: Atoms) -> heed::Result<()> {
+        let wanted = atoms_input(kind);
+        if self.wanted_atoms()? == Some(wanted) {
+            return Ok(());
+        }
+        self.set_meta("atoms", &wanted)
+    }
+
+    /// Stores the atoms of a chunk in the place of those it had; returns their rows. Nothing
+    /// happens when the chunk has been replaced meanwhile.
+    pub(crate) fn put_atoms(
+        &mut self,
+        chunk: Row,
+        kind: Atoms,
+        drafts: &[AtomDraft],
+    ) -> heed::Result<Range<Row>> {
+        let Some(parent) = self.node::<ChunkRecord>(chunk)? else { return Ok(0..0) };
+        self.remove_atoms(chunk)?;
+        let first = self.take_rows(Layer::Atom, drafts.len())?;
+        let mut row = first;
+        for draft in drafts {
+            let id = hash(&[&parent.id.to_be_bytes(), draft.text.as_bytes()]);
+            let (start, end) = draft.span;
+            let record = AtomRecord { id, chunk, start, end, text: draft.text.clone() };
+            self.put_node(row, &record)?;
+            row += 1;
+        }
+        self.put_done(atoms_key(chunk), atoms_input(kind), &(first, row))?;
+        Ok(first..row)
+    }
+
+    /// Removes the atoms of a chunk from the store, not their entry in the ledger.
+    pub(crate) fn remove_atoms(&mut self, chunk: Row) -> heed::Result<()> {
+        self.atoms_of(chunk)?.try_for_each(|atom| self.remove_node::<AtomRecord>(atom))
+    }
+}

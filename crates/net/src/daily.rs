@@ -1,0 +1,129 @@
+//! Replies that are as good as new ones for some days: one file each in a folder of their day,
+//! `2024-05-31/KEY.json`.
+//!
+//! A file is complete or absent. A damaged folder costs requests, never a run.
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use time::{Date, Duration};
+
+/// The replies cannot be listed or forgotten.
+#[derive(Debug, thiserror::Error)]
+#[error("the stored replies in `{}`: {source}; make the folder readable and writable, or delete it", .path.display())]
+pub struct DailyCacheError {
+    pub path: PathBuf,
+    pub source: std::io::Error,
+}
+
+/// Replies by key and day.
+pub struct DailyCache {
+    dir: PathBuf,
+    /// Days for which a reply is as good as a new one; 0 keeps nothing.
+    days: u32,
+}
+
+impl DailyCache {
+    pub fn new(dir: PathBuf, days: u32) -> Self {
+        Self { dir, days }
+    }
+
+    pub fn keeps(&self) -> bool {
+        self.days > 0
+    }
+
+    /// The newest reply of this key that is not too old and that can be read.
+    pub fn get<T>(
+        &self,
+        key: &str,
+        today: Date,
+        read: impl Fn(&Path, String) -> Option<T>,
+    ) -> Option<T> {
+        let oldest = today - Duration::days(i64::from(self.days) - 1);
+        let (oldest, newest) = (oldest.to_string(), today.to_string());
+        // Days are written so that their order is that of their names.
+        let mut days = days(&self.dir).ok()?;
+        days.retain(|day| (oldest.as_str()..=newest.as_str()).contains(&day.as_str()));
+        days.iter().rev().find_map(|day| {
+            let file = self.dir.join(day).join(format!("{key}.json"));
+            let text = std::fs::read_to_string(&file).ok()?;
+            read(&file, text)
+        })
+    }
+
+    /// Stores the reply of a day, `2024-05-31`.
+    pub fn put(&self, key: &str, day: &str, reply: &str) {
+        if !self.keeps() {
+            return;
+        }
+        if let Err(e) = self.write(key, day, reply) {
+            tracing::warn!("a reply is not kept in `{}`: {e}", self.dir.display());
+        }
+    }
+
+    fn write(&self, key: &str, day: &str, reply: &str) -> std::io::Result<()> {
+        let dir = self.dir.join(day);
+        std::fs::create_dir_all(&dir)?;
+        let (part, mut file) = part(&dir, key)?;
+        file.write_all(reply.as_bytes())?;
+        drop(file);
+        std::fs::rename(&part, dir.join(format!("{key}.json"))).inspect_err(|_| {
+            let _ = std::fs::remove_file(&part);
+        })
+    }
+}
+
+/// A new file next to the one that it will become, which no other writer has.
+fn part(dir: &Path, key: &str) -> std::io::Result<(PathBuf, File)> {
+    for number in 0.. {
+        let part = dir.join(format!(".{key}.{number}"));
+        match File::create_new(&part) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            file => return Ok((part, file?)),
+        }
+    }
+    unreachable!("some number is free")
+}
+
+/// All replies that are stored in a folder, with their files, day by day.
+pub fn stored_replies(dir: &Path) -> Result<Vec<(PathBuf, String)>, DailyCacheError> {
+    let failed = |source| DailyCacheError { path: dir.to_owned(), source };
+    let mut replies = vec![];
+    for day in days(dir).map_err(failed)? {
+        for entry in std::fs::read_dir(dir.join(day)).map_err(failed)? {
+            let file = entry.map_err(failed)?.path();
+            if file.extension().is_some_and(|extension| extension == "json") {
+                let text = std::fs::read_to_string(&file).map_err(failed)?;
+                replies.push((file, text));
+            }
+        }
+    }
+    Ok(replies)
+}
+
+/// Removes all replies that are stored in a folder.
+pub fn forget_replies(dir: &Path) -> Result<(), DailyCacheError> {
+    match std::fs::remove_dir_all(dir) {
+        Err(e) if e.kind() != ErrorKind::NotFound => {
+            Err(DailyCacheError { path: dir.to_owned(), source: e })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The names of the folders of days, in order; none without a folder.
+fn days(dir: &Path) -> std::io::Result<Vec<String>> {
+    let entries = match std::fs::read_dir(dir) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(vec![]),
+        entries => entries?,
+    };
+    let mut days = vec![];
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            days.extend(entry.file_name().into_string().ok());
+        }
+    }
+    days.sort();
+    Ok(days)
+}

@@ -1,0 +1,65 @@
+//! Roles that an administrator has assigned to models over HTTP. They are kept in a file of the base
+//! and take precedence over the configuration.
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+
+use halma_engine::{Config, Engine, OFFLINE, ROLES};
+
+use crate::problem::Problem;
+
+const FILE: &str = "roles.json";
+
+type Roles = BTreeMap<String, String>;
+
+/// The configuration with these roles assigned. A role or a model that does not exist is refused.
+pub(crate) fn assign(config: &Config, roles: &Roles) -> Result<Config, Problem> {
+    let mut config = config.clone();
+    for (role, model) in roles {
+        if !ROLES.contains(&role.as_str()) {
+            return Err(Problem::unfit(format!("there is no role `{role}`"))
+                .hint(format!("the roles are {}", ROLES.join(", "))));
+        }
+        if model != OFFLINE && !config.models.contains_key(model) {
+            return Err(Problem::unfit(format!("there is no model `{model}`"))
+                .hint("GET /api/v1/models lists the models; [models] in halma.toml names more"));
+        }
+        config.roles.insert(role.clone(), model.clone());
+    }
+    Ok(config)
+}
+
+/// Keeps the assignment in the folder of the base.
+pub(crate) fn store(dir: &Path, roles: &Roles) -> Result<(), Problem> {
+    let mut all = read(dir)?;
+    all.extend(roles.clone());
+    let failed = |e: std::io::Error| Problem::internal(&e);
+    let text = serde_json::to_vec_pretty(&all).map_err(|e| Problem::internal(&e))?;
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
+    file.write_all(&text).map_err(failed)?;
+    file.persist(dir.join(FILE)).map_err(|e| failed(e.error)).map(drop)
+}
+
+/// The engine with the roles that were kept. Roles of a model that is no longer configured are
+/// left out.
+pub(crate) fn restore(engine: Engine, dir: &Path) -> Result<Engine, Problem> {
+    let mut config = engine.config().clone();
+    let mut changed = false;
+    for (role, model) in read(dir)? {
+        match assign(&config, &Roles::from([(role.clone(), model.clone())])) {
+            Ok(with_role) => (config, changed) = (with_role, true),
+            Err(problem) => {
+                tracing::warn!("`{FILE}`: {role} = {model} is ignored: {}", problem.detail);
+            }
+        }
+    }
+    Ok(if changed { engine.with_prompts(&config)? } else { engine })
+}
+
+fn read(dir: &Path) -> Result<Roles, Problem> {
+    match std::fs::read(dir.join(FILE)) {
+        Ok(text) => serde_json::from_slice(&text).map_err(|e| Problem::internal(&e)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Roles::new()),
+        Err(e) => Err(Problem::internal(&e)),
+    }
+}

@@ -1,0 +1,320 @@
+//! Evaluations that are started over HTTP: questions with known answers, asked of a workspace's base
+//! by some strategies. One at a time runs in a workspace.
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use chrono::{DateTime, Utc};
+use futures::FutureExt as _;
+use halma_core::{Filter, Layer, Meter, Mode, UsageTotal};
+use halma_engine::{ContextOptions, Engine, SearchQuery};
+use halma_eval::{
+    Bench, DataSet, Format, Origin, Progress, Runner, Source, SystemUnderTest, Tick, fingerprint,
+    load,
+};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
+use utoipa::ToSchema;
+
+use crate::access::{Caller, MayAdmin};
+use crate::allowance;
+use crate::app::{Shared, Stop};
+use crate::blocking::run_blocking;
+use crate::json::{JsonBody, Part};
+use crate::listing::Items;
+use crate::problem::Problem;
+use crate::usage::{UsageCounts, UsageKey};
+use crate::workspace::EVALUATIONS;
+
+/// Questions that are asked concurrently.
+const CONCURRENCY: usize = 4;
+
+/// Hits of the search that is measured before the strategies.
+const RETRIEVED: usize = 10;
+
+/// Questions with their answers and the strategies that are compared.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewEvaluation {
+    /// Letters, digits, `-` and `_`.
+    name: String,
+    /// One JSON object per line: `{"question": "…", "answers": ["…"]}`.
+    questions: String,
+    strategies: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RunState {
+    Running,
+    Done,
+    Failed,
+    Cancelled,
+}
+
+/// How far an evaluation is.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct EvaluationRun {
+    id: String,
+    name: String,
+    state: RunState,
+    /// The strategy that is being asked, or `retrieval`.
+    label: String,
+    done: usize,
+    total: usize,
+    /// Questions that failed so far.
+    failed: usize,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    started: DateTime<Utc>,
+}
+
+/// The evaluations that were started since the server was.
+#[derive(Default)]
+pub(crate) struct EvaluationRuns(Mutex<Vec<StartedRun>>);
+
+struct StartedRun {
+    workspace: String,
+    run: EvaluationRun,
+    stop: Arc<Notify>,
+}
+
+impl EvaluationRuns {
+    fn list(&self, workspace: &str) -> Vec<EvaluationRun> {
+        let runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = runs.iter().rev().filter(|started| started.workspace == workspace);
+        own.map(|started| started.run.clone()).collect()
+    }
+
+    /// Adds a run, unless another one of the workspace is not finished. The result tells the run
+    /// to stop.
+    fn add(&self, workspace: &str, run: EvaluationRun) -> Result<Arc<Notify>, Problem> {
+        let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let busy = |started: &StartedRun| {
+            started.workspace == workspace && started.run.state == RunState::Running
+        };
+        if runs.iter().any(busy) {
+            return Err(Problem::new(StatusCode::CONFLICT, "an evaluation is already running")
+                .hint("wait for its end, or cancel it"));
+        }
+        let stop = Arc::new(Notify::new());
+        let workspace = workspace.to_owned();
+        runs.push(StartedRun { workspace, run, stop: Arc::clone(&stop) });
+        Ok(stop)
+    }
+
+    fn change(&self, id: &str, change: impl FnOnce(&mut StartedRun)) {
+        let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(started) = runs.iter_mut().find(|started| started.run.id == id) {
+            change(started);
+        }
+    }
+}
+
+/// List the evaluations that were started over HTTP, newest first, with their progress.
+#[utoipa::path(get, path = "/api/v1/evaluation-runs", tag = "evaluations",
+    responses((status = 200, body = Items<EvaluationRun>), (status = 403, body = Problem)))]
+pub(crate) async fn list(
+    State(app): State<Shared>,
+    MayAdmin(caller): MayAdmin,
+) -> Json<Items<EvaluationRun>> {
+    Json(Items::whole(app.evaluation_runs.list(&caller.workspace.name)))
+}
+
+/// Start an evaluation: ask the strategies these questions over the documents of the workspace,
+/// within `budget.eval`. Its report is listed with the others. With the same name and questions as
+/// before, only what is missing is asked.
+#[utoipa::path(post, path = "/api/v1/evaluation-runs", tag = "evaluations",
+    request_body = NewEvaluation,
+    responses((status = 200, body = EvaluationRun), (status = 409, body = Problem),
+        (status = 422, body = Problem)))]
+pub(crate) async fn start(
+    State(app): State<Shared>,
+    MayAdmin(caller): MayAdmin,
+    JsonBody(new): JsonBody<NewEvaluation>,
+) -> Result<Json<EvaluationRun>, Problem> {
+    let engine = caller.workspace.engine();
+    let evaluation = {
+        let (caller, engine) = (caller.clone(), Arc::clone(&engine));
+        let parent =
+            caller.key.as_ref().and_then(|key| app.allowance.meter(key, &caller.workspace.usage));
+        if let Some(parent) = &parent {
+            allowance::check(parent)?;
+        }
+        run_blocking(move || Evaluation::prepare(&caller, engine, &new, parent)).await?
+    };
+    let run = EvaluationRun {
+        id: blake3::hash(evaluation.folder.as_os_str().as_encoded_bytes()).to_hex()[..16].into(),
+        name: evaluation.data.name.clone(),
+        state: RunState::Running,
+        label: String::new(),
+        done: 0,
+        total: evaluation.data.items.len(),
+        failed: 0,
+        error: None,
+        started: Utc::now(),
+    };
+    let run = EvaluationRun { id: format!("{}-{}", run.id, run.started.timestamp_millis()), ..run };
+    let stop = app.evaluation_runs.add(&caller.workspace.name, run.clone())?;
+    let (id, shared) = (run.id.clone(), Arc::clone(&app));
+    tokio::spawn(async move {
+        let outcome = tokio::select! {
+            outcome = evaluation.run(&shared, &id) => outcome,
+            () = stop.notified() => Ok(()),
+            () = shared.stopping(Stop::Soon) => Err("the server was stopped".to_owned()),
+        };
+        evaluation.count_usage(&caller);
+        shared.evaluation_runs.change(&id, |started| match outcome {
+            _ if started.run.state == RunState::Cancelled => {}
+            Ok(()) => started.run.state = RunState::Done,
+            Err(reason) => {
+                (started.run.state, started.run.error) = (RunState::Failed, Some(reason));
+            }
+        });
+    });
+    Ok(Json(run))
+}
+
+/// Cancel a running evaluation. What was answered is stored and used when it is started again.
+#[utoipa::path(post, path = "/api/v1/evaluation-runs/{id}/cancel", tag = "evaluations",
+    params(("id" = String, Path)),
+    responses((status = 200, body = EvaluationRun), (status = 404, body = Problem)))]
+pub(crate) async fn cancel(
+    State(app): State<Shared>,
+    MayAdmin(caller): MayAdmin,
+    Part(id): Part<String>,
+) -> Result<Json<EvaluationRun>, Problem> {
+    let own = |run: &EvaluationRun| run.id == id;
+    let known = app.evaluation_runs.list(&caller.workspace.name).into_iter().any(|run| own(&run));
+    if known {
+        app.evaluation_runs.change(&id, |started| {
+            if started.run.state == RunState::Running {
+                started.run.state = RunState::Cancelled;
+                started.stop.notify_one();
+            }
+        });
+    }
+    let found = app.evaluation_runs.list(&caller.workspace.name).into_iter().find(own);
+    found.map(Json).ok_or_else(|| Problem::not_found("such evaluation"))
+}
+
+/// What an evaluation is run with.
+struct Evaluation {
+    engine: Arc<Engine>,
+    data: DataSet,
+    systems: Vec<SystemUnderTest>,
+    folder: PathBuf,
+    budget: Arc<Meter>,
+}
+
+impl Evaluation {
+    fn prepare(
+        caller: &Caller,
+        engine: Arc<Engine>,
+        new: &NewEvaluation,
+        parent: Option<Arc<Meter>>,
+    ) -> Result<Self, Problem> {
+        let systems = systems(&engine, &new.strategies)?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if new.name.is_empty() || new.name.len() > 64 || !new.name.chars().all(plain) {
+            return Err(Problem::unfit("the name is not valid")
+                .hint("use at most 64 letters, digits, `-` and `_`"));
+        }
+        let folder = caller.workspace.dir.join(EVALUATIONS).join(&new.name);
+        let failed = |e: std::io::Error| Problem::internal(&e);
+        std::fs::create_dir_all(&folder).map_err(failed)?;
+        let file = folder.join(format!("{}.jsonl", new.name));
+        std::fs::write(&file, &new.questions).map_err(failed)?;
+        let data = load(&file, Format::OWN, None).map_err(|e| Problem::unfit(e.to_string()))?;
+        if let Some(refused) = data.refused.first() {
+            let detail = format!("line {} cannot be used: {}", refused.line, refused.reason);
+            return Err(Problem::unfit(detail)
+                .hint("each line is one JSON object with `question` and `answers`"));
+        }
+        let limits = engine.config().budget.eval;
+        let budget = Arc::new(match parent {
+            Some(parent) => Meter::within(limits, parent),
+            None => Meter::new(limits),
+        });
+        Ok(Self { engine, data, systems, folder, budget })
+    }
+
+    /// Asks and writes the report; the error says what went wrong.
+    async fn run(&self, app: &Shared, id: &str) -> Result<(), String> {
+        let file = self.folder.join(format!("{}.jsonl", self.data.name));
+        let source = Source::read(&file).map_err(|e| e.to_string())?;
+        let runner = Runner {
+            concurrency: CONCURRENCY,
+            out: Some(self.folder.clone()),
+            budget: Arc::clone(&self.budget),
+            origin: Origin { source: Some(source), ..Origin::default() },
+        };
+        let progress: Progress = {
+            let (app, id) = (Arc::clone(app), id.to_owned());
+            Arc::new(move |tick: &Tick| {
+                app.evaluation_runs.change(&id, |started| {
+                    let run = &mut started.run;
+                    run.label.clone_from(&tick.label);
+                    (run.done, run.total, run.failed) = (tick.done, tick.total, tick.failed);
+                });
+            })
+        };
+        let bench = bench(&self.engine).map_err(|e| e.detail)?;
+        let report = runner.run(&self.data, &self.systems, &bench, &progress).await;
+        report.and_then(|report| report.save(&self.folder)).map(drop).map_err(|e| e.to_string())
+    }
+
+    fn count_usage(&self, caller: &Caller) {
+        let total = UsageTotal {
+            llm_calls: self.budget.calls(),
+            prompt_tokens: self.budget.tokens(),
+            usd: self.budget.usd(),
+            ..UsageTotal::default()
+        };
+        let usage_key = UsageKey::today(caller.key_id().unwrap_or_default(), "evaluation");
+        caller.workspace.usage.add(usage_key, UsageCounts::from_total(total, 0));
+    }
+}
+
+/// The strategies as configured; each is built before anything is asked.
+fn systems(engine: &Engine, names: &[String]) -> Result<Vec<SystemUnderTest>, Problem> {
+    let mut systems: Vec<SystemUnderTest> = vec![];
+    for name in names {
+        if systems.iter().any(|system| system.label == *name) {
+            continue;
+        }
+        let strategy = engine.strategy(name)?;
+        let fingerprint = fingerprint([engine.fingerprint(strategy.as_ref())?]);
+        let (label, point) = (name.clone(), std::collections::BTreeMap::new());
+        systems.push(SystemUnderTest { strategy, label, fingerprint, point });
+    }
+    if systems.is_empty() {
+        return Err(Problem::unfit("`strategies` is empty")
+            .hint("GET /api/v1/strategies lists all strategies"));
+    }
+    Ok(systems)
+}
+
+fn bench(engine: &Arc<Engine>) -> Result<Bench, Problem> {
+    let (opener, searcher) = (Arc::clone(engine), Arc::clone(engine));
+    Ok(Bench {
+        open: Arc::new(move |_, budget| {
+            let parent = Some(Arc::clone(budget));
+            opener.context(ContextOptions { parent, ..ContextOptions::default() })
+        }),
+        retrieve: Arc::new(move |text| {
+            let engine = Arc::clone(&searcher);
+            let (layer, mode) = (Layer::Chunk, Mode::Hybrid);
+            let query =
+                SearchQuery { text, layer, mode, limit: RETRIEVED, filter: Filter::default() };
+            async move { engine.search(query).await.map_err(Into::into) }.boxed()
+        }),
+        fingerprint: engine.base_fingerprint()?,
+        judge: None,
+        assessors: vec![],
+    })
+}

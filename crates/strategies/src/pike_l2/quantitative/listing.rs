@@ -1,0 +1,191 @@
+//! Counting without a table (PIKE-RAG, Section 5.3): list the things, look each up, and count over
+//! the rows in code.
+use std::collections::BTreeSet;
+
+use futures::future::try_join_all;
+use halma_core::text::normalise_name;
+use halma_core::{
+    Answer, Citation, Cx, Filter, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result,
+    UnlessFailed as _, UnlessSpent as _,
+};
+use minijinja::context;
+use minijinja::value::Serde;
+use serde::Deserialize;
+
+use super::Quantitative;
+use super::tally::{Operation, tally};
+use crate::pike_l2::Comparative;
+use crate::pike_l2::cells::{Answered, Cell};
+use crate::shared::citing::joined;
+use crate::shared::steps::{Reading, answer_from, holds, unseen};
+
+const PLAN: Prompt<Plan> = Prompt::json("pike_l2/plan_count");
+const LIST: Prompt<Things> = Prompt::json("pike_l2/list");
+const COUNTED: Prompt<Reading> = Prompt::json("pike_l2/counted");
+
+/// What stands for the name of a thing in the question that is asked of each.
+const THING: &str = "{thing}";
+
+#[derive(Debug, Deserialize)]
+struct Plan {
+    /// What is counted, in the plural; empty where the question counts nothing.
+    things: String,
+    #[serde(default)]
+    queries: Vec<String>,
+    /// Asked of each thing; empty where every thing counts.
+    #[serde(default)]
+    question: String,
+    operation: Operation,
+}
+
+#[derive(Debug, Deserialize)]
+struct Things {
+    things: Vec<String>,
+}
+
+/// What was listed, and from how much.
+struct Listed {
+    things: Vec<String>,
+    chunks: Vec<Hit>,
+    /// How much was read, and what was not.
+    coverage: String,
+}
+
+impl Quantitative {
+    /// `None` where the question counts nothing that can be listed.
+    pub(super) async fn count_listed(
+        &self,
+        question: &Question,
+        cells: &Comparative,
+        cx: &Cx,
+    ) -> Result<Option<Answer>> {
+        let cx = cx.span("list and count");
+        let variables = context! { question => Serde(question) };
+        let planned = cx.ask_checked(&PLAN, variables, Plan::check).await;
+        let Some(plan) = planned.unless_failed(&cx, "nothing is listed")? else { return Ok(None) };
+        if plan.things.trim().is_empty() {
+            cx.note("there is nothing to list");
+            return Ok(None);
+        }
+        let listed = self.list(question, &plan, &cx).await?;
+        if listed.things.is_empty() {
+            cx.note(format!("no {} are listed ({})", plan.things, listed.coverage));
+            return Ok(None);
+        }
+        let rows = plan.rows(&listed);
+        let rows =
+            if plan.question.trim().is_empty() { rows } else { cells.fill(rows, &cx).await? };
+        let result = tally(plan.operation, &rows);
+        let valued = rows.iter().filter(|row| row.answered.is_some()).count();
+        let coverage = format!("{}; {valued} of {} have a value", listed.coverage, rows.len());
+        cx.note(format!("{}: {result} ({coverage})", plan.operation.name()));
+        let variables = context! {
+            question => Serde(question),
+            history => Serde(&rows),
+            operation => plan.operation.name(),
+            result => &result,
+            coverage => &coverage,
+        };
+        let reading = cx.reserve().ask(&COUNTED, variables).await;
+        let answer = match reading.unless_failed(&cx, "the count is given as it is")? {
+            Some(reading) => answer_from(reading, &[]),
+            None => Answer { abstained: result.is_empty(), text: result, ..Answer::default() },
+        };
+        if answer.abstained {
+            cx.note(format!("the rows do not answer: {}", answer.reason.trim()));
+        }
+        let answered = rows.into_iter().filter_map(|row| row.answered);
+        let citations = joined(answered.flat_map(|answered| answered.answer.citations));
+        let reason = format!("{} Counted in code: {coverage}.", answer.reason.trim());
+        Ok(Some(Answer { citations, reason: reason.trim().to_owned(), ..answer }))
+    }
+
+    /// The things that the chunks near the queries name, each once, in groups of chunks that are
+    /// read concurrently.
+    async fn list(&self, question: &Question, plan: &Plan, cx: &Cx) -> Result<Listed> {
+        let mut texts = vec![question.text.clone()];
+        texts.extend(plan.queries.iter().map(|query| query.trim().to_owned()));
+        texts.retain(|text| !text.is_empty());
+        let query = Query {
+            texts,
+            layer: Layer::Chunk,
+            mode: Mode::Graph,
+            limit: self.chunks,
+            min_score: MinScore::Usual,
+            exclude: vec![],
+            filter: Filter::default(),
+        };
+        let found = cx.search(&query).await?;
+        let full = found.iter().any(|list| list.len() >= self.chunks);
+        let chunks = unseen(found, &[]);
+        let groups = chunks.chunks(self.group).enumerate().map(|(i, group)| {
+            let cx = cx.span(format!("group {}", i + 1));
+            async move { plan.list(question, group, &cx).await.unless_spent() }
+        });
+        let groups = try_join_all(groups).await?;
+        let read = chunks.chunks(self.group).zip(&groups).filter(|(_, things)| things.is_some());
+        let read: usize = read.map(|(group, _)| group.len()).sum();
+        let mut seen = BTreeSet::new();
+        let mut things: Vec<String> = groups.into_iter().flatten().flatten().collect();
+        things.retain(|thing| seen.insert(normalise_name(thing)));
+        let (kind, found) = (&plan.things, things.len());
+        let mut coverage =
+            format!("{found} {kind} listed from {read} of {} passages", chunks.len());
+        if full {
+            coverage.push_str(", and there may be more passages");
+        }
+        if found > self.things {
+            things.truncate(self.things);
+            coverage = format!("{coverage}; only the first {} looked up", self.things);
+        }
+        Ok(Listed { things, chunks, coverage })
+    }
+}
+
+impl Plan {
+    fn check(&self) -> std::result::Result<(), String> {
+        let asked = self.question.trim();
+        if asked.is_empty() || asked.contains(THING) {
+            return Ok(());
+        }
+        Err(format!("`question` does not contain `{THING}`"))
+    }
+
+    /// The things that a group of chunks names; `None` where the reply stays malformed.
+    async fn list(
+        &self,
+        question: &Question,
+        group: &[Hit],
+        cx: &Cx,
+    ) -> Result<Option<Vec<String>>> {
+        let variables = context! {
+            question => Serde(question),
+            things => &self.things,
+            context => Serde(group),
+        };
+        let listed = cx.ask(&LIST, variables).await;
+        let listed = listed.unless_failed(cx, "nothing is listed from these passages")?;
+        Ok(listed.map(|Things { things }| {
+            let things = things.iter().map(|thing| thing.trim().to_owned());
+            things.filter(|thing| !thing.is_empty()).collect()
+        }))
+    }
+
+    /// A cell for each thing. Where every thing counts, the passages that name it are its value.
+    fn rows(&self, listed: &Listed) -> Vec<Cell> {
+        let row = |thing: &String| {
+            let asked = self.question.trim().replace(THING, thing);
+            let cell = Cell::new(thing.clone(), self.things.clone(), asked);
+            if !self.question.trim().is_empty() {
+                return cell;
+            }
+            let naming: Vec<Hit> =
+                listed.chunks.iter().filter(|chunk| holds(chunk, thing)).cloned().collect();
+            let citations = naming.iter().take(1).map(Citation::from).collect();
+            let answer = Answer { text: "yes".into(), citations, ..Answer::default() };
+            let answered = Some(Answered { answer, passages: naming });
+            Cell { question: format!("Is {thing} named?"), answer: "yes".into(), answered, ..cell }
+        };
+        listed.things.iter().map(row).collect()
+    }
+}

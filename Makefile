@@ -28,10 +28,8 @@ check: ## the quick check: types and lints
 fmt:
 	cargo fmt --all --check
 
-# Warnings are shown and do not fail until those of the last merges are corrected; `make check` is
-# strict.
 lint:
-	cargo clippy -q --workspace --all-targets
+	cargo clippy -q --workspace --all-targets -- -D warnings
 
 tidy: ## layers of crates, vocabulary, prompt files, lengths, links, the sample library
 	cargo run -q -p xtask -- tidy

@@ -62,8 +62,9 @@ robustness: ## every strategy against every kind of bad reply: docs/robustness.m
 soak: ## the full crash, deletion and migration tests, and scale (minutes)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture
 
+# Our crates with optimisation; the dependencies are those of the tests.
 bench: ## the numbers of docs/performance.md (some minutes)
-	cargo bench --workspace --profile dev --bench '*'
+	cargo bench --workspace --profile dev --config profile.dev.opt-level=2 --bench '*'
 
 # make eval FILE=hotpotqa_dev.json FORMAT=hotpotqa STRATEGY=naive,kar3
 STRATEGY ?= naive,kar3

@@ -1,4 +1,5 @@
 //! `halma demo`: indexes a small sample library and asks questions about it.
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -77,6 +78,14 @@ pub(crate) async fn run(args: &Demo, common: &Common) -> anyhow::Result<()> {
 fn questions() -> anyhow::Result<Vec<DemoQuestion>> {
     let lines = QUESTIONS.lines().filter(|line| !line.trim().is_empty());
     lines.map(|line| serde_json::from_str(line).context("a demo question is malformed")).collect()
+}
+
+/// Questions that the page offers over the sample library: one of each kind that needs no model.
+pub(crate) fn example_questions() -> anyhow::Result<Vec<String>> {
+    let mut kinds = HashSet::new();
+    let offline = questions()?.into_iter().filter(|question| question.needs == Needs::Offline).rev();
+    let chosen = offline.filter(|question| kinds.insert(question.kind.clone()));
+    Ok(chosen.map(|question| question.question).collect())
 }
 
 /// Writes the sample library to disk, so that cited documents can be opened.

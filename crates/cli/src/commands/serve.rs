@@ -6,7 +6,7 @@ use halma_engine::{Engine, Flags, IndexOptions, Loaded};
 use halma_server::{ServeOptions, Server, announce, prompts_dir, stop_signal};
 use toml::Value;
 
-use super::demo::write_library;
+use super::demo::{example_questions, write_library};
 use super::index::summary;
 use super::setup::{create_or_open, load_config};
 use crate::args::{Common, Serve};
@@ -22,6 +22,9 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
     with_prompts(&mut loaded, &dir);
     let engine = create_or_open(loaded.config.clone(), &dir)?;
     if args.demo {
+        if loaded.config.serve.examples.is_empty() {
+            loaded.config.serve.examples = example_questions()?;
+        }
         index_library(&engine, &dir).await?;
     }
     let (demo, insecure) = (args.demo, args.insecure);

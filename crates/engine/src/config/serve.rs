@@ -30,6 +30,8 @@ pub struct ServeConfig {
     pub drain_seconds: f64,
     /// Traces retained per knowledge base; the oldest are deleted first.
     pub keep_traces: usize,
+    /// Questions that the web UI offers on its empty page; without any, some about the documents.
+    pub examples: Vec<String>,
     /// Folders of evaluations.
     pub evaluations: Vec<PathBuf>,
     /// Whether log lines may contain questions.
@@ -50,6 +52,7 @@ impl Default for ServeConfig {
             header_seconds: 30.0,
             drain_seconds: 30.0,
             keep_traces: 1_000,
+            examples: vec![],
             evaluations: vec![".halma/eval".into(), ".halma/report".into()],
             log_questions: false,
         }

@@ -90,7 +90,11 @@ async fn sentences(
     };
     let asked = cx.streaming(streaming.receiver()).ask(&FULL, variables).await;
     match asked.map(|written| Some(written.answer)).unless_spent() {
-        Ok(Some(text)) if !text.trim().is_empty() => return text,
+        Ok(Some(text)) if text.contains('[') => return text,
+        // The model has left out the numbers of its sources.
+        Ok(Some(text)) if !text.trim().is_empty() => {
+            return sentences_with_sources(text.trim(), &passages(sources));
+        }
         Ok(_) => cx.note("the answer is written from quotations: the model wrote none"),
         Err(error) => cx.note(format!("the answer is written from quotations: {}", brief(&error))),
     }

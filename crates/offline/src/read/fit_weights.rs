@@ -5,8 +5,10 @@
 //! likelihood summed over the right ones, with a small penalty on large weights.
 #![expect(clippy::print_stderr, reason = "the fit is read by who runs it")]
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use flate2::read::GzDecoder;
 use halma_core::Question;
 use halma_core::text::normalise_name;
 use serde_json::Value;
@@ -23,6 +25,9 @@ use crate::words::Sentence;
 const STEPS: u16 = 400;
 /// Of the mean negative log-likelihood, for each square of a weight.
 const PENALTY: f32 = 0.001;
+
+/// Questions of NQ-open: they make three fifths of all choices.
+const SEARCHED: usize = 1_000;
 
 /// A question whose answer is a span of its passages.
 #[derive(Clone)]
@@ -105,6 +110,27 @@ fn read_file(file: &Path) -> Vec<Record> {
     let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let values: Vec<Value> = serde_json::from_str(&text).unwrap();
     values.iter().flat_map(|value| std::iter::once(record(value)).chain(steps(value))).collect()
+}
+
+/// Questions that people asked a search engine (NQ-open), each with its passage and those of the next
+/// two, which are about something else. A reader that has learned from questions of several steps
+/// alone looks for the answer anywhere but in the passage that the question names.
+fn read_searched(file: &Path) -> Vec<Record> {
+    let packed = std::fs::File::open(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let mut text = String::new();
+    GzDecoder::new(packed).read_to_string(&mut text).unwrap();
+    let lines = text.lines().take(SEARCHED);
+    let values: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+    let passage = |value: &Value| {
+        let (title, text) = (string(&value["ctxs"][0]["title"]), string(&value["ctxs"][0]["text"]));
+        Passage { title, text, ..Passage::default() }
+    };
+    let record = |window: &[Value]| Record {
+        question: format!("{}?", string(&window[0]["question"])),
+        answers: list(&window[0], "answers").map(string).collect(),
+        passages: window.iter().enumerate().map(|(at, one)| (passage(one), at == 0)).collect(),
+    };
+    values.windows(3).map(record).collect()
 }
 
 /// Twice: with its gold passages alone, and with two of the others among them.
@@ -210,8 +236,12 @@ fn weights_are_fitted_to_training_questions() {
     let data = PathBuf::from(std::env::var_os("HALMA_DATA").expect("HALMA_DATA names a folder"));
     let lexicon = Lexicon::new();
     let mut sets: Vec<(&str, Vec<Example>)> = vec![];
-    for name in ["hotpotqa_train.json", "2wiki_train.json", "musique_train100.json"] {
-        let records = read_file(&data.join(name));
+    let sets_of_steps = ["hotpotqa_train.json", "2wiki_train.json", "musique_train100.json"];
+    let mut read: Vec<(&str, Vec<Record>)> =
+        sets_of_steps.map(|name| (name, read_file(&data.join(name)))).into();
+    let searched = "training/nq-open-oracle.jsonl.gz";
+    read.push((searched, read_searched(&data.join(searched))));
+    for (name, records) in read {
         let examples: Vec<Example> =
             records.iter().flat_map(|record| examples(record, &lexicon)).collect();
         eprintln!(

@@ -17,24 +17,24 @@ pub(crate) const FEATURES: usize = 17;
 
 pub(crate) type Features = [f32; FEATURES];
 
-/// Fitted by `fit_weights.rs` to training questions of three sets (docs/concepts/offline-model.md).
+/// Fitted by `fit_weights.rs` to training questions of four sets (docs/concepts/offline-model.md).
 pub(super) const WEIGHTS: Features = [
-    5.00,  // grade of the span's kind
-    1.39,  // share of the question in the sentence
-    1.74,  // question's words near the span
-    1.34,  // target noun at the span
-    2.59,  // question's words that name nothing near the span
-    -1.68, // share of the span that repeats the question
-    0.39,  // titles its own passage
-    -1.78, // its passage is named in the question
-    2.64,  // its passage is named in another one
-    0.51,  // stands in the first sentence
-    0.69,  // led to by a fitting preposition
-    -0.37, // is a name or a title
-    -1.59, // is a phrase in lower case
-    1.54,  // at the end of a life that the question is about
-    0.46,  // how early in the sentence
-    1.43,  // titles a passage that calls it by the target noun
+    4.15,  // grade of the span's kind
+    2.16,  // share of the question in the sentence
+    1.05,  // question's words near the span
+    1.45,  // target noun at the span
+    2.55,  // question's words that name nothing near the span
+    -2.14, // share of the span that repeats the question
+    1.57,  // titles its own passage
+    -0.73, // its passage is named in the question
+    2.82,  // its passage is named in another one
+    0.56,  // stands in the first sentence
+    0.90,  // led to by a fitting preposition
+    -0.64, // is a name or a title
+    -1.37, // is a phrase in lower case
+    1.41,  // at the end of a life that the question is about
+    0.60,  // how early in the sentence
+    0.79,  // titles a passage that calls it by the target noun
     0.67,  // question's words right before the span
 ];
 

@@ -26,7 +26,7 @@ test("a completion has citation marks, a list of sources and annotations", async
   assert.ok(Math.abs(Date.now() / 1000 - reply.created) < 600);
   const [{ message, finish_reason }] = reply.choices;
   assert.deepEqual([finish_reason, message.role], ["stop", "assistant"]);
-  assert.match(message.content, /^Boehringer Ingelheim \[1\]/);
+  assert.match(message.content, /^Cyltezo is made by Boehringer Ingelheim \[1\]\./);
   assert.match(message.content, /\n\nSources:\n\[1\] products\/cyltezo\.md/);
   assert.ok(message.annotations.length > 0);
   const letters = [...message.content];
@@ -46,11 +46,11 @@ test("a later question may refer to an earlier answer", async () => {
   const first = await ask(messages);
   messages.push(first.choices[0].message, user("In which year was it founded?"));
   const second = await ask(messages);
-  assert.match(second.choices[0].message.content, /^1885 \[1\]/);
+  assert.match(second.choices[0].message.content, /\b1885\b.*\[\d\]\./);
   assert.match(second.halma.question, /Boehringer Ingelheim/);
   messages.push(second.choices[0].message, user("In which city is Biocon based?"));
   const third = await ask(messages);
-  assert.match(third.choices[0].message.content, /^Bengaluru/);
+  assert.match(third.choices[0].message.content, /\bBengaluru\b/);
 });
 
 test("a streamed reply is the same, with its usage at the end", async () => {

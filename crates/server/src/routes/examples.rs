@@ -2,14 +2,17 @@
 use std::collections::BTreeSet;
 
 use axum::Json;
+use axum::extract::State;
 use halma_core::Layer;
 use halma_engine::{Engine, ListQuery};
 
 use crate::access::MayAsk;
+use crate::app::Shared;
 use crate::blocking::run_blocking;
 use crate::documents::{self, DocumentQuery};
 use crate::listing::Items;
 use crate::problem::Problem;
+use crate::workspace::DEFAULT;
 
 /// How many questions are offered.
 const MOST: usize = 4;
@@ -23,11 +26,18 @@ const NODES: usize = 20;
 /// The longest question that is offered, in characters.
 const LONGEST: usize = 110;
 
-/// List a few questions that the documents answer: atoms that are questions, one of each document,
-/// or else questions about the documents' titles.
+/// List a few questions that the documents answer: those of `serve.examples` for the default
+/// workspace, atoms that are questions, one of each document, or else questions about the documents'
+/// titles.
 #[utoipa::path(get, path = "/api/v1/examples", tag = "ask",
     responses((status = 200, body = Items<String>), (status = 401, body = Problem)))]
-pub(crate) async fn examples(MayAsk(caller): MayAsk) -> Result<Json<Items<String>>, Problem> {
+pub(crate) async fn examples(
+    State(app): State<Shared>,
+    MayAsk(caller): MayAsk,
+) -> Result<Json<Items<String>>, Problem> {
+    if caller.workspace.name == DEFAULT && !app.config.examples.is_empty() {
+        return Ok(Json(Items::whole(app.config.examples.clone())));
+    }
     run_blocking(move || {
         let query = DocumentQuery { query: None, state: None, limit: DOCUMENTS, after: None };
         let listed = documents::list(&caller.workspace, &query)?.items;

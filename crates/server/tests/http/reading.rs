@@ -237,3 +237,13 @@ async fn questions_are_offered_that_the_documents_answer() {
     assert!(offered.iter().all(|question| question.as_str().unwrap().ends_with('?')));
     world.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn configured_questions_are_offered_for_the_default_workspace() {
+    let mut config = config();
+    config.serve.examples = vec!["Who built the tower?".into()];
+    let world = World::with(Setup { config, library: true }).await;
+    let offered = world.get_json("/api/v1/examples").await;
+    assert_eq!(offered["items"], json!(["Who built the tower?"]));
+    world.stop().await;
+}

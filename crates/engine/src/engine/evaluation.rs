@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use halma_core::{ConfigError, Filter, Layer, Mode};
+use halma_core::{Filter, Layer, Mode};
 use halma_eval::{Bench, Passage, Pool, Retrieve, SystemUnderTest, fingerprint};
 
 use super::Engine;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{Block, Figure, Preset, PresetProtocol, PresetRow, presets};
 use crate::data::Format;
@@ -178,13 +179,14 @@ impl PresetRow {
 
     /// Settings in which the run of this label differs from the row.
     fn deviations(&self, run: &Run) -> Vec<String> {
-        let actual = |key: &str| match run.settings.get(key)? {
-            serde_json::Value::String(text) => Some(text.clone()),
-            other => Some(other.to_string()),
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let equal = |actual: &Value, expected: &str| {
+            text(actual) == expected
+                || serde_json::from_str(expected).is_ok_and(|e: Value| e == *actual)
         };
-        let deviation = |(key, expected): (&String, &String)| match actual(key) {
-            Some(actual) if actual == *expected => None,
-            Some(actual) => Some(format!("{key}={actual} instead of {expected}")),
+        let deviation = |(key, expected): (&String, &String)| match run.settings.get(key) {
+            Some(actual) if equal(actual, expected) => None,
+            Some(actual) => Some(format!("{key}={} instead of {expected}", text(actual))),
             None => Some(format!("no setting {key}")),
         };
         self.settings.iter().filter_map(deviation).collect()

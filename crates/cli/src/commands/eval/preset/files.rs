@@ -88,7 +88,7 @@ fn check_bases(preset: &Preset, files: &[(PathBuf, Format)], how: &EvalHow) -> a
         let first = load(file, *format, Some(1))?;
         let brings = first.items.iter().any(|item| !item.contexts.is_empty());
         if !brings && format.entry().searched != Pool::Nothing {
-            lacking.push((file, format.entry().searched_in_words()));
+            lacking.push((file, searched_in_words(*format)));
         }
     }
     let Some((file, _)) = lacking.first() else { return Ok(()) };
@@ -100,11 +100,19 @@ fn check_bases(preset: &Preset, files: &[(PathBuf, Format)], how: &EvalHow) -> a
         key: preset.name.clone(),
         reason: format!("these questions bring no passages to search:{lines}"),
         hint: format!(
-            "run each of them by itself with its base, and the others without: halma eval preset \
-             run {} {} --kb DIR",
+            "with --kb DIR all files are asked over that one base; to give a file its own, run it \
+             by itself: halma eval preset run {} {} --kb DIR",
             preset.name,
             file.display()
         ),
     }
     .into())
+}
+
+/// A set whose full file brings passages can be cut down to its questions.
+fn searched_in_words(format: Format) -> String {
+    match format.entry().searched {
+        Pool::Pooled | Pool::EachAlone => "the passages that its full file has".to_owned(),
+        _ => format.entry().searched_in_words(),
+    }
 }

@@ -202,9 +202,8 @@ fn costs_are_shown_in_every_table_with_what_the_paper_states_elsewhere() {
     assert!(found.rows.iter().all(|row| row.pairs[3].paper == [None]));
     let table = preset("atomr-table2").unwrap();
     let found = side_by_side(&table.for_format(Format::HOTPOTQA), Format::HOTPOTQA, &made);
-    let paper = |row: &str| {
-        found.rows.iter().find(|own| own.label == row).unwrap().pairs[3].paper.clone()
-    };
+    let paper =
+        |row: &str| found.rows.iter().find(|own| own.label == row).unwrap().pairs[3].paper.clone();
     assert_eq!((paper("AtomR"), paper("CoT")), (vec![Some(7.26)], vec![None]));
 }
 

@@ -46,7 +46,7 @@ fn reply(call: &ChatCall) -> String {
     reply.to_string()
 }
 
-/// With log-probabilities, which ProbTree needs.
+/// With log-probabilities, which `prob_tree` needs.
 fn program(double: &Double) -> Program {
     let program = Program::with_model(&double.url());
     let config = std::fs::read_to_string(program.path("halma.toml")).unwrap();

@@ -35,9 +35,15 @@ pub enum EvalError {
     )]
     ReportVersion { file: PathBuf, given: u32, supported: u32 },
     #[error(
-        "the base in {} was built from `{built_from}`, not from `{questions}`; give another --kb, or \
-         --force to measure with it anyway",
-        base.display()
+        "the base in {} was built from {}, not from {}; give another --kb, or --force to measure \
+         with it anyway",
+        base.display(),
+        if built_from == questions { "other passages".to_owned() } else { format!("`{built_from}`") },
+        if built_from == questions {
+            format!("those of the selected questions of `{questions}`")
+        } else {
+            format!("`{questions}`")
+        }
     )]
     OtherBase { base: PathBuf, built_from: String, questions: String },
 }

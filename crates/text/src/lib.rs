@@ -4,6 +4,7 @@
 pub mod dates;
 mod endings;
 mod names;
+pub mod numbers;
 mod sentences;
 pub mod similarity;
 pub mod support;

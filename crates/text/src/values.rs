@@ -2,29 +2,11 @@
 use std::ops::Range;
 
 use crate::dates::{century, month_number};
+use crate::numbers::cardinal;
 use crate::words::{Shape, Words};
 
-const NUMBER_WORDS: &[(&str, f64)] = &[
-    ("once", 1.0),
-    ("twice", 2.0),
-    ("two", 2.0),
-    ("three", 3.0),
-    ("four", 4.0),
-    ("five", 5.0),
-    ("six", 6.0),
-    ("seven", 7.0),
-    ("eight", 8.0),
-    ("nine", 9.0),
-    ("ten", 10.0),
-    ("eleven", 11.0),
-    ("twelve", 12.0),
-    ("dozen", 12.0),
-    ("twenty", 20.0),
-    ("thirty", 30.0),
-    ("forty", 40.0),
-    ("fifty", 50.0),
-    ("hundred", 100.0),
-];
+/// Words of amounts that are not the name of a number.
+const AMOUNTS: &[(&str, u32)] = &[("once", 1), ("twice", 2), ("dozen", 12), ("hundred", 100)];
 
 const MAGNITUDES: &[(&str, f64)] =
     &[("hundred", 1e2), ("thousand", 1e3), ("million", 1e6), ("billion", 1e9), ("trillion", 1e12)];
@@ -102,9 +84,16 @@ fn date_at(sentence: &Words<'_>, at: usize) -> Option<(Range<usize>, Value)> {
         .then(|| (at..at + 2, Value::Year(f64::from(century(number).0))))
 }
 
+/// `one` is more often a pronoun, and `zero` counts nothing.
+fn named(word: &str) -> Option<u32> {
+    let cardinal = cardinal(word).and_then(|number| u32::try_from(number).ok());
+    let amount = || AMOUNTS.iter().find(|(name, _)| *name == word).map(|(_, amount)| *amount);
+    cardinal.filter(|number| *number > 1).or_else(amount)
+}
+
 fn number_at(sentence: &Words<'_>, at: usize) -> Option<(Range<usize>, Value)> {
     let word = lower(sentence, at)?;
-    let named = NUMBER_WORDS.iter().find(|(name, _)| *name == word).map(|(_, amount)| *amount);
+    let named = named(&word).map(f64::from);
     let digits = word.replace(',', "");
     let amount = named.or_else(|| {
         (sentence.words[at].shape == Shape::Digit).then(|| digits.parse().ok()).flatten()

@@ -142,6 +142,9 @@ pub(crate) enum PresetCommand {
     },
     /// Run the rows of a table on its question files
     Run(Box<EvalPreset>),
+    /// The name of a table without a command
+    #[command(external_subcommand)]
+    Other(Vec<String>),
 }
 
 #[derive(clap::Args)]

@@ -6,6 +6,7 @@ mod contract;
 mod evaluation;
 mod knowledge_graph;
 mod plan;
+mod presets;
 mod program;
 mod serve;
 mod two_sources;

@@ -1,29 +1,6 @@
 //! Numbers as models write them in text: `3.`, `[3]`, `#3`, `three`, `Candidate 3`.
+use halma_text::numbers::cardinal;
 use serde_json::Number;
-
-const UNITS: [&str; 21] = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-];
 
 /// The one number that a text names; `None` where it names none or several.
 pub(crate) fn read_number(text: &str) -> Option<Number> {
@@ -41,8 +18,7 @@ fn of_word(word: &str) -> Option<Number> {
         return bare.parse().ok().and_then(Number::from_f64);
     }
     let lower = bare.to_lowercase();
-    let named = UNITS.iter().position(|name| *name == lower);
-    named.or((lower == "none").then_some(0)).map(|number| Number::from(number as u64))
+    cardinal(&lower).or((lower == "none").then_some(0)).map(Number::from)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! What a strategy requires, checked before its first question.
-use halma_core::{ConfigError, Entry, Need, Setup};
+use halma_core::{ConfigError, Entry, Need, Setup, Strategy};
 
 use crate::config::{CONFIG_FILE, Config, OFFLINE};
 
@@ -45,13 +45,41 @@ pub(crate) fn check(entry: &Entry, setup: &Setup, config: &Config) -> Result<(),
     Ok(())
 }
 
+/// The base among the sources that a strategy names.
+const TEXT: &str = "text";
+
+/// Refuses a strategy whose setting `sources` names one that is not configured, before a question
+/// is lost by it.
+pub(crate) fn check_sources(strategy: &dyn Strategy, setup: &Setup) -> Result<(), ConfigError> {
+    let settings = strategy.settings();
+    let named = settings.get("sources").and_then(serde_json::Value::as_array);
+    let mut configured = vec![TEXT];
+    configured.extend(setup.sources.iter().map(|source| source.name()));
+    configured.extend(setup.facts.iter().map(|facts| facts.name()));
+    let missing = named.into_iter().flatten().filter_map(serde_json::Value::as_str);
+    let Some(missing) = missing.into_iter().find(|name| !configured.contains(name)) else {
+        return Ok(());
+    };
+    let hint = match missing {
+        "kg" => "configure a knowledge graph under [kg] (docs/guide/sources.md)".to_owned(),
+        "web" => "configure a search engine under [sources.web] (docs/guide/sources.md)".to_owned(),
+        _ => format!("use one of: {}", configured.join(", ")),
+    };
+    Err(ConfigError {
+        file: CONFIG_FILE.into(),
+        key: format!("strategy.{}.sources", strategy.name()),
+        reason: format!("it names the source `{missing}`, which is not configured"),
+        hint,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use halma_core::{Models, Prompts, Tagging};
     use halma_offline::Extractive;
-    use halma_testkit::{Capitals, Overlap, Toy};
+    use halma_testkit::{Capitals, Overlap, Toy, ToySource};
 
     use super::*;
 
@@ -98,5 +126,23 @@ mod tests {
         assert!(check(&entry(&[]), &bare(), &config).is_ok());
         let setup = Setup { reranker: Some(Arc::new(Overlap)), ..bare() };
         assert!(check(&entry(&ALL[..1]), &setup, &config).is_ok());
+    }
+
+    #[test]
+    fn a_source_that_is_not_configured_is_named_before_a_question() {
+        let strategy = |sources: &str| {
+            let naive = crate::strategies().iter().find(|entry| entry.name == "naive").unwrap();
+            let sources: Vec<toml::Value> = sources.split(' ').map(Into::into).collect();
+            let table = [("sources".to_owned(), toml::Value::Array(sources))];
+            (naive.build)(table.into_iter().collect()).unwrap()
+        };
+        assert!(check_sources(strategy("text").as_ref(), &bare()).is_ok());
+        for (name, hint) in [("web", "[sources.web]"), ("kg", "[kg]"), ("wbe", "text")] {
+            let error = check_sources(strategy(name).as_ref(), &bare()).unwrap_err();
+            assert!(error.reason.contains(name) && error.hint.contains(hint), "{error:?}");
+            assert_eq!(error.key, "strategy.naive.sources");
+        }
+        let setup = Setup { sources: vec![ToySource::new("web", &[]).shared()], ..bare() };
+        assert!(check_sources(strategy("text web").as_ref(), &setup).is_ok());
     }
 }

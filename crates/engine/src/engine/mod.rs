@@ -3,6 +3,7 @@ mod ask;
 mod context;
 mod conversation;
 mod documents;
+mod evaluation;
 mod fingerprint;
 mod knowledge_graph;
 mod models;

@@ -28,7 +28,10 @@ impl Engine {
         for (key, value) in settings {
             table.insert(key.clone(), flag_value(value));
         }
-        build(entry, table)
+        let strategy = build(entry, table)?;
+        requirements::check_sources(strategy.as_ref(), &self.setup)
+            .map_err(|e| self.config.named(e))?;
+        Ok(strategy)
     }
 }
 

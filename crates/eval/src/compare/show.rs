@@ -2,6 +2,7 @@
 use std::fmt::Write as _;
 
 use super::{Comparison, Difference};
+use crate::figures::number;
 use crate::report::questions;
 
 /// Questions named in full; the rest is counted.
@@ -44,8 +45,12 @@ impl Comparison {
 
     fn flips(&self) -> String {
         let test = &self.mcnemar;
+        let same = self.paired - self.gained.len() - self.lost.len();
+        let share = 100.0 * number(same) / number(self.paired.max(1));
         let mut out = format!(
-            "{} became right, {} became wrong; McNemar's exact test: p = {}\n",
+            "the same outcome for {same} of {} ({share:.1} %); {} became right, {} became wrong; \
+             McNemar's exact test: p = {}\n",
+            questions(self.paired),
             test.gained,
             test.lost,
             if test.p < 0.0001 { "below 0.0001".to_owned() } else { format!("{:.4}", test.p) }

@@ -123,7 +123,7 @@ impl Selection {
         let mut parts: Vec<String> = self.conditions.iter().map(ToString::to_string).collect();
         let file = self.ids.as_ref().and_then(|file| file.file_name());
         parts.extend(file.map(|file| format!("the ids of {}", file.to_string_lossy())));
-        parts.extend(self.first.map(|first| format!("the first {first}")));
+        parts.extend(self.first.map(|first| format!("the first {first} of the file")));
         parts
     }
 

@@ -1,7 +1,6 @@
 //! Making answers comparable: what an evaluation script does to both sides before it compares.
+use halma_core::text::numbers::digits_for_words;
 use serde::{Deserialize, Serialize};
-
-use super::number::digits_for_words;
 
 /// How answers are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

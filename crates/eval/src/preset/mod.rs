@@ -8,6 +8,7 @@
 mod figure;
 mod files;
 mod load;
+mod pages;
 mod reference;
 mod show;
 mod side_by_side;
@@ -16,6 +17,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use halma_core::text::similarity::edit_distance;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Condition, Format};
@@ -157,16 +159,31 @@ pub struct ListedRow {
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PresetError {
-    #[error("`{name}` is not a preset; use one of {names}")]
-    Unknown { name: String, names: String },
+    #[error(
+        "`{name}` is not the name of a table{}; `halma eval preset list` lists them all",
+        similar(similar_names)
+    )]
+    Unknown { name: String, similar_names: Vec<&'static str> },
 }
 
 /// The preset of this name.
 pub fn preset(name: &str) -> Result<&'static Preset, PresetError> {
     presets().iter().find(|preset| preset.name == name).ok_or_else(|| {
-        let names: Vec<&str> = presets().iter().map(|preset| preset.name.as_str()).collect();
-        PresetError::Unknown { name: name.to_owned(), names: names.join(", ") }
+        let distance = |preset: &&Preset| edit_distance(&preset.name, name);
+        let mut all: Vec<&Preset> = presets().iter().collect();
+        all.sort_by_key(distance);
+        let near = all.into_iter().filter(|preset| distance(preset) <= NEAR).take(3);
+        let similar_names = near.map(|preset| preset.name.as_str()).collect();
+        PresetError::Unknown { name: name.to_owned(), similar_names }
     })
+}
+
+/// Characters by which a name may differ from one that is proposed instead.
+const NEAR: usize = 3;
+
+fn similar(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { String::new() } else { format!(" (similar: {})", names.join(", ")) }
 }
 
 impl Preset {

@@ -1,10 +1,14 @@
 //! Presets and their figures in words: for the terminal and as Markdown.
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
+use super::pages::pages;
 use super::{
     Figure, ListedRow, NeededFile, Ours, Pair, Preset, PresetQuestions, SideBySide, SideBySideRow,
     presets,
 };
+use crate::error::EvalError;
+use crate::files::write;
 use crate::judge::Protocol;
 use crate::report::{aligned, escaped, markdown_row};
 
@@ -128,13 +132,21 @@ impl SideBySide {
         let (over, under) = self.heads();
         let mut rows = vec![over, under];
         rows.extend(self.rows.iter().map(|row| self.cells(row)));
-        // The second column is text too, and is aligned to the left.
-        let width = rows.iter().map(|row| row[1].chars().count()).max().unwrap_or(0);
-        for row in &mut rows {
-            row[1] = format!("{:<width$}", row[1]);
+        for (place, page) in pages(&rows).iter().enumerate() {
+            if place > 0 {
+                out.push('\n');
+            }
+            for line in aligned(page).lines() {
+                let _ = writeln!(out, "{}", line.trim_end());
+            }
         }
-        for line in aligned(&rows).lines() {
-            let _ = writeln!(out, "{}", line.trim_end());
+        let runs: Vec<Vec<String>> = self.runs().map(|(row, run)| vec![row, run]).collect();
+        if !runs.is_empty() {
+            out.push_str("\nruns\n");
+        }
+        let widest = runs.iter().map(|run| run[0].chars().count()).max().unwrap_or(0);
+        for run in &runs {
+            let _ = writeln!(out, "  {:<widest$}  {}", run[0], run[1]);
         }
         for (whose, parts) in self.protocols() {
             let _ = writeln!(out, "\n{whose}");
@@ -157,7 +169,7 @@ impl SideBySide {
         let head = over.iter().zip(&under).map(|(over, under)| {
             figure = if over.is_empty() { figure } else { over };
             // After the pairs of figures there is one more column, which belongs to no figure.
-            if matches!(under.as_str(), "row" | "run" | "n") {
+            if matches!(under.as_str(), "row" | "n") {
                 under.clone()
             } else {
                 format!("{figure}, {under}")
@@ -169,6 +181,9 @@ impl SideBySide {
             markdown_row(self.cells(row).iter().map(|cell| escaped(cell)), &mut out);
         }
         out.push('\n');
+        for (row, run) in self.runs() {
+            let _ = writeln!(out, "- run of {}: `{run}`", escaped(&row));
+        }
         for (whose, parts) in self.protocols() {
             let _ = writeln!(out, "- {whose}");
             for (what, text) in parts {
@@ -182,6 +197,13 @@ impl SideBySide {
         out
     }
 
+    /// Writes it as `table.md` into the folder of the report; returns the file.
+    pub fn save(&self, out: &Path) -> Result<PathBuf, EvalError> {
+        let file = out.join("table.md");
+        write(&file, "the table cannot be written", self.markdown().as_bytes())?;
+        Ok(file)
+    }
+
     fn heading(&self) -> String {
         let Self { paper, table, title, .. } = self;
         format!("{paper}, {table}: {title}; {} ({})", self.format.title(), self.ours.dataset)
@@ -189,16 +211,17 @@ impl SideBySide {
 
     /// Two lines: what the figure is, and whose.
     fn heads(&self) -> (Vec<String>, Vec<String>) {
-        let mut over = vec![String::new(); 2];
-        let mut under = vec!["row".to_owned(), "run".to_owned()];
-        for figure in &self.figures {
+        let mut over = vec![String::new()];
+        let mut under = vec!["row".to_owned()];
+        for (place, figure) in self.figures.iter().enumerate() {
             over.push(figure.name());
-            over.extend(std::iter::repeat_n(String::new(), self.models.len()));
             match self.models.as_slice() {
+                _ if !self.is_stated(place) => {}
                 [_] => under.push("paper".into()),
                 models => under.extend(models.iter().cloned()),
             }
             under.push("ours".into());
+            over.resize(under.len(), String::new());
         }
         over.push(String::new());
         under.push("n".into());
@@ -206,10 +229,10 @@ impl SideBySide {
     }
 
     fn cells(&self, row: &SideBySideRow) -> Vec<String> {
-        let mut cells = vec![row.label.clone(), row.run.clone().unwrap_or("-".into())];
-        for (figure, pair) in self.figures.iter().zip(&row.pairs) {
-            let paper = pair.paper.iter().copied();
-            cells.extend(paper.map(|value| value.map_or("-".into(), |v| format!("{v:.2}"))));
+        let mut cells = vec![row.label.clone()];
+        for (place, (figure, pair)) in self.figures.iter().zip(&row.pairs).enumerate() {
+            let paper = pair.paper.iter().copied().filter(|_| self.is_stated(place));
+            cells.extend(paper.map(|value| value.map_or("-".into(), plain)));
             cells.push(ours(figure, pair, row.scored));
         }
         cells.push(match row.scored {
@@ -218,6 +241,18 @@ impl SideBySide {
             Some(scored) => format!("{scored} of {}", self.ours.n),
         });
         cells
+    }
+
+    /// Whether the paper states the figure for any row.
+    fn is_stated(&self, place: usize) -> bool {
+        let pairs = self.rows.iter().filter_map(|row| row.pairs.get(place));
+        pairs.flat_map(|pair| &pair.paper).any(Option::is_some)
+    }
+
+    /// The rows that were run, each with the label of its run.
+    fn runs(&self) -> impl Iterator<Item = (String, String)> {
+        let run = self.rows.iter().filter(|row| row.scored.is_some());
+        run.filter_map(|row| Some((row.label.clone(), row.run.clone()?)))
     }
 
     /// The paper's and ours.
@@ -246,6 +281,11 @@ impl SideBySide {
 /// With its number of questions, where that is not the row's.
 fn ours(figure: &Figure, pair: &Pair, scored: Option<usize>) -> String {
     let Some(value) = pair.ours else { return "-".into() };
-    let value = if figure.is_percent() { format!("{value:.1}") } else { format!("{value:.2}") };
+    let value = if figure.is_percent() { format!("{value:.1}") } else { plain(value) };
     if Some(pair.n) == scored { value } else { format!("{value} (n {})", pair.n) }
+}
+
+/// Decimals say nothing of a thousand tokens.
+fn plain(value: f64) -> String {
+    if value < 1_000.0 { format!("{value:.2}") } else { format!("{value:.0}") }
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
+use serde_json::Value;
 
-use super::{Block, Figure, Preset, PresetProtocol, PresetRow};
+use super::{Block, Figure, Preset, PresetProtocol, PresetRow, presets};
 use crate::data::Format;
 use crate::report::{Report, Run};
 
@@ -12,6 +13,9 @@ use crate::report::{Report, Run};
 pub const WARNING: &str = "Figures of different protocols do not compare: other questions, another \
                            corpus or another model move them by more than most methods differ. \
                            Compare rows within one column, not the columns.";
+
+/// Shown of every run, also where the table has no such figures.
+const COSTS: [&str; 2] = ["calls", "tokens"];
 
 /// A table of a paper next to a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -77,12 +81,20 @@ pub struct Pair {
 /// labels ([`super::ListedRow::run`]). For a data set that the paper does not have, ours stand
 /// alone.
 pub fn side_by_side(preset: &Preset, format: Format, report: &Report) -> SideBySide {
-    let blocks: Vec<(usize, &Block)> =
-        preset.columns.iter().enumerate().filter(|(_, block)| block.data_set == format).collect();
-    let shown = blocks.first().map(|(_, block)| *block).or(preset.columns.first());
-    let figures = shown.map_or(vec![], |block| block.figures.clone());
-    let places: Vec<usize> = blocks.iter().map(|(place, _)| *place).collect();
-    let rows = preset.rows.iter().map(|row| row.compare(&figures, &places, report)).collect();
+    let blocks: Vec<&Block> =
+        preset.columns.iter().filter(|block| block.data_set == format).collect();
+    let shown = blocks.first().copied().or(preset.columns.first());
+    let mut figures = shown.map_or(vec![], |block| block.figures.clone());
+    for cost in COSTS.iter().filter_map(|cost| cost.parse().ok()) {
+        if !figures.contains(&cost) {
+            figures.push(cost);
+        }
+    }
+    let compare = |row: &PresetRow| {
+        let paper = |figure: &Figure| preset.stated(row, figure, &blocks);
+        row.compare(&figures, paper, report)
+    };
+    let rows = preset.rows.iter().map(compare).collect();
     let mut notes = notes(preset, &figures, report);
     if blocks.is_empty() {
         let with: Vec<&str> = preset.formats().into_iter().map(Format::title).collect();
@@ -98,11 +110,41 @@ pub fn side_by_side(preset: &Preset, format: Format, report: &Report) -> SideByS
         protocol: preset.protocol.clone(),
         ours: Ours::new(preset, report),
         warning: WARNING,
-        models: blocks.iter().map(|(_, block)| block.model.clone()).collect(),
+        models: blocks.iter().map(|block| block.model.clone()).collect(),
         figures,
         rows,
         others: others(preset, report),
         notes,
+    }
+}
+
+impl Preset {
+    /// What the paper states for a row, one value for each block: in this table, or where it does
+    /// not have the figure, in another table that has the same run. KAR³'s tokens have their own.
+    fn stated(&self, row: &PresetRow, figure: &Figure, blocks: &[&Block]) -> Vec<Option<f64>> {
+        let label = row.point().map(|point| point.label);
+        let stated = |block: &&Block| {
+            let here = self.value(row, figure, block);
+            here.or_else(|| self.stated_elsewhere(label.as_deref()?, figure, block))
+        };
+        blocks.iter().map(stated).collect()
+    }
+
+    fn stated_elsewhere(&self, label: &str, figure: &Figure, block: &Block) -> Option<f64> {
+        let others = presets().iter().filter(|other| other.paper == self.paper);
+        others.filter(|other| other.name != self.name).find_map(|other| {
+            let other = other.for_format(block.data_set);
+            let same = |row: &&PresetRow| row.point().is_some_and(|point| point.label == label);
+            other.value(other.rows.iter().find(same)?, figure, block)
+        })
+    }
+
+    /// The figure of a row for the data set and the model of a block.
+    fn value(&self, row: &PresetRow, figure: &Figure, block: &Block) -> Option<f64> {
+        let same = |own: &Block| own.data_set == block.data_set && own.model == block.model;
+        let place = self.columns.iter().position(same)?;
+        let column = self.columns[place].figures.iter().position(|own| own == figure)?;
+        row.figures.get(place)?.get(column).copied().filter(|value| value.is_finite())
     }
 }
 
@@ -113,12 +155,15 @@ impl PresetRow {
         report.runs.iter().find(|run| run.label == point.label)
     }
 
-    fn compare(&self, figures: &[Figure], places: &[usize], report: &Report) -> SideBySideRow {
+    fn compare(
+        &self,
+        figures: &[Figure],
+        paper: impl Fn(&Figure) -> Vec<Option<f64>>,
+        report: &Report,
+    ) -> SideBySideRow {
         let run = self.run(report);
-        let pair = |(column, figure): (usize, &Figure)| {
-            let stated = |place: &usize| self.figures.get(*place)?.get(column).copied();
-            let paper = places.iter().map(|place| stated(place).filter(|value| value.is_finite()));
-            let paper = paper.collect();
+        let pair = |figure: &Figure| {
+            let paper = paper(figure);
             match run.map(|run| figure.measure(run)) {
                 Some(measured) => Pair { paper, ours: measured.value, n: measured.n },
                 None => Pair { paper, ours: None, n: 0 },
@@ -128,19 +173,20 @@ impl PresetRow {
             label: self.label.clone(),
             run: self.point().map(|point| point.label),
             scored: run.map(|run| run.questions_with("right")),
-            pairs: figures.iter().enumerate().map(pair).collect(),
+            pairs: figures.iter().map(pair).collect(),
         }
     }
 
     /// Settings in which the run of this label differs from the row.
     fn deviations(&self, run: &Run) -> Vec<String> {
-        let actual = |key: &str| match run.settings.get(key)? {
-            serde_json::Value::String(text) => Some(text.clone()),
-            other => Some(other.to_string()),
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let equal = |actual: &Value, expected: &str| {
+            text(actual) == expected
+                || serde_json::from_str(expected).is_ok_and(|e: Value| e == *actual)
         };
-        let deviation = |(key, expected): (&String, &String)| match actual(key) {
-            Some(actual) if actual == *expected => None,
-            Some(actual) => Some(format!("{key}={actual} instead of {expected}")),
+        let deviation = |(key, expected): (&String, &String)| match run.settings.get(key) {
+            Some(actual) if equal(actual, expected) => None,
+            Some(actual) => Some(format!("{key}={} instead of {expected}", text(actual))),
             None => Some(format!("no setting {key}")),
         };
         self.settings.iter().filter_map(deviation).collect()

@@ -27,8 +27,10 @@ fn a_preset_is_found_by_its_name() {
     let names: BTreeSet<&str> = presets().iter().map(|preset| preset.name.as_str()).collect();
     assert_eq!(names.len(), presets().len());
     let error = preset("kar3").unwrap_err().to_string();
-    assert!(error.starts_with("`kar3` is not a preset; use one of kar3-table1, "), "{error}");
-    assert!(names.iter().all(|name| error.contains(*name)), "{error}");
+    let expected = "`kar3` is not the name of a table; `halma eval preset list`";
+    assert!(error.starts_with(expected), "{error}");
+    let error = preset("kar3table2").unwrap_err().to_string();
+    assert!(error.contains("(similar: `kar3-table2`, "), "{error}");
 }
 
 #[test]
@@ -134,7 +136,7 @@ fn the_paper_stands_next_to_what_was_run() {
         ("kar3@abstain=false,k=4,mode=dense,n=5", "RRRWF"),
         ("cot@abstain=false", "RWAFU"),
         ("kar3", "RRRRR"),
-        ("ircot@abstain=false,chunks=4,mode=dense,n=5", "UUUUU"),
+        ("ircot@abstain=false,chunks=4,demonstrations=true,mode=dense,n=5", "UUUUU"),
     ]);
     report.runs[0].settings = serde_json::json!({"n": 3, "k": 4, "mode": "dense"});
     report.runs[0].judged = Some(crate::Judgement {
@@ -155,7 +157,7 @@ fn the_paper_stands_next_to_what_was_run() {
 
 #[test]
 fn two_models_stand_next_to_ours() {
-    let report = report("dec@abstain=false,mode=dense", "RW");
+    let report = report("dec@abstain=false,demonstrations=true,mode=dense", "RW");
     let found = side_by_side(preset("dec-table1").unwrap(), Format::MUSIQUE, &report);
     insta::assert_snapshot!(found.markdown());
 }
@@ -174,12 +176,51 @@ fn a_data_set_that_the_paper_lacks_is_shown_alone() {
         Format::OWN,
         &report("cot@abstain=false", "RW"),
     );
-    assert!(found.models.is_empty() && found.rows.iter().all(|row| row.pairs.len() == 5));
+    assert!(found.models.is_empty() && found.rows.iter().all(|row| row.pairs.len() == 7));
     assert_eq!(found.rows[0].pairs[0].ours, Some(50.0));
     assert_eq!(
         found.notes[0],
         "Table 4 has no figures for The user's own questions; it has HotpotQA"
     );
+}
+
+/// KAR³ states its tokens in Table 10, AtomR its calls in Table 5.
+#[test]
+fn costs_are_shown_in_every_table_with_what_the_paper_states_elsewhere() {
+    let kar3 = "kar3@abstain=false,k=4,mode=dense,n=5";
+    let mut made = report(kar3, "RW");
+    made.runs[0].values.set("tokens", Some(8_000.0));
+    made.runs[0].values.set("calls", Some(10.5));
+    let found = side_by_side(preset("kar3-table1").unwrap(), Format::MUSIQUE, &made);
+    let names: Vec<String> = found.figures.iter().map(Figure::name).collect();
+    assert_eq!(names, ["F1", "Acc", "calls/q", "tokens/q"]);
+    let row = found.rows.iter().find(|row| row.label == "KAR³").unwrap();
+    assert_eq!((&row.pairs[3].paper, row.pairs[3].ours), (&vec![Some(8820.0)], Some(8_000.0)));
+    assert_eq!((&row.pairs[2].paper, row.pairs[2].ours), (&vec![None], Some(10.5)));
+    // On another data set the paper states none.
+    let found = side_by_side(preset("kar3-table1").unwrap(), Format::HOTPOTQA, &made);
+    assert!(found.rows.iter().all(|row| row.pairs[3].paper == [None]));
+    let table = preset("atomr-table2").unwrap();
+    let found = side_by_side(&table.for_format(Format::HOTPOTQA), Format::HOTPOTQA, &made);
+    let paper =
+        |row: &str| found.rows.iter().find(|own| own.label == row).unwrap().pairs[3].paper.clone();
+    assert_eq!((paper("AtomR"), paper("CoT")), (vec![Some(7.26)], vec![None]));
+}
+
+#[test]
+fn a_list_is_the_same_setting_however_it_is_written() {
+    let mut made = report("atomr@x", "RW");
+    let table = preset("atomr-table2").unwrap();
+    made.runs[0].label = table.rows[6].point().unwrap().label;
+    made.runs[0].settings = serde_json::json!({
+        "abstain": false, "demonstrations": true, "mode": "dense", "own_knowledge": true,
+        "select": "leaf", "sources": ["text"],
+    });
+    let notes = |report: &crate::Report| side_by_side(table, Format::HOTPOTQA, report).notes;
+    assert!(!notes(&made).iter().any(|note| note.contains("instead of")));
+    made.runs[0].settings["sources"] = serde_json::json!(["text", "web"]);
+    let deviation = "AtomR: the run had sources=[\"text\",\"web\"] instead of [\"text\"]";
+    assert!(notes(&made).iter().any(|note| note == deviation), "{:?}", notes(&made));
 }
 
 #[test]

@@ -38,7 +38,7 @@ impl Report {
             let _ = write!(line, ", a sample of {} (seed {})", sample.of, sample.seed);
         }
         if !self.selected.is_empty() {
-            let _ = write!(line, ", selected by {}", self.selected.join(", "));
+            let _ = write!(line, " ({})", self.selected.join(", "));
         }
         if !self.refused.is_empty() {
             let _ = write!(line, "; {} records of the file were refused", self.refused.len());

@@ -27,7 +27,7 @@ impl Report {
             let _ = writeln!(out, "a sample of {of} questions, seed {seed}");
         }
         if !self.selected.is_empty() {
-            let _ = writeln!(out, "selected by {}", self.selected.join(", "));
+            let _ = writeln!(out, "selected: {}", self.selected.join(", "));
         }
         out.push_str(&aligned(&rows));
         out.push_str(&self.assessed_table());

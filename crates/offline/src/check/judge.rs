@@ -1,5 +1,6 @@
 //! Task `judge`: whether two answers say the same, by their words.
 use halma_core::text::normalise_name;
+use halma_core::text::numbers::cardinal;
 use serde::Deserialize;
 
 /// The verdict prompts give one right answer or all of them; other prompts for judges give
@@ -46,20 +47,8 @@ fn same(gold: &str, answer: &str) -> bool {
 fn words(text: &str) -> Vec<String> {
     let plain = normalise_name(text);
     let words = plain.split(' ').filter(|word| !["a", "an", "the", ""].contains(word));
-    words
-        .map(|word| {
-            NUMBERS
-                .iter()
-                .position(|n| *n == word)
-                .map_or_else(|| word.to_owned(), |n| n.to_string())
-        })
-        .collect()
+    words.map(|word| cardinal(word).map_or_else(|| word.to_owned(), |n| n.to_string())).collect()
 }
-
-const NUMBERS: &[&str] = &[
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve",
-];
 
 /// Where a run of words stands in another.
 fn place(all: &[String], part: &[String]) -> Option<usize> {

@@ -1,5 +1,6 @@
 //! Evaluations that are started over HTTP: questions with known answers, asked of a workspace's base
 //! by some strategies. One at a time runs in a workspace.
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,13 +8,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
-use futures::FutureExt as _;
-use halma_core::{Filter, Layer, Meter, Mode, UsageTotal};
-use halma_engine::{ContextOptions, Engine, SearchQuery};
-use halma_eval::{
-    Bench, DataSet, Format, Origin, Progress, Runner, Source, SystemUnderTest, Tick, fingerprint,
-    load,
-};
+use halma_core::{Meter, UsageTotal};
+use halma_engine::Engine;
+use halma_eval::{DataSet, Format, Origin, Progress, Runner, Source, SystemUnderTest, Tick, load};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use utoipa::ToSchema;
@@ -30,9 +27,6 @@ use crate::workspace::EVALUATIONS;
 
 /// Questions that are asked concurrently.
 const CONCURRENCY: usize = 4;
-
-/// Hits of the search that is measured before the strategies.
-const RETRIEVED: usize = 10;
 
 /// Questions with their answers and the strategies that are compared.
 #[derive(Deserialize, ToSchema)]
@@ -263,7 +257,8 @@ impl Evaluation {
                 });
             })
         };
-        let bench = bench(&self.engine).map_err(|e| e.detail)?;
+        let searched = &self.data.format.entry().searched;
+        let bench = self.engine.bench(searched).map_err(|e| e.to_string())?;
         let report = runner.run(&self.data, &self.systems, &bench, &progress).await;
         report.and_then(|report| report.save(&self.folder)).map(drop).map_err(|e| e.to_string())
     }
@@ -287,34 +282,11 @@ fn systems(engine: &Engine, names: &[String]) -> Result<Vec<SystemUnderTest>, Pr
         if systems.iter().any(|system| system.label == *name) {
             continue;
         }
-        let strategy = engine.strategy(name)?;
-        let fingerprint = fingerprint([engine.fingerprint(strategy.as_ref())?]);
-        let (label, point) = (name.clone(), std::collections::BTreeMap::new());
-        systems.push(SystemUnderTest { strategy, label, fingerprint, point });
+        systems.push(engine.system_under_test(name, name.clone(), BTreeMap::new())?);
     }
     if systems.is_empty() {
         return Err(Problem::unfit("`strategies` is empty")
             .hint("GET /api/v1/strategies lists all strategies"));
     }
     Ok(systems)
-}
-
-fn bench(engine: &Arc<Engine>) -> Result<Bench, Problem> {
-    let (opener, searcher) = (Arc::clone(engine), Arc::clone(engine));
-    Ok(Bench {
-        open: Arc::new(move |_, budget| {
-            let parent = Some(Arc::clone(budget));
-            opener.context(ContextOptions { parent, ..ContextOptions::default() })
-        }),
-        retrieve: Arc::new(move |text| {
-            let engine = Arc::clone(&searcher);
-            let (layer, mode) = (Layer::Chunk, Mode::Hybrid);
-            let query =
-                SearchQuery { text, layer, mode, limit: RETRIEVED, filter: Filter::default() };
-            async move { engine.search(query).await.map_err(Into::into) }.boxed()
-        }),
-        fingerprint: engine.base_fingerprint()?,
-        judge: None,
-        assessors: vec![],
-    })
 }

@@ -1,4 +1,5 @@
 //! What each kind makes of a reply.
+use halma_core::text::numbers::CARDINALS;
 use serde_json::{Map, Value, json};
 
 use super::Mischief;
@@ -166,11 +167,7 @@ fn string_for_list(value: Value) -> Value {
 }
 
 fn word(number: i64) -> Option<&'static str> {
-    const WORDS: [&str; 13] = [
-        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-        "eleven", "twelve",
-    ];
-    WORDS.get(usize::try_from(number).ok()?).copied()
+    CARDINALS.get(usize::try_from(number).ok()?).copied()
 }
 
 /// How a value is written in something that is nearly JSON.

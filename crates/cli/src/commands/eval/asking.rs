@@ -3,12 +3,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use halma_core::{Meter, Mode};
-use halma_engine::{ContextOptions, Engine, EngineError, Flags, flag_value};
+use halma_core::Meter;
+use halma_engine::{Engine, Flags, flag_value};
 use halma_eval::{
-    Bench, DataSet, Format, Judge, Pool, Preset, PresetQuestions, Profile, Progress, Report,
-    Runner, Selection, SystemUnderTest, Tick, fingerprint, forecast_table, load, recognise,
-    would_exceed,
+    Bench, DataSet, Format, Judge, Preset, PresetQuestions, Profile, Progress, Report, Runner,
+    Selection, SystemUnderTest, Tick, fingerprint, forecast_table, load, recognise, would_exceed,
 };
 use indicatif::ProgressBar;
 
@@ -124,7 +123,7 @@ impl Session {
         let data = selected;
         let concurrency = how.concurrency.into();
         let runner = Runner { concurrency, out: Some(out.clone()), budget, origin };
-        let mut bench = bench(&engine, &format.entry().searched)?;
+        let mut bench = engine.bench(&format.entry().searched)?;
         bench.judge = how.judge.map(|protocol| judge(&engine, protocol));
         bench.assessors = assessing::assessors(&engine, &schemes);
         Ok(Self { engine, data, runner, bench, out })
@@ -202,23 +201,6 @@ async fn estimate(
         view::warn(&format!("the evaluation would likely run out of {limit} before its end"));
     }
     Ok(())
-}
-
-fn bench(engine: &Arc<Engine>, searched: &Pool) -> Result<Bench, EngineError> {
-    let opener = Arc::clone(engine);
-    let alone = *searched == Pool::EachAlone;
-    Ok(Bench {
-        open: Arc::new(move |item, budget| {
-            let own = || item.contexts.iter().map(halma_eval::Passage::document).collect();
-            let documents = alone.then(own);
-            let parent = Some(Arc::clone(budget));
-            opener.context(ContextOptions { parent, documents, ..ContextOptions::default() })
-        }),
-        retrieve: retrieval::searches(engine, Mode::Hybrid),
-        fingerprint: engine.base_fingerprint()?,
-        judge: None,
-        assessors: vec![],
-    })
 }
 
 fn judge(engine: &Engine, protocol: ProtocolArg) -> Judge {

@@ -126,6 +126,12 @@ async fn fill(
     if report.failed_units > 0 {
         let failed = view::plural(report.failed_units as u64, "unit", "units");
         let why = report.failure.unwrap_or_default();
+        // Otherwise every question would wait for the same server.
+        if report.usage.llm_calls + report.usage.cached_calls == 0 {
+            anyhow::bail!(
+                "no model replied while the base was built, and no question is asked: {why}"
+            );
+        }
         view::warn(&format!(
             "{failed} of the base failed and are missing ({why}); run again to retry them"
         ));

@@ -1,16 +1,12 @@
 //! What searches find for the questions alone, before any strategy.
 use std::sync::Arc;
 
-use futures::FutureExt as _;
-use halma_core::{Filter, Layer, Mode};
-use halma_engine::{Engine, SearchQuery};
-use halma_eval::{DataSet, Retrieve, recall};
+use halma_core::Mode;
+use halma_engine::Engine;
+use halma_eval::{DataSet, recall};
 use serde_json::json;
 
 use crate::view;
-
-/// The deepest k of Recall@k.
-const RETRIEVED: usize = 10;
 
 /// Measures the searches of each mode.
 pub(super) async fn run(
@@ -20,7 +16,7 @@ pub(super) async fn run(
 ) -> anyhow::Result<()> {
     let mut found = vec![];
     for mode in modes.iter().copied() {
-        found.push((mode, recall(data, &searches(engine, mode)).await));
+        found.push((mode, recall(data, &engine.chunk_search(mode)).await));
     }
     if json {
         let found: Vec<_> =
@@ -47,15 +43,4 @@ pub(super) async fn run(
         }
     }
     view::print(&lines.join("\n"))
-}
-
-/// Searches chunks with a question as it is.
-pub(super) fn searches(engine: &Arc<Engine>, mode: Mode) -> Retrieve {
-    let engine = Arc::clone(engine);
-    Arc::new(move |text| {
-        let engine = Arc::clone(&engine);
-        let (layer, limit, filter) = (Layer::Chunk, RETRIEVED, Filter::default());
-        let query = SearchQuery { text, layer, mode, limit, filter };
-        async move { engine.search(query).await.map_err(Into::into) }.boxed()
-    })
 }

@@ -2,7 +2,7 @@
 use std::collections::HashSet;
 
 use halma_engine::Engine;
-use halma_eval::{Grid, SystemUnderTest, fingerprint};
+use halma_eval::{Grid, SystemUnderTest};
 
 /// Builds them all before anything is asked, so that a typing error costs nothing.
 pub(super) fn build(
@@ -22,10 +22,7 @@ pub(super) fn build(
     let mut systems = vec![];
     for (name, settings) in names.iter().zip(&settings) {
         for point in grid.points(name, settings)? {
-            let strategy = engine.strategy_with(name, &point.settings)?;
-            let fingerprint = fingerprint([engine.fingerprint(strategy.as_ref())?]);
-            let (label, point) = (point.label, point.settings);
-            systems.push(SystemUnderTest { strategy, label, fingerprint, point });
+            systems.push(engine.system_under_test(name, point.label, point.settings)?);
         }
     }
     Ok(systems)

@@ -1,15 +1,18 @@
 //! `halma eval preset`: the tables of the papers, run on their question files, our figures next to
 //! theirs.
+mod files;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use halma_core::ConfigError;
-use halma_engine::Engine;
+use halma_engine::{Engine, OFFLINE};
 use halma_eval::{
-    Format, ListedRow, NeededFile, Preset, Report, SideBySide, SystemUnderTest, find_file,
-    fingerprint, preset, preset_list, presets, recognise, side_by_side,
+    Format, ListedRow, Preset, Report, SideBySide, SystemUnderTest, preset, preset_list, presets,
+    side_by_side,
 };
 
+use self::files::question_files;
 use super::asking::{Questions, Session};
 use crate::args::{Common, EvalPreset, PresetCommand, ProtocolArg};
 use crate::view;
@@ -26,6 +29,25 @@ pub(super) async fn run(command: PresetCommand, common: &Common) -> anyhow::Resu
             view::print(preset.listing(&strategies()).trim_end())
         }
         PresetCommand::Run(args) => run_table(*args, common).await,
+        PresetCommand::Other(words) => Err(without_verb(&words).into()),
+    }
+}
+
+/// `halma eval preset kar3-table1`.
+fn without_verb(words: &[String]) -> ConfigError {
+    let name = words.first().map_or("", String::as_str);
+    let (reason, hint) = match preset(name) {
+        Ok(_) => (
+            "say what to do with the table",
+            format!("halma eval preset run {name}, or halma eval preset show {name}"),
+        ),
+        Err(_) => ("it is not one of list, show and run", "halma eval preset list".to_owned()),
+    };
+    ConfigError {
+        file: "halma eval preset".into(),
+        key: name.into(),
+        reason: reason.into(),
+        hint: format!("write {hint}"),
     }
 }
 
@@ -35,15 +57,21 @@ async fn run_table(mut args: EvalPreset, common: &Common) -> anyhow::Result<()> 
         anyhow::bail!("{}, {}, is not run: {reason}", preset.paper, preset.table);
     }
     args.how.judge = args.how.judge.or(preset.judge.map(ProtocolArg::from));
-    // All of them first, so that a wrong one is reported at once and not after hours.
     let files = question_files(preset, &args)?;
+    warn_overridden(preset, &args.how.set.set);
     let mut all: Vec<SideBySide> = vec![];
     for (file, format) in &files {
         let preset = preset.for_format(*format);
         let (report, page) = report(&preset, (file, *format), &args, common).await?;
         let compared = side_by_side(&preset, *format, &report);
+        let table = compared.save(page.parent().unwrap_or(Path::new(".")))?;
         if !args.how.json {
-            view::print(&format!("{}\n\nViewer: {}\n", compared.text(), page.display()))?;
+            view::print(&format!(
+                "{}\n\nThis table as Markdown: {}\nViewer with charts and every question: {}\n",
+                compared.text(),
+                table.display(),
+                page.display()
+            ))?;
         }
         all.push(compared);
     }
@@ -67,6 +95,7 @@ async fn report(
         }
         let questions = Questions::of_preset(preset, (file, format), config);
         let session = Session::open(questions, &args.how, common, out).await?;
+        warn_offline(&session.engine);
         let systems = systems(&session.engine, rows)?;
         let (mut report, page) = session.report(&systems).await?;
         let page = match joined.take() {
@@ -97,75 +126,51 @@ fn strategies() -> Vec<&'static str> {
     halma_engine::strategies().iter().map(|entry| entry.name).collect()
 }
 
-/// The given files, or those that the table's data sets are published as.
-fn question_files(preset: &Preset, args: &EvalPreset) -> anyhow::Result<Vec<(PathBuf, Format)>> {
-    if !args.files.is_empty() {
-        let file = |file: &PathBuf| Ok((file.clone(), format_of_table(preset, file)?));
-        return args.files.iter().map(file).collect();
-    }
-    let (mut found, mut missing) = (vec![], vec![]);
-    for needed in preset.needed_files() {
-        match find_file(&args.data, &needed) {
-            Some(file) => found.push((file, needed.format)),
-            None => missing.push(needed),
+/// What a row sets is the table's, whatever `--set` says.
+fn warn_overridden(preset: &Preset, set: &[String]) {
+    for text in set {
+        let Some((strategy, key)) = text.split('=').next().and_then(|name| name.split_once('.'))
+        else {
+            continue;
+        };
+        let sets = |row: &ListedRow| {
+            row.strategy.as_deref() == Some(strategy) && row.settings.contains_key(key.trim())
+        };
+        let rows: Vec<String> =
+            preset.listed(&strategies()).into_iter().filter(sets).map(|row| row.label).collect();
+        if !rows.is_empty() {
+            let rows = rows.join(", ");
+            view::warn(&format!("--set {text} has no effect on {rows}: the table sets it itself"));
         }
     }
-    if missing.is_empty() {
-        return Ok(found);
-    }
-    let line = |NeededFile { format, file, source }: &NeededFile| {
-        format!("\n  {file}, of {}: {source}", format.title())
-    };
-    let lines: String = missing.iter().map(line).collect();
-    Err(ConfigError {
-        file: args.data.display().to_string(),
-        key: preset.name.clone(),
-        reason: format!("these question files are not in the folder or below it:{lines}"),
-        hint: format!(
-            "fetch them from their authors and name the folder with --data DIR; or name the files \
-             to run: halma eval preset run {} FILE…",
-            preset.name
-        ),
-    }
-    .into())
 }
 
-/// The set of a file, which must be one that the table has figures for.
-fn format_of_table(preset: &Preset, file: &Path) -> anyhow::Result<Format> {
-    let format = recognise(file)?;
-    let formats = preset.formats();
-    if formats.contains(&format) {
-        return Ok(format);
+fn warn_offline(engine: &Engine) {
+    if engine.model_for_role("reader") == OFFLINE {
+        view::warn(
+            "the offline model answers, which only extracts: its figures say nothing about the \
+             method with a language model; describe one under [models] (docs/guide/models.md)",
+        );
     }
-    let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
-    Err(ConfigError {
-        file: file.display().to_string(),
-        key: String::new(),
-        reason: format!("its format is {format}, for which {} has no figures", preset.name),
-        hint: format!("give a file of {}", names.join(", ")),
-    }
-    .into())
 }
 
 /// The rows as systems; those that this configuration cannot run are named.
 fn systems(engine: &Engine, rows: Vec<ListedRow>) -> anyhow::Result<Vec<SystemUnderTest>> {
     let mut systems: Vec<SystemUnderTest> = vec![];
     for row in rows {
-        let ListedRow { strategy: Some(name), run: Some(label), settings: point, .. } = row else {
+        let (Some(name), Some(label), point) = (row.strategy, row.run, row.settings) else {
             continue;
         };
         // Two rows may be one run.
         if systems.iter().any(|other| other.label == label) {
             continue;
         }
-        match engine.strategy_with(&name, &point) {
-            Ok(strategy) => {
-                let fingerprint = fingerprint([engine.fingerprint(strategy.as_ref())?]);
-                systems.push(SystemUnderTest { strategy, label, fingerprint, point });
-            }
-            // A table is run as far as it can be.
-            Err(error) => view::warn(&format!("{label} is left out: {error}; {}", error.hint)),
+        // A table is run as far as it can be.
+        if let Err(error) = engine.strategy_with(&name, &point) {
+            view::warn(&format!("{} is left out: {error}; {}", row.label, error.hint));
+            continue;
         }
+        systems.push(engine.system_under_test(&name, label, point)?);
     }
     Ok(systems)
 }
@@ -190,7 +195,9 @@ mod tests {
                     // The engine takes it from the table of every strategy.
                     let own = row.settings.iter().filter(|(key, _)| *key != "abstain");
                     let table = own.map(value).collect();
-                    let strategy = (entry.unwrap().build)(table)
+                    let strategy = entry
+                        .unwrap()
+                        .build_from(table)
                         .unwrap_or_else(|error| panic!("{} {}: {error}", preset.name, row.label));
                     rows.push((preset.name.clone(), row.label, strategy.settings(), row.settings));
                 }

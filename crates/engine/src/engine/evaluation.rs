@@ -1,0 +1,59 @@
+//! What an evaluation asks with: strategies, contexts and searches of this engine, the same that
+//! answer any other question. The command line and the server evaluate with these.
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use halma_core::{Filter, Layer, Mode};
+use halma_eval::{Bench, Passage, Pool, Retrieve, SystemUnderTest, fingerprint};
+
+use super::Engine;
+use super::context::ContextOptions;
+use super::search::SearchQuery;
+use crate::error::EngineError;
+
+/// Hits of the search that is measured before the strategies: the deepest k of Recall@k.
+const RETRIEVED: usize = 10;
+
+impl Engine {
+    /// A strategy with some of its settings replaced, as a system under test with this label.
+    pub fn system_under_test(
+        &self,
+        strategy: &str,
+        label: String,
+        point: BTreeMap<String, String>,
+    ) -> Result<SystemUnderTest, EngineError> {
+        let strategy = self.strategy_with(strategy, &point)?;
+        let fingerprint = fingerprint([self.fingerprint(strategy.as_ref())?]);
+        Ok(SystemUnderTest { strategy, label, fingerprint, point })
+    }
+
+    /// What systems under test are run against, without a judge. `searched` says whether a question
+    /// sees the passages of all of them or its own alone.
+    pub fn bench(self: &Arc<Self>, searched: &Pool) -> Result<Bench, EngineError> {
+        let engine = Arc::clone(self);
+        let alone = *searched == Pool::EachAlone;
+        Ok(Bench {
+            open: Arc::new(move |item, budget| {
+                let own = || item.contexts.iter().map(Passage::document).collect();
+                let documents = alone.then(own);
+                let parent = Some(Arc::clone(budget));
+                engine.context(ContextOptions { parent, documents, ..ContextOptions::default() })
+            }),
+            retrieve: self.chunk_search(Mode::Hybrid),
+            fingerprint: self.base_fingerprint()?,
+            judge: None,
+            assessors: vec![],
+        })
+    }
+
+    /// Searches chunks with a question as it is.
+    pub fn chunk_search(self: &Arc<Self>, mode: Mode) -> Retrieve {
+        let engine = Arc::clone(self);
+        Arc::new(move |text| {
+            let engine = Arc::clone(&engine);
+            let (layer, limit, filter) = (Layer::Chunk, RETRIEVED, Filter::default());
+            let query = SearchQuery { text, layer, mode, limit, filter };
+            Box::pin(async move { engine.search(query).await.map_err(Into::into) })
+        })
+    }
+}

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::Dec;
 use super::settings::Keywords;
+use crate::shared::closing::close;
 use crate::shared::near::Near;
 use crate::shared::recall::{Recall, record};
 use crate::shared::references::fill;
@@ -103,7 +104,7 @@ impl Dec {
             return Ok(abstain("nothing in the knowledge base is near the question"));
         }
         let variables = context! { question => Serde(question), context => Serde(&passages) };
-        Ok(answer_from(cx.reserve().ask(&READ, variables).await?, &passages))
+        Ok(answer_from(close(&READ, variables, &cx).await?, &passages))
     }
 
     /// D*.

@@ -29,6 +29,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::settings::{FollowUps, SelfAsk};
+use crate::shared::closing::close;
 use crate::shared::near::Near;
 use crate::shared::recall::Recall;
 use crate::shared::settings as table;
@@ -84,7 +85,7 @@ impl Strategy for SelfAsk {
             history.push(exchange);
         }
         let variables = context! { question => Serde(question), history => Serde(&history) };
-        Ok(answer_from(cx.reserve().ask(&ANSWER, variables).await?, &chunks))
+        Ok(answer_from(close(&ANSWER, variables, cx).await?, &chunks))
     }
 }
 

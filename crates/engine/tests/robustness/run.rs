@@ -9,7 +9,7 @@ use halma_core::{
 use halma_engine::{Config, EmbedderKind, Engine, IndexOptions};
 use halma_offline::Extractive;
 use halma_strategies::PROMPTS;
-use halma_testkit::{Capitals, DRAFT, Mischief, Mischievous, Overlap};
+use halma_testkit::{Capitals, Mischief, Mischievous, Overlap, leak};
 use serde::Deserialize;
 
 use crate::actor::{Actor, Retried};
@@ -100,11 +100,4 @@ fn query(event: &Event) -> Option<&str> {
         Event::Searched { query, .. } | Event::SourceQueried { query, .. } => Some(query),
         _ => None,
     }
-}
-
-/// What of a spoiled reply got into a text.
-fn leak(text: &str) -> Option<String> {
-    let marks = [DRAFT, "<think", "Unknown", "N/A", "Not mentioned in", "I can't help", "```"];
-    let mark = marks.into_iter().find(|mark| text.contains(mark))?;
-    Some(format!("`{mark}` in `{text}`"))
 }

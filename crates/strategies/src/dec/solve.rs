@@ -79,18 +79,17 @@ impl Dec {
     }
 
     /// The sub-question's answer, read from D*.
-    pub(super) async fn solve(&self, text: String, cx: &Cx) -> Result<Solved> {
-        let passages = self.recall(&text, cx).await?;
+    pub(super) async fn solve(&self, asked: Question, cx: &Cx) -> Result<Solved> {
+        let passages = self.recall(&asked.text, cx).await?;
         if passages.is_empty() {
             cx.note("nothing in the knowledge base is near it");
-            return Ok(Solved { question: text, answer: String::new(), citations: vec![] });
+            return Ok(Solved { question: asked.text, answer: String::new(), citations: vec![] });
         }
-        let asked = Question::new(&text);
         let variables = context! { question => Serde(&asked), context => Serde(&passages) };
         let reading = cx.ask(&ANSWER_ONE, variables).await;
         match reading.unless_failed(cx, "the sub-question stays without an answer")? {
-            Some(reading) => Ok(Solved::read(text, reading, &passages)),
-            None => Ok(Solved { question: text, answer: String::new(), citations: vec![] }),
+            Some(reading) => Ok(Solved::read(asked.text, reading, &passages)),
+            None => Ok(Solved { question: asked.text, answer: String::new(), citations: vec![] }),
         }
     }
 

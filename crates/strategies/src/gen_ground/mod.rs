@@ -129,7 +129,7 @@ impl GenGround {
             return Ok(None);
         }
         let passages = self.near(&next, cx).await?;
-        let asked = Question::new(&next);
+        let asked = question.sub_question(&next);
         for batch in passages.chunks(self.batch) {
             let variables =
                 context! { question => Serde(&asked), context => Serde(batch), answer => &answer };

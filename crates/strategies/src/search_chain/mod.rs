@@ -159,7 +159,7 @@ impl SearchChain {
                 continue;
             }
             asked += 1;
-            let held = self.check(&text, &given[place], history, cx).await?;
+            let held = self.check(&question.sub_question(text), &given[place], history, cx).await?;
             let Held { answer, goes_on } = held;
             given[place] = answer;
             if !goes_on {

@@ -116,7 +116,7 @@ impl SelfAsk {
             cx.note("no source has a passage near it");
             return Ok(Some((AnsweredFollowUp { question: next, answer: String::new() }, found)));
         }
-        let (context, asked) = (Serde(&found), Question::new(&next));
+        let (context, asked) = (Serde(&found), question.sub_question(&next));
         let variables = context! { question => Serde(&asked), context };
         let answer = cx.ask(&ANSWER_ONE, variables).await;
         let answer = answer.unless_failed(cx, "the follow-up stays open")?;

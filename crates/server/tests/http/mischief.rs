@@ -112,7 +112,10 @@ async fn bad_replies_of_every_kind_end_well_over_every_interface() {
             // Its own question for each, since replies are cached.
             let question = format!("Where was the designer of Orrin Light born? ({interface} {i})");
             let text = shown(&world, interface, &question).await;
-            if let Some(leak) = leak(&text) {
+            // No chunk can be taken back: a first object has been sent when the second one corrects
+            // it, and the whole answer follows.
+            let sent = *kind == Mischief::TwoObjects && interface == "chat, streamed";
+            if let Some(leak) = leak(&text).filter(|_| !sent) {
                 faults.push(format!("{kind:?} × {interface}: {leak}"));
             }
             if kind.remedy() != Remedy::FallBack && !text.contains("Velby") {

@@ -1,8 +1,10 @@
 //! Every strategy against every kind of bad reply, on questions over the sample library: a run
 //! ends with an answer or an abstention, and no draft and no "Unknown" becomes an answer or a
-//! part of a query. `make robustness` writes the whole table into `docs/robustness.md`.
+//! part of a query. `make robustness` writes the whole table into `docs/robustness.md` and what
+//! a question costs into `docs/reference/calls-and-tokens.md`.
 #![expect(clippy::unwrap_used, reason = "tests may stop")]
 mod actor;
+mod cost;
 mod run;
 mod table;
 
@@ -61,6 +63,8 @@ async fn the_table_is_written() {
     }
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/robustness.md");
     fs::write(page, table.page()).unwrap();
+    let costs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/calls-and-tokens.md");
+    fs::write(costs, table.cost_page()).unwrap();
     let answered = table.answered_share(|kind| kind.remedy() == Remedy::Reading);
     assert!(answered >= 0.95, "{answered}");
 }

@@ -18,6 +18,7 @@
 //! Departures from the paper: `docs/strategies/prob_tree.md`.
 mod confidence;
 mod node;
+mod reply;
 #[cfg(test)]
 mod tests;
 mod tree;

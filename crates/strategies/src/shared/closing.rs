@@ -46,7 +46,7 @@ pub(crate) async fn read_plainly(error: &Error, variables: &Value, cx: &Cx) -> R
 
 /// The reading of a model that gives no answer: empty, with the reason.
 pub(crate) fn unread(error: &Error, cx: &Cx) -> Reading {
-    let rationale = format!("The model gave no answer: {error}.");
-    cx.note(&rationale);
+    cx.note(format!("there is no answer: {error}"));
+    let rationale = "The model gave no reply that could be read as an answer.".to_owned();
     Reading { answer: String::new(), rationale }
 }

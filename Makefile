@@ -56,7 +56,7 @@ test-ui: ## the web UI in a browser and third-party clients, against the built b
 	@crates/server/ui/test.sh
 	@crates/server/clients/test.sh
 
-robustness: ## every strategy against every kind of bad reply: docs/robustness.md (minutes)
+robustness: ## every strategy against every kind of bad reply, and its calls and tokens: docs/robustness.md, docs/reference/calls-and-tokens.md (minutes)
 	cargo test -p halma-engine --test robustness -- --ignored
 
 soak: ## the full crash, deletion and migration tests, and scale (minutes)

@@ -32,6 +32,12 @@ impl Question {
         let (text, options, answer_kind) = (text.into(), vec![], AnswerKind::default());
         Self { id: "q".into(), text, options, answer_kind, asked_at: None, abstain: true }
     }
+
+    /// A free question on the way to the answer of this one, asked at the same time.
+    #[must_use]
+    pub fn sub_question(&self, text: impl Into<String>) -> Self {
+        Self { asked_at: self.asked_at.clone(), ..Self::new(text) }
+    }
 }
 
 /// The shape the answer should have; prompts choose their instruction by it.

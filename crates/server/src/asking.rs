@@ -36,6 +36,9 @@ pub(crate) struct AskRequest {
     /// `short` by default.
     #[serde(default)]
     pub(crate) answer_kind: Option<AnswerKind>,
+    /// The date of the question, such as `2024-02-28`: what changes with time is answered for it.
+    #[serde(default)]
+    pub(crate) asked_at: Option<String>,
     /// `full` adds sentences with numbered sources to the answer; `ask.answer_style` by default.
     #[serde(default)]
     pub(crate) answer_style: Option<AnswerStyle>,
@@ -103,6 +106,7 @@ impl Asking {
             question: ask.question,
             options: ask.options,
             answer_kind: ask.answer_kind.unwrap_or_default(),
+            asked_at: ask.asked_at,
             answer_style: ask.answer_style,
             strategy: ask.strategy,
             settings: settings.collect(),

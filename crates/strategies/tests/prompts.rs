@@ -86,6 +86,7 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         facts => ["Varn stands on a reef."],
         own_knowledge => true,
         asked => &question.text,
+        asked_at => &question.asked_at,
         operator => context! { name => "Relate", arguments => ["Varn", "place"] },
         leaves => [context! { number => 1, asked => "Where is Varn?", operator => "Search" }],
         sources => [context! { name => "web", about => "the web" }],
@@ -188,6 +189,28 @@ fn every_prompt_renders_for_every_question() {
                 assert_eq!(rendered.temperature.to_bits(), expected.to_bits(), "{}", info.name);
             }
         }
+    }
+}
+
+/// What picks or judges passages does not answer from them.
+const NO_ANSWERS: [&str; 4] =
+    ["kar3/select", "kar3/select_chunk", "blend_filter/filter", "unirag/gate"];
+
+#[test]
+fn the_date_of_a_question_is_in_every_prompt_that_answers_from_passages() {
+    let prompts = prompts();
+    let passages = [hit("Varn", "Varn is a reef.")];
+    let dated = Question { asked_at: Some("28 May 1931".into()), ..Question::new("Who rules?") };
+    let undated = Question::new("Who rules?");
+    let reads = |info: &&PromptInfo| info.variables.iter().any(|name| name == "context");
+    for info in ours(&prompts).iter().filter(reads) {
+        let text = |question: &Question| {
+            let rendered = prompts.render(&info.name, &variables(question, &passages)).unwrap();
+            rendered.messages.iter().map(|message| message.text.clone()).collect::<String>()
+        };
+        let wanted = !NO_ANSWERS.contains(&info.name.as_str());
+        assert_eq!(text(&dated).contains("28 May 1931"), wanted, "{}", info.name);
+        assert!(!text(&undated).to_lowercase().contains("asked at:"), "{}", info.name);
     }
 }
 
@@ -360,6 +383,8 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
     // Worked examples belong to the prompt next to them.
     let listed: BTreeSet<String> =
         names.filter(|name| !name.ends_with(".demonstrations")).collect();
+    // Asked where no reply to another prompt can be read; `naive/golden/plain.snap` has it.
+    let asked: BTreeSet<String> = asked.into_iter().chain(["closing/plain".to_owned()]).collect();
     assert_eq!(asked, listed);
 }
 

@@ -21,7 +21,7 @@ pub mod web;
 pub use aids::{Capitals, Overlap};
 pub use check::{Check, check};
 pub use facts::ToyFacts;
-pub use mischief::{DRAFT, Mischief, Mischievous, Remedy};
+pub use mischief::{DRAFT, Mischief, Mischievous, Remedy, Spoiler, leak};
 pub use script::Script;
 pub use source::ToySource;
 pub use timed::{ROUND_TRIP, Timed, round_trips};

@@ -148,6 +148,9 @@ pub(crate) struct Ask {
     pub(crate) set: Set,
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
+    /// The date of the question, such as `2024-02-28`: what changes with time is answered for it
+    #[arg(long, value_name = "DATE")]
+    pub(crate) asked_at: Option<String>,
     /// How the answer is written [default: `ask.answer_style` of the configuration, `full`]
     #[arg(long, value_name = "STYLE", value_parser = choice::answer_style())]
     pub(crate) answer_style: Option<AnswerStyle>,

@@ -20,9 +20,14 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
     };
     let engine = open(config, &args.kb.kb)?;
     let (line, watcher) = progress::question();
-    let Ask { strategy, answer_style, log, .. } = args;
-    let watcher = Some(watcher);
-    let request = AskRequest { strategy, answer_style, watcher, ..AskRequest::new(question) };
+    let Ask { strategy, asked_at, answer_style, log, .. } = args;
+    let request = AskRequest {
+        strategy,
+        asked_at,
+        answer_style,
+        watcher: Some(watcher),
+        ..AskRequest::new(question)
+    };
     let result = engine.ask(request).await;
     line.finish_and_clear();
     let result = result?;

@@ -17,7 +17,7 @@ pub(crate) fn answer(answer: &Answer, result: &AskResult, log: bool) -> String {
     let trace = &result.outcome.trace;
     let mut out = String::new();
     let headline = if answer.abstained {
-        style("Not answerable from this knowledge base.".to_owned()).yellow().bold()
+        style("No answer was found.".to_owned()).yellow().bold()
     } else {
         style(answer.text.clone()).bold()
     };

@@ -5,6 +5,7 @@ mod browser;
 mod contract;
 mod evaluation;
 mod knowledge_graph;
+mod mischief;
 mod plan;
 mod presets;
 mod program;

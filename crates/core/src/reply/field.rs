@@ -1,8 +1,9 @@
 //! One text field of a JSON reply, read while the reply is generated.
 
-/// Reads the string `name` of a JSON object piece by piece. What precedes the object (thoughts,
-/// code fences, prose) is skipped, and an escape that is cut between two pieces is completed by the
-/// next.
+/// Reads the string `name` of a JSON object piece by piece. Thoughts and a code fence before the
+/// object are skipped, and an escape that is cut between two pieces is completed by the next. An
+/// object after prose is not read: it may be a draft in thoughts that no tag opened, and what has
+/// been shown cannot always be taken back.
 #[derive(Debug)]
 pub struct FieldReader {
     /// The key with its quotation marks, in lower case.
@@ -42,6 +43,12 @@ impl FieldReader {
     /// The position after the quotation mark that opens the string.
     fn beginning(&self) -> Option<usize> {
         let after_thoughts = end_of_thoughts(&self.reply)?;
+        let object = after_thoughts + self.reply[after_thoughts..].find('{')?;
+        let before = self.reply[after_thoughts..object].trim();
+        let fence = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric()).ends_with("```");
+        if !before.is_empty() && !fence {
+            return None;
+        }
         // Lengths in bytes must not change, so that positions stay the same.
         let lower = self.reply.to_ascii_lowercase();
         let mut from = after_thoughts;
@@ -105,16 +112,20 @@ fn unicode(text: &str) -> Option<(char, usize)> {
 
 /// The position after the thoughts at the head of a reply; `None` while the model still thinks.
 fn end_of_thoughts(reply: &str) -> Option<usize> {
-    let trimmed = reply.trim_start();
+    let lower = reply.to_ascii_lowercase();
+    let closed = THOUGHTS.iter().filter_map(|name| {
+        let close = format!("</{name}>");
+        lower.rfind(&close).map(|at| at + close.len())
+    });
+    if let Some(end) = closed.max() {
+        return Some(end);
+    }
+    let trimmed = lower.trim_start();
     let Some(tag) = trimmed.strip_prefix('<') else { return Some(0) };
     for name in THOUGHTS {
         let open = format!("{name}>");
-        if open.starts_with(&tag.to_lowercase()) && tag.len() < open.len() {
+        if open.starts_with(tag) || tag.starts_with(&open) {
             return None;
-        }
-        if tag.to_lowercase().starts_with(&open) {
-            let close = format!("</{name}>");
-            return reply.to_ascii_lowercase().rfind(&close).map(|at| at + close.len());
         }
     }
     Some(0)
@@ -148,7 +159,13 @@ mod tests {
             read(&["<thi", "nk>{\"answer\": \"draft\"}", "</think>{\"answer\": \"A\"}"]),
             ["", "", "A"]
         );
-        assert_eq!(read(&["<b>{\"answer\": \"A\"}"]), ["A"]);
+    }
+
+    #[test]
+    fn an_object_after_prose_may_be_a_draft() {
+        let draft = "Perhaps {\"answer\": \"draft\"}";
+        assert_eq!(read(&[draft, "</think>\n{\"answer\": \"A\"}"]), ["", "A"]);
+        assert_eq!(read(&["Here is the reply:\n{\"answer\": \"A\"}"]), [""]);
     }
 
     #[test]

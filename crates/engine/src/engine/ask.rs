@@ -24,6 +24,8 @@ pub struct AskRequest {
     /// The choices of a multiple-choice question; empty otherwise.
     pub options: Vec<String>,
     pub answer_kind: AnswerKind,
+    /// The date of the question, in any words; what changes with time is answered for that date.
+    pub asked_at: Option<String>,
     /// The configured style where `None`.
     pub answer_style: Option<AnswerStyle>,
     /// The configured strategy where `None`.
@@ -105,7 +107,7 @@ impl Engine {
             text,
             options: request.options,
             answer_kind: request.answer_kind,
-            asked_at: None,
+            asked_at: request.asked_at.filter(|at| !at.trim().is_empty()),
             abstain: true,
         };
         let ask = &self.config.ask;

@@ -64,8 +64,7 @@ impl Actor {
             "tree" => {
                 let parts =
                     self.rules(request, "decompose", context! { question => &question }).await?;
-                let whole = question.get_attr("text").ok()?;
-                json!({ "nodes": [{ "question": whole.as_str()?, "sub_questions": parts["sub_questions"] }] })
+                json!({ "questions": parts["sub_questions"] })
             }
             "rationale" => {
                 let first = self.follow_up(request, Variables::from(Vec::<Variables>::new())).await;

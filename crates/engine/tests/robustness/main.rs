@@ -1,8 +1,10 @@
 //! Every strategy against every kind of bad reply, on questions over the sample library: a run
 //! ends with an answer or an abstention, and no draft and no "Unknown" becomes an answer or a
-//! part of a query. `make robustness` writes the whole table into `docs/robustness.md`.
+//! part of a query. `make robustness` writes the whole table into `docs/robustness.md` and what
+//! a question costs into `docs/reference/calls-and-tokens.md`.
 #![expect(clippy::unwrap_used, reason = "tests may stop")]
 mod actor;
+mod cost;
 mod run;
 mod table;
 
@@ -41,10 +43,9 @@ async fn no_bad_reply_ends_a_question_or_becomes_an_answer() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Where nothing at all could be done: the only prompt is never answered, or the method rests on
-/// what the model does not give.
+/// Where nothing at all could be done: the method rests on what the model does not give.
 fn may_fail(kind: Mischief, strategy: &str) -> bool {
-    kind == Mischief::DeafPrompt || (kind == Mischief::NoLogprobs && strategy == "prob_tree")
+    kind == Mischief::NoLogprobs && strategy == "prob_tree"
 }
 
 #[tokio::test]
@@ -62,6 +63,8 @@ async fn the_table_is_written() {
     }
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/robustness.md");
     fs::write(page, table.page()).unwrap();
+    let costs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/calls-and-tokens.md");
+    fs::write(costs, table.cost_page()).unwrap();
     let answered = table.answered_share(|kind| kind.remedy() == Remedy::Reading);
     assert!(answered >= 0.95, "{answered}");
 }

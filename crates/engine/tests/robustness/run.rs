@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use halma_core::{
     Budget, Cx, Entry, Event, Knowledge, Llm, Meter, Models, Outcome, Prompts, Question, Setup,
-    Tagging,
+    Tagging, estimate_tokens,
 };
 use halma_engine::{Config, EmbedderKind, Engine, IndexOptions};
 use halma_offline::Extractive;
 use halma_strategies::PROMPTS;
-use halma_testkit::{Capitals, DRAFT, Mischief, Mischievous, Overlap};
+use halma_testkit::{Capitals, Mischief, Mischievous, Overlap, leak};
 use serde::Deserialize;
 
 use crate::actor::{Actor, Retried};
@@ -32,6 +32,10 @@ pub(crate) struct End {
     /// A draft or an "Unknown" in the answer or in a query.
     pub(crate) leak: Option<String>,
     pub(crate) calls: u64,
+    pub(crate) searches: u64,
+    /// Of all prompts and of all replies, four characters each.
+    pub(crate) prompt_tokens: u64,
+    pub(crate) reply_tokens: u64,
 }
 
 #[derive(Deserialize)]
@@ -84,6 +88,17 @@ impl Bench {
         let strategy = entry.build_from(toml::Table::new()).unwrap();
         let Outcome { answer, trace } = Outcome::run(strategy.as_ref(), question, &cx).await;
         let calls = trace.usage().llm_calls;
+        let (mut searches, mut prompt_tokens, mut reply_tokens) = (0, 0, 0);
+        for event in &trace.0 {
+            match event {
+                Event::Searched { .. } => searches += 1,
+                Event::ModelCalled { messages, reply, .. } => {
+                    prompt_tokens += estimate_tokens(messages);
+                    reply_tokens += reply.len() as u64 / 4;
+                }
+                _ => {}
+            }
+        }
         let mut texts: Vec<&str> = trace.0.iter().filter_map(query).collect();
         let (answer, error) = match answer {
             Ok(answer) => (answer.text, None),
@@ -91,7 +106,7 @@ impl Bench {
         };
         texts.push(&answer);
         let leak = texts.into_iter().find_map(leak);
-        End { answer, error, leak, calls }
+        End { answer, error, leak, calls, searches, prompt_tokens, reply_tokens }
     }
 }
 
@@ -100,11 +115,4 @@ fn query(event: &Event) -> Option<&str> {
         Event::Searched { query, .. } | Event::SourceQueried { query, .. } => Some(query),
         _ => None,
     }
-}
-
-/// What of a spoiled reply got into a text.
-fn leak(text: &str) -> Option<String> {
-    let marks = [DRAFT, "<think", "Unknown", "N/A", "Not mentioned in", "I can't help", "```"];
-    let mark = marks.into_iter().find(|mark| text.contains(mark))?;
-    Some(format!("`{mark}` in `{text}`"))
 }

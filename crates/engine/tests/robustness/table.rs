@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use halma_strategies::ALL;
 use halma_testkit::{Mischief, Remedy};
 
+use crate::cost::Cost;
 use crate::run::End;
 
 /// What the questions of one strategy and kind came to.
@@ -15,6 +16,7 @@ struct Cell {
     errors: usize,
     leaks: usize,
     calls: u64,
+    cost: Cost,
 }
 
 #[derive(Default)]
@@ -33,6 +35,13 @@ impl Table {
         }
         cell.leaks += usize::from(end.leak.is_some());
         cell.calls += end.calls;
+        cell.cost.add(end);
+    }
+
+    /// What the questions of each strategy cost with replies as they are.
+    pub(crate) fn cost_page(&self) -> String {
+        let costs = ALL.iter().map(|entry| (entry.name, self.cell(None, entry.name).cost));
+        crate::cost::page(costs)
     }
 
     fn cell(&self, kind: Option<Mischief>, strategy: &'static str) -> Cell {
@@ -66,6 +75,7 @@ impl Table {
                     errors: sum.errors + cell.errors,
                     leaks: sum.leaks + cell.leaks,
                     calls: sum.calls + cell.calls,
+                    cost: sum.cost,
                 }
             });
             let Cell { answered, abstained, errors, leaks, calls } = sum;
@@ -111,11 +121,11 @@ fn remedy(kind: Mischief) -> &'static str {
 
 const HEAD: &str = "# Robustness
 
-What each strategy does with the replies that weak, careless and reasoning models give. `make robustness` makes this page: the offline model answers the questions of the sample library (with rules for the tasks that it does not know), another model spoils its replies in one way, and every run is counted. The figures say whether a run ends well, not whether its answer is right.
+What each strategy does with the replies that weak, careless and reasoning models give. `make robustness` makes this page: the offline model answers the questions of the sample library (with rules for the tasks that it does not know), another model spoils its replies in one way, and every run is counted. The figures say whether a run ends well, not whether its answer is right. What a question costs with each strategy is under [calls and tokens](reference/calls-and-tokens.md).
 
 - **reading**: every reply is spoiled, and reading it with tolerance is enough.
 - **another call**: every second reply is spoiled; the model is asked again with the complaint, the client calls again, or less is shown to a model with a small context.
-- **fall-back**: every reply is spoiled and says nothing that can be used. A strategy continues without that part, which a note in the trace says, or abstains. `prob_tree` rests on log-probabilities and refuses to run without them.
+- **fall-back**: every reply is spoiled and says nothing that can be used. A strategy continues without that part, which a note in the trace says: `kar3` reads the nearest candidate, a closing answer that cannot be read is asked for with a plain prompt of one field. Otherwise it abstains and says why. `prob_tree` rests on log-probabilities and refuses to run without them.
 
 An **error** is a question that ended with an error message. A **leak** is a draft from a model's thoughts, or an \"Unknown\", that became an answer or a part of a query.
 ";

@@ -140,7 +140,7 @@ impl OpenAi {
                 request.max_tokens
             ),
             (None, reason) => {
-                format!("sent an empty reply twice (finish reason {})", reason.unwrap_or("missing"))
+                format!("sent an empty reply (finish reason {})", reason.unwrap_or("missing"))
             }
         };
         LlmError::refused(format!("`{model}` at `{}` {why}", show(&self.chat)))
@@ -205,7 +205,9 @@ impl Llm for OpenAi {
     }
 
     /// An empty reply is asked for once more at once, since samplers do stumble, with four times
-    /// the tokens if the model thought until they were used up; a second one is refused, with the reason where the server gives one. Both are paid for and counted.
+    /// the tokens if the model thought until they were used up. A second one is refused where the
+    /// server gives a reason; otherwise it is the model's reply, which its caller complains about.
+    /// Both are paid for and counted.
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let mut paid = halma_core::Usage::default();
         let mut request = Cow::Borrowed(request);
@@ -214,7 +216,9 @@ impl Llm for OpenAi {
             let used = usage(reply.usage, &request, &reply.text);
             paid.prompt_tokens += used.prompt_tokens;
             paid.completion_tokens += used.completion_tokens;
-            if !reply.text.trim().is_empty() {
+            let reasoned = reply.refusal.is_some()
+                || matches!(reply.finish_reason.as_deref(), Some("content_filter" | "length"));
+            if !reply.text.trim().is_empty() || (attempt == 2 && !reasoned) {
                 let logprobs = Some(pairs(reply.logprobs)).filter(|pairs| !pairs.is_empty());
                 let text = reply.text;
                 let thoughts = reply.thoughts;

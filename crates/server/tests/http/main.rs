@@ -6,6 +6,7 @@ mod builds;
 mod documents;
 mod isolation;
 mod mcp;
+mod mischief;
 mod openai;
 mod problems;
 mod reading;

@@ -161,7 +161,7 @@ walk("abstentions, partial answers and refusals are displayed", async (page) => 
   });
   await page.goto(server.url);
   await ask(page, "one");
-  await page.getByText("The documents do not contain the answer.", { exact: true }).first().waitFor();
+  await page.getByText("No answer was found.", { exact: true }).first().waitFor();
   await ask(page, "two");
   await page.getByText("The budget (calls) was spent").waitFor();
   await page.getByText("This answer has no source").waitFor();

@@ -93,9 +93,8 @@ impl<'a> Run<'a> {
     /// A node with its answers; `None` when the budget was spent on the way.
     async fn node(&self, place: usize, solved: Answers, cx: Cx) -> Result<(usize, Option<Solved>)> {
         let known = self.known(&solved);
-        let asked_at = self.question.asked_at.clone();
         let text = known.together(&self.plan.nodes[place].question);
-        let question = Question { asked_at, ..Question::new(text) };
+        let question = self.question.sub_question(text);
         let solved = self.solve(place, &question, &known, &cx).await;
         let answered = match solved.unless_failed(&cx, "the question stays open") {
             Ok(None) => Ok(Some(Solved::unknown(&question.text))),

@@ -83,7 +83,7 @@ impl Run<'_> {
         cx: &Cx,
     ) -> Result<Option<AnswerReply>> {
         let own_knowledge = self.settings.own_knowledge;
-        let reply = operation.read(&question.text, found, own_knowledge, cx).await;
+        let reply = operation.read(question, found, own_knowledge, cx).await;
         reply.unless_failed(cx, "the operator failed: looking up the question")
     }
 

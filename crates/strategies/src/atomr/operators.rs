@@ -1,6 +1,6 @@
 //! An operator with the answers it refers to put in: what it searches for, and how it is answered
 //! from what was found.
-use halma_core::{Cx, Prompt, Result};
+use halma_core::{Cx, Prompt, Question, Result};
 use minijinja::context;
 use minijinja::value::Serde;
 
@@ -117,7 +117,7 @@ impl Operation {
     /// One call of the reader (the adaptive executor).
     pub(super) async fn read(
         &self,
-        asked: &str,
+        question: &Question,
         found: &Evidence,
         own_knowledge: bool,
         cx: &Cx,
@@ -129,7 +129,8 @@ impl Operation {
         };
         let operator = context! { name => self.name(), arguments => self.arguments(&entities) };
         let variables = context! {
-            asked,
+            asked => &question.text,
+            asked_at => &question.asked_at,
             operator,
             entities,
             context => Serde(&found.passages()),

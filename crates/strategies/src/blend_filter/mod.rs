@@ -29,6 +29,7 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 pub(crate) use self::settings::BlendFilter;
+use crate::shared::closing::close;
 use crate::shared::settings as table;
 use crate::shared::steps::{Reading, abstain, answer_from, unseen};
 
@@ -70,7 +71,7 @@ impl Strategy for BlendFilter {
         }
         let passages = self.filter(question, sets, cx).await?;
         let variables = context! { question => Serde(question), context => Serde(&passages) };
-        Ok(answer_from(cx.reserve().ask(&ANSWER, variables).await?, &passages))
+        Ok(answer_from(close(&ANSWER, variables, cx).await?, &passages))
     }
 }
 

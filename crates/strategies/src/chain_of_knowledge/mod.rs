@@ -34,6 +34,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
+use crate::shared::closing::close;
 use crate::shared::settings;
 use crate::shared::sources::text_alone;
 use crate::shared::steps::{Reading, abstain, answer_from, unseen};
@@ -130,7 +131,7 @@ impl Strategy for ChainOfKnowledge {
         }
         let (question, context) = (Serde(question), Serde(&chunks));
         let variables = context! { question, context, thoughts };
-        Ok(answer_from(cx.reserve().ask(&ANSWER, variables).await?, &chunks))
+        Ok(answer_from(close(&ANSWER, variables, cx).await?, &chunks))
     }
 }
 

@@ -137,7 +137,7 @@ impl Dec {
                 continue;
             }
             searched += 1;
-            let solved = self.solve(text, &cx).await.map(Some);
+            let solved = self.solve(question.sub_question(text), &cx).await.map(Some);
             let Some(solved) = solved.unless_spent()? else { break };
             history.push(solved);
         }
@@ -158,7 +158,7 @@ impl Dec {
                 cx.note("this was asked before");
                 break;
             }
-            let solved = self.solve(text, &cx).await.map(Some);
+            let solved = self.solve(question.sub_question(text), &cx).await.map(Some);
             let Some(solved) = solved.unless_spent()? else { break };
             history.push(solved);
         }
@@ -179,7 +179,7 @@ impl Dec {
             (1..=chain.len()).map(|i| cx.span(format!("sub-question {i}"))).collect();
         let solved = chain.iter().zip(&spans).map(|(sub_question, cx)| async move {
             let text = fill(sub_question, &question.text, |_| "");
-            self.solve(text, cx).await.map(Some).unless_spent()
+            self.solve(question.sub_question(text), cx).await.map(Some).unless_spent()
         });
         let history = try_join_all(solved).await?;
         let history: Vec<Solved> = history.into_iter().flatten().collect();

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::Dec;
 use super::settings::Keywords;
+use crate::shared::closing::close;
 use crate::shared::near::Near;
 use crate::shared::recall::{Recall, record};
 use crate::shared::references::fill;
@@ -78,18 +79,17 @@ impl Dec {
     }
 
     /// The sub-question's answer, read from D*.
-    pub(super) async fn solve(&self, text: String, cx: &Cx) -> Result<Solved> {
-        let passages = self.recall(&text, cx).await?;
+    pub(super) async fn solve(&self, asked: Question, cx: &Cx) -> Result<Solved> {
+        let passages = self.recall(&asked.text, cx).await?;
         if passages.is_empty() {
             cx.note("nothing in the knowledge base is near it");
-            return Ok(Solved { question: text, answer: String::new(), citations: vec![] });
+            return Ok(Solved { question: asked.text, answer: String::new(), citations: vec![] });
         }
-        let asked = Question::new(&text);
         let variables = context! { question => Serde(&asked), context => Serde(&passages) };
         let reading = cx.ask(&ANSWER_ONE, variables).await;
         match reading.unless_failed(cx, "the sub-question stays without an answer")? {
-            Some(reading) => Ok(Solved::read(text, reading, &passages)),
-            None => Ok(Solved { question: text, answer: String::new(), citations: vec![] }),
+            Some(reading) => Ok(Solved::read(asked.text, reading, &passages)),
+            None => Ok(Solved { question: asked.text, answer: String::new(), citations: vec![] }),
         }
     }
 
@@ -103,7 +103,7 @@ impl Dec {
             return Ok(abstain("nothing in the knowledge base is near the question"));
         }
         let variables = context! { question => Serde(question), context => Serde(&passages) };
-        Ok(answer_from(cx.reserve().ask(&READ, variables).await?, &passages))
+        Ok(answer_from(close(&READ, variables, &cx).await?, &passages))
     }
 
     /// D*.

@@ -10,11 +10,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{Answer, Cx, Entry, Prompt, Question, Result, Strategy};
+use halma_core::{Answer, Cx, Entry, Error, Prompt, Question, Result, Strategy};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
+use crate::shared::closing::unread;
 use crate::shared::settings;
 use crate::shared::steps::{Reading, answer_from};
 
@@ -67,7 +68,10 @@ impl Strategy for BareModel {
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let variables = context! { question => Serde(question) };
-        let reading = cx.reserve().ask(&self.prompt, variables).await?;
+        let reading = match cx.reserve().ask(&self.prompt, variables).await {
+            Err(error @ Error::BadReply { .. }) => unread(&error, cx),
+            reading => reading?,
+        };
         Ok(answer_from(reading, &[]))
     }
 }
@@ -113,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reply_that_never_parses_is_an_error() {
+    async fn a_reply_that_never_parses_abstains_and_says_so() {
         let model = Script::new([("cot/answer", "Hm."), ("cot/answer", "Hm."), ("cot/answer", "")]);
         golden("direct/cot_always_malformed", &COT, Run::new(model)).await;
     }

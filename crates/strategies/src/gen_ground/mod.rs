@@ -33,6 +33,7 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 pub(crate) use self::settings::GenGround;
+use crate::shared::closing::close;
 use crate::shared::near::Near;
 use crate::shared::settings as table;
 use crate::shared::solved::{Solved, closing};
@@ -99,7 +100,7 @@ impl Strategy for GenGround {
         }
         let (asked, read) = (Serde(&history), Serde(&context));
         let variables = context! { question => Serde(question), history => asked, context => read };
-        let reading = cx.reserve().ask(&ANSWER, variables).await?;
+        let reading = close(&ANSWER, variables, cx).await?;
         if history.is_empty() {
             return Ok(answer_from(reading, &context));
         }
@@ -128,7 +129,7 @@ impl GenGround {
             return Ok(None);
         }
         let passages = self.near(&next, cx).await?;
-        let asked = Question::new(&next);
+        let asked = question.sub_question(&next);
         for batch in passages.chunks(self.batch) {
             let variables =
                 context! { question => Serde(&asked), context => Serde(batch), answer => &answer };

@@ -26,6 +26,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use crate::naive::Naive;
+use crate::shared::closing::close;
 use crate::shared::settings;
 use crate::shared::steps::{Reading, answer_from};
 
@@ -98,7 +99,7 @@ impl Strategy for GraphLocal {
         }
         cx.note(format!("reads {} facts and {} passages", facts.len(), chunks.len()));
         let variables = context! { question => Serde(question), context => Serde(&chunks), facts };
-        let reading = cx.reserve().ask(&ANSWER, variables).await?;
+        let reading = close(&ANSWER, variables, cx).await?;
         Ok(answer_from(reading, &chunks))
     }
 }

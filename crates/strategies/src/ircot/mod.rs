@@ -24,6 +24,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
+use crate::shared::closing::close;
 use crate::shared::near::Near;
 use crate::shared::settings;
 use crate::shared::steps::{Reading, answer_from, answer_text};
@@ -102,7 +103,7 @@ impl Strategy for Ircot {
         }
         let context = Serde(&chunks);
         let variables = context! { question => Serde(question), context, thoughts };
-        Ok(answer_from(cx.reserve().ask(&ANSWER, variables).await?, &chunks))
+        Ok(answer_from(close(&ANSWER, variables, cx).await?, &chunks))
     }
 }
 

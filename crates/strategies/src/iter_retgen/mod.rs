@@ -23,6 +23,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
+use crate::shared::closing::close;
 use crate::shared::near::Near;
 use crate::shared::settings;
 use crate::shared::steps::{Reading, answer_from};
@@ -82,7 +83,7 @@ impl Strategy for IterRetgen {
             let variables = context! { question => Serde(question), context => Serde(&chunks) };
             // The reserve pays the first answer; later rounds better one that is there already.
             let reading = if last.is_none() {
-                Some(cx.reserve().ask(&ANSWER, variables).await?)
+                Some(close(&ANSWER, variables, &cx).await?)
             } else {
                 let reading = cx.ask(&ANSWER, variables).await;
                 reading.unless_failed(&cx, "the answer of the round before stays").unless_spent()?
@@ -158,8 +159,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reply_that_stays_malformed_is_an_error() {
-        let bad = ("iter_retgen/answer", "?");
-        golden("iter_retgen/always_malformed", &small(), Run::new(Script::new([bad; 3]))).await;
+    async fn a_first_reply_that_stays_malformed_is_asked_for_plainly() {
+        let (bad, plain) = (("iter_retgen/answer", "?"), ("closing/plain", "?"));
+        let model = Script::new([bad, bad, bad, plain, plain, plain]);
+        golden("iter_retgen/always_malformed", &IterRetgen { n: 1, ..small() }, Run::new(model))
+            .await;
     }
 }

@@ -104,14 +104,19 @@ impl Kar3 {
             candidates = chunks_of(candidates, cx).await?;
         }
         let mut chosen = choose(question, context, &candidates, cx).await?;
-        if chosen.is_none() && self.second_look && !are_chunks(&candidates) {
+        if matches!(chosen, Chosen::None) && self.second_look && !are_chunks(&candidates) {
             cx.note("none was chosen by its atom: offering the chunks");
             candidates = chunks_of(candidates, cx).await?;
             chosen = choose(question, context, &candidates, cx).await?;
         }
-        let Some(i) = chosen else {
-            cx.note("none was chosen");
-            return Ok(None);
+        let i = match chosen {
+            Chosen::Candidate(i) => i,
+            // The paper's selector picks among the nearest; without one, the nearest is left.
+            Chosen::Unreadable => 0,
+            Chosen::None => {
+                cx.note("none was chosen");
+                return Ok(None);
+            }
         };
         let chosen = &candidates[i].hit;
         // Choices are indexes in replies; a person wants to see what was chosen.
@@ -150,13 +155,22 @@ async fn chunks_of(candidates: Vec<Candidate>, cx: &Cx) -> Result<Vec<Candidate>
     Ok(chunks)
 }
 
-/// The index of the candidate the selector chooses. A number that was not offered is malformed.
+/// What the selector replies.
+enum Chosen {
+    /// The index of a candidate.
+    Candidate(usize),
+    None,
+    /// No reply says what is chosen.
+    Unreadable,
+}
+
+/// The candidate that the selector chooses. A number that was not offered is malformed.
 async fn choose(
     question: &Question,
     context: &[Hit],
     candidates: &[Candidate],
     cx: &Cx,
-) -> Result<Option<usize>> {
+) -> Result<Chosen> {
     let prompt = if are_chunks(candidates) { &SELECT_CHUNK } else { &SELECT };
     let offered = |choice: &Choice| match choice.question_idx {
         i if i <= candidates.len() => Ok(()),
@@ -168,8 +182,12 @@ async fn choose(
         candidates => Serde(candidates),
     };
     let choice = cx.ask_checked(prompt, variables, offered).await;
-    let choice = choice.unless_failed(cx, "no candidate is chosen")?;
-    Ok(choice.and_then(|choice| choice.question_idx.checked_sub(1)))
+    let choice = choice.unless_failed(cx, "the nearest candidate is read")?;
+    Ok(match choice.map(|choice| choice.question_idx) {
+        Some(0) => Chosen::None,
+        Some(i) => Chosen::Candidate(i - 1),
+        None => Chosen::Unreadable,
+    })
 }
 
 fn are_chunks(candidates: &[Candidate]) -> bool {

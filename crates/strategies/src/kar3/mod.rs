@@ -31,6 +31,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::settings::{Kar3, Proposals, Retrieve, SelectBy};
+use crate::shared::closing::close;
 use crate::shared::settings as table;
 use crate::shared::steps::{Reading, answer_from};
 
@@ -66,7 +67,7 @@ impl Strategy for Kar3 {
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let context = self.collect(question, cx).await?;
         let variables = context! { question => Serde(question), context => Serde(&context) };
-        let reading = cx.reserve().ask(&ANSWER, variables).await?;
+        let reading = close(&ANSWER, variables, cx).await?;
         Ok(answer_from(reading, &context))
     }
 }

@@ -102,12 +102,13 @@ async fn a_malformed_reply_is_mended() {
 }
 
 #[tokio::test]
-async fn a_choice_that_was_never_on_offer_chooses_none() {
+async fn without_a_readable_choice_the_nearest_candidate_is_read() {
     let model = Script::new([
         ("kar3/propose", WHO),
         ("kar3/select", r#"{"question_idx": 9}"#),
         ("kar3/select", r#"{"question_idx": -1}"#),
         ("kar3/select", "none of them"),
+        ("kar3/propose", ENOUGH),
         ("kar3/answer", NOTHING),
     ]);
     golden("kar3/always_malformed", &Kar3::default(), Run::new(model)).await;

@@ -21,6 +21,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
+use crate::shared::closing::close;
 use crate::shared::settings;
 use crate::shared::sources::{TEXT, text_alone};
 use crate::shared::steps::{Reading, answer_from, chunks_of, unseen};
@@ -94,7 +95,7 @@ impl Strategy for Naive {
             return Ok(Answer { abstained: true, reason, ..Answer::default() });
         }
         let variables = context! { question => Serde(question), context => Serde(&context) };
-        let reading = cx.reserve().ask(&ANSWER, variables).await?;
+        let reading = close(&ANSWER, variables, cx).await?;
         Ok(answer_from(reading, &context))
     }
 }
@@ -130,7 +131,7 @@ impl Naive {
 
 #[cfg(test)]
 mod tests {
-    use halma_core::Budget;
+    use halma_core::{Budget, LlmError};
     use halma_testkit::{Script, Toy};
 
     use super::*;
@@ -180,11 +181,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reply_that_stays_malformed_is_an_error() {
-        let model =
-            Script::new([("naive/answer", "?"), ("naive/answer", "?"), ("naive/answer", "?")]);
-        let run = Run { question: ARCHITECT, ..Run::new(model) };
-        golden("naive/always_malformed", &Naive::default(), run).await;
+    async fn a_reply_that_stays_malformed_is_asked_for_plainly() {
+        let bad = ("naive/answer", "?");
+        let plain = ("closing/plain", r#"{"answer": "Ilse Thorn"}"#);
+        let run = |model| Run { question: ARCHITECT, ..Run::new(model) };
+        let answers = run(Script::new([bad, bad, bad, plain]));
+        golden("naive/plain", &Naive::default(), answers).await;
+
+        let plain = ("closing/plain", "?");
+        let never = run(Script::new([bad, bad, bad, plain, plain, plain]));
+        golden("naive/always_malformed", &Naive::default(), never).await;
+    }
+
+    #[tokio::test]
+    async fn a_model_that_refuses_everything_is_an_error() {
+        let refusal = || Err(LlmError::refused("no key for this model"));
+        let script = vec![("naive/answer", refusal()), ("closing/plain", refusal())];
+        let run = Run { question: ARCHITECT, ..Run::new(Script::with_failures(script)) };
+        golden("naive/refused", &Naive::default(), run).await;
     }
 
     #[tokio::test]

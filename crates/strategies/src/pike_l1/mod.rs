@@ -29,6 +29,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use self::fuse::fused;
+use crate::shared::closing::close;
 use crate::shared::settings;
 use crate::shared::steps::{Reading, abstain, answer_from};
 
@@ -140,7 +141,7 @@ impl Strategy for PikeL1 {
             return Ok(abstain("nothing in the knowledge base is near the question"));
         }
         let variables = context! { question => Serde(question), context => Serde(&context) };
-        let reading = cx.reserve().ask(&ANSWER, variables).await?;
+        let reading = close(&ANSWER, variables, cx).await?;
         Ok(answer_from(reading, &context))
     }
 }

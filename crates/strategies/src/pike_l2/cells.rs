@@ -38,12 +38,18 @@ impl Cell {
 }
 
 impl Comparative {
-    /// Looks the cells up; one stays empty where nothing is found or the budget is spent.
-    pub(super) async fn fill(&self, cells: Vec<Cell>, cx: &Cx) -> Result<Vec<Cell>> {
+    /// Looks the cells of a question's table up; one stays empty where nothing is found or the budget is spent.
+    pub(super) async fn fill(
+        &self,
+        whole: &Question,
+        cells: Vec<Cell>,
+        cx: &Cx,
+    ) -> Result<Vec<Cell>> {
         let filling = cells.into_iter().map(|cell| {
             let cx = cx.span(format!("{}: {}", cell.thing, cell.attribute));
+            let question = whole.sub_question(&cell.question);
             async move {
-                let answered = self.look_up(&cell, &cx).await.unless_spent()?;
+                let answered = self.look_up(&question, &cell.thing, &cx).await.unless_spent()?;
                 let answer = answered.as_ref().map(|answered| answered.answer.text.clone());
                 Ok(Cell { answer: answer.unwrap_or_default(), answered, ..cell })
             }
@@ -51,19 +57,18 @@ impl Comparative {
         try_join_all(filling).await
     }
 
-    async fn look_up(&self, cell: &Cell, cx: &Cx) -> Result<Option<Answered>> {
+    async fn look_up(&self, question: &Question, thing: &str, cx: &Cx) -> Result<Option<Answered>> {
         let Self { chunks, atoms, min_score, mode, .. } = *self;
-        let question = Question::new(&cell.question);
         let near = Near { chunks, atoms, min_score, mode };
         let found = near.to(&question.text, &[], cx).await?;
-        let answered = read(&question, about(&cell.thing, found), cx).await?;
+        let answered = read(question, about(thing, found), cx).await?;
         if answered.is_some() || self.hops == 0 {
             return Ok(answered);
         }
         cx.note("no passage near it states it: looking it up in hops");
         let kar3 = Kar3 { n: self.hops, min_score, mode, ..Kar3::default() };
-        let collected = kar3.collect(&question, cx).await?;
-        read(&question, collected, cx).await
+        let collected = kar3.collect(question, cx).await?;
+        read(question, collected, cx).await
     }
 }
 

@@ -62,7 +62,7 @@ impl Comparative {
         if cells.is_empty() {
             return Ok(None);
         }
-        let cells = self.fill(cells, &cx).await?;
+        let cells = self.fill(question, cells, &cx).await?;
         cx.note(shown(&cells));
         let (mut context, mut citations) = (vec![], vec![]);
         for answered in cells.iter().filter_map(|cell| cell.answered.as_ref()) {

@@ -13,7 +13,7 @@ pub(super) fn of_text(tokens: &Tokens, key: &str) -> f32 {
     let text = values(&reply, key).into_iter().find(|range| reply[range.clone()].starts_with('"'));
     // Without its quotes.
     let inner = text.map(|range| range.start + 1..range.end - 1).filter(|text| !text.is_empty());
-    inner.and_then(|inner| mean(tokens, &inner)).unwrap_or_else(|| of_all(tokens))
+    inner.and_then(|inner| mean(tokens, &[inner])).unwrap_or_else(|| of_all(tokens))
 }
 
 /// Over the tokens of each list `"key": […]`, brackets included; of the whole reply for each where
@@ -27,7 +27,42 @@ pub(super) fn of_lists(tokens: &Tokens, key: &str, count: usize) -> Vec<f32> {
     if lists.len() != count {
         return vec![of_all(tokens); count];
     }
-    lists.iter().map(|range| mean(tokens, range).unwrap_or(NOTHING)).collect()
+    lists.into_iter().map(|range| mean(tokens, &[range]).unwrap_or(NOTHING)).collect()
+}
+
+/// Over the tokens of the strings of the list `"key": […]` that each group names by their places; of
+/// the whole reply for each where the reply does not have such a list of `count` strings.
+pub(super) fn of_groups(
+    tokens: &Tokens,
+    key: &str,
+    count: usize,
+    groups: &[Vec<usize>],
+) -> Vec<f32> {
+    let reply = reply(tokens);
+    let mut lists = values(&reply, key).into_iter();
+    let list = lists.find(|range| reply[range.clone()].starts_with('['));
+    let strings = list.map(|list| strings(&reply, list)).unwrap_or_default();
+    if strings.len() != count {
+        return vec![of_all(tokens); groups.len()];
+    }
+    let of_group = |group: &Vec<usize>| {
+        let ranges: Vec<Range<usize>> = group.iter().map(|place| strings[*place].clone()).collect();
+        mean(tokens, &ranges).unwrap_or(NOTHING)
+    };
+    groups.iter().map(of_group).collect()
+}
+
+/// Where the strings of a list stand, without their quotes.
+fn strings(reply: &str, list: Range<usize>) -> Vec<Range<usize>> {
+    let mut found = vec![];
+    let mut at = list.start;
+    while let Some(next) = reply[at..list.end].find('"') {
+        let start = at + next;
+        let Some(length) = length(&reply[start..]) else { break };
+        found.push(start + 1..start + length - 1);
+        at = start + length;
+    }
+    found
 }
 
 fn reply(tokens: &Tokens) -> String {
@@ -35,15 +70,15 @@ fn reply(tokens: &Tokens) -> String {
 }
 
 fn of_all(tokens: &Tokens) -> f32 {
-    mean(tokens, &(0..usize::MAX)).unwrap_or(NOTHING)
+    mean(tokens, &[0..usize::MAX]).unwrap_or(NOTHING)
 }
 
-/// The mean over the tokens that have a part in the range of bytes.
-fn mean(tokens: &Tokens, range: &Range<usize>) -> Option<f32> {
+/// The mean over the tokens that have a part in one of the ranges of bytes.
+fn mean(tokens: &Tokens, ranges: &[Range<usize>]) -> Option<f32> {
     let (mut at, mut sum, mut count) = (0, 0.0_f32, 0.0_f32);
     for (token, logprob) in tokens {
         let end = at + token.len();
-        if at < range.end && range.start < end {
+        if ranges.iter().any(|range| at < range.end && range.start < end) {
             // Servers write anything for "impossible": minus infinity, -9999, not a number.
             sum += logprob.max(NOTHING);
             count += 1.0;
@@ -149,6 +184,22 @@ mod tests {
         // What was repaired when it was read cannot be distinguished here.
         let whole = of_lists(&reply, "parts", 3);
         assert!(whole.iter().all(|one| close(*one, of_all(&reply))) && whole.len() == 3);
+    }
+
+    #[test]
+    fn groups_of_strings_have_their_confidences() {
+        let reply = tokens(&[
+            ("{\"questions\": [", -9.0),
+            ("\"1. a ]\", ", -0.1),
+            ("\"1.1. b \\\" c\", ", -0.5),
+            ("\"2. d\"", -0.3),
+            ("]}", -9.0),
+        ]);
+        let groups = [vec![0, 2], vec![1]];
+        let confidences = of_groups(&reply, "questions", 3, &groups);
+        assert!(close(confidences[0], -0.2) && close(confidences[1], -0.5), "{confidences:?}");
+        let whole = of_groups(&reply, "questions", 4, &groups);
+        assert!(whole.iter().all(|one| close(*one, of_all(&reply))) && whole.len() == 2);
     }
 
     #[test]

@@ -18,6 +18,7 @@
 //! Departures from the paper: `docs/strategies/prob_tree.md`.
 mod confidence;
 mod node;
+mod reply;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -33,6 +34,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use self::node::{BETWEEN, Candidate, NodeResult, best, read};
+use crate::shared::closing::unread;
 use crate::shared::near::Near;
 use crate::shared::settings;
 use crate::shared::solved::citations;
@@ -127,6 +129,11 @@ impl ProbTree {
                 if !before.text.is_empty() =>
             {
                 Ok(before)
+            }
+            // There is none, and none is given.
+            Err(error @ Error::BadReply { .. }) => {
+                let reason = unread(&error, &cx).rationale;
+                Ok(Candidate { reason, ..before })
             }
             last => Ok(best([last?, before])),
         }

@@ -3,24 +3,11 @@ use halma_core::text::words;
 use halma_core::{Cx, Prompt, Question, Result, Scored};
 use minijinja::context;
 use minijinja::value::Serde;
-use serde::Deserialize;
 
-use super::confidence;
+use super::reply::{ListedQuestion, Planned};
 use crate::shared::plan::{Step, plan};
 
 const TREE: Prompt<Planned> = Prompt::json("prob_tree/tree");
-
-/// As the model writes it: flat, the question first.
-#[derive(Deserialize)]
-struct Planned {
-    nodes: Vec<ListedQuestion>,
-}
-
-#[derive(Deserialize)]
-struct ListedQuestion {
-    question: String,
-    sub_questions: Vec<String>,
-}
 
 /// A question with what it is divided into; a leaf has no parts.
 #[derive(Default)]
@@ -41,10 +28,9 @@ struct Lists {
 pub(super) async fn planned(question: &Question, most: usize, cx: &Cx) -> Result<Node> {
     let cx = cx.span("tree");
     let variables = context! { question => Serde(question) };
-    let Scored { value: Planned { nodes }, tokens } = cx.ask_scored(&TREE, variables).await?;
-    let confidences = confidence::of_lists(&tokens, "sub_questions", nodes.len());
-    let mut lists =
-        Lists { open: nodes.into_iter().zip(confidences).map(Some).collect(), room: most };
+    let Scored { value: planned, tokens } = cx.ask_scored(&TREE, variables).await?;
+    let nodes = planned.lists(&question.text, &tokens);
+    let mut lists = Lists { open: nodes.into_iter().map(Some).collect(), room: most };
     // Whatever words it is given, the first node is the question.
     let list = lists.take(&question.text).or_else(|| lists.open.first_mut().and_then(Option::take));
     let root = grown(list, &[&question.text], &mut lists, &cx);

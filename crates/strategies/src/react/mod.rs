@@ -30,6 +30,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use self::act::{Action, Move, Taken};
+use crate::shared::closing::close;
 use crate::shared::near::Near;
 use crate::shared::settings;
 use crate::shared::steps::{Reading, abstain, answer_from};
@@ -99,7 +100,7 @@ impl Strategy for React {
         let thoughts: Vec<String> = steps.iter().map(Taken::thought).collect();
         let (question, context) = (Serde(question), Serde(&chunks));
         let variables = context! { question, context, thoughts };
-        Ok(answer_from(cx.reserve().ask(&ANSWER, variables).await?, &chunks))
+        Ok(answer_from(close(&ANSWER, variables, cx).await?, &chunks))
     }
 }
 

@@ -33,11 +33,12 @@ impl SearchChain {
     /// Checks one answer and writes down what holds.
     pub(super) async fn check(
         &self,
-        text: &str,
+        asked: &Question,
         given: &str,
         history: &mut History,
         cx: &Cx,
     ) -> Result<Held> {
+        let text = asked.text.as_str();
         let found = self.near().to(text, &[], cx).await?;
         let unchecked = |why: &str| {
             cx.note(match given {
@@ -51,8 +52,7 @@ impl SearchChain {
             return Ok(Held { answer: given.to_owned(), goes_on: !given.is_empty() });
         }
         history.found = true;
-        let asked = Question::new(text);
-        let (question, context) = (Serde(&asked), Serde(&found));
+        let (question, context) = (Serde(asked), Serde(&found));
         let variables = context! { question, answer => given, context };
         let verdict = cx.ask(&VERIFY, variables).await.unless_failed(cx, "the check is skipped")?;
         let Some(Verdict { answer, rationale, agrees, sure }) = verdict else {

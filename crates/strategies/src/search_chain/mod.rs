@@ -35,6 +35,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use self::check::Held;
+use crate::shared::closing::close;
 use crate::shared::near::Near;
 use crate::shared::plan::{Step, plan};
 use crate::shared::settings;
@@ -127,7 +128,7 @@ impl Strategy for SearchChain {
             return Ok(abstain("nothing in the knowledge base is near any question of the chain"));
         }
         let variables = context! { question => Serde(question), history => Serde(&solved) };
-        Ok(closing(cx.reserve().ask(&ANSWER, variables).await?, &solved))
+        Ok(closing(close(&ANSWER, variables, cx).await?, &solved))
     }
 }
 
@@ -158,7 +159,7 @@ impl SearchChain {
                 continue;
             }
             asked += 1;
-            let held = self.check(&text, &given[place], history, cx).await?;
+            let held = self.check(&question.sub_question(text), &given[place], history, cx).await?;
             let Held { answer, goes_on } = held;
             given[place] = answer;
             if !goes_on {

@@ -29,6 +29,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::settings::{FollowUps, SelfAsk};
+use crate::shared::closing::close;
 use crate::shared::near::Near;
 use crate::shared::recall::Recall;
 use crate::shared::settings as table;
@@ -84,7 +85,7 @@ impl Strategy for SelfAsk {
             history.push(exchange);
         }
         let variables = context! { question => Serde(question), history => Serde(&history) };
-        Ok(answer_from(cx.reserve().ask(&ANSWER, variables).await?, &chunks))
+        Ok(answer_from(close(&ANSWER, variables, cx).await?, &chunks))
     }
 }
 
@@ -115,7 +116,7 @@ impl SelfAsk {
             cx.note("no source has a passage near it");
             return Ok(Some((AnsweredFollowUp { question: next, answer: String::new() }, found)));
         }
-        let (context, asked) = (Serde(&found), Question::new(&next));
+        let (context, asked) = (Serde(&found), question.sub_question(&next));
         let variables = context! { question => Serde(&asked), context };
         let answer = cx.ask(&ANSWER_ONE, variables).await;
         let answer = answer.unless_failed(cx, "the follow-up stays open")?;

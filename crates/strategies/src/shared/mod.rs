@@ -1,5 +1,6 @@
 //! Steps that several strategies share.
 pub(crate) mod citing;
+pub(crate) mod closing;
 pub(crate) mod kinds;
 pub(crate) mod near;
 pub(crate) mod overlap;

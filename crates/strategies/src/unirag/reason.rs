@@ -1,11 +1,12 @@
 //! Break-down reasoning (Section 3.2.2).
-use halma_core::{Cx, Hit, Prompt, Question, Result, UnlessFailed as _};
+use halma_core::{Cx, Error, Hit, Prompt, Question, Result, UnlessFailed as _};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{Prompting, Unirag};
+use crate::shared::closing::read_plainly;
 use crate::shared::steps::{Reading, answer_text};
 
 const BREAK_DOWN: Prompt<Reasoned> = Prompt::json("unirag/break_down");
@@ -77,7 +78,13 @@ impl Unirag {
                 return Ok(reasoned);
             }
         }
-        cx.ask(&COT, variables()).await
+        match cx.ask(&COT, variables()).await {
+            Err(error @ Error::BadReply { .. }) => {
+                let Reading { answer, rationale } = read_plainly(&error, &variables(), cx).await?;
+                Ok(Reasoned { constraints: vec![], rationale, answer })
+            }
+            reasoned => reasoned,
+        }
     }
 }
 

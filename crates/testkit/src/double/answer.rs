@@ -6,7 +6,10 @@ use axum::http::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::stream;
+use halma_core::LlmError;
 use serde_json::{Value, json};
+
+use crate::mischief::{CallOutcome, SpoilerCall};
 
 use super::failure::respond;
 use super::serve::refusal;
@@ -33,15 +36,22 @@ pub(crate) fn chat(behaviour: &Behaviour, asked: IncomingRequest) -> Response<Bo
         Some(Failure::Prose) => "Let me rather tell you how I see it.".to_owned(),
         _ => (behaviour.reply)(&call),
     };
+    let SpoiledReply { text, thoughts, failure } = spoiled(behaviour, &call, text, failure);
+    if let Some(response) = failure.as_ref().and_then(Failure::response) {
+        return response;
+    }
     if call.body["stream"] == true {
-        return streamed(behaviour, &call, &text, failure.as_ref());
+        return streamed(behaviour, &call, (&text, &thoughts), failure.as_ref());
     }
     let mut choice = json!({
         "index": 0,
         "message": {"role": "assistant", "content": text},
         "finish_reason": "stop",
     });
-    if call.body["logprobs"] == true {
+    if !thoughts.is_empty() {
+        choice["message"]["reasoning_content"] = json!(thoughts);
+    }
+    if gives_logprobs(behaviour, &call) {
         choice["logprobs"] = logprobs(&text);
     }
     let mut reply = json!({
@@ -60,16 +70,58 @@ pub(crate) fn chat(behaviour: &Behaviour, asked: IncomingRequest) -> Response<Bo
     respond(200, "application/json", reply)
 }
 
+/// A reply as the behaviour's mischief leaves it.
+struct SpoiledReply {
+    text: String,
+    /// Sent in a field of their own.
+    thoughts: String,
+    failure: Option<Failure>,
+}
+
+fn spoiled(
+    behaviour: &Behaviour,
+    call: &ChatCall,
+    text: String,
+    failure: Option<Failure>,
+) -> SpoiledReply {
+    let thoughts = String::new();
+    let Some(spoiler) = &behaviour.spoiler else { return SpoiledReply { text, thoughts, failure } };
+    let prompt = call.prompt.as_str();
+    let max_tokens = ["max_tokens", "max_completion_tokens"];
+    let max_tokens = max_tokens.iter().find_map(|name| call.body[*name].as_u64()).unwrap_or(0);
+    match spoiler.decide(&SpoilerCall { prompt, messages: &call.messages, max_tokens }) {
+        CallOutcome::Untouched => SpoiledReply { text, thoughts, failure },
+        CallOutcome::Spoiled(seed) => {
+            let (text, thoughts) = spoiler.spoil(prompt, &text, seed);
+            SpoiledReply { text, thoughts, failure }
+        }
+        CallOutcome::Fails(error) => {
+            let fails = match error {
+                LlmError::TooLong { .. } => Failure::TooLong,
+                LlmError::Transient { throttled: true, .. } => Failure::throttled(0),
+                LlmError::Transient { reason, .. } if reason == "500" => Failure::ServerError,
+                _ => Failure::CutReply,
+            };
+            SpoiledReply { text, thoughts, failure: failure.or(Some(fails)) }
+        }
+    }
+}
+
+fn gives_logprobs(behaviour: &Behaviour, call: &ChatCall) -> bool {
+    let given = behaviour.spoiler.as_ref().is_none_or(|spoiler| spoiler.logprobs());
+    given && call.body["logprobs"] == true
+}
+
 fn streamed(
     behaviour: &Behaviour,
     call: &ChatCall,
-    text: &str,
+    (text, thoughts): (&str, &str),
     failure: Option<&Failure>,
 ) -> Response<Body> {
     let line = |value: Value| format!("data: {value}\n\n");
     let part = |content: &str| {
         let mut choice = json!({"index": 0, "delta": {"content": content}, "finish_reason": null});
-        if call.body["logprobs"] == true {
+        if gives_logprobs(behaviour, call) {
             choice["logprobs"] = logprobs(content);
         }
         line(json!({"object": "chat.completion.chunk", "choices": [choice]}))
@@ -77,6 +129,10 @@ fn streamed(
     let chars: Vec<char> = text.chars().collect();
     let mut lines: Vec<String> =
         chars.chunks(PIECE).map(|piece| part(&piece.iter().collect::<String>())).collect();
+    if !thoughts.is_empty() {
+        let delta = json!({"reasoning_content": thoughts});
+        lines.insert(0, line(json!({"choices": [{"index": 0, "delta": delta}]})));
+    }
     if matches!(failure, Some(Failure::CutReply | Failure::UnendedStream)) {
         lines.truncate(lines.len().div_ceil(2));
         return broken(lines, failure == Some(&Failure::CutReply));

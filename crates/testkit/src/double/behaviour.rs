@@ -1,5 +1,8 @@
 //! How the double behaves when nothing fails.
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::mischief::{Mischief, Spoiler};
 
 use super::reply::{ChatCall, Reply, echo};
 
@@ -24,6 +27,8 @@ pub struct Behaviour {
     pub key: Option<String>,
     /// Whether replies tell their usage.
     pub usage: bool,
+    /// Spoils the replies: see [`Behaviour::mischievous`].
+    pub spoiler: Option<Arc<Spoiler>>,
     /// Whether requests are kept for [`super::Double::requests`]; benches turn it off.
     pub record: bool,
 }
@@ -42,12 +47,18 @@ pub enum Encoding {
 impl Behaviour {
     /// An obliging server that replies with what `reply` makes of a call.
     pub fn replying(reply: impl Fn(&ChatCall) -> String + Send + Sync + 'static) -> Self {
-        Self::with(std::sync::Arc::new(reply))
+        Self::with(Arc::new(reply))
     }
 
     /// [`Behaviour::replying`] for a ready-made reply: `echo()`, `scripted(…)`, `atomizer()`.
     pub fn with(reply: Reply) -> Self {
         Self { reply, ..Self::default() }
+    }
+
+    /// Spoils the replies in one of the ways of [`Mischief`].
+    #[must_use]
+    pub fn mischievous(self, kind: Mischief, seed: u64) -> Self {
+        Self { spoiler: Some(Arc::new(Spoiler::new(kind, seed))), ..self }
     }
 
     #[must_use]
@@ -74,6 +85,7 @@ impl Default for Behaviour {
             logits: false,
             key: None,
             usage: true,
+            spoiler: None,
             record: true,
         }
     }

@@ -73,8 +73,11 @@ impl Quantitative {
             return Ok(None);
         }
         let rows = plan.rows(&listed);
-        let rows =
-            if plan.question.trim().is_empty() { rows } else { cells.fill(rows, &cx).await? };
+        let rows = if plan.question.trim().is_empty() {
+            rows
+        } else {
+            cells.fill(question, rows, &cx).await?
+        };
         let result = tally(plan.operation, &rows);
         let valued = rows.iter().filter(|row| row.answered.is_some()).count();
         let coverage = format!("{}; {valued} of {} have a value", listed.coverage, rows.len());

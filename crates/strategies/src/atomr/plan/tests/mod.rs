@@ -1,4 +1,5 @@
 //! Each repair on a plan of our own, any text as a plan, and the recorded plans.
+mod demonstrations;
 mod faults;
 
 use std::collections::BTreeMap;

@@ -166,6 +166,8 @@ fn a_row_without_its_sources_is_left_out() {
         let rows = rows.as_array().unwrap().iter();
         rows.clone().find(|row| row["label"] == label).unwrap()["scored"].clone()
     };
+    let table4 = ["eval", "preset", "run", "atomr-table4", &file, "--kb", "base"];
+    program.run(&table4).fails(1, &["no row of atomr-table4 can be run here"]);
     assert!(scored("CoT").is_u64() && scored("AtomR") == Value::Null, "{rows}");
     assert!(
         ran.err.contains("AtomR is left out") && ran.err.contains("[sources.web]"),

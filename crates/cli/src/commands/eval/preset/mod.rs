@@ -97,6 +97,9 @@ async fn report(
         let session = Session::open(questions, &args.how, common, out).await?;
         warn_offline(&session.engine);
         let systems = systems(&session.engine, rows)?;
+        if systems.is_empty() {
+            continue;
+        }
         let (mut report, page) = session.report(&systems).await?;
         let page = match joined.take() {
             None => page,

@@ -78,7 +78,7 @@ impl Table {
                     cost: sum.cost,
                 }
             });
-            let Cell { answered, abstained, errors, leaks, calls } = sum;
+            let Cell { answered, abstained, errors, leaks, calls, .. } = sum;
             let (name, remedy) = match kind {
                 Some(kind) => (kind.describe(), remedy(kind)),
                 None => ("as they are", ""),

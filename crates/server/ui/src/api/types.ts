@@ -32,6 +32,7 @@ export type AnswerStyle = (typeof AnswerStyleValues)[number];
 export interface AskRequest {
   answer_kind?: AnswerKind | null;
   answer_style?: AnswerStyle | null;
+  asked_at?: string | null;
   budget?: Budget | null;
   history?: Turn[];
   options?: string[];

@@ -70,7 +70,7 @@ fn reply(tokens: &Tokens) -> String {
 }
 
 fn of_all(tokens: &Tokens) -> f32 {
-    mean(tokens, &[0..usize::MAX]).unwrap_or(NOTHING)
+    mean(tokens, std::slice::from_ref(&(0..usize::MAX))).unwrap_or(NOTHING)
 }
 
 /// The mean over the tokens that have a part in one of the ranges of bytes.

@@ -159,8 +159,8 @@ async fn trees_of_ours_give_their_answers() {
 #[ignore = "needs HALMA_DATA: recorded/probtree_*_released.json"]
 async fn the_released_trees_give_their_recorded_answers() {
     let data = std::env::var_os("HALMA_DATA").expect("HALMA_DATA names the folder of data sets");
-    // Three of the HotpotQA trees answer `none`, which is no answer for us.
-    for (name, averaged, expected) in [("hotpotqa", false, 497), ("musique", true, 500)] {
+    // The other five trees answer `none` or `not specified`, which is no answer for us.
+    for (name, averaged, expected) in [("hotpotqa", false, 497), ("musique", true, 498)] {
         let path = Path::new(&data).join(format!("recorded/probtree_{name}_released.json"));
         assert_eq!(followed(&path, averaged).await, expected, "{name}");
     }

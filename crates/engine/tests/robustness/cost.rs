@@ -67,11 +67,11 @@ pub(crate) fn page(costs: impl Iterator<Item = (&'static str, Cost)>) -> String 
 
 const HEAD: &str = "# Calls and tokens
 
-What a question costs with each strategy at its default settings. `make robustness` makes this page from the same runs as [the table of bad replies](../robustness.md): the offline model, with rules for the tasks that it does not know, answers 20 questions about the sample library, with keyword search and short passages. A token is counted as four characters. The figures compare strategies with each other and show the size of the prompts; a language model writes longer rationales and takes more hops, so that its figures are higher, most of all where the offline model stops early.
+What a question costs with each strategy at its default settings. `make robustness` makes this page from the same runs as [the table of bad replies](../robustness.md): the offline model, with rules for the tasks that it does not know, answers 20 questions about the sample library, with keyword search and short passages. A query is a text that is searched for; one search may have several. A token is counted as four characters. The figures compare strategies with each other and show the size of the prompts; a language model writes longer rationales and takes more hops, so that its figures are higher, most of all where the offline model stops early.
 
 The papers' figures are means for each question with their models and data sets, prompts and replies together.
 
-| strategy | calls | searches | tokens of prompts | tokens of replies | calls in the paper | tokens in the paper | source |
+| strategy | calls | queries | tokens of prompts | tokens of replies | calls in the paper | tokens in the paper | source |
 |---|--:|--:|--:|--:|--:|--:|---|
 ";
 

@@ -141,7 +141,7 @@ pub(crate) enum PresetCommand {
         json: bool,
     },
     /// Run the rows of a table on its question files
-    Run(EvalPreset),
+    Run(Box<EvalPreset>),
 }
 
 #[derive(clap::Args)]

@@ -21,7 +21,7 @@ const FEW: usize = 1;
 async fn no_bad_reply_ends_a_question_or_becomes_an_answer() {
     let bench = Bench::open().await;
     let mut faults = vec![];
-    for (row, kind) in Mischief::ALL.into_iter().enumerate() {
+    for (row, kind) in Mischief::ALL.iter().copied().enumerate() {
         for (column, entry) in ALL.iter().enumerate() {
             for i in 0..FEW {
                 let question = &bench.questions[(row + column + i) % bench.questions.len()];
@@ -52,7 +52,7 @@ fn may_fail(kind: Mischief, strategy: &str) -> bool {
 async fn the_table_is_written() {
     let bench = Bench::open().await;
     let mut table = Table::default();
-    for kind in std::iter::once(None).chain(Mischief::ALL.into_iter().map(Some)) {
+    for kind in std::iter::once(None).chain(Mischief::ALL.iter().copied().map(Some)) {
         for entry in ALL {
             for question in &bench.questions {
                 let end = bench.run(entry, kind, question).await;

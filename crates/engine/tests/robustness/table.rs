@@ -43,7 +43,7 @@ impl Table {
     #[expect(clippy::cast_precision_loss, reason = "some thousand runs")]
     pub(crate) fn answered_share(&self, which: impl Fn(Mischief) -> bool) -> f64 {
         let (mut with, mut without) = (0, 0);
-        for kind in Mischief::ALL.into_iter().filter(|kind| which(*kind)) {
+        for kind in Mischief::ALL.iter().copied().filter(|kind| which(*kind)) {
             for entry in ALL {
                 let plain = self.cell(None, entry.name).answered;
                 with += self.cell(Some(kind), entry.name).answered.min(plain);

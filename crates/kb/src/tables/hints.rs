@@ -27,7 +27,7 @@ pub(super) fn explained(
         Error::MultipleStatement => {
             return SqlError::NotAllowed { what: "a second statement".into() };
         }
-        _ => return SqlError::Invalid { source },
+        _ => return SqlError::Invalid { reason: source.to_string() },
     };
     let unknown = |what: &str| {
         let name = message.strip_prefix(what)?;
@@ -41,7 +41,7 @@ pub(super) fn explained(
     } else if let Some(name) = unknown("no such column: ") {
         unknown_column(catalogue, query, name)
     } else {
-        SqlError::Invalid { source }
+        SqlError::Invalid { reason: source.to_string() }
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) async fn run(command: PresetCommand, common: &Common) -> anyhow::Resu
             }
             view::print(preset.listing(&strategies()).trim_end())
         }
-        PresetCommand::Run(args) => run_table(args, common).await,
+        PresetCommand::Run(args) => run_table(*args, common).await,
     }
 }
 

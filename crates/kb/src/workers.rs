@@ -1,5 +1,5 @@
 //! The child processes of all bases of a program, and what such a process does.
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,10 +34,10 @@ pub struct Workers {
 
 impl Workers {
     /// Workers are `program` with the arguments `worker KIND`; it must call [`serve_worker`].
-    pub fn new(program: PathBuf) -> Arc<Self> {
+    pub fn new(program: &Path) -> Arc<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let command = |kind: WorkerKind| WorkerCommand {
-            program: program.clone(),
+            program: program.to_owned(),
             arguments: vec!["worker".into(), kind.name().into()],
         };
         let (parse, sql) = (cores.clamp(2, 8), cores.clamp(2, 8) + 1);
@@ -46,7 +46,7 @@ impl Workers {
             processes_per_owner: parse,
             waiting_per_owner: 1_000,
             // A document that waits is no document that is refused.
-            wait: Duration::from_secs(600),
+            wait: Duration::from_mins(10),
         };
         let sql = PoolSize {
             processes: sql,

@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let mut pipe = vec![];
-        for message in [&b""[..], b"one", &[7; 100_000]] {
+        for message in [&b""[..], b"one", &vec![7; 100_000]] {
             write(&mut pipe, message).unwrap();
         }
         let mut from = &pipe[..];

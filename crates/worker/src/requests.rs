@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::{Limits, frame};
 
 /// A worker without requests ends after this time.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 
 /// The requests to this process.
 pub struct Requests {

@@ -51,6 +51,7 @@ const WRONG: &[&str] = &[
     "WITH x AS (SELECT 1) DELETE FROM towers",
 ];
 
+#[expect(clippy::too_many_lines, reason = "it is a list")]
 pub(crate) fn all() -> Vec<Attack> {
     let mut all = vec![
         attack("two queries of `instr` over megabytes, and three questions", |victim| {
@@ -258,7 +259,7 @@ impl Random {
         ];
         match self.below(if depth == 0 { 6 } else { 9 }) {
             0 => Value::Null,
-            1 => json!(self.0 as i64),
+            1 => json!(self.0.cast_signed()),
             2 => json!(f64::from_bits(self.0)),
             3 => json!("select".repeat(self.below(40))),
             4 => json!(["\u{0}", "🦀", "*", "halma", "kar3", "chunk", "'", "NaN"][self.below(8)]),

@@ -72,7 +72,7 @@ fn nothing_that_is_sent_stops_the_server() {
 #[test]
 fn the_server_answers_after_the_shortest_attacks() {
     let victim = Victim::start();
-    for Attack { about, run } in all().into_iter().filter(|attack| attacks::is_short(attack)) {
+    for Attack { about, run } in all().into_iter().filter(attacks::is_short) {
         let outcome = run(&victim);
         assert!(outcome.is_ok(), "{about}: {outcome:?}");
         assert_eq!(victim.health(), Some(200), "{about}");

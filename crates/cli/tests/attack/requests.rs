@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// No attack waits longer for an answer.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// An answer; status 0 where there was none.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ pub(crate) fn send(
         body.len()
     );
     for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        head.extend([name, ": ", value, "\r\n"]);
     }
     head.push_str("\r\n");
     // A server that refuses early closes its side; its answer is there anyway.

@@ -78,7 +78,7 @@ impl Victim {
     pub(crate) fn build(&self, workspace: &str) -> Value {
         let started = self.post_in(workspace, "/api/v1/builds", &json!({})).json();
         let path = format!("/api/v1/builds/{}", started["id"].as_str().unwrap_or("none"));
-        let until = Instant::now() + Duration::from_secs(180);
+        let until = Instant::now() + Duration::from_mins(3);
         loop {
             let headers = [("x-halma-workspace", workspace)];
             let build = send(&self.address, "GET", &path, &headers, b"").unwrap_or_default().json();
@@ -120,8 +120,8 @@ fn write(dir: &Path) {
         std::fs::write(path, text).unwrap();
     };
     file("halma.toml", "[embedder]\nkind = \"none\"\n");
-    let rows: String =
-        (0..2_000).map(|n| format!("Light {n},{},{}\n", n % 90, 1800 + n % 200)).collect();
+    let row = |n: usize| format!("Light {n},{},{}\n", n % 90, 1800 + n % 200);
+    let rows = (0..2_000).map(row).collect::<Vec<String>>().concat();
     file("library/towers.csv", &format!("tower,height,year\n{rows}"));
     for n in 0..200 {
         let text =

@@ -28,7 +28,7 @@ impl SharedResources {
         let embedder = embedder.value;
         let reranker = assemble::reranker(&config.reranker, embedder.as_ref())?;
         let tagger = assemble::tagger(config)?;
-        let workers = config.worker.clone().map(Workers::new);
+        let workers = config.worker.as_deref().map(Workers::new);
         Ok(Self { prompts, embedder, reranker, tagger, workers, warnings })
     }
 

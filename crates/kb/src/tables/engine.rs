@@ -149,9 +149,9 @@ impl Engine {
         }
         let done = self.computed(&written, limits);
         let gate = std::mem::take(&mut *opened(&self.gate));
-        let failed = |error| match gate.refused {
+        let failed = |error: rusqlite::Error| match gate.refused {
             Some(what) => SqlError::NotAllowed { what },
-            None => explained(error, &query, &self.catalogue, limits),
+            None => explained(&error, &query, &self.catalogue, limits),
         };
         done.map_err(failed)
     }

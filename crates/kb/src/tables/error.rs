@@ -49,6 +49,7 @@ pub enum SqlError {
 
 impl SqlError {
     /// Of filling the SQL engine.
+    #[expect(clippy::needless_pass_by_value, reason = "is given to map_err")]
     pub(super) fn load(source: rusqlite::Error) -> Self {
         match source.sqlite_error_code() {
             Some(rusqlite::ErrorCode::OutOfMemory) => Self::OutOfMemory,

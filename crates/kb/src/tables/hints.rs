@@ -8,7 +8,7 @@ use super::error::{NearNames, SqlError};
 use super::query::Query;
 
 pub(super) fn explained(
-    source: Error,
+    source: &Error,
     query: &Query<'_>,
     catalogue: &Catalogue,
     limits: SqlLimits,
@@ -22,7 +22,7 @@ pub(super) fn explained(
         }
         _ => {}
     }
-    let message = match &source {
+    let message = match source {
         Error::SqlInputError { msg, .. } | Error::SqliteFailure(_, Some(msg)) => msg.as_str(),
         Error::MultipleStatement => {
             return SqlError::NotAllowed { what: "a second statement".into() };

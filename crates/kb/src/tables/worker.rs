@@ -18,14 +18,14 @@ use crate::store::Store;
 use crate::workers::Workers;
 
 /// For starting, and for filling one table.
-const FILLING: Duration = Duration::from_secs(60);
+const FILLING: Duration = Duration::from_mins(1);
 
 /// What a worker may take beyond the time of its query before it is killed: it says itself that the
 /// time is up, where it can.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// No query takes longer, whatever its limit.
-const LONGEST: Duration = Duration::from_secs(3600);
+const LONGEST: Duration = Duration::from_hours(1);
 
 /// To a worker.
 #[derive(Serialize, Deserialize)]
@@ -110,6 +110,7 @@ fn send(lease: &Lease, request: &Request) -> Result<(), SqlError> {
     Ok(lease.send(bytes)?)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "is given to map_err")]
 fn unreadable(error: postcard::Error) -> SqlError {
     SqlError::Load { reason: format!("a message to or from its process is broken: {error}") }
 }

@@ -21,7 +21,7 @@ const GATHER: Duration = Duration::from_millis(50);
 const BATCH: usize = 2_000;
 
 /// A question that takes longer may leave replies about a document that was deleted meanwhile.
-const LONGEST_QUESTION: Duration = Duration::from_secs(3600);
+const LONGEST_QUESTION: Duration = Duration::from_hours(1);
 
 /// The cache cannot be opened, counted or emptied.
 #[derive(Debug, thiserror::Error)]

@@ -102,20 +102,20 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_full_queue_refuses_and_empties_again() {
         let lane = Lane::with(1, 2);
-        let (end, ended) = channel::<()>();
-        let (begin, begun) = tokio::sync::oneshot::channel();
+        let (end, may_end) = channel::<()>();
+        let (begin, has_begun) = tokio::sync::oneshot::channel();
         let running = tokio::spawn({
             let lane = lane.clone();
             async move {
                 lane.run(move || {
                     let _ = begin.send(());
-                    let _ = ended.recv();
+                    let _ = may_end.recv();
                     Ok(())
                 })
                 .await
             }
         });
-        begun.await.unwrap();
+        has_begun.await.unwrap();
         let wait = || {
             let lane = lane.clone();
             tokio::spawn(async move { lane.run(|| Ok(())).await })

@@ -251,8 +251,8 @@ mod tests {
 
     use super::*;
 
-    fn refused(key: &str, value: Json) -> bool {
-        setting(key, &value).is_err()
+    fn refused(key: &str, value: &Json) -> bool {
+        setting(key, value).is_err()
     }
 
     #[test]
@@ -260,17 +260,17 @@ mod tests {
         for large in
             [json!(10_000_000_000_u64), json!(501), json!("10000000000"), json!("0x7fffffff")]
         {
-            assert!(refused("chunks", large.clone()), "{large}");
+            assert!(refused("chunks", &large), "{large}");
         }
         for wrong in [json!(-1), json!(1.5), json!([1]), json!({"a": 1}), json!(null), json!("{}")]
         {
-            assert!(refused("chunks", wrong.clone()), "{wrong}");
+            assert!(refused("chunks", &wrong), "{wrong}");
         }
-        assert!(!refused("chunks", json!(16)) && !refused("chunks", json!("16")));
-        assert!(refused("min_score", json!("nan")) && refused("min_score", json!("inf")));
-        assert!(!refused("mode", json!("dense")) && !refused("select", json!(true)));
-        assert!(refused("mode", json!("x".repeat(1_000))));
-        assert!(refused("prompts_dir", json!("/")) && refused("", json!(1)));
+        assert!(!refused("chunks", &json!(16)) && !refused("chunks", &json!("16")));
+        assert!(refused("min_score", &json!("nan")) && refused("min_score", &json!("inf")));
+        assert!(!refused("mode", &json!("dense")) && !refused("select", &json!(true)));
+        assert!(refused("mode", &json!("x".repeat(1_000))));
+        assert!(refused("prompts_dir", &json!("/")) && refused("", &json!(1)));
     }
 
     /// A setting that a strategy gains is listed, or can be changed in the configuration only.

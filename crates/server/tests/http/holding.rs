@@ -12,7 +12,7 @@ use crate::world::{Setup, World, config, good, new_key, question, until};
 
 /// A model whose replies never come while a test runs.
 fn stuck() -> Double {
-    Double::start(Behaviour::default().latency(Duration::from_secs(600)))
+    Double::start(Behaviour::default().latency(Duration::from_mins(10)))
 }
 
 /// A world whose questions and builds ask this model.
@@ -78,7 +78,7 @@ async fn a_document_is_deleted_beside_a_build_that_waits_for_a_model() {
     until("a call to the model", || double.in_flight() > 0).await;
     let path = "/api/v1/documents/a.md";
     let deleted =
-        tokio::time::timeout(Duration::from_secs(60), world.request(Method::DELETE, path).send());
+        tokio::time::timeout(Duration::from_mins(1), world.request(Method::DELETE, path).send());
     let deleted = deleted.await.expect("the deletion waits for the build").unwrap();
     assert_eq!(deleted.status(), 200);
     assert_eq!(world.get(path).await.status(), 404);
@@ -202,7 +202,11 @@ async fn a_second_server_of_one_base_is_refused() {
     let config = config();
     let engine = Engine::create_or_open(config.clone(), other.path()).unwrap();
     let options = ServeOptions {
-        loaded: halma_engine::Loaded { config, origins: Default::default(), file: None },
+        loaded: halma_engine::Loaded {
+            config,
+            origins: std::collections::BTreeMap::default(),
+            file: None,
+        },
         engine,
         dir: world.dir.path().to_owned(),
         demo: false,

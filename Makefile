@@ -8,7 +8,7 @@ TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
 .NOTPARALLEL:
-.PHONY: default setup demo test check fmt lint tidy build smoke tests golden robustness soak bench eval report docs audit test-ui
+.PHONY: default setup demo test check fmt lint tidy build smoke tests golden robustness attack soak bench eval report docs audit test-ui
 
 default: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,12 +59,20 @@ test-ui: ## the web UI in a browser and third-party clients, against the built b
 robustness: ## every strategy against every kind of bad reply, and its calls and tokens: docs/robustness.md, docs/reference/calls-and-tokens.md (minutes)
 	cargo test -p halma-engine --test robustness -- --ignored
 
+attack: ## attacks on a running server, and random input: docs/attacks.md (minutes)
+	HALMA_FUZZ=$(FUZZ) cargo test -p halma-parse --test all any_bytes
+	HALMA_FUZZ=$(FUZZ) cargo test -p halma-kb --lib tables::bad_tests
+	HALMA_WRITE_ATTACKS=1 cargo test -p halma-cli --test attack -- --ignored --nocapture
+
 soak: ## the full crash, deletion and migration tests, and scale (minutes)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture
 
 # Our crates with optimisation; the dependencies are those of the tests.
 bench: ## the numbers of docs/performance.md (some minutes)
 	cargo bench --workspace --profile dev --config profile.dev.opt-level=2 --bench '*'
+
+# Cases of each test with random input, for `make attack`.
+FUZZ ?= 5000
 
 # make eval FILE=hotpotqa_dev.json FORMAT=hotpotqa STRATEGY=naive,kar3
 STRATEGY ?= naive,kar3

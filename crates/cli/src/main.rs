@@ -32,6 +32,13 @@ fn main() -> ExitCode {
         .without_time()
         .with_target(false)
         .init();
+    if let Command::Worker(own) = &args.command {
+        // Without a runtime: its threads would only use up memory.
+        return match halma_engine::serve_worker(own.kind) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let result = match runtime {
         Ok(runtime) => {
@@ -68,5 +75,6 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Serve(own) => commands::serve::run(own, &common).await,
         Command::Keys(own) => commands::keys::run(own),
         Command::Mcp(own) => commands::mcp::run(own, &common).await,
+        Command::Worker(_) => Ok(()),
     }
 }

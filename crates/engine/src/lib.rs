@@ -26,7 +26,7 @@ pub use halma_kb::{
     Atoms, Base, Chunks, Deleted, Details, EdgeEnd, Entities, Estimate, ExportFormat, IndexOptions,
     IndexReport, InputFormat, ListQuery, ListedNode, Merge, MergeSide, Phase, PhaseProgress,
     Progress, Refused, Shown, SqlError, SqlLimits, StageEstimate, Stats, TableLine, Unit, Verified,
-    Watch, recognise,
+    Watch, WorkerKind, serve_worker,
 };
 pub use halma_kb::{KbError, ListedDocument};
 pub use halma_kg::{

@@ -32,7 +32,8 @@ pub struct Base {
     atoms: Arc<LexicalIndex>,
     caches: Mutex<Caches>,
     pub(crate) query_vectors: QueryVectorCache,
-    pub(crate) tables: crate::tables::SqlCache,
+    pub(crate) tables: crate::tables::SqlTables,
+    pub(crate) workers: Option<Arc<crate::workers::Workers>>,
     warned: AtomicBool,
 }
 
@@ -117,7 +118,8 @@ impl Base {
             atoms: Arc::new(atoms),
             caches: Mutex::new(Caches { generation, ..Caches::default() }),
             query_vectors: QueryVectorCache::default(),
-            tables: crate::tables::SqlCache::default(),
+            tables: crate::tables::SqlTables::new(options.workers.clone()),
+            workers: options.workers,
             warned: AtomicBool::new(false),
         }))
     }

@@ -32,6 +32,7 @@ mod settings;
 mod stages;
 mod store;
 mod tables;
+mod workers;
 
 use halma_core::PromptSet;
 
@@ -47,7 +48,6 @@ pub use inspect::{
     ListedDocument, ListedNode, Problem, Shown, Stats, Unit, VectorStats, Verified,
 };
 pub use progress::{Phase, PhaseProgress, Progress};
-pub use read::recognise;
 pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, SearchSettings};
 pub use settings::{
@@ -56,6 +56,7 @@ pub use settings::{
 pub use stages::BuildContext;
 pub use store::{ColumnDetails, Details};
 pub use tables::{ColumnLine, NearNames, SqlError, SqlLimits, TableLine};
+pub use workers::{WorkerKind, Workers, serve_worker};
 
 /// The prompts of this crate.
 pub const PROMPTS: PromptSet = PromptSet::Folder(&PROMPT_FILES);

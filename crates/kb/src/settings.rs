@@ -145,6 +145,9 @@ pub struct BaseOptions {
     pub search: SearchSettings,
     /// The weights of graph search.
     pub graph: GraphSettings,
+    /// Child processes that read files and run SQL; without them both happen in this process, where
+    /// they cannot be stopped.
+    pub workers: Option<Arc<crate::workers::Workers>>,
 }
 
 /// An embedder that is on its way out.

@@ -69,6 +69,11 @@ pub(crate) static FORMATS: &[FormatInfo] = &[
     ),
 ];
 
+/// The name of a format in its static form.
+pub(crate) fn format_name(name: &str) -> Option<&'static str> {
+    FORMATS.iter().map(|info| info.name).find(|known| *known == name)
+}
+
 impl Format {
     fn info(self) -> Option<&'static FormatInfo> {
         let kind = std::mem::discriminant(&self);

@@ -1,6 +1,6 @@
 //! EPUB: its chapters are HTML pages, read in the order of the book.
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use quick_xml::events::Event;
 
@@ -41,8 +41,13 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
         book.items.values().map(|(path, kind)| (path.as_str(), kind.as_str())).collect();
     let room = RefCell::new(MAX_PICTURE_BYTES);
     let archive = RefCell::new(archive);
+    let mut read = HashSet::new();
     for id in &book.order {
+        // A chapter is read where it is first named.
         let Some((path, _)) = book.items.get(id) else { continue };
+        if !read.insert(path) {
+            continue;
+        }
         let Some(text) = member_text(&mut archive.borrow_mut(), path) else {
             writer.warn(format!("the book has no `{path}`; download it again"));
             continue;

@@ -14,8 +14,10 @@ mod metadata;
 mod ocr;
 mod office;
 mod parsed;
+mod parser;
 mod pdf;
 mod picture;
+mod room;
 mod sheets;
 mod text;
 mod worker;
@@ -24,7 +26,10 @@ mod xml_events;
 
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 pub use parsed::{Block, BlockKind, Figure, Link, Merged, Page, Parsed, Refusal, Table, TableRow};
+pub use parser::{Parser, serve};
 
 use container::refusal;
 use detect::Format;
@@ -32,7 +37,7 @@ use ocr::Ocr;
 use text::{delimited, markdown, plain};
 
 /// What a document may cost.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParseOptions {
     /// Whether pictures and scanned pages are read by `tesseract`, if it is installed.
     pub ocr: bool,
@@ -56,11 +61,7 @@ impl Default for ParseOptions {
 /// It runs on a thread of its own and returns after `options.seconds` at the latest. The same bytes
 /// give the same document, unless time runs out while scans are read.
 pub fn parse(name: &str, bytes: &[u8], options: &ParseOptions) -> Result<Parsed, Refusal> {
-    if bytes.len() as u64 > options.max_bytes {
-        let (is, most) = (bytes.len() / 1_000_000, options.max_bytes / 1_000_000);
-        let reason = format!("it has {is} MB; at most {most} MB are read");
-        return Err(refusal(&reason, "split it into smaller files"));
-    }
+    check_size(bytes, options)?;
     let start = Instant::now();
     let limits = ReadLimits {
         ocr: Ocr {
@@ -73,6 +74,16 @@ pub fn parse(name: &str, bytes: &[u8], options: &ParseOptions) -> Result<Parsed,
     };
     let (name, bytes) = (name.to_owned(), bytes.to_vec());
     worker::guarded(options.seconds, move || read(&name, bytes, &limits))
+}
+
+/// Refuses a file that is too large to be read.
+fn check_size(bytes: &[u8], options: &ParseOptions) -> Result<(), Refusal> {
+    if bytes.len() as u64 > options.max_bytes {
+        let (is, most) = (bytes.len() / 1_000_000, options.max_bytes / 1_000_000);
+        let reason = format!("it has {is} MB; at most {most} MB are read");
+        return Err(refusal(&reason, "split it into smaller files"));
+    }
+    Ok(())
 }
 
 /// What reading one document may use.
@@ -129,7 +140,7 @@ fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
         Format::Delimited => {
             let tabs = name.to_lowercase().ends_with(".tsv");
             let delimiter = if tabs { b'\t' } else { delimited::sniff(&text) };
-            let parsed = delimited::read(text, delimiter);
+            let parsed = delimited::read(text, delimiter)?;
             if parsed.tables.iter().all(|table| table.rows.is_empty()) {
                 return Err(refusal("it has a header and no rows", "add rows"));
             }
@@ -171,7 +182,8 @@ pub fn plain(text: String) -> Parsed {
 
 /// Reads a text that is known to be a table, its values separated by `delimiter`.
 pub fn delimited(text: String, delimiter: u8) -> Parsed {
-    let mut parsed = delimited::read(text, delimiter);
+    // A text that is too uneven for a table is still a text.
+    let mut parsed = delimited::read(text.clone(), delimiter).unwrap_or_else(|_| plain::read(text));
     finish(&mut parsed);
     parsed
 }

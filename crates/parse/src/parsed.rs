@@ -1,12 +1,18 @@
 //! What every format comes to: one text and what stands where in it.
 use std::ops::Range;
 
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The name of a format; an alias, because serde would borrow a plain reference.
+type FormatName = &'static str;
+
 /// A document as read. Everything else points into `text` by bytes, so that whatever is made of
 /// it can be cited.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parsed {
     /// `pdf`, `docx`, `markdown` …: what the content is, whatever the name says.
-    pub format: &'static str,
+    #[serde(deserialize_with = "format")]
+    pub format: FormatName,
     pub title: Option<String>,
     pub author: Option<String>,
     /// As `2023-01-31`, as far as it is known.
@@ -29,13 +35,13 @@ pub struct Parsed {
     pub warnings: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
     pub range: Range<usize>,
     pub kind: BlockKind,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BlockKind {
     /// Counted from 1.
     Heading {
@@ -51,7 +57,7 @@ pub enum BlockKind {
     Figure(usize),
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
     pub range: Range<usize>,
     /// Caption, or name of the sheet.
@@ -65,14 +71,14 @@ pub struct Table {
 }
 
 /// A row below the header. A merged cell's value stands in each place that it covers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableRow {
     pub range: Range<usize>,
     pub cells: Vec<String>,
 }
 
 /// A cell of the body that covers several places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merged {
     pub row: usize,
     pub column: usize,
@@ -80,7 +86,7 @@ pub struct Merged {
     pub columns: usize,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figure {
     pub range: Range<usize>,
     pub caption: Option<String>,
@@ -89,7 +95,7 @@ pub struct Figure {
     pub image: Option<(String, Vec<u8>)>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     pub range: Range<usize>,
     pub text: String,
@@ -97,7 +103,7 @@ pub struct Link {
     pub target: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
     /// Counted from 1.
     pub number: u32,
@@ -106,9 +112,16 @@ pub struct Page {
 }
 
 /// Why a file is not read, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{reason}")]
 pub struct Refusal {
     pub reason: String,
     pub hint: String,
+}
+
+/// The name of a format, which another process has sent.
+fn format<'de, D: Deserializer<'de>>(from: D) -> Result<FormatName, D::Error> {
+    let name = String::deserialize(from)?;
+    let unknown = || serde::de::Error::custom("the format is unknown");
+    crate::detect::format_name(&name).ok_or_else(unknown)
 }

@@ -29,12 +29,15 @@ pub(crate) fn guarded<T: Send + 'static>(
     match receiver.recv_timeout(Duration::from_secs(seconds.max(1))) {
         Ok(Ok(result)) => result,
         Ok(Err(panic)) => Err(crashed(&*panic)),
-        Err(RecvTimeoutError::Timeout) => {
-            let reason = format!("it takes longer than {seconds} seconds to read");
-            Err(refusal(&reason, "split it, or allow more seconds for a document"))
-        }
+        Err(RecvTimeoutError::Timeout) => Err(late(seconds)),
         Err(RecvTimeoutError::Disconnected) => Err(crashed(&"")),
     }
+}
+
+/// The refusal of a document that takes too long.
+pub(crate) fn late(seconds: u64) -> Refusal {
+    let reason = format!("it takes longer than {seconds} seconds to read");
+    refusal(&reason, "split it, or allow more seconds for a document")
 }
 
 fn crashed(panic: &(dyn std::any::Any + Send)) -> Refusal {

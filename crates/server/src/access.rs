@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 
 use crate::app::{App, Shared};
 use crate::keys::{Key, Scope};
+use crate::limits::blocking::Lane;
 use crate::problem::Problem;
 use crate::workspace::{DEFAULT, Workspace};
 
@@ -54,6 +55,11 @@ impl Caller {
         };
         let workspace = app.workspaces.get(name).await?;
         Ok(Self { key, workspace })
+    }
+
+    /// Where work for the caller's workspace waits for its turn.
+    pub(crate) fn lane(&self) -> Lane {
+        self.workspace.lane.clone()
     }
 
     pub(crate) fn key_id(&self) -> Option<&str> {

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use halma_engine::{Engine, Loaded, ServeConfig};
 use tokio::sync::{Semaphore, watch};
 
-use crate::allowance::Allowance;
 use crate::keys::{KeyFile, Keys};
+use crate::limits::allowance::Allowance;
+use crate::limits::rate_limit::RateLimit;
 use crate::problem::Problem;
-use crate::rate_limit::RateLimit;
 use crate::routes::EvaluationRuns;
 use crate::workspace::Workspaces;
 
@@ -29,6 +29,8 @@ pub(crate) struct App {
     pub(crate) evaluation_runs: EvaluationRuns,
     /// Held while roles are assigned, so that no assignment is lost.
     pub(crate) role_changes: Mutex<()>,
+    /// Held while a prompt is checked and replaced.
+    pub(crate) prompt_changes: Mutex<()>,
     pub(crate) demo: bool,
     /// Whether the server is bound to a loopback address.
     pub(crate) loopback: bool,
@@ -72,6 +74,7 @@ impl App {
             )?,
             evaluation_runs: EvaluationRuns::default(),
             role_changes: Mutex::default(),
+            prompt_changes: Mutex::default(),
             stop: watch::Sender::new(Stop::No),
             config,
             loaded,

@@ -11,8 +11,9 @@ use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
 
 use crate::access::Caller;
-use crate::allowance;
 use crate::app::{Shared, Stop};
+use crate::limits::allowance;
+use crate::limits::bounds;
 use crate::problem::Problem;
 use crate::usage::{UsageCounts, UsageKey};
 
@@ -91,6 +92,7 @@ impl Asking {
         ask: AskRequest,
         watcher: Option<Watcher>,
     ) -> Result<Self, Problem> {
+        bounds::check_ask(&ask)?;
         let engine = caller.workspace.engine();
         let usage = &caller.workspace.usage;
         let parent = caller.key.as_ref().and_then(|key| app.allowance.meter(key, usage));
@@ -101,7 +103,8 @@ impl Asking {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many questions are being answered")
                 .hint("try again in a moment; `serve.concurrent_asks` is the limit")
         })?;
-        let settings = ask.settings.iter().map(|(key, value)| (key.clone(), flag_text(value)));
+        let settings =
+            ask.settings.iter().map(|(key, value)| (key.clone(), bounds::flag_text(value)));
         let question = engine.prepare(halma_engine::AskRequest {
             question: ask.question,
             options: ask.options,
@@ -167,14 +170,6 @@ fn count_usage(caller: &Caller) -> OnFinish {
         let usage_key = UsageKey::today(head.key.as_deref().unwrap_or_default(), &head.strategy);
         usage.add(usage_key, UsageCounts::from_total(head.usage, 1));
     })
-}
-
-/// A setting in the form of `--set`.
-fn flag_text(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 fn run_problem(error: Error) -> Problem {

@@ -3,7 +3,7 @@ use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 use halma_core::{Layer, NodeId};
-use halma_engine::{Engine, ListQuery, ListedNode, Original};
+use halma_engine::{Engine, ListedNode, Original};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -59,42 +59,65 @@ pub(crate) struct DocumentQuery {
     pub(crate) after: Option<String>,
 }
 
-/// Pending uploads first, by name; then the documents of the base by name.
+/// Where a page of a list begins: after a name, which stays a place in the list when what it named
+/// is gone.
+enum Cursor {
+    Upload(String),
+    Document(String),
+}
+
+const AFTER_UPLOAD: &str = "upload:";
+const AFTER_DOCUMENT: &str = "document:";
+
+impl Cursor {
+    fn parse(text: &str) -> Result<Self, Problem> {
+        let upload = text.strip_prefix(AFTER_UPLOAD).map(|name| Self::Upload(name.to_owned()));
+        let document = || Some(Self::Document(text.strip_prefix(AFTER_DOCUMENT)?.to_owned()));
+        upload.or_else(document).ok_or_else(|| {
+            Problem::unfit("`after` is not the `next` of a list").hint("omit it for the first page")
+        })
+    }
+
+    fn after(line: &DocumentLine) -> String {
+        let is_upload = line.id.starts_with(UPLOAD);
+        format!("{}{}", if is_upload { AFTER_UPLOAD } else { AFTER_DOCUMENT }, line.name)
+    }
+}
+
+/// Pending uploads first, by name; then the documents of the base by name. Each document is looked
+/// at once, whatever the filter.
 pub(crate) fn list(
     workspace: &Workspace,
     query: &DocumentQuery,
 ) -> Result<Items<DocumentLine>, Problem> {
     let engine = workspace.engine();
     let builds = workspace.builds.list();
+    let cursor = query.after.as_deref().map(Cursor::parse).transpose()?;
     let mut lines = vec![];
-    let in_base = query.after.as_deref().filter(|after| !after.starts_with(UPLOAD));
-    if in_base.is_none() {
-        lines = pending_uploads(&engine, &builds)?;
-        lines.retain(|line| query.matches(line));
-        if let Some(after) = &query.after {
-            let at = lines.iter().position(|line| line.id == *after).map_or(0, |at| at + 1);
-            lines.drain(..at);
+    let after = match cursor {
+        Some(Cursor::Document(name)) => Some(name),
+        uploads => {
+            lines = pending_uploads(&engine, &builds)?;
+            if let Some(Cursor::Upload(name)) = uploads {
+                lines.retain(|line| line.name > name);
+            }
+            lines.retain(|line| query.matches(line));
+            None
         }
-    }
-    let mut after = in_base.map(NodeId::from);
-    while lines.len() <= query.limit {
-        let page = ListQuery {
-            layer: Layer::Document,
-            document: query.query.as_ref().map(|part| format!("*{part}*")),
-            after: after.take(),
-            limit: query.limit + 1,
-        };
-        let listed = engine.base().inspector().list(&page)?;
-        let last = listed.last().map(|listed| listed.id.clone());
-        let full_page = listed.len() > query.limit;
-        let listed = listed.into_iter().map(|listed| document_line(listed, &engine, &builds));
-        lines.extend(listed.filter(|line| query.matches(line)));
-        after = last.filter(|_| full_page);
-        if after.is_none() {
-            break;
+    };
+    let pattern = query.query.as_ref().map(|part| format!("*{part}*"));
+    let mut visit = |listed| {
+        if lines.len() <= query.limit {
+            let line = document_line(listed, &engine, &builds);
+            if query.matches(&line) {
+                lines.push(line);
+            }
         }
-    }
-    Ok(Items::cut(lines, query.limit, |line| line.id.clone()))
+        lines.len() <= query.limit
+    };
+    let inspector = engine.base().inspector();
+    inspector.visit_documents(pattern.as_deref(), after.as_deref(), &mut visit)?;
+    Ok(Items::cut(lines, query.limit, Cursor::after))
 }
 
 impl DocumentQuery {

@@ -1,21 +1,40 @@
 //! Extractors for bodies, queries and path parameters that report errors as problems.
 use axum::Json;
+use axum::body::{Body, Bytes};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
+use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 
 /// A JSON body.
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
+/// Longer bodies are read off the runtime's threads.
+const LARGE: usize = 64 * 1024;
+
+impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let body = Json::<T>::from_request(request, state).await;
+        let (parts, body) = request.into_parts();
+        let request = Request::from_parts(parts.clone(), body);
+        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+            let problem = Problem::new(rejection.status(), rejection.body_text());
+            problem.hint("`serve.max_body_bytes` is the limit")
+        })?;
+        let large = bytes.len() > LARGE;
+        let request = Request::from_parts(parts, Body::from(bytes));
+        let read = async { Json::<T>::from_request(request, &()).await };
+        let body = if large {
+            let runtime = tokio::runtime::Handle::current();
+            run_blocking(move || Ok(runtime.block_on(read))).await?
+        } else {
+            read.await
+        };
         body.map(|Json(value)| Self(value)).map_err(|rejection| body_problem(&rejection))
     }
 }

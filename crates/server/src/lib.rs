@@ -1,18 +1,16 @@
 //! The interfaces for programs and browsers: HTTP, OpenAI-compatible, MCP, and the web UI.
 mod access;
-mod allowance;
 mod app;
 mod asking;
-mod blocking;
 mod builds;
 mod documents;
 mod json;
 mod keys;
+mod limits;
 mod listing;
 mod mcp;
 mod openai;
 mod problem;
-mod rate_limit;
 mod roles;
 mod routes;
 mod security;

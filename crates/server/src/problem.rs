@@ -6,6 +6,8 @@ use halma_engine::{EngineError, KbError, SqlError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::limits::blocking::busy;
+
 /// An error as reported to the client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Problem {
@@ -127,7 +129,8 @@ impl Problem {
                 Self::new(StatusCode::NOT_FOUND, error.to_string())
             }
             KbError::NoDocument { unknown } => Self::not_found(&format!("document {unknown}")),
-            KbError::Sql(SqlError::Load { .. }) => Self::internal(error),
+            KbError::Sql(SqlError::Load { .. } | SqlError::Start { .. }) => Self::internal(error),
+            KbError::Sql(SqlError::Busy) => busy(&error.to_string()),
             KbError::InvalidPattern { .. }
             | KbError::EmptyPattern
             | KbError::Sql(_)

@@ -45,6 +45,8 @@ pub enum ServeError {
     Config(#[from] ConfigError),
     #[error("cannot listen on {addr}: {source}; choose another address with --addr or --port")]
     Bind { addr: String, source: std::io::Error },
+    #[error("another server serves the base in {dir}; stop it, or serve another base with --kb")]
+    InUse { dir: String },
     #[error("{0}")]
     Start(String),
 }
@@ -54,6 +56,8 @@ pub struct Server {
     app: Shared,
     listener: TcpListener,
     addr: SocketAddr,
+    /// Held while the server exists, so that no other one runs the same builds.
+    _lock: std::fs::File,
 }
 
 impl Server {
@@ -63,6 +67,7 @@ impl Server {
         let ServeOptions { loaded, engine, dir, demo, insecure } = options;
         let serve = loaded.config.serve.clone();
         check(&serve)?;
+        let lock = lock(&dir)?;
         let bind = |source| ServeError::Bind { addr: serve.addr.clone(), source };
         let listener = TcpListener::bind(&serve.addr).await.map_err(bind)?;
         let addr = listener.local_addr().map_err(bind)?;
@@ -72,7 +77,7 @@ impl Server {
         }
         let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback };
         let app = App::new(setup).map_err(|problem| ServeError::Start(problem.detail))?;
-        Ok(Self { app: Arc::new(app), listener, addr })
+        Ok(Self { app: Arc::new(app), listener, addr, _lock: lock })
     }
 
     pub fn addr(&self) -> SocketAddr {
@@ -82,7 +87,7 @@ impl Server {
     /// Serves until `stop` returns. Then no more connections are accepted, running answers may finish
     /// within `serve.drain_seconds`, and unfinished builds wait on disk for the next start.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let Self { app, listener, .. } = self;
+        let Self { app, listener, addr: _, _lock } = self;
         let router = routes::router(&app);
         let key_watcher = tokio::spawn({
             let app = Arc::clone(&app);
@@ -190,6 +195,19 @@ fn check(serve: &ServeConfig) -> Result<(), ConfigError> {
         }
     }
     Ok(())
+}
+
+/// The lock of the one server of a base.
+fn lock(dir: &Path) -> Result<std::fs::File, ServeError> {
+    let failed = |e: std::io::Error| ServeError::Start(format!("{}: {e}", dir.display()));
+    let file = std::fs::File::create(dir.join("serve.lock")).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => {
+            Err(ServeError::InUse { dir: dir.display().to_string() })
+        }
+        Err(std::fs::TryLockError::Error(e)) => Err(failed(e)),
+    }
 }
 
 fn needs_keys(ip: IpAddr, dir: &Path) -> ConfigError {

@@ -1,5 +1,7 @@
 //! Server-sent events: a task that writes them ends as soon as its reader disconnects.
 use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue};
@@ -13,16 +15,23 @@ use tokio::task::AbortHandle;
 /// The longest silence of a stream.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
+/// Events that wait for a client.
+const MOST_WAITING: usize = 4_096;
+
 /// Where a task writes its events.
 #[derive(Clone)]
-pub(crate) struct EventSender(mpsc::UnboundedSender<Event>);
+pub(crate) struct EventSender {
+    events: mpsc::Sender<Event>,
+    /// The client reads too slowly; it gets what is in the queue and then the end.
+    lost: Arc<AtomicBool>,
+}
 
 /// What [`EventSender`]s have sent and nobody has read yet.
-pub(crate) type EventReceiver = mpsc::UnboundedReceiver<Event>;
+pub(crate) type EventReceiver = mpsc::Receiver<Event>;
 
 pub(crate) fn channel() -> (EventSender, EventReceiver) {
-    let (send, receive) = mpsc::unbounded_channel();
-    (EventSender(send), receive)
+    let (events, receive) = mpsc::channel(MOST_WAITING);
+    (EventSender { events, lost: Arc::default() }, receive)
 }
 
 impl EventSender {
@@ -30,13 +39,25 @@ impl EventSender {
     /// written as JSON is skipped.
     pub(crate) fn send(&self, name: &str, data: &impl Serialize) -> bool {
         let event = Event::default().event(name).json_data(data);
-        event.map_or(true, |event| self.0.send(event).is_ok())
+        event.map_or(true, |event| self.push(event))
     }
 
     /// Sends an event without a name, as OpenAI's clients read them.
     pub(crate) fn send_data(&self, data: String) {
         // A reader that has disconnected ends the task by dropping the stream.
-        let _ = self.0.send(Event::default().data(data));
+        let _ = self.push(Event::default().data(data));
+    }
+
+    /// An event that finds the queue full is the last: a stream with a gap would be read as whole.
+    fn push(&self, event: Event) -> bool {
+        if self.lost.load(Ordering::Acquire) {
+            return false;
+        }
+        let sent = self.events.try_send(event).is_ok();
+        if !sent {
+            self.lost.store(true, Ordering::Release);
+        }
+        sent
     }
 }
 
@@ -66,5 +87,22 @@ struct AbortOnDrop(AbortHandle);
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_does_not_read_fills_a_bounded_queue() {
+        let (sender, mut receiver) = channel();
+        let sent = (0..3 * MOST_WAITING).filter(|n| sender.send("progress", n)).count();
+        assert_eq!(sent, MOST_WAITING);
+        assert!(receiver.try_recv().is_ok());
+        assert!(!sender.send("progress", &0), "there is a gap: nothing may follow it");
+        drop(sender);
+        let left = std::iter::from_fn(|| receiver.try_recv().ok()).count();
+        assert_eq!(left, MOST_WAITING - 1);
     }
 }

@@ -88,6 +88,8 @@ pub(crate) struct UsageLine {
 pub(crate) struct Usage {
     path: PathBuf,
     sums: Mutex<BTreeMap<UsageKey, UsageCounts>>,
+    /// Set when the workspace is removed: nothing is written any more.
+    closed: Mutex<bool>,
 }
 
 impl Usage {
@@ -112,17 +114,26 @@ impl Usage {
             }
             file.persist(&path).map_err(|e| e.error)?;
         }
-        Ok(Self { path, sums: Mutex::new(sums) })
+        Ok(Self { path, sums: Mutex::new(sums), closed: Mutex::default() })
     }
 
     /// Counts usage in memory and on disk. Usage that cannot be written is counted in memory only.
     pub(crate) fn add(&self, key: UsageKey, counts: UsageCounts) {
         self.sums().entry(key.clone()).or_default().add(counts);
+        let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        if *closed {
+            return;
+        }
         let line = serde_json::to_string(&Record { key, counts }).unwrap_or_default() + "\n";
         let file = std::fs::OpenOptions::new().create(true).append(true).open(&self.path);
         if let Err(e) = file.and_then(|mut file| file.write_all(line.as_bytes())) {
             tracing::error!("cannot write usage: {}: {e}", self.path.display());
         }
+    }
+
+    /// Writes nothing from now on.
+    pub(crate) fn close(&self) {
+        *self.closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
     pub(crate) fn grouped(&self, by: GroupBy) -> Vec<UsageLine> {

@@ -1,6 +1,7 @@
 //! Options that take one of a few named values.
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use halma_core::{AnswerStyle, Layer, Mode};
+use halma_engine::WorkerKind;
 
 /// A value on the command line and what it means.
 pub(crate) struct Choice<T: 'static> {
@@ -35,6 +36,15 @@ const ANSWER_STYLES: &[Choice<AnswerStyle>] = &[
 
 pub(crate) fn answer_style() -> impl TypedValueParser<Value = AnswerStyle> {
     one_of(ANSWER_STYLES)
+}
+
+const WORKER_KINDS: &[Choice<WorkerKind>] = &[
+    Choice::new("parse", WorkerKind::Parse, "Read files"),
+    Choice::new("sql", WorkerKind::Sql, "Run SQL"),
+];
+
+pub(crate) fn worker_kind() -> impl TypedValueParser<Value = WorkerKind> {
+    one_of(WORKER_KINDS)
 }
 
 pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use halma_core::AnswerStyle;
+use halma_engine::WorkerKind;
 
 pub(crate) use data::{Data, DataCommand};
 pub(crate) use eval::{
@@ -92,6 +93,16 @@ pub(crate) enum Command {
     Keys(Keys),
     /// Serve a knowledge base to an agent over MCP on standard input and output
     Mcp(Mcp),
+    /// Read files or run SQL for another process of this program
+    #[command(hide = true)]
+    Worker(Worker),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Worker {
+    /// What it is for
+    #[arg(value_parser = choice::worker_kind())]
+    pub(crate) kind: WorkerKind,
 }
 
 #[derive(clap::Args)]

@@ -1,5 +1,5 @@
 //! From flags to a configuration and an engine, for all commands.
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use halma_core::ConfigError;
 use halma_engine::{Config, Engine, Flags, Loaded, flag_value, load};
@@ -14,7 +14,15 @@ pub(crate) fn load_config(common: &Common, mut flags: Flags) -> Result<Loaded, C
         let dir = Value::String(dir.display().to_string());
         flags.push(("prompts_dir".into(), dir, "--prompts".into()));
     }
-    load(common.config.as_deref(), flags)
+    let mut loaded = load(common.config.as_deref(), flags)?;
+    loaded.config.worker = own_program();
+    Ok(loaded)
+}
+
+/// This program, for its worker processes; also after its file has been replaced by a newer one.
+fn own_program() -> Option<PathBuf> {
+    let running = Path::new("/proc/self/exe");
+    if running.exists() { Some(running.to_owned()) } else { std::env::current_exe().ok() }
 }
 
 /// Keys with these prefixes are settings of searching, not of a strategy.

@@ -20,7 +20,7 @@ fn the_reference_lists_every_command_and_option() {
     let mut notes = notes();
     let mut page = INTRODUCTION.to_owned();
     let _ = write!(page, "\n## Options of every command\n\n{}", table(halma.get_arguments()));
-    for command in halma.get_subcommands().filter(|command| command.get_name() != "help") {
+    for command in halma.get_subcommands().filter(|command| is_listed(command)) {
         section(command, "halma", &mut notes, &mut page);
     }
     for (heading, note) in &notes {
@@ -46,6 +46,11 @@ fn every_command_and_option_has_a_help_text() {
     assert!(found.is_empty(), "{found:?}");
 }
 
+/// Whether a command is for people.
+fn is_listed(command: &Command) -> bool {
+    command.get_name() != "help" && !command.is_hide_set()
+}
+
 /// A command with its subcommands, one heading each.
 fn section(
     command: &Command,
@@ -67,7 +72,7 @@ fn section(
     if let Some(note) = notes.remove(&name) {
         let _ = write!(page, "\n{note}\n");
     }
-    for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
+    for command in command.get_subcommands().filter(|command| is_listed(command)) {
         section(command, &name, notes, page);
     }
 }

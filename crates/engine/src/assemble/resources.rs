@@ -2,11 +2,12 @@
 use std::sync::Arc;
 
 use halma_core::{ConfigError, Embedder, Knowledge, Prompts, Reranker, Setup, Source, Tagging};
-use halma_kb::Base;
+use halma_kb::{Base, Workers};
 use halma_models::Cache;
 
 use crate::assemble;
 use crate::config::Config;
+use crate::engine::OffRuntime;
 
 /// What is expensive to open: above all, the weights of the embedder.
 #[derive(Clone)]
@@ -15,6 +16,7 @@ pub(crate) struct SharedResources {
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     reranker: Option<Arc<dyn Reranker>>,
     tagger: Tagging,
+    pub(crate) workers: Option<Arc<Workers>>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -26,7 +28,8 @@ impl SharedResources {
         let embedder = embedder.value;
         let reranker = assemble::reranker(&config.reranker, embedder.as_ref())?;
         let tagger = assemble::tagger(config)?;
-        Ok(Self { prompts, embedder, reranker, tagger, warnings })
+        let workers = config.worker.as_deref().map(Workers::new);
+        Ok(Self { prompts, embedder, reranker, tagger, workers, warnings })
     }
 
     /// The same resources with the prompts read again.
@@ -43,7 +46,7 @@ impl SharedResources {
         cache: Option<&Arc<Cache>>,
     ) -> Result<Setup, ConfigError> {
         let models = assemble::models(config, cache)?;
-        let knowledge: Arc<dyn Knowledge> = Arc::clone(base) as Arc<dyn Knowledge>;
+        let knowledge: Arc<dyn Knowledge> = Arc::new(OffRuntime::new(base));
         let setup = Setup::new(models, knowledge, Arc::clone(&self.prompts));
         let (reranker, tagger) = (self.reranker.clone(), Some(self.tagger.clone()));
         let web = assemble::web(config, assemble::web_folder(&base.cache_dir()))?;

@@ -44,6 +44,10 @@ pub struct Config {
     /// The file it was read from, for errors.
     #[serde(skip)]
     pub file: String,
+    /// The program whose worker processes read files and run SQL: `halma` itself. Without one, both
+    /// happen in this process, where they cannot be stopped.
+    #[serde(skip)]
+    pub worker: Option<PathBuf>,
     /// Folder of prompts that replace the built-in prompts of the same name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts_dir: Option<PathBuf>,

@@ -58,6 +58,9 @@ impl Engine {
     /// traces of questions and uploaded originals included.
     pub fn delete(&self, documents: &[String]) -> Result<Deleted, EngineError> {
         let deleted = self.base.delete(documents)?;
+        if let Some(cache) = &self.cache {
+            cache.refuse(&deleted.names);
+        }
         self.forget(&deleted.names)?;
         let dir = self.originals.dir();
         self.originals.remove(&deleted.names).map_err(|e| EngineError::file(dir, e))?;

@@ -7,6 +7,7 @@ mod evaluation;
 mod fingerprint;
 mod knowledge_graph;
 mod models;
+mod off_runtime;
 mod search;
 mod strategy;
 
@@ -21,6 +22,7 @@ pub use self::ask::{AskRequest, AskResult, Asking, OnFinish};
 pub use self::context::ContextOptions;
 pub use self::conversation::Exchange;
 pub use self::knowledge_graph::KgShown;
+pub(crate) use self::off_runtime::OffRuntime;
 pub use self::search::SearchQuery;
 pub(crate) use self::strategy::build;
 use crate::assemble;
@@ -81,7 +83,9 @@ impl Engine {
         let (search, graph) = (config.kb.search, config.kb.graph);
         let former = previous_embedder::open(dir, name.as_deref())?;
         let origin = previous_embedder::origin(&config.embedder);
-        let base = open(dir, BaseOptions { embedder, origin, former, thresholds, search, graph })?;
+        let workers = resources.workers.clone();
+        let options = BaseOptions { embedder, origin, former, thresholds, search, graph, workers };
+        let base = open(dir, options)?;
         let cache = if config.models.is_empty() {
             None
         } else {

@@ -1,12 +1,12 @@
 //! Traces of answered questions: one small file each, so that a trace can be deleted together with
 //! the documents that it quotes.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use halma_core::{Answer, Trace, UsageTotal};
 use serde::{Deserialize, Serialize};
 
@@ -58,15 +58,54 @@ pub struct TraceStore {
     dir: PathBuf,
     limit: usize,
     heads: Mutex<Option<Heads>>,
+    deletions: Mutex<Deletions>,
 }
+
+/// What must not be stored any more.
+#[derive(Debug, Default)]
+struct Deletions {
+    /// Documents with the time of their last deletion: a question that began before may quote them.
+    documents: HashMap<String, DateTime<Utc>>,
+    /// The base itself is removed.
+    closed: bool,
+}
+
+/// No question takes longer; older deletions are forgotten.
+const LONGEST_QUESTION: TimeDelta = TimeDelta::days(2);
 
 /// Heads by id; `None` until one is read.
 type Heads = BTreeMap<String, Option<TraceHead>>;
 
+impl Deletions {
+    fn add(&mut self, documents: &[String], at: DateTime<Utc>) {
+        self.documents.retain(|_, before| at - *before < LONGEST_QUESTION);
+        self.documents.extend(documents.iter().map(|name| (name.clone(), at)));
+    }
+
+    fn forbid(&self, head: &TraceHead) -> bool {
+        let deleted = |name: &String| self.documents.get(name).is_some_and(|at| head.at <= *at);
+        self.closed || head.documents.iter().any(deleted)
+    }
+}
+
 impl TraceStore {
     /// The traces of the base in `base_dir`; more than `limit` are not retained. Reads nothing yet.
     pub(crate) fn new(base_dir: &Path, limit: usize) -> Self {
-        Self { dir: base_dir.join(FOLDER), limit, heads: Mutex::default() }
+        Self {
+            dir: base_dir.join(FOLDER),
+            limit,
+            heads: Mutex::default(),
+            deletions: Mutex::default(),
+        }
+    }
+
+    /// Stores nothing from now on, because the base is removed.
+    pub fn close(&self) {
+        self.deletions().closed = true;
+    }
+
+    fn deletions(&self) -> MutexGuard<'_, Deletions> {
+        self.deletions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -81,12 +120,21 @@ impl TraceStore {
         Ok(format!("{:011x}{random:010x}", Utc::now().timestamp_millis()))
     }
 
-    /// Writes a trace and removes the oldest ones beyond the limit.
+    /// Writes a trace and removes the oldest ones beyond the limit. A trace that quotes a document
+    /// which was deleted after the question began is not written.
     pub(crate) fn store(&self, trace: StoredTrace) -> std::io::Result<()> {
         if self.limit == 0 {
             return Ok(());
         }
-        std::fs::create_dir_all(&self.dir)?;
+        // Held to the end, so that a deletion comes before or after.
+        let deletions = self.deletions();
+        if deletions.forbid(&trace.head) {
+            return Ok(());
+        }
+        match std::fs::create_dir(&self.dir) {
+            Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(e),
+            _ => {}
+        }
         let mut file = tempfile::NamedTempFile::new_in(&self.dir)?;
         serde_json::to_writer(&mut file, &trace.head)?;
         file.write_all(b"\n")?;
@@ -145,6 +193,7 @@ impl TraceStore {
 
     /// Removes the traces that quote any of these documents.
     pub(crate) fn forget(&self, documents: &[String]) -> std::io::Result<()> {
+        self.deletions().add(documents, Utc::now());
         let quotes = |head: &TraceHead| head.documents.iter().any(|name| documents.contains(name));
         let quoting = self.list(None, usize::MAX, quotes);
         quoting.iter().try_for_each(|head| self.remove(&head.id).map(drop))
@@ -279,5 +328,33 @@ mod tests {
     fn ids_sort_by_time_and_differ() {
         let (a, b) = (TraceStore::next_id().unwrap(), TraceStore::next_id().unwrap());
         assert!(a != b && is_id(&a) && a[..11] <= b[..11]);
+    }
+
+    #[test]
+    fn a_question_that_began_before_a_deletion_leaves_no_trace_of_the_document() {
+        let dir = tempfile::tempdir().unwrap();
+        let traces = TraceStore::new(dir.path(), 9);
+        let (before, other) = (trace("a1", "x.md"), trace("a2", "y.md"));
+        traces.forget(&["x.md".into()]).unwrap();
+        let mut after = trace("a3", "x.md");
+        after.head.at = Utc::now() + TimeDelta::seconds(1);
+        for trace in [before, other, after] {
+            traces.store(trace).unwrap();
+        }
+        assert_eq!(ids(&traces), ["a3", "a2"], "the document may have come back since");
+    }
+
+    #[test]
+    fn a_removed_base_does_not_come_back_and_its_name_is_free() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().join("base");
+        std::fs::create_dir(&base).unwrap();
+        let traces = TraceStore::new(&base, 9);
+        std::fs::remove_dir(&base).unwrap();
+        assert!(traces.store(trace("a1", "x.md")).is_err() && !base.exists());
+        traces.close();
+        std::fs::create_dir(&base).unwrap();
+        traces.store(trace("a2", "x.md")).unwrap();
+        assert_eq!(std::fs::read_dir(&base).unwrap().count(), 0);
     }
 }

@@ -110,7 +110,8 @@ impl InputReader {
         };
         let mut last: Option<ParsedDocument> = None;
         let mut several = false;
-        let refused = read(file, bytes, self.options.format, &mut |draft| {
+        let how = (&self.base.parser(), self.options.format);
+        let refused = read(file, bytes, how, &mut |draft| {
             let Some(before) = last.replace(draft) else { return Ok(()) };
             several = true;
             sink(document(before, None))

@@ -87,11 +87,40 @@ impl Inspector<'_> {
         listed.map_err(missing)
     }
 
-    fn in_order(reader: &StoreReader<'_>, query: &ListQuery) -> heed::Result<Vec<Row>> {
+    /// Documents in the order of their names, from the first one after a name on, until `visit`
+    /// returns false. The name need not be that of a document any more, and every document is
+    /// looked at once, however many are visited.
+    pub fn visit_documents(
+        &self,
+        pattern: Option<&str>,
+        after: Option<&str>,
+        visit: &mut dyn FnMut(ListedNode) -> bool,
+    ) -> Result<(), KbError> {
+        self.base.store.read(|reader| {
+            for NamedDocument { name, row, .. } in Self::documents(reader, pattern)? {
+                if after.is_some_and(|after| name.as_str() <= after) {
+                    continue;
+                }
+                let listed = Self::listed(reader, (Layer::Document, row))?;
+                // Listed under the name that it was found by.
+                let named = listed.map(|listed| ListedNode { document: name, ..listed });
+                if !named.is_none_or(&mut *visit) {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The documents that have a fitting name, by name.
+    fn documents(
+        reader: &StoreReader<'_>,
+        pattern: Option<&str>,
+    ) -> heed::Result<Vec<NamedDocument>> {
         let mut documents: Vec<NamedDocument> = vec![];
         for node in reader.nodes::<DocumentRecord>()? {
             let (row, record) = node?;
-            let fitting = match &query.document {
+            let fitting = match pattern {
                 Some(pattern) => record.names.iter().find(|name| fits(pattern, name)),
                 None => record.names.first(),
             };
@@ -100,6 +129,11 @@ impl Inspector<'_> {
             }
         }
         documents.sort_by(|a, b| (&a.name, a.row).cmp(&(&b.name, b.row)));
+        Ok(documents)
+    }
+
+    fn in_order(reader: &StoreReader<'_>, query: &ListQuery) -> heed::Result<Vec<Row>> {
+        let documents = Self::documents(reader, query.document.as_deref())?;
         if matches!(query.layer, Layer::Tag | Layer::Entity | Layer::Community) {
             return Self::shared_rows(reader, query, &documents);
         }

@@ -6,11 +6,11 @@ mod walk;
 
 use std::path::Path;
 
-use halma_parse::{ParseOptions, Parsed, Refusal};
+use halma_parse::{ParseOptions, Parsed, Parser, Refusal};
 pub(crate) use walk::{InputFile, Walked, walk};
 
 use crate::report::Refused;
-use crate::{InputFormat, KbError};
+use crate::{Base, InputFormat, KbError};
 
 /// Files from this size on are refused: they are read into memory whole.
 const LARGEST: u64 = 200_000_000;
@@ -49,23 +49,32 @@ fn refusal(reason: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal { reason: reason.into(), hint: hint.into() }
 }
 
-/// What a file is, by its content, or why it would be refused; known before it is read as a whole.
-pub fn recognise(name: &str, bytes: &[u8]) -> Result<&'static str, Refused> {
-    halma_parse::recognise(name, bytes).map_err(|r| Refused::new(Path::new(name), None, r))
+impl Base {
+    /// What a file is, by its content, or why it would be refused; known before it is read as a
+    /// whole. It blocks.
+    pub fn recognise(&self, name: &str, bytes: &[u8]) -> Result<&'static str, Refused> {
+        let recognised = self.parser().recognise(name, bytes);
+        recognised.map_err(|r| Refused::new(Path::new(name), None, r))
+    }
+
+    /// What reads files: worker processes, if there are any.
+    pub(crate) fn parser(&self) -> Parser {
+        self.workers.as_ref().map(|workers| workers.parser.clone()).unwrap_or_default()
+    }
 }
 
 /// Reads one file, whose bytes are given, into `sink`; returns what of it was refused.
 pub(crate) fn read(
     file: &InputFile,
     bytes: Vec<u8>,
-    format: InputFormat,
+    (parser, format): (&Parser, InputFormat),
     sink: &mut Sink<'_>,
 ) -> Result<Vec<Refused>, KbError> {
     let refused = |line, refusal| Refused::new(&file.path, line, refusal);
     let extension = extension(&file.name);
     let of_records = matches!(extension.as_str(), "jsonl" | "ndjson" | "json");
     if format == InputFormat::Auto && !of_records {
-        return match document(file, &bytes) {
+        return match document(file, &bytes, parser) {
             Ok(draft) => sink(draft).map(|()| vec![]),
             Err(refusal) => Ok(vec![refused(None, refusal)]),
         };
@@ -98,9 +107,9 @@ fn extension(name: &str) -> String {
 }
 
 /// A file that is one document, of whatever format.
-fn document(file: &InputFile, bytes: &[u8]) -> Result<ParsedDocument, Refusal> {
+fn document(file: &InputFile, bytes: &[u8], parser: &Parser) -> Result<ParsedDocument, Refusal> {
     let options = ParseOptions { max_bytes: LARGEST, ..ParseOptions::default() };
-    Ok(of_file(file, halma_parse::parse(&file.name, bytes, &options)?))
+    Ok(of_file(file, parser.parse(&file.name, bytes, &options)?))
 }
 
 fn of_file(file: &InputFile, parsed: Parsed) -> ParsedDocument {

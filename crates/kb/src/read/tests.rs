@@ -20,7 +20,7 @@ fn read_path(format: InputFormat, path: &Path) -> (Vec<ParsedDocument>, Vec<Refu
         Ok(bytes) => bytes,
         Err(refusal) => return (drafts, vec![Refused::new(path, None, refusal)]),
     };
-    let refused = read(&file, bytes, format, &mut |draft| {
+    let refused = read(&file, bytes, (&Parser::default(), format), &mut |draft| {
         drafts.push(draft);
         Ok(())
     });

@@ -64,6 +64,11 @@ pub(crate) struct Store {
 }
 
 impl Store {
+    /// The folder of the store.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     pub(crate) fn exists(dir: &Path) -> bool {
         dir.join("data.mdb").is_file()
     }

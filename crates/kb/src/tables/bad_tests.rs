@@ -1,6 +1,7 @@
 //! Wrong and malicious queries, odd tables, large tables.
 use std::time::Duration;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::tests::{Library, drugs};
@@ -61,6 +62,84 @@ fn a_query_ends() {
     let large = library.try_sql("SELECT hex(zeroblob(90000000))");
     assert!(matches!(large, Err(KbError::Sql(SqlError::OutOfMemory))), "{large:?}");
     assert_eq!(library.values("SELECT count(*) FROM biosimilars"), [[json!(3)]]);
+}
+
+/// Pieces of queries, put together in any order.
+const PIECES: &[&str] = &[
+    "SELECT",
+    "DISTINCT",
+    "*",
+    "name",
+    "maker",
+    "_row",
+    "_document",
+    "b._page",
+    "count(*)",
+    "max(price_usd)",
+    "FROM",
+    "biosimilars",
+    "biosimilars AS b",
+    "tables",
+    "\"First approval\"",
+    "[Maker]",
+    "`x`",
+    "WHERE",
+    "GROUP BY",
+    "HAVING",
+    "ORDER BY 1",
+    "LIMIT 2",
+    "UNION",
+    "WITH x AS (",
+    "(",
+    ")",
+    ",",
+    "AS",
+    "'a",
+    "\"b",
+    "--",
+    "/*",
+    "*/",
+    ";",
+    "JOIN",
+    "ON",
+    "USING(",
+    "IN",
+    "OVER ()",
+    "FILTER (",
+    "0x",
+    "1e999",
+    "é",
+    "🦀",
+    "::",
+    "CASE WHEN",
+    "END",
+    "json_each('[1]')",
+    "VALUES (1)",
+    "EXISTS",
+    ".",
+    "=",
+    "||",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: crate::tables::tests::cases(300),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn no_query_of_any_shape_does_harm(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..24)) {
+        let library = drugs();
+        for sql in [format!("SELECT {}", pieces.join(" ")), pieces.join(" ")] {
+            match library.try_sql(&sql) {
+                Ok(result) => prop_assert!(result.rows.iter().all(|row| row.values.len() == result.columns.len())),
+                Err(KbError::Sql(SqlError::Load { reason })) => prop_assert!(false, "{sql}: {reason}"),
+                Err(error) => prop_assert!(!error.to_string().is_empty()),
+            }
+        }
+        prop_assert_eq!(library.values("SELECT count(*) FROM biosimilars"), [[json!(3)]]);
+    }
 }
 
 #[test]

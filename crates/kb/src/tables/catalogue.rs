@@ -2,6 +2,7 @@
 use std::collections::{HashMap, HashSet};
 
 use halma_core::{Layer, NodeId};
+use serde::{Deserialize, Serialize};
 
 use super::names::{self, Called, common};
 use super::values::unit_of;
@@ -20,7 +21,7 @@ const SAMPLE: Row = 20;
 pub(super) const LIST: &str = "tables";
 pub(super) const LIST_COLUMNS: [&str; 5] = ["name", "caption", "document", "rows", "columns"];
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Catalogue {
     pub(super) generation: u64,
     pub(super) tables: Vec<TableEntry>,
@@ -30,7 +31,7 @@ pub(super) struct Catalogue {
 }
 
 /// A table under the name that it has in SQL.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct TableEntry {
     pub(super) name: String,
     pub(super) id: NodeId,
@@ -47,7 +48,7 @@ pub(super) struct TableEntry {
 }
 
 /// A column.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) written: String,

@@ -1,4 +1,5 @@
-//! The in-memory database: what it holds of the base, and how a query runs in it.
+//! The in-memory database: what it holds of the base, and how a query runs in it, in this process
+//! or in a worker.
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
@@ -16,20 +17,27 @@ use super::SqlLimits;
 use super::catalogue::{Catalogue, LIST};
 use super::error::SqlError;
 use super::hints::explained;
-use super::load::{self, Origins};
+use super::load::{self, Fetch, Origins};
 use super::query::Query;
 use super::sources::traced;
-use crate::KbError;
-use crate::store::{Row, Store};
+use crate::store::Row;
 
 /// Bytes that `SQLite` may use in this process, the tables included.
-const MEMORY: &str = "2147483648";
+const MEMORY: &str = "1073741824";
 
-/// Bytes of one value.
-const LARGEST_VALUE: i32 = 100_000_000;
+/// Bytes of one value while tables are filled, and of one that a query makes.
+const LARGEST_CELL: i32 = 100_000_000;
+const LARGEST_VALUE: i32 = 10_000_000;
 
-/// Bytes of a whole result; what is beyond is cut off.
-const LARGEST_RESULT: usize = 64_000_000;
+/// Bytes of a pattern of `LIKE` or `GLOB`: each is tried at every place of a text.
+const LONGEST_PATTERN: i32 = 1_000;
+
+/// Levels of an expression, and `SELECT`s that `UNION` and the like join.
+const DEEPEST: i32 = 200;
+const MOST_SELECTS: i32 = 100;
+
+/// Bytes of a result together with the numbers of the rows that it comes from.
+const MOST_SOURCES: usize = 64_000_000;
 
 /// Instructions of `SQLite` between two looks at the clock.
 const CLOCK_EVERY: i32 = 10_000;
@@ -85,42 +93,23 @@ impl Gate {
 }
 
 impl Engine {
-    pub(super) fn new(catalogue: Catalogue) -> Result<Self, KbError> {
+    pub(super) fn new(catalogue: Arc<Catalogue>) -> Result<Self, SqlError> {
         let origins = Arc::default();
         let gate: Arc<Mutex<Gate>> = Arc::default();
         let connection = open(&gate, &origins).map_err(SqlError::load)?;
         let (loaded, listed) = (HashSet::new(), false);
-        Ok(Self { connection, catalogue: Arc::new(catalogue), loaded, listed, origins, gate })
+        Ok(Self { connection, catalogue, loaded, listed, origins, gate })
     }
 
-    /// Runs one query that reads; `None` when the base has changed meanwhile.
-    pub(super) fn run(
+    /// Puts in the tables that a query names, unless they are there; false when the base has
+    /// changed meanwhile.
+    pub(super) fn load<E: From<SqlError>>(
         &mut self,
-        store: &Store,
         sql: &str,
-        limits: SqlLimits,
-    ) -> Result<Option<SqlResult>, KbError> {
+        fetch: &mut Fetch<'_, E>,
+    ) -> Result<bool, E> {
         let query = Query::new(sql)?;
-        if !self.load(store, &query)? {
-            return Ok(None);
-        }
-        let written = query.in_own_names(&self.catalogue);
-        {
-            let mut gate = opened(&self.gate);
-            *gate = Gate { closed: true, ..Gate::default() };
-            gate.until = Instant::now().checked_add(limits.time);
-        }
-        let done = self.computed(&written, limits);
-        let gate = std::mem::take(&mut *opened(&self.gate));
-        let failed = |error| match gate.refused {
-            Some(what) => SqlError::NotAllowed { what },
-            None => explained(error, &query, &self.catalogue, limits),
-        };
-        Ok(Some(done.map_err(failed)?))
-    }
-
-    /// Loads the tables that a query names; false when one is not there any more.
-    fn load(&mut self, store: &Store, query: &Query<'_>) -> Result<bool, KbError> {
+        self.limit_values(LARGEST_CELL).map_err(SqlError::load)?;
         if query.lists() && !self.listed {
             load::list(&self.connection, &self.catalogue).map_err(SqlError::load)?;
             self.listed = true;
@@ -135,13 +124,36 @@ impl Engine {
                 continue;
             }
             let mut origins = self.origins.write().unwrap_or_else(PoisonError::into_inner);
-            let table = load::TableAt { catalogue: &self.catalogue, at };
-            if !load::table(&self.connection, store, table, &mut origins)? {
+            let table = (&*self.catalogue, at);
+            if !load::table(&self.connection, table, &mut origins, fetch)? {
                 return Ok(false);
             }
             self.loaded.insert(at);
         }
         Ok(true)
+    }
+
+    fn limit_values(&self, bytes: i32) -> rusqlite::Result<()> {
+        self.connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bytes).map(drop)
+    }
+
+    /// Runs one query that reads, over tables that have been loaded.
+    pub(super) fn run(&self, sql: &str, limits: SqlLimits) -> Result<SqlResult, SqlError> {
+        let query = Query::new(sql)?;
+        let written = query.in_own_names(&self.catalogue);
+        self.limit_values(LARGEST_VALUE).map_err(SqlError::load)?;
+        {
+            let mut gate = opened(&self.gate);
+            *gate = Gate { closed: true, ..Gate::default() };
+            gate.until = Instant::now().checked_add(limits.time);
+        }
+        let done = self.computed(&written, limits);
+        let gate = std::mem::take(&mut *opened(&self.gate));
+        let failed = |error: rusqlite::Error| match gate.refused {
+            Some(what) => SqlError::NotAllowed { what },
+            None => explained(&error, &query, &self.catalogue, limits),
+        };
+        done.map_err(failed)
     }
 
     fn computed(&self, sql: &str, limits: SqlLimits) -> rusqlite::Result<SqlResult> {
@@ -151,10 +163,10 @@ impl Engine {
             return Err(rusqlite::Error::InvalidQuery);
         }
         let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
-        let found = read(&mut statement, columns.len(), limits.rows)?;
+        let found = read(&mut statement, columns.len(), limits.rows, limits.bytes)?;
         drop(statement);
         let read: Vec<String> = opened(&self.gate).read.iter().cloned().collect();
-        let sources = self.sources(sql, &found, (columns.len(), limits.rows));
+        let sources = self.sources(sql, &found, columns.len());
         let tables = self.tables(&read);
         let row = |(values, sources): (Vec<Value>, Vec<NodeId>)| {
             let sources = if sources.is_empty() { tables.clone() } else { sources };
@@ -165,21 +177,11 @@ impl Engine {
     }
 
     /// The rows of the base that each row of a result comes from; none where that is not known.
-    fn sources(
-        &self,
-        sql: &str,
-        found: &FetchedRows,
-        (width, most): (usize, usize),
-    ) -> Vec<Vec<NodeId>> {
-        self.traced(sql, found, (width, most)).unwrap_or_else(|| vec![vec![]; found.rows.len()])
+    fn sources(&self, sql: &str, found: &FetchedRows, width: usize) -> Vec<Vec<NodeId>> {
+        self.traced(sql, found, width).unwrap_or_else(|| vec![vec![]; found.rows.len()])
     }
 
-    fn traced(
-        &self,
-        sql: &str,
-        found: &FetchedRows,
-        (width, most): (usize, usize),
-    ) -> Option<Vec<Vec<NodeId>>> {
+    fn traced(&self, sql: &str, found: &FetchedRows, width: usize) -> Option<Vec<Vec<NodeId>>> {
         let query = Query::new(sql).ok()?;
         let known = |name: &str| name == LIST || self.catalogue.find(name).is_some();
         let traced = traced(&query, width, known)?;
@@ -187,7 +189,8 @@ impl Engine {
         // What SQLite makes of the changed query is only believed where it gives the same values.
         let mut statement = self.connection.prepare(&traced.sql).ok()?;
         let count = statement.column_count();
-        let mut again = read(&mut statement, count, most).ok()?;
+        // As many rows as were found; the numbers of their rows come in addition.
+        let mut again = read(&mut statement, count, found.rows.len(), MOST_SOURCES).ok()?;
         let mut sources = vec![];
         for values in &mut again.rows {
             let rows = values.split_off(width.min(values.len()));
@@ -243,7 +246,9 @@ fn open(gate: &Arc<Mutex<Gate>>, origins: &Arc<RwLock<Origins>>) -> rusqlite::Re
     // A word in double quotes that is not a name is an error, not a text.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LARGEST_VALUE)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_EXPR_DEPTH, DEEPEST)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_COMPOUND_SELECT, MOST_SELECTS)?;
     // Nothing of the base is written to files that are not deleted with it.
     connection.execute_batch("PRAGMA temp_store = MEMORY; PRAGMA journal_mode = OFF;")?;
     connection.query_row(&format!("PRAGMA hard_heap_limit = {MEMORY}"), [], |_| Ok(()))?;
@@ -279,14 +284,19 @@ struct FetchedRows {
     cut: bool,
 }
 
-fn read(statement: &mut Statement<'_>, width: usize, most: usize) -> rusqlite::Result<FetchedRows> {
+fn read(
+    statement: &mut Statement<'_>,
+    width: usize,
+    most: usize,
+    most_bytes: usize,
+) -> rusqlite::Result<FetchedRows> {
     let truths: Vec<bool> =
         statement.columns().map(|column| column.decl_type() == Some("BOOLEAN")).collect();
     let mut found = FetchedRows { rows: vec![], cut: false };
     let mut bytes = 0;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        if found.rows.len() >= most || bytes >= LARGEST_RESULT {
+        if found.rows.len() >= most || bytes >= most_bytes {
             found.cut = true;
             break;
         }

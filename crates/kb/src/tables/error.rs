@@ -1,11 +1,14 @@
 //! Why a query over tables is refused or ended: what is wrong, and what to write instead.
 use std::fmt;
 
+use halma_worker::WorkerError;
+use serde::{Deserialize, Serialize};
+
 /// At most this many names are listed.
 const LISTED: usize = 12;
 
 /// Why there is no result of a query.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
 pub enum SqlError {
     #[error("the query is empty; write `SELECT … FROM …`; `SELECT * FROM tables` lists the tables")]
     Empty,
@@ -30,22 +33,39 @@ pub enum SqlError {
          inner query give them a name: `_document AS document`"
     )]
     HiddenColumn { name: String },
-    #[error("the query cannot be run: {source}; it is read as SQLite's SQL")]
-    Invalid { source: rusqlite::Error },
+    #[error("the query cannot be run: {reason}; it is read as SQLite's SQL")]
+    Invalid { reason: String },
     #[error("the query took longer than {seconds} s; ask for less at a time")]
     Timeout { seconds: f64 },
-    #[error("the query, with the tables it reads, needs more memory than 2 GiB; ask for less")]
+    #[error("the query, with the tables it reads, needs more memory than 1 GiB; ask for less")]
     OutOfMemory,
-    #[error("the base's tables cannot be put into the SQL engine: {source}; run the query again")]
-    Load { source: rusqlite::Error },
+    #[error("the base's tables cannot be put into the SQL engine: {reason}; run the query again")]
+    Load { reason: String },
+    #[error("too many queries are running; run it again in a moment")]
+    Busy,
+    #[error("the process for queries cannot be started: {reason}")]
+    Start { reason: String },
 }
 
 impl SqlError {
     /// Of filling the SQL engine.
+    #[expect(clippy::needless_pass_by_value, reason = "is given to map_err")]
     pub(super) fn load(source: rusqlite::Error) -> Self {
         match source.sqlite_error_code() {
             Some(rusqlite::ErrorCode::OutOfMemory) => Self::OutOfMemory,
-            _ => Self::Load { source },
+            _ => Self::Load { reason: source.to_string() },
+        }
+    }
+}
+
+impl From<WorkerError> for SqlError {
+    fn from(error: WorkerError) -> Self {
+        match error {
+            WorkerError::Busy { .. } => Self::Busy,
+            WorkerError::Start { source } => Self::Start { reason: source.to_string() },
+            WorkerError::Late => Self::Load { reason: "they are too large".to_owned() },
+            // What ends a worker is its limit of memory.
+            WorkerError::Ended => Self::OutOfMemory,
         }
     }
 }
@@ -57,7 +77,7 @@ fn list(columns: &[(String, NearNames)]) -> String {
 }
 
 /// The names that there are, those nearest to the one in question first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NearNames(pub Vec<String>);
 
 impl fmt::Display for NearNames {

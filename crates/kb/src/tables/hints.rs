@@ -8,7 +8,7 @@ use super::error::{NearNames, SqlError};
 use super::query::Query;
 
 pub(super) fn explained(
-    source: Error,
+    source: &Error,
     query: &Query<'_>,
     catalogue: &Catalogue,
     limits: SqlLimits,
@@ -22,12 +22,12 @@ pub(super) fn explained(
         }
         _ => {}
     }
-    let message = match &source {
+    let message = match source {
         Error::SqlInputError { msg, .. } | Error::SqliteFailure(_, Some(msg)) => msg.as_str(),
         Error::MultipleStatement => {
             return SqlError::NotAllowed { what: "a second statement".into() };
         }
-        _ => return SqlError::Invalid { source },
+        _ => return SqlError::Invalid { reason: source.to_string() },
     };
     let unknown = |what: &str| {
         let name = message.strip_prefix(what)?;
@@ -41,7 +41,7 @@ pub(super) fn explained(
     } else if let Some(name) = unknown("no such column: ") {
         unknown_column(catalogue, query, name)
     } else {
-        SqlError::Invalid { source }
+        SqlError::Invalid { reason: source.to_string() }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use halma_core::Layer;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, params_from_iter};
+use serde::{Deserialize, Serialize};
 
 use super::catalogue::{Catalogue, Field, LIST, TableEntry};
 use super::error::SqlError;
@@ -20,7 +21,7 @@ use crate::store::{
 #[derive(Debug, Default)]
 pub(super) struct Origins(BTreeMap<Row, Origin>);
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Origin {
     /// Row, id, document.
     rows: Vec<(Row, Id, usize)>,
@@ -78,36 +79,52 @@ fn whole(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A table of the catalogue, by its place.
-#[derive(Clone, Copy)]
-pub(super) struct TableAt<'a> {
-    pub(super) catalogue: &'a Catalogue,
-    pub(super) at: usize,
+/// The rows of one stored table, with their origin, as the SQL engine needs them. The engine may be
+/// another process, which has no access to the store.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct TableRows {
+    cells: Vec<(Row, Vec<String>)>,
+    origin: Origin,
 }
+
+impl TableRows {
+    /// The rows of the table at this place of the catalogue; `None` when it has been replaced since
+    /// the catalogue was made.
+    pub(super) fn read(
+        store: &Store,
+        catalogue: &Catalogue,
+        at: usize,
+    ) -> Result<Option<Self>, KbError> {
+        let Some(table) = catalogue.tables.get(at) else { return Ok(None) };
+        let Some(rows) = rows(store, table)? else { return Ok(None) };
+        let origin = origin(store, table, &rows)?;
+        let cells = rows.into_iter().map(|(row, record)| (row, record.cells)).collect();
+        Ok(Some(Self { cells, origin }))
+    }
+}
+
+/// Gives the rows of a stored table by its place in the catalogue.
+pub(super) type Fetch<'a, E> = dyn FnMut(usize) -> Result<Option<TableRows>, E> + 'a;
 
 /// Makes a table and puts in its rows, or those of the tables that it unites. False when one of
 /// them has been replaced since the catalogue was made.
-pub(super) fn table(
+pub(super) fn table<E: From<SqlError>>(
     connection: &Connection,
-    store: &Store,
-    tables: TableAt<'_>,
+    (catalogue, at): (&Catalogue, usize),
     origins: &mut Origins,
-) -> Result<bool, KbError> {
-    let TableAt { catalogue, at } = tables;
+    fetch: &mut Fetch<'_, E>,
+) -> Result<bool, E> {
     let table = &catalogue.tables[at];
     let columns: Vec<String> = table.fields.iter().map(column).collect();
     let columns = columns.join(", ");
     let create = format!("CREATE TABLE {}({columns})", quoted(&table.name));
     connection.execute_batch(&create).map_err(SqlError::load)?;
-    let parts: Vec<&TableEntry> = match &table.united[..] {
-        [] => vec![table],
-        united => united.iter().map(|at| &catalogue.tables[*at]).collect(),
-    };
+    let parts = if table.united.is_empty() { vec![at] } else { table.united.clone() };
     for part in parts {
-        let Some(rows) = rows(store, part)? else { return Ok(false) };
-        fill(connection, table, &rows).map_err(SqlError::load)?;
-        if let Entry::Vacant(place) = origins.0.entry(part.rows.0) {
-            place.insert(origin(store, part, &rows)?);
+        let Some(TableRows { cells, origin }) = fetch(part)? else { return Ok(false) };
+        fill(connection, table, &cells).map_err(SqlError::load)?;
+        if let Entry::Vacant(place) = origins.0.entry(catalogue.tables[part].rows.0) {
+            place.insert(origin);
         }
     }
     Ok(true)
@@ -130,7 +147,7 @@ fn rows(store: &Store, table: &TableEntry) -> Result<Option<Vec<(Row, RowRecord)
         if reader.find(layer, id)?.is_none() {
             return Ok(None);
         }
-        let mut rows = Vec::with_capacity(table.count());
+        let mut rows = vec![];
         for row in table.rows.0..table.rows.1 {
             rows.extend(reader.node::<RowRecord>(row)?.map(|record| (row, record)));
         }
@@ -141,12 +158,12 @@ fn rows(store: &Store, table: &TableEntry) -> Result<Option<Vec<(Row, RowRecord)
 fn fill(
     connection: &Connection,
     table: &TableEntry,
-    rows: &[(Row, RowRecord)],
+    rows: &[(Row, Vec<String>)],
 ) -> rusqlite::Result<()> {
     let readings: Vec<ColumnReading> = (0..table.fields.len())
         .map(|i| {
             ColumnReading::of(
-                &rows.iter().filter_map(|(_, row)| row.cells.get(i).map(String::as_str)),
+                &rows.iter().filter_map(|(_, cells)| cells.get(i).map(String::as_str)),
             )
         })
         .collect();
@@ -156,9 +173,9 @@ fn fill(
     let insert = format!("INSERT INTO {}(_rowid_, {names}) VALUES ({marks})", quoted(&table.name));
     connection.execute_batch("BEGIN")?;
     let mut insert = connection.prepare(&insert)?;
-    for (row, record) in rows {
+    for (row, written) in rows {
         let cells = table.fields.iter().zip(&readings).enumerate().map(|(i, (field, reading))| {
-            let cell = record.cells.get(i).map_or("", String::as_str);
+            let cell = written.get(i).map_or("", String::as_str);
             value(field, reading, cell)
         });
         insert

@@ -10,6 +10,7 @@ mod query;
 mod sources;
 mod tokens;
 mod values;
+mod worker;
 
 #[cfg(test)]
 mod bad_tests;
@@ -18,31 +19,37 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use halma_core::{Catalog, ColumnSchema, Layer, NodeId, SqlResult, TableSchema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::catalogue::{Catalogue, Field};
 use self::engine::Engine;
 pub use self::error::{NearNames, SqlError};
+use self::load::TableRows;
 pub(crate) use self::values::kind_of;
+use self::worker::run_in_worker;
+pub(crate) use self::worker::serve_sql;
 use crate::error::run_blocking;
 use crate::store::{ColumnKind, Store};
+use crate::workers::Workers;
 use crate::{Base, KbError};
 
 /// How much a query may use.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct SqlLimits {
     pub time: Duration,
     /// Rows of the result; more are cut off.
     pub rows: usize,
+    /// Bytes of the result, about; rows beyond are cut off.
+    pub bytes: usize,
 }
 
 impl Default for SqlLimits {
     fn default() -> Self {
-        Self { time: Duration::from_secs(5), rows: 1000 }
+        Self { time: Duration::from_secs(5), rows: 1000, bytes: 2_000_000 }
     }
 }
 
@@ -81,44 +88,82 @@ pub struct ColumnLine {
     pub unit: Option<String>,
 }
 
-/// The SQL database of a base, made when it is first needed and cached until the base changes.
+/// The tables of a base for SQL. What they are called is known without waiting for a query; their
+/// rows are loaded when a query first names them and cached until the base changes.
 #[derive(Clone, Default)]
-pub(crate) struct SqlCache(Arc<Mutex<Option<Engine>>>);
+pub(crate) struct SqlTables {
+    catalogue: Arc<Mutex<Option<Arc<Catalogue>>>>,
+    /// For queries in this process, which run one after the other.
+    engine: Arc<Mutex<Option<Engine>>>,
+    workers: Option<Arc<Workers>>,
+}
 
-impl SqlCache {
+impl SqlTables {
+    pub(crate) fn new(workers: Option<Arc<Workers>>) -> Self {
+        Self { workers, ..Self::default() }
+    }
+
     fn run(&self, store: &Store, sql: &str, limits: SqlLimits) -> Result<SqlResult, KbError> {
-        let mut kept = self.current(store)?;
         loop {
-            let mut engine = match kept.take() {
-                Some(engine) => engine,
-                None => Engine::new(Catalogue::load(store)?)?,
+            let catalogue = self.catalogue(store)?;
+            let done = match &self.workers {
+                Some(workers) => run_in_worker(workers, store, &catalogue, (sql, limits))?,
+                None => self.run_here(store, &catalogue, (sql, limits))?,
             };
-            let done = engine.run(store, sql, limits);
-            if matches!(
-                done,
-                Err(KbError::Sql(SqlError::Load { .. } | SqlError::OutOfMemory)) | Ok(None)
-            ) {
-                // A table may be there in part, or not be there any more.
-                drop(engine);
-            } else {
-                *kept = Some(engine);
-            }
-            if let Some(computed) = done? {
+            if let Some(computed) = done {
                 return Ok(computed);
             }
+            // A table was replaced after its name was read.
+            self.forget();
         }
     }
 
-    /// The engine of what the base holds now.
-    fn current(&self, store: &Store) -> Result<MutexGuard<'_, Option<Engine>>, KbError> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// What the base holds now.
+    fn catalogue(&self, store: &Store) -> Result<Arc<Catalogue>, KbError> {
         let generation = store.generation()?;
-        if kept.as_ref().is_none_or(|engine| engine.catalogue.generation != generation) {
-            // The old one goes first: both may not fit.
-            *kept = None;
-            *kept = Some(Engine::new(Catalogue::load(store)?)?);
+        let cached = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(cached) = cached.filter(|cached| cached.generation == generation) {
+            return Ok(cached);
         }
-        Ok(kept)
+        // Without the lock: at worst it is read twice at the same time.
+        let read = Arc::new(Catalogue::load(store)?);
+        let mut cached = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+        *cached = Some(Arc::clone(&read));
+        Ok(read)
+    }
+
+    fn forget(&self) {
+        *self.catalogue.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// `None` when the base has changed meanwhile.
+    fn run_here(
+        &self,
+        store: &Store,
+        catalogue: &Arc<Catalogue>,
+        (sql, limits): (&str, SqlLimits),
+    ) -> Result<Option<SqlResult>, KbError> {
+        let mut cached = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        // The old one goes first: both may not fit.
+        let current = cached.take().filter(|engine| Arc::ptr_eq(&engine.catalogue, catalogue));
+        let mut engine = match current {
+            Some(engine) => engine,
+            None => Engine::new(Arc::clone(catalogue))?,
+        };
+        let loaded = engine.load::<KbError>(sql, &mut |at| TableRows::read(store, catalogue, at));
+        let partly_loaded = matches!(
+            loaded,
+            Ok(false) | Err(KbError::Sql(SqlError::Load { .. } | SqlError::OutOfMemory))
+        );
+        let done = match loaded {
+            Ok(true) => engine.run(sql, limits).map(Some).map_err(KbError::from),
+            Ok(false) => Ok(None),
+            Err(error) => Err(error),
+        };
+        if !partly_loaded && !matches!(done, Err(KbError::Sql(SqlError::OutOfMemory))) {
+            *cached = Some(engine);
+        }
+        done
     }
 }
 
@@ -139,15 +184,14 @@ impl Base {
         sql: &str,
         limits: SqlLimits,
     ) -> Result<SqlResult, KbError> {
-        let (kept, store, sql) = (self.tables.clone(), self.store.clone(), sql.to_owned());
-        run_blocking("computing", move || kept.run(&store, &sql, limits)).await
+        let (tables, store, sql) = (self.tables.clone(), self.store.clone(), sql.to_owned());
+        run_blocking("computing", move || tables.run(&store, &sql, limits)).await
     }
 
     /// The tables of the base under the names that they have in SQL.
     pub fn tables(&self) -> Result<Vec<TableLine>, KbError> {
-        let kept = self.tables.current(&self.store)?;
-        let Some(engine) = kept.as_ref() else { return Ok(vec![]) };
-        let all = &engine.catalogue.tables;
+        let catalogue = self.tables.catalogue(&self.store)?;
+        let all = &catalogue.tables;
         let line = |table: &catalogue::TableEntry| TableLine {
             name: table.name.clone(),
             id: table.id.clone(),

@@ -12,6 +12,12 @@ use crate::store::{
 };
 use crate::{Base, BaseOptions, Chunks, KbError};
 
+/// Cases of a test with random input; `make attack` asks for more.
+pub(super) fn cases(usual: u32) -> u32 {
+    let asked = std::env::var("HALMA_FUZZ").ok().and_then(|cases| cases.parse().ok());
+    asked.unwrap_or(usual)
+}
+
 pub(super) struct Library {
     _dir: tempfile::TempDir,
     pub(super) base: std::sync::Arc<Base>,

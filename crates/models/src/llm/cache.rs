@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use halma_core::ChatReply;
 
-use super::sealed::{Entry, name};
+use super::sealed::{Entry, Name, name};
 use super::store::Store;
 
 /// A hash of all that a reply depends on.
@@ -19,6 +19,9 @@ pub(crate) type Key = [u8; 32];
 const GATHER: Duration = Duration::from_millis(50);
 /// Replies that are written without waiting for more.
 const BATCH: usize = 2_000;
+
+/// A question that takes longer may leave replies about a document that was deleted meanwhile.
+const LONGEST_QUESTION: Duration = Duration::from_hours(1);
 
 /// The cache cannot be opened, counted or emptied.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +37,8 @@ pub struct CacheError {
 pub struct Cache {
     store: Arc<Store>,
     pending: Arc<Pending>,
+    /// Documents that were deleted, by hash of their name, with the time.
+    deleted: Mutex<HashMap<Name, Instant>>,
     /// `None` only while it is being dropped.
     orders: Option<Sender<Order>>,
     writer: Option<JoinHandle<()>>,
@@ -59,7 +64,13 @@ impl Cache {
             .name("halma-cache".into())
             .spawn(move || write(&to, &written, &inbox))
             .map_err(|e| CacheError { path: dir.to_owned(), reason: e.to_string() })?;
-        Ok(Arc::new(Self { store, pending, orders: Some(orders), writer: Some(writer) }))
+        Ok(Arc::new(Self {
+            store,
+            pending,
+            deleted: Mutex::default(),
+            orders: Some(orders),
+            writer: Some(writer),
+        }))
     }
 
     /// The reply to the request of this key, marked as cached. One that was damaged on disk is
@@ -73,11 +84,19 @@ impl Cache {
         reply.map(|reply| ChatReply { cached: true, ..reply })
     }
 
-    /// Keeps a reply; `about` are the documents that its request may quote.
+    /// Keeps a reply; `about` are the documents that its request may quote. One of a document that
+    /// was deleted a while ago is not kept: the question may have begun before.
     pub(crate) fn put(&self, key: Key, reply: &ChatReply, about: &[String]) {
         let Some(bytes) = encode(reply) else { return };
-        let about = about.iter().map(|document| name(document)).collect();
-        let entry = Entry { reply: bytes.into(), about };
+        let about: Vec<Name> = about.iter().map(|document| name(document)).collect();
+        // Held to the end, so that a deletion comes before or after.
+        let deleted = self.deleted.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_deleted =
+            |name: &Name| deleted.get(name).is_some_and(|at| at.elapsed() < LONGEST_QUESTION);
+        if about.iter().any(is_deleted) {
+            return;
+        }
+        let entry = Entry { reply: bytes.into(), about: about.into() };
         lock(&self.pending).insert(key, entry.clone());
         self.order(Order::Put(key, entry));
     }
@@ -102,6 +121,13 @@ impl Cache {
         self.flush();
         let names: Vec<_> = documents.iter().map(|document| name(document)).collect();
         self.store.forget(&names)
+    }
+
+    /// Keeps no more replies about documents that are being deleted, from questions under way.
+    pub fn refuse(&self, documents: &[String]) {
+        let mut deleted = self.deleted.lock().unwrap_or_else(PoisonError::into_inner);
+        deleted.retain(|_, at| at.elapsed() < LONGEST_QUESTION);
+        deleted.extend(documents.iter().map(|document| (name(document), Instant::now())));
     }
 
     /// Destroys all replies.

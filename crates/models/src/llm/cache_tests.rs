@@ -178,6 +178,19 @@ fn what_is_about_a_document_is_forgotten_and_cannot_be_read_again() {
 }
 
 #[test]
+fn a_question_under_way_keeps_no_reply_about_a_deleted_document() {
+    let folder = tempdir().unwrap();
+    let cache = Cache::open(folder.path()).unwrap();
+    cache.put(key(1), &reply("before"), &names(&["a"]));
+    cache.refuse(&names(&["a"]));
+    assert_eq!(cache.forget(&names(&["a"])).unwrap(), 1);
+    cache.put(key(2), &reply("after"), &names(&["a", "b"]));
+    cache.put(key(3), &reply("other"), &names(&["b"]));
+    assert_eq!((text(&cache, 1), text(&cache, 2)), (None, None));
+    assert_eq!(text(&cache, 3).as_deref(), Some("other"));
+}
+
+#[test]
 fn a_reply_put_again_is_about_both() {
     let folder = tempdir().unwrap();
     let cache = Cache::open(folder.path()).unwrap();

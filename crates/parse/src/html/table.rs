@@ -104,7 +104,7 @@ fn table_at(words: &str, range: &Range<usize>) -> Option<Table> {
     if grid.is_empty() || starts.len() != grid.rows.len() || lower.contains("<tfoot") {
         return None;
     }
-    let placed = grid.place();
+    let placed = grid.place(crate::room::MAX_PLACES);
     let mut rows = vec![];
     for (row, places) in placed.places.iter().enumerate().skip(placed.header_rows) {
         let next = starts.get(row + 1).copied().unwrap_or(words.len());

@@ -1,5 +1,7 @@
 //! `PowerPoint` presentations: a page for each slide, its title as a heading, then its shapes in
 //! order, tables and pictures among them.
+use std::collections::HashSet;
+
 use super::math;
 use super::package::{Pictures, Relations, is_ornament, properties};
 use super::table::{CellKind, TableBuilder, TableCell};
@@ -20,7 +22,12 @@ pub(super) fn read(archive: &mut Archive<'_>) -> Result<Parsed, Refusal> {
         ids.filter_map(|id| relations.target(xml::relation(id, "id")?)).collect();
     let mut writer = Writer::new("pptx");
     let mut pictures = Pictures::default();
+    let mut read = HashSet::new();
     for (number, path) in (1..).zip(slides) {
+        // A slide is read where it is first named.
+        if !read.insert(path) {
+            continue;
+        }
         writer.page(number);
         let Some(text) = member_text(archive, path) else {
             writer.warn(format!("slide {number} is missing; open the file and save it again"));

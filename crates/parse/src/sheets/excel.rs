@@ -8,6 +8,7 @@ use super::value::shown;
 use super::{MAX_CELLS, Sheet, unreadable};
 use crate::detect::Format;
 use crate::parsed::Refusal;
+use crate::room::Room;
 
 pub(super) fn sheets(format: Format, bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
     match format {
@@ -28,7 +29,7 @@ fn fail(error: impl std::fmt::Display) -> Refusal {
 
 fn xlsx(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes.to_vec())).map_err(fail)?;
-    let mut cells = Cells { room: MAX_CELLS };
+    let mut cells = Cells::default();
     let mut sheets = vec![];
     for name in names(&book) {
         let mut reader = book.worksheet_cells_reader(&name).map_err(fail)?;
@@ -52,7 +53,7 @@ fn xlsx(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
 
 fn xlsb(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
     let mut book: Xlsb<_> = Xlsb::new(Cursor::new(bytes.to_vec())).map_err(fail)?;
-    let mut cells = Cells { room: MAX_CELLS };
+    let mut cells = Cells::default();
     let mut sheets = vec![];
     for name in names(&book) {
         let mut reader = book.worksheet_cells_reader(&name).map_err(fail)?;
@@ -66,7 +67,7 @@ fn xlsb(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
 /// A sheet of this old format has 16 million places at most, so it may be read whole.
 fn xls(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
     let mut book: Xls<_> = Xls::new(Cursor::new(bytes.to_vec())).map_err(fail)?;
-    let mut cells = Cells { room: MAX_CELLS };
+    let mut cells = Cells::default();
     let mut sheets = vec![];
     for name in names(&book) {
         let range = book.worksheet_range(&name).map_err(fail)?;
@@ -85,7 +86,15 @@ fn xls(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
 /// Counts the cells of a file.
 struct Cells {
     /// How many more are read.
-    room: usize,
+    left: usize,
+    /// A text that many cells share is in the file once.
+    room: Room,
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        Self { left: MAX_CELLS, room: Room::default() }
+    }
 }
 
 impl Cells {
@@ -98,11 +107,11 @@ impl Cells {
         let mut sheet = Sheet { name, ..Sheet::default() };
         while let Some(((row, column), value)) = next()? {
             let Some(text) = shown(&value) else { continue };
-            if self.room == 0 {
+            if self.left == 0 || !self.room.take_bytes(text.len()) {
                 sheet.cut = true;
                 break;
             }
-            self.room -= 1;
+            self.left -= 1;
             sheet.cells.push((row, column, text));
         }
         Ok(sheet)

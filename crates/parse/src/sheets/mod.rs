@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use crate::container::{locked, refusal};
 use crate::detect::Format;
 use crate::parsed::{Merged, Parsed, Refusal};
+use crate::room::may_fill;
 use crate::writer::inline::Inline;
 use crate::writer::{Sheet as Written, Writer};
 
@@ -43,7 +44,7 @@ pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
         }
         sheet.cells.sort_by_key(|(row, column, _)| (*row, *column));
         sheet.cells.dedup_by_key(|(row, column, _)| (*row, *column));
-        write(sheet, &mut writer);
+        write(sheet, &mut writer)?;
     }
     if writer.is_empty() {
         return Err(refusal("its sheets are empty", "remove it or fill it"));
@@ -60,14 +61,21 @@ fn unreadable(error: &str) -> Refusal {
 }
 
 /// Rows and columns without any value are left out; single words above the table are its titles.
-fn write(sheet: Sheet, writer: &mut Writer) {
+fn write(sheet: Sheet, writer: &mut Writer) -> Result<(), Refusal> {
     if sheet.cells.is_empty() {
-        return;
+        return Ok(());
     }
-    writer.heading(1, &Inline::words(&sheet.name));
     let mut rows: Vec<u32> = sheet.cells.iter().map(|(row, _, _)| *row).collect();
     rows.dedup();
     let columns = columns(&sheet);
+    if !may_fill(rows.len(), columns.len(), sheet.cells.len()) {
+        let (name, values) = (&sheet.name, sheet.cells.len());
+        let (rows, columns) = (rows.len(), columns.len());
+        let reason =
+            format!("sheet `{name}` has {rows} rows, {columns} columns and only {values} values");
+        return Err(refusal(&reason, "remove what stands far from the table"));
+    }
+    writer.heading(1, &Inline::words(&sheet.name));
     let mut titles = 0;
     if columns.len() > 1 {
         let mut by_row = sheet.cells.chunk_by(|a, b| a.0 == b.0);
@@ -99,6 +107,7 @@ fn write(sheet: Sheet, writer: &mut Writer) {
     table.merged.sort_by_key(|merged| (merged.row, merged.column));
     table.header_rows = header_rows(&table);
     writer.sheet(table);
+    Ok(())
 }
 
 /// The columns that have a value, in order.

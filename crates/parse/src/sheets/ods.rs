@@ -4,6 +4,7 @@ use quick_xml::events::{BytesStart, Event};
 use super::{MAX_CELLS, Sheet, unreadable};
 use crate::container::{member_text, open, refusal};
 use crate::parsed::Refusal;
+use crate::room::Room;
 
 /// A value that is repeated more often is taken once: it fills a sheet and is not data.
 const MAX_REPEATS: u32 = 1_000;
@@ -37,6 +38,7 @@ pub(super) fn sheets(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
 struct State {
     sheets: Vec<Sheet>,
     total: usize,
+    room: Room,
     row: u32,
     row_repeats: u32,
     /// Where the cells of this row begin among those of the sheet.
@@ -111,16 +113,17 @@ impl State {
         }
         let times = if cell.repeats > MAX_REPEATS { 1 } else { cell.repeats };
         for by in 0..times {
-            if self.total >= MAX_CELLS {
+            if self.total >= MAX_CELLS || !self.room.take_bytes(text.len()) {
                 sheet.cut = true;
                 return;
             }
             self.total += 1;
-            sheet.cells.push((row, column + by, text.to_owned()));
+            sheet.cells.push((row, column.saturating_add(by), text.to_owned()));
         }
         let (rows, columns) = cell.spans;
-        if rows * columns > 1 {
-            sheet.merged.push([row, row + rows - 1, column, column + columns - 1]);
+        if rows > 1 || columns > 1 {
+            let last = |first: u32, count: u32| first.saturating_add(count - 1);
+            sheet.merged.push([row, last(row, rows), column, last(column, columns)]);
         }
         sheet.links.extend(cell.link.map(|link| ((row, column), link)));
     }
@@ -130,15 +133,18 @@ impl State {
         let Some(sheet) = self.sheets.last_mut() else { return };
         let cells = sheet.cells[self.row_start.min(sheet.cells.len())..].to_vec();
         let times = if self.row_repeats > MAX_REPEATS { 1 } else { self.row_repeats };
+        let bytes = cells.iter().map(|(_, _, text)| text.len()).sum();
         for by in 1..times {
-            if self.total + cells.len() > MAX_CELLS {
+            if self.total + cells.len() > MAX_CELLS || !self.room.take_bytes(bytes) {
                 sheet.cut = true;
                 break;
             }
             self.total += cells.len();
-            sheet
-                .cells
-                .extend(cells.iter().map(|(row, column, text)| (row + by, *column, text.clone())));
+            sheet.cells.extend(
+                cells
+                    .iter()
+                    .map(|(row, column, text)| (row.saturating_add(by), *column, text.clone())),
+            );
         }
         self.row = self.row.saturating_add(self.row_repeats);
     }

@@ -9,7 +9,8 @@ fn sheet(cells: &[(u32, u32, &str)], merged: &[[u32; 4]]) -> Parsed {
     write(
         Sheet { name: "One".into(), cells, merged: merged.to_vec(), ..Sheet::default() },
         &mut writer,
-    );
+    )
+    .unwrap();
     let parsed = writer.finish();
     check(&parsed);
     parsed

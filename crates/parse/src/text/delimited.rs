@@ -1,7 +1,9 @@
 //! Comma-separated values and their kin: one table, whose rows have their places in the text.
 use std::ops::Range;
 
-use crate::parsed::{Block, BlockKind, Parsed, Table, TableRow};
+use crate::container::refusal;
+use crate::parsed::{Block, BlockKind, Parsed, Refusal, Table, TableRow};
+use crate::room::may_fill;
 
 /// The delimiter that cuts the first lines into the most columns evenly.
 pub(crate) fn sniff(text: &str) -> u8 {
@@ -30,7 +32,7 @@ fn reader(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
 }
 
 /// The first line with a value is the header; rows without any value are left out.
-pub(crate) fn read(text: String, delimiter: u8) -> Parsed {
+pub(crate) fn read(text: String, delimiter: u8) -> Result<Parsed, Refusal> {
     let mut reader = reader(&text, delimiter);
     let mut record = csv::StringRecord::new();
     let mut table = Table::default();
@@ -53,7 +55,7 @@ pub(crate) fn read(text: String, delimiter: u8) -> Parsed {
             header = true;
         }
     }
-    even(&mut table);
+    even(&mut table)?;
     let start = text.len() - text.trim_start().len();
     table.range = start..start + text.trim().len();
     let mut parsed = Parsed { format: "csv", ..Parsed::default() };
@@ -63,17 +65,24 @@ pub(crate) fn read(text: String, delimiter: u8) -> Parsed {
         parsed.tables.push(table);
     }
     parsed.text = text;
-    parsed
+    Ok(parsed)
 }
 
 /// Gives every row as many cells as there are columns; columns beyond the header have no name.
-fn even(table: &mut Table) {
+fn even(table: &mut Table) -> Result<(), Refusal> {
     let widest = table.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
     let width = widest.max(table.columns.len());
+    let values: usize = table.rows.iter().map(|row| row.cells.len()).sum();
+    if !may_fill(table.rows.len(), width, values) {
+        let rows = table.rows.len();
+        let reason = format!("it has {rows} rows, and one line of it has {width} values");
+        return Err(refusal(&reason, "give every line as many values as the header has"));
+    }
     table.columns.resize(width, String::new());
     for row in &mut table.rows {
         row.cells.resize(width, String::new());
     }
+    Ok(())
 }
 
 /// White space around the whole belongs to no row.
@@ -102,7 +111,7 @@ mod tests {
     fn a_row_has_its_cells_and_its_place() {
         let text = "Name;Maker;Year\r\nZarxio;\"Sandoz; Inc\";2015\r\n\r\nAmjevita;;2016;extra\r\n";
         assert_eq!(sniff(text), b';');
-        let parsed = read(text.to_owned(), b';');
+        let parsed = read(text.to_owned(), b';').unwrap();
         check(&parsed);
         let table = &parsed.tables[0];
         assert_eq!(table.columns, ["Name", "Maker", "Year", ""]);
@@ -123,7 +132,7 @@ mod tests {
     #[test]
     fn a_value_may_hold_line_ends() {
         let text = "a,b\n\"one\ntwo\",3\n";
-        let parsed = read(text.to_owned(), b',');
+        let parsed = read(text.to_owned(), b',').unwrap();
         assert_eq!(parsed.tables[0].rows.len(), 1);
         assert_eq!(&text[parsed.tables[0].rows[0].range.clone()], "\"one\ntwo\",3");
         check(&parsed);
@@ -131,7 +140,7 @@ mod tests {
 
     #[test]
     fn empty_lines_are_no_rows() {
-        let parsed = read("\n\n a,b\n,\n1,2\n".to_owned(), b',');
+        let parsed = read("\n\n a,b\n,\n1,2\n".to_owned(), b',').unwrap();
         check(&parsed);
         assert_eq!(parsed.tables[0].rows.len(), 1);
     }

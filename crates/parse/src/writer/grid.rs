@@ -2,9 +2,7 @@
 //! rows in which every place has its value.
 use super::inline::Inline;
 use crate::parsed::Merged;
-
-/// More places than this are no table for reading; the rest is left out with a warning.
-pub(crate) const MAX_PLACES: usize = 6_000_000;
+use crate::room::MAX_COLUMNS;
 
 /// One cell with the places that it covers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,19 +50,15 @@ impl Grid {
         &self.rows[place.row][place.cell]
     }
 
-    /// Puts each cell into its places, as HTML does it: a cell goes to the first free column.
-    pub(crate) fn place(&self) -> Placed {
+    /// Puts each cell into its places, as HTML does it: a cell goes to the first free column. Rows
+    /// from the first one on that would make the table larger than `most` places are left out.
+    pub(crate) fn place(&self, most: usize) -> Placed {
         let mut placed = Placed::default();
         let height = self.rows.len();
         placed.places = vec![vec![]; height];
         let mut spans = vec![];
         let mut total = 0;
-        for (row, cells) in self.rows.iter().enumerate() {
-            if total > MAX_PLACES {
-                placed.rows_left_out = height - row;
-                placed.places.truncate(row);
-                break;
-            }
+        'rows: for (row, cells) in self.rows.iter().enumerate() {
             let mut column = 0;
             for (index, cell) in cells.iter().enumerate() {
                 while placed.places[row].get(column).is_some_and(Option::is_some) {
@@ -72,8 +66,12 @@ impl Grid {
                 }
                 let rows = cell.rows.clamp(1, height - row);
                 let columns = cell.columns.clamp(1, 1_000);
-                cover(&mut placed.places[row..row + rows], column, columns, (row, index));
                 total += rows * columns;
+                if total > most || column + columns > MAX_COLUMNS {
+                    placed.places.truncate(row);
+                    break 'rows;
+                }
+                cover(&mut placed.places[row..row + rows], column, columns, (row, index));
                 if rows > 1 || columns > 1 {
                     spans.push(Merged { row, column, rows, columns });
                 }
@@ -81,6 +79,10 @@ impl Grid {
             }
         }
         placed.width = placed.places.iter().map(Vec::len).max().unwrap_or(0);
+        // Every row is made as wide as the widest.
+        placed.places.truncate(most / placed.width.max(1));
+        placed.rows_left_out = height - placed.places.len();
+        spans.retain(|span: &Merged| span.row + span.rows <= placed.places.len());
         placed.header_rows = self.header(&placed).min(placed.places.len());
         let below = placed.header_rows;
         let body = spans.into_iter().filter(|span| span.row >= below);
@@ -130,6 +132,16 @@ impl Grid {
             }
         }
         cells
+    }
+
+    /// Bytes of a row's values: of those that begin there, and of those that a span repeats.
+    pub(crate) fn bytes(&self, row: usize, places: &[Option<CellPlace>]) -> (usize, usize) {
+        let (mut own, mut copies) = (0, 0);
+        for place in places.iter().flatten() {
+            let bytes = self.cell(*place).content.text.len() + 1;
+            if place.first_column && place.row == row { own += bytes } else { copies += bytes }
+        }
+        (own, copies)
     }
 
     /// The number of header rows: as the file says, else what looks like one.
@@ -254,13 +266,13 @@ mod tests {
 
     #[test]
     fn a_first_row_of_names_is_a_header_and_one_of_values_is_none() {
-        assert_eq!(grid(&[&["Name", "Year"], &["Jaws", "1975"]]).place().header_rows, 1);
-        assert_eq!(grid(&[&["", "Year"], &["Jaws", "1975"]]).place().header_rows, 1);
-        assert_eq!(grid(&[&["Jaws", "1975"], &["Duel", "1971"]]).place().header_rows, 0);
-        assert_eq!(grid(&[&["x", "x"], &["a", "b"]]).place().header_rows, 0);
-        assert_eq!(grid(&[&["Name", "Year"]]).place().header_rows, 0);
+        assert_eq!(grid(&[&["Name", "Year"], &["Jaws", "1975"]]).place(100).header_rows, 1);
+        assert_eq!(grid(&[&["", "Year"], &["Jaws", "1975"]]).place(100).header_rows, 1);
+        assert_eq!(grid(&[&["Jaws", "1975"], &["Duel", "1971"]]).place(100).header_rows, 0);
+        assert_eq!(grid(&[&["x", "x"], &["a", "b"]]).place(100).header_rows, 0);
+        assert_eq!(grid(&[&["Name", "Year"]]).place(100).header_rows, 0);
         let below = grid(&[&["In CHF", "", ""], &["", "2022", "2023"], &["Toys", "5", "7"]]);
-        assert_eq!(below.place().header_rows, 2);
+        assert_eq!(below.place(100).header_rows, 2);
     }
 
     #[test]
@@ -269,7 +281,7 @@ mod tests {
         grid.header_rows = Some(0);
         grid.rows[0][0].rows = 2;
         grid.rows[0][1].columns = 2;
-        let placed = grid.place();
+        let placed = grid.place(100);
         let text = |row: usize, column: usize| {
             placed.places[row]
                 .get(column)

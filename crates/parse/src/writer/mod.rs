@@ -5,7 +5,8 @@ pub(crate) mod inline;
 use std::collections::HashMap;
 
 use crate::parsed::{Block, BlockKind, Figure, Link, Merged, Page, Parsed, Table, TableRow};
-use grid::Grid;
+use crate::room::{self, Room};
+use grid::{CellPlace, Grid};
 use inline::{Inline, moved};
 
 /// The table of a spreadsheet, which has plain cells and many of them. A merged cell has its value
@@ -27,12 +28,13 @@ pub(crate) struct Writer {
     pending: Vec<u32>,
     page: Option<u32>,
     after_item: bool,
+    room: Room,
 }
 
 impl Writer {
     pub(crate) fn new(format: &'static str) -> Self {
         let parsed = Parsed { format, ..Parsed::default() };
-        Self { parsed, pending: vec![], page: None, after_item: false }
+        Self { parsed, pending: vec![], page: None, after_item: false, room: Room::default() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -65,7 +67,7 @@ impl Writer {
 
     /// `depth` counts from 0, `marker` is `-` or `3.`.
     pub(crate) fn item(&mut self, depth: usize, marker: &str, inline: &Inline) {
-        if inline.is_empty() {
+        if inline.is_empty() || !self.has_room(inline.text.len()) {
             return;
         }
         let tight = self.after_item;
@@ -86,7 +88,7 @@ impl Writer {
     /// The lines as they are.
     pub(crate) fn code(&mut self, text: &str) {
         let text = text.trim_matches(['\n', '\r']).trim_end();
-        if text.trim().is_empty() {
+        if text.trim().is_empty() || !self.has_room(text.len()) {
             return;
         }
         let start = self.begin("\n\n");
@@ -103,6 +105,9 @@ impl Writer {
 
     /// A picture; `name` says which one when there is no caption.
     pub(crate) fn figure(&mut self, caption: &str, name: &str, image: Option<(String, Vec<u8>)>) {
+        if !self.has_room(caption.len() + name.len()) {
+            return;
+        }
         let start = self.begin("\n\n");
         let caption = Inline::words(caption).text;
         let shown = caption.replace(['[', ']'], "");
@@ -120,10 +125,25 @@ impl Writer {
         if grid.is_empty() {
             return;
         }
-        let placed = grid.place();
+        let mut placed = grid.place(self.room.places());
+        self.room.take_places(placed.width * placed.places.len());
+        let mut fits = |row: usize, places: &[Option<CellPlace>]| {
+            let (own, copies) = grid.bytes(row, places);
+            self.room.take_bytes(own + copies) && self.room.take_copies(copies)
+        };
+        let fitting =
+            placed.places.iter().enumerate().take_while(|(row, places)| fits(*row, places)).count();
+        placed.rows_left_out += placed.places.len() - fitting;
+        placed.places.truncate(fitting);
         if placed.rows_left_out > 0 {
             let lost = placed.rows_left_out;
             self.warn(format!("a table is too large: its last {lost} rows are left out; split it"));
+        }
+        placed.header_rows = placed.header_rows.min(fitting);
+        let body = fitting - placed.header_rows;
+        placed.merged.retain(|span| span.row + span.rows <= body);
+        if fitting == 0 {
+            return;
         }
         let start = self.begin("\n\n");
         if let Some(caption) = &grid.caption {
@@ -148,6 +168,14 @@ impl Writer {
 
     pub(crate) fn sheet(&mut self, sheet: Sheet) {
         let Sheet { caption, header_rows, mut rows, mut merged, links } = sheet;
+        let spans = merged.len();
+        merged.retain(|span| {
+            let copies = span.rows * span.columns;
+            self.room.take_copies(copies.saturating_mul(rows[span.row][span.column].len() + 1))
+        });
+        if merged.len() < spans {
+            self.warn("its merged cells are too large: some are read as single cells".to_owned());
+        }
         let start = self.begin("\n\n");
         // What stands in the text: a value that spans rows in each of them.
         for span in merged.iter().filter(|span| span.rows > 1) {
@@ -200,7 +228,7 @@ impl Writer {
     }
 
     fn block(&mut self, kind: BlockKind, prefix: &str, inline: &Inline) {
-        if inline.is_empty() {
+        if inline.is_empty() || !self.has_room(inline.text.len()) {
             return;
         }
         let start = self.begin("\n\n");
@@ -222,6 +250,16 @@ impl Writer {
 
     fn end(&mut self, start: usize, kind: BlockKind) {
         self.parsed.blocks.push(Block { range: start..self.parsed.text.len(), kind });
+    }
+
+    /// Counts the bytes of a block; one that does not fit is left out with a warning.
+    fn has_room(&mut self, bytes: usize) -> bool {
+        let fits = self.room.take_bytes(bytes);
+        if !fits {
+            let most = room::MAX_TEXT / 1_000_000;
+            self.warn(format!("it is longer than {most} MB: the rest is left out; split it"));
+        }
+        fits
     }
 
     fn words(&mut self, inline: &Inline) {

@@ -7,6 +7,12 @@ use crate::{file, parse};
 const NAMES: &[&str] =
     &["a", "a.txt", "a.md", "a.csv", "a.tsv", "a.html", "a.eml", "a.pdf", "a.docx"];
 
+/// Cases of each test; `make attack` asks for more.
+fn cases(usual: u32) -> u32 {
+    let asked = std::env::var("HALMA_FUZZ").ok().and_then(|cases| cases.parse().ok());
+    asked.unwrap_or(usual)
+}
+
 /// A reader that panics is caught, but should not panic.
 fn sound(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
     if let Err(refusal) = parse(name, bytes) {
@@ -21,7 +27,7 @@ fn sound(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(200), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn bytes_of_any_kind(name in prop::sample::select(NAMES), bytes in prop::collection::vec(any::<u8>(), 0..400)) {

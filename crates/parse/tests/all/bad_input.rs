@@ -1,48 +1,15 @@
 //! Files that are broken, enormous, or malicious.
 use std::fmt::Write as _;
-use std::io::{Cursor, Write as _};
 
 use halma_parse::ParseOptions;
 
+use crate::amplified::{Outcome, files, sheet, zipped};
 use crate::{file, parse};
 
 fn refused(name: &str, bytes: &[u8]) -> String {
     let refusal = parse(name, bytes).map(|parsed| parsed.text).unwrap_err();
     assert!(!refusal.reason.is_empty() && !refusal.hint.is_empty(), "{refusal:?}");
     format!("{} / {}", refusal.reason, refusal.hint)
-}
-
-fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut writer = zip::ZipWriter::new(Cursor::new(vec![]));
-    for (name, text) in files {
-        writer.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
-        writer.write_all(text.as_bytes()).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
-}
-
-fn sheet(rows: &str) -> Vec<u8> {
-    let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
-    let office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
-    let book = format!(
-        "<workbook xmlns=\"{main}\" xmlns:r=\"{office}\"><sheets><sheet name=\"S\" sheetId=\"1\" \
-         r:id=\"a\"/></sheets></workbook>"
-    );
-    let links = format!(
-        "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">\
-         <Relationship Id=\"a\" Type=\"{office}/worksheet\" Target=\"worksheets/sheet1.xml\"/></Relationships>"
-    );
-    let root = links
-        .replace("/worksheet\"", "/officeDocument\"")
-        .replace("worksheets/sheet1", "xl/workbook");
-    let data = format!("<worksheet xmlns=\"{main}\"><sheetData>{rows}</sheetData></worksheet>");
-    zipped(&[
-        ("[Content_Types].xml", "<Types/>"),
-        ("_rels/.rels", &root),
-        ("xl/workbook.xml", &book),
-        ("xl/_rels/workbook.xml.rels", &links),
-        ("xl/worksheets/sheet1.xml", &data),
-    ])
 }
 
 #[test]
@@ -119,7 +86,7 @@ fn a_hundred_thousand_rows_are_read() {
         let name = format!("<c r=\"A{row}\" t=\"str\"><v>name {row}</v></c>");
         write!(rows, "<row r=\"{row}\">{name}<c r=\"B{row}\"><v>{row}.5</v></c></row>").unwrap();
     }
-    let parsed = parse("a.xlsx", &sheet(&rows)).unwrap();
+    let parsed = parse("a.xlsx", &sheet(&rows, "")).unwrap();
     let table = &parsed.tables[0];
     assert_eq!(
         (table.rows.len(), &table.columns[..]),
@@ -139,7 +106,7 @@ fn a_sheet_as_wide_as_can_be_is_read() {
         }
         rows.push_str("</row>");
     }
-    let parsed = parse("a.xlsx", &sheet(&rows)).unwrap();
+    let parsed = parse("a.xlsx", &sheet(&rows, "")).unwrap();
     let table = &parsed.tables[0];
     assert_eq!((table.columns.len(), table.rows.len()), (16_384, 19));
     assert_eq!(table.columns[16_383], "c16383");
@@ -149,7 +116,7 @@ fn a_sheet_as_wide_as_can_be_is_read() {
 fn the_last_cell_of_a_sheet_makes_no_room() {
     let rows = "<row r=\"1\"><c r=\"A1\" t=\"str\"><v>first</v></c></row>\
                 <row r=\"1048576\"><c r=\"XFD1048576\" t=\"str\"><v>last</v></c></row>";
-    let parsed = parse("a.xlsx", &sheet(rows)).unwrap();
+    let parsed = parse("a.xlsx", &sheet(rows, "")).unwrap();
     assert_eq!(parsed.tables[0].columns.len(), 2);
     assert!(parsed.text.contains("last"));
 }
@@ -168,4 +135,26 @@ fn nested_pages_are_flattened_and_nested_documents_refused() {
     assert!(parsed.text.contains("deep"));
     let array = format!("%PDF-1.4\n1 0 obj\n{}\nendobj\n", "[".repeat(200_000));
     assert!(parse("a.pdf", array.as_bytes()).is_err());
+}
+
+#[test]
+fn what_a_file_names_a_million_times_is_read_once() {
+    for file in files() {
+        match (parse(file.name, &file.bytes), file.outcome) {
+            (Err(refusal), Outcome::Refused(words)) => {
+                assert!(refusal.reason.contains(words), "{}: {refusal:?}", file.name);
+            }
+            (Ok(parsed), Outcome::Read(most)) => {
+                assert!(parsed.text.len() <= most, "{}: {} bytes", file.name, parsed.text.len());
+                assert!(parsed.text.contains("words") || parsed.text.contains("Read this."));
+                let places: usize =
+                    parsed.tables.iter().map(|table| table.rows.len() * table.columns.len()).sum();
+                assert!(places <= 2_000_000, "{}: {places} places", file.name);
+            }
+            (parsed, _) => {
+                let parsed = parsed.map(|parsed| parsed.text.len());
+                panic!("{} ({}): {parsed:?}", file.name, file.about);
+            }
+        }
+    }
 }

@@ -4,6 +4,7 @@
     clippy::print_stderr,
     reason = "this is all tests, what they share included"
 )]
+mod amplified;
 mod any_bytes;
 mod bad_input;
 #[path = "../../src/check.rs"]

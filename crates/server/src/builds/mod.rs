@@ -4,7 +4,7 @@ mod worker;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use chrono::Utc;
@@ -24,9 +24,22 @@ const MAX_STORED: usize = 100;
 pub(crate) struct Builds {
     dir: PathBuf,
     all: Mutex<BTreeMap<String, Build>>,
+    /// Held from reading a build's state to storing its next one, so that no change is lost.
+    turn: Mutex<()>,
+    /// Deletions under way, for which the running build makes room.
+    holds: watch::Sender<usize>,
     /// Counts changes of any build.
     changes: watch::Sender<u64>,
     closed: watch::Sender<bool>,
+}
+
+/// While it exists, no build of the workspace uses the base.
+pub(crate) struct Hold(Arc<Builds>);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.holds.send_modify(|holds| *holds -= 1);
+    }
 }
 
 /// Whether the workspace in this folder has pending builds.
@@ -52,7 +65,9 @@ impl Builds {
         let dir = dir.join(FOLDER);
         std::fs::create_dir_all(&dir)?;
         let all = Mutex::new(read(&dir));
-        Ok(Self { dir, all, changes: watch::Sender::new(0), closed: watch::Sender::new(false) })
+        let (changes, closed) = (watch::Sender::new(0), watch::Sender::new(false));
+        let (turn, holds) = (Mutex::default(), watch::Sender::new(0));
+        Ok(Self { dir, all, turn, holds, changes, closed })
     }
 
     /// Appends a build to the queue; with `None` it builds everything that was uploaded.
@@ -63,7 +78,9 @@ impl Builds {
     ) -> Result<Build, Problem> {
         let id = TraceStore::next_id().map_err(|e| Problem::internal(&e))?;
         let build = Build::queued(id, uploads, key);
+        let turn = self.turn();
         self.put(build.clone())?;
+        drop(turn);
         self.remove_oldest();
         Ok(build)
     }
@@ -80,23 +97,68 @@ impl Builds {
     /// Changes the state of a build, if its present state allows that.
     pub(crate) fn set_state(&self, id: &str, to: BuildState) -> Result<Build, Problem> {
         use BuildState::{Cancelled, Failed, Paused, Queued, Running};
+        self.change(id, |build| {
+            let allowed = match to {
+                Paused => matches!(build.state, Queued | Running),
+                Queued => matches!(build.state, Paused | Failed),
+                Cancelled => matches!(build.state, Queued | Running | Paused),
+                _ => false,
+            };
+            if !allowed {
+                let detail = format!("the build is {}", build.state.phase().name());
+                return Err(Problem::new(StatusCode::CONFLICT, detail)
+                    .hint("a running build can be paused or cancelled, a paused one resumed"));
+            }
+            build.state = to;
+            build.error = None;
+            build.finished = (to == Cancelled).then(Utc::now);
+            Ok(())
+        })
+    }
+
+    /// Changes a build as it is now, unless `change` refuses; one change happens at a time.
+    fn change(
+        &self,
+        id: &str,
+        change: impl FnOnce(&mut Build) -> Result<(), Problem>,
+    ) -> Result<Build, Problem> {
+        let _turn = self.turn();
         let mut build = self.get(id)?;
-        let allowed = match to {
-            Paused => matches!(build.state, Queued | Running),
-            Queued => matches!(build.state, Paused | Failed),
-            Cancelled => matches!(build.state, Queued | Running | Paused),
-            _ => false,
-        };
-        if !allowed {
-            let detail = format!("the build is {}", build.state.phase().name());
-            return Err(Problem::new(StatusCode::CONFLICT, detail)
-                .hint("a running build can be paused or cancelled, a paused one resumed"));
-        }
-        build.state = to;
-        build.error = None;
-        build.finished = (to == Cancelled).then(Utc::now);
+        change(&mut build)?;
         self.put(build.clone())?;
         Ok(build)
+    }
+
+    /// Marks a build as running, if it still waits.
+    fn begin(&self, id: &str) -> Result<Build, Problem> {
+        self.move_on(id, BuildState::Queued, |build| {
+            (build.state, build.progress) = (BuildState::Running, None);
+            build.started = Some(Utc::now());
+        })
+    }
+
+    /// Changes a build that is in this state, and no other.
+    fn move_on(
+        &self,
+        id: &str,
+        from: BuildState,
+        change: impl FnOnce(&mut Build),
+    ) -> Result<Build, Problem> {
+        self.change(id, |build| {
+            if build.state != from {
+                let detail = format!("the build is {}", build.state.phase().name());
+                return Err(Problem::new(StatusCode::CONFLICT, detail));
+            }
+            change(build);
+            Ok(())
+        })
+    }
+
+    /// Makes the running build release the base until the result is dropped. What it has finished
+    /// is kept, and it continues afterwards.
+    pub(crate) fn hold(self: &Arc<Self>) -> Hold {
+        self.holds.send_modify(|holds| *holds += 1);
+        Hold(Arc::clone(self))
     }
 
     /// Notifies of every change from now on.
@@ -122,8 +184,12 @@ impl Builds {
         self.changes.send_modify(|changes| *changes += 1);
     }
 
-    /// Stores a build on disk, then in memory.
+    /// Stores a build on disk, then in memory. The caller has the turn.
     fn put(&self, build: Build) -> Result<(), Problem> {
+        if *self.closed.borrow() {
+            // The folder may be another workspace's by now.
+            return Err(Problem::new(StatusCode::CONFLICT, "the workspace is closed"));
+        }
         let write = || {
             let mut file = tempfile::NamedTempFile::new_in(&self.dir)?;
             serde_json::to_writer(&mut file, &build)?;
@@ -152,7 +218,53 @@ impl Builds {
         self.dir.join(format!("{id}.json"))
     }
 
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn all(&self) -> MutexGuard<'_, BTreeMap<String, Build>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_decided_meanwhile_is_not_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let builds = Builds::open(dir.path()).unwrap();
+        let build = builds.start(None, None).unwrap();
+        // The worker has looked it up, and then it is cancelled.
+        let next = builds.next().unwrap();
+        builds.set_state(&build.id, BuildState::Cancelled).unwrap();
+        assert_eq!(builds.begin(&next.id).unwrap_err().status, 409);
+        let second = builds.start(None, None).unwrap();
+        builds.begin(&second.id).unwrap();
+        builds.set_state(&second.id, BuildState::Paused).unwrap();
+        // The worker ends the build at the same time.
+        let done = |build: &mut Build| build.state = BuildState::Done;
+        assert!(builds.move_on(&second.id, BuildState::Running, done).is_err());
+        let reopened = Builds::open(dir.path()).unwrap();
+        let states: Vec<_> = reopened.list().iter().map(|build| build.state).collect();
+        assert_eq!(states, [BuildState::Paused, BuildState::Cancelled]);
+    }
+
+    #[test]
+    fn of_many_changes_at_once_none_is_lost() {
+        let dir = tempfile::tempdir().unwrap();
+        let builds = Arc::new(Builds::open(dir.path()).unwrap());
+        for _ in 0..20 {
+            let build = builds.start(None, None).unwrap();
+            let (cancelled, begun) = std::thread::scope(|scope| {
+                let cancel = scope.spawn(|| builds.set_state(&build.id, BuildState::Cancelled));
+                let begin = scope.spawn(|| builds.begin(&build.id));
+                (cancel.join().unwrap(), begin.join().unwrap())
+            });
+            // Either may come first, and a cancelled build never runs.
+            assert!(cancelled.is_ok(), "{begun:?}");
+            assert_eq!(builds.get(&build.id).unwrap().state, BuildState::Cancelled);
+        }
     }
 }

@@ -2,12 +2,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use chrono::Utc;
+use halma_core::{Budget, Meter, UsageTotal};
 use halma_engine::{EngineError, IndexOptions, IndexReport, Progress};
 use serde_json::Value;
+use tokio::sync::watch;
 
-use super::{Build, BuildReport, BuildState, RefusedFile};
-use crate::allowance::Allowance;
+use super::{Build, BuildReport, BuildState, Builds, RefusedFile};
+use crate::limits::allowance::Allowance;
+use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 use crate::usage::{UsageCounts, UsageKey};
 use crate::workspace::Workspace;
@@ -16,21 +20,75 @@ use crate::workspace::Workspace;
 pub(crate) async fn run_worker(workspace: Arc<Workspace>, allowance: Arc<Allowance>) {
     let builds = Arc::clone(&workspace.builds);
     let mut closed = builds.closed.subscribe();
+    let mut holds = builds.holds.subscribe();
     let mut changes = builds.changes();
     loop {
+        tokio::select! {
+            () = wait(&mut holds, |holds| *holds == 0) => {}
+            () = wait(&mut closed, |closed| *closed) => return,
+        }
         let Some(build) = builds.next() else {
             tokio::select! {
                 _ = changes.changed() => continue,
-                _ = closed.wait_for(|closed| *closed) => return,
+                () = wait(&mut closed, |closed| *closed) => return,
             }
         };
         let id = build.id.clone();
-        tokio::select! {
-            () = run(&workspace, build, &allowance) => {}
+        let held = tokio::select! {
+            () = run(&workspace, &build, &allowance) => false,
             // The work is dropped where it is; the ledger records what is left.
-            () = stop_requested(&workspace, &id) => {}
-            _ = closed.wait_for(|closed| *closed) => return,
+            () = stop_requested(&workspace, &id) => false,
+            () = key_revoked(&allowance, build.key.as_deref()) => {
+                let ended = set(&builds, &id, BuildState::Running, |build| {
+                    build.state = BuildState::Cancelled;
+                    build.error = Some("the API key that started it was revoked".to_owned());
+                    build.finished = Some(Utc::now());
+                });
+                log(ended.await);
+                false
+            }
+            () = wait(&mut holds, |holds| *holds > 0) => true,
+            () = wait(&mut closed, |closed| *closed) => return,
+        };
+        if held {
+            let waits =
+                set(&builds, &id, BuildState::Running, |build| build.state = BuildState::Queued);
+            log(waits.await);
         }
+    }
+}
+
+/// Returns when the value meets the condition, or nothing can change it any more.
+async fn wait<T>(value: &mut watch::Receiver<T>, condition: impl FnMut(&T) -> bool) {
+    // The guard that this returns must not be held across another wait.
+    let _ = value.wait_for(condition).await;
+}
+
+/// Changes a build that is in this state, off the runtime's threads.
+async fn set(
+    builds: &Arc<Builds>,
+    id: &str,
+    from: BuildState,
+    change: impl FnOnce(&mut Build) + Send + 'static,
+) -> Result<Build, Problem> {
+    let (builds, id) = (Arc::clone(builds), id.to_owned());
+    run_blocking(move || builds.move_on(&id, from, change)).await
+}
+
+/// A conflict means that someone else has decided about the build.
+fn log(stored: Result<Build, Problem>) {
+    if let Err(problem) = stored.map(drop)
+        && problem.status != StatusCode::CONFLICT.as_u16()
+    {
+        tracing::error!("cannot store a build: {}", problem.detail);
+    }
+}
+
+/// Returns when the key that started a build is revoked or has expired.
+async fn key_revoked(allowance: &Allowance, key: Option<&str>) {
+    match key {
+        Some(key) => allowance.keys().revoked(key).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -48,13 +106,41 @@ async fn stop_requested(workspace: &Workspace, id: &str) {
     }
 }
 
-async fn run(workspace: &Workspace, mut build: Build, allowance: &Allowance) {
-    let builds = &workspace.builds;
-    (build.state, build.progress) = (BuildState::Running, None);
-    build.started = Some(Utc::now());
-    if let Err(problem) = builds.put(build.clone()) {
-        tracing::error!("cannot store a build: {}", problem.detail);
+/// Counts what a build has used when it ends, however it ends.
+struct Spending<'a> {
+    workspace: &'a Workspace,
+    key: &'a str,
+    meter: Arc<Meter>,
+    /// The exact numbers, once they are known.
+    usage: Option<UsageTotal>,
+}
+
+impl Drop for Spending<'_> {
+    fn drop(&mut self) {
+        let counts = match self.usage {
+            Some(usage) => UsageCounts::from_total(usage, 0),
+            // Prompt and completion tokens are counted together.
+            None => UsageCounts {
+                calls: self.meter.calls(),
+                prompt_tokens: self.meter.tokens(),
+                usd: self.meter.usd(),
+                ..UsageCounts::default()
+            },
+        };
+        if counts != UsageCounts::default() || self.usage.is_some() {
+            self.workspace.usage.add(UsageKey::today(self.key, "index"), counts);
+        }
     }
+}
+
+async fn run(workspace: &Workspace, build: &Build, allowance: &Allowance) {
+    let builds = &workspace.builds;
+    let begun = {
+        let (builds, id) = (Arc::clone(builds), build.id.clone());
+        run_blocking(move || builds.begin(&id)).await
+    };
+    // It may have been paused or cancelled since it was looked up.
+    let Ok(build) = begun else { return log(begun) };
     let engine = workspace.engine();
     let progress: Progress = {
         let (builds, id) = (Arc::clone(builds), build.id.clone());
@@ -62,19 +148,26 @@ async fn run(workspace: &Workspace, mut build: Build, allowance: &Allowance) {
     };
     let folder = engine.originals().dir().to_owned();
     let key = build.key.as_deref();
-    let parent = key.and_then(|key| allowance.meter_of_id(key, &workspace.usage));
-    let done = engine
-        .index_within(&inputs(workspace), &options(build.uploads.as_deref()), progress, parent)
-        .await;
-    if let Ok(report) = &done {
-        let usage_key = UsageKey::today(build.key.as_deref().unwrap_or_default(), "index");
-        workspace.usage.add(usage_key, UsageCounts::from_total(report.usage, 0));
-    }
-    build.apply(done, &folder);
-    build.finished = Some(Utc::now());
-    if let Err(problem) = builds.put(build) {
-        tracing::error!("cannot store a build: {}", problem.detail);
-    }
+    let daily = key.and_then(|key| allowance.meter_of_id(key, &workspace.usage));
+    let meter = Arc::new(match daily {
+        Some(daily) => Meter::within(Budget::default(), daily),
+        None => Meter::unlimited(),
+    });
+    let mut spending = Spending {
+        workspace,
+        key: key.unwrap_or_default(),
+        meter: Arc::clone(&meter),
+        usage: None,
+    };
+    let options = options(build.uploads.as_deref());
+    let done = engine.index_within(&inputs(workspace), &options, progress, Some(meter)).await;
+    spending.usage = done.as_ref().ok().map(|report| report.usage);
+    drop(spending);
+    let ended = set(builds, &build.id, BuildState::Running, move |build| {
+        build.apply(done, &folder);
+        build.finished = Some(Utc::now());
+    });
+    log(ended.await);
 }
 
 impl Build {

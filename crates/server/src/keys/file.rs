@@ -119,6 +119,18 @@ impl KeyFile {
         })
     }
 
+    /// Revokes the keys of a workspace that is removed, so that none of them opens another one that
+    /// gets its name.
+    pub(crate) fn revoke_all_of(&self, workspace: &str) -> Result<(), KeysError> {
+        if !self.exists() {
+            return Ok(());
+        }
+        self.change(|keys| {
+            keys.retain(|stored| stored.key.workspace != workspace);
+            Ok(())
+        })
+    }
+
     fn change(
         &self,
         change: impl FnOnce(&mut Vec<StoredKey>) -> Result<(), KeysError>,

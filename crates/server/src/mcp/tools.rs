@@ -21,8 +21,8 @@ use super::arguments::{
 use crate::access::Caller;
 use crate::app::Shared;
 use crate::asking::{AskRequest, Asking};
-use crate::blocking::run_blocking;
 use crate::documents::{self, document_id};
+use crate::limits::bounds;
 use crate::listing::limit;
 use crate::openai::with_sources;
 use crate::problem::Problem;
@@ -164,7 +164,7 @@ async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutpu
         limit: arguments.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS),
         filter: halma_core::Filter::default(),
     };
-    let hits = engine.search(query).await?;
+    let hits = caller.lane().pass(engine.search(query)).await??;
     let lines: Vec<String> = hits
         .iter()
         .map(|hit| {
@@ -178,7 +178,9 @@ async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutpu
 }
 
 async fn read_document(caller: Caller, arguments: ReadArguments) -> Result<ToolOutput, Problem> {
-    run_blocking(move || {
+    bounds::name("document", Some(&arguments.document))?;
+    let lane = caller.lane();
+    lane.run(move || {
         let engine = caller.workspace.engine();
         let node =
             engine.base().inspector().show(&document_id(&engine, &arguments.document)?)?.node;
@@ -194,7 +196,10 @@ async fn read_document(caller: Caller, arguments: ReadArguments) -> Result<ToolO
 }
 
 async fn list_documents(caller: Caller, arguments: ListArguments) -> Result<ToolOutput, Problem> {
-    run_blocking(move || {
+    bounds::name("query", arguments.query.as_deref())?;
+    bounds::name("after", arguments.after.as_deref())?;
+    let lane = caller.lane();
+    lane.run(move || {
         let query = documents::DocumentQuery {
             query: arguments.query,
             state: None,
@@ -214,7 +219,8 @@ async fn explain_answer(
     caller: Caller,
     arguments: ExplainArguments,
 ) -> Result<ToolOutput, Problem> {
-    run_blocking(move || {
+    let lane = caller.lane();
+    lane.run(move || {
         let trace = caller.workspace.engine().traces().get(&arguments.id);
         let missing = || Problem::not_found("such answer; its trace may have been deleted");
         let StoredTrace { head, body } = trace.ok_or_else(missing)?;

@@ -71,7 +71,7 @@ pub(crate) async fn embeddings(
     let _ = request.model;
     let engine = caller.workspace.engine();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let vectors = engine.embed(&texts).await?;
+    let vectors = caller.lane().pass(engine.embed(&texts)).await??;
     let encode = |vector: &[f32]| {
         let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
         json!(STANDARD.encode(bytes))

@@ -11,12 +11,16 @@ use utoipa::ToSchema;
 
 use crate::access::{Caller, MayAsk, MayWrite};
 use crate::app::{Shared, Stop};
-use crate::blocking::run_blocking;
 use crate::builds::{BuildState, BuildStatus, inputs, options};
 use crate::json::{JsonBody, Part};
+use crate::limits::blocking::run_blocking;
+use crate::limits::bounds;
 use crate::listing::Items;
 use crate::problem::Problem;
 use crate::sse::{self, EventSender};
+
+/// Files that one build names at most; a build of everything has no limit.
+const MOST_UPLOADS: usize = 10_000;
 
 /// What is to be built.
 #[derive(Default, Deserialize, ToSchema)]
@@ -65,8 +69,9 @@ pub(crate) async fn estimate(
 ) -> Result<Json<BuildEstimate>, Problem> {
     let uploads = check(&caller, request).await?;
     let engine = caller.workspace.engine();
-    let estimate =
-        engine.estimate(&inputs(&caller.workspace), &options(uploads.as_deref())).await?;
+    let (inputs, options) = (inputs(&caller.workspace), options(uploads.as_deref()));
+    // One at a time: each reads all new files.
+    let estimate = caller.workspace.estimates.pass(engine.estimate(&inputs, &options)).await??;
     Ok(Json(estimate.into()))
 }
 
@@ -86,7 +91,9 @@ pub(crate) async fn start(
 /// The requested uploads, all of which exist; `None` for everything.
 async fn check(caller: &Caller, request: BuildRequest) -> Result<Option<Vec<String>>, Problem> {
     let workspace = std::sync::Arc::clone(&caller.workspace);
-    run_blocking(move || {
+    bounds::names("uploads", request.uploads.as_deref().unwrap_or_default(), MOST_UPLOADS)?;
+    let lane = caller.lane();
+    lane.run(move || {
         let engine = workspace.engine();
         let files = engine.originals().list();
         let existing: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();

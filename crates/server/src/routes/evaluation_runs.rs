@@ -16,10 +16,10 @@ use tokio::sync::Notify;
 use utoipa::ToSchema;
 
 use crate::access::{Caller, MayAdmin};
-use crate::allowance;
 use crate::app::{Shared, Stop};
-use crate::blocking::run_blocking;
 use crate::json::{JsonBody, Part};
+use crate::limits::allowance;
+use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
 use crate::problem::Problem;
 use crate::usage::{UsageCounts, UsageKey};

@@ -15,8 +15,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::access::MayAdmin;
 use crate::app::Shared;
-use crate::blocking::run_blocking;
 use crate::json::{Params, Part};
+use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
 use crate::problem::Problem;
 use crate::workspace::EVALUATIONS;

@@ -8,8 +8,8 @@ use halma_engine::{Engine, ListQuery};
 
 use crate::access::MayAsk;
 use crate::app::Shared;
-use crate::blocking::run_blocking;
 use crate::documents::{self, DocumentQuery};
+use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
 use crate::problem::Problem;
 use crate::workspace::DEFAULT;

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::MayAsk;
-use crate::blocking::run_blocking;
 use crate::json::{Params, Part};
 use crate::listing::limit;
 use crate::problem::Problem;
@@ -18,7 +17,8 @@ pub(crate) async fn get(
     MayAsk(caller): MayAsk,
     Part(id): Part<String>,
 ) -> Result<Json<Hit>, Problem> {
-    run_blocking(move || {
+    let lane = caller.lane();
+    lane.run(move || {
         let engine = caller.workspace.engine();
         Ok(Json(engine.base().inspector().show(&NodeId(id))?.node))
     })
@@ -65,7 +65,8 @@ pub(crate) async fn neighbours(
     Part(id): Part<String>,
     Params(filter): Params<NeighbourFilter>,
 ) -> Result<Json<Neighbourhood>, Problem> {
-    run_blocking(move || {
+    let lane = caller.lane();
+    lane.run(move || {
         let engine = caller.workspace.engine();
         let center = engine.base().inspector().show(&NodeId(id))?.node;
         let mut links = engine.base().inspector().edges_of(&center.id, filter.edge)?;

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use crate::access::MayAsk;
 use crate::json::JsonBody;
+use crate::limits::bounds;
 use crate::listing;
 use crate::problem::Problem;
 
@@ -41,6 +42,9 @@ pub(crate) async fn search(
 ) -> Result<Json<SearchResponse>, Problem> {
     let engine = caller.workspace.engine();
     engine.check_question(&request.text)?;
+    if let Some(filter) = &request.filter {
+        bounds::check_filter(filter)?;
+    }
     let query = SearchQuery {
         text: request.text,
         layer: request.layer.unwrap_or(Layer::Chunk),
@@ -48,5 +52,5 @@ pub(crate) async fn search(
         limit: listing::limit(request.limit),
         filter: request.filter.unwrap_or_default(),
     };
-    Ok(Json(SearchResponse { hits: engine.search(query).await? }))
+    Ok(Json(SearchResponse { hits: caller.lane().pass(engine.search(query)).await?? }))
 }

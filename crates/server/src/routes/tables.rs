@@ -1,5 +1,6 @@
 //! Tables of the base, and SQL over them.
 use axum::Json;
+use axum::response::{IntoResponse as _, Response};
 use halma_core::SqlResult;
 use halma_engine::{SqlLimits, TableLine};
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,6 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::MayAsk;
-use crate::blocking::run_blocking;
 use crate::json::{JsonBody, Params, Part};
 use crate::listing::{Items, limit};
 use crate::problem::Problem;
@@ -16,7 +16,8 @@ use crate::problem::Problem;
 #[utoipa::path(get, path = "/api/v1/tables", tag = "knowledge",
     responses((status = 200, body = Items<TableLine>), (status = 401, body = Problem)))]
 pub(crate) async fn list(MayAsk(caller): MayAsk) -> Result<Json<Items<TableLine>>, Problem> {
-    run_blocking(move || Ok(Json(Items::whole(caller.workspace.engine().base().tables()?)))).await
+    let lane = caller.lane();
+    lane.run(move || Ok(Json(Items::whole(caller.workspace.engine().base().tables()?)))).await
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -47,7 +48,8 @@ pub(crate) async fn get(
     Part(name): Part<String>,
     Params(range): Params<RowRange>,
 ) -> Result<Json<TableRows>, Problem> {
-    run_blocking(move || {
+    let lane = caller.lane();
+    lane.run(move || {
         let engine = caller.workspace.engine();
         let table = engine.base().tables()?.into_iter().find(|table| table.name == name);
         let table = table.ok_or_else(|| Problem::not_found("such table"))?;
@@ -70,15 +72,18 @@ pub(crate) struct SqlRequest {
 
 /// Run one `SELECT`, read only, for at most 5 seconds. Each row names the nodes that it comes from.
 #[utoipa::path(post, path = "/api/v1/sql", tag = "knowledge", request_body = SqlRequest,
-    responses((status = 200, body = SqlResult), (status = 422, body = Problem)))]
+    responses((status = 200, body = SqlResult), (status = 422, body = Problem),
+        (status = 503, body = Problem)))]
 pub(crate) async fn sql(
     MayAsk(caller): MayAsk,
     JsonBody(request): JsonBody<SqlRequest>,
-) -> Result<Json<SqlResult>, Problem> {
-    run_blocking(move || {
+) -> Result<Response, Problem> {
+    let lane = caller.lane();
+    lane.run(move || {
         let engine = caller.workspace.engine();
         engine.check_question(&request.sql)?;
-        Ok(Json(engine.base().sql(&request.sql, SqlLimits::default())?))
+        // Written as JSON here, where it takes up no thread of the runtime.
+        Ok(Json(engine.base().sql(&request.sql, SqlLimits::default())?).into_response())
     })
     .await
 }

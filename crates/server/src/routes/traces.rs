@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::{MayAsk, MayWrite};
-use crate::blocking::run_blocking;
 use crate::json::{Params, Part};
+use crate::limits::bounds;
 use crate::listing::{Items, limit};
 use crate::problem::Problem;
 
@@ -34,8 +34,11 @@ pub(crate) async fn list(
     Params(query): Params<TraceQuery>,
 ) -> Result<Json<Items<TraceHead>>, Problem> {
     let limit = limit(query.limit);
+    bounds::name("query", query.query.as_deref())?;
+    bounds::name("after", query.after.as_deref())?;
     let text = query.query.map(|text| text.to_lowercase());
-    run_blocking(move || {
+    let lane = caller.lane();
+    lane.run(move || {
         let matches = |head: &TraceHead| {
             query.strategy.as_ref().is_none_or(|name| *name == head.strategy)
                 && text.as_ref().is_none_or(|text| head.question.to_lowercase().contains(text))
@@ -94,7 +97,8 @@ pub(crate) async fn get(
     MayAsk(caller): MayAsk,
     Part(id): Part<String>,
 ) -> Result<Json<TraceDetail>, Problem> {
-    run_blocking(move || {
+    let lane = caller.lane();
+    lane.run(move || {
         let trace = caller.workspace.engine().traces().get(&id);
         trace.map(|trace| Json(trace.into())).ok_or_else(|| Problem::not_found("such trace"))
     })
@@ -108,7 +112,8 @@ pub(crate) async fn delete(
     MayWrite(caller): MayWrite,
     Part(id): Part<String>,
 ) -> Result<StatusCode, Problem> {
-    run_blocking(move || {
+    let lane = caller.lane();
+    lane.run(move || {
         let removed = caller.workspace.engine().traces().remove(&id);
         if removed.map_err(|e| Problem::internal(&e))? {
             Ok(StatusCode::NO_CONTENT)

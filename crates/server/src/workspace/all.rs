@@ -8,9 +8,9 @@ use halma_engine::{Config, Engine};
 use tokio::sync::OnceCell;
 
 use super::{Workspace, is_name};
-use crate::allowance::Allowance;
-use crate::blocking::run_blocking;
 use crate::builds::run_worker;
+use crate::limits::allowance::Allowance;
+use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 
 /// The default workspace: the base that `halma index` and `halma ask` use as well.
@@ -104,10 +104,22 @@ impl Workspaces {
         let workspace = self.get(name).await?;
         self.others().remove(name);
         workspace.builds.close().await;
+        // Whatever still runs for it must not write into a folder of this name, which may be
+        // another workspace's soon.
+        let closed = Arc::clone(&workspace);
+        run_blocking(move || {
+            closed.close();
+            Ok(())
+        })
+        .await?;
         let failed = |e: std::io::Error| Problem::internal(&e);
-        let removed = self.dir.join(format!("{REMOVED}{name}"));
+        let id = halma_engine::TraceStore::next_id().map_err(failed)?;
+        let removed = self.dir.join(format!("{REMOVED}{name}-{id}"));
         std::fs::rename(&workspace.dir, &removed).map_err(failed)?;
         drop(workspace);
+        let file = self.allowance.keys().file().clone();
+        let revoked = name.to_owned();
+        run_blocking(move || Ok(file.revoke_all_of(&revoked)?)).await?;
         run_blocking(move || std::fs::remove_dir_all(removed).map_err(failed)).await
     }
 

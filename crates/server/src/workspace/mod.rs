@@ -9,6 +9,7 @@ use halma_engine::Engine;
 pub(crate) use all::{DEFAULT, Workspaces};
 
 use crate::builds::Builds;
+use crate::limits::blocking::Lane;
 use crate::problem::Problem;
 use crate::usage::Usage;
 
@@ -16,8 +17,14 @@ pub(crate) struct Workspace {
     pub(crate) name: String,
     pub(crate) dir: PathBuf,
     engine: RwLock<Arc<Engine>>,
+    /// Set when it is removed.
+    closed: RwLock<bool>,
     pub(crate) builds: Arc<Builds>,
     pub(crate) usage: Arc<Usage>,
+    /// Work of its requests.
+    pub(crate) lane: Lane,
+    /// Estimates of builds, each of which reads files.
+    pub(crate) estimates: Lane,
 }
 
 impl Workspace {
@@ -33,9 +40,31 @@ impl Workspace {
             name: name.to_owned(),
             dir: dir.to_owned(),
             engine: RwLock::new(Arc::new(engine)),
+            closed: RwLock::new(false),
             builds: Arc::new(Builds::open(dir).map_err(failed)?),
             usage: Arc::new(Usage::open(dir).map_err(failed)?),
+            lane: Lane::new(),
+            estimates: Lane::with(1, 8),
         })
+    }
+
+    /// Refuses everything that would still be written, also by questions and uploads under way.
+    pub(crate) fn close(&self) {
+        *self.closed.write().unwrap_or_else(PoisonError::into_inner) = true;
+        self.engine().traces().close();
+        self.usage.close();
+    }
+
+    /// Runs what writes files, unless the workspace has been removed; it is not removed meanwhile.
+    pub(crate) fn while_open<T>(
+        &self,
+        write: impl FnOnce() -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        let closed = self.closed.read().unwrap_or_else(PoisonError::into_inner);
+        if *closed {
+            return Err(Problem::not_found("such workspace"));
+        }
+        write()
     }
 
     pub(crate) fn engine(&self) -> Arc<Engine> {

@@ -18,7 +18,7 @@ async fn every_error_is_a_problem_with_the_request_s_id() {
         (Method::GET, "/api/v1/traces/..%2f..%2fkeys.json", "", "", 404),
         (Method::GET, "/api/v1/documents?limit=many", "", "", 400),
         (Method::GET, "/api/v1/documents?colour=red", "", "", 400),
-        (Method::GET, "/api/v1/documents?after=d-0000000000000000", "", "", 404),
+        (Method::GET, "/api/v1/documents?after=d-0000000000000000", "", "", 422),
         (Method::GET, "/api/v1/prompts/..%2f..%2fsecret", "", "", 404),
         (Method::GET, "/api/v1/evaluations/..%2f..", "", "", 404),
         (Method::GET, "/api/v1/tables/nothing", "", "", 404),

@@ -36,7 +36,7 @@ pub(super) fn run(args: &KbSql, common: &Common) -> anyhow::Result<()> {
     let time = Duration::try_from_secs_f64(args.seconds).map_err(|_| {
         anyhow::anyhow!("--seconds {} is not a valid duration; write, for example, 5", args.seconds)
     })?;
-    let limits = SqlLimits { time, rows: args.rows as usize };
+    let limits = SqlLimits { time, rows: args.rows as usize, bytes: 64_000_000 };
     let result = open_base(&args.kb.kb, common)?.base().sql(&args.query, limits)?;
     if args.json {
         return view::print_json(&result);

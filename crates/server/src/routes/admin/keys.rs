@@ -7,9 +7,9 @@ use utoipa::ToSchema;
 
 use crate::access::MayAdmin;
 use crate::app::Shared;
-use crate::blocking::run_blocking;
 use crate::json::{JsonBody, Part};
 use crate::keys::{Key, KeysError, NewKey};
+use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
 use crate::problem::Problem;
 

@@ -12,8 +12,8 @@ use utoipa::ToSchema;
 
 use crate::access::{MayAdmin, MayAsk};
 use crate::app::Shared;
-use crate::blocking::run_blocking;
 use crate::json::{JsonBody, Part};
+use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 use crate::roles;
 

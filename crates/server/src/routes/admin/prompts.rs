@@ -1,6 +1,7 @@
 //! Prompts: read with the scope `ask`, changed with the scope `admin`.
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use axum::Json;
 use axum::extract::State;
@@ -11,8 +12,8 @@ use utoipa::ToSchema;
 
 use crate::access::{MayAdmin, MayAsk};
 use crate::app::{App, Shared};
-use crate::blocking::run_blocking;
 use crate::json::{JsonBody, Part};
+use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
 use crate::problem::Problem;
 
@@ -100,17 +101,10 @@ pub(crate) async fn put(
 ) -> Result<Json<PromptDetail>, Problem> {
     run_blocking(move || {
         let path = path(&app, &name)?;
-        let before = std::fs::read(&path).ok();
+        let _turn = app.prompt_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        check(&app, &name, &new.text)?;
         write(&path, new.text.as_bytes())?;
         let config = config(&app);
-        if let Err(error) = list_prompts(&config) {
-            // Restore the previous text.
-            match before {
-                Some(before) => write(&path, &before)?,
-                None => std::fs::remove_file(&path).map_err(|e| Problem::internal(&e))?,
-            }
-            return Err(error.into());
-        }
         app.workspaces.reconfigure(&config)?;
         detail(&caller.workspace.engine(), &name).map(Json)
     })
@@ -128,6 +122,7 @@ pub(crate) async fn delete(
 ) -> Result<Json<PromptDetail>, Problem> {
     run_blocking(move || {
         let path = path(&app, &name)?;
+        let _turn = app.prompt_changes.lock().unwrap_or_else(PoisonError::into_inner);
         if path.exists() {
             std::fs::remove_file(&path).map_err(|e| Problem::internal(&e))?;
             app.workspaces.reconfigure(&config(&app))?;
@@ -135,6 +130,25 @@ pub(crate) async fn delete(
         detail(&caller.workspace.engine(), &name).map(Json)
     })
     .await
+}
+
+/// Refuses a text that is not valid with the other prompts, before it replaces anything: a server
+/// that is killed in between must start again.
+fn check(app: &App, name: &str, text: &str) -> Result<(), Problem> {
+    let failed = |e: std::io::Error| Problem::internal(&e);
+    let trial = tempfile::tempdir().map_err(failed)?;
+    let all = std::iter::once(halma_core::PROMPTS).chain(shipped_prompts()).flatten();
+    for file in all {
+        let changed = app.prompts_dir.join(format!("{}.md", file.name));
+        if file.name != name && changed.is_file() {
+            let bytes = std::fs::read(&changed).map_err(failed)?;
+            write(&trial.path().join(format!("{}.md", file.name)), &bytes)?;
+        }
+    }
+    write(&trial.path().join(format!("{name}.md")), text.as_bytes())?;
+    let config = Config { prompts_dir: Some(trial.path().to_owned()), ..config(app) };
+    list_prompts(&config)?;
+    Ok(())
 }
 
 /// The file of an existing prompt; no other name is made a path.

@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 
 use crate::access::MayAdmin;
 use crate::app::Shared;
-use crate::blocking::run_blocking;
 use crate::json::{JsonBody, Part};
+use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
 use crate::problem::Problem;
 use crate::workspace::Workspace;

@@ -9,7 +9,6 @@ use axum::http::{HeaderValue, Response};
 use tokio::io::AsyncReadExt as _;
 
 use crate::access::MayAsk;
-use crate::blocking::run_blocking;
 use crate::documents::{document_id, find_upload};
 use crate::json::Part;
 use crate::problem::Problem;
@@ -30,7 +29,8 @@ pub(crate) async fn file(
     MayAsk(caller): MayAsk,
     Part(id): Part<String>,
 ) -> Result<Response<Body>, Problem> {
-    let found = run_blocking(move || {
+    let lane = caller.lane();
+    let found = lane.run(move || {
         let engine = caller.workspace.engine();
         let name = match find_upload(&engine, &id) {
             Some(upload) => upload.name,

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::{MayAsk, MayWrite};
-use crate::blocking::run_blocking;
 use crate::documents::{self, DocumentLine, DocumentState, document_id, find_upload};
 use crate::json::{Params, Part};
+use crate::limits::bounds;
 use crate::listing::{Items, limit};
 use crate::problem::Problem;
 
@@ -38,8 +38,11 @@ pub(crate) async fn list(
     Params(query): Params<DocumentQuery>,
 ) -> Result<Json<Items<DocumentLine>>, Problem> {
     let DocumentQuery { query, state, after, limit: requested } = query;
+    bounds::name("query", query.as_deref())?;
+    bounds::name("after", after.as_deref())?;
     let query = documents::DocumentQuery { query, state, limit: limit(requested), after };
-    run_blocking(move || documents::list(&caller.workspace, &query).map(Json)).await
+    let lane = caller.lane();
+    lane.run(move || documents::list(&caller.workspace, &query).map(Json)).await
 }
 
 /// A document with its parts.
@@ -86,7 +89,8 @@ pub(crate) async fn get(
     MayAsk(caller): MayAsk,
     Part(id): Part<String>,
 ) -> Result<Json<DocumentDetail>, Problem> {
-    run_blocking(move || {
+    let lane = caller.lane();
+    lane.run(move || {
         let engine = caller.workspace.engine();
         let shown = engine.base().inspector().show(&document_id(&engine, &id)?)?;
         let Details::Document {
@@ -179,7 +183,8 @@ pub(crate) async fn text(
     Part(id): Part<String>,
     Params(range): Params<TextRange>,
 ) -> Result<Json<DocumentText>, Problem> {
-    run_blocking(move || {
+    let lane = caller.lane();
+    lane.run(move || {
         let engine = caller.workspace.engine();
         let shown = engine.base().inspector().show(&document_id(&engine, &id)?)?;
         let Details::Document { pages, .. } = shown.details else {
@@ -219,7 +224,9 @@ pub(crate) async fn nodes(
     Part(id): Part<String>,
     Params(query): Params<NodeQuery>,
 ) -> Result<Json<Items<Hit>>, Problem> {
-    run_blocking(move || {
+    bounds::name("after", query.after.as_deref())?;
+    let lane = caller.lane();
+    lane.run(move || {
         let engine = caller.workspace.engine();
         let document = engine.base().inspector().show(&document_id(&engine, &id)?)?.node.document;
         let limit = limit(query.limit);
@@ -256,12 +263,16 @@ pub(crate) async fn delete(
     MayWrite(caller): MayWrite,
     Part(id): Part<String>,
 ) -> Result<Json<DeletedDocument>, Problem> {
-    run_blocking(move || {
+    // A build that is running makes room and continues afterwards.
+    let hold = caller.workspace.builds.hold();
+    let lane = caller.lane();
+    lane.run(move || {
         let engine = caller.workspace.engine();
         if let Some(upload) = find_upload(&engine, &id) {
             engine.originals().remove(&[upload.name]).map_err(|e| Problem::internal(&e))?;
             return Ok(Json(DeletedDocument { removed: BTreeMap::new() }));
         }
+        let _hold = hold;
         // By id, so that no name is taken for a pattern.
         let id = engine.base().inspector().show(&document_id(&engine, &id)?)?.node.id;
         let deleted = engine.delete(&[id.0])?;

@@ -1,11 +1,12 @@
 //! Uploads: streamed to a temporary file, checked, and only then moved to the originals.
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::multipart::{Field, MultipartError, MultipartRejection};
 use axum::extract::{Multipart, State};
 use axum::http::StatusCode;
-use halma_engine::{Originals, recognise, safe_name};
+use halma_engine::{Engine, safe_name};
 use serde::Serialize;
 use tempfile::TempPath;
 use tokio::io::AsyncWriteExt as _;
@@ -13,9 +14,10 @@ use utoipa::ToSchema;
 
 use crate::access::MayWrite;
 use crate::app::Shared;
-use crate::blocking::run_blocking;
 use crate::builds::RefusedFile;
+use crate::limits::blocking::Lane;
 use crate::problem::Problem;
+use crate::workspace::Workspace;
 
 /// Files of one request at most.
 const MAX_FILES: usize = 10_000;
@@ -62,12 +64,16 @@ pub(crate) async fn upload(
             .hint("send multipart/form-data with a field `file`")
     })?;
     let target = UploadTarget {
-        originals: caller.workspace.engine().originals().clone(),
+        engine: caller.workspace.engine(),
+        lane: caller.lane(),
+        workspace: Arc::clone(&caller.workspace),
         temporary: caller.workspace.uploads(),
         max_bytes: app.config.max_upload_bytes,
     };
-    let created = tokio::fs::create_dir_all(&target.temporary).await;
-    created.map_err(|e| Problem::internal(&e))?;
+    match tokio::fs::create_dir(&target.temporary).await {
+        Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(disk_problem(&e)),
+        _ => {}
+    }
     let (mut result, mut folder, mut count) = (UploadResult::default(), String::new(), 0);
     while let Some(field) = form.next_field().await.map_err(|e| form_problem(&e))? {
         match field.name() {
@@ -114,7 +120,9 @@ fn form_problem(error: &MultipartError) -> Problem {
 
 /// Where the files of a request go.
 struct UploadTarget {
-    originals: Originals,
+    engine: Arc<Engine>,
+    lane: Lane,
+    workspace: Arc<Workspace>,
     /// The folder of uploads in progress.
     temporary: PathBuf,
     /// Bytes of one file at most.
@@ -143,16 +151,18 @@ impl UploadTarget {
             let hint = "split it, or raise `serve.max_upload_bytes`";
             return Ok(Err(RefusedFile::new(&name, reason, hint)));
         };
-        let originals = self.originals.clone();
-        run_blocking(move || {
-            let content = std::fs::read(&path).map_err(|e| disk_problem(&e))?;
-            if let Err(refused) = recognise(&name, &content) {
-                return Ok(Err(RefusedFile::new(&name, refused.reason, &refused.hint)));
-            }
-            let moved = move_into_place(path, &name, originals.dir())?;
-            Ok(moved.map(|()| AcceptedFile { upload: name.clone(), name, bytes }))
-        })
-        .await
+        let (engine, workspace) = (Arc::clone(&self.engine), Arc::clone(&self.workspace));
+        self.lane
+            .run(move || {
+                let content = std::fs::read(&path).map_err(|e| disk_problem(&e))?;
+                if let Err(refused) = engine.base().recognise(&name, &content) {
+                    return Ok(Err(RefusedFile::new(&name, refused.reason, &refused.hint)));
+                }
+                let originals = engine.originals().dir();
+                let moved = workspace.while_open(|| move_into_place(path, &name, originals))?;
+                Ok(moved.map(|()| AcceptedFile { upload: name.clone(), name, bytes }))
+            })
+            .await
     }
 
     /// Writes a file to a temporary one; `None` when it is too large.

@@ -27,6 +27,10 @@ impl Allowance {
         Self { keys, meters: Mutex::default() }
     }
 
+    pub(crate) fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
     /// The budget of a key for the rest of the day; `None` for a key without limits.
     pub(crate) fn meter(&self, key: &Key, usage: &Usage) -> Option<Arc<Meter>> {
         if key.budget_per_day_usd.is_none() && key.calls_per_day.is_none() {

@@ -1,0 +1,145 @@
+//! The server under attack, as a process in a folder of its own.
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::requests::{Answer, send};
+
+/// A workspace whose users have done nothing.
+pub(crate) const OTHER: &str = "other";
+
+pub(crate) struct Victim {
+    pub(crate) address: String,
+    child: Child,
+    _dir: TempDir,
+}
+
+impl Victim {
+    /// A server with a base of a table and some notes, and a second workspace with a note.
+    pub(crate) fn start() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path());
+        let halma = |args: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_halma"));
+            command.current_dir(dir.path()).args(args).stdin(Stdio::null());
+            command.stdout(Stdio::piped()).stderr(Stdio::null());
+            command
+        };
+        assert!(halma(&["index", "library"]).output().unwrap().status.success());
+        let mut child = halma(&["serve", "--port", "0"]).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on http://").unwrap().to_owned();
+        let victim = Self { address, child, _dir: dir };
+        assert_eq!(victim.post("/api/v1/workspaces", &json!({"name": OTHER})).status, 201);
+        victim.upload("", OTHER, "note.md", b"# Velby\n\nVelby is a harbour town.\n");
+        victim.build(OTHER);
+        victim
+    }
+
+    pub(crate) fn health(&self) -> Option<u16> {
+        send(&self.address, "GET", "/api/v1/health", &[], b"").map(|answer| answer.status)
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        send(&self.address, "GET", path, &[], b"").unwrap_or_default()
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
+        self.post_in("default", path, body)
+    }
+
+    pub(crate) fn post_in(&self, workspace: &str, path: &str, body: &Value) -> Answer {
+        let headers = [("content-type", "application/json"), ("x-halma-workspace", workspace)];
+        let body = body.to_string();
+        send(&self.address, "POST", path, &headers, body.as_bytes()).unwrap_or_default()
+    }
+
+    /// Uploads a file; the result is the answer's text.
+    pub(crate) fn upload(&self, folder: &str, workspace: &str, name: &str, bytes: &[u8]) -> Answer {
+        let mut body = format!(
+            "--edge\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{folder}{name}\"\r\n\r\n"
+        )
+        .into_bytes();
+        body.extend_from_slice(bytes);
+        body.extend_from_slice(b"\r\n--edge--\r\n");
+        let headers = [
+            ("content-type", "multipart/form-data; boundary=edge"),
+            ("x-halma-workspace", workspace),
+        ];
+        send(&self.address, "POST", "/api/v1/documents", &headers, &body).unwrap_or_default()
+    }
+
+    /// Builds what was uploaded and waits for the end.
+    pub(crate) fn build(&self, workspace: &str) -> Value {
+        let started = self.post_in(workspace, "/api/v1/builds", &json!({})).json();
+        let path = format!("/api/v1/builds/{}", started["id"].as_str().unwrap_or("none"));
+        let until = Instant::now() + Duration::from_mins(3);
+        loop {
+            let headers = [("x-halma-workspace", workspace)];
+            let build = send(&self.address, "GET", &path, &headers, b"").unwrap_or_default().json();
+            if build["state"] != "running" || Instant::now() > until {
+                return build;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Bytes of memory of the server and of its workers.
+    pub(crate) fn memory(&self) -> (u64, u64) {
+        let own = self.child.id();
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let workers = processes
+            .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+            .filter(|pid| parent(*pid) == Some(own));
+        (resident(own), workers.map(resident).sum())
+    }
+
+    pub(crate) fn stop(mut self) {
+        let _ = Command::new("kill").arg(self.child.id().to_string()).status();
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "{status}");
+    }
+}
+
+impl Drop for Victim {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn write(dir: &Path) {
+    let file = |name: &str, text: &str| {
+        let path: PathBuf = dir.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    file("halma.toml", "[embedder]\nkind = \"none\"\n");
+    let row = |n: usize| format!("Light {n},{},{}\n", n % 90, 1800 + n % 200);
+    let rows = (0..2_000).map(row).collect::<Vec<String>>().concat();
+    file("library/towers.csv", &format!("tower,height,year\n{rows}"));
+    for n in 0..200 {
+        let text =
+            format!("# Light {n}\n\nLight {n} was first lit in {}. It is in Velby.\n", 1800 + n);
+        file(&format!("library/{n}.md"), &text);
+    }
+}
+
+fn status(pid: u32, key: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    status(pid, "PPid:").and_then(|pid| pid.try_into().ok())
+}
+
+fn resident(pid: u32) -> u64 {
+    status(pid, "VmRSS:").unwrap_or(0) * 1024
+}

@@ -1,0 +1,77 @@
+//! The base as strategies and searches see it: everything that computes or reads the disk runs on
+//! the blocking threads, a few at a time, so that the runtime's own threads always have time for
+//! requests.
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResult};
+use halma_kb::Base;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+/// A base whose work is done elsewhere than where it is awaited.
+pub(crate) struct OffRuntime {
+    base: Arc<Base>,
+    /// Searches at a time: more would only take the processor from each other.
+    searches: Arc<Semaphore>,
+}
+
+impl OffRuntime {
+    pub(crate) fn new(base: &Arc<Base>) -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Self { base: Arc::clone(base), searches: Arc::new(Semaphore::new(cores.max(2))) }
+    }
+
+    /// Runs work to its end on a blocking thread. It counts until then, when no one waits any more.
+    async fn run<T, F>(&self, work: impl FnOnce(Arc<Base>) -> F + Send + 'static) -> T
+    where
+        T: Send + 'static,
+        F: Future<Output = T>,
+    {
+        let permit = Arc::clone(&self.searches).acquire_owned().await;
+        let (base, runtime) = (Arc::clone(&self.base), Handle::current());
+        let done = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            runtime.block_on(work(base))
+        });
+        match done.await {
+            Ok(done) => done,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime shuts down and drops this future as well.
+                Err(_) => std::future::pending().await,
+            },
+        }
+    }
+}
+
+#[async_trait]
+impl Knowledge for OffRuntime {
+    async fn search(&self, query: &Query) -> Result<Vec<Vec<Hit>>, BoxError> {
+        let query = query.clone();
+        self.run(|base| async move { Knowledge::search(&*base, &query).await }).await
+    }
+
+    async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {
+        let id = id.clone();
+        self.run(|base| async move { Knowledge::get(&*base, &id).await }).await
+    }
+
+    async fn neighbours(
+        &self,
+        id: &NodeId,
+        edge: Option<Edge>,
+    ) -> Result<Vec<(Edge, Hit)>, BoxError> {
+        let id = id.clone();
+        self.run(move |base| async move { Knowledge::neighbours(&*base, &id, edge).await }).await
+    }
+
+    /// Has threads, processes and a queue of its own, so that a slow query holds up no search.
+    async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError> {
+        Knowledge::run_sql(&*self.base, sql).await
+    }
+
+    async fn catalog(&self) -> Result<Catalog, BoxError> {
+        self.run(|base| async move { Knowledge::catalog(&*base).await }).await
+    }
+}

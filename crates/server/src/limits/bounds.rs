@@ -1,0 +1,315 @@
+//! The one place where numbers, lists and texts from outside get their bounds, before anything is
+//! computed from them.
+use std::collections::BTreeMap;
+
+use halma_core::{Budget, Filter};
+use halma_engine::flag_value;
+use serde_json::Value as Json;
+use toml::Value;
+
+use crate::asking::{AskRequest, Turn};
+use crate::problem::Problem;
+
+/// Names, patterns and cursors, in characters.
+const LONGEST_NAME: usize = 1_000;
+
+/// Patterns and values of one filter together.
+const MOST_PATTERNS: usize = 100;
+const LONGEST_PATTERN: usize = 300;
+
+const MOST_SETTINGS: usize = 32;
+const MOST_TURNS: usize = 200;
+const MOST_OPTIONS: usize = 64;
+
+/// Characters of a whole conversation, and of a choice.
+const LONGEST_HISTORY: usize = 200_000;
+const LONGEST_OPTION: usize = 2_000;
+
+/// What a setting of a strategy may be over HTTP.
+#[derive(Clone, Copy)]
+enum Allowed {
+    /// A whole number up to this one.
+    Count(i64),
+    /// A number whose amount is at most 100.
+    Number,
+    Switch,
+    /// A short word.
+    Word,
+    /// A list of short words.
+    Words,
+}
+
+/// The settings that a request may change, of whatever strategy; each strategy knows which are its
+/// own. A setting that is not here can be changed in the configuration only.
+const SETTINGS: &[(&str, Allowed)] = &[
+    // Passages, nodes and rows that are looked for or shown.
+    ("atoms", Allowed::Count(500)),
+    ("backup", Allowed::Count(100)),
+    ("best", Allowed::Count(100)),
+    ("chunks", Allowed::Count(500)),
+    ("chunks_without_keywords", Allowed::Count(500)),
+    ("cited", Allowed::Count(100)),
+    ("communities", Allowed::Count(500)),
+    ("entities", Allowed::Count(500)),
+    ("facts", Allowed::Count(500)),
+    ("k", Allowed::Count(500)),
+    ("k_single", Allowed::Count(500)),
+    ("keyword_chunks", Allowed::Count(500)),
+    ("leads", Allowed::Count(100)),
+    ("max_chunks", Allowed::Count(500)),
+    ("points", Allowed::Count(500)),
+    ("related", Allowed::Count(500)),
+    // Turns, tries and branches, each of which costs calls.
+    ("batch", Allowed::Count(50)),
+    ("batches", Allowed::Count(20)),
+    ("fan_out", Allowed::Count(50)),
+    ("group", Allowed::Count(100)),
+    ("iterations", Allowed::Count(20)),
+    ("max_nodes", Allowed::Count(100)),
+    ("max_parts", Allowed::Count(100)),
+    ("max_steps", Allowed::Count(50)),
+    ("max_sub_questions", Allowed::Count(50)),
+    ("n", Allowed::Count(50)),
+    ("p", Allowed::Count(50)),
+    ("p_verdict", Allowed::Count(50)),
+    ("rounds", Allowed::Count(20)),
+    ("tries", Allowed::Count(20)),
+    // Thresholds and weights.
+    ("accept", Allowed::Number),
+    ("agreement", Allowed::Number),
+    ("faithful", Allowed::Number),
+    ("min_score", Allowed::Number),
+    ("overlap", Allowed::Number),
+    ("tag_score", Allowed::Number),
+    ("theta", Allowed::Number),
+    // Switches.
+    ("abstain", Allowed::Switch),
+    ("check_support", Allowed::Switch),
+    ("closed_book", Allowed::Switch),
+    ("decompose", Allowed::Switch),
+    ("drop_below_best", Allowed::Switch),
+    ("external", Allowed::Switch),
+    ("fall_back_chunks", Allowed::Switch),
+    ("fall_back_question", Allowed::Switch),
+    ("filter", Allowed::Switch),
+    ("from_memory", Allowed::Switch),
+    ("hierarchical", Allowed::Switch),
+    ("internal", Allowed::Switch),
+    ("keep_passages", Allowed::Switch),
+    ("own_knowledge", Allowed::Switch),
+    ("rerank", Allowed::Switch),
+    ("rewrite", Allowed::Switch),
+    ("second_look", Allowed::Switch),
+    ("stop_early", Allowed::Switch),
+    ("stop_on_none", Allowed::Switch),
+    // Choices; `select`, `retrieve` and `keywords` are switches of some strategies.
+    ("factual", Allowed::Word),
+    ("keywords", Allowed::Word),
+    ("kg", Allowed::Word),
+    ("kind", Allowed::Word),
+    ("mode", Allowed::Word),
+    ("prompt", Allowed::Word),
+    ("proposals", Allowed::Word),
+    ("retrieve", Allowed::Word),
+    ("select", Allowed::Word),
+    ("select_by", Allowed::Word),
+    ("sources", Allowed::Words),
+];
+
+/// Everything of a question but its text, which has a configured limit.
+pub(crate) fn check_ask(ask: &AskRequest) -> Result<(), Problem> {
+    name("strategy", ask.strategy.as_deref())?;
+    settings(&ask.settings)?;
+    history(&ask.history)?;
+    if ask.options.len() > MOST_OPTIONS {
+        return Err(too_many("options", MOST_OPTIONS));
+    }
+    if ask.options.iter().any(|option| option.chars().count() > LONGEST_OPTION) {
+        return Err(too_long("options", LONGEST_OPTION));
+    }
+    budget(ask.budget.as_ref())
+}
+
+fn settings(settings: &BTreeMap<String, Json>) -> Result<(), Problem> {
+    if settings.len() > MOST_SETTINGS {
+        return Err(too_many("settings", MOST_SETTINGS));
+    }
+    settings.iter().try_for_each(|(key, value)| setting(key, value))
+}
+
+fn setting(key: &str, value: &Json) -> Result<(), Problem> {
+    let Some((_, allowed)) = SETTINGS.iter().find(|(name, _)| *name == key) else {
+        let shown: String = key.chars().take(60).collect();
+        return Err(Problem::unfit(format!(
+            "the setting `{shown}` cannot be changed by a request"
+        ))
+        .hint("set it in halma.toml, below [strategy.NAME]"));
+    };
+    let text = flag_text(value);
+    if text.chars().count() > LONGEST_PATTERN {
+        return Err(too_long(key, LONGEST_PATTERN));
+    }
+    // As the engine reads it: a text may hold a number.
+    let value = flag_value(&text);
+    let expected = match (allowed, &value) {
+        (Allowed::Count(most), Value::Integer(count)) if !(0..=*most).contains(count) => {
+            format!("at most {most}")
+        }
+        (Allowed::Number, Value::Integer(number)) if number.unsigned_abs() > 100 => {
+            "between -100 and 100".to_owned()
+        }
+        (Allowed::Number, Value::Float(number)) if !(-100.0..=100.0).contains(number) => {
+            "between -100 and 100".to_owned()
+        }
+        (Allowed::Count(_), Value::Integer(_))
+        | (Allowed::Number, Value::Integer(_) | Value::Float(_))
+        | (Allowed::Switch | Allowed::Word, Value::Boolean(_))
+        | (Allowed::Word | Allowed::Words, Value::String(_)) => return Ok(()),
+        (Allowed::Words, Value::Array(words)) if words.iter().all(Value::is_str) => return Ok(()),
+        (Allowed::Count(_), _) => "a whole number".to_owned(),
+        (Allowed::Number, _) => "a number".to_owned(),
+        (Allowed::Switch, _) => "`true` or `false`".to_owned(),
+        (Allowed::Word, _) => "a word".to_owned(),
+        (Allowed::Words, _) => "a list of words".to_owned(),
+    };
+    Err(Problem::unfit(format!("the setting `{key}` must be {expected}"))
+        .hint("docs/strategies describes the settings"))
+}
+
+/// A setting in the form of `--set`.
+pub(crate) fn flag_text(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn history(history: &[Turn]) -> Result<(), Problem> {
+    if history.len() > MOST_TURNS {
+        return Err(too_many("history", MOST_TURNS));
+    }
+    let characters: usize = history.iter().map(|turn| turn.text.chars().count()).sum();
+    if characters > LONGEST_HISTORY {
+        return Err(too_long("history", LONGEST_HISTORY));
+    }
+    Ok(())
+}
+
+fn budget(budget: Option<&Budget>) -> Result<(), Problem> {
+    let amounts = budget.iter().flat_map(|budget| [budget.usd, budget.seconds]).flatten();
+    for amount in amounts {
+        if !(0.0..=1e9).contains(&amount) {
+            return Err(Problem::unfit("a limit of `budget` is not a positive number")
+                .hint("omit the limits that do not matter"));
+        }
+    }
+    Ok(())
+}
+
+/// Each pattern is compared with the name of every document.
+pub(crate) fn check_filter(filter: &Filter) -> Result<(), Problem> {
+    let lists = [&filter.documents, &filter.sections, &filter.formats, &filter.tags];
+    if lists.iter().map(|list| list.len()).sum::<usize>() > MOST_PATTERNS {
+        return Err(too_many("filter", MOST_PATTERNS));
+    }
+    let dates = [&filter.since, &filter.until].into_iter().flatten();
+    let mut all = lists.into_iter().flatten().chain(dates);
+    if all.any(|pattern| pattern.chars().count() > LONGEST_PATTERN) {
+        return Err(too_long("filter", LONGEST_PATTERN));
+    }
+    Ok(())
+}
+
+/// A name, a part of one, or a cursor.
+pub(crate) fn name(what: &str, name: Option<&str>) -> Result<(), Problem> {
+    match name {
+        Some(name) if name.chars().count() > LONGEST_NAME => Err(too_long(what, LONGEST_NAME)),
+        _ => Ok(()),
+    }
+}
+
+/// A list of names, such as the files of a build.
+pub(crate) fn names(what: &str, names: &[String], most: usize) -> Result<(), Problem> {
+    if names.len() > most {
+        return Err(too_many(what, most));
+    }
+    names.iter().try_for_each(|one| name(what, Some(one)))
+}
+
+fn too_many(what: &str, most: usize) -> Problem {
+    Problem::unfit(format!("`{what}` has more than {most} entries")).hint("send fewer")
+}
+
+fn too_long(what: &str, most: usize) -> Problem {
+    Problem::unfit(format!("`{what}` is longer than {most} characters")).hint("shorten it")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn refused(key: &str, value: &Json) -> bool {
+        setting(key, value).is_err()
+    }
+
+    #[test]
+    fn a_count_from_outside_is_bounded_in_every_notation() {
+        for large in
+            [json!(10_000_000_000_u64), json!(501), json!("10000000000"), json!("0x7fffffff")]
+        {
+            assert!(refused("chunks", &large), "{large}");
+        }
+        for wrong in [json!(-1), json!(1.5), json!([1]), json!({"a": 1}), json!(null), json!("{}")]
+        {
+            assert!(refused("chunks", &wrong), "{wrong}");
+        }
+        assert!(!refused("chunks", &json!(16)) && !refused("chunks", &json!("16")));
+        assert!(refused("min_score", &json!("nan")) && refused("min_score", &json!("inf")));
+        assert!(!refused("mode", &json!("dense")) && !refused("select", &json!(true)));
+        assert!(refused("mode", &json!("x".repeat(1_000))));
+        assert!(refused("prompts_dir", &json!("/")) && refused("", &json!(1)));
+    }
+
+    /// A setting that a strategy gains is listed, or can be changed in the configuration only.
+    #[test]
+    fn every_default_is_allowed() {
+        for entry in halma_engine::strategies() {
+            let Ok(strategy) = entry.build_from(toml::Table::new()) else { continue };
+            let Json::Object(defaults) = strategy.settings() else { continue };
+            for (key, value) in defaults {
+                if !value.is_object() && !value.is_null() {
+                    let problem = setting(&key, &value).err();
+                    assert_eq!(problem, None, "{}.{key}: add it to the list above", entry.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn long_lists_and_texts_are_refused() {
+        let many = Filter { documents: vec!["*a*".to_owned(); 101], ..Filter::default() };
+        assert!(check_filter(&many).is_err());
+        let long = Filter { since: Some("2".repeat(301)), ..Filter::default() };
+        assert!(check_filter(&long).is_err());
+        assert!(check_filter(&Filter::default()).is_ok());
+        let turn = |text: String| Turn { role: "user".into(), text };
+        assert!(history(&vec![turn(String::new()); 201]).is_err());
+        assert!(history(&[turn("ü".repeat(200_001))]).is_err());
+        let endless = Budget { seconds: Some(f64::INFINITY), ..Budget::default() };
+        assert!(budget(Some(&endless)).is_err() && budget(Some(&Budget::default())).is_ok());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #[test]
+        fn no_text_of_a_setting_passes_a_larger_count(text in "\\PC{0,40}") {
+            if setting("chunks", &json!(text.clone())).is_ok() {
+                let count = flag_value(&text).as_integer().unwrap();
+                prop_assert!((0..=500).contains(&count));
+            }
+        }
+    }
+}

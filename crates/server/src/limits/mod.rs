@@ -1,0 +1,5 @@
+//! What a request, a key and a workspace may use: numbers and texts, time of the processor, money.
+pub(crate) mod allowance;
+pub(crate) mod blocking;
+pub(crate) mod bounds;
+pub(crate) mod rate_limit;

@@ -1,0 +1,202 @@
+//! A bounded number of workers that are shared: by owner, so that one of them cannot take all.
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::process::{Process, WorkerCommand};
+use crate::{WorkerError, frame};
+
+/// A worker is replaced after this many uses, so that what a library leaks is bounded.
+const USES: u32 = 64;
+
+/// How many workers a pool has, and how many requests wait for one.
+#[derive(Debug, Clone, Copy)]
+pub struct PoolSize {
+    pub processes: usize,
+    /// Of these at most this many at a time for one owner.
+    pub processes_per_owner: usize,
+    pub waiting_per_owner: usize,
+    /// A request that has waited this long is refused.
+    pub wait: Duration,
+}
+
+/// Workers that are started when they are first needed.
+pub struct Pool {
+    command: WorkerCommand,
+    size: PoolSize,
+    state: Mutex<State>,
+    freed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    idle: Vec<Idle>,
+    owners: HashMap<String, Owner>,
+    running: usize,
+}
+
+#[derive(Default)]
+struct Owner {
+    running: usize,
+    waiting: usize,
+}
+
+struct Idle {
+    owner: String,
+    version: u64,
+    uses: u32,
+    process: Process,
+}
+
+impl Pool {
+    pub fn new(command: WorkerCommand, size: PoolSize) -> Arc<Self> {
+        Arc::new(Self { command, size, state: Mutex::default(), freed: Condvar::new() })
+    }
+
+    /// A worker for this request alone, until the lease is dropped. One that has served the same
+    /// owner at the same version before is preferred, and one of an older version is ended.
+    pub fn take(self: &Arc<Self>, owner: &str, version: u64) -> Result<Lease, WorkerError> {
+        let until = Instant::now() + self.size.wait;
+        let busy = WorkerError::Busy { processes: self.size.processes };
+        let mut state = self.state();
+        let mut waits = false;
+        loop {
+            if state.has_room(owner, self.size) {
+                state.wait(owner, waits, false);
+                state.run(owner, 1);
+                let idle = state.idle_for(owner, version, self.size.processes);
+                drop(state);
+                return self.lease(owner, version, idle);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            let full = !waits && state.waiting(owner) >= self.size.waiting_per_owner;
+            if left.is_zero() || full {
+                state.wait(owner, waits, false);
+                return Err(busy);
+            }
+            state.wait(owner, waits, true);
+            waits = true;
+            let waited = self.freed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn lease(
+        self: &Arc<Self>,
+        owner: &str,
+        version: u64,
+        idle: Option<Idle>,
+    ) -> Result<Lease, WorkerError> {
+        let (uses, process) = match idle {
+            Some(idle) => (idle.uses, Ok(idle.process)),
+            None => (0, Process::start(&self.command)),
+        };
+        let pool = Arc::clone(self);
+        let mut lease = Lease { pool, owner: owner.to_owned(), version, uses, process: None };
+        // On an error the lease is dropped, so that its place is free again.
+        lease.process = Some(process.map_err(|source| WorkerError::Start { source })?);
+        Ok(lease)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn has_room(&self, owner: &str, size: PoolSize) -> bool {
+        let own = self.owners.get(owner).map_or(0, |owner| owner.running);
+        self.running < size.processes && own < size.processes_per_owner
+    }
+
+    fn waiting(&self, owner: &str) -> usize {
+        self.owners.get(owner).map_or(0, |owner| owner.waiting)
+    }
+
+    /// Counts a request that begins or ends to wait.
+    fn wait(&mut self, owner: &str, before: bool, now: bool) {
+        let entry = self.owners.entry(owner.to_owned()).or_default();
+        entry.waiting = entry.waiting + usize::from(now) - usize::from(before);
+        self.forget(owner);
+    }
+
+    fn run(&mut self, owner: &str, more: usize) {
+        self.running += more;
+        self.owners.entry(owner.to_owned()).or_default().running += more;
+    }
+
+    fn end(&mut self, owner: &str) {
+        self.running = self.running.saturating_sub(1);
+        if let Some(entry) = self.owners.get_mut(owner) {
+            entry.running = entry.running.saturating_sub(1);
+        }
+        self.forget(owner);
+    }
+
+    /// Owners come and go; only those with requests are remembered.
+    fn forget(&mut self, owner: &str) {
+        if self.owners.get(owner).is_some_and(|owner| owner.running + owner.waiting == 0) {
+            self.owners.remove(owner);
+        }
+    }
+
+    /// A worker that waits for this owner. The others make room for a new one.
+    fn idle_for(&mut self, owner: &str, version: u64, processes: usize) -> Option<Idle> {
+        self.idle.retain_mut(|idle| {
+            (idle.owner != owner || idle.version == version) && idle.process.is_running()
+        });
+        if let Some(at) = self.idle.iter().rposition(|idle| idle.owner == owner) {
+            return Some(self.idle.remove(at));
+        }
+        // This request is among the running already.
+        while !self.idle.is_empty() && self.idle.len() + self.running > processes {
+            self.idle.remove(0);
+        }
+        None
+    }
+}
+
+/// A worker that serves one request. Unless it is given back it is killed.
+pub struct Lease {
+    pool: Arc<Pool>,
+    owner: String,
+    version: u64,
+    uses: u32,
+    process: Option<Process>,
+}
+
+impl Lease {
+    /// Whether this is the first use of the process.
+    pub fn is_new(&self) -> bool {
+        self.uses == 0
+    }
+
+    pub fn send(&self, request: Vec<u8>) -> Result<(), WorkerError> {
+        if request.len() as u64 > frame::LONGEST {
+            return Err(WorkerError::Ended);
+        }
+        self.process.as_ref().map_or(Err(WorkerError::Ended), |process| process.send(request))
+    }
+
+    /// The next reply, if it comes by `until`.
+    pub fn receive(&self, until: Instant) -> Result<Vec<u8>, WorkerError> {
+        self.process.as_ref().map_or(Err(WorkerError::Ended), |process| process.receive(until))
+    }
+
+    /// Keeps the worker for the next request.
+    pub fn give_back(mut self) {
+        let uses = self.uses + 1;
+        let Some(process) = self.process.take().filter(|_| uses < USES) else { return };
+        let (owner, version) = (self.owner.clone(), self.version);
+        self.pool.state().idle.push(Idle { owner, version, uses, process });
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // Killed first, so that its memory is free when the next one starts.
+        drop(self.process.take());
+        self.pool.state().end(&self.owner);
+        self.pool.freed.notify_all();
+    }
+}

@@ -15,7 +15,7 @@ use crate::search::filter::{Rows, allowed};
 use crate::search::matrix::Matrix;
 use crate::search::query_vectors::QueryVectorCache;
 use crate::store::{Store, StoreReader};
-use crate::{BaseOptions, Former, GraphSettings, KbError, SearchSettings, Thresholds};
+use crate::{BaseOptions, Former, GraphSettings, KbError, KeptPart, SearchSettings, Thresholds};
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
 pub struct Base {
@@ -34,6 +34,8 @@ pub struct Base {
     pub(crate) query_vectors: QueryVectorCache,
     pub(crate) tables: crate::tables::SqlCache,
     warned: AtomicBool,
+    /// Parts that differ from the configuration, as they were reported.
+    reported: Mutex<Vec<KeptPart>>,
 }
 
 /// What searches read of one generation, each part loaded when first needed.
@@ -119,6 +121,7 @@ impl Base {
             query_vectors: QueryVectorCache::default(),
             tables: crate::tables::SqlCache::default(),
             warned: AtomicBool::new(false),
+            reported: Mutex::default(),
         }))
     }
 
@@ -195,6 +198,21 @@ impl Base {
         }
         let former = self.former.as_ref().filter(|former| former.embedder.model() == model)?;
         Some((&former.embedder, former.thresholds))
+    }
+
+    /// Whether this was not reported before: a folder that is watched is indexed again and again.
+    pub(crate) fn is_news(&self, part: &KeptPart) -> bool {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let news = !reported.contains(part);
+        if news {
+            reported.push(part.clone());
+        }
+        news
+    }
+
+    /// Whether this is the name of the embedder that is configured.
+    pub(crate) fn is_configured(&self, model: &str) -> bool {
+        self.embedder.as_ref().is_some_and(|embedder| embedder.model() == model)
     }
 
     /// What graph searches have read so far.

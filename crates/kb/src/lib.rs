@@ -37,7 +37,8 @@ use halma_core::PromptSet;
 
 pub use base::Base;
 pub use build::{
-    Changed, EmbeddedBy, Estimate, IndexOptions, Migration, StageEstimate, Watch, estimate, index,
+    BasePart, Changed, EmbeddedBy, Estimate, IndexOptions, KeptPart, Migration, RebuildCost,
+    StageEstimate, Watch, estimate, index,
 };
 pub use delete::Deleted;
 pub use error::{KbError, UnknownNames};

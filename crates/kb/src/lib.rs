@@ -37,8 +37,8 @@ use halma_core::PromptSet;
 
 pub use base::Base;
 pub use build::{
-    BasePart, Changed, EmbeddedBy, Estimate, IndexOptions, KeptPart, Migration, RebuildCost,
-    StageEstimate, Watch, estimate, index,
+    BasePart, Calibration, Changed, EmbeddedBy, Estimate, IndexOptions, KeptPart, Migration,
+    RebuildCost, StageEstimate, Watch, estimate, index,
 };
 pub use delete::Deleted;
 pub use error::{KbError, UnknownNames};

@@ -47,7 +47,7 @@ async fn a_later_run_without_the_flag_asks_nothing_for_the_old_text() {
     assert_eq!(kept.part, BasePart::Atoms);
     assert_eq!((kept.made_with.as_str(), kept.configured.as_str()), ("sentences", "questions"));
     let found = search(&base, "heron", Layer::Atom, Mode::Bm25).await;
-    assert_eq!(found[0].text, "The heron is new.");
+    assert_eq!(found[0].text, "one: The heron is new.");
     // Nor does any other way in, such as a run over everything after the base was opened again.
     drop(base);
     let base = bench.open(Some(Words::new()));
@@ -82,7 +82,7 @@ async fn a_rebuild_is_resumed_without_being_asked_for_again() {
     bench.index(&base).await;
     bench.settings.atoms = Atoms::Questions;
     bench.options.rebuild = vec![BasePart::Atoms];
-    let budget = Budget { calls: Some(10), ..Budget::default() };
+    let budget = Budget { calls: Some(11), ..Budget::default() };
     let report = bench.try_index(&base, budget).await.unwrap();
     assert_eq!((report.usage.llm_calls, report.pending_units), (10, 20));
     // Chunks that are not rebuilt yet have the atoms that they had.
@@ -178,4 +178,35 @@ async fn another_wording_of_a_prompt_is_for_new_text_until_a_rebuild_is_asked_fo
     works.bench.options.rebuild = vec![BasePart::Entities];
     works.index(&base).await;
     assert_eq!(works.rules.calls("facts"), 422);
+}
+
+#[tokio::test]
+async fn thresholds_of_an_unknown_embedder_are_measured_in_the_base() {
+    let bench = Bench::new();
+    for i in 0..80 {
+        bench.write(&format!("a{i}.txt"), format!("Animal number{i} eats food{i}. It has zoo{i}."));
+    }
+    let base = bench.open(Some(Words::new()));
+    assert_eq!(base.thresholds().unwrap(), None);
+    bench.index(&base).await;
+    let (model, measured) = base.thresholds().unwrap().unwrap();
+    assert_eq!(model, "toy-words");
+    let (chunk, atom) = (measured.chunk.unwrap(), measured.atom.unwrap());
+    assert!((0.05..0.9).contains(&chunk) && (0.05..0.9).contains(&atom), "{measured:?}");
+    // What has nothing to do with the question is held back, what it asks for is not.
+    let usual = |text: &str| halma_core::Query {
+        min_score: halma_core::MinScore::Usual,
+        limit: 80,
+        ..common::query(text, Layer::Chunk, Mode::Dense)
+    };
+    let texts = "Which animal number7 eats food7 and has zoo7?";
+    let hits = halma_core::Knowledge::search(&*base, &usual(texts)).await.unwrap().remove(0);
+    assert!(hits[0].text.contains("number7 ") && hits.len() < 40, "{}", hits.len());
+    // Thresholds that are given are not measured.
+    drop(base);
+    let thresholds = Thresholds { chunk: Some(0.1), atom: Some(0.2) };
+    let embedder: Arc<dyn Embedder> = Words::new();
+    let options = BaseOptions { embedder: Some(embedder), thresholds, ..BaseOptions::default() };
+    let base = Base::create_or_open(&bench.base_dir(), options).unwrap();
+    assert_eq!(base.thresholds().unwrap().unwrap().1, thresholds);
 }

@@ -1,5 +1,6 @@
 //! Building: read → describe → chunk → store → atomize → embed → index → extract. Every step is kept
 //! in the ledger, so a run that is killed or runs out of budget is continued by the next one.
+mod calibrate;
 mod estimate;
 mod ingest;
 mod intake;
@@ -25,6 +26,7 @@ use futures::future::BoxFuture;
 use halma_core::Layer;
 use tokio::sync::mpsc;
 
+pub use calibrate::Calibration;
 pub use estimate::{Estimate, StageEstimate, estimate};
 pub use migrate::{EmbeddedBy, Migration};
 pub use options::IndexOptions;
@@ -87,6 +89,7 @@ async fn build(
     refer::run(base).await?;
     atoms?;
     let new_chunks = report.chunks.saturating_sub(report.chunks_kept);
+    calibrate::calibrate(&context).await?;
     let extracted = extract_knowledge(&context, new_chunks).await;
     publish_now(&context, &lock).await?;
     let extracted = extracted?;

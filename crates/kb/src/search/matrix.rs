@@ -33,7 +33,15 @@ pub(crate) struct Matrix {
 
 impl Matrix {
     pub(crate) fn load(store: &Store, embedder: u8, layer: Layer) -> Result<Self, KbError> {
-        let mut matrix = Self {
+        let mut matrix = Self::new(embedder, layer);
+        store.read(|reader| {
+            reader.each_vector(embedder, layer, |row, vector| matrix.push(row, vector))
+        })?;
+        Ok(matrix)
+    }
+
+    fn new(embedder: u8, layer: Layer) -> Self {
+        Self {
             embedder,
             layer,
             dimensions: 0,
@@ -41,11 +49,7 @@ impl Matrix {
             codes: Codes::default(),
             values: vec![],
             scales: vec![],
-        };
-        store.read(|reader| {
-            reader.each_vector(embedder, layer, |row, vector| matrix.push(row, vector))
-        })?;
-        Ok(matrix)
+        }
     }
 
     /// The number of the embedder that it holds vectors of.
@@ -223,10 +227,7 @@ mod tests {
                 let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt().max(1e-6);
                 raw.into_iter().map(|x| x / length).collect::<Vec<f32>>()
             };
-            let mut matrix = Matrix {
-                embedder: 0, layer: Layer::Chunk, dimensions: 0,
-                rows: vec![], codes: Codes::default(), values: vec![], scales: vec![],
-            };
+            let mut matrix = Matrix::new(0, Layer::Chunk);
             for (row, seed) in (0..).zip(&seeds) {
                 matrix.push(row, &unit(*seed));
             }
@@ -245,48 +246,46 @@ mod tests {
         }
     }
 
-    /// Recall of codes against exact f32 over the vectors of a base of one's own:
-    /// `HALMA_BASE=DIR cargo test -p halma-kb --lib recall_of_codes -- --ignored --nocapture`.
+    /// Recall against exact f32 over the vectors of bases of one's own:
+    /// `HALMA_BASES=DIR:DIR cargo test -p halma-kb --lib recall_of_codes -- --ignored --nocapture`.
     #[test]
-    #[ignore = "measures a base that is named"]
+    #[ignore = "measures bases that are named"]
     #[expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a measurement")]
     fn recall_of_codes() {
-        let dir = std::path::PathBuf::from(std::env::var("HALMA_BASE").unwrap());
-        let store = Store::open(&dir.join("store")).unwrap();
-        for layer in [Layer::Chunk, Layer::Atom] {
-            let mut all: Vec<(Row, Vector)> = vec![];
-            let each = |row, vector: &[f32]| all.push((row, vector.to_vec()));
-            store.read(|reader| reader.each_vector(0, layer, each)).unwrap();
-            let matrix = Matrix::load(&store, 0, layer).unwrap();
-            for limit in [10, 50, 200] {
-                let (mut held, mut cut, mut asked) = (0, 0, 0);
-                // Every vector moved half way to another stands for a question.
-                for (at, (_, vector)) in all.iter().enumerate().step_by(all.len() / 200 + 1) {
-                    let other = &all[(at * 7919 + 13) % all.len()].1;
-                    let query: Vector =
-                        vector.iter().zip(other).map(|(a, b)| a + b / 2.0).collect();
-                    let mut exact: Vec<(Row, f32)> =
-                        all.iter().map(|(row, vector)| (*row, cosine(&query, vector))).collect();
-                    exact.sort_by(by_score);
-                    exact.truncate(limit);
-                    let near = matrix.codes.candidates(&query, limit.max(50), None);
-                    let rows: Vec<Row> = near.iter().map(|at| matrix.rows[*at]).collect();
-                    let admitted = Admitted::default();
-                    let found = store.read(|r| matrix.search(r, &[&query], limit, &admitted));
-                    let found = found.unwrap().remove(0);
-                    asked += exact.len();
-                    held +=
-                        exact.iter().filter(|(row, _)| found.iter().any(|f| f.0 == *row)).count();
-                    cut += exact.iter().filter(|(row, _)| rows.contains(row)).count();
-                }
-                let share = |count: usize| count as f64 / asked as f64;
-                let count = all.len();
-                println!(
-                    "{layer:?} {count}: recall@{limit} {:.4}, codes {:.4}",
-                    share(held),
-                    share(cut)
-                );
+        let mut all: Vec<Vector> = vec![];
+        for dir in std::env::var("HALMA_BASES").unwrap().split(':') {
+            let store = Store::open(&std::path::Path::new(dir).join("store")).unwrap();
+            for layer in [Layer::Chunk, Layer::Atom] {
+                let each = |_, vector: &[f32]| all.push(vector.to_vec());
+                store.read(|reader| reader.each_vector(0, layer, each)).unwrap();
             }
+        }
+        let mut matrix = Matrix::new(0, Layer::Chunk);
+        (0..).zip(&all).for_each(|(row, vector)| matrix.push(row, vector));
+        for limit in [10, 50, 200] {
+            let (mut cut, mut near, mut asked) = (0, 0, 0);
+            // A vector half way to another one stands for a question.
+            for (at, vector) in all.iter().enumerate().step_by(all.len() / 300 + 1) {
+                let other = &all[(at * 7919 + 13) % all.len()];
+                let query: Vector = vector.iter().zip(other).map(|(a, b)| a + b / 2.0).collect();
+                let exact = |vector: &Vector| query.iter().zip(vector).map(|(a, b)| a * b).sum();
+                let mut exact: Vec<(Row, f32)> = (0..).zip(all.iter().map(exact)).collect();
+                exact.sort_by(by_score);
+                exact.truncate(limit);
+                let most = limit.saturating_mul(CANDIDATES).max(LEAST_CANDIDATES);
+                let codes = matrix.codes.candidates(&query, most, None);
+                let found = matrix.near(&[&query], most, &Admitted::default()).remove(0);
+                asked += limit;
+                cut += exact.iter().filter(|(row, _)| codes.contains(&(*row as usize))).count();
+                near += exact.iter().filter(|(row, _)| found.iter().any(|f| f.0 == *row)).count();
+            }
+            let share = |count: usize| count as f64 / asked as f64;
+            println!(
+                "of {}: recall@{limit} by codes {:.5}, by codes and i8 {:.5}",
+                all.len(),
+                share(cut),
+                share(near)
+            );
         }
     }
 }

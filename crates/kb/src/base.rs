@@ -9,13 +9,14 @@ use tokio::sync::OnceCell;
 
 use crate::error::run_blocking;
 use crate::graph::GraphCache;
+use crate::kept::KeptPart;
 use crate::lexical::LexicalIndex;
 use crate::lock::WriterLock;
 use crate::search::filter::{Rows, allowed};
 use crate::search::matrix::Matrix;
 use crate::search::query_vectors::QueryVectorCache;
 use crate::store::{Store, StoreReader};
-use crate::{BaseOptions, Former, GraphSettings, KbError, KeptPart, SearchSettings, Thresholds};
+use crate::{BaseOptions, Former, GraphSettings, KbError, SearchSettings, Thresholds};
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
 pub struct Base {

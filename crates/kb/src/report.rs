@@ -5,7 +5,8 @@ use halma_core::{Limit, UsageTotal};
 use halma_parse::Refusal;
 use serde::Serialize;
 
-use crate::{Extracted, KeptPart};
+use crate::Extracted;
+use crate::kept::KeptPart;
 
 /// What one run of `index` did.
 #[derive(Debug, Clone, Default, Serialize)]

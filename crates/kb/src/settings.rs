@@ -4,7 +4,8 @@ use std::sync::Arc;
 use halma_core::Embedder;
 use serde::{Deserialize, Serialize};
 
-use crate::{Calibration, GraphSettings, SearchSettings};
+use crate::kept::Calibration;
+use crate::{GraphSettings, SearchSettings};
 
 /// The `[kb]` table of the configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

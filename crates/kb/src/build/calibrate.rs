@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use halma_core::text::sentences;
 use halma_core::{EmbedRole, Layer, Vector};
-use serde::{Deserialize, Serialize};
 
 use crate::embedding::embed_texts;
 use crate::error::run_blocking;
+use crate::kept::Calibration;
 use crate::search::matrix::cosine;
 use crate::stages::BuildContext;
 use crate::store::{AtomRecord, ChunkRecord, Row, StoreReader};
@@ -25,16 +25,6 @@ const BELOW: f32 = 0.95;
 
 /// The base is measured again when it has grown to this many times what it was.
 const GROWN: u64 = 4;
-
-/// What was measured, of the vectors of one embedder.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Calibration {
-    /// The least cosines of chunks and atoms that are above those of most unrelated pairs.
-    pub chunk: f32,
-    pub atom: f32,
-    /// The chunks that the base had then.
-    pub chunks: u64,
-}
 
 fn key(embedder: u8) -> String {
     format!("calibration {embedder}")

@@ -7,10 +7,11 @@ use halma_core::{Llm, Usage};
 use serde::Serialize;
 
 use super::preview::{Preview, Previewer};
-use super::profile::{KeptPart, RunPlan};
+use super::profile::RunPlan;
 use super::rebuild::{RebuildCost, rebuild_cost};
 use crate::embedding::BATCH;
 use crate::error::run_blocking;
+use crate::kept::KeptPart;
 use crate::stages::{BuildContext, Forecast};
 use crate::store::{History, Past};
 use crate::{IndexOptions, KbError, Refused};
@@ -80,7 +81,7 @@ pub async fn estimate(
         let cost = |part: &KeptPart| Ok((part.clone(), rebuild_cost(&context, part)?));
         let kept = plan.kept.iter().map(cost).collect::<Result<_, KbError>>()?;
         let mut own = context.copy();
-        own.follow(&plan);
+        plan.apply_to(&mut own);
         own.rebuild.clone_from(&options.rebuild);
         let context = Arc::new(own);
         let preview = Previewer::new(&context)?.run(&inputs, &options)?;

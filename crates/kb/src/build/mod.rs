@@ -26,13 +26,11 @@ use futures::future::BoxFuture;
 use halma_core::Layer;
 use tokio::sync::mpsc;
 
-pub use calibrate::Calibration;
 pub use estimate::{Estimate, StageEstimate, estimate};
 pub use migrate::{EmbeddedBy, Migration};
 pub use options::IndexOptions;
 pub(crate) use options::Selection;
-pub use profile::{BasePart, KeptPart};
-pub(crate) use profile::{MOST_CHUNKS_UNASKED, RunPlan};
+use profile::RunPlan;
 pub use rebuild::RebuildCost;
 pub use watch::{Changed, Watch};
 
@@ -68,7 +66,7 @@ async fn build(
     let (context, kept) = run_blocking("storing", move || {
         let plan = RunPlan::new(&context, &rebuild)?;
         rebuild::report_kept(&context, &plan.kept)?;
-        context.follow(&plan);
+        plan.apply_to(&mut context);
         context.rebuild = rebuild;
         set_build_target(&context, &plan, &held)?;
         Ok((Arc::new(context), plan.kept))

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::BasePart;
+use crate::kept::BasePart;
 use crate::{InputFormat, KbError};
 
 /// What a run of `index` is asked for, besides its inputs.

@@ -6,83 +6,13 @@ use std::sync::Arc;
 use halma_core::{Embedder, Layer};
 use serde::{Deserialize, Serialize};
 
+use crate::kept::{BasePart, KeptPart, MOST_CHUNKS_UNASKED};
 use crate::stages::{BuildContext, prompt_hash};
 use crate::store::{Id, StoreReader, StoreWriter, Task};
 use crate::{Atoms, Chunks, Entities, KbError, KbSettings};
 
-/// In a base of at most this many chunks another wording of a prompt is applied to all of them
-/// without being asked for; in a larger one results of the former wording are kept.
-pub(crate) const MOST_CHUNKS_UNASKED: u64 = 200;
-
 /// Where the profile is stored.
 const KEY: &str = "profile";
-
-/// A part of a base that is rebuilt on request only.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum BasePart {
-    /// `kb.atoms`.
-    Atoms,
-    /// `kb.chunks` and the sizes that belong to it; of the documents that the run reads.
-    Chunks,
-    /// `kb.entities`, and the prompts that extract them.
-    Entities,
-    /// `kb.tags`, its prompts, and the classes of tags.
-    Tags,
-    /// `kb.summaries`.
-    Summaries,
-    /// `kb.communities`.
-    Communities,
-    /// The vectors: `embedder`.
-    Embedder,
-}
-
-impl BasePart {
-    pub const ALL: [Self; 7] = [
-        Self::Atoms,
-        Self::Chunks,
-        Self::Entities,
-        Self::Tags,
-        Self::Summaries,
-        Self::Communities,
-        Self::Embedder,
-    ];
-
-    /// As it is written on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Atoms => "atoms",
-            Self::Chunks => "chunks",
-            Self::Entities => "entities",
-            Self::Tags => "tags",
-            Self::Summaries => "summaries",
-            Self::Communities => "communities",
-            Self::Embedder => "embedder",
-        }
-    }
-
-    /// The prompts that its units are asked with.
-    fn prompts(self) -> &'static [&'static str] {
-        match self {
-            Self::Entities => &["kb/facts", "kb/same"],
-            Self::Tags => &["kb/tag_classes", "kb/tag"],
-            Self::Summaries => &["kb/summarise"],
-            Self::Communities => &["kb/community"],
-            Self::Atoms | Self::Chunks | Self::Embedder => &[],
-        }
-    }
-}
-
-/// A part that stays as it was made although the configuration says otherwise.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct KeptPart {
-    pub part: BasePart,
-    /// What the base was made with, and what the configuration says.
-    pub made_with: String,
-    pub configured: String,
-}
 
 /// What a run does: its settings, its embedder, and what it leaves as it is.
 pub(crate) struct RunPlan {
@@ -281,6 +211,13 @@ impl RunPlan {
             let prompts = profile.prompts.clone();
             Ok(Self { settings, embedder, prompts, kept, profile })
         })
+    }
+
+    /// The context goes by it from here on.
+    pub(crate) fn apply_to(&self, context: &mut BuildContext) {
+        context.settings.clone_from(&self.settings);
+        context.embedder.clone_from(&self.embedder);
+        context.prompts.clone_from(&self.prompts);
     }
 
     /// Records what the base is made with from now on.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use halma_core::{Layer, Usage};
 use serde::Serialize;
 
-use super::profile::{BasePart, KeptPart, RunPlan};
+use super::profile::RunPlan;
 use crate::KbError;
 use crate::cost::Cost;
 use crate::extract::forecasters;
+use crate::kept::{BasePart, KeptPart};
 use crate::stages::{Atomize, BuildContext, Forecaster, SourceDocument, Tally};
 use crate::store::{DocumentRecord, Row};
 
@@ -52,7 +53,7 @@ pub(super) fn rebuild_cost(
         return Ok(RebuildCost { texts, ..RebuildCost::default() });
     }
     let mut own = context.copy();
-    own.follow(&RunPlan::new(context, &[kept.part])?);
+    RunPlan::new(context, &[kept.part])?.apply_to(&mut own);
     let mut stages: Vec<Box<dyn Forecaster>> = match kept.part {
         BasePart::Atoms => vec![Box::new(Tally::new(Atomize::new(&Arc::new(own), None)))],
         BasePart::Chunks => return Ok(RebuildCost::default()),

@@ -246,15 +246,19 @@ mod tests {
         }
     }
 
-    /// Recall against exact f32 over the vectors of bases of one's own:
-    /// `HALMA_BASES=DIR:DIR cargo test -p halma-kb --lib recall_of_codes -- --ignored --nocapture`.
+    /// Recall against exact f32 over the vectors of all bases in a folder:
+    /// `HALMA_DATA=DIR cargo test -p halma-kb --lib recall_of_codes -- --ignored --nocapture`.
     #[test]
-    #[ignore = "measures bases that are named"]
+    #[ignore = "needs HALMA_DATA: a folder of bases"]
     #[expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a measurement")]
     fn recall_of_codes() {
         let mut all: Vec<Vector> = vec![];
-        for dir in std::env::var("HALMA_BASES").unwrap().split(':') {
-            let store = Store::open(&std::path::Path::new(dir).join("store")).unwrap();
+        for dir in std::fs::read_dir(std::env::var("HALMA_DATA").unwrap()).unwrap() {
+            let dir = dir.unwrap().path().join("store");
+            if !Store::exists(&dir) {
+                continue;
+            }
+            let store = Store::open(&dir).unwrap();
             for layer in [Layer::Chunk, Layer::Atom] {
                 let each = |_, vector: &[f32]| all.push(vector.to_vec());
                 store.read(|reader| reader.each_vector(0, layer, each)).unwrap();

@@ -35,8 +35,8 @@ pub(crate) use source::{Passage, SourceChunk, SourceDocument, SourceSection, pro
 pub(crate) use summaries::{Summarize, summarize};
 pub(crate) use tags::{Tag, TagClasses, TagForecast};
 
-use crate::build::{BasePart, RunPlan};
 use crate::cost::Cost;
+use crate::kept::BasePart;
 use crate::store::{History, Id, Row, Store, StoreReader, StoreWriter};
 use crate::{Base, KbError, KbSettings, Phase, Progress};
 
@@ -96,13 +96,6 @@ impl BuildContext {
     pub(crate) fn prompt_input(&self, prompt: &str) -> Id {
         let held = self.prompts.get(prompt).copied();
         held.unwrap_or_else(|| prompt_hash(&self.setup, prompt))
-    }
-
-    /// Goes by a plan from here on.
-    pub(crate) fn follow(&mut self, plan: &RunPlan) {
-        self.settings.clone_from(&plan.settings);
-        self.embedder.clone_from(&plan.embedder);
-        self.prompts.clone_from(&plan.prompts);
     }
 
     /// The model that a prompt goes to.

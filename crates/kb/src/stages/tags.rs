@@ -11,9 +11,9 @@ use super::{
     AskStage, BuildContext, Corpus, Forecast, Forecaster, LedgerUnit, Passage, SourceDocument,
     StageError, Tally,
 };
-use crate::build::{BasePart, MOST_CHUNKS_UNASKED};
 use crate::extract::names::form;
 use crate::extract::{CLASSES_KEY, TagClass, TagVocabulary, Tags};
+use crate::kept::{BasePart, MOST_CHUNKS_UNASKED};
 use crate::store::{Id, Row, StoreReader, Task, hash};
 use crate::{KbError, Phase};
 

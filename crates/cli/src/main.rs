@@ -2,6 +2,7 @@
 mod args;
 mod commands;
 mod exit;
+mod logging;
 #[cfg(test)]
 mod reference;
 mod view;
@@ -20,18 +21,10 @@ fn main() -> ExitCode {
     let args = Args::parse();
     // The server logs requests; other commands log warnings only.
     let default_filter = match args.command {
-        Command::Serve(_) => "warn,halma_server=info",
-        _ => "warn",
+        Command::Serve(_) => "error,halma=warn,halma_server=info",
+        _ => "error,halma=warn",
     };
-    tracing_subscriber::fmt()
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_env("HALMA_LOG")
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default_filter)),
-        )
-        .with_writer(std::io::stderr)
-        .without_time()
-        .with_target(false)
-        .init();
+    let library_warnings = logging::start(default_filter);
     if let Command::Worker(own) = &args.command {
         // Without a runtime: its threads would only use up memory.
         return match halma_engine::serve_worker(own.kind) {
@@ -49,6 +42,9 @@ fn main() -> ExitCode {
         }
         Err(e) => Err(anyhow::anyhow!("cannot start the async runtime: {e}")),
     };
+    if let Some(summary) = library_warnings.summary() {
+        view::note(&summary);
+    }
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => exit::report(&error),

@@ -195,6 +195,22 @@ async fn model(config: &Config, name: &str, settings: &ModelConfig) -> Finding {
     }
 }
 
+/// From which cosines the base counts something as near.
+fn thresholds(engine: &Engine) -> String {
+    let Ok(Some((model, thresholds))) = engine.base().thresholds() else { return String::new() };
+    let measured = assemble::thresholds(&engine.config().embedder, Some(&model));
+    let one = |value: Option<f32>, given: Option<f32>| match (value, given) {
+        (Some(value), Some(_)) => format!("{value:.3}"),
+        (Some(value), None) => format!("{value:.3} (measured in this base)"),
+        (None, _) => "not measured yet".to_owned(),
+    };
+    format!(
+        "; near from cosine {} for chunks, {} for atoms",
+        one(thresholds.chunk, measured.chunk),
+        one(thresholds.atom, measured.atom)
+    )
+}
+
 fn base(config: &Config, dir: &Path) -> Finding {
     const NAME: &str = "base";
     if !dir.exists() {
@@ -208,8 +224,12 @@ fn base(config: &Config, dir: &Path) -> Finding {
     match engine.base().inspector().stats() {
         Ok(stats) => {
             let message = format!(
-                "{} documents, {} chunks, {} atoms, {} failed units",
-                stats.documents, stats.chunks, stats.atoms, stats.failed_units
+                "{} documents, {} chunks, {} atoms, {} failed units{}",
+                stats.documents,
+                stats.chunks,
+                stats.atoms,
+                stats.failed_units,
+                thresholds(&engine)
             );
             let failed = stats.failed_units > 0;
             Finding::new(NAME, if failed { Health::Warning } else { Health::Good }, message)

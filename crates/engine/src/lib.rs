@@ -23,10 +23,10 @@ pub use engine::{
 };
 pub use error::EngineError;
 pub use halma_kb::{
-    Atoms, Base, Chunks, Deleted, Details, EdgeEnd, Entities, Estimate, ExportFormat, IndexOptions,
-    IndexReport, InputFormat, ListQuery, ListedNode, Merge, MergeSide, Phase, PhaseProgress,
-    Progress, Refused, Shown, SqlError, SqlLimits, StageEstimate, Stats, TableLine, Unit, Verified,
-    Watch, WorkerKind, serve_worker,
+    Atoms, Base, BasePart, Chunks, Deleted, Details, EdgeEnd, Entities, Estimate, ExportFormat,
+    IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery, ListedNode, Merge, MergeSide,
+    Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown, SqlError, SqlLimits,
+    StageEstimate, Stats, TableLine, Unit, Verified, Watch, WorkerKind, serve_worker,
 };
 pub use halma_kb::{KbError, ListedDocument};
 pub use halma_kg::{

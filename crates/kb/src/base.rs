@@ -9,6 +9,7 @@ use tokio::sync::OnceCell;
 
 use crate::error::run_blocking;
 use crate::graph::GraphCache;
+use crate::kept::KeptPart;
 use crate::lexical::LexicalIndex;
 use crate::lock::WriterLock;
 use crate::search::filter::{Rows, allowed};
@@ -35,6 +36,8 @@ pub struct Base {
     pub(crate) tables: crate::tables::SqlTables,
     pub(crate) workers: Option<Arc<crate::workers::Workers>>,
     warned: AtomicBool,
+    /// Parts that differ from the configuration, as they were reported.
+    reported: Mutex<Vec<KeptPart>>,
 }
 
 /// What searches read of one generation, each part loaded when first needed.
@@ -121,6 +124,7 @@ impl Base {
             tables: crate::tables::SqlTables::new(options.workers.clone()),
             workers: options.workers,
             warned: AtomicBool::new(false),
+            reported: Mutex::default(),
         }))
     }
 
@@ -197,6 +201,21 @@ impl Base {
         }
         let former = self.former.as_ref().filter(|former| former.embedder.model() == model)?;
         Some((&former.embedder, former.thresholds))
+    }
+
+    /// Whether this was not reported before: a folder that is watched is indexed again and again.
+    pub(crate) fn is_news(&self, part: &KeptPart) -> bool {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let news = !reported.contains(part);
+        if news {
+            reported.push(part.clone());
+        }
+        news
+    }
+
+    /// Whether this is the name of the embedder that is configured.
+    pub(crate) fn is_configured(&self, model: &str) -> bool {
+        self.embedder.as_ref().is_some_and(|embedder| embedder.model() == model)
     }
 
     /// What graph searches have read so far.

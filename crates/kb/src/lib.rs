@@ -19,6 +19,7 @@ mod error;
 mod extract;
 mod graph;
 mod inspect;
+mod kept;
 mod lexical;
 mod lock;
 mod names;
@@ -38,7 +39,8 @@ use halma_core::PromptSet;
 
 pub use base::Base;
 pub use build::{
-    Changed, EmbeddedBy, Estimate, IndexOptions, Migration, StageEstimate, Watch, estimate, index,
+    Changed, EmbeddedBy, Estimate, IndexOptions, Migration, RebuildCost, StageEstimate, Watch,
+    estimate, index,
 };
 pub use delete::Deleted;
 pub use error::{KbError, UnknownNames};
@@ -47,6 +49,7 @@ pub use inspect::{
     EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
     ListedDocument, ListedNode, Problem, Shown, Stats, Unit, VectorStats, Verified,
 };
+pub use kept::{BasePart, Calibration, KeptPart};
 pub use progress::{Phase, PhaseProgress, Progress};
 pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, SearchSettings};

@@ -6,6 +6,7 @@ use halma_parse::Refusal;
 use serde::Serialize;
 
 use crate::Extracted;
+use crate::kept::KeptPart;
 
 /// What one run of `index` did.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -45,6 +46,8 @@ pub struct IndexReport {
     /// The limit that ended the run early.
     pub spent: Option<Limit>,
     pub usage: UsageTotal,
+    /// Parts that stay as they were made although the configuration says otherwise.
+    pub kept: Vec<KeptPart>,
     /// Entities, facts, tags, summaries, communities.
     pub extracted: Extracted,
     pub elapsed_ms: f64,

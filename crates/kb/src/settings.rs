@@ -4,6 +4,7 @@ use std::sync::Arc;
 use halma_core::Embedder;
 use serde::{Deserialize, Serialize};
 
+use crate::kept::Calibration;
 use crate::{GraphSettings, SearchSettings};
 
 /// The `[kb]` table of the configuration.
@@ -114,18 +115,26 @@ pub enum Entities {
     None,
 }
 
-/// The least cosines that count as a match with the embedder in use.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// The least cosines that count as a match with the embedder in use; those that are not known are
+/// measured in the base.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Thresholds {
-    pub chunk: f32,
-    pub atom: f32,
+    pub chunk: Option<f32>,
+    pub atom: Option<f32>,
 }
 
-impl Default for Thresholds {
-    /// KAR³'s 0.5 for atoms and 0.2 for chunks.
-    fn default() -> Self {
-        Self { chunk: 0.2, atom: 0.5 }
+impl Thresholds {
+    pub(crate) fn are_known(self) -> bool {
+        self.chunk.is_some() && self.atom.is_some()
+    }
+
+    /// Those that are not known as they were measured.
+    pub(crate) fn or(self, measured: Option<Calibration>) -> Self {
+        Self {
+            chunk: self.chunk.or(measured.map(|measured| measured.chunk)),
+            atom: self.atom.or(measured.map(|measured| measured.atom)),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use common::{Bench, Words, ids, query, search};
 use halma_core::{Budget, Embedder, Knowledge, Layer, MinScore, Mode, NodeId};
-use halma_kb::{Atoms, Base, BaseOptions, InputFormat, KbError};
+use halma_kb::{Atoms, Base, BaseOptions, BasePart, InputFormat, KbError};
 
 const JAWS: &str = "---\ndate: 1975-06-20\n---\n# Jaws\n\nJaws is a film by Steven Spielberg. It \
                     was shot at sea.\n\n## Music\n\nJohn Williams wrote the score.\n";
@@ -157,7 +157,7 @@ async fn paragraphs_of_many_questions_are_pooled() {
 
 #[tokio::test]
 async fn other_settings_cut_and_atomize_again() {
-    let mut bench = filled();
+    let mut bench = filled().rebuilding(&[BasePart::Chunks, BasePart::Atoms]);
     let base = bench.open(Some(Words::new()));
     let first = bench.index(&base).await;
     bench.settings.chunk_chars = 30;

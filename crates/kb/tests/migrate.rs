@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use common::{Bench, Words, hashed, query};
 use halma_core::{Embedder, Knowledge, Layer, MinScore, Mode};
-use halma_kb::{Base, BaseOptions, EmbeddedBy, Former, Migration, Thresholds};
+use halma_kb::{Base, BaseOptions, BasePart, EmbeddedBy, Former, Migration, Thresholds};
 
 fn thirty(bench: &Bench) {
     for i in 0..30 {
@@ -58,7 +58,7 @@ fn is_own(found: Option<f32>) -> bool {
 
 #[tokio::test]
 async fn searches_use_the_old_vectors_until_the_new_ones_are_complete() {
-    let bench = Bench::new();
+    let bench = Bench::new().rebuilding(&[BasePart::Embedder]);
     thirty(&bench);
     let first = Words::new();
     let base = open(&bench, &first, None);
@@ -104,7 +104,7 @@ async fn searches_use_the_old_vectors_until_the_new_ones_are_complete() {
 
 #[tokio::test]
 async fn every_search_during_a_migration_is_in_one_space() {
-    let bench = Bench::new();
+    let bench = Bench::new().rebuilding(&[BasePart::Embedder]);
     thirty(&bench);
     let first = Words::new();
     let base = open(&bench, &first, None);
@@ -126,7 +126,7 @@ async fn every_search_during_a_migration_is_in_one_space() {
 
 #[tokio::test]
 async fn a_document_that_changes_during_a_migration_keeps_both_its_vectors() {
-    let bench = Bench::new();
+    let bench = Bench::new().rebuilding(&[BasePart::Embedder]);
     let text = |last: &str| {
         // Long enough that the sections do not share a chunk.
         let much = " and more".repeat(25);
@@ -157,7 +157,7 @@ async fn a_document_that_changes_during_a_migration_keeps_both_its_vectors() {
 
 #[tokio::test]
 async fn going_back_to_the_old_embedder_ends_the_migration() {
-    let bench = Bench::new();
+    let bench = Bench::new().rebuilding(&[BasePart::Embedder]);
     thirty(&bench);
     let first = Words::new();
     let base = open(&bench, &first, None);

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use common::{Bench, Words, ids, search};
 use halma_core::{Budget, Embedder, Layer, Limit, Mode};
-use halma_kb::{Base, BaseOptions, Stats};
+use halma_kb::{Base, BaseOptions, BasePart, Stats};
 
 fn thirty(bench: &Bench) {
     for i in 0..30 {
@@ -164,7 +164,7 @@ async fn two_runs_at_once_take_turns() {
 
 #[tokio::test]
 async fn another_embedder_embeds_again_and_then_takes_over() {
-    let bench = Bench::asking();
+    let bench = Bench::asking().rebuilding(&[BasePart::Embedder]);
     thirty(&bench);
     let base = bench.open(Some(Words::new()));
     bench.index(&base).await;

@@ -7,7 +7,7 @@ mod onnx;
 pub mod rerank;
 pub mod tag;
 
-pub use embed::{EndpointEmbedder, wrapped_embedder};
+pub use embed::{EmbedderUse, EndpointEmbedder, Pooling, wrapped_embedder};
 pub use llm::{Cache, CacheError, OpenAi, ping, wrapped};
 pub use onnx::OnnxError;
 pub use rerank::{RerankShape, RerankerKind, RerankerSettings, reranker};

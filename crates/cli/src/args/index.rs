@@ -1,7 +1,7 @@
 //! Arguments of `halma index`.
 use std::path::PathBuf;
 
-use halma_engine::{Atoms, Chunks, Entities, InputFormat};
+use halma_engine::{Atoms, BasePart, Chunks, Entities, InputFormat};
 
 use super::choice::{Choice, one_of};
 use super::{BudgetArgs, KbDir};
@@ -27,6 +27,10 @@ pub(crate) struct Index {
     /// How entities are found [default: kb.entities of the configuration, `names`]
     #[arg(long, value_parser = one_of(ENTITIES))]
     pub(crate) entities: Option<Entities>,
+    /// Rebuild this part of an existing base as the configuration says; may be repeated. Without
+    /// it a base stays as it was made, whatever the configuration says
+    #[arg(long, value_name = "PART", value_parser = one_of(PARTS))]
+    pub(crate) rebuild: Vec<BasePart>,
     /// Only files whose path below the folder matches this glob; may be repeated
     #[arg(long, value_name = "GLOB", help_heading = "Files")]
     pub(crate) include: Vec<String>,
@@ -48,6 +52,16 @@ pub(crate) struct Index {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+const PARTS: &[Choice<BasePart>] = &[
+    Choice::new("atoms", BasePart::Atoms, "The atoms of every chunk"),
+    Choice::new("chunks", BasePart::Chunks, "The chunks of the documents that are given"),
+    Choice::new("entities", BasePart::Entities, "Entities and facts"),
+    Choice::new("tags", BasePart::Tags, "Tags and their classes"),
+    Choice::new("summaries", BasePart::Summaries, "Summaries of sections and documents"),
+    Choice::new("communities", BasePart::Communities, "Communities of entities"),
+    Choice::new("embedder", BasePart::Embedder, "All vectors, with the configured embedder"),
+];
 
 const FORMATS: &[Choice<InputFormat>] = &[
     Choice::new("auto", InputFormat::Auto, "Detect the format of each file"),

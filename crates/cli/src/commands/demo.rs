@@ -83,7 +83,8 @@ fn questions() -> anyhow::Result<Vec<DemoQuestion>> {
 /// Questions that the page offers over the sample library: one of each kind that needs no model.
 pub(crate) fn example_questions() -> anyhow::Result<Vec<String>> {
     let mut kinds = HashSet::new();
-    let offline = questions()?.into_iter().filter(|question| question.needs == Needs::Offline).rev();
+    let offline =
+        questions()?.into_iter().filter(|question| question.needs == Needs::Offline).rev();
     let chosen = offline.filter(|question| kinds.insert(question.kind.clone()));
     Ok(chosen.map(|question| question.question).collect())
 }

@@ -32,6 +32,7 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
         include: args.include.clone(),
         exclude: args.exclude.clone(),
         prune: args.prune,
+        rebuild: args.rebuild.clone(),
     };
     if args.estimate {
         return estimate(&args, &options, config).await;
@@ -44,7 +45,8 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
     if let Err(error) = done {
         view::warn(&format!("{error:#}"));
     }
-    watch(&engine, &args, &options).await
+    // What was asked for once is done once.
+    watch(&engine, &args, &IndexOptions { rebuild: vec![], ..options }).await
 }
 
 /// Indexes the folders once.

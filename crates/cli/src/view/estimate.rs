@@ -40,6 +40,14 @@ pub(crate) fn lines(estimate: &Estimate) -> String {
              the time is a guess.",
         );
     }
+    for (kept, cost) in &estimate.kept {
+        let name = kept.part.name();
+        let _ = write!(
+            text,
+            "\n{name} would stay {} (the configuration says {}); --rebuild {name}: {cost}",
+            kept.made_with, kept.configured
+        );
+    }
     for refused in &estimate.refused {
         let label = style("would be left out").yellow();
         let _ = write!(text, "\n{label} {}: {}", refused.file.display(), refused.reason);

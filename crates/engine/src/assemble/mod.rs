@@ -11,7 +11,9 @@ use std::time::Duration;
 use halma_core::{ConfigError, Embedder, Llm, Models, Price, Reranker, Tagging};
 use halma_kb::Thresholds;
 use halma_models::embed::minilm::{self, MiniLm};
-use halma_models::{Cache, RerankerKind, RerankerSettings, TaggerKind, wrapped, wrapped_embedder};
+use halma_models::{
+    Cache, EmbedderUse, RerankerKind, RerankerSettings, TaggerKind, wrapped, wrapped_embedder,
+};
 use halma_net::{Endpoint, Limits};
 use halma_offline::Extractive;
 use halma_web::{Web, WebAccess};
@@ -104,16 +106,36 @@ pub(crate) fn embedder(
             };
             let embedder =
                 wrapped_embedder(endpoint, Limits::default()).map_err(|e| at(e, "embedder"))?;
-            Ok(Opened { value: Some(embedder), warning: None })
+            Ok(Opened { value: Some(used(embedder, config)), warning: None })
         }
-        EmbedderKind::Local => local(config.path.as_deref()),
+        EmbedderKind::Local => {
+            let opened = local(config)?;
+            Ok(Opened { value: opened.value.map(|embedder| used(embedder, config)), ..opened })
+        }
     }
+}
+
+/// The embedder with the prefixes of its family, or those that are configured.
+fn used(embedder: Arc<dyn Embedder>, config: &EmbedderConfig) -> Arc<dyn Embedder> {
+    let mut how = EmbedderUse::for_model(embedder.model());
+    let own = [
+        (&mut how.query_prefix, &config.query_prefix),
+        (&mut how.passage_prefix, &config.passage_prefix),
+    ];
+    for (prefix, own) in own {
+        if let Some(own) = own {
+            prefix.clone_from(own);
+        }
+    }
+    how.apply(embedder)
 }
 
 /// Missing weights are a warning, and search is lexical only; a path that the user gave must be
 /// right.
-fn local(path: Option<&Path>) -> Result<Opened<Option<Arc<dyn Embedder>>>, ConfigError> {
-    let opened = minilm::locate(path).and_then(|dir| MiniLm::open(&dir, None));
+fn local(config: &EmbedderConfig) -> Result<Opened<Option<Arc<dyn Embedder>>>, ConfigError> {
+    let path = config.path.as_deref();
+    let opened =
+        minilm::locate(path).and_then(|dir| MiniLm::open_pooled(&dir, None, config.pooling));
     match opened {
         Ok(embedder) => Ok(Opened { value: Some(Arc::new(embedder)), warning: None }),
         Err(e) if path.is_some() => Err(ConfigError {
@@ -194,14 +216,10 @@ pub fn fetch_weights() -> Result<std::path::PathBuf, ConfigError> {
 pub(crate) fn thresholds(config: &EmbedderConfig, model: Option<&str>) -> Thresholds {
     let (chunk, atom) = match model {
         // The paper's 0.2 and 0.5 are relevance scores of this embedder's store; as cosines:
-        Some(name) if name.contains("ada-002") => (0.434, 0.646),
-        Some("all-MiniLM-L6-v2") => (0.15, 0.25),
-        // Of an embedder that was not measured, only the sign is known to be meaningful. A
-        // superfluous hit costs the selector some tokens; a missing hit costs the answer.
-        _ => (0.0, 0.0),
+        Some(name) if name.contains("ada-002") => (Some(0.434), Some(0.646)),
+        Some("all-MiniLM-L6-v2") => (Some(0.15), Some(0.25)),
+        // Of others each base is measured when it is built.
+        _ => (None, None),
     };
-    Thresholds {
-        chunk: config.chunk_threshold.unwrap_or(chunk),
-        atom: config.atom_threshold.unwrap_or(atom),
-    }
+    Thresholds { chunk: config.chunk_threshold.or(chunk), atom: config.atom_threshold.or(atom) }
 }

@@ -22,7 +22,14 @@ pub(crate) fn open(dir: &Path, configured: Option<&str>) -> Result<Option<Former
     let Ok(config) = serde_json::from_str::<EmbedderConfig>(&held.origin) else { return Ok(None) };
     // If it cannot be opened, search is lexical until the new vectors are there, and the base
     // warns about it.
-    let opened = assemble::embedder(&config).ok().and_then(|opened| opened.value);
+    let open = |config| assemble::embedder(config).ok().and_then(|opened| opened.value);
+    let mut opened = open(&config);
+    if opened.as_ref().is_some_and(|embedder| embedder.model() != held.model) {
+        // The base was made before the prefixes of the model's family were known.
+        let plain = Some(String::new());
+        let (query_prefix, passage_prefix) = (plain.clone(), plain);
+        opened = open(&EmbedderConfig { query_prefix, passage_prefix, ..config.clone() });
+    }
     let thresholds = assemble::thresholds(&config, Some(&held.model));
     let fits = opened.filter(|embedder| embedder.model() == held.model);
     Ok(fits.map(|embedder| Former { embedder, thresholds }))

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use halma_core::{AnswerStyle, Budget, ConfigError, Price};
 use halma_kb::KbSettings;
 use halma_kg::KgSettings;
-use halma_models::{RerankerSettings, TaggerSettings};
+use halma_models::{Pooling, RerankerSettings, TaggerSettings};
 use halma_net::JsonMode;
 use halma_web::WebSettings;
 use serde::{Deserialize, Serialize};
@@ -127,6 +127,14 @@ pub struct EmbedderConfig {
     /// `local`: a folder with `model.safetensors`, `tokenizer.json` and `config.json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
+    /// Put before each query and each passage; by default what the model's family needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query_prefix: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passage_prefix: Option<String>,
+    /// `local`: the tokens that a vector is made of; by default those of the model's family.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pooling: Option<Pooling>,
     /// The cosine from which a chunk counts as near; by default that of the embedder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_threshold: Option<f32>,

@@ -7,8 +7,11 @@ use halma_core::{Llm, Usage};
 use serde::Serialize;
 
 use super::preview::{Preview, Previewer};
+use super::profile::RunPlan;
+use super::rebuild::{RebuildCost, rebuild_cost};
 use crate::embedding::BATCH;
 use crate::error::run_blocking;
+use crate::kept::KeptPart;
 use crate::stages::{BuildContext, Forecast};
 use crate::store::{History, Past};
 use crate::{IndexOptions, KbError, Refused};
@@ -39,6 +42,9 @@ pub struct Estimate {
     /// US dollars, by the prices in the configuration.
     pub usd: f64,
     pub seconds: f64,
+    /// Parts that would stay as they were made although the configuration says otherwise, and what
+    /// rebuilding each would cost.
+    pub kept: Vec<(KeptPart, RebuildCost)>,
     /// Files and lines that would not be indexed.
     pub refused: Vec<Refused>,
 }
@@ -69,11 +75,18 @@ pub async fn estimate(
     inputs: &[PathBuf],
     options: &IndexOptions,
 ) -> Result<Estimate, KbError> {
-    let (inputs, options, context) = (inputs.to_owned(), options.clone(), Arc::new(context));
+    let (inputs, options) = (inputs.to_owned(), options.clone());
     run_blocking("estimating", move || {
+        let plan = RunPlan::new(&context, &options.rebuild)?;
+        let cost = |part: &KeptPart| Ok((part.clone(), rebuild_cost(&context, part)?));
+        let kept = plan.kept.iter().map(cost).collect::<Result<_, KbError>>()?;
+        let mut own = context.copy();
+        plan.apply_to(&mut own);
+        own.rebuild.clone_from(&options.rebuild);
+        let context = Arc::new(own);
         let preview = Previewer::new(&context)?.run(&inputs, &options)?;
         let history = context.store().history()?;
-        Ok(price(preview, &history, &context))
+        Ok(Estimate { kept, ..price(preview, &history, &context) })
     })
     .await
 }
@@ -142,7 +155,7 @@ fn price_stage(
 
 /// Chunking by the embedder. Other stages without a model cost nothing.
 fn chunked(forecast: &Forecast, context: &BuildContext) -> Option<StageEstimate> {
-    let embedder = context.base.embedder.as_ref().filter(|_| forecast.cost.calls > 0)?;
+    let embedder = context.embedder.as_ref().filter(|_| forecast.cost.calls > 0)?;
     Some(StageEstimate {
         task: forecast.stage.to_owned(),
         model: embedder.model().to_owned(),
@@ -159,7 +172,7 @@ fn embedded(
     texts: u64,
     characters: u64,
 ) -> Option<StageEstimate> {
-    let embedder = context.base.embedder.as_ref().filter(|_| texts > 0)?;
+    let embedder = context.embedder.as_ref().filter(|_| texts > 0)?;
     let past = history.of_embedder(embedder.model());
     let measured = past.and_then(Past::characters_a_second);
     Some(StageEstimate {

@@ -1,5 +1,6 @@
 //! Building: read → describe → chunk → store → atomize → embed → index → extract. Every step is kept
 //! in the ledger, so a run that is killed or runs out of budget is continued by the next one.
+mod calibrate;
 mod estimate;
 mod ingest;
 mod intake;
@@ -7,8 +8,10 @@ mod link;
 mod migrate;
 mod options;
 mod preview;
+mod profile;
 mod prune;
 mod reader;
+mod rebuild;
 mod refer;
 mod resolver;
 #[cfg(test)]
@@ -27,6 +30,8 @@ pub use estimate::{Estimate, StageEstimate, estimate};
 pub use migrate::{EmbeddedBy, Migration};
 pub use options::IndexOptions;
 pub(crate) use options::Selection;
+use profile::RunPlan;
+pub use rebuild::RebuildCost;
 pub use watch::{Changed, Watch};
 
 use crate::error::run_blocking;
@@ -50,17 +55,24 @@ pub fn index<'a>(
 }
 
 async fn build(
-    context: BuildContext,
+    mut context: BuildContext,
     inputs: &[PathBuf],
     options: &IndexOptions,
 ) -> Result<IndexReport, KbError> {
     let began = Instant::now();
-    let context = Arc::new(context);
-    let base = &context.base;
     // Blocking work holds the lock as well: it runs on when this future is dropped.
     let lock = Arc::new(lock(&context).await?);
-    let (own, held) = (Arc::clone(&context), Arc::clone(&lock));
-    run_blocking("storing", move || set_build_target(&own, &held)).await?;
+    let (held, rebuild) = (Arc::clone(&lock), options.rebuild.clone());
+    let (context, kept) = run_blocking("storing", move || {
+        let plan = RunPlan::new(&context, &rebuild)?;
+        rebuild::report_kept(&context, &plan.kept)?;
+        plan.apply_to(&mut context);
+        context.rebuild = rebuild;
+        set_build_target(&context, &plan, &held)?;
+        Ok((Arc::new(context), plan.kept))
+    })
+    .await?;
+    let base = &context.base;
     let mut report = intake::Intake::new(&context, &lock, options)?.run(inputs).await?;
     let swept = report.documents_replaced > 0 || !report.documents_removed.is_empty();
     let (atoms, indexed, linked) = tokio::join!(
@@ -75,6 +87,7 @@ async fn build(
     refer::run(base).await?;
     atoms?;
     let new_chunks = report.chunks.saturating_sub(report.chunks_kept);
+    calibrate::calibrate(&context).await?;
     let extracted = extract_knowledge(&context, new_chunks).await;
     publish_now(&context, &lock).await?;
     let extracted = extracted?;
@@ -86,6 +99,7 @@ async fn build(
     report.failed_units = number(atoms.failed + vectors.failed) + extracted.failed;
     report.pending_units += number(atoms.pending) + extracted.pending;
     report.extracted = extracted;
+    report.kept = kept;
     report.elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
     Ok(report)
 }
@@ -106,15 +120,22 @@ async fn lock(context: &BuildContext) -> Result<WriterLock, KbError> {
 }
 
 /// Notes what the lists of waiting work are about: this kind of atoms, vectors of this embedder.
-fn set_build_target(context: &BuildContext, _lock: &WriterLock) -> Result<(), KbError> {
+fn set_build_target(
+    context: &BuildContext,
+    plan: &RunPlan,
+    _lock: &WriterLock,
+) -> Result<(), KbError> {
     let (base, store) = (&context.base, context.store());
     store.write(|writer| {
+        plan.record(writer)?;
         writer.want_atoms(context.settings.atoms)?;
-        let Some(embedder) = &base.embedder else { return Ok(()) };
+        let Some(embedder) = &context.embedder else { return Ok(()) };
         writer.set_build_target(embedder.model())?;
         match writer.embedder(embedder.model())? {
-            Some((number, _)) => writer.set_origin(number, &base.origin),
-            None => Ok(()),
+            Some((number, record)) if base.is_configured(&record.model) => {
+                writer.set_origin(number, &base.origin)
+            }
+            _ => Ok(()),
         }
     })
 }
@@ -125,7 +146,7 @@ async fn atomize_and_embed(
     report: &mut IndexReport,
 ) -> Result<(), KbError> {
     let (queue, queued) = mpsc::unbounded_channel();
-    let waiting = Embed::backlog_of(&context.base)?;
+    let waiting = Embed::backlog_of(context)?;
     for text in &waiting {
         // The receiver is alive: it is in this function.
         let _ = queue.send(*text);

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
+use crate::kept::BasePart;
 use crate::{InputFormat, KbError};
 
 /// What a run of `index` is asked for, besides its inputs.
@@ -18,6 +19,9 @@ pub struct IndexOptions {
     /// Whether documents that came from below the given folders and are not there any more are
     /// removed.
     pub prune: bool,
+    /// Parts of the base that are made again as the configuration says. Everything else stays as
+    /// the base was made, and new documents are treated like the others.
+    pub rebuild: Vec<BasePart>,
 }
 
 /// The patterns of [`IndexOptions`], ready to be matched. Cheap to clone.

@@ -248,7 +248,7 @@ impl Previewer {
 
     /// Texts of the base that have no vector of the embedder in use.
     fn add_waiting_texts(&mut self) -> Result<(), KbError> {
-        let Some(embedder) = &self.context.base.embedder else { return Ok(()) };
+        let Some(embedder) = &self.context.embedder else { return Ok(()) };
         let store = self.context.store();
         let (texts, characters) = store.read(|reader| {
             let mut rows = if reader.target_model()?.as_deref() == Some(embedder.model()) {

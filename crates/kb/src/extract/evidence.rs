@@ -51,7 +51,7 @@ pub(super) async fn resolve_all(
         if questions.is_empty() || stopped {
             break;
         }
-        let unmeasured = measure(&context.base, questions).await?;
+        let unmeasured = measure(context, questions).await?;
         // A new driver for each round: what failed in one is tried in the next.
         let driver = Driver::new(SameEntity::new(context));
         let units = unmeasured.into_iter().map(|asking| driver.stage().unit(asking)).collect();
@@ -191,8 +191,12 @@ fn comparison(question: &Question, locals: &[Local], names: &HashMap<Id, String>
 
 /// Measures how near descriptions are, where there is an embedder; what that decides needs no
 /// model. Returns the questions that are left.
-async fn measure(base: &Arc<Base>, questions: Vec<Comparison>) -> Result<Vec<Comparison>, KbError> {
-    let Some(embedder) = base.embedder.clone() else { return Ok(questions) };
+async fn measure(
+    context: &BuildContext,
+    questions: Vec<Comparison>,
+) -> Result<Vec<Comparison>, KbError> {
+    let base = &context.base;
+    let Some(embedder) = context.embedder.clone() else { return Ok(questions) };
     let input = hash(&[embedder.model().as_bytes()]);
     let key = |asking: &Comparison| near_key(asking.prints);
     let open = base.store.read(|reader| {

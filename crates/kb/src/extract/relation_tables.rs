@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use halma_core::{EmbedRole, Layer};
 
+use crate::KbError;
 use crate::embedding::embed_texts;
 use crate::error::run_blocking;
 use crate::lexical::query_terms;
@@ -13,7 +14,6 @@ use crate::store::{
     ChunkRecord, Column, ColumnKind, EntityRecord, FactRecord, Id, Row, RowRecord, StoreReader,
     StoreWriter, TableRecord, TextPlace, hash,
 };
-use crate::{Base, KbError};
 
 /// Relations whose vectors are so near are the same.
 const NEAR: f32 = 0.8;
@@ -108,7 +108,7 @@ pub(super) async fn update_all(context: &Arc<BuildContext>) -> Result<usize, KbE
     if wanted.is_empty() && base.store.read(made_of)?.is_empty() {
         return Ok(0);
     }
-    let near = nearness(&context.base, &wanted).await?;
+    let near = nearness(context, &wanted).await?;
     let base = Arc::clone(&context.base);
     run_blocking("making tables", move || {
         let store = &base.store;
@@ -129,12 +129,12 @@ pub(super) async fn update_all(context: &Arc<BuildContext>) -> Result<usize, KbE
 type Nearness = HashMap<(String, String), f32>;
 
 /// How near every relation of the base is to those that are wanted, where there is an embedder.
-async fn nearness(base: &Arc<Base>, wanted: &[String]) -> Result<Nearness, KbError> {
+async fn nearness(context: &BuildContext, wanted: &[String]) -> Result<Nearness, KbError> {
     let mut near = HashMap::new();
-    let Some(embedder) = base.embedder.as_ref().filter(|_| !wanted.is_empty()) else {
+    let Some(embedder) = context.embedder.as_ref().filter(|_| !wanted.is_empty()) else {
         return Ok(near);
     };
-    let facts = base.store.read(|reader| reader.all_facts())?;
+    let facts = context.store().read(|reader| reader.all_facts())?;
     let said: BTreeSet<String> = facts.into_iter().map(|(_, fact)| fact.relation).collect();
     let said: Vec<&str> = said.iter().map(String::as_str).collect();
     let asked: Vec<&str> = wanted.iter().map(String::as_str).collect();

@@ -46,7 +46,7 @@ pub(super) async fn tag_all(context: &Arc<BuildContext>) -> Result<(StageReport,
     }
     let base = Arc::clone(&context.base);
     let tags = run_blocking("storing tags", move || collect(&base)).await?;
-    embed(&context.base).await?;
+    embed(context).await?;
     Ok((report, tags))
 }
 
@@ -159,9 +159,9 @@ fn remove_unused(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
 }
 
 /// Embeds the names of tags, so that a query finds those that mean what it says.
-async fn embed(base: &Arc<Base>) -> Result<(), KbError> {
-    let Some(embedder) = &base.embedder else { return Ok(()) };
-    let store = &base.store;
+async fn embed(context: &BuildContext) -> Result<(), KbError> {
+    let Some(embedder) = &context.embedder else { return Ok(()) };
+    let store = context.store();
     let (number, open) = store.read(|reader| {
         // The base's chunks are embedded first: without a number there is nothing to compare.
         let Some((number, _)) = reader.embedder(embedder.model())? else {

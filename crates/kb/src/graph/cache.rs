@@ -1,4 +1,4 @@
-//! Entities with the chunks that name them, and chunks with the entities in each of their atoms,
+//! Entities with the chunks that name them, and chunks with the entities in each of their sentences,
 //! read from the store when a search first needs them and kept until the base changes. So opening
 //! costs nothing, whatever the size of the base, and a question pays for what it touches.
 use std::collections::HashMap;
@@ -8,9 +8,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use halma_core::text::normalise_name;
 use halma_core::{Edge, Layer};
 
+use super::units::{NamedEntity, Unit, units};
 use crate::lexical::term_hashes;
 use crate::store::{
-    At, AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, Row, SectionRecord, StoreReader,
+    At, ChunkRecord, DocumentRecord, EntityRecord, Row, SectionRecord, StoreReader,
 };
 
 /// Entries of one kind that are kept; beyond it the cache starts over.
@@ -26,13 +27,6 @@ pub(crate) struct CachedEntity {
     pub(crate) titles: Vec<Row>,
     /// i(e): 1 for what one chunk names, less for what many name.
     pub(crate) importance: f32,
-}
-
-/// What a chunk says in small: its atoms, or where it has none itself, with the entities of each.
-#[derive(Debug)]
-pub(crate) struct Unit {
-    pub(crate) at: At,
-    pub(crate) entities: Vec<Row>,
 }
 
 /// A chunk with the entities that it names and stands under.
@@ -124,26 +118,15 @@ impl GraphCache {
             chunk.names = named((Layer::Chunk, row))?;
             chunk.titles = named((Layer::Document, record.document))?;
             chunk.titles.extend(named((Layer::Section, record.section))?);
-            let mut all: Vec<(Row, String)> = vec![];
+            let mut all: Vec<NamedEntity> = vec![];
             for entity in chunk.names.iter().chain(&chunk.titles) {
-                if !all.iter().any(|(known, _)| known == entity) {
-                    let key = self.key(reader, *entity)?;
-                    all.push((*entity, format!(" {key} ")));
+                if !all.iter().any(|known| known.row == *entity) {
+                    let key = format!(" {} ", self.key(reader, *entity)?);
+                    let is_title = chunk.titles.contains(entity);
+                    all.push(NamedEntity { row: *entity, key, is_title });
                 }
             }
-            for atom in reader.atoms_of(row)? {
-                let Some(record) = reader.node::<AtomRecord>(atom)? else { continue };
-                let text = format!(" {} ", normalise_name(&record.text));
-                let held = all.iter().filter(|(entity, key)| {
-                    chunk.titles.contains(entity) || text.contains(key.as_str())
-                });
-                let entities = held.map(|(entity, _)| *entity).collect();
-                chunk.units.push(Unit { at: (Layer::Atom, atom), entities });
-            }
-            if chunk.units.is_empty() {
-                let entities = all.into_iter().map(|(entity, _)| entity).collect();
-                chunk.units.push(Unit { at: (Layer::Chunk, row), entities });
-            }
+            chunk.units = units(reader, row, &all)?;
             Ok(Arc::new(chunk))
         })
     }

@@ -18,6 +18,7 @@ mod ranker;
 mod score;
 #[cfg(test)]
 mod tests;
+mod units;
 
 use crate::search::GraphSettings;
 use crate::store::StoreReader;

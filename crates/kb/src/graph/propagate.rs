@@ -13,8 +13,8 @@ const HUB: usize = 500;
 pub(super) struct Similarity<'a> {
     pub(super) atoms: Option<Probe<'a>>,
     pub(super) chunks: Option<Probe<'a>>,
-    /// Atoms by BM25, as a share of the best, where there are no vectors.
-    pub(super) lexical: &'a HashMap<Row, f32>,
+    /// Atoms and chunks by BM25, as a share of the best, where there are no vectors.
+    pub(super) lexical: &'a HashMap<At, f32>,
     /// Chunks near the question by BM25 or vectors.
     pub(super) near: HashSet<Row>,
 }
@@ -24,8 +24,13 @@ impl Similarity<'_> {
         let probe = if layer == halma_core::Layer::Chunk { &self.chunks } else { &self.atoms };
         match probe {
             Some(probe) => probe.cosine(row).unwrap_or(0.0),
-            None => self.lexical.get(&row).copied().unwrap_or(0.0),
+            None => self.lexical.get(&(layer, row)).copied().unwrap_or(0.0),
         }
+    }
+
+    /// Of the nearest of these nodes.
+    fn of_nearest(&self, nodes: &[At]) -> f32 {
+        nodes.iter().map(|node| self.cosine(*node)).fold(f32::NEG_INFINITY, f32::max)
     }
 }
 
@@ -79,7 +84,7 @@ impl GraphContext<'_> {
         for row in named.chain(titled).filter(|row| !hub || similarity.near.contains(row)) {
             let chunk = self.cache.chunk(from, row)?;
             for unit in chunk.units.iter().filter(|unit| unit.entities.contains(&entity)) {
-                let near = similarity.cosine(unit.at);
+                let near = similarity.of_nearest(&unit.nodes);
                 let full = best.len() >= self.settings.sentences;
                 if full && best.last().is_some_and(|(least, _)| near <= *least) {
                     continue;

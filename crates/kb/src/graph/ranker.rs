@@ -7,7 +7,7 @@ use super::{ChunkScore, FirstStage, GraphContext, QueryTerms, Similarity};
 use crate::KbError;
 use crate::search::matrix::Probe;
 use crate::search::{Ranked, Ranker, Search, VectorUse, depth};
-use crate::store::{Row, StoreReader};
+use crate::store::{At, Row, StoreReader};
 
 /// Chunks by BM25 that get a score for it; of the others the score would hardly count.
 const LEXICAL_DEPTH: usize = 1000;
@@ -38,7 +38,7 @@ impl Ranker for GraphRanker {
 
     fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError> {
         // All texts in one pass over the vectors.
-        let near = search.nearest(Layer::Chunk, NEAR)?;
+        let near = search.near(Layer::Chunk, NEAR);
         let vectors: Vec<&Vector> = search.vectors.iter().flatten().collect();
         let ranges = search.matrices.get(&Layer::Chunk).map(|matrix| matrix.ranges(&vectors));
         let mut ranges = ranges.unwrap_or_default().into_iter();
@@ -52,7 +52,7 @@ impl Ranker for GraphRanker {
                 text,
                 vector,
                 lexical: search.bm25(Layer::Chunk, text, LEXICAL_DEPTH)?,
-                atoms: lexical_atoms(search, text, vector)?,
+                shares: lexical_shares(search, text, vector)?,
                 terms: QueryTerms::new(text, index)?,
                 dense,
                 range,
@@ -63,18 +63,22 @@ impl Ranker for GraphRanker {
     }
 }
 
-/// Atoms by BM25 as a share of the best, where there are no vectors of them.
-fn lexical_atoms(
+/// Atoms and chunks by BM25 as a share of the best, of each layer without vectors.
+fn lexical_shares(
     search: &Search<'_>,
     text: &str,
     vector: Option<&Vector>,
-) -> Result<HashMap<Row, f32>, KbError> {
-    if vector.is_some() && search.matrices.contains_key(&Layer::Atom) {
-        return Ok(HashMap::new());
+) -> Result<HashMap<At, f32>, KbError> {
+    let mut shares = HashMap::new();
+    for layer in [Layer::Atom, Layer::Chunk] {
+        if vector.is_some() && search.matrices.contains_key(&layer) {
+            continue;
+        }
+        let found = search.index(layer)?.search(text, ATOM_DEPTH, None)?;
+        let most = found.first().map_or(1.0, |(_, score)| *score);
+        shares.extend(found.into_iter().map(|(row, score)| ((layer, row), score / most)));
     }
-    let found = search.index(Layer::Atom)?.search(text, ATOM_DEPTH, None)?;
-    let most = found.first().map_or(1.0, |(_, score)| *score);
-    Ok(found.into_iter().map(|(row, score)| (row, score / most)).collect())
+    Ok(shares)
 }
 
 /// One text of the query with what the indexes find for it.
@@ -84,8 +88,8 @@ struct GraphQuery<'a> {
     vector: Option<&'a Vector>,
     /// Chunks by BM25.
     lexical: Vec<(Row, f32)>,
-    /// Atoms by BM25, as a share of the best.
-    atoms: HashMap<Row, f32>,
+    /// Atoms and chunks by BM25, as a share of the best, where they have no vectors.
+    shares: HashMap<At, f32>,
     terms: QueryTerms,
     /// Chunks by cosine, and the least and greatest cosine of any chunk.
     dense: Vec<(Row, f32)>,
@@ -105,7 +109,7 @@ impl GraphQuery<'_> {
         let similarity = Similarity {
             atoms: probe(Layer::Atom),
             chunks: probe(Layer::Chunk),
-            lexical: &self.atoms,
+            lexical: &self.shares,
             near: lexical.chain(&self.dense).map(|(row, _)| *row).collect(),
         };
         let first = FirstStage {
@@ -149,7 +153,10 @@ impl GraphQuery<'_> {
                 let deep = depth(search.query.limit);
                 matrix.search(context.reader, &[vector], deep, &admitted)?.concat()
             }
-            _ => self.atoms.iter().map(|(row, score)| (*row, *score)).collect(),
+            _ => {
+                let atoms = self.shares.iter().filter(|((layer, _), _)| *layer == Layer::Atom);
+                atoms.map(|((_, row), score)| (*row, *score)).collect()
+            }
         };
         let mut rows: HashMap<Row, (f32, bool)> = HashMap::new();
         for (row, _) in near.iter().filter(|(row, _)| admitted.admits(*row)) {

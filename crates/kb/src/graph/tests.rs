@@ -2,12 +2,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::text::content_words;
+use halma_core::text::{NameKind, content_words, names, sentences};
 use halma_core::{
-    Edge, EmbedRole, Embedder, Filter, Hit, Knowledge, Layer, LlmError, MinScore, Mode, Models,
-    Prompts, Query, Setup, Vector,
+    ChatReply, ChatRequest, Edge, EmbedRole, Embedder, Filter, Hit, Knowledge, Layer, Llm,
+    LlmError, MinScore, Mode, Models, Prompts, Query, Setup, Vector,
 };
-use halma_testkit::{Script, Toy};
+use halma_testkit::Toy;
 
 use crate::{
     Atoms, Base, BaseOptions, BuildContext, GraphSettings, IndexOptions, KbSettings, PROMPTS, index,
@@ -68,7 +68,7 @@ async fn library(vectors: bool, atoms: Atoms, graph: GraphSettings) -> Held {
 async fn indexed(base: &Arc<Base>, dir: &std::path::Path, file: &str, atoms: Atoms) {
     let settings = KbSettings { atoms, ..KbSettings::default() };
     let setup = Arc::new(Setup::new(
-        Models::new(Script::new([])),
+        Models::new(Arc::new(WhoAsker) as Arc<dyn Llm>),
         Toy::empty(),
         Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
     ));
@@ -234,4 +234,53 @@ async fn entities_come_and_go_with_the_chunks_that_name_them() {
     std::fs::write(held.dir.path().join(LIBRARY_FILE), other.trim()).unwrap();
     indexed(&held.base, held.dir.path(), LIBRARY_FILE, Atoms::None).await;
     assert!(named().await.is_empty());
+}
+
+/// Turns every sentence into the question for its first name, which it leaves out.
+struct WhoAsker;
+
+#[async_trait]
+impl Llm for WhoAsker {
+    fn model(&self) -> &'static str {
+        "who"
+    }
+
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
+        let chunk = request.variables.get_attr("chunk").unwrap();
+        let text = chunk.get_attr("text").unwrap().to_string();
+        let ask = |range: std::ops::Range<usize>| {
+            let sentence = &text[range];
+            let asked = names(sentence).into_iter().find(|name| name.kind == NameKind::Name);
+            let question = asked.map_or_else(
+                || sentence.to_owned(),
+                |name| sentence.replacen(&sentence[name.range], "who", 1),
+            );
+            format!("{}?\n", question.trim_end_matches('.'))
+        };
+        let text = sentences(&text).into_iter().map(ask).collect();
+        Ok(ChatReply { text, ..ChatReply::default() })
+    }
+}
+
+#[tokio::test]
+async fn names_are_reached_through_sentences_whatever_the_atoms_are() {
+    let reached = async |vectors: bool, atoms: Atoms| {
+        let held = library(vectors, atoms, GraphSettings::default()).await;
+        let query = query(&[QUESTION], Layer::Chunk, Mode::Graph);
+        let hits = held.base.search(&query).await.unwrap().remove(0);
+        let mut led: Vec<String> = hits
+            .iter()
+            .flat_map(|hit| &hit.parts)
+            .filter(|part| ["titles", "entities"].contains(&part.name.as_str()))
+            .flat_map(|part| part.through.split("; ").map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        led.sort();
+        led.dedup();
+        led
+    };
+    for vectors in [true, false] {
+        let sentences = reached(vectors, Atoms::Sentences).await;
+        assert!(sentences.contains(&"Mara Quill".to_owned()), "{sentences:?}");
+        assert_eq!(reached(vectors, Atoms::Questions).await, sentences, "vectors: {vectors}");
+    }
 }

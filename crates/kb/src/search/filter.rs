@@ -34,6 +34,10 @@ pub(crate) struct Admitted {
 }
 
 impl Admitted {
+    pub(crate) fn is_everything(&self) -> bool {
+        self.excluded.is_empty() && self.allowed.is_none()
+    }
+
     pub(crate) fn admits(&self, row: Row) -> bool {
         !self.excluded.contains(&row)
             && self.allowed.as_ref().is_none_or(|allowed| allowed.contains(row))

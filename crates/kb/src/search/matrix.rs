@@ -1,23 +1,22 @@
-//! Exact vector search of one layer: all rows as i8 in memory, the best rescored with the f32
-//! vectors of the store.
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+//! Vector search of one layer: all rows as codes of one bit and as i8 in memory. Codes cut, i8
+//! orders what is left, and the best are rescored with the f32 vectors of the store.
+use std::cmp::Ordering;
 
 use halma_core::{Layer, Vector};
 use simsimd::SpatialSimilarity;
 
+use super::codes::Codes;
 use super::filter::Admitted;
 use crate::KbError;
 use crate::store::{Row, Store, StoreReader};
-
-/// Rows scanned for all queries before the next ones are touched; 384 dimensions of them stay in
-/// the second-level cache.
-const BLOCK: usize = 512;
 
 /// Candidates rescored for each hit wanted, and the least of them: of 100,000 × 384 the ten best
 /// are among the forty best by i8 (recall 1.0 over 50 queries, `benches/search.rs`).
 const CANDIDATES: usize = 4;
 const LEAST_CANDIDATES: usize = 50;
+
+/// Rows looked at for the nearest and the farthest one.
+const ENDS: usize = 10;
 
 /// The vectors of one embedder and layer as they were at one moment.
 pub(crate) struct Matrix {
@@ -25,6 +24,7 @@ pub(crate) struct Matrix {
     layer: Layer,
     dimensions: usize,
     rows: Vec<Row>,
+    codes: Codes,
     /// Row after row, each scaled so that its largest component is 127.
     values: Vec<i8>,
     /// What a component of 1 stands for in each row.
@@ -33,12 +33,23 @@ pub(crate) struct Matrix {
 
 impl Matrix {
     pub(crate) fn load(store: &Store, embedder: u8, layer: Layer) -> Result<Self, KbError> {
-        let mut matrix =
-            Self { embedder, layer, dimensions: 0, rows: vec![], values: vec![], scales: vec![] };
+        let mut matrix = Self::new(embedder, layer);
         store.read(|reader| {
             reader.each_vector(embedder, layer, |row, vector| matrix.push(row, vector))
         })?;
         Ok(matrix)
+    }
+
+    fn new(embedder: u8, layer: Layer) -> Self {
+        Self {
+            embedder,
+            layer,
+            dimensions: 0,
+            rows: vec![],
+            codes: Codes::default(),
+            values: vec![],
+            scales: vec![],
+        }
     }
 
     /// The number of the embedder that it holds vectors of.
@@ -54,6 +65,7 @@ impl Matrix {
         if vector.len() == self.dimensions {
             let (values, scale) = quantize(vector);
             self.rows.push(row);
+            self.codes.push(vector);
             self.values.extend(values);
             self.scales.push(scale);
         }
@@ -67,53 +79,48 @@ impl Matrix {
         limit: usize,
         admitted: &Admitted,
     ) -> heed::Result<Vec<Vec<(Row, f32)>>> {
-        let most = (CANDIDATES * limit).max(LEAST_CANDIDATES);
+        let most = limit.saturating_mul(CANDIDATES).max(LEAST_CANDIDATES);
         let mut found = vec![];
-        for (query, heap) in queries.iter().zip(self.scan(queries, most, admitted)) {
+        for (query, near) in queries.iter().zip(self.near(queries, most, admitted)) {
             let mut best = vec![];
-            for candidate in heap {
-                let vector = reader.vector(self.embedder, self.layer, candidate.0.row)?;
-                best.extend(vector.map(|vector| (candidate.0.row, cosine(query, &vector))));
+            for (row, _) in near {
+                let vector = reader.vector(self.embedder, self.layer, row)?;
+                best.extend(vector.map(|vector| (row, cosine(query, &vector))));
             }
-            best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            best.sort_by(by_score);
             best.truncate(limit);
             found.push(best);
         }
         Ok(found)
     }
 
-    /// The best rows by i8, for all queries in one pass over memory.
-    fn scan(
+    /// The rows nearest to each query by i8, whose cosines are good to about 0.005, best first,
+    /// ties by row. The store is not read.
+    pub(crate) fn near(
         &self,
         queries: &[&Vector],
         most: usize,
         admitted: &Admitted,
-    ) -> Vec<BinaryHeap<Reverse<Candidate>>> {
-        let quantized: Vec<Vec<i8>> = queries.iter().map(|query| quantize(query).0).collect();
-        let mut heaps: Vec<_> =
-            queries.iter().map(|_| BinaryHeap::with_capacity(most + 1)).collect();
-        if self.dimensions == 0 {
-            return heaps;
-        }
-        let width = BLOCK * self.dimensions;
-        for (block, values) in self.values.chunks(width).enumerate() {
-            for (query, heap) in quantized.iter().zip(&mut heaps) {
-                let mut least = threshold(heap, most);
-                for (i, row) in values.chunks_exact(self.dimensions).enumerate() {
-                    let at = block * BLOCK + i;
-                    let score = dot(query, row) * self.scales[at];
-                    if score > least && admitted.admits(self.rows[at]) {
-                        heap.push(Reverse(Candidate { score, row: self.rows[at] }));
-                        if heap.len() > most {
-                            heap.pop();
-                        }
-                        least = threshold(heap, most);
-                    }
-                }
-            }
-        }
-        heaps
+    ) -> Vec<Vec<(Row, f32)>> {
+        let admits = |at: usize| admitted.admits(self.rows[at]);
+        let admits: Option<&dyn Fn(usize) -> bool> =
+            if admitted.is_everything() { None } else { Some(&admits) };
+        let near = |query: &&Vector| {
+            let probe = Probe::new(self, query);
+            let candidates = self.codes.candidates(query, most, admits);
+            let scored = candidates.into_iter().map(|at| (self.rows[at], probe.at(at)));
+            let mut scored: Vec<(Row, f32)> = scored.collect();
+            scored.sort_unstable_by(by_score);
+            scored.truncate(most);
+            scored
+        };
+        queries.iter().map(near).collect()
     }
+}
+
+/// Best first, ties by row.
+fn by_score(a: &(Row, f32), b: &(Row, f32)) -> Ordering {
+    b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
 }
 
 /// The cosine of a row, where it has a vector, by i8: good to about 0.005.
@@ -137,58 +144,32 @@ impl<'m> Probe<'m> {
             Some(found) if *found == row => guess,
             _ => matrix.rows.binary_search(&row).ok()?,
         };
+        Some(self.at(at))
+    }
+
+    /// The cosine of the row in this place.
+    fn at(&self, at: usize) -> f32 {
+        let matrix = self.matrix;
         let start = at * matrix.dimensions;
-        let values = matrix.values.get(start..start + matrix.dimensions)?;
-        Some(dot(&self.values, values) * matrix.scales[at] * self.scale)
+        let values = matrix.values.get(start..start + matrix.dimensions);
+        values.map_or(0.0, |values| dot(&self.values, values) * matrix.scales[at] * self.scale)
     }
 }
 
 impl Matrix {
     /// The least and the greatest cosine of each query with any row, by i8.
     pub(crate) fn ranges(&self, queries: &[&Vector]) -> Vec<(f32, f32)> {
-        let probes: Vec<Probe<'_>> = queries.iter().map(|query| Probe::new(self, query)).collect();
-        let mut ranges = vec![(f32::INFINITY, f32::NEG_INFINITY); queries.len()];
-        if self.dimensions == 0 {
-            return vec![(0.0, 0.0); queries.len()];
-        }
-        for (block, values) in self.values.chunks(BLOCK * self.dimensions).enumerate() {
-            for (probe, range) in probes.iter().zip(&mut ranges) {
-                for (i, row) in values.chunks_exact(self.dimensions).enumerate() {
-                    let scale = self.scales[block * BLOCK + i] * probe.scale;
-                    let near = dot(&probe.values, row) * scale;
-                    *range = (range.0.min(near), range.1.max(near));
-                }
-            }
-        }
-        ranges
-    }
-}
-
-/// The score a row must beat to get into a heap.
-fn threshold(heap: &BinaryHeap<Reverse<Candidate>>, most: usize) -> f32 {
-    if heap.len() < most {
-        return f32::NEG_INFINITY;
-    }
-    heap.peek().map_or(f32::NEG_INFINITY, |worst| worst.0.score)
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Candidate {
-    score: f32,
-    row: Row,
-}
-
-impl Eq for Candidate {}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.score.total_cmp(&other.score).then(other.row.cmp(&self.row))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+        let range = |query: &&Vector| {
+            let probe = Probe::new(self, query);
+            let near = self.codes.candidates(query, ENDS, None);
+            let far = self.codes.farthest(query, ENDS);
+            let cosines = near.into_iter().chain(far).map(|at| probe.at(at));
+            let range = cosines.fold((f32::INFINITY, f32::NEG_INFINITY), |range, near| {
+                (range.0.min(near), range.1.max(near))
+            });
+            if range.0 > range.1 { (0.0, 0.0) } else { range }
+        };
+        queries.iter().map(range).collect()
     }
 }
 
@@ -236,7 +217,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_scan_finds_the_nearest_whatever_the_block(
+        fn the_nearest_are_found(
             seeds in proptest::collection::vec(0u16..10_000, 1..1200),
             most in 1usize..6,
         ) {
@@ -246,25 +227,69 @@ mod tests {
                 let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt().max(1e-6);
                 raw.into_iter().map(|x| x / length).collect::<Vec<f32>>()
             };
-            let mut matrix = Matrix {
-                embedder: 0, layer: Layer::Chunk, dimensions: 0,
-                rows: vec![], values: vec![], scales: vec![],
-            };
+            let mut matrix = Matrix::new(0, Layer::Chunk);
             for (row, seed) in (0..).zip(&seeds) {
                 matrix.push(row, &unit(*seed));
             }
             let query = unit(1);
             let excluded = Admitted { excluded: [0].into(), allowed: None };
-            let found = matrix.scan(&[&query], most, &excluded).remove(0);
+            let found = matrix.near(&[&query], most, &excluded).remove(0);
             prop_assert_eq!(found.len(), most.min(seeds.len() - 1));
             let mut exact: Vec<f32> =
                 seeds.iter().skip(1).map(|seed| cosine(&query, &unit(*seed))).collect();
             exact.sort_by(|a, b| b.total_cmp(a));
-            for candidate in found {
-                prop_assert!(candidate.0.row != 0);
-                let near = cosine(&query, &unit(seeds[candidate.0.row as usize]));
+            for (row, _) in found {
+                prop_assert!(row != 0);
+                let near = cosine(&query, &unit(seeds[row as usize]));
                 prop_assert!(near > exact[most.min(exact.len()) - 1] - 0.05);
             }
+        }
+    }
+
+    /// Recall against exact f32 over the vectors of all bases in a folder:
+    /// `HALMA_DATA=DIR cargo test -p halma-kb --lib recall_of_codes -- --ignored --nocapture`.
+    #[test]
+    #[ignore = "needs HALMA_DATA: a folder of bases"]
+    #[expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a measurement")]
+    fn recall_of_codes() {
+        let mut all: Vec<Vector> = vec![];
+        for dir in std::fs::read_dir(std::env::var("HALMA_DATA").unwrap()).unwrap() {
+            let dir = dir.unwrap().path().join("store");
+            if !Store::exists(&dir) {
+                continue;
+            }
+            let store = Store::open(&dir).unwrap();
+            for layer in [Layer::Chunk, Layer::Atom] {
+                let each = |_, vector: &[f32]| all.push(vector.to_vec());
+                store.read(|reader| reader.each_vector(0, layer, each)).unwrap();
+            }
+        }
+        let mut matrix = Matrix::new(0, Layer::Chunk);
+        (0..).zip(&all).for_each(|(row, vector)| matrix.push(row, vector));
+        for limit in [10, 50, 200] {
+            let (mut cut, mut near, mut asked) = (0, 0, 0);
+            // A vector half way to another one stands for a question.
+            for (at, vector) in all.iter().enumerate().step_by(all.len() / 300 + 1) {
+                let other = &all[(at * 7919 + 13) % all.len()];
+                let query: Vector = vector.iter().zip(other).map(|(a, b)| a + b / 2.0).collect();
+                let exact = |vector: &Vector| query.iter().zip(vector).map(|(a, b)| a * b).sum();
+                let mut exact: Vec<(Row, f32)> = (0..).zip(all.iter().map(exact)).collect();
+                exact.sort_by(by_score);
+                exact.truncate(limit);
+                let most = limit.saturating_mul(CANDIDATES).max(LEAST_CANDIDATES);
+                let codes = matrix.codes.candidates(&query, most, None);
+                let found = matrix.near(&[&query], most, &Admitted::default()).remove(0);
+                asked += limit;
+                cut += exact.iter().filter(|(row, _)| codes.contains(&(*row as usize))).count();
+                near += exact.iter().filter(|(row, _)| found.iter().any(|f| f.0 == *row)).count();
+            }
+            let share = |count: usize| count as f64 / asked as f64;
+            println!(
+                "of {}: recall@{limit} by codes {:.5}, by codes and i8 {:.5}",
+                all.len(),
+                share(cut),
+                share(near)
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Searching: what a query needs is loaded, a [`ranker`] orders the rows, the best become hits.
 mod bm25;
+mod codes;
 mod dense;
 pub(crate) mod filter;
 mod hybrid;
@@ -80,8 +81,11 @@ impl Space<'_> {
         match query.min_score {
             MinScore::Any => None,
             MinScore::At(least) => Some(least),
-            MinScore::Usual if query.layer == Layer::Atom => Some(self.thresholds.atom),
-            MinScore::Usual => Some(self.thresholds.chunk),
+            // In a base too small to be measured only the sign is known to mean something.
+            MinScore::Usual if query.layer == Layer::Atom => {
+                Some(self.thresholds.atom.unwrap_or(0.0))
+            }
+            MinScore::Usual => Some(self.thresholds.chunk.unwrap_or(0.0)),
         }
     }
 }
@@ -188,6 +192,7 @@ impl Base {
             let Some((embedder, thresholds)) = self.opened(&record.model) else { return Ok(None) };
             let held = reader.has_vectors(number, layer)?;
             let dimensions = record.dimensions;
+            let thresholds = thresholds.or(reader.calibration(number)?);
             Ok(held.then_some(Space { number, dimensions, embedder, thresholds }))
         })
     }

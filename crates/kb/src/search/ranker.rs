@@ -106,18 +106,31 @@ impl Search<'_> {
         layer: Layer,
         limit: usize,
     ) -> Result<Vec<Vec<(Row, f32)>>, KbError> {
+        let vectors: Vec<&Vector> = self.vectors.iter().flatten().collect();
         let found = match self.matrices.get(&layer) {
             Some(matrix) => {
-                let vectors: Vec<&Vector> = self.vectors.iter().flatten().collect();
                 let admitted = self.admitted(layer);
                 self.store.read(|reader| matrix.search(reader, &vectors, limit, &admitted))?
             }
             None => vec![],
         };
+        Ok(self.each_text(found))
+    }
+
+    /// [`Search::nearest`] by i8: cosines are good to about 0.005, and the store is not read.
+    pub(crate) fn near(&self, layer: Layer, limit: usize) -> Vec<Vec<(Row, f32)>> {
+        let vectors: Vec<&Vector> = self.vectors.iter().flatten().collect();
+        let matrix = self.matrices.get(&layer);
+        let near = |matrix: &Arc<Matrix>| matrix.near(&vectors, limit, &self.admitted(layer));
+        self.each_text(matrix.map(near).unwrap_or_default())
+    }
+
+    /// A list for each text: none for one without a vector.
+    fn each_text(&self, found: Vec<Vec<(Row, f32)>>) -> Vec<Vec<(Row, f32)>> {
         let mut found = found.into_iter();
         let list = |vector: &Option<Vector>| {
             vector.as_ref().and_then(|_| found.next()).unwrap_or_default()
         };
-        Ok(self.vectors.iter().map(list).collect())
+        self.vectors.iter().map(list).collect()
     }
 }

@@ -220,10 +220,9 @@ impl Stage for Atomize {
                 self.uncommitted.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
                 Ok(())
             }
-            Err(reason) => {
-                writer.remove_atoms(row)?;
-                writer.put_failed(atoms_key(row), atoms_input(self.kind()), &reason)
-            }
+            // The atoms of another kind stay until there are others.
+            Err(_) if !writer.atoms_of(row)?.is_empty() => Ok(()),
+            Err(reason) => writer.put_failed(atoms_key(row), atoms_input(self.kind()), &reason),
         }
     }
 

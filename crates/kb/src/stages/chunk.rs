@@ -83,7 +83,7 @@ impl Stage for Chunk {
     async fn run(&self, cx: &Cx, unit: &Uncut) -> Result<Option<Cut>, StageError> {
         let ParsedDocument { name, parsed, .. } = unit.draft.as_ref();
         cx.quote(name);
-        let with = CutModels { cx, embedder: self.context.base.embedder.as_ref() };
+        let with = CutModels { cx, embedder: self.context.embedder.as_ref() };
         let title = unit.draft.shown_title();
         match cut(parsed, title, &self.settings, &with).await {
             Ok(cut) => Ok(Some(cut)),

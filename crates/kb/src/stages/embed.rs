@@ -12,7 +12,7 @@ use crate::cost::Cost;
 use crate::embedding::{BATCH, embed_once};
 use crate::error::run_blocking;
 use crate::store::{History, Row, StoreWriter, Task};
-use crate::{Base, KbError, Phase};
+use crate::{KbError, Phase};
 
 /// Calls in flight.
 const IN_FLIGHT: usize = 8;
@@ -79,11 +79,11 @@ pub(crate) struct Embed {
 
 impl Embed {
     /// Everything that has no vector of the embedder in use.
-    pub(crate) fn backlog_of(base: &Base) -> Result<Vec<Searched>, KbError> {
-        if base.embedder.is_none() {
+    pub(crate) fn backlog_of(context: &BuildContext) -> Result<Vec<Searched>, KbError> {
+        if context.embedder.is_none() {
             return Ok(vec![]);
         }
-        base.store.read(|reader| reader.awaiting_vector())
+        context.store().read(|reader| reader.awaiting_vector())
     }
 
     /// Embeds what comes out of `queue` until that is closed.
@@ -92,7 +92,7 @@ impl Embed {
         queue: mpsc::UnboundedReceiver<Searched>,
         total: usize,
     ) -> Result<Embedded, KbError> {
-        let Some(embedder) = context.base.embedder.clone() else {
+        let Some(embedder) = context.embedder.clone() else {
             return Ok(Embedded::default());
         };
         let driver = Driver::new(Self {
@@ -102,8 +102,8 @@ impl Embed {
             result: Mutex::default(),
         });
         let StageReport { pending, failure, .. } = driver.run(batches(queue), total).await?;
-        let base = Arc::clone(&context.base);
-        let left = run_blocking("storing vectors", move || finish(&base)).await?;
+        let own = Arc::clone(context);
+        let left = run_blocking("storing vectors", move || finish(&own)).await?;
         let result = std::mem::take(&mut *driver.stage().result());
         let failure = result.failure.or(failure);
         Ok(Embedded { pending: if pending > 0 { left } else { 0 }, failure, ..result })
@@ -144,7 +144,9 @@ impl Embed {
         let model = self.embedder.model();
         let dimensions = vectors.first().map_or(0, Vec::len);
         let number = writer.register_embedder(model, dimensions)?;
-        writer.set_origin(number, &self.context.base.origin)?;
+        if self.context.base.is_configured(model) {
+            writer.set_origin(number, &self.context.base.origin)?;
+        }
         for (text, vector) in texts.iter().zip(&vectors) {
             // What was replaced meanwhile needs no vector.
             if writer.holds(*text)? {
@@ -249,16 +251,16 @@ impl super::Stage for Embed {
 
 /// When nothing is missing any more, vectors of former embedders go. Returns what is missing and
 /// was not tried.
-fn finish(base: &Base) -> Result<usize, KbError> {
-    let store = &base.store;
-    let Some(embedder) = &base.embedder else { return Ok(0) };
+fn finish(context: &BuildContext) -> Result<usize, KbError> {
+    let store = context.store();
+    let Some(embedder) = &context.embedder else { return Ok(0) };
     let number = store.write(|writer| {
         // What was the last to be missing may have been removed instead of embedded.
         writer.switch_when_complete()?;
         Ok(writer.embedder(embedder.model())?.map(|(number, _)| number))
     })?;
     store.write(|writer| writer.forget_others(number))?;
-    let missing = Embed::backlog_of(base)?.len();
+    let missing = Embed::backlog_of(context)?.len();
     let failed = store.read(|reader| reader.unit_counts(Task::Embed))?.failed;
     Ok(missing.saturating_sub(usize::try_from(failed).unwrap_or(usize::MAX)))
 }

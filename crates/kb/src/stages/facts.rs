@@ -4,7 +4,7 @@ use std::sync::Arc;
 use halma_core::Prompt;
 use minijinja::{Value, context};
 
-use super::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError, prompt_hash};
+use super::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
 use crate::Phase;
 use crate::extract::names::form;
 use crate::extract::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
@@ -19,7 +19,7 @@ pub(crate) struct Facts {
 
 impl Facts {
     pub(crate) fn new(context: &Arc<BuildContext>) -> Self {
-        let prompt = prompt_hash(&context.setup, Self::PROMPT.name);
+        let prompt = context.prompt_input(Self::PROMPT.name);
         Self { context: Arc::clone(context), prompt }
     }
 }

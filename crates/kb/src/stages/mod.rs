@@ -16,9 +16,10 @@ mod source;
 mod summaries;
 mod tags;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use halma_core::{Cx, Error, Limit, Llm, Meter, Setup};
+use halma_core::{Cx, Embedder, Error, Limit, Llm, Meter, Setup};
 
 pub(crate) use ask::{AskStage, LedgerUnit};
 pub(crate) use atomize::Atomize;
@@ -35,7 +36,8 @@ pub(crate) use summaries::{Summarize, summarize};
 pub(crate) use tags::{Tag, TagClasses, TagForecast};
 
 use crate::cost::Cost;
-use crate::store::{History, Row, Store, StoreReader, StoreWriter};
+use crate::kept::BasePart;
+use crate::store::{History, Id, Row, Store, StoreReader, StoreWriter};
 use crate::{Base, KbError, KbSettings, Phase, Progress};
 
 /// What the stages of one build share.
@@ -44,6 +46,13 @@ pub struct BuildContext {
     pub settings: KbSettings,
     /// The models and their prompts.
     pub setup: Arc<Setup>,
+    /// The embedder that texts get vectors of.
+    pub embedder: Option<Arc<dyn Embedder>>,
+    /// Hashes of the wordings of prompts whose results are kept, by prompt; of others the results
+    /// of the wording in use.
+    pub prompts: BTreeMap<String, u64>,
+    /// Parts of the base that the run is asked to rebuild.
+    pub rebuild: Vec<BasePart>,
     /// The budget of the build.
     pub meter: Arc<Meter>,
     pub progress: Progress,
@@ -54,6 +63,9 @@ impl BuildContext {
     pub fn new(base: &Arc<Base>, settings: &KbSettings, setup: &Arc<Setup>) -> Self {
         Self {
             base: Arc::clone(base),
+            embedder: base.embedder.clone(),
+            prompts: BTreeMap::new(),
+            rebuild: vec![],
             settings: settings.clone(),
             setup: Arc::clone(setup),
             meter: Arc::new(Meter::unlimited()),
@@ -63,6 +75,27 @@ impl BuildContext {
 
     pub(crate) fn store(&self) -> &Store {
         &self.base.store
+    }
+
+    /// Another context of the same build.
+    pub(crate) fn copy(&self) -> Self {
+        Self {
+            base: Arc::clone(&self.base),
+            settings: self.settings.clone(),
+            embedder: self.embedder.clone(),
+            prompts: self.prompts.clone(),
+            rebuild: self.rebuild.clone(),
+            setup: Arc::clone(&self.setup),
+            meter: Arc::clone(&self.meter),
+            progress: Arc::clone(&self.progress),
+        }
+    }
+
+    /// What units of a prompt are asked with, as it is noted in the ledger: units asked with
+    /// another wording are done again.
+    pub(crate) fn prompt_input(&self, prompt: &str) -> Id {
+        let held = self.prompts.get(prompt).copied();
+        held.unwrap_or_else(|| prompt_hash(&self.setup, prompt))
     }
 
     /// The model that a prompt goes to.

@@ -5,7 +5,7 @@ use halma_core::{Layer, Prompt};
 use minijinja::{Value, context};
 use serde::Deserialize;
 
-use super::{AskStage, BuildContext, Corpus, LedgerUnit, StageError, prompt_hash};
+use super::{AskStage, BuildContext, Corpus, LedgerUnit, StageError};
 use crate::Phase;
 use crate::extract::PairVerdict;
 use crate::store::{Id, StoreReader, Task, UnitKey, hash};
@@ -70,7 +70,7 @@ pub(crate) struct SameEntity {
 
 impl SameEntity {
     pub(crate) fn new(context: &Arc<BuildContext>) -> Self {
-        let prompt = prompt_hash(&context.setup, Self::PROMPT.name);
+        let prompt = context.prompt_input(Self::PROMPT.name);
         Self { context: Arc::clone(context), prompt }
     }
 

@@ -8,7 +8,7 @@ use minijinja::{Value, context};
 
 use super::{
     AskStage, BuildContext, Driver, LedgerUnit, SourceChunk, SourceDocument, StageError,
-    StageReport, prompt_hash,
+    StageReport,
 };
 use crate::error::run_blocking;
 use crate::store::{
@@ -220,7 +220,7 @@ fn take_up(
 
 impl Summarize {
     pub(crate) fn new(context: &Arc<BuildContext>) -> Self {
-        let prompt = prompt_hash(&context.setup, Self::PROMPT.name);
+        let prompt = context.prompt_input(Self::PROMPT.name);
         Self { context: Arc::clone(context), prompt }
     }
 

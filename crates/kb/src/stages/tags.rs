@@ -9,10 +9,11 @@ use serde::Deserialize;
 
 use super::{
     AskStage, BuildContext, Corpus, Forecast, Forecaster, LedgerUnit, Passage, SourceDocument,
-    StageError, Tally, prompt_hash,
+    StageError, Tally,
 };
 use crate::extract::names::form;
 use crate::extract::{CLASSES_KEY, TagClass, TagVocabulary, Tags};
+use crate::kept::{BasePart, MOST_CHUNKS_UNASKED};
 use crate::store::{Id, Row, StoreReader, Task, hash};
 use crate::{KbError, Phase};
 
@@ -29,6 +30,7 @@ const EXPECTED_CLASSES: usize = 8;
 
 /// The classes are found again when the base has grown to this many times what they were found in:
 /// often enough to fit, seldom enough that tagging everything again costs no more than once more.
+/// In a larger base, where that costs much, only on request.
 const GROWN: u64 = 2;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -55,7 +57,7 @@ pub(crate) struct TagClasses {
 
 impl TagClasses {
     pub(crate) fn new(context: &Arc<BuildContext>) -> Self {
-        let prompt = prompt_hash(&context.setup, Self::PROMPT.name);
+        let prompt = context.prompt_input(Self::PROMPT.name);
         Self { context: Arc::clone(context), prompt }
     }
 
@@ -66,8 +68,11 @@ impl TagClasses {
         chunks: u64,
     ) -> heed::Result<Option<TagVocabulary>> {
         let held: Option<TagVocabulary> = reader.done(CLASSES_KEY, self.prompt)?;
+        let asked_for = self.context.rebuild.contains(&BasePart::Tags);
         let fits = |held: &TagVocabulary| {
-            chunks <= held.chunks.saturating_mul(GROWN) && !held.classes.is_empty()
+            let may_grow = held.chunks > MOST_CHUNKS_UNASKED && !asked_for;
+            let fits = may_grow || chunks <= held.chunks.saturating_mul(GROWN);
+            fits && !held.classes.is_empty()
         };
         Ok(held.filter(fits))
     }
@@ -178,7 +183,7 @@ pub(crate) struct Tag {
 
 impl Tag {
     pub(crate) fn new(context: &Arc<BuildContext>, vocabulary: TagVocabulary) -> Self {
-        let prompt = prompt_hash(&context.setup, Self::PROMPT.name);
+        let prompt = context.prompt_input(Self::PROMPT.name);
         let asked_with = hash(&[&prompt.to_be_bytes(), &vocabulary.version.to_be_bytes()]);
         Self { context: Arc::clone(context), classes: vocabulary.classes, asked_with }
     }

@@ -33,7 +33,7 @@ impl StoreReader<'_> {
     }
 
     /// The kind of atoms that the latest build makes, as an input of units.
-    pub(super) fn wanted_atoms(&self) -> heed::Result<Option<Id>> {
+    pub(crate) fn wanted_atoms(&self) -> heed::Result<Option<Id>> {
         self.meta("atoms")
     }
 

@@ -17,8 +17,8 @@ use halma_core::{
     LlmError, Meter, MinScore, Mode, Models, NodeId, Prompts, Query, Setup, Usage, Vector,
 };
 use halma_kb::{
-    Atoms, Base, BaseOptions, BuildContext, IndexOptions, IndexReport, InputFormat, KbError,
-    KbSettings, PROMPTS,
+    Atoms, Base, BaseOptions, BasePart, BuildContext, IndexOptions, IndexReport, InputFormat,
+    KbError, KbSettings, PROMPTS,
 };
 use halma_testkit::Toy;
 
@@ -142,6 +142,12 @@ impl Bench {
         let mut bench = Self::new();
         bench.settings.atoms = Atoms::Questions;
         bench
+    }
+
+    /// Its runs rebuild these parts.
+    pub(crate) fn rebuilding(mut self, parts: &[BasePart]) -> Self {
+        self.options.rebuild = parts.to_vec();
+        self
     }
 
     pub(crate) fn input(&self) -> PathBuf {

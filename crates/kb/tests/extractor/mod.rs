@@ -14,9 +14,7 @@ use halma_core::{
     Budget, ChatReply, ChatRequest, Edge, Embedder, Hit, Layer, Llm, LlmError, Meter, Mode, Models,
     NodeId, Prompts, Setup, Usage,
 };
-use halma_kb::{
-    Atoms, Base, BuildContext, Entities, IndexOptions, IndexReport, KbSettings, PROMPTS,
-};
+use halma_kb::{Atoms, Base, BuildContext, Entities, IndexReport, KbSettings, PROMPTS};
 use halma_testkit::Toy;
 use serde_json::{Value, json};
 
@@ -145,6 +143,8 @@ fn summary(variables: &Value) -> String {
 pub(crate) struct Works {
     pub(crate) bench: Bench,
     pub(crate) rules: Arc<Model>,
+    /// A prompt in words of the user, with its text.
+    pub(crate) reworded: Option<(&'static str, String)>,
 }
 
 impl Works {
@@ -153,15 +153,16 @@ impl Works {
         let mut bench = Bench::new();
         bench.settings =
             KbSettings { atoms: Atoms::None, entities: Entities::Model, ..bench.settings };
-        Self { bench, rules: Arc::default() }
+        Self { bench, rules: Arc::default(), reworded: None }
     }
 
     pub(crate) fn setup(&self) -> Arc<Setup> {
-        Arc::new(Setup::new(
-            Models::new(Arc::clone(&self.rules) as Arc<dyn Llm>),
-            Toy::empty(),
-            Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
-        ))
+        let mut prompts = Prompts::shipped(&[PROMPTS]).unwrap();
+        if let Some((name, text)) = &self.reworded {
+            prompts.replace(name, "mine.md", text).unwrap();
+        }
+        let model = Arc::clone(&self.rules) as Arc<dyn Llm>;
+        Arc::new(Setup::new(Models::new(model), Toy::empty(), Arc::new(prompts)))
     }
 
     pub(crate) async fn index(&self, base: &Arc<Base>) -> IndexReport {
@@ -172,7 +173,7 @@ impl Works {
         let meter = Arc::new(Meter::new(budget));
         let context =
             BuildContext { meter, ..BuildContext::new(base, &self.bench.settings, &self.setup()) };
-        halma_kb::index(context, &[self.bench.input()], &IndexOptions::default()).await.unwrap()
+        halma_kb::index(context, &[self.bench.input()], &self.bench.options).await.unwrap()
     }
 
     pub(crate) fn open(&self) -> Arc<Base> {

@@ -1,5 +1,6 @@
 //! Embedders: an endpoint, or the local `MiniLM`.
 mod endpoint;
+mod family;
 pub mod minilm;
 mod numbers;
 
@@ -10,6 +11,7 @@ use halma_net::{Endpoint, Limits};
 
 use endpoint::Batches;
 pub use endpoint::EndpointEmbedder;
+pub use family::{EmbedderUse, Pooling};
 
 use crate::called::Called;
 

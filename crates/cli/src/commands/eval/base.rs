@@ -118,7 +118,19 @@ async fn fill(
         }
     };
     let options = IndexOptions { format, ..IndexOptions::default() };
+    let input_shown = input.display().to_string();
     let report = engine.index(&[input], &options, progress::index()).await?;
+    // Figures of a base that was made otherwise than the report says would mislead.
+    if let Some(kept) = report.kept.first() {
+        let (name, folder) = (kept.part.name(), kb.display());
+        anyhow::bail!(
+            "{folder} was made with {name} = {}, and this evaluation is configured with {}: give \
+             another --kb, or rebuild it with `halma index {} --kb {folder} --rebuild {name}`",
+            kept.made_with,
+            kept.configured,
+            input_shown
+        );
+    }
     let atomizing = record_indexing(kb, report.chunks, report.usage)?;
     if let Some(limit) = report.spent {
         anyhow::bail!("indexing stopped, out of {limit}: raise [budget.index] and run it again");

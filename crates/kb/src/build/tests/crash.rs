@@ -13,7 +13,8 @@ use halma_testkit::Toy;
 use super::common::{Asker, Bench, Words};
 use super::dump;
 use crate::{
-    Base, BaseOptions, BuildContext, IndexOptions, IndexReport, KbSettings, PROMPTS, Phase,
+    Base, BaseOptions, BasePart, BuildContext, IndexOptions, IndexReport, KbSettings, PROMPTS,
+    Phase,
 };
 
 /// The folder that a child builds in; without it the test `child` does nothing.
@@ -72,7 +73,8 @@ async fn build(folder: &Path, embedder: &str, held: bool) -> (Arc<Base>, IndexRe
         Toy::empty(),
         Arc::new(Prompts::shipped(&[PROMPTS]).unwrap()),
     ));
-    let options = IndexOptions { prune: true, ..IndexOptions::default() };
+    let options =
+        IndexOptions { prune: true, rebuild: vec![BasePart::Embedder], ..IndexOptions::default() };
     let progress = Arc::new(|step: crate::PhaseProgress| say(&format!("step {step:?}")));
     let context = BuildContext { progress, ..BuildContext::new(&base, &settings, &setup) };
     let report = crate::index(context, &[folder.join("in")], &options).await.unwrap();

@@ -8,8 +8,8 @@ use halma_core::{Edge, Layer};
 
 use super::common::{Bench, Words};
 use super::dump;
-use crate::Base;
 use crate::store::{EntityRecord, Link, Row, hash};
+use crate::{Base, BasePart};
 
 /// Ten paragraphs under headings of their own.
 fn ten(changed: &[usize]) -> String {
@@ -110,7 +110,7 @@ async fn a_chunk_that_failed_or_waits_still_does_when_its_document_changes() {
 
 #[tokio::test]
 async fn a_document_that_is_cut_anew_keeps_the_chunks_that_come_out_the_same() {
-    let mut bench = Bench::asking();
+    let mut bench = Bench::asking().rebuilding(&[BasePart::Chunks]);
     let long = "A lorry drives by the house. ".repeat(20);
     bench.write("zoo.md", format!("{}## Long\n\n{long}", ten(&[])));
     let base = bench.open(Some(Words::new()));

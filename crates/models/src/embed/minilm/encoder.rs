@@ -10,6 +10,7 @@ use halma_core::Vector;
 
 use super::export::{ATTENTION_MASK, EXPORT_VERSION, INPUT_IDS, PRODUCER, WEIGHTS_SUM};
 use super::weights::{GraphInMemory, WeightsError};
+use crate::embed::Pooling;
 use crate::onnx::load_mapped;
 
 /// A loaded sentence encoder: our own graph, or a third-party export.
@@ -61,6 +62,7 @@ impl Encoder {
     pub(super) fn run(
         &self,
         texts: &[&[u32]],
+        pooling: Pooling,
         pool: &Arc<ThreadPool>,
     ) -> Result<Vec<Vector>, String> {
         let length = texts.iter().map(|ids| ids.len()).max().unwrap_or(0);
@@ -80,7 +82,7 @@ impl Encoder {
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(pool)));
         let outputs = self.model.run(inputs, &[self.output], Some(options));
         let output = outputs.map_err(|error| error.to_string())?.into_iter().next();
-        vectors(&output.ok_or("the graph gave no output")?, &mask.view())
+        vectors(&output.ok_or("the graph gave no output")?, &mask.view(), pooling)
     }
 }
 
@@ -94,8 +96,12 @@ fn wrong(path: &Path, error: &dyn std::error::Error) -> WeightsError {
     WeightsError::Graph { path: path.to_owned(), reason: error.to_string() }
 }
 
-/// `[batch, hidden]` is taken as it is; `[batch, sequence, hidden]` is averaged over the mask.
-fn vectors(output: &Value, mask: &NdTensorView<i32, 2>) -> Result<Vec<Vector>, String> {
+/// `[batch, hidden]` is taken as it is; `[batch, sequence, hidden]` is pooled over the mask.
+fn vectors(
+    output: &Value,
+    mask: &NdTensorView<i32, 2>,
+    pooling: Pooling,
+) -> Result<Vec<Vector>, String> {
     if let Ok(rows) = NdTensorView::<f32, 2>::try_from(output) {
         return Ok(rows.axis_iter(0).map(|row| unit(row.iter().copied().collect())).collect());
     }
@@ -105,7 +111,13 @@ fn vectors(output: &Value, mask: &NdTensorView<i32, 2>) -> Result<Vec<Vector>, S
     Ok(texts
         .map(|(tokens, mask)| {
             let mut sum = vec![0.0; tokens.size(1)];
-            for (token, _) in tokens.axis_iter(0).zip(mask.iter()).filter(|(_, kept)| **kept != 0) {
+            let held = mask.iter().filter(|kept| **kept != 0).count();
+            let pooled = match pooling {
+                Pooling::Mean => 0..held,
+                Pooling::First => 0..held.min(1),
+                Pooling::Last => held.saturating_sub(1)..held,
+            };
+            for token in tokens.axis_iter(0).take(pooled.end).skip(pooled.start) {
                 sum.iter_mut().zip(token.iter()).for_each(|(sum, value)| *sum += value);
             }
             unit(sum)

@@ -25,9 +25,11 @@ use tokens::Tokens;
 use weights::Files;
 pub use weights::{NAME, WeightsError, cache_folder, locate};
 
+use crate::embed::{EmbedderUse, Pooling};
 use crate::onnx::{InferencePool, threads};
 
-/// A local sentence encoder. Cheap to clone; queries and passages are embedded alike.
+/// A local sentence encoder. Cheap to clone; queries and passages are embedded alike, see
+/// [`EmbedderUse`] for prefixes.
 #[derive(Clone)]
 pub struct MiniLm(Arc<Inner>);
 
@@ -36,6 +38,7 @@ struct Inner {
     tokens: Tokens,
     encoder: Encoder,
     pool: InferencePool,
+    pooling: Pooling,
 }
 
 impl MiniLm {
@@ -44,6 +47,16 @@ impl MiniLm {
     ///
     /// `threads`: how many to compute with; all processors when `None`.
     pub fn open(path: &Path, threads: Option<usize>) -> Result<Self, WeightsError> {
+        Self::open_pooled(path, threads, None)
+    }
+
+    /// [`MiniLm::open`] with another pooling than that of the model's family, which its folder
+    /// names.
+    pub fn open_pooled(
+        path: &Path,
+        threads: Option<usize>,
+        pooling: Option<Pooling>,
+    ) -> Result<Self, WeightsError> {
         let files = Files::at(path)?;
         // Either takes some 30 ms.
         let (tokens, encoder) = std::thread::scope(|scope| {
@@ -61,7 +74,8 @@ impl MiniLm {
             _ => name_of(&files.graph),
         };
         let pool = InferencePool::new(self::threads(threads));
-        Ok(Self(Arc::new(Inner { name, tokens, encoder, pool })))
+        let pooling = pooling.unwrap_or_else(|| EmbedderUse::for_model(&name).pooling);
+        Ok(Self(Arc::new(Inner { name, tokens, encoder, pool, pooling })))
     }
 }
 
@@ -101,7 +115,7 @@ impl Inner {
         let lengths: Vec<usize> = ids.iter().map(Vec::len).collect();
         let embed = |run: &[usize], pool: &_| {
             let texts: Vec<&[u32]> = run.iter().map(|&index| ids[index].as_slice()).collect();
-            self.encoder.run(&texts, pool)
+            self.encoder.run(&texts, self.pooling, pool)
         };
         self.pool.run_batched(&lengths, embed).map_err(refused)
     }

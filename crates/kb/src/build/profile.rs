@@ -1,0 +1,256 @@
+//! What a base was made with. The first run that stores a document records it; later runs use what
+//! is recorded, whatever their configuration says, until they are asked to rebuild a part.
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use halma_core::{Embedder, Layer};
+use serde::{Deserialize, Serialize};
+
+use crate::kept::{BasePart, KeptPart, MOST_CHUNKS_UNASKED};
+use crate::stages::{BuildContext, prompt_hash};
+use crate::store::{Id, StoreReader, StoreWriter, Task};
+use crate::{Atoms, Chunks, Entities, KbError, KbSettings};
+
+/// Where the profile is stored.
+const KEY: &str = "profile";
+
+/// What a run does: its settings, its embedder, and what it leaves as it is.
+pub(crate) struct RunPlan {
+    pub(crate) settings: KbSettings,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    /// Hashes of the wordings whose results are kept, by prompt.
+    pub(crate) prompts: BTreeMap<String, Id>,
+    pub(crate) kept: Vec<KeptPart>,
+    profile: BuildProfile,
+}
+
+/// The settings that decide what stored text is made into, as they are recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the configuration")]
+pub(crate) struct BuildProfile {
+    atoms: Atoms,
+    chunks: Chunks,
+    chunk_chars: usize,
+    chunk_tokens: usize,
+    chunk_overlap: usize,
+    sentences: usize,
+    sentence_overlap: usize,
+    entities: Entities,
+    tags: bool,
+    summaries: bool,
+    communities: bool,
+    /// Hash of the wording of each prompt.
+    prompts: BTreeMap<String, Id>,
+}
+
+impl Default for BuildProfile {
+    fn default() -> Self {
+        Self::new(&KbSettings::default(), BTreeMap::new())
+    }
+}
+
+impl BuildProfile {
+    fn new(settings: &KbSettings, prompts: BTreeMap<String, Id>) -> Self {
+        Self {
+            atoms: settings.atoms,
+            chunks: settings.chunks,
+            chunk_chars: settings.chunk_chars,
+            chunk_tokens: settings.chunk_tokens,
+            chunk_overlap: settings.chunk_overlap,
+            sentences: settings.sentences,
+            sentence_overlap: settings.sentence_overlap,
+            entities: settings.entities,
+            tags: settings.tags,
+            summaries: settings.summaries,
+            communities: settings.communities,
+            prompts,
+        }
+    }
+
+    /// Of a base without a record, as far as what it holds tells.
+    fn of_contents(reader: &StoreReader<'_>, configured: &Self) -> heed::Result<Self> {
+        let mut profile = configured.clone();
+        let kinds = [Atoms::Questions, Atoms::Sentences, Atoms::None];
+        let held = reader.wanted_atoms()?;
+        if let Some(kind) = kinds.into_iter().find(|kind| Some(*kind as Id) == held) {
+            profile.atoms = kind;
+        }
+        let has = |task: Task| Ok::<_, heed::Error>(reader.entries(task)?.next().is_some());
+        if has(Task::Facts)? {
+            profile.entities = Entities::Model;
+        } else if profile.entities == Entities::Model {
+            profile.entities = Entities::Names;
+        }
+        profile.tags = has(Task::Tag)?;
+        profile.summaries = has(Task::Summarise)?;
+        profile.communities = has(Task::Community)?;
+        Ok(profile)
+    }
+
+    /// A part in words.
+    fn describe(&self, part: BasePart) -> String {
+        let json = |value: serde_json::Value| value.as_str().unwrap_or("").to_owned();
+        match part {
+            BasePart::Atoms => json(serde_json::json!(self.atoms)),
+            BasePart::Entities => json(serde_json::json!(self.entities)),
+            BasePart::Tags => self.tags.to_string(),
+            BasePart::Summaries => self.summaries.to_string(),
+            BasePart::Communities => self.communities.to_string(),
+            BasePart::Embedder => String::new(),
+            BasePart::Chunks => {
+                let kind = json(serde_json::json!(self.chunks));
+                match self.chunks {
+                    Chunks::Fixed => {
+                        format!(
+                            "{kind}, {} tokens, overlap {}",
+                            self.chunk_tokens, self.chunk_overlap
+                        )
+                    }
+                    Chunks::Sentences => {
+                        format!("{kind}, {}, overlap {}", self.sentences, self.sentence_overlap)
+                    }
+                    _ => format!("{kind}, {} characters", self.chunk_chars),
+                }
+            }
+        }
+    }
+
+    /// Takes one part, its prompts included, from another profile.
+    fn take(&mut self, part: BasePart, from: &Self) {
+        match part {
+            BasePart::Atoms => self.atoms = from.atoms,
+            BasePart::Entities => self.entities = from.entities,
+            BasePart::Tags => self.tags = from.tags,
+            BasePart::Summaries => self.summaries = from.summaries,
+            BasePart::Communities => self.communities = from.communities,
+            BasePart::Embedder => {}
+            BasePart::Chunks => {
+                self.chunks = from.chunks;
+                self.chunk_chars = from.chunk_chars;
+                self.chunk_tokens = from.chunk_tokens;
+                self.chunk_overlap = from.chunk_overlap;
+                self.sentences = from.sentences;
+                self.sentence_overlap = from.sentence_overlap;
+            }
+        }
+        for prompt in part.prompts() {
+            if let Some(hash) = from.prompts.get(*prompt) {
+                self.prompts.insert((*prompt).to_owned(), *hash);
+            }
+        }
+    }
+
+    /// The configured settings with what is recorded in their place.
+    fn apply(&self, configured: &KbSettings) -> KbSettings {
+        KbSettings {
+            atoms: self.atoms,
+            chunks: self.chunks,
+            chunk_chars: self.chunk_chars,
+            chunk_tokens: self.chunk_tokens,
+            chunk_overlap: self.chunk_overlap,
+            sentences: self.sentences,
+            sentence_overlap: self.sentence_overlap,
+            entities: self.entities,
+            tags: self.tags,
+            summaries: self.summaries,
+            communities: self.communities,
+            ..configured.clone()
+        }
+    }
+
+    /// What differs between what was recorded and the configuration, but for what is rebuilt.
+    fn kept(&self, configured: &Self, rebuild: &[BasePart]) -> Vec<KeptPart> {
+        let mut kept = vec![];
+        for part in BasePart::ALL.into_iter().filter(|part| !rebuild.contains(part)) {
+            let (made_with, now) = (self.describe(part), configured.describe(part));
+            if made_with != now {
+                kept.push(KeptPart { part, made_with, configured: now });
+            } else if let Some(prompt) = part.prompts().iter().find(|prompt| {
+                let (held, now) = (self.prompts.get(**prompt), configured.prompts.get(**prompt));
+                made_with != "false" && made_with != "names" && held.is_some() && held != now
+            }) {
+                let made_with = format!("an earlier wording of the prompt `{prompt}`");
+                kept.push(KeptPart { part, made_with, configured: "another wording".into() });
+            }
+        }
+        kept
+    }
+}
+
+impl RunPlan {
+    /// What a run with this configuration does, asked to rebuild these parts.
+    pub(crate) fn new(context: &BuildContext, rebuild: &[BasePart]) -> Result<Self, KbError> {
+        let prompts = BasePart::ALL.into_iter().flat_map(BasePart::prompts);
+        let prompts =
+            prompts.map(|name| ((*name).to_owned(), prompt_hash(&context.setup, name))).collect();
+        let configured = BuildProfile::new(&context.settings, prompts);
+        context.store().read(|reader| {
+            let chunks = reader.count(Layer::Chunk)?;
+            let recorded = match reader.meta::<String>(KEY)? {
+                _ if chunks == 0 => None,
+                Some(json) => {
+                    let decoded = serde_json::from_str::<BuildProfile>(&json);
+                    Some(decoded.map_err(|e| heed::Error::Decoding(e.into()))?)
+                }
+                None => Some(BuildProfile::of_contents(reader, &configured)?),
+            };
+            let mut profile = recorded.unwrap_or_else(|| configured.clone());
+            for part in rebuild {
+                profile.take(*part, &configured);
+            }
+            if chunks <= MOST_CHUNKS_UNASKED {
+                profile.prompts.clone_from(&configured.prompts);
+            }
+            for (prompt, hash) in &configured.prompts {
+                profile.prompts.entry(prompt.clone()).or_insert(*hash);
+            }
+            let mut kept = profile.kept(&configured, rebuild);
+            let embedder = embedder(reader, context, rebuild, &mut kept)?;
+            let settings = profile.apply(&context.settings);
+            let prompts = profile.prompts.clone();
+            Ok(Self { settings, embedder, prompts, kept, profile })
+        })
+    }
+
+    /// The context goes by it from here on.
+    pub(crate) fn apply_to(&self, context: &mut BuildContext) {
+        context.settings.clone_from(&self.settings);
+        context.embedder.clone_from(&self.embedder);
+        context.prompts.clone_from(&self.prompts);
+    }
+
+    /// Records what the base is made with from now on.
+    pub(crate) fn record(&self, writer: &mut StoreWriter<'_>) -> heed::Result<()> {
+        let json = serde_json::to_string(&self.profile);
+        let json = json.map_err(|e| heed::Error::Encoding(e.into()))?;
+        if writer.meta::<String>(KEY)?.as_ref() == Some(&json) {
+            return Ok(());
+        }
+        writer.set_meta(KEY, &json)
+    }
+}
+
+/// The embedder that new texts get vectors of: the one whose vectors are searched, unless another
+/// one is on its way or asked for. `None` where that is not open.
+fn embedder(
+    reader: &StoreReader<'_>,
+    context: &BuildContext,
+    rebuild: &[BasePart],
+    kept: &mut Vec<KeptPart>,
+) -> heed::Result<Option<Arc<dyn Embedder>>> {
+    let configured = context.base.embedder.clone();
+    let Some(model) = configured.as_ref().map(|embedder| embedder.model().to_owned()) else {
+        return Ok(None);
+    };
+    let active = reader.active_embedder()?.map(|(_, record)| record.model);
+    let Some(active) = active.filter(|active| *active != model) else { return Ok(configured) };
+    let on_its_way = reader.target_model()?.as_deref() == Some(model.as_str());
+    if on_its_way || rebuild.contains(&BasePart::Embedder) {
+        return Ok(configured);
+    }
+    let opened = context.base.opened(&active).map(|(embedder, _)| Arc::clone(embedder));
+    let part = BasePart::Embedder;
+    kept.push(KeptPart { part, made_with: active, configured: model });
+    Ok(opened)
+}

@@ -1,0 +1,115 @@
+//! What it would cost to rebuild the parts of a base that a run leaves as they were made.
+use std::sync::Arc;
+
+use halma_core::{Layer, Usage};
+use serde::Serialize;
+
+use super::profile::RunPlan;
+use crate::KbError;
+use crate::cost::Cost;
+use crate::extract::forecasters;
+use crate::kept::{BasePart, KeptPart};
+use crate::stages::{Atomize, BuildContext, Forecaster, SourceDocument, Tally};
+use crate::store::{DocumentRecord, Row};
+
+/// Documents whose chunks are looked at; the others are taken to be like them.
+const SAMPLE: usize = 200;
+
+/// What rebuilding one part would cost, about.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct RebuildCost {
+    pub calls: u64,
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+    /// US dollars, by the prices in the configuration.
+    pub usd: f64,
+    /// Texts to embed.
+    pub texts: u64,
+}
+
+impl std::fmt::Display for RebuildCost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tokens = self.prompt_tokens + self.completion_tokens;
+        match (self.calls, self.texts) {
+            (0, 0) => write!(f, "no calls"),
+            (0, texts) => write!(f, "{texts} texts to embed"),
+            (calls, texts) => {
+                write!(f, "about {calls} calls, {tokens} tokens, ${:.2}", self.usd)?;
+                if texts > 0 { write!(f, ", {texts} texts to embed") } else { Ok(()) }
+            }
+        }
+    }
+}
+
+/// The cost of rebuilding `kept`, with the context of a run as it is configured.
+pub(super) fn rebuild_cost(
+    context: &BuildContext,
+    kept: &KeptPart,
+) -> Result<RebuildCost, KbError> {
+    let store = context.store();
+    if kept.part == BasePart::Embedder {
+        let count = |layer| store.read(|reader| reader.count(layer));
+        let texts = count(Layer::Chunk)? + count(Layer::Atom)?;
+        return Ok(RebuildCost { texts, ..RebuildCost::default() });
+    }
+    let mut own = context.copy();
+    RunPlan::new(context, &[kept.part])?.apply_to(&mut own);
+    let mut stages: Vec<Box<dyn Forecaster>> = match kept.part {
+        BasePart::Atoms => vec![Box::new(Tally::new(Atomize::new(&Arc::new(own), None)))],
+        BasePart::Chunks => return Ok(RebuildCost::default()),
+        _ => forecasters(&Arc::new(own))?,
+    };
+    let rows: Vec<Row> =
+        store.read(|reader| reader.all_rows(Layer::Document))?.into_iter().collect();
+    let step = rows.len().div_ceil(SAMPLE).max(1);
+    let mut looked_at = 0;
+    store.read(|reader| {
+        for row in rows.iter().step_by(step) {
+            looked_at += 1;
+            if reader.node::<DocumentRecord>(*row)?.is_none() {
+                continue;
+            }
+            let Some(document) = SourceDocument::load(reader, *row)? else { continue };
+            for stage in &mut stages {
+                stage.add_document(reader, &document)?;
+            }
+        }
+        Ok(())
+    })?;
+    let mut cost = RebuildCost::default();
+    for forecast in stages.iter().map(|stage| stage.forecast()) {
+        let Cost { calls, prompt_tokens, completion_tokens, texts, .. } = forecast.cost;
+        let all = |count: u64| count * rows.len() as u64 / (looked_at as u64).max(1);
+        cost.calls += all(calls);
+        cost.prompt_tokens += all(prompt_tokens);
+        cost.completion_tokens += all(completion_tokens);
+        cost.texts += all(texts);
+        if let Some(prompt) = forecast.prompt {
+            let usage = Usage {
+                prompt_tokens: all(prompt_tokens),
+                completion_tokens: all(completion_tokens),
+            };
+            cost.usd += context.model_of(prompt).price().cost(usage);
+        }
+    }
+    Ok(cost)
+}
+
+/// Says once what the base keeps although the configuration says otherwise, and what changing it
+/// would cost.
+pub(super) fn report_kept(context: &BuildContext, kept: &[KeptPart]) -> Result<(), KbError> {
+    for part in kept.iter().filter(|part| context.base.is_news(part)) {
+        let name = part.part.name();
+        let cost = match part.part {
+            BasePart::Chunks => "documents that are given again are cut again".to_owned(),
+            _ => rebuild_cost(context, part)?.to_string(),
+        };
+        tracing::warn!(
+            "the base was made with {name} = {}; the configuration says {}. It stays as it is, new \
+             documents included; `halma index --rebuild {name}` changes it ({cost})",
+            part.made_with,
+            part.configured
+        );
+    }
+    Ok(())
+}

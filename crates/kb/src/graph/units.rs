@@ -1,0 +1,78 @@
+//! What activation is passed through: the sentences of a chunk, whatever its atoms are. A question
+//! leaves out the very name that it asks for, so it cannot stand for its sentence.
+use halma_core::Layer;
+use halma_core::text::normalise_name;
+
+use crate::Atoms;
+use crate::atom::AtomSource;
+use crate::store::{
+    At, AtomRecord, ChunkRecord, DocumentRecord, Row, StoreReader, atoms_input, atoms_key,
+};
+
+/// Sentences of one chunk beyond which no name is passed on.
+const MOST_SENTENCES: usize = 64;
+
+/// A sentence with the entities in it.
+#[derive(Debug)]
+pub(crate) struct Unit {
+    /// The nodes by which it is compared with a question, of which the nearest counts: itself
+    /// where sentences are atoms, else the questions that are asked about it, else its chunk.
+    pub(crate) nodes: Vec<At>,
+    pub(crate) entities: Vec<Row>,
+}
+
+/// An entity that a chunk names or stands under.
+pub(super) struct NamedEntity {
+    pub(super) row: Row,
+    /// Its normalised name between spaces.
+    pub(super) key: String,
+    /// Whether the chunk stands under it, so that every sentence is about it.
+    pub(super) is_title: bool,
+}
+
+/// The sentences of a chunk with those of its entities that each names.
+pub(super) fn units(
+    reader: &StoreReader<'_>,
+    row: Row,
+    entities: &[NamedEntity],
+) -> heed::Result<Vec<Unit>> {
+    let Some(chunk) = reader.node::<ChunkRecord>(row)? else { return Ok(vec![]) };
+    let mut atoms: Vec<(Row, AtomRecord)> = vec![];
+    for atom in reader.atoms_of(row)? {
+        atoms.extend(reader.node::<AtomRecord>(atom)?.map(|record| (atom, record)));
+    }
+    let unit = |nodes: Vec<At>, text: &str| {
+        let text = format!(" {} ", normalise_name(text));
+        let named = entities.iter().filter(|entity| entity.is_title || text.contains(&entity.key));
+        Unit { nodes, entities: named.map(|entity| entity.row).collect() }
+    };
+    let are_sentences = reader.is_done(atoms_key(row), atoms_input(Atoms::Sentences))?;
+    if are_sentences && !atoms.is_empty() {
+        let sentences = atoms.iter();
+        return Ok(sentences
+            .map(|(at, atom)| unit(vec![(Layer::Atom, *at)], &atom.text))
+            .collect());
+    }
+    let document: DocumentRecord = reader.linked(chunk.document)?;
+    let text = reader.chunk_text(&chunk)?;
+    let (place, verbatim) = (chunk.place, chunk.text.is_none());
+    let source = AtomSource { title: document.title, text, place, verbatim };
+    let mut units = vec![];
+    for sentence in source.sentence_atoms(MOST_SENTENCES) {
+        // A question about no sentence in particular points at the whole chunk.
+        let own = |atom: &AtomRecord| {
+            let whole = (atom.start, atom.end) == place.chars && sentence.span != place.chars;
+            !whole && atom.start < sentence.span.1 && sentence.span.0 < atom.end
+        };
+        let about = atoms.iter().filter(|(_, atom)| own(atom));
+        let mut nodes: Vec<At> = about.map(|(at, _)| (Layer::Atom, *at)).collect();
+        if nodes.is_empty() {
+            nodes.push((Layer::Chunk, row));
+        }
+        units.push(unit(nodes, &sentence.text));
+    }
+    if units.is_empty() {
+        units.push(unit(vec![(Layer::Chunk, row)], &source.text));
+    }
+    Ok(units)
+}

@@ -1,0 +1,81 @@
+//! What a base keeps of how it was made, whatever the configuration says.
+use serde::{Deserialize, Serialize};
+
+/// In a base of at most this many chunks another wording of a prompt is applied to all of them
+/// without being asked for; in a larger one results of the former wording are kept.
+pub(crate) const MOST_CHUNKS_UNASKED: u64 = 200;
+
+/// A part of a base that is rebuilt on request only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BasePart {
+    /// `kb.atoms`.
+    Atoms,
+    /// `kb.chunks` and the sizes that belong to it; of the documents that the run reads.
+    Chunks,
+    /// `kb.entities`, and the prompts that extract them.
+    Entities,
+    /// `kb.tags`, its prompts, and the classes of tags.
+    Tags,
+    /// `kb.summaries`.
+    Summaries,
+    /// `kb.communities`.
+    Communities,
+    /// The vectors: `embedder`.
+    Embedder,
+}
+
+impl BasePart {
+    pub const ALL: [Self; 7] = [
+        Self::Atoms,
+        Self::Chunks,
+        Self::Entities,
+        Self::Tags,
+        Self::Summaries,
+        Self::Communities,
+        Self::Embedder,
+    ];
+
+    /// As it is written on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Atoms => "atoms",
+            Self::Chunks => "chunks",
+            Self::Entities => "entities",
+            Self::Tags => "tags",
+            Self::Summaries => "summaries",
+            Self::Communities => "communities",
+            Self::Embedder => "embedder",
+        }
+    }
+
+    /// The prompts that its units are asked with.
+    pub(crate) fn prompts(self) -> &'static [&'static str] {
+        match self {
+            Self::Entities => &["kb/facts", "kb/same"],
+            Self::Tags => &["kb/tag_classes", "kb/tag"],
+            Self::Summaries => &["kb/summarise"],
+            Self::Communities => &["kb/community"],
+            Self::Atoms | Self::Chunks | Self::Embedder => &[],
+        }
+    }
+}
+
+/// A part that stays as it was made although the configuration says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeptPart {
+    pub part: BasePart,
+    /// What the base was made with, and what the configuration says.
+    pub made_with: String,
+    pub configured: String,
+}
+
+/// What was measured, of the vectors of one embedder.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// The least cosines of chunks and atoms that are above those of most unrelated pairs.
+    pub chunk: f32,
+    pub atom: f32,
+    /// The chunks that the base had then.
+    pub chunks: u64,
+}

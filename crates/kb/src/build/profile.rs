@@ -27,7 +27,6 @@ pub(crate) struct RunPlan {
 /// The settings that decide what stored text is made into, as they are recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a key of the configuration")]
 pub(crate) struct BuildProfile {
     atoms: Atoms,
     chunks: Chunks,

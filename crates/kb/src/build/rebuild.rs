@@ -62,7 +62,7 @@ pub(super) fn rebuild_cost(
     let rows: Vec<Row> =
         store.read(|reader| reader.all_rows(Layer::Document))?.into_iter().collect();
     let step = rows.len().div_ceil(SAMPLE).max(1);
-    let mut looked_at = 0;
+    let mut looked_at = 0_u64;
     store.read(|reader| {
         for row in rows.iter().step_by(step) {
             looked_at += 1;
@@ -79,7 +79,7 @@ pub(super) fn rebuild_cost(
     let mut cost = RebuildCost::default();
     for forecast in stages.iter().map(|stage| stage.forecast()) {
         let Cost { calls, prompt_tokens, completion_tokens, texts, .. } = forecast.cost;
-        let all = |count: u64| count * rows.len() as u64 / (looked_at as u64).max(1);
+        let all = |count: u64| count * rows.len() as u64 / looked_at.max(1);
         cost.calls += all(calls);
         cost.prompt_tokens += all(prompt_tokens);
         cost.completion_tokens += all(completion_tokens);

@@ -148,15 +148,13 @@ impl GraphQuery<'_> {
     ) -> heed::Result<Vec<Ranked>> {
         let search = self.search;
         let admitted = search.admitted(Layer::Atom);
-        let near = match (search.matrices.get(&Layer::Atom), self.vector) {
-            (Some(matrix), Some(vector)) => {
-                let deep = depth(search.query.limit);
-                matrix.search(context.reader, &[vector], deep, &admitted)?.concat()
-            }
-            _ => {
-                let atoms = self.shares.iter().filter(|((layer, _), _)| *layer == Layer::Atom);
-                atoms.map(|((_, row), score)| (*row, *score)).collect()
-            }
+        let vectors = search.matrices.get(&Layer::Atom).zip(self.vector);
+        let near = if let Some((matrix, vector)) = vectors {
+            let deep = depth(search.query.limit);
+            matrix.search(context.reader, &[vector], deep, &admitted)?.concat()
+        } else {
+            let atoms = self.shares.iter().filter(|((layer, _), _)| *layer == Layer::Atom);
+            atoms.map(|((_, row), score)| (*row, *score)).collect()
         };
         let mut rows: HashMap<Row, (f32, bool)> = HashMap::new();
         for (row, _) in near.iter().filter(|(row, _)| admitted.admits(*row)) {

@@ -189,6 +189,7 @@ fn nearest(distances: &[u16], most: usize) -> Vec<usize> {
 }
 
 /// The one implementation, compiled for several sets of instructions.
+#[expect(clippy::inline_always, reason = "it is compiled with the instructions of its caller")]
 #[inline(always)]
 fn count(bits: &[u64], query: &[u64], distances: &mut [u16]) {
     let width = query.len() * LANES;
@@ -244,7 +245,9 @@ mod tests {
 
     fn codes(seeds: &[u32], dimensions: usize) -> Codes {
         let mut codes = Codes::default();
-        seeds.iter().for_each(|seed| codes.push(&vector(*seed, dimensions)));
+        for seed in seeds {
+            codes.push(&vector(*seed, dimensions));
+        }
         codes
     }
 

@@ -119,6 +119,7 @@ impl Matrix {
 }
 
 /// Best first, ties by row.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "sorting passes references")]
 fn by_score(a: &(Row, f32), b: &(Row, f32)) -> Ordering {
     b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
 }

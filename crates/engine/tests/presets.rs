@@ -18,9 +18,11 @@ fn every_row_of_a_preset_can_be_built_where_its_strategy_is_known() {
                 .iter()
                 .map(|(key, value)| (key.clone(), halma_engine::flag_value(value)))
                 .collect::<toml::map::Map<String, Value>>();
-            // A setting of every strategy, which the engine reads.
-            let abstain = table.remove("abstain");
-            assert!(abstain.is_none_or(|abstain| abstain.is_bool()), "{}", preset.name);
+            // Settings of every strategy, which the engine reads.
+            for key in ["abstain", "demonstrations"] {
+                let value = table.remove(key);
+                assert!(value.is_none_or(|value| value.is_bool()), "{}: {key}", preset.name);
+            }
             let strategy = (entry.build)(table.clone());
             let strategy =
                 strategy.unwrap_or_else(|e| panic!("{}: {}: {e}", preset.name, row.label));

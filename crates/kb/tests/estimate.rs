@@ -12,7 +12,9 @@ use halma_core::text::sentences;
 use halma_core::{
     Budget, ChatReply, ChatRequest, Llm, LlmError, Meter, Models, Price, Prompts, Setup, Usage,
 };
-use halma_kb::{Base, BuildContext, Estimate, IndexReport, InputFormat, KbSettings, PROMPTS};
+use halma_kb::{
+    Base, BasePart, BuildContext, Estimate, IndexReport, InputFormat, KbSettings, PROMPTS,
+};
 use halma_testkit::Toy;
 
 /// Asks one question of every sentence, as models do, and counts 3.5 characters a token.
@@ -162,7 +164,7 @@ async fn sentences_and_vectors_alone_ask_no_model() {
     let used = index(&bench, &base, 1).await;
     assert_eq!(said.stages[0].units, used.embedded as u64);
     let other = KbSettings { chunk_chars: 200, ..bench.settings.clone() };
-    let cut = Bench { settings: other, ..bench };
+    let cut = Bench { settings: other, ..bench }.rebuilding(&[BasePart::Chunks]);
     let said = estimate(&cut, &base, 1).await;
     assert_eq!((said.documents_new, said.documents_replaced), (0, 20));
 }

@@ -5,7 +5,7 @@ mod extractor;
 
 use extractor::{Works, chunk, entity, others};
 use halma_core::{Edge, Layer, NodeId};
-use halma_kb::{Base, Entities};
+use halma_kb::{Base, BasePart, Entities};
 
 fn tagging() -> Works {
     let mut works = Works::new();
@@ -166,6 +166,7 @@ async fn without_a_model_a_community_is_put_together_and_labelled() {
     let base = works.open();
     works.index(&base).await;
     works.bench.settings.communities = true;
+    works.bench.options.rebuild = vec![BasePart::Communities];
     *works.rules.offline.lock().unwrap() = true;
     let report = works.index(&base).await;
     assert_eq!(report.extracted.communities, report.pending_units);

@@ -115,11 +115,17 @@ fn an_endpoint_that_misbehaves_is_told_apart() {
     let ask = ["ask", "Who built Orrin Light?", "--strategy", "naive", "--set"];
     let ask = [&ask[..], &["naive.mode=\"bm25\"", "--json"]].concat();
 
-    // Prose instead of JSON: asked again twice with the complaint, then told.
-    program.run(&ask).fails(1, &["naive/answer", "does not fit"]);
-    assert_eq!(double.chat_calls(), 3);
+    // Prose instead of JSON: asked again twice with the complaint, then as often with a plainer
+    // prompt; then it abstains and says why.
+    let prose = program.run(&ask);
+    assert_eq!(prose.code, 0, "{}{}", prose.out, prose.err);
+    for said in ["\"abstained\": true", "no reply that could be read"] {
+        assert!(prose.out.contains(said), "{}", prose.out);
+    }
+    assert_eq!(double.chat_calls(), 6);
 
-    double.fail([Failure::Html]);
+    // A wrong address answers every call with a page.
+    double.fail(std::array::from_fn::<_, 8, _>(|_| Failure::Html));
     let html = program.run(&["ask", "Who lit Orrin Light?", "--strategy", "naive"]);
     html.fails(1, &["url", "/v1"]);
 

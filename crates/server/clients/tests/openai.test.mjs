@@ -80,7 +80,7 @@ test("a streamed reply is the same, with its usage at the end", async () => {
 test("the client's stream helper works", async () => {
   const runner = client.chat.completions.stream({ model: MODEL, messages: [user("Who founded Biocon?")] });
   const reply = await runner.finalChatCompletion();
-  assert.match(reply.choices[0].message.content, /^Kiran Mazumdar-Shaw \[1\]/);
+  assert.match(reply.choices[0].message.content, /\bKiran Mazumdar-Shaw\b.*\[1\]/);
 });
 
 test("a question that the documents do not answer is not answered", async () => {

@@ -1,8 +1,7 @@
 # The only list of commands. `make` shows it; anything longer than two lines is in xtask or in the
 # binary itself. Everything uses the dev profile, so that dependencies are compiled once.
 
-HALMA := cargo run -q -p halma-cli --
-TESTED := $(or $(CARGO_TARGET_DIR),target)/debug/halma
+HALMA := $(or $(CARGO_TARGET_DIR),target)/debug/halma
 # Doc comments have no examples to run, and benches are run by `make bench`.
 TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
@@ -34,15 +33,16 @@ lint:
 tidy: ## layers of crates, vocabulary, prompt files, lengths, links, the sample library
 	cargo run -q -p xtask -- tidy
 
+# With the testkit, whose features are those of the tests: dependencies are compiled once for both.
 build:
-	cargo build -p halma-cli
+	cargo build -p halma-cli -p halma-testkit
 
 # The demo with the binary that the tests use (built once), in a temporary folder, so that it
 # starts from scratch and does not touch an existing base.
 smoke:
 	cargo test --workspace $(TESTS) --no-run
-	@$(TESTED) doctor --fetch --kb "$$(mktemp -u)" >/dev/null || echo "warning: no weights, so tests and demo search by keywords only" >&2
-	@dir=$$(mktemp -d) && $(TESTED) demo --smoke --dir "$$dir"; status=$$?; rm -rf "$$dir"; exit $$status
+	@$(HALMA) doctor --fetch --kb "$$(mktemp -u)" >/dev/null || echo "warning: no weights, so tests and demo search by keywords only" >&2
+	@dir=$$(mktemp -d) && $(HALMA) demo --smoke --dir "$$dir"; status=$$?; rm -rf "$$dir"; exit $$status
 
 # `tidy` is one of them. Last in `make test`, so that the results of the tests end the output.
 tests:
@@ -57,12 +57,12 @@ test-ui: ## the web UI in a browser and third-party clients, against the built b
 	@crates/server/clients/test.sh
 
 robustness: ## every strategy against every kind of bad reply, and its calls and tokens: docs/robustness.md, docs/reference/calls-and-tokens.md (minutes)
-	cargo test -p halma-engine --test robustness -- --ignored
+	cargo test --workspace --test robustness -- --ignored
 
 attack: ## attacks on a running server, and random input: docs/attacks.md (minutes)
 	HALMA_FUZZ=$(FUZZ) cargo test -p halma-parse --test all any_bytes
 	HALMA_FUZZ=$(FUZZ) cargo test -p halma-kb --lib tables::bad_tests
-	HALMA_WRITE_ATTACKS=1 cargo test -p halma-cli --test attack -- --ignored --nocapture
+	HALMA_WRITE_ATTACKS=1 cargo test --workspace --test attack -- --ignored --nocapture
 
 soak: ## the full crash, deletion and migration tests, and scale (minutes)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture
@@ -77,7 +77,7 @@ FUZZ ?= 5000
 # make eval FILE=hotpotqa_dev.json FORMAT=hotpotqa STRATEGY=naive,kar3
 STRATEGY ?= naive,kar3
 REPORTED ?= naive,kar3
-eval: ## measure strategies: FILE=… FORMAT=hotpotqa|2wiki|musique [STRATEGY=naive,kar3]
+eval: build ## measure strategies: FILE=… FORMAT=hotpotqa|2wiki|musique [STRATEGY=naive,kar3]
 	@test -n "$(FILE)" -a -n "$(FORMAT)" || { echo "usage: make eval FILE=dev.json FORMAT=hotpotqa|2wiki|musique [STRATEGY=naive,kar3]" >&2; exit 2; }
 	$(HALMA) eval "$(FILE)" --format "$(FORMAT)" --strategy "$(STRATEGY)"
 

@@ -58,6 +58,10 @@ async fn once(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::
         || !report.refused.is_empty()
     {
         view::print(&summary(&report, &args.kb.kb))?;
+        if !options.rebuild.is_empty() && report.failed_units + report.pending_units == 0 {
+            let parts: Vec<&str> = options.rebuild.iter().map(|part| part.name()).collect();
+            view::print(&format!("Rebuilt as configured: {}.", parts.join(", ")))?;
+        }
     }
     outcome(&report)
 }

@@ -56,7 +56,7 @@ pub(crate) fn config() -> Config {
 async fn open(config: &Config, dir: &Path) -> Engine {
     for _ in 0..200 {
         match Engine::create_or_open(config.clone(), dir) {
-            Err(EngineError::Kb(KbError::OpenTwice { .. })) => {
+            Err(EngineError::Kb(KbError::OpenTwice { .. }) | EngineError::Cache(_)) => {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
             result => return result.unwrap(),

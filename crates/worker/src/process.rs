@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::{WorkerError, frame};
 
 /// Variables that a worker and the programs it starts may see; keys of models are not among them.
-const ENVIRONMENT: &[&str] = &["PATH", "LANG", "LC_ALL", "TMPDIR", "TESSDATA_PREFIX"];
+const ENVIRONMENT: &[&str] = &["PATH", "LANG", "LC_ALL", "TMPDIR", "TESSDATA_PREFIX", "HALMA_LOG"];
 
 /// How a worker is started.
 #[derive(Debug, Clone)]
@@ -32,8 +32,11 @@ impl Process {
         let mut new = Command::new(&command.program);
         new.args(&command.arguments).env_clear();
         new.envs(ENVIRONMENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-        // What a crash prints is not the user's to read; the error says what happened.
-        new.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // What a crash or a library prints is for those who ask for a log; the error says what
+        // happened.
+        let log = std::env::var_os("HALMA_LOG").is_some();
+        let errors = if log { Stdio::inherit() } else { Stdio::null() };
+        new.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
         let mut child = new.spawn()?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());

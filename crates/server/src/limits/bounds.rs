@@ -87,6 +87,7 @@ const SETTINGS: &[(&str, Allowed)] = &[
     ("check_support", Allowed::Switch),
     ("closed_book", Allowed::Switch),
     ("decompose", Allowed::Switch),
+    ("demonstrations", Allowed::Switch),
     ("drop_below_best", Allowed::Switch),
     ("external", Allowed::Switch),
     ("fall_back_chunks", Allowed::Switch),
@@ -119,6 +120,7 @@ const SETTINGS: &[(&str, Allowed)] = &[
 /// Everything of a question but its text, which has a configured limit.
 pub(crate) fn check_ask(ask: &AskRequest) -> Result<(), Problem> {
     name("strategy", ask.strategy.as_deref())?;
+    name("asked_at", ask.asked_at.as_deref())?;
     settings(&ask.settings)?;
     history(&ask.history)?;
     if ask.options.len() > MOST_OPTIONS {
@@ -285,6 +287,10 @@ mod tests {
                     assert_eq!(problem, None, "{}.{key}: add it to the list above", entry.name);
                 }
             }
+        }
+        // Settings of every strategy, which the engine reads.
+        for key in ["abstain", "demonstrations"] {
+            assert_eq!(setting(key, &Json::Bool(true)).err(), None, "{key}");
         }
     }
 

@@ -8,6 +8,7 @@ mod link;
 mod migrate;
 mod options;
 mod preview;
+mod preview_texts;
 mod profile;
 mod prune;
 mod reader;
@@ -87,8 +88,9 @@ async fn build(
     refer::run(base).await?;
     atoms?;
     let new_chunks = report.chunks.saturating_sub(report.chunks_kept);
-    calibrate::calibrate(&context).await?;
     let extracted = extract_knowledge(&context, new_chunks).await;
+    embed_extracted(&context, &mut report).await?;
+    calibrate::calibrate(&context).await?;
     publish_now(&context, &lock).await?;
     let extracted = extracted?;
     report.spent = report.spent.or(extracted.spent);
@@ -129,6 +131,7 @@ fn set_build_target(
     store.write(|writer| {
         plan.record(writer)?;
         writer.want_atoms(context.settings.atoms)?;
+        writer.set_vector_layers(&context.settings.vectors)?;
         let Some(embedder) = &context.embedder else { return Ok(()) };
         writer.set_build_target(embedder.model())?;
         match writer.embedder(embedder.model())? {
@@ -166,6 +169,29 @@ async fn atomize_and_embed(
     report.embedded = vectors.done;
     report.pending_units += vectors.pending;
     report.failure = report.failure.take().or(atomized.failure).or(vectors.failure);
+    Ok(())
+}
+
+/// Embeds what was extracted from the chunks. Where the embedder has just failed, the next run does.
+async fn embed_extracted(
+    context: &Arc<BuildContext>,
+    report: &mut IndexReport,
+) -> Result<(), KbError> {
+    let waiting = Embed::backlog_of(context)?;
+    let failed = context.store().read(|reader| reader.unit_counts(Task::Embed))?.failed;
+    if failed > 0 || waiting.is_empty() {
+        return Ok(());
+    }
+    let (queue, queued) = mpsc::unbounded_channel();
+    for text in &waiting {
+        // The receiver is alive: it is in this function.
+        let _ = queue.send(*text);
+    }
+    drop(queue);
+    let vectors = Embed::run_queue(context, queued, waiting.len()).await?;
+    report.embedded += vectors.done;
+    report.pending_units += vectors.pending;
+    report.failure = report.failure.take().or(vectors.failure);
     Ok(())
 }
 

@@ -4,6 +4,7 @@ mod codes;
 mod dense;
 pub(crate) mod filter;
 mod hybrid;
+mod lone_chunks;
 pub(crate) mod matrix;
 pub(crate) mod query_vectors;
 mod ranker;
@@ -22,6 +23,7 @@ use self::bm25::Bm25;
 use self::dense::Dense;
 use self::filter::Admitted;
 use self::hybrid::Hybrid;
+use self::lone_chunks::may_be_chunks;
 use self::matrix::cosine;
 use crate::graph::GraphRanker;
 use crate::store::{Row, StoreReader, parse_id};
@@ -72,7 +74,8 @@ struct Space<'a> {
     number: u8,
     dimensions: u32,
     embedder: &'a Arc<dyn Embedder>,
-    thresholds: Thresholds,
+    /// The usual least cosine of the layer.
+    usual: f32,
 }
 
 impl Space<'_> {
@@ -81,11 +84,7 @@ impl Space<'_> {
         match query.min_score {
             MinScore::Any => None,
             MinScore::At(least) => Some(least),
-            // In a base too small to be measured only the sign is known to mean something.
-            MinScore::Usual if query.layer == Layer::Atom => {
-                Some(self.thresholds.atom.unwrap_or(0.0))
-            }
-            MinScore::Usual => Some(self.thresholds.chunk.unwrap_or(0.0)),
+            MinScore::Usual => Some(self.usual),
         }
     }
 }
@@ -190,12 +189,32 @@ impl Base {
         self.store.read(|reader| {
             let Some((number, record)) = reader.active_embedder()? else { return Ok(None) };
             let Some((embedder, thresholds)) = self.opened(&record.model) else { return Ok(None) };
-            let held = reader.has_vectors(number, layer)?;
+            let mut held = reader.has_vectors(number, layer)?;
+            if !held && may_be_chunks(layer) {
+                held = reader.has_vectors(number, Layer::Chunk)?;
+            }
             let dimensions = record.dimensions;
             let thresholds = thresholds.or(reader.calibration(number)?);
-            Ok(held.then_some(Space { number, dimensions, embedder, thresholds }))
+            let usual = usual(reader, number, layer, thresholds)?;
+            Ok(held.then_some(Space { number, dimensions, embedder, usual }))
         })
     }
+}
+
+/// The usual least cosine of a layer. One that has not been measured has that of chunks; in a base
+/// too small to be measured only the sign is known to mean something.
+fn usual(
+    reader: &StoreReader<'_>,
+    embedder: u8,
+    layer: Layer,
+    known: Thresholds,
+) -> heed::Result<f32> {
+    let chunk = known.chunk.unwrap_or(0.0);
+    Ok(match layer {
+        Layer::Chunk => chunk,
+        Layer::Atom => known.atom.unwrap_or(0.0),
+        _ => reader.layer_threshold(embedder, layer)?.unwrap_or(chunk),
+    })
 }
 
 /// The ranker of each mode.
@@ -222,7 +241,7 @@ fn hits(
         }
         let (mut near, mut far) = (None, false);
         if let Some((vector, judgement)) = compared {
-            let node = reader.vector(judgement.embedder, query.layer, row)?;
+            let node = lone_chunks::vector(reader, judgement.embedder, (query.layer, row))?;
             near = node.map(|node| cosine(vector, &node));
             far = near.zip(judgement.min_cosine).is_some_and(|(near, least)| near < least);
         }

@@ -123,7 +123,7 @@ impl Embed {
             let mut texts = vec![];
             for (layer, row) in unit {
                 // What was replaced meanwhile needs no vector.
-                let text = reader.searched_text(*layer, *row)?;
+                let text = reader.embedded_text(*layer, *row)?;
                 texts.extend(text.map(|text| ((*layer, *row), text)));
             }
             Ok(texts)

@@ -14,6 +14,7 @@ mod nodes;
 mod records;
 mod schema;
 mod sealed;
+mod vector_layers;
 mod vectors;
 mod view;
 
@@ -30,7 +31,9 @@ pub(crate) use atoms::{atoms_input, atoms_key};
 pub(crate) use broken::Damage;
 pub(crate) use check::CheckedCounts;
 use databases::{Databases, Db};
-pub(crate) use documents::{DocumentDraft, FileKey, FileRecord, Gone, sameness, section_sameness};
+pub(crate) use documents::{
+    DocumentDraft, FileKey, FileRecord, Gone, sameness, section_sameness, table_summary,
+};
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use history::{History, Past};
@@ -39,7 +42,7 @@ pub(crate) use nodes::searched;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
     FactRecord, FigureRecord, LayerRecord, Owner, RowRecord, SectionRecord, SummaryRecord,
-    TableRecord, TagRecord, under_headings,
+    TableRecord, TagRecord, forward_id, summary_id, under_headings,
 };
 pub use records::{ColumnDetails, Details};
 pub(crate) use schema::{

@@ -9,6 +9,7 @@ pub(crate) mod matrix;
 pub(crate) mod query_vectors;
 mod ranker;
 mod settings;
+mod summaries;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -25,12 +26,14 @@ use self::filter::Admitted;
 use self::hybrid::Hybrid;
 use self::lone_chunks::may_be_chunks;
 use self::matrix::cosine;
+use self::summaries::looks_at_summaries;
 use crate::graph::GraphRanker;
 use crate::store::{Row, StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};
 
 pub(crate) use hybrid::depth;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
+pub(crate) use summaries::{SUMMARIES, SummaryEvidence};
 pub use settings::{GraphSettings, SearchSettings};
 
 #[async_trait]
@@ -110,6 +113,12 @@ impl Base {
         }
     }
 
+    /// The cosine from which nodes of a layer count as near, with the embedder in use; `None` where
+    /// the layer has no vectors.
+    pub fn usual_cosine(&self, layer: Layer) -> Result<Option<f32>, KbError> {
+        Ok(self.space(layer)?.map(|space| space.usual))
+    }
+
     fn active(&self) -> Result<Option<u8>, KbError> {
         self.store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
     }
@@ -117,8 +126,13 @@ impl Base {
     async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
         self.refresh()?;
         let ranker = ranker_for(query);
-        let (layers, compares) =
-            (ranker.layers(query.layer), ranker.vectors() != VectorUse::Unused);
+        let compares = ranker.vectors() != VectorUse::Unused;
+        let mut layers = ranker.layers(query.layer);
+        if looks_at_summaries(query, self.search.summaries)
+            && self.store.read(|reader| reader.count(Layer::Summary))? > 0
+        {
+            layers.push(Layer::Summary);
+        }
         let mut search = Search {
             store: &self.store,
             query,
@@ -166,20 +180,20 @@ impl Base {
         })
     }
 
-    /// What a query admits of its layer and, where they are read, of the chunks.
+    /// What a query admits of its layer and, where they are read, of chunks and summaries.
     fn admitted(
         &self,
         query: &Query,
         layers: &[Layer],
     ) -> Result<HashMap<Layer, Admitted>, KbError> {
-        let chunks = layers.contains(&Layer::Chunk).then_some(Layer::Chunk);
+        let others = [Layer::Chunk, Layer::Summary].into_iter().filter(|l| layers.contains(l));
         self.store.read(|reader| {
             let admit = |layer: Layer| {
                 let excluded = excluded(reader, &query.exclude, layer)?;
                 let allowed = self.allowed(reader, &query.filter, layer)?;
                 Ok((layer, Admitted { excluded, allowed }))
             };
-            let layers: HashSet<Layer> = chunks.into_iter().chain([query.layer]).collect();
+            let layers: HashSet<Layer> = others.chain([query.layer]).collect();
             layers.into_iter().map(admit).collect()
         })
     }

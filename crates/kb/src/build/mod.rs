@@ -39,7 +39,7 @@ use crate::error::run_blocking;
 use crate::extract::extract_knowledge;
 use crate::lock::WriterLock;
 use crate::stages::{Atomize, BuildContext, Driver, Embed};
-use crate::store::Task;
+use crate::store::{Task, searched};
 use crate::{Base, IndexReport, KbError, Phase, PhaseProgress, Progress};
 
 /// Brings the base up to what the inputs hold. Documents it has already are left alone, changed
@@ -86,10 +86,12 @@ async fn build(
     indexed?;
     linked?;
     refer::run(base).await?;
-    atoms?;
+    let is_embedding = atoms?;
     let new_chunks = report.chunks.saturating_sub(report.chunks_kept);
     let extracted = extract_knowledge(&context, new_chunks).await;
-    embed_extracted(&context, &mut report).await?;
+    if is_embedding {
+        embed_others(&context, &mut report).await?;
+    }
     calibrate::calibrate(&context).await?;
     publish_now(&context, &lock).await?;
     let extracted = extracted?;
@@ -143,13 +145,14 @@ fn set_build_target(
     })
 }
 
-/// Atomizes and embeds concurrently: atoms are embedded as they come.
+/// Atomizes, and embeds chunks and atoms concurrently, as they come. Returns whether the embedder
+/// is up.
 async fn atomize_and_embed(
     context: &Arc<BuildContext>,
     report: &mut IndexReport,
-) -> Result<(), KbError> {
+) -> Result<bool, KbError> {
     let (queue, queued) = mpsc::unbounded_channel();
-    let waiting = Embed::backlog_of(context)?;
+    let waiting = Embed::backlog_of(context, searched)?;
     for text in &waiting {
         // The receiver is alive: it is in this function.
         let _ = queue.send(*text);
@@ -168,18 +171,18 @@ async fn atomize_and_embed(
     report.usage.add(atomized.usage);
     report.embedded = vectors.done;
     report.pending_units += vectors.pending;
+    let is_up = vectors.pending == 0 && (vectors.done > 0 || vectors.failure.is_none());
     report.failure = report.failure.take().or(atomized.failure).or(vectors.failure);
-    Ok(())
+    Ok(is_up)
 }
 
-/// Embeds what was extracted from the chunks. Where the embedder has just failed, the next run does.
-async fn embed_extracted(
+/// Embeds what is not a chunk or an atom, when all of it has been extracted.
+async fn embed_others(
     context: &Arc<BuildContext>,
     report: &mut IndexReport,
 ) -> Result<(), KbError> {
-    let waiting = Embed::backlog_of(context)?;
-    let failed = context.store().read(|reader| reader.unit_counts(Task::Embed))?.failed;
-    if failed > 0 || waiting.is_empty() {
+    let waiting = Embed::backlog_of(context, |layer| !searched(layer))?;
+    if waiting.is_empty() {
         return Ok(());
     }
     let (queue, queued) = mpsc::unbounded_channel();

@@ -285,7 +285,9 @@ async fn what_did_not_change_in_a_document_is_not_embedded_again() {
     works.bench.write("list.md", format!("# Biosimilars\n\nApproved.\n\n{TABLE}"));
     let base = works.open_with(Words::new());
     works.index(&base).await;
-    works.bench.write("list.md", format!("# Biosimilars\n\nApproved.\n\n{TABLE}| Hyrimoz | Sandoz |\n"));
+    works
+        .bench
+        .write("list.md", format!("# Biosimilars\n\nApproved.\n\n{TABLE}| Hyrimoz | Sandoz |\n"));
     let report = works.index(&base).await;
     // The chunk, the row that came, and the table's summary, whose examples are others now.
     assert_eq!((report.documents_replaced, report.embedded), (1, 3), "{report:?}");

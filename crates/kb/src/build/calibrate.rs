@@ -58,11 +58,7 @@ impl StoreReader<'_> {
     }
 
     /// The least cosine of a layer other than chunks and atoms, where it was measured.
-    pub(crate) fn layer_threshold(
-        &self,
-        embedder: u8,
-        layer: Layer,
-    ) -> heed::Result<Option<f32>> {
+    pub(crate) fn layer_threshold(&self, embedder: u8, layer: Layer) -> heed::Result<Option<f32>> {
         let measured = self.layer_calibrations(embedder)?;
         Ok(measured.into_iter().find(|held| held.layer == layer.name()).map(|held| held.cosine))
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use halma_core::Layer;
 
 use super::estimate::Estimate;
+use super::preview_texts::{embedded_rows, layer_texts, tables};
 use super::reader::{Input, InputDocument, InputReader};
 use super::resolver::{DocumentResolver, Incoming, IngestAction, document_id};
 use crate::cut::{CutSettings, Outline, SectionDraft, expected_cut};
@@ -16,7 +17,6 @@ use crate::stages::{
     Atomize, BuildContext, Chunk, Corpus, Describe, FigureRequest, Forecast, Forecaster,
     SourceChunk, SourceDocument, SourceSection, Tally, Uncut, insert_description,
 };
-use super::preview_texts::{embedded_rows, layer_texts, tables};
 use crate::store::{DocumentRecord, Id, Row, sameness, section_sameness, under_headings};
 use crate::{Atoms, IndexOptions, KbError};
 
@@ -91,8 +91,8 @@ impl Previewer {
     fn take(&mut self, input: Input) -> Result<(), KbError> {
         match input {
             Input::Document(document) => self.add(*document)?,
-            Input::Unchanged(id, file) => {
-                let incoming = Incoming::of_file(id, &file);
+            Input::Unchanged(known) => {
+                let incoming = Incoming::of_file(known.document, &known.file);
                 let store = self.context.store();
                 store.read(|reader| self.resolver.resolve(reader, incoming))?;
                 self.preview.estimate.documents_unchanged += 1;

@@ -103,14 +103,12 @@ pub(super) fn rebuild_cost(
 }
 
 /// How many nodes of these layers have a vector of their own, about: some of each are looked at.
-fn vectors_of(
-    reader: &StoreReader<'_>,
-    layers: impl Iterator<Item = Layer>,
-) -> heed::Result<u64> {
+fn vectors_of(reader: &StoreReader<'_>, layers: impl Iterator<Item = Layer>) -> heed::Result<u64> {
     let mut texts = 0;
     for layer in layers {
         let rows = reader.all_rows(layer)?;
-        let looked_at: Vec<&Row> = rows.iter().step_by(rows.len().div_ceil(SAMPLE).max(1)).collect();
+        let looked_at: Vec<&Row> =
+            rows.iter().step_by(rows.len().div_ceil(SAMPLE).max(1)).collect();
         let mut held = 0;
         for row in &looked_at {
             held += usize::from(reader.record((layer, **row))?.is_some_and(|r| r.has_vector()));

@@ -67,7 +67,8 @@ impl Ranker for Hybrid {
 /// fused rank in `(0, 1]`, best first, ties by row. 1 is the first of the first two lists, and of
 /// the others where they hold anything.
 fn fuse(lists: &[RankedList], k: f32) -> Vec<Ranked> {
-    let counts = |list: &&RankedList| matches!(list.part, "dense" | "bm25") || !list.rows.is_empty();
+    let counts =
+        |list: &&RankedList| matches!(list.part, "dense" | "bm25") || !list.rows.is_empty();
     let most = lists.iter().filter(counts).map(|list| list.weight).sum::<f32>() / (k + 1.0);
     let mut fused: HashMap<Row, Ranked> = HashMap::new();
     for list in lists {

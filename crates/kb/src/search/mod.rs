@@ -33,8 +33,8 @@ use crate::{Base, KbError, Thresholds};
 
 pub(crate) use hybrid::depth;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
-pub(crate) use summaries::{SUMMARIES, SummaryEvidence};
 pub use settings::{GraphSettings, SearchSettings};
+pub(crate) use summaries::{SUMMARIES, SummaryEvidence};
 
 #[async_trait]
 impl Knowledge for Base {

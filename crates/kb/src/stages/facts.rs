@@ -6,10 +6,10 @@ use minijinja::{Value, context};
 
 use super::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
 use crate::cost::Texts;
-use crate::{Phase, VectorLayers};
 use crate::extract::names::form;
 use crate::extract::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
 use crate::store::{Id, StoreReader, Task, UnitKey};
+use crate::{Phase, VectorLayers};
 
 const REPLY_PER_TOKEN: u64 = 5;
 
@@ -50,6 +50,10 @@ impl AskStage for Facts {
         document: &SourceDocument,
     ) -> heed::Result<Vec<LedgerUnit<Passage>>> {
         document.open_passages(reader, (Task::Facts, self.prompt))
+    }
+
+    fn asked_with(&self) -> Option<(Task, Id)> {
+        Some((Task::Facts, self.prompt))
     }
 
     fn variables(&self, passage: &Passage) -> Value {

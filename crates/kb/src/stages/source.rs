@@ -110,7 +110,8 @@ impl SourceTable {
                 continue;
             }
             let text = reader.beginning(document, table.place.bytes, TABLE_SHOWN)?;
-            let section = table.section.map_or(Ok(None), |row| reader.node::<SectionRecord>(row))?;
+            let section =
+                table.section.map_or(Ok(None), |row| reader.node::<SectionRecord>(row))?;
             let heading = section.and_then(|section| section.name);
             let name = table_name(heading.as_deref(), table.caption.as_deref());
             tables.push(Self { row: Some(row), id: table.id, name, text });

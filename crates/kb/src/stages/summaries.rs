@@ -13,8 +13,8 @@ use super::{
 use crate::cost::Texts;
 use crate::error::run_blocking;
 use crate::store::{
-    At, Id, Link, Row, Store, StoreReader, StoreWriter, SummaryRecord, Task, UnitKey,
-    hash, summary_id,
+    At, Id, Link, Row, Store, StoreReader, StoreWriter, SummaryRecord, Task, UnitKey, hash,
+    summary_id,
 };
 use crate::{KbError, Phase};
 
@@ -100,9 +100,8 @@ fn load(store: &Store, rows: &[Row]) -> Result<Vec<SourceDocument>, KbError> {
         let mut documents = vec![];
         for row in rows {
             let document = SourceDocument::load(reader, *row)?;
-            let summarized = |document: &SourceDocument| {
-                is_long(document) || !document.tables.is_empty()
-            };
+            let summarized =
+                |document: &SourceDocument| is_long(document) || !document.tables.is_empty();
             documents.extend(document.filter(summarized));
         }
         Ok(documents)

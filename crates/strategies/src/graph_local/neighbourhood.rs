@@ -136,9 +136,8 @@ impl GraphLocal {
         let mentioning = related.iter().map(|hit| cx.neighbours(&hit.id, Some(Edge::Mentions)));
         let mentioning = try_join_all(mentioning).await?.into_iter().flatten();
         chunks.extend(mentioning.map(|(_, hit)| hit).filter(|hit| hit.layer == Layer::Chunk));
-        communities.sort_by_cached_key(|(members, hit)| {
-            Reverse((*members, query_words.in_hit(hit)))
-        });
+        communities
+            .sort_by_cached_key(|(members, hit)| Reverse((*members, query_words.in_hit(hit))));
         communities.truncate(self.reports);
         let communities = communities.into_iter().map(|(_, hit)| hit).collect();
         Ok(Neighbours { chunks, related, communities })

@@ -81,12 +81,7 @@ impl PikeL1 {
     }
 
     /// Chunks near the question in the nearest documents, sections, tables or figures.
-    async fn through_parts(
-        &self,
-        layer: Layer,
-        question: &Question,
-        cx: &Cx,
-    ) -> Result<Vec<Hit>> {
+    async fn through_parts(&self, layer: Layer, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
         let mut chunks: Vec<Hit> = vec![];
         for part in self.near(layer, self.leads, Filter::default(), question, cx).await? {
             let found = self.within(part, question, cx).await?;

@@ -40,7 +40,8 @@ impl StoreReader<'_> {
         let record: DocumentRecord = self.linked(document)?;
         let mut nodes = vec![];
         let tables = (record.tables.0..record.tables.1).map(|row| (Layer::Table, row));
-        nodes.extend(tables.chain((record.figures.0..record.figures.1).map(|r| (Layer::Figure, r))));
+        nodes
+            .extend(tables.chain((record.figures.0..record.figures.1).map(|r| (Layer::Figure, r))));
         for table in record.tables.0..record.tables.1 {
             let rows = self.node::<TableRecord>(table)?.map_or(0..0, |t| t.rows.0..t.rows.1);
             nodes.extend(rows.map(|row| (Layer::Row, row)));

@@ -2,9 +2,7 @@
 use halma_core::{Edge, Layer};
 
 use crate::cut::{ChunkDraft, TableDraft};
-use crate::store::{
-    At, Id, Link, Row, StoreWriter, SummaryRecord, forward_id, summary_id,
-};
+use crate::store::{At, Id, Link, Row, StoreWriter, SummaryRecord, forward_id, summary_id};
 
 /// Columns of a table that its summary names, values of each, and characters of a value.
 const COLUMNS: usize = 24;
@@ -44,12 +42,7 @@ impl StoreWriter<'_> {
         self.put_summary(document, ((Layer::Table, table), summary_id(id)), &text)
     }
 
-    fn put_summary(
-        &mut self,
-        document: Row,
-        (node, id): (At, Id),
-        text: &str,
-    ) -> heed::Result<()> {
+    fn put_summary(&mut self, document: Row, (node, id): (At, Id), text: &str) -> heed::Result<()> {
         let row = self.take_rows(Layer::Summary, 1)?;
         self.put_node(row, &SummaryRecord { id, document, text: text.to_owned() })?;
         self.put_edge(Link::new((Layer::Summary, row), Edge::DerivedFrom, node))

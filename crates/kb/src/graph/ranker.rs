@@ -146,7 +146,8 @@ impl GraphQuery<'_> {
     }
 
     fn weighed_summaries(&self) -> HashMap<Row, f32> {
-        let (weight, graph) = (self.search.settings.summaries, &self.search.graph);
+        let graph = &self.search.graph;
+        let weight = graph.summaries;
         self.summaries.shares(weight * graph.dense, weight * graph.bm25)
     }
 

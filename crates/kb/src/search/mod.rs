@@ -34,6 +34,7 @@ use crate::{Base, KbError, Thresholds};
 pub(crate) use hybrid::depth;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
 pub use settings::{GraphSettings, SearchSettings};
+use summaries::MOST_INDEXED_SUMMARIES;
 pub(crate) use summaries::{SUMMARIES, SummaryEvidence};
 
 #[async_trait]
@@ -128,9 +129,7 @@ impl Base {
         let ranker = ranker_for(query);
         let compares = ranker.vectors() != VectorUse::Unused;
         let mut layers = ranker.layers(query.layer);
-        if looks_at_summaries(query, self.search.summaries)
-            && self.store.read(|reader| reader.count(Layer::Summary))? > 0
-        {
+        if looks_at_summaries(query, &self.search, &self.graph) && self.summaries()? > 0 {
             layers.push(Layer::Summary);
         }
         let mut search = Search {
@@ -146,7 +145,9 @@ impl Base {
         };
         let mut judgement = Judgement::default();
         for layer in &layers {
-            search.indexes.insert(*layer, self.lexical(*layer).await?);
+            if self.is_indexed(query, *layer)? {
+                search.indexes.insert(*layer, self.lexical(*layer).await?);
+            }
             let Some(space) = self.space(*layer)? else { continue };
             judgement.embedder = space.number;
             let min_cosine = space.min_cosine(query);
@@ -178,6 +179,17 @@ impl Base {
             }
             Ok(all)
         })
+    }
+
+    fn summaries(&self) -> Result<u64, KbError> {
+        self.store.read(|reader| reader.count(Layer::Summary))
+    }
+
+    /// Whether a search of chunks reads the lexical index of a layer: that of very many summaries
+    /// takes too long to make for what it adds to their vectors.
+    fn is_indexed(&self, query: &Query, layer: Layer) -> Result<bool, KbError> {
+        let is_evidence = layer == Layer::Summary && query.layer != layer;
+        Ok(!is_evidence || self.summaries()? <= MOST_INDEXED_SUMMARIES)
     }
 
     /// What a query admits of its layer and, where they are read, of chunks and summaries.

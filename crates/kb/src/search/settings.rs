@@ -8,9 +8,9 @@ pub struct SearchSettings {
     /// The constant K of reciprocal rank fusion, in hybrid search: how slowly ranks lose weight. A
     /// list adds 1 / (K + rank) to the score of a node, ranks from 1.
     pub rrf_k: u16,
-    /// What the summaries of chunks and tables weigh when chunks are searched in hybrid and graph
-    /// mode, compared to their text; 0 leaves them out. Only some bases have any
-    /// (`kb.chunks = "model"`, tables).
+    /// What the summaries of chunks and tables weigh when chunks are searched in hybrid mode,
+    /// compared to their text; 0 leaves them out. Only some bases have any (`kb.chunks = "model"`,
+    /// tables).
     pub summaries: f32,
 }
 
@@ -47,6 +47,8 @@ pub struct GraphSettings {
     pub least: f32,
     /// Number of the best chunks that are reordered hop by hop; 0 leaves them as they are.
     pub hops: usize,
+    /// Summaries of the chunk, compared to its text.
+    pub summaries: f32,
     /// Hop by hop: the share of the question's words that a chunk covers and those chosen before
     /// it do not.
     pub covers: f32,
@@ -68,6 +70,8 @@ impl Default for GraphSettings {
             sentences: 2,
             least: 0.1,
             hops: 60,
+            // Summaries made by rule bring nothing here (docs/results.md).
+            summaries: 0.0,
             covers: 1.5,
             led_to: 1.5,
             atoms: 0.5,

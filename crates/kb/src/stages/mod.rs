@@ -16,6 +16,7 @@ mod source;
 mod summaries;
 mod surroundings;
 mod tags;
+mod windows;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use halma_core::{
     BoxError, Catalog, Edge, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
-    SqlResult, Vector,
+    SqlResult, TagMatch, Vector,
 };
 
 use self::bm25::Bm25;
@@ -24,12 +24,16 @@ use self::filter::Admitted;
 use self::hybrid::Hybrid;
 use self::matrix::cosine;
 use crate::graph::GraphRanker;
-use crate::store::{Row, StoreReader, parse_id};
+use crate::store::{Row, StoreReader, TagRecord, node_id, parse_id};
+use crate::tags::{Expansion, NamedTag, expansion};
 use crate::{Base, KbError, Thresholds};
 
 pub(crate) use hybrid::depth;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
 pub use settings::{GraphSettings, SearchSettings};
+
+/// Tags that a question is near to, at most.
+const NEAR_TAGS: usize = 4;
 
 #[async_trait]
 impl Knowledge for Base {
@@ -55,6 +59,10 @@ impl Knowledge for Base {
     ) -> Result<Vec<(Edge, Hit)>, BoxError> {
         let ends = self.inspector().edges_of(id, edge)?;
         Ok(ends.into_iter().map(|end| (end.edge, end.node)).collect())
+    }
+
+    async fn tags(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, BoxError> {
+        Ok(self.tags_of(text, near).await?)
     }
 
     async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError> {
@@ -99,12 +107,24 @@ struct Judgement {
     min_cosine: Option<f32>,
 }
 
+/// Whether tags expand a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expand {
+    ByTags,
+    Nothing,
+}
+
 impl Base {
+    /// A search of exactly what the query says, by no tag.
+    pub(crate) async fn find_plain(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
+        self.find_once(query, Expand::Nothing).await
+    }
+
     async fn find(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
         // A build may switch to another embedder meanwhile and remove the vectors of this one.
         loop {
             let before = self.active()?;
-            let lists = self.find_once(query).await?;
+            let lists = self.find_once(query, Expand::ByTags).await?;
             if self.active()? == before {
                 return Ok(lists);
             }
@@ -115,7 +135,11 @@ impl Base {
         self.store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
     }
 
-    async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
+    async fn find_once(
+        &self,
+        query: &Query,
+        expand: Expand,
+    ) -> Result<Vec<Vec<Hit>>, KbError> {
         self.refresh()?;
         let ranker = ranker_for(query);
         let (layers, compares) =
@@ -127,6 +151,7 @@ impl Base {
             graph: self.graph,
             graph_cache: self.graph_cache(),
             vectors: vec![None; query.texts.len()],
+            expansions: vec![],
             matrices: HashMap::new(),
             indexes: HashMap::new(),
             admitted: self.admitted(query, &layers)?,
@@ -149,6 +174,10 @@ impl Base {
                 search.matrices.insert(*layer, self.matrix(space.number, *layer).await?);
             }
         }
+        let plain = search.vectors.clone();
+        if expand == Expand::ByTags && query.layer != Layer::Tag {
+            self.expand_by_tags(&mut search).await?;
+        }
         let has_vectors = search.matrices.contains_key(&query.layer);
         if compares && !has_vectors {
             self.warn_lexical_only(query.layer)?;
@@ -158,13 +187,90 @@ impl Base {
             _ => ranker.rank(&search)?,
         };
         self.store.read(|reader| {
-            let vectors = search.vectors.iter().map(Option::as_ref);
             let mut all = vec![];
-            for (list, vector) in lists.into_iter().zip(vectors) {
-                all.push(hits(reader, query, list, vector.map(|vector| (vector, &judgement)))?);
+            for ((list, plain), moved) in lists.into_iter().zip(&plain).zip(&search.vectors) {
+                let judge = |(plain, moved)| Comparison { plain, moved, by: &judgement };
+                let compared = plain.as_ref().zip(moved.as_ref()).map(judge);
+                all.push(hits(reader, query, list, compared)?);
             }
             Ok(all)
         })
+    }
+
+    /// Adds to each text of a search what its tags say, in a base that has tags.
+    async fn expand_by_tags(&self, search: &mut Search<'_>) -> Result<(), KbError> {
+        let by = self.search.tags;
+        if by <= 0.0 && self.graph.tags <= 0.0 {
+            return Ok(());
+        }
+        let texts = search.query.texts.iter().zip(search.vectors.clone());
+        let texts: Vec<(&str, Option<Vector>)> =
+            texts.map(|(text, vector)| (text.as_str(), vector)).collect();
+        let mut expansions = self.expansions(&texts, self.search.tag_score).await?;
+        let number = self.active()?;
+        for (expansion, vector) in expansions.iter_mut().zip(&mut search.vectors) {
+            expansion.terms.iter_mut().for_each(|(_, weight)| *weight *= by);
+            expansion.terms.retain(|(_, weight)| *weight > 0.0);
+            let Some((vector, number)) = vector.as_mut().zip(number) else { continue };
+            let tags = self.store.read(|reader| {
+                let mut tags = vec![];
+                for tag in &expansion.tags {
+                    let held = reader.vector(number, Layer::Tag, tag.row)?;
+                    tags.extend(held.map(|held| (tag.weight, held)));
+                }
+                Ok(tags)
+            })?;
+            *vector = expansion.moved(vector, &tags, by);
+        }
+        search.expansions = expansions;
+        Ok(())
+    }
+
+    async fn tags_of(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, KbError> {
+        self.refresh()?;
+        let vector = match self.space(Layer::Tag)? {
+            Some(Space { embedder, dimensions, .. }) => {
+                let texts = [text.to_owned()];
+                let cache = &self.query_vectors;
+                cache.vectors(embedder.as_ref(), dimensions, &texts).await?.remove(0)
+            }
+            None => None,
+        };
+        let expansions = self.expansions(&[(text, vector)], near).await?;
+        self.store.read(|reader| {
+            let mut tags = vec![];
+            for NamedTag { row, weight, through } in expansions.into_iter().flat_map(|e| e.tags) {
+                let Some(record) = reader.node::<TagRecord>(row)? else { continue };
+                let id = node_id(Layer::Tag, record.id);
+                tags.push(TagMatch { id, name: record.name, weight, through });
+            }
+            Ok(tags)
+        })
+    }
+
+    /// The tags of each text with what they add to it; nothing in a base without tags. `score` is
+    /// the least cosine of a tag that the text does not name.
+    pub(crate) async fn expansions(
+        &self,
+        texts: &[(&str, Option<Vector>)],
+        score: f32,
+    ) -> Result<Vec<Expansion>, KbError> {
+        if self.store.read(|reader| reader.count(Layer::Tag))? == 0 {
+            return Ok(vec![]);
+        }
+        let index = self.tag_index().await?;
+        let matrix = match self.space(Layer::Tag)? {
+            Some(space) => Some(self.matrix(space.number, Layer::Tag).await?),
+            None => None,
+        };
+        let near = |vector: &Option<Vector>| {
+            let (Some(matrix), Some(vector)) = (&matrix, vector) else { return vec![] };
+            let near = matrix.near(&[vector], NEAR_TAGS, &Admitted::default()).concat();
+            let near = near.into_iter().filter(|(_, cosine)| *cosine >= score);
+            let tag = |(row, weight)| NamedTag { row, weight, through: String::new() };
+            near.map(tag).collect()
+        };
+        Ok(texts.iter().map(|(text, vector)| expansion(&index, text, near(vector))).collect())
     }
 
     /// What a query admits of its layer and, where they are read, of the chunks.
@@ -208,12 +314,21 @@ fn ranker_for(query: &Query) -> &'static (dyn Ranker + Sync) {
     }
 }
 
+/// What hits are compared with.
+struct Comparison<'a> {
+    /// The vector of the text.
+    plain: &'a Vector,
+    /// The same, moved towards the vectors of its tags.
+    moved: &'a Vector,
+    by: &'a Judgement,
+}
+
 /// The best of a ranked list that are near enough, as hits.
 fn hits(
     reader: &StoreReader<'_>,
     query: &Query,
     ranked: Vec<Ranked>,
-    compared: Option<(&Vector, &Judgement)>,
+    compared: Option<Comparison<'_>>,
 ) -> heed::Result<Vec<Hit>> {
     let mut hits = vec![];
     for Ranked { row, score, led_to, parts } in ranked {
@@ -221,10 +336,12 @@ fn hits(
             break;
         }
         let (mut near, mut far) = (None, false);
-        if let Some((vector, judgement)) = compared {
-            let node = reader.vector(judgement.embedder, query.layer, row)?;
-            near = node.map(|node| cosine(vector, &node));
-            far = near.zip(judgement.min_cosine).is_some_and(|(near, least)| near < least);
+        if let Some(Comparison { plain, moved, by }) = &compared {
+            let node = reader.vector(by.embedder, query.layer, row)?;
+            near = node.as_ref().map(|node| cosine(plain, node));
+            // What the tags of the text lead to may be far from its own words.
+            let nearest = node.map(|node| cosine(plain, &node).max(cosine(moved, &node)));
+            far = nearest.zip(by.min_cosine).is_some_and(|(near, least)| near < least);
         }
         // What has no vector cannot be judged by one, and what a name leads to need not be
         // similar to the question.

@@ -40,6 +40,10 @@ pub(crate) enum Task {
     TagClasses,
     /// Tags of a chunk.
     Tag,
+    /// Which words of a sample question stand for which tags.
+    MapTags,
+    /// Rows of the tables that are asked for, of a chunk.
+    Rows,
     /// A summary of a section, a document, or a part of one.
     Summarise,
     /// Title and summary of a community.
@@ -47,7 +51,7 @@ pub(crate) enum Task {
 }
 
 /// Every task with its letter, which is that of the format and never changes, and its name.
-const TASKS: [(Task, u8, &str); 11] = [
+const TASKS: [(Task, u8, &str); 13] = [
     (Task::Atoms, b'a', "atoms"),
     (Task::Embed, b'e', "embed"),
     (Task::Links, b'l', "links"),
@@ -57,6 +61,8 @@ const TASKS: [(Task, u8, &str); 11] = [
     (Task::Near, b'n', "near"),
     (Task::TagClasses, b'k', "tag_classes"),
     (Task::Tag, b't', "tag"),
+    (Task::MapTags, b'p', "map_tags"),
+    (Task::Rows, b'r', "rows"),
     (Task::Summarise, b'u', "summarise"),
     (Task::Community, b'm', "community"),
 ];

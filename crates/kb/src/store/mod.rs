@@ -8,6 +8,7 @@ mod documents;
 mod edges;
 mod env;
 mod history;
+mod languages;
 mod ledger;
 mod merges;
 mod nodes;
@@ -34,6 +35,7 @@ pub(crate) use documents::{DocumentDraft, FileKey, FileRecord, Gone, sameness, s
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use history::{History, Past};
+pub(crate) use languages::DocumentLanguages;
 pub(crate) use ledger::{Entry, Task, UnitCounts, UnitKey, UnitState};
 pub(crate) use nodes::searched;
 pub(crate) use records::{

@@ -119,6 +119,7 @@ impl StoreWriter<'_> {
             warnings: draft.parsed.warnings.clone(),
             origins: vec![draft.origin.to_owned()],
         };
+        self.note_language(record.language.as_ref())?;
         self.put_node(document, &record)?;
         let slot = self.slot_of((Layer::Document, document))?;
         let key = document.to_be_bytes();

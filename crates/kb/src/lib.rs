@@ -50,8 +50,8 @@ pub use extract::{
 };
 pub use inspect::{
     EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
-    ListedDocument, ListedNode, Problem, Shown, Stats, Timeline, TimelineEvent, Unit, VectorStats,
-    Verified,
+    ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Timeline, TimelineEvent, Unit,
+    VectorStats, Verified,
 };
 pub use kept::{BasePart, Calibration, KeptPart};
 pub use progress::{Phase, PhaseProgress, Progress};

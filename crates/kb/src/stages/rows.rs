@@ -93,6 +93,10 @@ impl AskStage for Rows {
         &self.context
     }
 
+    fn asked_with(&self) -> Option<(Task, Id)> {
+        Some((Task::Rows, self.asked_with))
+    }
+
     fn open(
         &self,
         reader: &StoreReader<'_>,

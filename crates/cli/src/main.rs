@@ -80,7 +80,9 @@ fn log_style(args: &Args) -> LogStyle {
     let serves = matches!(args.command, Command::Serve(_));
     let format = args.common.log_format.or_else(|| {
         // A configuration that cannot be read is reported by the command.
-        serves.then(|| commands::load_config(&args.common, vec![]).ok())?.map(|loaded| loaded.config.serve.log)
+        serves
+            .then(|| commands::load_config(&args.common, vec![]).ok())?
+            .map(|loaded| loaded.config.serve.log)
     });
     LogStyle {
         format: format.unwrap_or_default(),

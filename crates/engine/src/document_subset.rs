@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{
-    BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResult, TagMatch,
-};
+use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResult, TagMatch};
 
 /// Searches, reads and follows edges within some documents. Tables are refused: a query over them
 /// would read rows of other documents.

@@ -77,7 +77,11 @@ fn no_file_holds_a_mark_before_or_after() {
     let base = sample::base(dir.path(), "zqmark");
     let words = || {
         let found = |layer| {
-            base.lexical_on_disk(layer).unwrap().search(&LexicalQuery::plain("zqmark0001"), 10, None).unwrap().len()
+            base.lexical_on_disk(layer)
+                .unwrap()
+                .search(&LexicalQuery::plain("zqmark0001"), 10, None)
+                .unwrap()
+                .len()
         };
         found(Layer::Chunk)
     };

@@ -115,7 +115,15 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
                 let cells = vec![marks.next()];
                 let id = hash(&[cells[0].as_bytes()]);
                 let number = number + 1;
-                let record = RowRecord { id, table, chunk: first, also: vec![], number, place: whole, cells };
+                let record = RowRecord {
+                    id,
+                    table,
+                    chunk: first,
+                    also: vec![],
+                    number,
+                    place: whole,
+                    cells,
+                };
                 writer.put_node(rows + number - 1, &record)?;
             }
             let figure = writer.take_rows(Layer::Figure, 1)?;
@@ -256,7 +264,15 @@ fn made(
         let cells = vec![if *chunk == mine { marks.next() } else { "other".into() }];
         let id = hash(&[b"row", cells[0].as_bytes(), &[number]]);
         let place = TextPlace::default();
-        let record = RowRecord { id, table, chunk: *chunk, also: vec![], number: row - rows + 1, place, cells };
+        let record = RowRecord {
+            id,
+            table,
+            chunk: *chunk,
+            also: vec![],
+            number: row - rows + 1,
+            place,
+            cells,
+        };
         writer.put_node(row, &record)?;
     }
     Ok(())

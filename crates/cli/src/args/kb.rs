@@ -5,8 +5,8 @@ use clap::Subcommand;
 use halma_core::Layer;
 use halma_engine::ExportFormat;
 
-use super::{BudgetArgs, KbDir};
 use super::choice::{self, Choice, one_of};
+use super::{BudgetArgs, KbDir};
 
 #[derive(clap::Args)]
 pub(crate) struct Kb {

@@ -22,7 +22,8 @@ pub(crate) use eval::{
 };
 pub(crate) use index::Index;
 pub(crate) use kb::{
-    Kb, KbCommand, KbDelete, KbExport, KbList, KbLearnTags, KbMerges, KbShow, KbSql, KbStats, KbTables, KbTimeline, KbVerify,
+    Kb, KbCommand, KbDelete, KbExport, KbLearnTags, KbList, KbMerges, KbShow, KbSql, KbStats,
+    KbTables, KbTimeline, KbVerify,
 };
 pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
 pub(crate) use plan::{Plan, PlanCommand};

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use halma_core::text::{count_name, NameKind, is_stop_word, names, normalise_name};
+use halma_core::text::{NameKind, count_name, is_stop_word, names, normalise_name};
 use halma_core::{Edge, Layer};
 
 use crate::error::run_blocking;

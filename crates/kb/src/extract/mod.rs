@@ -31,15 +31,13 @@ pub(crate) use community_store::communities_exist;
 pub use extraction::LeftOut;
 pub(crate) use extraction::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
 pub(crate) use forget::{ExtractedFrom, forget_quotes};
+pub(crate) use learned_tags::{LearnedTerms, QUESTION_CLASS};
 pub use merges::{Merge, MergeSide};
 pub use resolve::MergeRule;
-pub(crate) use table_target::{iso, targets};
-pub use table_target::{TableOf, TableTarget, TargetColumn, ValueType};
 pub(crate) use resolve::{PairVerdict, names};
-pub(crate) use learned_tags::{LearnedTerms, QUESTION_CLASS};
-pub(crate) use tag_collection::{
-    CLASSES_KEY, TagClass, TagVocabulary, Tags, collect_and_embed,
-};
+pub use table_target::{TableOf, TableTarget, TargetColumn, ValueType};
+pub(crate) use table_target::{iso, targets};
+pub(crate) use tag_collection::{CLASSES_KEY, TagClass, TagVocabulary, Tags, collect_and_embed};
 pub(crate) use tag_joins::ChunkTag;
 
 use crate::stages::{

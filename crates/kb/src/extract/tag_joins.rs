@@ -168,7 +168,8 @@ mod tests {
             let tag = ChunkTag { class: (*class).to_owned(), name: (*name).to_owned(), also };
             joiner.add(&tag);
         }
-        let line = |tag: JoinedTag| format!("{}: {} [{}]", tag.class, tag.name, tag.also.join(", "));
+        let line =
+            |tag: JoinedTag| format!("{}: {} [{}]", tag.class, tag.name, tag.also.join(", "));
         joiner.joined().into_iter().map(line).collect()
     }
 

@@ -12,7 +12,8 @@ use super::aliases::AliasIndex;
 use super::units::{NamedEntity, Unit, units};
 use crate::lexical::Languages;
 use crate::store::{
-    At, ChunkRecord, DocumentLanguages, DocumentRecord, EntityRecord, Row, SectionRecord, StoreReader,
+    At, ChunkRecord, DocumentLanguages, DocumentRecord, EntityRecord, Row, SectionRecord,
+    StoreReader,
 };
 
 /// Entries of one kind that are kept; beyond it the cache starts over.

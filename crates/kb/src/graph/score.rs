@@ -113,11 +113,7 @@ impl GraphContext<'_> {
 
     /// What each chunk gets from the best of its tags that the question means: less for one that
     /// many chunks have.
-    fn add_tags(
-        &self,
-        tags: &[NamedTag],
-        sums: &mut HashMap<Row, Sums>,
-    ) -> heed::Result<()> {
+    fn add_tags(&self, tags: &[NamedTag], sums: &mut HashMap<Row, Sums>) -> heed::Result<()> {
         for tag in tags.iter().filter(|_| self.settings.tags > 0.0) {
             let chunks = self.cache.tagged(self.reader, tag.row)?;
             let mass = tag.weight * importance(chunks.len());

@@ -101,12 +101,7 @@ impl Collector {
     }
 
     /// The facts of a chunk about an entity, then the sentences that name it.
-    fn add_chunk(
-        &mut self,
-        reader: &StoreReader<'_>,
-        row: Row,
-        entity: Row,
-    ) -> heed::Result<()> {
+    fn add_chunk(&mut self, reader: &StoreReader<'_>, row: Row, entity: Row) -> heed::Result<()> {
         let Some(chunk) = reader.node::<ChunkRecord>(row)? else { return Ok(()) };
         for at in reader.listed_under((Layer::Chunk, row))? {
             if at.0 == Layer::Fact
@@ -188,8 +183,9 @@ fn document_name(reader: &StoreReader<'_>, chunk: Row) -> heed::Result<String> {
 }
 
 /// Words after which a number of four digits is a year.
-const BEFORE_YEARS: &[&str] =
-    &["in", "since", "by", "until", "of", "from", "during", "to", "before", "after", "early", "late"];
+const BEFORE_YEARS: &[&str] = &[
+    "in", "since", "by", "until", "of", "from", "during", "to", "before", "after", "early", "late",
+];
 
 /// The days, months and years that a sentence states, in ISO order.
 fn dates(text: &str) -> BTreeSet<String> {
@@ -217,9 +213,10 @@ mod tests {
     #[test]
     fn days_months_and_years_are_read_from_sentences() {
         for (text, expected) in [
-            ("It was approved on 14 September 2017, and sold from July 2019.", vec![
-                "2017-09-14", "2019-07",
-            ]),
+            (
+                "It was approved on 14 September 2017, and sold from July 2019.",
+                vec!["2017-09-14", "2019-07"],
+            ),
             ("Founded in 1885, it has 1900 workers.", vec!["1885"]),
             ("September 14, 2017 was a day.", vec!["2017-09-14"]),
             ("Nothing happened.", vec![]),

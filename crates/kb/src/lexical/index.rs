@@ -5,9 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use halma_core::Layer;
 use tantivy::collector::{FilterCollector, TopDocs};
 use tantivy::merge_policy::NoMergePolicy;
-use tantivy::query::{
-    BooleanQuery, BoostQuery, DisjunctionMaxQuery, Occur, Query, TermQuery,
-};
+use tantivy::query::{BooleanQuery, BoostQuery, DisjunctionMaxQuery, Occur, Query, TermQuery};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
@@ -47,6 +45,7 @@ pub(crate) struct LexicalQuery<'a> {
     pub(crate) added: &'a [(String, f32)],
 }
 
+#[cfg(test)]
 impl<'a> LexicalQuery<'a> {
     /// A text with no terms but its own.
     pub(crate) fn plain(text: &'a str) -> Self {

@@ -148,7 +148,9 @@ impl Languages {
         let mut groups: Vec<Vec<String>> = vec![];
         for at in meant.into_iter().take(QUERY_TERMS) {
             let mut terms: Vec<String> = vec![];
-            analyzer().token_stream(&words[at]).process(&mut |token| terms.push(token.text.clone()));
+            analyzer()
+                .token_stream(&words[at])
+                .process(&mut |token| terms.push(token.text.clone()));
             terms.truncate(1);
             terms.extend(languages.iter_mut().map(|language| language.stem(&words[at])));
             terms.sort();

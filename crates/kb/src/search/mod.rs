@@ -135,11 +135,7 @@ impl Base {
         self.store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
     }
 
-    async fn find_once(
-        &self,
-        query: &Query,
-        expand: Expand,
-    ) -> Result<Vec<Vec<Hit>>, KbError> {
+    async fn find_once(&self, query: &Query, expand: Expand) -> Result<Vec<Vec<Hit>>, KbError> {
         self.refresh()?;
         let ranker = ranker_for(query);
         let (layers, compares) =

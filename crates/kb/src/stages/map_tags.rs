@@ -101,11 +101,7 @@ impl AskStage for MapTags {
         None
     }
 
-    fn accept(
-        &self,
-        sample: &SampleRequest,
-        reply: MapReply,
-    ) -> Result<LearnedTerms, StageError> {
+    fn accept(&self, sample: &SampleRequest, reply: MapReply) -> Result<LearnedTerms, StageError> {
         let mut learned = LearnedTerms::default();
         for TermPair { term, tags } in reply.pairs.into_iter().take(MOST_TERMS) {
             let numbers = tags.into_iter().take(MOST_TAGS);

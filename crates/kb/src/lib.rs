@@ -34,6 +34,7 @@ mod stages;
 mod store;
 mod tables;
 mod tags;
+mod vector_layers;
 mod workers;
 
 use halma_core::PromptSet;
@@ -64,6 +65,7 @@ pub use stages::BuildContext;
 pub use store::{ColumnDetails, Details};
 pub use tables::{ColumnLine, NearNames, SqlError, SqlLimits, TableLine};
 pub use tags::{SkippedSample, TagLearning, TagSample, estimate_learning, learn_tags};
+pub use vector_layers::VectorLayers;
 pub use workers::{WorkerKind, Workers, serve_worker};
 
 /// The prompts of this crate.

@@ -99,7 +99,9 @@ fn collect(base: &Base) -> Result<usize, KbError> {
 pub(crate) async fn collect_and_embed(context: &Arc<BuildContext>) -> Result<usize, KbError> {
     let base = Arc::clone(&context.base);
     let tags = run_blocking("storing tags", move || collect(&base)).await?;
-    embed(context).await?;
+    if context.settings.vectors.tag {
+        embed(context).await?;
+    }
     Ok(tags)
 }
 

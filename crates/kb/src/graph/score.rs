@@ -5,6 +5,7 @@ use halma_core::ScorePart;
 
 use super::cache::importance;
 use super::{GraphContext, Similarity};
+use crate::search::SUMMARIES;
 use crate::store::{Row, TagRecord};
 use crate::tags::NamedTag;
 
@@ -20,6 +21,8 @@ pub(super) struct FirstStage<'a> {
     pub(super) similarity: Similarity<'a>,
     /// Tags that the question names or stands for.
     pub(super) tags: &'a [NamedTag],
+    /// What summaries give to chunks, weighed.
+    pub(super) summaries: HashMap<Row, f32>,
 }
 
 /// A chunk with its score and what that is made of.
@@ -31,8 +34,9 @@ pub(super) struct ChunkScore {
 }
 
 /// The parts of a score.
-pub(super) const PARTS: [&str; 9] =
-    ["dense", "bm25", "entities", "titles", "tags", "links", "next", "covers", "led_to"];
+pub(super) const PARTS: [&str; 10] = [
+    "dense", "bm25", "entities", "titles", "tags", "links", "next", "covers", "led_to", SUMMARIES,
+];
 
 /// The first of them that needs no similarity to the question, but for `covers`.
 const ENTITIES: usize = 2;
@@ -82,6 +86,7 @@ impl GraphContext<'_> {
         let by_lexical: HashMap<Row, f32> = first.lexical.iter().copied().collect();
         let mut rows: Vec<Row> = best;
         rows.extend(sums.keys());
+        rows.extend(first.summaries.keys());
         rows.sort_unstable();
         rows.dedup();
         let mut scored = vec![];
@@ -102,6 +107,7 @@ impl GraphContext<'_> {
                 0.0,
                 0.0,
                 0.0,
+                first.summaries.get(&row).copied().unwrap_or(0.0),
             ];
             scored.push(ChunkScore { row, score: parts.iter().sum(), parts });
         }

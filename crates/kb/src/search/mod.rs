@@ -4,10 +4,13 @@ mod codes;
 mod dense;
 pub(crate) mod filter;
 mod hybrid;
+mod lone_chunks;
 pub(crate) mod matrix;
 pub(crate) mod query_vectors;
 mod ranker;
 mod settings;
+mod summaries;
+mod tags;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -22,18 +25,17 @@ use self::bm25::Bm25;
 use self::dense::Dense;
 use self::filter::Admitted;
 use self::hybrid::Hybrid;
+use self::lone_chunks::may_be_chunks;
 use self::matrix::cosine;
+use self::summaries::looks_at_summaries;
 use crate::graph::GraphRanker;
-use crate::store::{Row, StoreReader, TagRecord, node_id, parse_id};
-use crate::tags::{Expansion, NamedTag, expansion};
+use crate::store::{Row, StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};
 
 pub(crate) use hybrid::depth;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
 pub use settings::{GraphSettings, SearchSettings};
-
-/// Tags that a question is near to, at most.
-const NEAR_TAGS: usize = 4;
+pub(crate) use summaries::{SUMMARIES, SummaryEvidence};
 
 #[async_trait]
 impl Knowledge for Base {
@@ -80,7 +82,8 @@ struct Space<'a> {
     number: u8,
     dimensions: u32,
     embedder: &'a Arc<dyn Embedder>,
-    thresholds: Thresholds,
+    /// The usual least cosine of the layer.
+    usual: f32,
 }
 
 impl Space<'_> {
@@ -89,11 +92,7 @@ impl Space<'_> {
         match query.min_score {
             MinScore::Any => None,
             MinScore::At(least) => Some(least),
-            // In a base too small to be measured only the sign is known to mean something.
-            MinScore::Usual if query.layer == Layer::Atom => {
-                Some(self.thresholds.atom.unwrap_or(0.0))
-            }
-            MinScore::Usual => Some(self.thresholds.chunk.unwrap_or(0.0)),
+            MinScore::Usual => Some(self.usual),
         }
     }
 }
@@ -131,6 +130,12 @@ impl Base {
         }
     }
 
+    /// The cosine from which nodes of a layer count as near, with the embedder in use; `None` where
+    /// the layer has no vectors.
+    pub fn usual_cosine(&self, layer: Layer) -> Result<Option<f32>, KbError> {
+        Ok(self.space(layer)?.map(|space| space.usual))
+    }
+
     fn active(&self) -> Result<Option<u8>, KbError> {
         self.store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
     }
@@ -138,8 +143,13 @@ impl Base {
     async fn find_once(&self, query: &Query, expand: Expand) -> Result<Vec<Vec<Hit>>, KbError> {
         self.refresh()?;
         let ranker = ranker_for(query);
-        let (layers, compares) =
-            (ranker.layers(query.layer), ranker.vectors() != VectorUse::Unused);
+        let compares = ranker.vectors() != VectorUse::Unused;
+        let mut layers = ranker.layers(query.layer);
+        if looks_at_summaries(query, self.search.summaries)
+            && self.store.read(|reader| reader.count(Layer::Summary))? > 0
+        {
+            layers.push(Layer::Summary);
+        }
         let mut search = Search {
             store: &self.store,
             query,
@@ -193,96 +203,20 @@ impl Base {
         })
     }
 
-    /// Adds to each text of a search what its tags say, in a base that has tags.
-    async fn expand_by_tags(&self, search: &mut Search<'_>) -> Result<(), KbError> {
-        let by = self.search.tags;
-        if by <= 0.0 && self.graph.tags <= 0.0 {
-            return Ok(());
-        }
-        let texts = search.query.texts.iter().zip(search.vectors.clone());
-        let texts: Vec<(&str, Option<Vector>)> =
-            texts.map(|(text, vector)| (text.as_str(), vector)).collect();
-        let mut expansions = self.expansions(&texts, self.search.tag_score).await?;
-        let number = self.active()?;
-        for (expansion, vector) in expansions.iter_mut().zip(&mut search.vectors) {
-            expansion.terms.iter_mut().for_each(|(_, weight)| *weight *= by);
-            expansion.terms.retain(|(_, weight)| *weight > 0.0);
-            let Some((vector, number)) = vector.as_mut().zip(number) else { continue };
-            let tags = self.store.read(|reader| {
-                let mut tags = vec![];
-                for tag in &expansion.tags {
-                    let held = reader.vector(number, Layer::Tag, tag.row)?;
-                    tags.extend(held.map(|held| (tag.weight, held)));
-                }
-                Ok(tags)
-            })?;
-            *vector = expansion.moved(vector, &tags, by);
-        }
-        search.expansions = expansions;
-        Ok(())
-    }
-
-    async fn tags_of(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, KbError> {
-        self.refresh()?;
-        let vector = match self.space(Layer::Tag)? {
-            Some(Space { embedder, dimensions, .. }) => {
-                let texts = [text.to_owned()];
-                let cache = &self.query_vectors;
-                cache.vectors(embedder.as_ref(), dimensions, &texts).await?.remove(0)
-            }
-            None => None,
-        };
-        let expansions = self.expansions(&[(text, vector)], near).await?;
-        self.store.read(|reader| {
-            let mut tags = vec![];
-            for NamedTag { row, weight, through } in expansions.into_iter().flat_map(|e| e.tags) {
-                let Some(record) = reader.node::<TagRecord>(row)? else { continue };
-                let id = node_id(Layer::Tag, record.id);
-                tags.push(TagMatch { id, name: record.name, weight, through });
-            }
-            Ok(tags)
-        })
-    }
-
-    /// The tags of each text with what they add to it; nothing in a base without tags. `score` is
-    /// the least cosine of a tag that the text does not name.
-    pub(crate) async fn expansions(
-        &self,
-        texts: &[(&str, Option<Vector>)],
-        score: f32,
-    ) -> Result<Vec<Expansion>, KbError> {
-        if self.store.read(|reader| reader.count(Layer::Tag))? == 0 {
-            return Ok(vec![]);
-        }
-        let index = self.tag_index().await?;
-        let matrix = match self.space(Layer::Tag)? {
-            Some(space) => Some(self.matrix(space.number, Layer::Tag).await?),
-            None => None,
-        };
-        let near = |vector: &Option<Vector>| {
-            let (Some(matrix), Some(vector)) = (&matrix, vector) else { return vec![] };
-            let near = matrix.near(&[vector], NEAR_TAGS, &Admitted::default()).concat();
-            let near = near.into_iter().filter(|(_, cosine)| *cosine >= score);
-            let tag = |(row, weight)| NamedTag { row, weight, through: String::new() };
-            near.map(tag).collect()
-        };
-        Ok(texts.iter().map(|(text, vector)| expansion(&index, text, near(vector))).collect())
-    }
-
-    /// What a query admits of its layer and, where they are read, of the chunks.
+    /// What a query admits of its layer and, where they are read, of chunks and summaries.
     fn admitted(
         &self,
         query: &Query,
         layers: &[Layer],
     ) -> Result<HashMap<Layer, Admitted>, KbError> {
-        let chunks = layers.contains(&Layer::Chunk).then_some(Layer::Chunk);
+        let others = [Layer::Chunk, Layer::Summary].into_iter().filter(|l| layers.contains(l));
         self.store.read(|reader| {
             let admit = |layer: Layer| {
                 let excluded = excluded(reader, &query.exclude, layer)?;
                 let allowed = self.allowed(reader, &query.filter, layer)?;
                 Ok((layer, Admitted { excluded, allowed }))
             };
-            let layers: HashSet<Layer> = chunks.into_iter().chain([query.layer]).collect();
+            let layers: HashSet<Layer> = others.chain([query.layer]).collect();
             layers.into_iter().map(admit).collect()
         })
     }
@@ -292,12 +226,32 @@ impl Base {
         self.store.read(|reader| {
             let Some((number, record)) = reader.active_embedder()? else { return Ok(None) };
             let Some((embedder, thresholds)) = self.opened(&record.model) else { return Ok(None) };
-            let held = reader.has_vectors(number, layer)?;
+            let mut held = reader.has_vectors(number, layer)?;
+            if !held && may_be_chunks(layer) {
+                held = reader.has_vectors(number, Layer::Chunk)?;
+            }
             let dimensions = record.dimensions;
             let thresholds = thresholds.or(reader.calibration(number)?);
-            Ok(held.then_some(Space { number, dimensions, embedder, thresholds }))
+            let usual = usual(reader, number, layer, thresholds)?;
+            Ok(held.then_some(Space { number, dimensions, embedder, usual }))
         })
     }
+}
+
+/// The usual least cosine of a layer. One that has not been measured has that of chunks; in a base
+/// too small to be measured only the sign is known to mean something.
+fn usual(
+    reader: &StoreReader<'_>,
+    embedder: u8,
+    layer: Layer,
+    known: Thresholds,
+) -> heed::Result<f32> {
+    let chunk = known.chunk.unwrap_or(0.0);
+    Ok(match layer {
+        Layer::Chunk => chunk,
+        Layer::Atom => known.atom.unwrap_or(0.0),
+        _ => reader.layer_threshold(embedder, layer)?.unwrap_or(chunk),
+    })
 }
 
 /// The ranker of each mode.
@@ -333,7 +287,7 @@ fn hits(
         }
         let (mut near, mut far) = (None, false);
         if let Some(Comparison { plain, moved, by }) = &compared {
-            let node = reader.vector(by.embedder, query.layer, row)?;
+            let node = lone_chunks::vector(reader, by.embedder, (query.layer, row))?;
             near = node.as_ref().map(|node| cosine(plain, node));
             // What the tags of the text lead to may be far from its own words.
             let nearest = node.map(|node| cosine(plain, &node).max(cosine(moved, &node)));

@@ -8,6 +8,10 @@ pub struct SearchSettings {
     /// The constant K of reciprocal rank fusion, in hybrid search: how slowly ranks lose weight. A
     /// list adds 1 / (K + rank) to the score of a node, ranks from 1.
     pub rrf_k: u16,
+    /// What the summaries of chunks and tables weigh when chunks are searched in hybrid and graph
+    /// mode, compared to their text; 0 leaves them out. Only some bases have any
+    /// (`kb.chunks = "model"`, tables).
+    pub summaries: f32,
     /// What a tag counts for that the question names, or that its words stand for as samples have
     /// shown, next to the question itself: its terms are searched as well, and the question's
     /// vector moves towards it. 0 turns the expansion of questions off.
@@ -20,7 +24,7 @@ impl Default for SearchSettings {
     /// Cormack et al. (2009) use 60 for long lists; for the few passages of an answer the first
     /// ranks must count for more (measured: docs/concepts/scores.md).
     fn default() -> Self {
-        Self { rrf_k: 10, tags: 1.0, tag_score: 0.6 }
+        Self { rrf_k: 10, summaries: 0.5, tags: 1.0, tag_score: 0.6 }
     }
 }
 

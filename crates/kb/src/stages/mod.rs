@@ -16,6 +16,7 @@ mod resolve;
 mod rows;
 mod source;
 mod summaries;
+mod surroundings;
 mod tags;
 
 use std::collections::BTreeMap;
@@ -35,7 +36,9 @@ pub(crate) use forecast::{Corpus, Forecast, Forecaster, Tally};
 pub(crate) use map_tags::{MapTags, SampleRequest, ShownTag};
 pub(crate) use resolve::{Comparison, ComparisonSide, SameEntity};
 pub(crate) use rows::{Rows, StatedRow};
-pub(crate) use source::{Passage, SourceChunk, SourceDocument, SourceSection, prompt_hash};
+pub(crate) use source::{
+    Passage, SourceChunk, SourceDocument, SourceSection, SourceTable, prompt_hash,
+};
 pub(crate) use summaries::{Summarize, summarize};
 pub(crate) use tags::{Tag, TagClasses, TagForecast};
 

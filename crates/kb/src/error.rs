@@ -47,6 +47,12 @@ pub enum KbError {
          folder, or copy it"
     )]
     ReadOnly { dir: PathBuf },
+    #[error("only a part of the base may be seen here; what changes all of it needs full access")]
+    Restricted,
+    #[error("{0}; correct it")]
+    Metadata(#[from] halma_core::MetadataError),
+    #[error("the filter restricts {what}, and only whole documents can be seen or not; use names, formats, dates or fields")]
+    NotOfDocuments { what: &'static str },
     #[error(transparent)]
     Keys(#[from] halma_seal::SealError),
     #[error("the lexical index in `{dir}`: {source}; delete that folder and it is built again")]

@@ -3,14 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use halma_core::Layer;
+use halma_core::{Layer, Metadata};
 
 use super::resolver::{DocumentResolver, Incoming, IngestAction};
+use super::reader::UnchangedFile;
 use super::update_lexical;
 use crate::cut::{Cut, CutSettings, cut_now};
 use crate::read::{InputFile, ParsedDocument};
 use crate::stages::{BuildContext, Uncut};
-use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, StoreWriter};
+use crate::store::{
+    DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, StoreReader, StoreWriter,
+};
 use crate::{Base, IndexReport, KbError, Progress};
 
 /// New documents can be searched after this many of them, before the build ends. Changed ones are
@@ -21,8 +24,7 @@ const CHANGES_VISIBLE_AFTER: usize = 2_000;
 /// Something that waits to be inserted.
 pub(super) enum IngestItem {
     Document(ReadyDocument),
-    /// The file has not changed since it became this document.
-    Unchanged(Id, Arc<InputFile>),
+    Unchanged(UnchangedFile),
 }
 
 /// A document with its figures described.
@@ -37,6 +39,50 @@ pub(super) struct ReadyDocument {
 impl ReadyDocument {
     fn incoming(&self) -> Incoming<'_> {
         Incoming::of_draft(self.id, &self.draft, &self.file)
+    }
+}
+
+/// The fields that a document gets under its name: those that are said of it now, or else those that
+/// the document of this name had before.
+struct Fields {
+    /// `None` where the document keeps its names and so its fields.
+    name: Option<String>,
+    metadata: Metadata,
+}
+
+impl Fields {
+    fn before(
+        reader: &StoreReader<'_>,
+        action: &IngestAction,
+        stated: Option<&Metadata>,
+    ) -> heed::Result<Self> {
+        let name = match action {
+            IngestAction::Keep { name: Some((name, _)), .. }
+            | IngestAction::Rechunk { name, .. }
+            | IngestAction::Add { name, .. } => Some(name.clone()),
+            // It keeps its names; fields that are said of it are those of the one that is shown.
+            IngestAction::Keep { row, .. } if stated.is_some() => {
+                reader.linked::<DocumentRecord>(*row)?.names.into_iter().next()
+            }
+            IngestAction::Keep { .. } => None,
+        };
+        let metadata = match (stated, &name) {
+            (Some(stated), _) => stated.clone(),
+            (None, Some(name)) => match reader.named(name)? {
+                Some(row) => reader.linked::<DocumentRecord>(row)?.metadata_under(name),
+                None => Metadata::default(),
+            },
+            (None, None) => Metadata::default(),
+        };
+        Ok(Self { name, metadata })
+    }
+
+    fn store(self, writer: &mut StoreWriter<'_>) -> heed::Result<()> {
+        let Some(name) = self.name else { return Ok(()) };
+        match writer.named(&name)? {
+            Some(row) => writer.set_metadata(row, &name, &self.metadata),
+            None => Ok(()),
+        }
     }
 }
 
@@ -110,7 +156,7 @@ impl Ingest {
             .iter()
             .map(|item| match item {
                 IngestItem::Document(document) => document.id,
-                IngestItem::Unchanged(id, _) => *id,
+                IngestItem::Unchanged(unchanged) => unchanged.id,
             })
             .collect();
         let before = (self.report.documents_new, self.report.documents_replaced);
@@ -153,13 +199,15 @@ impl Ingest {
                     None => writer.forget_file(key),
                 }
             }
-            IngestItem::Unchanged(id, file) => {
+            IngestItem::Unchanged(UnchangedFile { id, file, metadata }) => {
                 if writer.find(Layer::Document, *id)?.is_none() {
                     self.retry.push(Arc::clone(file));
                     return Ok(());
                 }
                 let action = self.resolver.resolve(writer, Incoming::of_file(*id, file))?;
-                self.keep(writer, action, &file.origin)
+                let fields = Fields::before(writer, &action, metadata.as_ref())?;
+                self.keep(writer, action, &file.origin)?;
+                fields.store(writer)
             }
         }
     }
@@ -172,7 +220,9 @@ impl Ingest {
         cuts: &mut Cuts,
     ) -> heed::Result<()> {
         let origin = document.file.origin.as_str();
-        match self.resolver.resolve(writer, document.incoming())? {
+        let action = self.resolver.resolve(writer, document.incoming())?;
+        let fields = Fields::before(writer, &action, document.draft.metadata.as_ref())?;
+        match action {
             IngestAction::Rechunk { row, name } => {
                 let record: DocumentRecord = writer.linked(row)?;
                 let new = self.put(writer, document, &name, cuts)?;
@@ -180,8 +230,9 @@ impl Ingest {
                 writer.remove_document(row)?;
                 let origins = record.origins.iter().map(String::as_str);
                 let others = record.names.iter().zip(origins.chain(std::iter::repeat("")));
-                for other in others.filter(|(other, _)| **other != name) {
+                for (at, other) in others.enumerate().filter(|(_, (other, _))| **other != name) {
                     writer.add_name(new, (other.0, other.1), false)?;
+                    writer.set_metadata(new, other.0, &record.metadata_of(at))?;
                 }
                 self.report.documents_replaced += 1;
             }
@@ -202,7 +253,7 @@ impl Ingest {
             }
             known @ IngestAction::Keep { .. } => self.keep(writer, known, origin)?,
         }
-        Ok(())
+        fields.store(writer)
     }
 
     /// A document that the base has: its file may have been renamed, so it is shown under the

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use halma_core::Layer;
 
 use super::estimate::Estimate;
-use super::reader::{Input, InputDocument, InputReader};
+use super::reader::{Input, InputDocument, InputReader, UnchangedFile};
 use super::resolver::{DocumentResolver, Incoming, IngestAction, document_id};
 use crate::cut::{CutSettings, Outline, SectionDraft, expected_cut};
 use crate::extract::forecasters;
@@ -90,7 +90,7 @@ impl Previewer {
     fn take(&mut self, input: Input) -> Result<(), KbError> {
         match input {
             Input::Document(document) => self.add(*document)?,
-            Input::Unchanged(id, file) => {
+            Input::Unchanged(UnchangedFile { id, file, .. }) => {
                 let incoming = Incoming::of_file(id, &file);
                 let store = self.context.store();
                 store.read(|reader| self.resolver.resolve(reader, incoming))?;

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use halma_core::Layer;
+use halma_core::{Layer, Metadata};
 
 use super::options::Selection;
 use crate::cut::CutSettings;
+use crate::metadata::read_metadata_file;
 use crate::read::{InputFile, Naming, ParsedDocument, Walked, read, walk};
 use crate::store::{DocumentRecord, FileKey, FileRecord, Id, Row, hash};
 use crate::{Base, IndexOptions, KbError, KbSettings, Refused};
@@ -14,11 +15,18 @@ use crate::{Base, IndexOptions, KbError, KbSettings, Refused};
 /// Something that was read.
 pub(super) enum Input {
     Document(Box<InputDocument>),
-    /// The file has not changed since it became this document.
-    Unchanged(Id, Arc<InputFile>),
+    Unchanged(UnchangedFile),
     Refused(Vec<Refused>),
     /// A file is done; it has this many bytes.
     FileDone(usize),
+}
+
+/// A file that has not changed since it became a document.
+pub(super) struct UnchangedFile {
+    pub(super) id: Id,
+    pub(super) file: Arc<InputFile>,
+    /// The fields that are said of it now; `None` leaves those that it has.
+    pub(super) metadata: Option<Metadata>,
 }
 
 /// A document as it was read.
@@ -91,10 +99,39 @@ impl InputReader {
                 return sink(Input::Refused(vec![Refused::new(&file.path, None, refusal)]));
             }
         };
+        let beside = match read_metadata_file(&file.path) {
+            Ok(beside) => beside,
+            Err(refusal) => {
+                return sink(Input::Refused(vec![Refused::new(&file.path, None, refusal)]));
+            }
+        };
         match self.unchanged(file, &bytes)?.filter(|_| may_be_known) {
-            Some(id) => sink(Input::Unchanged(id, Arc::clone(file))),
-            None => self.read_documents(file, bytes, sink),
+            Some(id) => {
+                let (file, metadata) = (Arc::clone(file), self.metadata(None, beside.as_ref()));
+                sink(Input::Unchanged(UnchangedFile { id, file, metadata }))
+            }
+            None => self.read_documents(file, bytes, &mut |input| {
+                sink(match input {
+                    Input::Document(mut document) => {
+                        let own = document.draft.metadata.take();
+                        document.draft.metadata = self.metadata(own, beside.as_ref());
+                        Input::Document(document)
+                    }
+                    input => input,
+                })
+            }),
         }
+    }
+
+    /// The fields of a document: its record's, in their place those in the file next to its file, in
+    /// their place those of the whole run.
+    fn metadata(&self, own: Option<Metadata>, beside: Option<&Metadata>) -> Option<Metadata> {
+        let of_run = Some(&self.options.metadata).filter(|metadata| !metadata.is_empty());
+        if own.is_none() && beside.is_none() && of_run.is_none() {
+            return None;
+        }
+        let over = beside.into_iter().chain(of_run);
+        Some(over.fold(own.unwrap_or_default(), Metadata::overlaid))
     }
 
     /// Reads a file's bytes into documents.

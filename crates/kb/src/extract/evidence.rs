@@ -114,9 +114,12 @@ pub(super) fn settle(base: &Base) -> Result<Written, KbError> {
     let (reads, known) = store.read(|reader| Ok((extracted_chunks(reader)?, evidence(reader)?)))?;
     let resolved = resolve(&reads, &known);
     let written = graph::write(store, &reads, &resolved)?;
-    if written.changed {
-        store.write(community_store::mark_stale)?;
-    }
+    store.write(|writer| {
+        if written.changed {
+            community_store::mark_stale(writer)?;
+        }
+        writer.set_unsettled(false)
+    })?;
     Ok(written)
 }
 

@@ -57,7 +57,14 @@ pub(super) fn write(
         merges: resolved.merges.len(),
         changed: false,
     };
-    let (rows, changed) = store.write(|writer| put_entities(writer, &resolved.entities))?;
+    let (rows, changed) = store.write(|writer| {
+        let put = put_entities(writer, &resolved.entities)?;
+        // Until each chunk leads to what it names.
+        if put.1 {
+            writer.set_unsettled(true)?;
+        }
+        Ok(put)
+    })?;
     written.changed |= changed;
     let assigned = assign(reads, resolved);
     for (batch, places) in reads.chunks(BATCH).zip(assigned.chunks(BATCH)) {

@@ -5,7 +5,7 @@ use super::details::Details;
 use super::hit::{self, joined};
 use super::types::{RowRecord, TableRecord};
 use super::{LayerRecord, NodeRecord, Owner};
-use crate::store::{Id, Link, Row, StoreReader, node_id};
+use crate::store::{At, Id, Link, Row, StoreReader, node_id};
 
 impl LayerRecord for RowRecord {
     const LAYER: Layer = Layer::Row;
@@ -18,6 +18,10 @@ impl NodeRecord for RowRecord {
 
     fn owner(&self) -> Owner {
         Owner::Chunk(self.chunk)
+    }
+
+    fn depends_on(&self) -> Vec<At> {
+        vec![(Layer::Table, self.table)]
     }
 
     fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {

@@ -51,8 +51,6 @@ pub enum KbError {
     Restricted,
     #[error("{0}; correct it")]
     Metadata(#[from] halma_core::MetadataError),
-    #[error("the filter restricts {what}, and only whole documents can be seen or not; use names, formats, dates or fields")]
-    NotOfDocuments { what: &'static str },
     #[error(transparent)]
     Keys(#[from] halma_seal::SealError),
     #[error("the lexical index in `{dir}`: {source}; delete that folder and it is built again")]

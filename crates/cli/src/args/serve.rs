@@ -2,7 +2,7 @@
 use clap::Subcommand;
 use halma_server::Scope;
 
-use super::KbDir;
+use super::{KbDir, Where};
 use super::choice::{Choice, one_of};
 
 #[derive(clap::Args)]
@@ -72,6 +72,8 @@ pub(crate) struct KeysCreate {
     /// Limit of model calls per day
     #[arg(long, value_name = "N")]
     pub(crate) calls_per_day: Option<u64>,
+    #[command(flatten)]
+    pub(crate) fields: Where,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,

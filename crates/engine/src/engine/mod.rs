@@ -10,6 +10,7 @@ mod models;
 mod off_runtime;
 mod search;
 mod strategy;
+mod view;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub use self::knowledge_graph::KgShown;
 pub(crate) use self::off_runtime::OffRuntime;
 pub use self::search::SearchQuery;
 pub(crate) use self::strategy::build;
+use self::view::Views;
 use crate::assemble;
 use crate::assemble::previous_embedder;
 use crate::assemble::resources::SharedResources;
@@ -43,6 +45,7 @@ pub struct Engine {
     independent_facts: Option<Arc<dyn Facts>>,
     traces: Arc<TraceStore>,
     originals: Originals,
+    views: Views,
 }
 
 type OpenBase = fn(&Path, BaseOptions) -> Result<Arc<Base>, halma_kb::KbError>;
@@ -98,7 +101,18 @@ impl Engine {
         let independent_facts = facts.apart;
         let traces = Arc::new(TraceStore::new(dir, config.serve.keep_traces));
         let originals = Originals::new(dir);
-        Ok(Self { config, base, setup, cache, resources, independent_facts, traces, originals })
+        let views = Views::default();
+        Ok(Self {
+            config,
+            base,
+            setup,
+            cache,
+            resources,
+            independent_facts,
+            traces,
+            originals,
+            views,
+        })
     }
 
     /// The same engine with another configuration of prompts, which are read again.
@@ -115,6 +129,7 @@ impl Engine {
             independent_facts: self.independent_facts.clone(),
             traces: Arc::clone(&self.traces),
             originals: self.originals.clone(),
+            views: Views::default(),
         })
     }
 

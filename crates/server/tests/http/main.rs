@@ -11,6 +11,7 @@ mod mischief;
 mod openai;
 mod problems;
 mod reading;
+mod rights;
 mod security;
 mod stopping;
 mod types;

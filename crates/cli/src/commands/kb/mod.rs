@@ -3,6 +3,7 @@ mod delete;
 mod export;
 mod list;
 mod merges;
+mod meta;
 mod show;
 mod sql;
 mod stats;
@@ -18,6 +19,7 @@ pub(crate) fn run(args: Kb, common: &Common) -> anyhow::Result<()> {
         KbCommand::Export(own) => export::run(&own, common),
         KbCommand::Verify(own) => verify::run(&own, common),
         KbCommand::Delete(own) => delete::run(&own, common),
+        KbCommand::Meta(own) => meta::run(&own, common),
         KbCommand::Tables(own) => sql::tables(&own, common),
         KbCommand::Sql(own) => sql::run(&own, common),
         KbCommand::Merges(own) => merges::run(&own, common),

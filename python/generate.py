@@ -69,7 +69,7 @@ def models(url: str) -> str:
             "--output-model-type", "pydantic_v2.BaseModel", "--target-python-version", "3.10",
             "--use-standard-collections", "--use-union-operator", "--use-schema-description",
             "--use-field-description", "--disable-timestamp", "--enum-field-as-literal", "none",
-            "--extra-fields", "allow", "--collapse-root-models", "--formatters", "builtin", "--allow-population-by-field-name", "--custom-file-header",
+            "--extra-fields", "allow", "--collapse-root-models", "--use-annotated", "--formatters", "builtin", "--allow-population-by-field-name", "--custom-file-header",
             "# Generated from the OpenAPI description of the server by `generate.py`; do not edit.",
         ]
         subprocess.run(command, check=True)

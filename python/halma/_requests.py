@@ -92,16 +92,16 @@ def given(**values: Any) -> dict[str, Any]:
     return {name: plain(value) for name, value in values.items() if value is not None}
 
 
-def of(model: Any) -> Callable[[bytes], Any]:
-    adapter: TypeAdapter[Any] = TypeAdapter(model)
+def of(model: type[T]) -> Callable[[bytes], T]:
+    adapter: TypeAdapter[T] = TypeAdapter(model)
     return adapter.validate_json
 
 
-def items_of(model: Any) -> Callable[[bytes], Any]:
+def items_of(model: type[T]) -> Callable[[bytes], list[T]]:
     """The items of a list that comes whole, or of a page."""
-    adapter: TypeAdapter[Any] = TypeAdapter(model)
+    adapter: TypeAdapter[T] = TypeAdapter(model)
 
-    def read(body: bytes) -> Any:
+    def read(body: bytes) -> list[T]:
         return [adapter.validate_python(item) for item in json.loads(body)["items"]]
 
     return read
@@ -123,10 +123,10 @@ class Page(Generic[T]):
     next: str | None
 
 
-def page_of(model: Any) -> Callable[[bytes], Page[Any]]:
-    adapter: TypeAdapter[Any] = TypeAdapter(model)
+def page_of(model: type[T]) -> Callable[[bytes], Page[T]]:
+    adapter: TypeAdapter[T] = TypeAdapter(model)
 
-    def read(body: bytes) -> Page[Any]:
+    def read(body: bytes) -> Page[T]:
         page = json.loads(body)
         return Page([adapter.validate_python(item) for item in page["items"]], page.get("next"))
 

@@ -34,7 +34,7 @@ class HalmaRetriever(BaseRetriever):
     ) -> None:
         self._url = url
         self._key = key
-        self._options = {"layer": layer, "mode": mode, "limit": similarity_top_k, "filter": filter}
+        self._options: dict[str, Any] = {"layer": layer, "mode": mode, "limit": similarity_top_k, "filter": filter}
         super().__init__(callback_manager=callback_manager)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

@@ -124,7 +124,7 @@ pub struct SqlResult {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SqlRow {
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<Object>))]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<serde_json::Value>))]
     pub values: Vec<serde_json::Value>,
     /// Rows or tables of the base, as many as are known.
     pub sources: Vec<NodeId>,

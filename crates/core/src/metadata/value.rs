@@ -19,10 +19,21 @@ const MOST_VALUES: usize = 100;
 #[serde(untagged)]
 pub enum FieldValue {
     Truth(bool),
-    Number(f64),
+    Number(#[serde(serialize_with = "as_written")] f64),
     Text(String),
     /// Of texts, numbers and truths.
     List(Vec<FieldValue>),
+}
+
+/// Whole numbers without a fraction, as they are usually written.
+fn as_written<S: serde::Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    /// Up to here every whole number is one of `f64`.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() <= EXACT {
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number within the bounds of i64")]
+        return serializer.serialize_i64(*number as i64);
+    }
+    serializer.serialize_f64(*number)
 }
 
 // Numbers come from JSON, which has no NaN, and `Metadata::check` refuses it.

@@ -16,7 +16,7 @@ const MAX_TEXTS: usize = 2_048;
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct EmbeddingRequest {
     /// A text or a list of texts.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     input: Input,
     /// Ignored; the configured embedder is always used.
     #[serde(default)]

@@ -41,7 +41,7 @@ struct ChatMessage {
     role: String,
     /// A text, or a list of parts, of which only texts are read.
     #[serde(default)]
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     content: Value,
 }
 

@@ -302,7 +302,7 @@ async fn a_key_writes_nothing_outside_of_its_fields() {
     }
     teams.build(&teams.a).await;
     let shown = good(teams.get(&teams.a, "/api/v1/documents/skell.md").await).await;
-    assert_eq!(shown["metadata"], json!({"team": "a", "year": 1890.0}));
+    assert_eq!(shown["metadata"], json!({"team": "a", "year": 1890}));
     let path = "/api/v1/documents/skell.md/metadata";
     let put = |key: String, path: &'static str, body: Value| {
         let teams = &teams;

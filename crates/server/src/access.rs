@@ -18,6 +18,8 @@ use crate::workspace::{DEFAULT, Workspace};
 /// Header that selects another workspace than the key's; requires the scope `admin`.
 const WORKSPACE: &str = "x-halma-workspace";
 
+const TRACE_PARENT: &str = "traceparent";
+
 /// What a route is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
@@ -34,6 +36,8 @@ pub(crate) struct Caller {
     /// `None` while no keys are required.
     pub(crate) key: Option<Arc<Key>>,
     pub(crate) workspace: Arc<Workspace>,
+    /// The header `traceparent` (W3C Trace Context), for the collector of traces.
+    pub(crate) trace_parent: Option<String>,
 }
 
 impl Caller {
@@ -78,7 +82,13 @@ impl Caller {
             workspace =
                 run_blocking(move || Ok(Arc::new(workspace.restricted(documents)?))).await?;
         }
-        Ok(Self { key, workspace })
+        let span = tracing::Span::current();
+        span.record("workspace", &workspace.name);
+        if let Some(key) = &key {
+            span.record("key", &key.id);
+        }
+        let trace_parent = headers.get(TRACE_PARENT).and_then(|header| header.to_str().ok());
+        Ok(Self { key, workspace, trace_parent: trace_parent.map(str::to_owned) })
     }
 
     /// Where work for the caller's workspace waits for its turn.
@@ -155,6 +165,8 @@ pub(crate) struct MayAskDocuments(pub(crate) Caller);
 pub(crate) struct MayWriteDocuments(pub(crate) Caller);
 /// A caller with the scope `admin`: everything else.
 pub(crate) struct MayAdmin(pub(crate) Caller);
+/// A caller with the scope `metrics`: the metrics of the whole server.
+pub(crate) struct MayReadMetrics(pub(crate) Caller);
 
 macro_rules! extractor {
     ($name:ident, $scope:expr, $reach:expr) => {
@@ -174,3 +186,4 @@ extractor!(MayWrite, Some(Scope::Write), Reach::Workspace);
 extractor!(MayAskDocuments, Some(Scope::Ask), Reach::Documents);
 extractor!(MayWriteDocuments, Some(Scope::Write), Reach::Documents);
 extractor!(MayAdmin, Some(Scope::Admin), Reach::Workspace);
+extractor!(MayReadMetrics, Some(Scope::Metrics), Reach::Workspace);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use halma_core::{Layer, Metadata};
 
-use super::resolver::{DocumentResolver, Incoming, IngestAction};
 use super::reader::UnchangedFile;
+use super::resolver::{DocumentResolver, Incoming, IngestAction};
 use super::update_lexical;
 use crate::cut::{Cut, CutSettings, cut_now};
 use crate::read::{InputFile, ParsedDocument};
@@ -42,8 +42,7 @@ impl ReadyDocument {
     }
 }
 
-/// The fields that a document gets under its name: those that are said of it now, or else those that
-/// the document of this name had before.
+/// The fields that a document gets under its name.
 struct Fields {
     /// `None` where the document keeps its names and so its fields.
     name: Option<String>,
@@ -51,32 +50,6 @@ struct Fields {
 }
 
 impl Fields {
-    fn before(
-        reader: &StoreReader<'_>,
-        action: &IngestAction,
-        stated: Option<&Metadata>,
-    ) -> heed::Result<Self> {
-        let name = match action {
-            IngestAction::Keep { name: Some((name, _)), .. }
-            | IngestAction::Rechunk { name, .. }
-            | IngestAction::Add { name, .. } => Some(name.clone()),
-            // It keeps its names; fields that are said of it are those of the one that is shown.
-            IngestAction::Keep { row, .. } if stated.is_some() => {
-                reader.linked::<DocumentRecord>(*row)?.names.into_iter().next()
-            }
-            IngestAction::Keep { .. } => None,
-        };
-        let metadata = match (stated, &name) {
-            (Some(stated), _) => stated.clone(),
-            (None, Some(name)) => match reader.named(name)? {
-                Some(row) => reader.linked::<DocumentRecord>(row)?.metadata_under(name),
-                None => Metadata::default(),
-            },
-            (None, None) => Metadata::default(),
-        };
-        Ok(Self { name, metadata })
-    }
-
     fn store(self, writer: &mut StoreWriter<'_>) -> heed::Result<()> {
         let Some(name) = self.name else { return Ok(()) };
         match writer.named(&name)? {
@@ -108,6 +81,8 @@ pub(super) struct Ingest {
     orphaned: Vec<Row>,
     /// Files that were not read because their document was known, and then it was replaced.
     pub(super) retry: Vec<Arc<InputFile>>,
+    /// Fields that all documents of this run get.
+    pub(super) metadata: Metadata,
 }
 
 impl Ingest {
@@ -123,6 +98,7 @@ impl Ingest {
             pending_ids: HashSet::new(),
             orphaned: vec![],
             retry: vec![],
+            metadata: Metadata::default(),
         }
     }
 
@@ -156,7 +132,7 @@ impl Ingest {
             .iter()
             .map(|item| match item {
                 IngestItem::Document(document) => document.id,
-                IngestItem::Unchanged(unchanged) => unchanged.id,
+                IngestItem::Unchanged(known) => known.document,
             })
             .collect();
         let before = (self.report.documents_new, self.report.documents_replaced);
@@ -199,17 +175,49 @@ impl Ingest {
                     None => writer.forget_file(key),
                 }
             }
-            IngestItem::Unchanged(UnchangedFile { id, file, metadata }) => {
-                if writer.find(Layer::Document, *id)?.is_none() {
+            IngestItem::Unchanged(UnchangedFile { document, file, stamp, metadata }) => {
+                if writer.find(Layer::Document, *document)?.is_none() {
                     self.retry.push(Arc::clone(file));
                     return Ok(());
                 }
-                let action = self.resolver.resolve(writer, Incoming::of_file(*id, file))?;
-                let fields = Fields::before(writer, &action, metadata.as_ref())?;
+                if let Some(stamp) = stamp {
+                    writer.stamp_file(FileKey::of(&file.origin), *stamp)?;
+                }
+                let action = self.resolver.resolve(writer, Incoming::of_file(*document, file))?;
+                let fields = self.fields(writer, &action, metadata.as_ref())?;
                 self.keep(writer, action, &file.origin)?;
                 fields.store(writer)
             }
         }
+    }
+
+    /// The fields that a document gets: those that are said of it now, or else those that the document
+    /// of its name has had, and in their place those of this run.
+    fn fields(
+        &self,
+        reader: &StoreReader<'_>,
+        action: &IngestAction,
+        stated: Option<&Metadata>,
+    ) -> heed::Result<Fields> {
+        let name = match action {
+            IngestAction::Keep { name: Some((name, _)), .. }
+            | IngestAction::Rechunk { name, .. }
+            | IngestAction::Add { name, .. } => Some(name.clone()),
+            // It keeps its names; fields that are said of it are those of the one that is shown.
+            IngestAction::Keep { row, .. } if stated.is_some() || !self.metadata.is_empty() => {
+                reader.linked::<DocumentRecord>(*row)?.names.into_iter().next()
+            }
+            IngestAction::Keep { .. } => None,
+        };
+        let row = name.as_ref().map_or(Ok(None), |name| reader.named(name))?;
+        let before = match (stated, &name, row) {
+            (Some(stated), ..) => stated.clone(),
+            (None, Some(name), Some(row)) => {
+                reader.linked::<DocumentRecord>(row)?.metadata_under(name)
+            }
+            _ => Metadata::default(),
+        };
+        Ok(Fields { name, metadata: before.overlaid(&self.metadata) })
     }
 
     /// One document under the name it gets.
@@ -221,7 +229,7 @@ impl Ingest {
     ) -> heed::Result<()> {
         let origin = document.file.origin.as_str();
         let action = self.resolver.resolve(writer, document.incoming())?;
-        let fields = Fields::before(writer, &action, document.draft.metadata.as_ref())?;
+        let fields = self.fields(writer, &action, document.draft.metadata.as_ref())?;
         match action {
             IngestAction::Rechunk { row, name } => {
                 let record: DocumentRecord = writer.linked(row)?;

@@ -50,12 +50,14 @@ impl Intake {
         options: &IndexOptions,
     ) -> Result<Self, KbError> {
         let reader = InputReader::new(&context.base, options, &context.settings)?;
+        let mut ingest = Ingest::new(context);
+        ingest.metadata = options.metadata.clone();
         Ok(Self {
             context: Arc::clone(context),
             lock: Arc::clone(lock),
             options: options.clone(),
             reader: Arc::new(reader),
-            ingest: Arc::new(Mutex::new(Ingest::new(context))),
+            ingest: Arc::new(Mutex::new(ingest)),
             describe: Driver::new(Describe::new(context)),
             chunk: Driver::new(Chunk::new(context)),
             batch: vec![],
@@ -128,8 +130,8 @@ impl Intake {
         while let Some(input) = inputs.recv().await {
             match input {
                 Input::Document(document) => self.enqueue(document).await?,
-                Input::Unchanged(unchanged) => {
-                    self.batch.push(Waiting::Unchanged(unchanged));
+                Input::Unchanged(known) => {
+                    self.batch.push(Waiting::Unchanged(known));
                     self.flush_if_full().await?;
                 }
                 Input::Refused(refused) => self.ingest().report.refused.extend(refused),
@@ -180,7 +182,7 @@ impl Intake {
     /// A document as it is inserted; its id is that of its text with the figures in words.
     fn ready(&self, waiting: Waiting, is_complete: bool) -> IngestItem {
         match waiting {
-            Waiting::Unchanged(unchanged) => IngestItem::Unchanged(unchanged),
+            Waiting::Unchanged(known) => IngestItem::Unchanged(known),
             Waiting::Document(document) => {
                 let InputDocument { draft, file, content } = *document;
                 let id = document_id(draft.shown_title(), &draft.parsed.text);

@@ -7,6 +7,10 @@ mod crash;
 #[cfg(test)]
 mod dump;
 #[cfg(test)]
+mod incremental;
+#[cfg(test)]
+mod metadata;
+#[cfg(test)]
 mod scale;
 #[cfg(test)]
 mod update;

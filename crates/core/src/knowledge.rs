@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{BoxError, Edge, Hit, Layer, NodeId};
+use crate::{BoxError, Edge, Hit, Layer, MetadataFilter, NodeId};
 
 /// How a search compares the query with the nodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +97,9 @@ pub struct Filter {
     /// Documents dated on this day or earlier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// Conditions on the fields that users gave to documents.
+    #[serde(skip_serializing_if = "MetadataFilter::is_empty")]
+    pub metadata: MetadataFilter,
 }
 
 impl Filter {
@@ -121,7 +124,7 @@ pub struct SqlResult {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SqlRow {
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<Object>))]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<serde_json::Value>))]
     pub values: Vec<serde_json::Value>,
     /// Rows or tables of the base, as many as are known.
     pub sources: Vec<NodeId>,

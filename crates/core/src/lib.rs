@@ -9,6 +9,7 @@ mod error;
 mod facts;
 mod knowledge;
 mod llm;
+mod metadata;
 mod node;
 mod prompt;
 mod question;
@@ -33,6 +34,7 @@ pub use llm::{
     ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Message, Models, Price, ReplyPiece,
     ReplyStream, Role, Usage, Vector,
 };
+pub use metadata::{FieldValue, Metadata, MetadataError, MetadataFilter, MetadataTest, ValueRange};
 pub use node::{Edge, Hit, Layer, NodeId, ScorePart, Span};
 pub use prompt::{
     PROMPTS, Prompt, PromptError, PromptFile, PromptInfo, PromptSet, Prompts, Rendered, Shape,

@@ -47,6 +47,10 @@ pub enum KbError {
          folder, or copy it"
     )]
     ReadOnly { dir: PathBuf },
+    #[error("only a part of the base may be seen here; what changes all of it needs full access")]
+    Restricted,
+    #[error("{0}; correct it")]
+    Metadata(#[from] halma_core::MetadataError),
     #[error(transparent)]
     Keys(#[from] halma_seal::SealError),
     #[error("the lexical index in `{dir}`: {source}; delete that folder and it is built again")]

@@ -22,10 +22,13 @@ mod inspect;
 mod kept;
 mod lexical;
 mod lock;
+mod metadata;
 mod names;
 mod progress;
 mod read;
 mod report;
+#[cfg(test)]
+mod restricted_tests;
 #[cfg(test)]
 mod sample;
 mod search;
@@ -55,6 +58,7 @@ pub use inspect::{
     VectorStats, Verified,
 };
 pub use kept::{BasePart, Calibration, KeptPart};
+pub use metadata::{is_metadata_file, metadata_file, read_metadata_file};
 pub use progress::{Phase, PhaseProgress, Progress};
 pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, SearchSettings};

@@ -28,6 +28,8 @@ pub(crate) enum KbCommand {
     Verify(KbVerify),
     /// Delete documents with everything derived from them
     Delete(KbDelete),
+    /// Print or change the fields of a document, without indexing it again
+    Meta(KbMeta),
     /// List the tables that can be queried
     Tables(KbTables),
     /// Query the tables with SQL (read-only)
@@ -114,6 +116,23 @@ pub(crate) struct KbDelete {
     /// Names or ids of documents; `*` matches any characters
     #[arg(required = true)]
     pub(crate) documents: Vec<String>,
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct KbMeta {
+    /// Name or id of a document
+    pub(crate) document: String,
+    /// Set a field; may be repeated
+    #[arg(long, value_name = "FIELD=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Remove a field; may be repeated
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) unset: Vec<String>,
     #[command(flatten)]
     pub(crate) kb: KbDir,
     /// Print as JSON

@@ -78,11 +78,24 @@ pub(crate) fn allowed(
 }
 
 fn is_document(filter: &Filter, document: &DocumentRecord) -> bool {
-    let named = |pattern: &String| document.names.iter().any(|name| fits(pattern, name));
+    let any_name = filter.documents.is_empty() && filter.metadata.is_empty();
+    let named = |at: usize| admits_name(filter, document, at);
+    admits_document(filter, document) && (any_name || (0..document.names.len()).any(named))
+}
+
+/// Whether a filter admits a document, as far as its names do not matter.
+pub(crate) fn admits_document(filter: &Filter, document: &DocumentRecord) -> bool {
     let formatted = |format: &String| document.format.eq_ignore_ascii_case(format);
-    (filter.documents.is_empty() || filter.documents.iter().any(named))
-        && (filter.formats.is_empty() || filter.formats.iter().any(formatted))
+    (filter.formats.is_empty() || filter.formats.iter().any(formatted))
         && is_within(filter, document.date.as_deref())
+}
+
+/// Whether a filter admits a document under its name at this place, with the fields that it has
+/// under this name.
+pub(crate) fn admits_name(filter: &Filter, document: &DocumentRecord, at: usize) -> bool {
+    let named = |pattern: &String| fits(pattern, &document.names[at]);
+    (filter.documents.is_empty() || filter.documents.iter().any(named))
+        && (filter.metadata.is_empty() || filter.metadata.admits(&document.metadata_of(at)))
 }
 
 /// Dates are compared as far as both go: what is dated `2023` may be of May 2023.

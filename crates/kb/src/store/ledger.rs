@@ -228,6 +228,9 @@ pub(crate) struct UnitCounts {
 impl StoreReader<'_> {
     pub(crate) fn entry(&self, key: UnitKey) -> heed::Result<Option<Entry<'_>>> {
         let bytes = key.bytes();
+        if !self.sees_unit(key)? {
+            return Ok(None);
+        }
         let value = self.store.db.ledger.get(self, &bytes)?;
         Ok(value.and_then(|value| Entry::parse((&bytes, value))))
     }
@@ -238,12 +241,31 @@ impl StoreReader<'_> {
         task: Task,
     ) -> heed::Result<impl Iterator<Item = heed::Result<Entry<'_>>>> {
         let entries = self.store.db.ledger.prefix_iter(self, &[task.letter()])?;
-        Ok(entries.filter_map(|entry| entry.map(Entry::parse).transpose()))
+        let parsed = entries.filter_map(|entry| entry.map(Entry::parse).transpose());
+        Ok(parsed.filter_map(move |entry| match entry {
+            Ok(entry) => match self.sees_unit(entry.key) {
+                Ok(visible) => visible.then_some(Ok(entry)),
+                Err(e) => Some(Err(e)),
+            },
+            Err(e) => Some(Err(e)),
+        }))
+    }
+
+    /// Whether a unit is of a node that this reader may see.
+    fn sees_unit(&self, key: UnitKey) -> heed::Result<bool> {
+        match key.node() {
+            _ if self.sight.is_none() => Ok(true),
+            Some(node) => self.sees(node),
+            None => Ok(false),
+        }
     }
 
     /// Every entry of a node, of all tasks.
     pub(crate) fn entries_of(&self, node: At) -> heed::Result<Vec<Entry<'_>>> {
         let mut found = vec![];
+        if !self.sees(node)? {
+            return Ok(found);
+        }
         for task in Task::all() {
             // The part of a unit is the rest of its key.
             let first = UnitKey::of(task, node).bytes();

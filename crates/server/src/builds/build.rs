@@ -151,12 +151,37 @@ pub(crate) struct BuildStatus {
     pub(crate) error: Option<String>,
 }
 
+impl BuildStatus {
+    /// The status with its numbers, and of the texts only why files of this build were refused.
+    pub(crate) fn without_texts(mut self) -> Self {
+        if self.error.is_some() {
+            self.error = Some("some work failed; whoever sees all documents can read what".into());
+        }
+        if let Some(report) = &mut self.report {
+            report.figures.retain(|_, figure| figure.is_number());
+        }
+        self
+    }
+}
+
 impl Build {
     pub(crate) fn queued(id: String, uploads: Option<Vec<String>>, key: Option<String>) -> Self {
         let (state, created) = (BuildState::Queued, Utc::now());
         let (started, finished, report, error, progress) = (None, None, None, None, None);
         let samples = None;
-        Self { id, state, uploads, samples, key, created, started, finished, report, error, progress }
+        Self {
+            id,
+            state,
+            uploads,
+            samples,
+            key,
+            created,
+            started,
+            finished,
+            report,
+            error,
+            progress,
+        }
     }
 
     pub(crate) fn update(&mut self, step: PhaseProgress) {
@@ -172,7 +197,10 @@ impl Build {
     /// Whether it includes an upload of this name.
     pub(crate) fn covers(&self, name: &str) -> bool {
         self.samples.is_none()
-            && self.uploads.as_ref().is_none_or(|uploads| uploads.iter().any(|upload| upload == name))
+            && self
+                .uploads
+                .as_ref()
+                .is_none_or(|uploads| uploads.iter().any(|upload| upload == name))
     }
 
     /// Why it refused an upload of this name.

@@ -73,6 +73,7 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(examples::examples))
         .routes(routes!(documents::list))
         .routes(routes!(documents::get, documents::delete))
+        .routes(routes!(documents::set_metadata))
         .routes(routes!(documents::text))
         .routes(routes!(documents::nodes))
         .routes(routes!(file::file))

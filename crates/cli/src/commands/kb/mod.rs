@@ -4,6 +4,7 @@ mod export;
 mod learn_tags;
 mod list;
 mod merges;
+mod meta;
 mod show;
 mod sql;
 mod stats;
@@ -20,6 +21,7 @@ pub(crate) async fn run(args: Kb, common: &Common) -> anyhow::Result<()> {
         KbCommand::Export(own) => export::run(&own, common),
         KbCommand::Verify(own) => verify::run(&own, common),
         KbCommand::Delete(own) => delete::run(&own, common),
+        KbCommand::Meta(own) => meta::run(&own, common),
         KbCommand::Tables(own) => sql::tables(&own, common),
         KbCommand::Sql(own) => sql::run(&own, common),
         KbCommand::Merges(own) => merges::run(&own, common),

@@ -60,7 +60,11 @@ impl StoreReader<'_> {
     pub(crate) fn listed_under(&self, owner: At) -> heed::Result<Vec<At>> {
         let mut nodes = vec![];
         for entry in self.store.db.owned.prefix_iter(self, &at_key(owner))? {
-            nodes.extend(at_of_key(entry?.0));
+            if let Some(at) = at_of_key(entry?.0)
+                && self.sees(at)?
+            {
+                nodes.push(at);
+            }
         }
         Ok(nodes)
     }

@@ -5,7 +5,7 @@ use super::details::Details;
 use super::hit::{self, joined};
 use super::types::{RowRecord, TableRecord};
 use super::{LayerRecord, NodeRecord, Owner};
-use crate::store::{Id, Link, Row, StoreReader, node_id};
+use crate::store::{At, Id, Link, Row, StoreReader, node_id};
 
 /// Rows of one table that have vectors.
 const MOST_EMBEDDED: u32 = 1_000;
@@ -22,6 +22,10 @@ impl NodeRecord for RowRecord {
     fn owner(&self) -> Owner {
         // What quotes several documents goes with each of them, under a key of its own.
         if self.also.is_empty() { Owner::Chunk(self.chunk) } else { Owner::Itself }
+    }
+
+    fn depends_on(&self) -> Vec<At> {
+        vec![(Layer::Table, self.table)]
     }
 
     fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {

@@ -33,6 +33,8 @@ pub(crate) struct DocumentRecord {
     pub(crate) warnings: Vec<String>,
     /// For each of its names the file it came from, so that a file that is gone is recognised.
     pub(crate) origins: Vec<String>,
+    /// For each of its names the fields that a user gave to it, as JSON; empty for none.
+    pub(crate) metadata: Vec<String>,
 }
 
 /// A headed part of a document.

@@ -87,7 +87,7 @@ impl Default for GraphSettings {
             similarity: 0.5,
             tags: 1.0,
             aliases: 1.0,
-            facts: 0.0,
+            facts: 0.2,
             links: 0.0,
             next: 0.0,
             rounds: 3,

@@ -21,6 +21,7 @@ mod kar3;
 mod naive;
 mod pike_l1;
 mod pike_l2;
+mod pike_l3;
 mod prob_tree;
 mod react;
 mod search_chain;
@@ -37,6 +38,7 @@ pub const ALL: &[Entry] = &[
     auto::ENTRY,
     pike_l1::ENTRY,
     pike_l2::ENTRY,
+    pike_l3::ENTRY,
     dec::ENTRY,
     unirag::ENTRY,
     atomr::ENTRY,

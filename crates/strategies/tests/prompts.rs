@@ -94,6 +94,20 @@ fn variables(question: &Question, context: &[Hit]) -> Value {
         operation => "count",
         result => "2",
         coverage => "2 of 3 have a value",
+        plan => context! { target => "towers", unit => "m", measure => "sum", things => "towers" },
+        forecasts => [context! {
+            group => "Varn",
+            period => "2031",
+            value => "2",
+            interval => "80 % interval 0 to 4",
+            wide => "95 % interval 0 to 5",
+            series => "2029: 2, 2030: 2",
+            method => "last value",
+            errors => "last value 0.5",
+            direction => "level",
+        }],
+        caveats => ["1 rows stated twice left out"],
+        series => ["2029: 2, 2030: 2"],
         points => [context! { point => "Varn stands on a reef.", helpfulness => 0.5 }],
     }
 }
@@ -250,6 +264,12 @@ impl Llm for Sampler {
                 reply["operation"] = json!("count");
                 reply["question"] = json!("Where is {thing}?");
             }
+            "forecast_plan" => {
+                reply["measure"] = json!("count");
+                reply["granularity"] = json!("year");
+                reply["period"] = json!("2031");
+                reply["question"] = json!("When did {thing} open?");
+            }
             "gate" => reply["statements"] = json!(1),
             "operate" | "conclude" => reply["answers"] = json!(["Where is Varn?"]),
             "decompose" => reply["sub_questions"] = json!(["What is Varn?", "Is #1 a reef?"]),
@@ -339,6 +359,8 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         ("pike_l2", "kind = \"quantitative\""),
         ("pike_l2", "kind = \"quantitative\"\nquantitative.samples = 0"),
         ("pike_l2", "kind = \"summarising\""),
+        ("pike_l3", ""),
+        ("pike_l3", "structure = false"),
     ];
     let plain = ALL.iter().map(|entry| entry.name);
     let plain = plain.filter(|name| varied.iter().all(|(varied, _)| varied != name));
@@ -372,6 +394,8 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
     let mut asked = model.0.lock().unwrap().clone();
     // Asked where no other prompt gives a readable reply: `naive/golden/plain.snap`.
     asked.insert("closing/plain".to_owned());
+    // Asked where rows are a series: `pike_l3/golden/table.snap`.
+    asked.insert("pike_l3/answer".to_owned());
     // Worked examples belong to the prompt next to them.
     let ours = PROMPTS.iter().filter(|file| !file.name.ends_with(".demonstrations"));
     let listed: BTreeSet<String> = ours.map(|file| file.name.to_owned()).collect();

@@ -131,7 +131,7 @@ impl Request<'_> {
         let interval = |level: &f64| {
             let (below, above) = ((1.0 - level) / 2.0, 1.0 - (1.0 - level) / 2.0);
             let (low, high) = if self.nature == Nature::Count {
-                self.counted(value, deviation.max(root), (below, above))
+                self.counted(value, deviation.max(root), below, above)
             } else {
                 let reach = student(above, continued.freedom) * deviation;
                 ((value - reach).max(floor), value + reach)
@@ -143,7 +143,7 @@ impl Request<'_> {
 
     /// Never seen does not mean impossible: a mean of 0 is that of half a thing in all the periods
     /// (Jeffreys' prior).
-    fn counted(&self, value: f64, deviation: f64, (below, above): (f64, f64)) -> (f64, f64) {
+    fn counted(&self, value: f64, deviation: f64, below: f64, above: f64) -> (f64, f64) {
         let periods = number(self.values.len());
         let mean = value.max(0.5 / periods);
         let variance = deviation.powi(2).max(mean * (1.0 + 1.0 / periods));

@@ -116,7 +116,7 @@ pub fn induce(rows: &[Row], how: &Induction) -> Result<Series, InductionError> {
     for at in &used {
         members.entry(period(rows[*at].first).since(first)).or_default().push(*at);
     }
-    let unfinished = how.is_unfinished(last, end, (rows, &used));
+    let unfinished = how.is_unfinished(last, end, rows, &used);
     let mut points: Vec<Point> = (0..periods)
         .map(|at| {
             let rows_of = members.remove(&at).unwrap_or_default();
@@ -169,7 +169,7 @@ impl Induction {
 
     /// Whether the last period is not over: the day of the question lies in it, or more rows than
     /// it can lack by chance would still have to come.
-    fn is_unfinished(&self, last: Period, end: Date, (rows, used): (&[Row], &[usize])) -> bool {
+    fn is_unfinished(&self, last: Period, end: Date, rows: &[Row], used: &[usize]) -> bool {
         if let Some(as_of) = self.as_of {
             return Period::containing(as_of, self.granularity) == last && as_of < last.last_day();
         }

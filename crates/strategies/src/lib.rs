@@ -22,6 +22,7 @@ mod naive;
 mod pike_l1;
 mod pike_l2;
 mod pike_l3;
+mod pike_l4;
 mod prob_tree;
 mod react;
 mod search_chain;
@@ -39,6 +40,7 @@ pub const ALL: &[Entry] = &[
     pike_l1::ENTRY,
     pike_l2::ENTRY,
     pike_l3::ENTRY,
+    pike_l4::ENTRY,
     dec::ENTRY,
     unirag::ENTRY,
     atomr::ENTRY,

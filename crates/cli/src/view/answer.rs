@@ -85,7 +85,11 @@ fn series(trace: &Trace, out: &mut String) {
         let _ = writeln!(out, "\n{}", style(title).cyan());
         let omitted = series.points.len().saturating_sub(MAX_PERIODS);
         if omitted > 0 {
-            let _ = writeln!(out, "  … {}", plural(omitted as u64, "earlier period", "earlier periods"));
+            let _ = writeln!(
+                out,
+                "  … {}",
+                plural(omitted as u64, "earlier period", "earlier periods")
+            );
         }
         let largest = series.points.iter().map(|point| point.value).fold(0.0, f64::max);
         for point in series.points.iter().skip(omitted) {

@@ -45,7 +45,10 @@ pub(crate) fn reply(lexicon: &Lexicon, input: &RowsInput) -> String {
 /// The query, or why there is none: in doubt there is none.
 fn query(lexicon: &Lexicon, input: &RowsInput) -> Result<Query, String> {
     if let Some(failed) = &input.failed {
-        return Err(format!("There is no other query to try: {}.", failed.reason.trim_end_matches('.')));
+        return Err(format!(
+            "There is no other query to try: {}.",
+            failed.reason.trim_end_matches('.')
+        ));
     }
     let rest = read(&input.question.text).rest;
     let table = table(&rest, &input.tables, lexicon)?;
@@ -67,7 +70,8 @@ fn query(lexicon: &Lexicon, input: &RowsInput) -> Result<Query, String> {
     let value = match input.plan.measure.as_str() {
         "sum" | "mean" => {
             let column = amount_column(&rest, table, lexicon);
-            let column = column.ok_or_else(|| format!("No column of `{}` has the amounts.", table.name))?;
+            let column =
+                column.ok_or_else(|| format!("No column of `{}` has the amounts.", table.name))?;
             format!(", {} AS value", quote_name(&column.name))
         }
         _ => String::new(),
@@ -95,9 +99,14 @@ fn date_column<'t>(
     lexicon: &Lexicon,
 ) -> Result<&'t Column, String> {
     let shared = |column: &Column| {
-        lexicon.content(&column.name).iter().filter(|own| stems.iter().any(|stem| akin(stem, own))).count()
+        lexicon
+            .content(&column.name)
+            .iter()
+            .filter(|own| stems.iter().any(|stem| akin(stem, own)))
+            .count()
     };
-    let dates = table.columns.iter().filter(|column| column.kind == "date" || holds_years(table, column));
+    let dates =
+        table.columns.iter().filter(|column| column.kind == "date" || holds_years(table, column));
     let mut scored: Vec<(usize, &Column)> = dates.map(|column| (shared(column), column)).collect();
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     match scored.as_slice() {
@@ -185,25 +194,34 @@ mod tests {
 
     #[test]
     fn rows_are_those_of_the_date_that_is_named() {
-        let (query, window) =
-            sql("How many electric mills of the valley should we expect in 1931, judging by the years before?");
+        let (query, window) = sql(
+            "How many electric mills of the valley should we expect in 1931, judging by the years before?",
+        );
         assert_eq!(
             query,
             "SELECT \"mill\" AS thing, \"electric since\" AS date FROM \"mills\" WHERE \
              \"electric since\" IS NOT NULL AND \"electric\" = 1"
         );
         assert_eq!(window, "SELECT MIN(\"opening date\"), MAX(\"opening date\") FROM \"mills\"");
-        let (query, _) = sql("How many mills of the valley will open in the town of Varn next year?");
-        assert!(query.contains("\"opening date\" AS date") && query.contains("\"town\" = 'Varn'"), "{query}");
-        let (query, window) =
-            sql("What will be the average number of wheels of mills of the valley opened next year?");
+        let (query, _) =
+            sql("How many mills of the valley will open in the town of Varn next year?");
+        assert!(
+            query.contains("\"opening date\" AS date") && query.contains("\"town\" = 'Varn'"),
+            "{query}"
+        );
+        let (query, window) = sql(
+            "What will be the average number of wheels of mills of the valley opened next year?",
+        );
         assert!(query.contains(", \"wheels\" AS value"), "{query}");
         assert_eq!(window, "");
     }
 
     #[test]
     fn in_doubt_there_is_no_query() {
-        for question in ["How many mills of the valley will there be?", "How many mills of the valley will open in Oslo in 1931?"] {
+        for question in [
+            "How many mills of the valley will there be?",
+            "How many mills of the valley will open in Oslo in 1931?",
+        ] {
             assert_eq!(sql(question).0, "", "{question}");
         }
     }

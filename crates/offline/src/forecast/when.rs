@@ -28,7 +28,8 @@ const ORDINALS: [&str; 4] = ["first", "second", "third", "fourth"];
 /// Reads the time of a question; one that names none asks about the next year.
 pub(super) fn read(question: &str) -> When {
     let ranges = split(question);
-    let words: Vec<String> = ranges.iter().map(|range| question[range.clone()].to_lowercase()).collect();
+    let words: Vec<String> =
+        ranges.iter().map(|range| question[range.clone()].to_lowercase()).collect();
     let word = |at: usize| words.get(at).map_or("", String::as_str);
     let mut drop = vec![false; words.len()];
     let mut when =
@@ -105,7 +106,11 @@ mod tests {
             ("How many mills will open?", "", "year", 1),
         ] {
             let when = read(question);
-            assert_eq!((&*when.period, when.granularity, when.horizon), (period, granularity, horizon), "{question}");
+            assert_eq!(
+                (&*when.period, when.granularity, when.horizon),
+                (period, granularity, horizon),
+                "{question}"
+            );
         }
         let rest = read("How many mills will open in 2031, judging by the years before?").rest;
         assert_eq!(rest, "How many mills will open in judging by the before");

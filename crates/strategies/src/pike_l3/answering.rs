@@ -33,6 +33,13 @@ struct Outlook {
     outlook: String,
 }
 
+/// What was planned, collected and computed.
+pub(super) struct Findings<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) collected: &'a Collected,
+    pub(super) outlook: &'a [SeriesForecast],
+}
+
 /// A forecast as it is written for people and models.
 #[derive(Debug, Serialize)]
 struct Shown {
@@ -51,9 +58,10 @@ impl PikeL3 {
     pub(super) async fn conclude(
         &self,
         question: &Question,
-        (plan, collected, outlook): (&Plan, &Collected, &[SeriesForecast]),
+        findings: &Findings<'_>,
         cx: &Cx,
     ) -> Result<Answer> {
+        let Findings { plan, collected, outlook } = *findings;
         let citations = self.cited(outlook, cx).await?;
         let shown: Vec<Shown> = outlook.iter().filter_map(|series| Shown::new(series)).collect();
         if shown.is_empty() {
@@ -68,7 +76,7 @@ impl PikeL3 {
             question => Serde(question),
             plan => Serde(plan),
             forecasts => Serde(&shown),
-            caveats => caveats,
+            caveats => Serde(caveats),
             context => Serde(&evidence),
         };
         let expected: Vec<&str> = shown.iter().map(|shown| shown.value.as_str()).collect();
@@ -96,7 +104,7 @@ impl PikeL3 {
         let series: Vec<String> = outlook.iter().map(points).collect();
         let variables = context! {
             question => Serde(question),
-            series => series,
+            series => Serde(&series),
             context => Serde(&evidence),
         };
         let reading = cx.reserve().ask(&GUESS, variables).await?;
@@ -131,8 +139,8 @@ impl PikeL3 {
 /// What is wrong with an answer that does not state a computed number.
 fn states(answer: &str, expected: &[&str]) -> std::result::Result<(), String> {
     let numbers: Vec<String> = numbers(answer).map(round).collect();
-    let plain = |value: &&&str| numbers.contains(&value.trim_end_matches(" %").to_owned());
-    if expected.iter().any(|value| plain(&value)) {
+    let plain = |value: &str| value.trim_end_matches(" %").to_owned();
+    if expected.iter().any(|value| numbers.contains(&plain(value))) {
         return Ok(());
     }
     Err(format!("`answer` does not state the computed value, {}", expected.join(" or ")))

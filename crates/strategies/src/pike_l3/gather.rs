@@ -55,16 +55,11 @@ impl PikeL3 {
         plan: &Plan,
         cx: &Cx,
     ) -> Result<Collected> {
-        let facts = cx.catalog().await?.count(Layer::Fact) > 0;
         let mut gathering = Gathering::default();
         let (mut idle, mut unread) = (0, 0);
         for round in 0..self.rounds {
             let cx = cx.span(format!("round {}", round + 1));
-            let mut layers = vec![Layer::Chunk];
-            if facts && round == 0 {
-                layers.push(Layer::Fact);
-            }
-            let found = self.near(question, (plan, &layers), &gathering.read, &cx).await?;
+            let found = self.near(question, plan, &gathering.read, &cx).await?;
             if found.is_empty() {
                 break;
             }
@@ -109,18 +104,22 @@ impl PikeL3 {
     async fn near(
         &self,
         question: &Question,
-        (plan, layers): (&Plan, &[Layer]),
+        plan: &Plan,
         read: &[NodeId],
         cx: &Cx,
     ) -> Result<Vec<Hit>> {
         let mut texts = vec![question.text.clone()];
         texts.extend(plan.queries.iter().map(|query| query.trim().to_owned()));
         texts.retain(|text| !text.is_empty());
+        let mut layers = vec![Layer::Chunk];
+        if read.is_empty() && cx.catalog().await?.count(Layer::Fact) > 0 {
+            layers.push(Layer::Fact);
+        }
         let mut lists = vec![];
         for layer in layers {
             let query = Query {
                 texts: texts.clone(),
-                layer: *layer,
+                layer,
                 mode: Mode::Graph,
                 limit: self.chunks,
                 min_score: MinScore::Usual,

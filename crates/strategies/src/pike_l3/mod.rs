@@ -33,7 +33,8 @@ use async_trait::async_trait;
 use halma_core::{Answer, Cx, Entry, Question, Result, Strategy};
 use serde::{Deserialize, Serialize};
 
-use self::plan::{PeriodLength, Plan};
+use self::answering::Findings;
+use self::plan::PeriodLength;
 use crate::pike_l2::{Comparative, PikeL2, Quantitative};
 use crate::shared::kinds::Kind;
 use crate::shared::settings::{self, at_least_one};
@@ -139,7 +140,8 @@ impl Strategy for PikeL3 {
         if self.forecast == Forecaster::Model {
             return self.guess(question, &outlook, cx).await;
         }
-        self.conclude(question, (&plan, &rows, &outlook), &cx.span("answer")).await
+        let findings = Findings { plan: &plan, collected: &rows, outlook: &outlook };
+        self.conclude(question, &findings, &cx.span("answer")).await
     }
 }
 

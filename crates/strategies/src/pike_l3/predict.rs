@@ -67,7 +67,7 @@ impl PikeL3 {
             made.caveats = caveats.iter().cloned().chain(made.caveats).collect();
             made.caveats.extend(omitted(series.omitted));
             (made.group, made.unit) = (group, unit(plan, &typed));
-            made.points = points(&series, (&typed, collected), &made.points);
+            made.points = points(&series, &typed, collected, &made.points);
             cx.record_forecast(made.clone());
             outlook.push(made);
         }
@@ -235,7 +235,8 @@ fn shown(point: &Point, fitted: Option<f64>, finished: bool) -> SeriesPoint {
 /// All points, the unfinished one last, with the nodes that each was computed from.
 fn points(
     series: &Series,
-    (typed, collected): (&Typed, &Collected),
+    typed: &Typed,
+    collected: &Collected,
     fitted: &[SeriesPoint],
 ) -> Vec<SeriesPoint> {
     let nodes = |point: &Point| {

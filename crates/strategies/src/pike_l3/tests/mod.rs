@@ -58,7 +58,10 @@ async fn a_series_is_continued_and_its_number_is_the_answer() {
     let model = Script::new([
         PLANNED,
         WRITTEN,
-        ("pike_l3/answer", r#"{"rationale": "It rises.", "answer": "4.45", "outlook": "No sign."}"#),
+        (
+            "pike_l3/answer",
+            r#"{"rationale": "It rises.", "answer": "4.45", "outlook": "No sign."}"#,
+        ),
     ]);
     golden("pike_l3/table", &PikeL3::default(), run(rising(), Arc::clone(&model))).await;
     let shown = &model.shown("pike_l3/answer")[0];
@@ -101,7 +104,10 @@ async fn a_period_that_is_recorded_is_counted() {
         "pike_l3/plan",
         r#"{"target": "towers", "measure": "count", "granularity": "year", "period": "1914"}"#,
     );
-    let sql = ("pike_l2/sql", r#"{"sql": "SELECT name AS thing, opened AS date FROM towers", "reason": ""}"#);
+    let sql = (
+        "pike_l2/sql",
+        r#"{"sql": "SELECT name AS thing, opened AS date FROM towers", "reason": ""}"#,
+    );
     let two = ("pike_l2/computed", r#"{"rationale": "Counted.", "answer": "2"}"#);
     let model = Script::new([recorded, WRITTEN, sql, two]);
     golden("pike_l3/recorded", &PikeL3::default(), run(rising(), model)).await;
@@ -112,7 +118,8 @@ async fn a_spent_budget_still_gives_the_number() {
     let answer = ("pike_l3/answer", r#"{"rationale": "It rises.", "answer": "4.45"}"#);
     let budget = Budget { calls: Some(3), ..Budget::default() };
     let model = Script::new([PLANNED, WRITTEN, answer]);
-    golden("pike_l3/small_budget", &PikeL3::default(), Run { budget, ..run(rising(), model) }).await;
+    golden("pike_l3/small_budget", &PikeL3::default(), Run { budget, ..run(rising(), model) })
+        .await;
 }
 
 #[tokio::test]

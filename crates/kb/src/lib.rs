@@ -33,6 +33,7 @@ mod settings;
 mod stages;
 mod store;
 mod tables;
+mod vector_layers;
 mod workers;
 
 use halma_core::PromptSet;
@@ -47,7 +48,7 @@ pub use error::{KbError, UnknownNames};
 pub use extract::{Extracted, LeftOut, Merge, MergeRule, MergeSide};
 pub use inspect::{
     EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
-    ListedDocument, ListedNode, Problem, Shown, Stats, Unit, VectorStats, Verified,
+    ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Unit, VectorStats, Verified,
 };
 pub use kept::{BasePart, Calibration, KeptPart};
 pub use progress::{Phase, PhaseProgress, Progress};
@@ -59,6 +60,7 @@ pub use settings::{
 pub use stages::BuildContext;
 pub use store::{ColumnDetails, Details};
 pub use tables::{ColumnLine, NearNames, SqlError, SqlLimits, TableLine};
+pub use vector_layers::VectorLayers;
 pub use workers::{WorkerKind, Workers, serve_worker};
 
 /// The prompts of this crate.

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::{BuildContext, Corpus, SourceDocument, Stage, StageError};
 use crate::Phase;
-use crate::cost::Cost;
-use crate::store::{Id, StoreReader, StoreWriter, UnitKey};
+use crate::cost::{Cost, Texts};
+use crate::store::{Id, StoreReader, StoreWriter, Task, UnitKey};
 
 /// A unit whose result is kept in the ledger as it is.
 pub(crate) struct LedgerUnit<T> {
@@ -52,6 +52,11 @@ pub(crate) trait AskStage: Send + Sync + Sized + 'static {
         Ok(vec![])
     }
 
+    /// See [`Stage::scanned_by`].
+    fn asked_with(&self) -> Option<(Task, Id)> {
+        None
+    }
+
     /// See [`Stage::expect`].
     fn expectation(
         &self,
@@ -67,6 +72,16 @@ pub(crate) trait AskStage: Send + Sync + Sized + 'static {
     /// Tokens of the reply to this request.
     fn reply_tokens(&self, _request: &Self::Request) -> u64 {
         Self::REPLY_TOKENS
+    }
+
+    /// What of its result is embedded, as expected.
+    fn expected_texts(&self, _request: &Self::Request) -> Texts {
+        Texts::default()
+    }
+
+    /// How many texts of a result are embedded.
+    fn count_texts(&self, _stored: &Self::Stored) -> u64 {
+        0
     }
 
     /// Names of the documents whose words the model is shown.
@@ -112,6 +127,10 @@ impl<S: AskStage> Stage for S {
         self.open(reader, document)
     }
 
+    fn scanned_by(&self) -> Option<(Task, Id)> {
+        self.asked_with()
+    }
+
     fn expect(
         &self,
         reader: &StoreReader<'_>,
@@ -122,7 +141,13 @@ impl<S: AskStage> Stage for S {
 
     fn forecast(&self, unit: &Self::Unit) -> Cost {
         let (variables, reply) = (self.variables(&unit.request), self.reply_tokens(&unit.request));
-        Cost::of_call(&self.build().setup, S::PROMPT.name, &variables, reply)
+        let Texts { texts, characters } = self.expected_texts(&unit.request);
+        let asked = Cost::of_call(&self.build().setup, S::PROMPT.name, &variables, reply);
+        Cost { texts, characters, ..asked }
+    }
+
+    fn texts(&self, output: &S::Stored) -> u64 {
+        self.count_texts(output)
     }
 
     async fn run(&self, cx: &Cx, unit: &Self::Unit) -> Result<Option<S::Stored>, StageError> {

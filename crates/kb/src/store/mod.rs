@@ -14,6 +14,8 @@ mod nodes;
 mod records;
 mod schema;
 mod sealed;
+mod shared;
+mod vector_layers;
 mod vectors;
 mod view;
 
@@ -30,21 +32,24 @@ pub(crate) use atoms::{atoms_input, atoms_key};
 pub(crate) use broken::Damage;
 pub(crate) use check::CheckedCounts;
 use databases::{Databases, Db};
-pub(crate) use documents::{DocumentDraft, FileKey, FileRecord, Gone, sameness, section_sameness};
+pub(crate) use documents::{
+    DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness, table_summary,
+};
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use history::{History, Past};
-pub(crate) use ledger::{Entry, Task, UnitCounts, UnitKey, UnitState};
+pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
 pub(crate) use nodes::searched;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
     FactRecord, FigureRecord, LayerRecord, Owner, RowRecord, SectionRecord, SummaryRecord,
-    TableRecord, TagRecord, under_headings,
+    TableRecord, TagRecord, forward_id, summary_id, under_headings,
 };
 pub use records::{ColumnDetails, Details};
 pub(crate) use schema::{
     At, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id, parse_id,
 };
+pub(crate) use shared::RemovedDocuments;
 pub(crate) use view::{StoreReader, StoreWriter};
 
 use crate::KbError;
@@ -139,6 +144,7 @@ impl Store {
         }
         let mut writer = self.writer()?;
         let done = work(&mut writer)
+            .and_then(|done| writer.finish_removals().map(|()| done))
             .and_then(|done| writer.save_keys().map(|wipes| (done, wipes)))
             .and_then(|done| writer.commit().map(|()| done));
         match done {

@@ -130,8 +130,8 @@ impl StoreReader<'_> {
 impl StoreWriter<'_> {
     /// Puts a record into a row, new or not.
     pub(crate) fn put_node<N: LayerRecord>(&mut self, row: Row, node: &N) -> heed::Result<()> {
-        if searched(N::LAYER) && !self.holds((N::LAYER, row))? {
-            self.put_pending(UnitKey::of(Task::Embed, (N::LAYER, row)))?;
+        if !self.holds((N::LAYER, row))? {
+            self.await_vector(row, node)?;
         }
         let slot = self.own(row, node)?;
         let record = encode(node)?;
@@ -150,7 +150,7 @@ impl StoreWriter<'_> {
             Some(row) => row,
             None => self.take_rows(N::LAYER, 1)?,
         };
-        self.remove_vectors((N::LAYER, row))?;
+        self.renew_vector(row, node)?;
         self.put_node(row, node)?;
         Ok((row, true))
     }
@@ -178,8 +178,8 @@ impl StoreWriter<'_> {
         }
         if searched(layer) {
             self.store.db.tombstones.put(self.txn(), &row_key(0, layer, row), &[])?;
-            self.forget_unit(UnitKey::of(Task::Embed, at))?;
         }
+        self.forget_unit(UnitKey::of(Task::Embed, at))?;
         Ok(Some(ends))
     }
 
@@ -202,7 +202,7 @@ impl StoreWriter<'_> {
     }
 }
 
-/// Layers with a lexical index and vectors.
+/// Layers with a lexical index on disk; the others are indexed in memory when first searched.
 pub(crate) fn searched(layer: Layer) -> bool {
     matches!(layer, Layer::Chunk | Layer::Atom)
 }
@@ -221,7 +221,24 @@ impl StoreReader<'_> {
     }
 }
 
+/// The name under which it is kept how far the units of a task are known.
+fn scanned_key(task: Task) -> String {
+    format!("scanned {}", task.name())
+}
+
+impl StoreReader<'_> {
+    /// The first document whose units of a task, asked with this, may not be noted.
+    pub(crate) fn scanned_to(&self, task: Task, with: Id) -> heed::Result<Row> {
+        let known = self.meta::<(Id, Row)>(&scanned_key(task))?;
+        Ok(known.filter(|(by, _)| *by == with).map_or(0, |(_, row)| row))
+    }
+}
+
 impl StoreWriter<'_> {
+    pub(crate) fn set_scanned_to(&mut self, task: Task, with: Id, row: Row) -> heed::Result<()> {
+        self.set_meta(&scanned_key(task), &(with, row))
+    }
+
     pub(crate) fn set_linked_to(&mut self, version: u32, row: Row) -> heed::Result<()> {
         self.set_meta("linked", &(version, row))
     }

@@ -2,6 +2,7 @@
 mod carry;
 mod files;
 mod owned;
+mod summaries;
 mod tables;
 
 use halma_core::Layer;
@@ -10,12 +11,13 @@ use halma_parse::Parsed;
 use self::tables::Begins;
 use crate::store::schema::row_of;
 use crate::store::{
-    ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader, StoreWriter, TextPlace,
-    atoms_key, hash,
+    ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader, StoreWriter, Task, TextPlace,
+    UnitKey, atoms_key, hash,
 };
 pub(crate) use carry::{sameness, section_sameness};
-pub(crate) use files::{FileKey, FileRecord};
+pub(crate) use files::{FileKey, FileRecord, FileStamp};
 pub(crate) use owned::Gone;
+pub(crate) use summaries::table_summary;
 
 use crate::cut::{Outline, Places};
 
@@ -84,6 +86,7 @@ impl StoreWriter<'_> {
                 let record = ChunkRecord { id, document, section, place, text, summary };
                 self.put_node(chunk, &record)?;
                 self.put_pending(atoms_key(chunk))?;
+                self.put_chunk_summaries(document, (chunk, id), piece)?;
                 chunk += 1;
             }
             let name = drafted.name.clone();
@@ -152,6 +155,8 @@ impl StoreWriter<'_> {
                 let at = if first { 0 } else { record.names.len() };
                 record.names.insert(at, name.to_owned());
                 record.origins.insert(at, origin.to_owned());
+                // Its links lead elsewhere from there, and other links may lead to it now.
+                self.put_pending(UnitKey::of(Task::Links, (Layer::Document, row)))?;
             }
         }
         self.put_node(row, &record)?;

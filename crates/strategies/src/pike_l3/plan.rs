@@ -43,7 +43,7 @@ impl PeriodLength {
 /// What is computed over the rows of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Computed {
+pub(super) enum Aggregate {
     Count,
     Sum,
     Mean,
@@ -51,7 +51,7 @@ pub(super) enum Computed {
     Event,
 }
 
-impl Computed {
+impl Aggregate {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Count => "count",
@@ -82,7 +82,7 @@ pub(super) struct Plan {
     pub(super) target: String,
     #[serde(default)]
     pub(super) unit: String,
-    pub(super) measure: Computed,
+    pub(super) measure: Aggregate,
     pub(super) granularity: PeriodLength,
     /// The period that is asked for, such as `2024` or `2024-06`; empty where the question names
     /// none.

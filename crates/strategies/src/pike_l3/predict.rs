@@ -9,7 +9,7 @@ use halma_forecast::{
 };
 
 use super::PikeL3;
-use super::plan::{Computed, Plan};
+use super::plan::{Aggregate, Plan};
 use super::rows::{Collected, Typed, asked_on, days};
 
 /// The probability of the wide interval.
@@ -100,7 +100,7 @@ impl PikeL3 {
             None => plan.horizon.max(1) + usize::from(series.unfinished.is_some()),
         };
         let levels = [self.level, WIDE];
-        if plan.measure == Computed::Event {
+        if plan.measure == Aggregate::Event {
             return self.event(&values, last, horizon, made);
         }
         let nature = match plan.measure.measure() {

@@ -9,7 +9,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use super::PikeL3;
-use super::plan::{Computed, Plan};
+use super::plan::{Aggregate, Plan};
 use super::rows::{Collected, RawRow, days, text};
 use crate::pike_l2::quantitative::offered::Offered;
 
@@ -122,10 +122,10 @@ async fn whole(sql: &str, plan: &Plan, result: SqlResult, cx: &Cx) -> Result<Sql
         Granularity::Year => 4,
     };
     let value = match plan.measure {
-        Computed::Count | Computed::Event if has("value") => "SUM(value)",
-        Computed::Count | Computed::Event => "COUNT(*)",
-        Computed::Sum => "SUM(value)",
-        Computed::Mean => "AVG(value)",
+        Aggregate::Count | Aggregate::Event if has("value") => "SUM(value)",
+        Aggregate::Count | Aggregate::Event => "COUNT(*)",
+        Aggregate::Sum => "SUM(value)",
+        Aggregate::Mean => "AVG(value)",
     };
     let (select, by) = if has("series") { ("series, ", ", series") } else { ("", "") };
     let grouped = format!(

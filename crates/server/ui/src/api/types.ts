@@ -330,6 +330,11 @@ export interface Message {
 }
 
 export const ModeValues = ["bm25", "dense", "hybrid", "graph"] as const;
+export interface MethodError {
+  error: number;
+  method: string;
+}
+
 export type Mode = (typeof ModeValues)[number];
 
 export interface Model {
@@ -394,6 +399,12 @@ export interface PageRange {
   end: number;
   page: number;
   start: number;
+}
+
+export interface PredictionInterval {
+  high: number;
+  level: number;
+  low: number;
 }
 
 export interface Price {
@@ -479,6 +490,34 @@ export interface SectionLine {
   name?: string | null;
   page?: number | null;
   start: number;
+}
+
+export interface SeriesForecast {
+  caveats: string[];
+  errors: MethodError[];
+  granularity: string;
+  group: string;
+  measure: string;
+  method: string;
+  points: SeriesPoint[];
+  predictions: SeriesPrediction[];
+  target: string;
+  unit: string;
+}
+
+export interface SeriesPoint {
+  filled: boolean;
+  finished: boolean;
+  fitted?: number | null;
+  period: string;
+  rows: NodeId[];
+  value: number;
+}
+
+export interface SeriesPrediction {
+  intervals: PredictionInterval[];
+  period: string;
+  value: number;
 }
 
 export interface Span {
@@ -618,6 +657,10 @@ export type TraceEvent = {
   rows: number;
   span: number;
   sql: string;
+} | {
+  event: "series_forecast";
+  series: SeriesForecast;
+  span: number;
 } | {
   elapsed_ms: number;
   event: "reranked";

@@ -1,5 +1,11 @@
 //! Forecasts over 40 generated tables of dated rows, each cut at rolling dates: whether they beat
 //! the last value, and whether intervals cover what they say.
+#![expect(
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, counts are small, and the figures are for the docs"
+)]
 use halma_forecast::{
     Granularity, Induction, Measure, Nature, Period, Request, Row, forecast, induce,
 };

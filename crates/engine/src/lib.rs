@@ -28,8 +28,9 @@ pub use error::EngineError;
 pub use halma_kb::{
     Atoms, Base, BasePart, Chunks, Deleted, Details, EdgeEnd, Entities, Estimate, ExportFormat,
     IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery, ListedNode, Merge, MergeSide,
-    Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown, SqlError, SqlLimits,
-    StageEstimate, Stats, TableLine, Unit, Verified, Watch, WorkerKind, serve_worker,
+    Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown, SkippedSample, SqlError,
+    SqlLimits, StageEstimate, Stats, TableLine, TagLearning, TagSample, Timeline, TimelineEvent,
+    Unit, Verified, Watch, WorkerKind, serve_worker,
 };
 pub use halma_kb::{KbError, ListedDocument};
 pub use halma_kg::{

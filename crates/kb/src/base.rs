@@ -10,12 +10,13 @@ use tokio::sync::OnceCell;
 use crate::error::run_blocking;
 use crate::graph::GraphCache;
 use crate::kept::KeptPart;
-use crate::lexical::LexicalIndex;
+use crate::lexical::{IndexedText, LexicalIndex};
 use crate::lock::WriterLock;
 use crate::search::filter::{Rows, allowed};
 use crate::search::matrix::Matrix;
 use crate::search::query_vectors::QueryVectorCache;
-use crate::store::{Store, StoreReader};
+use crate::store::{DocumentLanguages, Store, StoreReader};
+use crate::tags::TagIndex;
 use crate::{BaseOptions, Former, GraphSettings, KbError, SearchSettings, Thresholds};
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
@@ -32,10 +33,12 @@ pub struct Base {
     chunks: Arc<LexicalIndex>,
     atoms: Arc<LexicalIndex>,
     caches: Mutex<Caches>,
-    pub(crate) query_vectors: QueryVectorCache,
+    pub(crate) query_vectors: Arc<QueryVectorCache>,
     pub(crate) tables: crate::tables::SqlTables,
     pub(crate) workers: Option<Arc<crate::workers::Workers>>,
     warned: AtomicBool,
+    /// The base that this is a restricted view of.
+    pub(crate) whole: Option<Arc<Self>>,
     /// Parts that differ from the configuration, as they were reported.
     reported: Mutex<Vec<KeptPart>>,
 }
@@ -48,6 +51,7 @@ struct Caches {
     /// Of the layers that have no index on disk.
     lexical: HashMap<Layer, Loaded<LexicalIndex>>,
     graph: Arc<GraphCache>,
+    tags: Loaded<TagIndex>,
     filters: HashMap<(Layer, String), Arc<Rows>>,
 }
 
@@ -107,7 +111,11 @@ impl Base {
             let up = |layer| caught_up(&lexical(layer), layer, &store);
             (up(Layer::Chunk)?, up(Layer::Atom)?)
         };
-        let generation = store.generation()?;
+        let (generation, languages) =
+            store.read(|reader| Ok((reader.generation()?, reader.languages()?)))?;
+        let languages = Arc::new(languages);
+        chunks.use_languages(Arc::clone(&languages));
+        atoms.use_languages(languages);
         Ok(Arc::new(Self {
             dir: dir.to_owned(),
             store,
@@ -120,12 +128,44 @@ impl Base {
             chunks: Arc::new(chunks),
             atoms: Arc::new(atoms),
             caches: Mutex::new(Caches { generation, ..Caches::default() }),
-            query_vectors: QueryVectorCache::default(),
+            query_vectors: Arc::default(),
+            whole: None,
             tables: crate::tables::SqlTables::new(options.workers.clone()),
             workers: options.workers,
             warned: AtomicBool::new(false),
             reported: Mutex::default(),
         }))
+    }
+
+    /// The same base for readers who see only the documents that all of these filters admit, and
+    /// what was made of those alone: whatever is searched, listed, computed or followed from it, the
+    /// others are not there. Only names, formats, dates and fields of documents are looked at. Vectors
+    /// and lexical indexes are shared; nothing can be written but deletions and fields.
+    pub fn restricted(self: &Arc<Self>, filters: Vec<Filter>) -> Arc<Self> {
+        Arc::new(Self {
+            dir: self.dir.clone(),
+            store: self.store.restricted(filters),
+            embedder: self.embedder.clone(),
+            origin: self.origin.clone(),
+            former: self.former.clone(),
+            thresholds: self.thresholds,
+            search: self.search,
+            graph: self.graph,
+            chunks: Arc::clone(&self.chunks),
+            atoms: Arc::clone(&self.atoms),
+            caches: Mutex::default(),
+            query_vectors: Arc::clone(&self.query_vectors),
+            tables: crate::tables::SqlTables::new(self.workers.clone()),
+            workers: self.workers.clone(),
+            warned: AtomicBool::new(true),
+            whole: Some(self.whole.as_ref().map_or_else(|| Arc::clone(self), Arc::clone)),
+            reported: Mutex::default(),
+        })
+    }
+
+    /// Whether this is a view of some documents of a base.
+    pub fn is_restricted(&self) -> bool {
+        self.whole.is_some()
     }
 
     /// The folder for what may be thrown away: replies of models and the like.
@@ -162,17 +202,32 @@ impl Base {
         Ok(Arc::clone(loaded))
     }
 
+    /// The tags by everything that they go by, loaded by the first search.
+    pub(crate) async fn tag_index(&self) -> Result<Arc<TagIndex>, KbError> {
+        let cell = Arc::clone(&self.caches().tags);
+        let store = self.store.clone();
+        let load = || run_blocking("loading tags", move || store.read(|r| TagIndex::load(r)));
+        let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
+        Ok(Arc::clone(loaded))
+    }
+
     fn caches(&self) -> MutexGuard<'_, Caches> {
         self.caches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sees what was published since the last search.
     pub(crate) fn refresh(&self) -> Result<(), KbError> {
+        if let Some(whole) = &self.whole {
+            whole.refresh()?;
+        }
         let generation = self.store.generation()?;
         let mut caches = self.caches();
         if caches.generation != generation {
-            self.chunks.reload()?;
-            self.atoms.reload()?;
+            let languages = Arc::new(self.store.read(|reader| reader.languages())?);
+            for index in [&self.chunks, &self.atoms] {
+                index.reload()?;
+                index.use_languages(Arc::clone(&languages));
+            }
             *caches = Caches { generation, ..Caches::default() };
         }
         Ok(())
@@ -180,14 +235,16 @@ impl Base {
 
     /// The vectors of a layer, loaded by the first search that needs them.
     pub(crate) async fn matrix(&self, embedder: u8, layer: Layer) -> Result<Arc<Matrix>, KbError> {
-        let cell = Arc::clone(self.caches().matrices.entry(layer).or_default());
-        let store = self.store.clone();
+        // Views share the vectors of the whole base, of which they may read some.
+        let whole = self.whole.as_deref().unwrap_or(self);
+        let cell = Arc::clone(whole.caches().matrices.entry(layer).or_default());
+        let store = whole.store.clone();
         let load =
             || run_blocking("loading vectors", move || Matrix::load(&store, embedder, layer));
         let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
         // Searches moved on to another embedder after the view was made.
         if loaded.embedder() != embedder {
-            let store = self.store.clone();
+            let store = whole.store.clone();
             let load = move || Matrix::load(&store, embedder, layer);
             return run_blocking("loading vectors", load).await.map(Arc::new);
         }
@@ -223,17 +280,20 @@ impl Base {
         Arc::clone(&self.caches().graph)
     }
 
-    /// The rows of a layer that a filter lets in; `None` for a filter that asks for nothing.
+    /// The rows of a layer that a filter lets in; `None` where that is all of them.
     pub(crate) fn allowed(
         &self,
         reader: &StoreReader<'_>,
         filter: &Filter,
         layer: Layer,
     ) -> heed::Result<Option<Arc<Rows>>> {
-        if filter.is_empty() {
+        if filter.is_empty() && !self.store.is_restricted() {
             return Ok(None);
         }
-        let key = (layer, format!("{filter:?}"));
+        // Fields change without a new generation.
+        let by_fields = self.store.is_restricted() || !filter.metadata.is_empty();
+        let changes = if by_fields { reader.document_changes()? } else { 0 };
+        let key = (layer, format!("{changes} {filter:?}"));
         if let Some(known) = self.caches().filters.get(&key) {
             return Ok(Some(Arc::clone(known)));
         }
@@ -279,14 +339,17 @@ impl Base {
 }
 
 fn index_in_memory(store: &Store, layer: Layer) -> Result<LexicalIndex, KbError> {
-    let texts = store.read(|reader| {
-        let mut texts = vec![];
+    let (texts, languages) = store.read(|reader| {
+        let languages = reader.languages()?;
+        let (mut texts, mut of) = (vec![], DocumentLanguages::new(&languages));
         for row in reader.all_rows(layer)? {
-            texts.extend(reader.searched_text(layer, row)?.map(|text| (row, text)));
+            let Some(text) = reader.searched_text(layer, row)? else { continue };
+            let language = of.language(reader, (layer, row))?;
+            texts.push(IndexedText { row, text, language });
         }
-        Ok(texts)
+        Ok((texts, languages))
     })?;
-    LexicalIndex::in_memory(layer, texts.into_iter())
+    LexicalIndex::in_memory(layer, texts.into_iter(), Arc::new(languages))
 }
 
 /// The lexical index of a layer, up to date with the store. One that cannot be brought there is

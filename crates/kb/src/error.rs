@@ -47,6 +47,10 @@ pub enum KbError {
          folder, or copy it"
     )]
     ReadOnly { dir: PathBuf },
+    #[error("only a part of the base may be seen here; what changes all of it needs full access")]
+    Restricted,
+    #[error("{0}; correct it")]
+    Metadata(#[from] halma_core::MetadataError),
     #[error(transparent)]
     Keys(#[from] halma_seal::SealError),
     #[error("the lexical index in `{dir}`: {source}; delete that folder and it is built again")]
@@ -57,6 +61,11 @@ pub enum KbError {
     BadVectors { model: String, asked: usize, got: usize },
     #[error("the base holds no `{id}`; it may have been replaced since it was found")]
     NoNode { id: String },
+    #[error(
+        "the base holds no entity `{name}`; `halma kb list entity` lists them, and `entities` below \
+         [kb] says how they are found"
+    )]
+    NoEntity { name: String },
     #[error("the base holds no document {unknown}; `halma kb list` names all")]
     NoDocument { unknown: UnknownNames },
     #[error(

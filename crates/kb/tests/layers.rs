@@ -212,6 +212,8 @@ async fn a_chunk_is_found_by_its_summary() {
         assert_eq!(part.through, "Vacation on weekends is short.", "{mode:?}");
         assert_eq!((part.layer(), part.edge()), (Some(Layer::Summary), Some(Edge::DerivedFrom)));
     }
+    let hits = search(&base, "vacation", Layer::Summary, Mode::Hybrid).await;
+    assert!(hits.iter().flat_map(|hit| &hit.parts).all(|part| part.name != "summaries"));
     // Its own summary, and what stands before it.
     let chunk = search(&base, "Sundays", Layer::Chunk, Mode::Bm25).await.remove(0);
     let summaries = others(&base, &chunk.id, Edge::DerivedFrom, Layer::Summary);

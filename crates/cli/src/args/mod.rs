@@ -22,11 +22,12 @@ pub(crate) use eval::{
 };
 pub(crate) use index::Index;
 pub(crate) use kb::{
-    Kb, KbCommand, KbDelete, KbExport, KbList, KbMerges, KbShow, KbSql, KbStats, KbTables, KbVerify,
+    Kb, KbCommand, KbDelete, KbExport, KbLearnTags, KbList, KbMerges, KbMeta, KbShow, KbSql,
+    KbStats, KbTables, KbTimeline, KbVerify,
 };
 pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
 pub(crate) use plan::{Plan, PlanCommand};
-pub(crate) use search::Search;
+pub(crate) use search::{Search, Where};
 pub(crate) use serve::{Keys, KeysCommand, KeysCreate, Mcp, Serve};
 
 /// Answer hard questions over your own documents, hop by hop, with citations.
@@ -193,6 +194,8 @@ pub(crate) struct Ask {
     /// How the answer is written [default: `ask.answer_style` of the configuration, `full`]
     #[arg(long, value_name = "STYLE", value_parser = choice::answer_style())]
     pub(crate) answer_style: Option<AnswerStyle>,
+    #[command(flatten)]
+    pub(crate) fields: Where,
     /// Print every search and every note of the run, too
     #[arg(long)]
     pub(crate) log: bool,

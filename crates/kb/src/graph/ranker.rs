@@ -77,7 +77,7 @@ fn lexical_shares(
         if vector.is_some() && search.matrices.contains_key(&layer) {
             continue;
         }
-        let found = search.index(layer)?.search(text, ATOM_DEPTH, None)?;
+        let found = search.index(layer)?.search(&search.lexical_query(text), ATOM_DEPTH, None)?;
         let most = found.first().map_or(1.0, |(_, score)| *score);
         shares.extend(found.into_iter().map(|(row, score)| ((layer, row), score / most)));
     }
@@ -122,6 +122,7 @@ impl GraphQuery<'_> {
             dense: &self.dense,
             range: self.range,
             similarity,
+            tags: search.expansion(self.text).map_or(&[][..], |expansion| &expansion.tags),
             summaries: self.weighed_summaries(),
         };
         let of_atoms = search.query.layer == Layer::Atom;
@@ -136,7 +137,7 @@ impl GraphQuery<'_> {
             return self.atoms(&context, &first.similarity, &chunks);
         }
         let ranked = |chunk: ChunkScore| {
-            let parts = context.explained(&chunk, &scored.active)?;
+            let parts = context.explained(&chunk, &scored.active, first.tags)?;
             let led_to = chunk.is_led_to();
             Ok(Ranked { row: chunk.row, score: chunk.score, led_to, parts })
         };

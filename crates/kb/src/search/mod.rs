@@ -10,6 +10,7 @@ pub(crate) mod query_vectors;
 mod ranker;
 mod settings;
 mod summaries;
+mod tags;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use halma_core::{
     BoxError, Catalog, Edge, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
-    SqlResult, Vector,
+    SqlResult, TagMatch, Vector,
 };
 
 use self::bm25::Bm25;
@@ -62,6 +63,10 @@ impl Knowledge for Base {
         Ok(ends.into_iter().map(|end| (end.edge, end.node)).collect())
     }
 
+    async fn tags(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, BoxError> {
+        Ok(self.tags_of(text, near).await?)
+    }
+
     async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError> {
         Ok(self.run_sql_blocking(sql, crate::SqlLimits::default()).await?)
     }
@@ -101,12 +106,24 @@ struct Judgement {
     min_cosine: Option<f32>,
 }
 
+/// Whether tags expand a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expand {
+    ByTags,
+    Nothing,
+}
+
 impl Base {
+    /// A search of exactly what the query says, by no tag.
+    pub(crate) async fn find_plain(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
+        self.find_once(query, Expand::Nothing).await
+    }
+
     async fn find(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
         // A build may switch to another embedder meanwhile and remove the vectors of this one.
         loop {
             let before = self.active()?;
-            let lists = self.find_once(query).await?;
+            let lists = self.find_once(query, Expand::ByTags).await?;
             if self.active()? == before {
                 return Ok(lists);
             }
@@ -123,7 +140,7 @@ impl Base {
         self.store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
     }
 
-    async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
+    async fn find_once(&self, query: &Query, expand: Expand) -> Result<Vec<Vec<Hit>>, KbError> {
         self.refresh()?;
         let ranker = ranker_for(query);
         let compares = ranker.vectors() != VectorUse::Unused;
@@ -140,6 +157,7 @@ impl Base {
             graph: self.graph,
             graph_cache: self.graph_cache(),
             vectors: vec![None; query.texts.len()],
+            expansions: vec![],
             matrices: HashMap::new(),
             indexes: HashMap::new(),
             admitted: self.admitted(query, &layers)?,
@@ -162,6 +180,10 @@ impl Base {
                 search.matrices.insert(*layer, self.matrix(space.number, *layer).await?);
             }
         }
+        let plain = search.vectors.clone();
+        if expand == Expand::ByTags && query.layer != Layer::Tag {
+            self.expand_by_tags(&mut search).await?;
+        }
         let has_vectors = search.matrices.contains_key(&query.layer);
         if compares && !has_vectors {
             self.warn_lexical_only(query.layer)?;
@@ -171,10 +193,11 @@ impl Base {
             _ => ranker.rank(&search)?,
         };
         self.store.read(|reader| {
-            let vectors = search.vectors.iter().map(Option::as_ref);
             let mut all = vec![];
-            for (list, vector) in lists.into_iter().zip(vectors) {
-                all.push(hits(reader, query, list, vector.map(|vector| (vector, &judgement)))?);
+            for ((list, plain), moved) in lists.into_iter().zip(&plain).zip(&search.vectors) {
+                let judge = |(plain, moved)| Comparison { plain, moved, by: &judgement };
+                let compared = plain.as_ref().zip(moved.as_ref()).map(judge);
+                all.push(hits(reader, query, list, compared)?);
             }
             Ok(all)
         })
@@ -241,12 +264,21 @@ fn ranker_for(query: &Query) -> &'static (dyn Ranker + Sync) {
     }
 }
 
+/// What hits are compared with.
+struct Comparison<'a> {
+    /// The vector of the text.
+    plain: &'a Vector,
+    /// The same, moved towards the vectors of its tags.
+    moved: &'a Vector,
+    by: &'a Judgement,
+}
+
 /// The best of a ranked list that are near enough, as hits.
 fn hits(
     reader: &StoreReader<'_>,
     query: &Query,
     ranked: Vec<Ranked>,
-    compared: Option<(&Vector, &Judgement)>,
+    compared: Option<Comparison<'_>>,
 ) -> heed::Result<Vec<Hit>> {
     let mut hits = vec![];
     for Ranked { row, score, led_to, parts } in ranked {
@@ -254,10 +286,12 @@ fn hits(
             break;
         }
         let (mut near, mut far) = (None, false);
-        if let Some((vector, judgement)) = compared {
-            let node = lone_chunks::vector(reader, judgement.embedder, (query.layer, row))?;
-            near = node.map(|node| cosine(vector, &node));
-            far = near.zip(judgement.min_cosine).is_some_and(|(near, least)| near < least);
+        if let Some(Comparison { plain, moved, by }) = &compared {
+            let node = lone_chunks::vector(reader, by.embedder, (query.layer, row))?;
+            near = node.as_ref().map(|node| cosine(plain, node));
+            // What the tags of the text lead to may be far from its own words.
+            let nearest = node.map(|node| cosine(plain, &node).max(cosine(moved, &node)));
+            far = nearest.zip(by.min_cosine).is_some_and(|(near, least)| near < least);
         }
         // What has no vector cannot be judged by one, and what a name leads to need not be
         // similar to the question.

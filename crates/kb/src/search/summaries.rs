@@ -30,7 +30,8 @@ impl Search<'_> {
     /// at.
     pub(crate) fn by_summaries(&self, depth: usize) -> Result<Vec<SummaryEvidence>, KbError> {
         let texts = &self.query.texts;
-        if !self.indexes.contains_key(&Layer::Summary) {
+        let is_evidence = self.query.layer == Layer::Chunk;
+        if !is_evidence || !self.indexes.contains_key(&Layer::Summary) {
             return Ok(texts.iter().map(|_| SummaryEvidence::default()).collect());
         }
         let mut found = vec![];

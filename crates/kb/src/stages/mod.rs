@@ -11,7 +11,9 @@ mod driver;
 mod embed;
 mod facts;
 mod forecast;
+mod map_tags;
 mod resolve;
+mod rows;
 mod source;
 mod summaries;
 mod surroundings;
@@ -31,7 +33,9 @@ pub(crate) use driver::{Driver, StageReport};
 pub(crate) use embed::{Embed, Searched};
 pub(crate) use facts::Facts;
 pub(crate) use forecast::{Corpus, Forecast, Forecaster, Tally};
+pub(crate) use map_tags::{MapTags, SampleRequest, ShownTag};
 pub(crate) use resolve::{Comparison, ComparisonSide, SameEntity};
+pub(crate) use rows::{Rows, StatedRow};
 pub(crate) use source::{
     Passage, SourceChunk, SourceDocument, SourceSection, SourceTable, prompt_hash,
 };

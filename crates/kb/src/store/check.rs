@@ -32,6 +32,9 @@ const UNREADABLE: &str = "cannot be read: its key is gone or its bytes are damag
 impl StoreReader<'_> {
     /// The id of a node, from the first bytes of its record.
     pub(crate) fn id_of(&self, (layer, row): At) -> heed::Result<Option<Id>> {
+        if !self.sees((layer, row))? {
+            return Ok(None);
+        }
         let Some(stored) = self.store.layer(layer).get(self, &row.to_be_bytes())? else {
             return Ok(None);
         };
@@ -55,7 +58,9 @@ impl StoreReader<'_> {
             let (key, row) = entry?;
             let Some(layer) = key.first().and_then(|byte| layer_of(*byte)) else { continue };
             let id = key.last_chunk().map_or(0, |id| Id::from_be_bytes(*id));
-            each(id, (layer, row_of(row)))?;
+            if self.sees((layer, row_of(row)))? {
+                each(id, (layer, row_of(row)))?;
+            }
         }
         Ok(())
     }

@@ -41,6 +41,10 @@ pub(crate) enum Task {
     TagClasses,
     /// Tags of a chunk.
     Tag,
+    /// Which words of a sample question stand for which tags.
+    MapTags,
+    /// Rows of the tables that are asked for, of a chunk.
+    Rows,
     /// A summary of a section, a document, or a part of one.
     Summarise,
     /// Title and summary of a community.
@@ -48,7 +52,7 @@ pub(crate) enum Task {
 }
 
 /// Every task with its letter, which is that of the format and never changes, and its name.
-const TASKS: [(Task, u8, &str); 12] = [
+const TASKS: [(Task, u8, &str); 14] = [
     (Task::Atoms, b'a', "atoms"),
     (Task::Embed, b'e', "embed"),
     (Task::Links, b'l', "links"),
@@ -59,6 +63,8 @@ const TASKS: [(Task, u8, &str); 12] = [
     (Task::Near, b'n', "near"),
     (Task::TagClasses, b'k', "tag_classes"),
     (Task::Tag, b't', "tag"),
+    (Task::MapTags, b'p', "map_tags"),
+    (Task::Rows, b'r', "rows"),
     (Task::Summarise, b'u', "summarise"),
     (Task::Community, b'm', "community"),
 ];
@@ -222,6 +228,9 @@ pub(crate) struct UnitCounts {
 impl StoreReader<'_> {
     pub(crate) fn entry(&self, key: UnitKey) -> heed::Result<Option<Entry<'_>>> {
         let bytes = key.bytes();
+        if !self.sees_unit(key)? {
+            return Ok(None);
+        }
         let value = self.store.db.ledger.get(self, &bytes)?;
         Ok(value.and_then(|value| Entry::parse((&bytes, value))))
     }
@@ -232,12 +241,31 @@ impl StoreReader<'_> {
         task: Task,
     ) -> heed::Result<impl Iterator<Item = heed::Result<Entry<'_>>>> {
         let entries = self.store.db.ledger.prefix_iter(self, &[task.letter()])?;
-        Ok(entries.filter_map(|entry| entry.map(Entry::parse).transpose()))
+        let parsed = entries.filter_map(|entry| entry.map(Entry::parse).transpose());
+        Ok(parsed.filter_map(move |entry| match entry {
+            Ok(entry) => match self.sees_unit(entry.key) {
+                Ok(visible) => visible.then_some(Ok(entry)),
+                Err(e) => Some(Err(e)),
+            },
+            Err(e) => Some(Err(e)),
+        }))
+    }
+
+    /// Whether a unit is of a node that this reader may see.
+    fn sees_unit(&self, key: UnitKey) -> heed::Result<bool> {
+        match key.node() {
+            _ if self.sight.is_none() => Ok(true),
+            Some(node) => self.sees(node),
+            None => Ok(false),
+        }
     }
 
     /// Every entry of a node, of all tasks.
     pub(crate) fn entries_of(&self, node: At) -> heed::Result<Vec<Entry<'_>>> {
         let mut found = vec![];
+        if !self.sees(node)? {
+            return Ok(found);
+        }
         for task in Task::all() {
             // The part of a unit is the rest of its key.
             let first = UnitKey::of(task, node).bytes();

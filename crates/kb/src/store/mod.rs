@@ -8,11 +8,13 @@ mod documents;
 mod edges;
 mod env;
 mod history;
+mod languages;
 mod ledger;
 mod merges;
 mod nodes;
 mod records;
 mod schema;
+mod scope;
 mod sealed;
 mod shared;
 mod vector_layers;
@@ -24,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use halma_core::Filter;
 use halma_seal::Keys;
 use heed::{Env, WithoutTls};
 
@@ -38,17 +41,19 @@ pub(crate) use documents::{
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use history::{History, Past};
+pub(crate) use languages::DocumentLanguages;
 pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
 pub(crate) use nodes::searched;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
-    FactRecord, FigureRecord, LayerRecord, Owner, RowRecord, SectionRecord, SummaryRecord,
-    TableRecord, TagRecord, forward_id, summary_id, under_headings,
+    FactRecord, FigureRecord, LayerRecord, NodeRecord, Owner, RowRecord, SectionRecord,
+    SummaryRecord, TableRecord, TagRecord, forward_id, summary_id, under_headings,
 };
 pub use records::{ColumnDetails, Details};
 pub(crate) use schema::{
     At, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id, parse_id,
 };
+use scope::Scope;
 pub(crate) use shared::RemovedDocuments;
 pub(crate) use view::{StoreReader, StoreWriter};
 
@@ -66,6 +71,8 @@ pub(crate) struct Store {
     db: Databases,
     keys: Arc<Keys>,
     access: Access,
+    /// What it is restricted to.
+    scope: Option<Arc<Scope>>,
 }
 
 impl Store {
@@ -106,7 +113,7 @@ impl Store {
             (Databases::create(&env), Keys::open(&keys))
         };
         let (db, keys) = (db.map_err(fail)?, Arc::new(keys?));
-        let store = Self { env, dir: dir.to_owned(), db, keys, access };
+        let store = Self { env, dir: dir.to_owned(), db, keys, access, scope: None };
         if store.read(|reader| reader.meta::<u32>("format"))?.is_none() {
             store.write(|writer| {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -117,6 +124,18 @@ impl Store {
             })?;
         }
         Ok(store)
+    }
+
+    /// The same store for readers who see the documents that all of these filters admit, under the
+    /// names that they admit, and what was made of these alone. It cannot be written to.
+    pub(crate) fn restricted(&self, filters: Vec<Filter>) -> Self {
+        let own = self.scope.iter().flat_map(|scope| scope.filters().to_vec());
+        let filters = own.chain(filters).collect();
+        Self { scope: Some(Arc::new(Scope::new(filters))), ..self.clone() }
+    }
+
+    pub(crate) fn is_restricted(&self) -> bool {
+        self.scope.is_some()
     }
 
     /// Whether the store can be written to.
@@ -130,7 +149,7 @@ impl Store {
         work: impl FnOnce(&StoreReader<'_>) -> heed::Result<T>,
     ) -> Result<T, KbError> {
         let txn = self.env.read_txn().map_err(|e| self.failed(e))?;
-        work(&StoreReader::new(self, txn)).map_err(|e| self.failed(e))
+        StoreReader::new(self, txn).and_then(|reader| work(&reader)).map_err(|e| self.failed(e))
     }
 
     /// Writes all of it or, on an error, nothing. What it removed cannot be read by anyone when
@@ -139,6 +158,9 @@ impl Store {
         &self,
         work: impl FnOnce(&mut StoreWriter<'_>) -> heed::Result<T>,
     ) -> Result<T, KbError> {
+        if self.is_restricted() {
+            return Err(KbError::Restricted);
+        }
         if !self.is_writable() {
             return Err(KbError::ReadOnly { dir: self.dir.clone() });
         }

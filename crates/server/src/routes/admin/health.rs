@@ -1,6 +1,7 @@
 //! Health of the server, the caller's permissions, the configuration.
 use axum::Json;
 use axum::extract::State;
+use halma_core::MetadataFilter;
 use halma_engine::ShownValue;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -33,6 +34,9 @@ pub(crate) struct Me {
     /// The key's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
+    /// The conditions that the documents meet which the key sees; all are seen without any.
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    documents: Option<MetadataFilter>,
     /// Whether this is the demo library.
     demo: bool,
 }
@@ -46,6 +50,7 @@ pub(crate) async fn me(State(app): State<Shared>, AnyKey(caller): AnyKey) -> Jso
         scopes: caller.scopes(),
         keys_required: caller.key.is_some(),
         name: caller.key.as_ref().map(|key| key.name.clone()),
+        documents: caller.documents().cloned(),
         demo: app.demo,
     })
 }

@@ -6,13 +6,14 @@ use axum::Json;
 use axum::extract::multipart::{Field, MultipartError, MultipartRejection};
 use axum::extract::{Multipart, State};
 use axum::http::StatusCode;
+use halma_core::{Metadata, MetadataFilter};
 use halma_engine::{Engine, safe_name};
 use serde::Serialize;
 use tempfile::TempPath;
 use tokio::io::AsyncWriteExt as _;
 use utoipa::ToSchema;
 
-use crate::access::MayWrite;
+use crate::access::MayWriteDocuments;
 use crate::app::Shared;
 use crate::builds::RefusedFile;
 use crate::limits::blocking::Lane;
@@ -25,12 +26,20 @@ const MAX_FILES: usize = 10_000;
 /// Bytes of the field `path` at most.
 const MAX_PATH: usize = 1_000;
 
-/// A form with a field `file` for each file; a field `path` names the folder of the files after it.
+/// Bytes of the field `metadata` at most.
+const MAX_METADATA: usize = 100_000;
+
+/// A form with a field `file` for each file; a field `path` names the folder of the files after it, a
+/// field `metadata` says the fields that they get.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the form, which is read field by field")]
 pub(crate) struct UploadForm {
     /// The folder of the files that follow.
     path: Option<String>,
+    /// The fields of the files that follow, as a JSON object. Without it a file that replaces another
+    /// keeps its fields.
+    #[schema(value_type = Option<String>)]
+    metadata: Option<String>,
     #[schema(value_type = Vec<String>, format = Binary)]
     file: Vec<u8>,
 }
@@ -56,7 +65,7 @@ pub(crate) struct AcceptedFile {
         (status = 403, body = Problem)))]
 pub(crate) async fn upload(
     State(app): State<Shared>,
-    MayWrite(caller): MayWrite,
+    MayWriteDocuments(caller): MayWriteDocuments,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Json<UploadResult>, Problem> {
     let mut form = form.map_err(|rejection| {
@@ -65,6 +74,7 @@ pub(crate) async fn upload(
     })?;
     let target = UploadTarget {
         engine: caller.workspace.engine(),
+        documents: caller.documents().cloned(),
         lane: caller.lane(),
         workspace: Arc::clone(&caller.workspace),
         temporary: caller.workspace.uploads(),
@@ -74,22 +84,30 @@ pub(crate) async fn upload(
         Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(disk_problem(&e)),
         _ => {}
     }
-    let (mut result, mut folder, mut count) = (UploadResult::default(), String::new(), 0);
+    let (mut result, mut count) = (UploadResult::default(), 0);
+    let mut place = UploadPlace::default();
     while let Some(field) = form.next_field().await.map_err(|e| form_problem(&e))? {
         match field.name() {
-            Some("path") => folder = read_path(field).await?,
+            Some("path") => {
+                let path = read_text(field, "path", MAX_PATH).await?;
+                path.trim_matches('/').clone_into(&mut place.folder);
+            }
+            Some("metadata") => {
+                let text = read_text(field, "metadata", MAX_METADATA).await?;
+                place.metadata = Some(parse_metadata(&text)?);
+            }
             Some("file") => {
                 count += 1;
                 if count > MAX_FILES {
                     let detail = format!("more than {MAX_FILES} files in one request");
                     return Err(Problem::unfit(detail));
                 }
-                match target.store(field, &folder).await? {
+                match target.store(field, &place).await? {
                     Ok(accepted) => result.accepted.push(accepted),
                     Err(refused) => result.refused.push(refused),
                 }
             }
-            _ => return Err(Problem::unfit("a field is neither `file` nor `path`")),
+            _ => return Err(Problem::unfit("a field is not `file`, `path` or `metadata`")),
         }
     }
     if count == 0 {
@@ -98,16 +116,30 @@ pub(crate) async fn upload(
     Ok(Json(result))
 }
 
-async fn read_path(mut field: Field<'_>) -> Result<String, Problem> {
+/// Where the files that follow go, and the fields that they get.
+#[derive(Default)]
+struct UploadPlace {
+    folder: String,
+    metadata: Option<Metadata>,
+}
+
+fn parse_metadata(text: &str) -> Result<Metadata, Problem> {
+    let hint = "send an object such as {\"team\": \"legal\"}";
+    let metadata: Metadata = serde_json::from_str(text)
+        .map_err(|e| Problem::unfit(format!("`metadata` does not fit: {e}")).hint(hint))?;
+    metadata.check().map_err(|e| Problem::unfit(e.to_string()).hint(hint))?;
+    Ok(metadata)
+}
+
+async fn read_text(mut field: Field<'_>, name: &str, most: usize) -> Result<String, Problem> {
     let mut bytes = vec![];
     while let Some(piece) = next_piece(&mut field).await? {
         bytes.extend_from_slice(&piece);
-        if bytes.len() > MAX_PATH {
-            return Err(Problem::unfit("`path` is too long"));
+        if bytes.len() > most {
+            return Err(Problem::unfit(format!("`{name}` is too long")));
         }
     }
-    let text = String::from_utf8(bytes).map_err(|_| Problem::unfit("`path` is not UTF-8"))?;
-    Ok(text.trim_matches('/').to_owned())
+    String::from_utf8(bytes).map_err(|_| Problem::unfit(format!("`{name}` is not UTF-8")))
 }
 
 async fn next_piece(field: &mut Field<'_>) -> Result<Option<axum::body::Bytes>, Problem> {
@@ -121,6 +153,8 @@ fn form_problem(error: &MultipartError) -> Problem {
 /// Where the files of a request go.
 struct UploadTarget {
     engine: Arc<Engine>,
+    /// What the fields of the caller's documents must meet.
+    documents: Option<MetadataFilter>,
     lane: Lane,
     workspace: Arc<Workspace>,
     /// The folder of uploads in progress.
@@ -134,15 +168,24 @@ impl UploadTarget {
     async fn store(
         &self,
         mut field: Field<'_>,
-        folder: &str,
+        place: &UploadPlace,
     ) -> Result<Result<AcceptedFile, RefusedFile>, Problem> {
         let sent = field.file_name().unwrap_or_default();
+        let folder = &place.folder;
         let sent = if folder.is_empty() { sent.to_owned() } else { format!("{folder}/{sent}") };
         let name = match safe_name(&sent) {
             Ok(name) => name,
             Err(reason) => {
                 self.skip(&mut field).await?;
                 return Ok(Err(RefusedFile::new(&sent, reason, "give the file a plain name")));
+            }
+        };
+        let metadata = match self.fields(&name, place.metadata.as_ref()) {
+            Ok(metadata) => metadata,
+            Err(reason) => {
+                self.skip(&mut field).await?;
+                let hint = "send fields that this key may see, or use a key without conditions";
+                return Ok(Err(RefusedFile::new(&name, reason, hint)));
             }
         };
         let Some((path, bytes)) = self.receive(&mut field).await? else {
@@ -158,11 +201,31 @@ impl UploadTarget {
                 if let Err(refused) = engine.base().recognise(&name, &content) {
                     return Ok(Err(RefusedFile::new(&name, refused.reason, &refused.hint)));
                 }
-                let originals = engine.originals().dir();
-                let moved = workspace.while_open(|| move_into_place(path, &name, originals))?;
+                let moved = workspace
+                    .while_open(|| move_into_place(path, &name, (&engine, metadata.as_ref())))?;
                 Ok(moved.map(|()| AcceptedFile { upload: name.clone(), name, bytes }))
             })
             .await
+    }
+
+    /// The fields that a file gets; `None` leaves those it has. Those who see some documents add
+    /// only such; files of records are not among them, since each record says its own name.
+    fn fields(&self, name: &str, sent: Option<&Metadata>) -> Result<Option<Metadata>, String> {
+        let Some(documents) = &self.documents else { return Ok(sent.cloned()) };
+        let extension = name.rsplit('.').next().unwrap_or_default().to_lowercase();
+        if matches!(extension.as_str(), "json" | "jsonl" | "ndjson") {
+            return Err("a key for some documents cannot upload files of records".to_owned());
+        }
+        let own = match sent {
+            Some(sent) => sent.clone(),
+            None => self.engine.originals().metadata(name).unwrap_or_default(),
+        };
+        let fields = documents.required().overlaid(&own);
+        fields.check().map_err(|e| e.to_string())?;
+        if documents.admits(&fields) {
+            return Ok(Some(fields));
+        }
+        Err("its fields are outside of the documents that this key may see".to_owned())
     }
 
     /// Writes a file to a temporary one; `None` when it is too large.
@@ -202,9 +265,17 @@ impl UploadTarget {
 fn move_into_place(
     path: TempPath,
     name: &str,
-    originals: &Path,
+    (engine, metadata): (&Engine, Option<&Metadata>),
 ) -> Result<Result<(), RefusedFile>, Problem> {
+    let originals = engine.originals().dir();
     let target = originals.join(name);
+    let taken = || {
+        let reason = "this name is taken by a document that this key does not see";
+        Ok(Err(RefusedFile::new(name, reason, "give the file another name")))
+    };
+    if engine.hides(name)? {
+        return taken();
+    }
     if target.is_dir() {
         return Ok(Err(RefusedFile::new(name, "a folder has this name", "rename the file")));
     }
@@ -212,8 +283,9 @@ fn move_into_place(
     if std::fs::create_dir_all(folder).is_err() {
         return Ok(Err(RefusedFile::new(name, "a file has the name of its folder", "rename it")));
     }
-    path.persist(&target).map_err(|e| disk_problem(&e.error))?;
-    Ok(Ok(()))
+    let persist = |target: &Path| path.persist(target).map_err(|e| e.error);
+    let put = engine.originals().put(name, metadata, persist);
+    if put.map_err(|e| disk_problem(&e))? { Ok(Ok(())) } else { taken() }
 }
 
 fn disk_problem(error: &std::io::Error) -> Problem {

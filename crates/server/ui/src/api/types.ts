@@ -34,6 +34,7 @@ export interface AskRequest {
   answer_style?: AnswerStyle | null;
   asked_at?: string | null;
   budget?: Budget | null;
+  filter?: Filter | null;
   history?: Turn[];
   options?: string[];
   question: string;
@@ -105,6 +106,7 @@ export interface ChatMessage {
 
 export interface ChatRequest {
   answer_style?: AnswerStyle | null;
+  filter?: Filter | null;
   messages: ChatMessage[];
   model: string;
   n?: number | null;
@@ -169,6 +171,7 @@ export interface DocumentDetail {
   id: string;
   language?: string | null;
   length: number;
+  metadata: Metadata;
   names: string[];
   original: boolean;
   sections: SectionLine[];
@@ -184,6 +187,7 @@ export interface DocumentLine {
   error?: string | null;
   format: string;
   id: string;
+  metadata?: Metadata;
   name: string;
   state: DocumentState;
   title: string;
@@ -244,9 +248,12 @@ export interface EvaluationRun {
   total: number;
 }
 
+export type FieldValue = boolean | number | string | FieldValue[];
+
 export interface Filter {
   documents?: string[];
   formats?: string[];
+  metadata?: MetadataFilter;
   sections?: string[];
   since?: string | null;
   tags?: string[];
@@ -300,6 +307,7 @@ export interface Key {
   id: string;
   name: string;
   scopes: Scope[];
+  where?: MetadataFilter | null;
   workspace: string;
 }
 
@@ -314,6 +322,7 @@ export interface Me {
   keys_required: boolean;
   name?: string | null;
   scopes: Scope[];
+  where?: MetadataFilter | null;
   workspace: string;
 }
 
@@ -328,6 +337,12 @@ export interface Message {
   role: string;
   text: string;
 }
+
+export type Metadata = Record<string, FieldValue>;
+
+export type MetadataFilter = Record<string, MetadataTest>;
+
+export type MetadataTest = FieldValue | ValueRange;
 
 export const ModeValues = ["bm25", "dense", "hybrid", "graph"] as const;
 export interface MethodError {
@@ -386,6 +401,7 @@ export interface NewKey {
   expires?: string | null;
   name: string;
   scopes: Scope[];
+  where?: MetadataFilter | null;
   workspace?: string | null;
 }
 
@@ -463,7 +479,7 @@ export interface RunLine {
 export const RunStateValues = ["running", "done", "failed", "cancelled"] as const;
 export type RunState = (typeof RunStateValues)[number];
 
-export const ScopeValues = ["ask", "write", "admin"] as const;
+export const ScopeValues = ["ask", "write", "admin", "metrics"] as const;
 export type Scope = (typeof ScopeValues)[number];
 
 export interface ScorePart {
@@ -715,6 +731,7 @@ export interface Turn {
 
 export interface UploadForm {
   file: string[];
+  metadata?: string | null;
   path?: string | null;
 }
 
@@ -749,8 +766,25 @@ export interface UsageTotal {
   usd: number;
 }
 
+export interface ValueRange {
+  gt?: FieldValue | null;
+  gte?: FieldValue | null;
+  lt?: FieldValue | null;
+  lte?: FieldValue | null;
+}
+
 export interface WorkspaceLine {
   created?: string | null;
   documents: number;
   name: string;
+}
+
+export interface OpenAiError {
+  error: {
+    message: string;
+    type: string;
+    code: string;
+    param?: string | null;
+    request_id?: string;
+  };
 }

@@ -60,6 +60,7 @@ pub(crate) fn variables(question: &Question, context: &[Hit]) -> Value {
         sql => "SELECT name FROM towers",
         answer => "on a reef",
         facts => ["Varn stands on a reef."],
+        reports => [context! { title => "Reefs", text => "Where Varn is." }],
         own_knowledge => true,
         asked => &question.text,
         asked_at => &question.asked_at,

@@ -48,4 +48,7 @@ pub use reranker::Reranker;
 pub use source::{Source, SourceInfo};
 pub use strategy::{Entry, Need, Outcome, Strategy};
 pub use tagger::{Marked, Mention, Tagger, Tagging, mentions};
-pub use trace::{Event, HitLine, KeywordRecall, ReplyStatus, TRACE_VERSION, Trace, UsageTotal};
+pub use trace::{
+    Event, HitLine, KeywordRecall, MethodError, PredictionInterval, ReplyStatus, SeriesForecast,
+    SeriesPoint, SeriesPrediction, TRACE_VERSION, Trace, UsageTotal, round,
+};

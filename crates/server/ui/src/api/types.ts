@@ -345,6 +345,11 @@ export type MetadataFilter = Record<string, MetadataTest>;
 export type MetadataTest = FieldValue | ValueRange;
 
 export const ModeValues = ["bm25", "dense", "hybrid", "graph"] as const;
+export interface MethodError {
+  error: number;
+  method: string;
+}
+
 export type Mode = (typeof ModeValues)[number];
 
 export interface Model {
@@ -410,6 +415,12 @@ export interface PageRange {
   end: number;
   page: number;
   start: number;
+}
+
+export interface PredictionInterval {
+  high: number;
+  level: number;
+  low: number;
 }
 
 export interface Price {
@@ -495,6 +506,34 @@ export interface SectionLine {
   name?: string | null;
   page?: number | null;
   start: number;
+}
+
+export interface SeriesForecast {
+  caveats: string[];
+  errors: MethodError[];
+  granularity: string;
+  group: string;
+  measure: string;
+  method: string;
+  points: SeriesPoint[];
+  predictions: SeriesPrediction[];
+  target: string;
+  unit: string;
+}
+
+export interface SeriesPoint {
+  filled: boolean;
+  finished: boolean;
+  fitted?: number | null;
+  period: string;
+  rows: NodeId[];
+  value: number;
+}
+
+export interface SeriesPrediction {
+  intervals: PredictionInterval[];
+  period: string;
+  value: number;
 }
 
 export interface Span {
@@ -634,6 +673,10 @@ export type TraceEvent = {
   rows: number;
   span: number;
   sql: string;
+} | {
+  event: "series_forecast";
+  series: SeriesForecast;
+  span: number;
 } | {
   elapsed_ms: number;
   event: "reranked";

@@ -23,9 +23,9 @@ pub use engine::{
 };
 pub use error::EngineError;
 pub use halma_kb::{
-    Atoms, Base, BasePart, Chunks, Deleted, Details, EdgeEnd, Entities, Estimate, ExportFormat,
-    IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery, ListedNode, Merge, MergeSide,
-    Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown, SqlError, SqlLimits,
+    Atoms, Base, BasePart, Chunks, Converted, Deleted, Details, EdgeEnd, Entities, Estimate,
+    ExportFormat, IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery, ListedNode, Merge,
+    MergeSide, Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown, SqlError, SqlLimits,
     StageEstimate, Stats, TableLine, Unit, Verified, Watch, WorkerKind, serve_worker,
 };
 pub use halma_kb::{KbError, ListedDocument};
@@ -35,6 +35,7 @@ pub use halma_kg::{
 pub use halma_models::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
 pub use halma_strategies::atomr;
 pub use halma_web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
+pub use storage::convert::{ConvertedBase, convert_base};
 pub use storage::originals::{Original, Originals, safe_name};
 pub use storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
 

@@ -64,6 +64,9 @@ pub(crate) fn store_dir(dir: &Path) -> PathBuf {
 impl Base {
     /// Opens the base in `dir`, which is made when there is none.
     pub fn create_or_open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
+        if Self::is_half_converted(dir) {
+            return Err(KbError::HalfConverted { dir: dir.to_owned() });
+        }
         for folder in [store_dir(dir), dir.join("bm25"), dir.join("cache")] {
             std::fs::create_dir_all(&folder).map_err(|e| KbError::io(folder, "create", e))?;
         }
@@ -77,6 +80,9 @@ impl Base {
 
     /// Opens the base in `dir`; [`KbError::NoBase`] when there is none.
     pub fn open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
+        if Self::is_half_converted(dir) {
+            return Err(KbError::HalfConverted { dir: dir.to_owned() });
+        }
         if !Self::exists(dir) {
             return Err(KbError::NoBase { dir: dir.to_owned() });
         }

@@ -22,6 +22,7 @@ mod inspect;
 mod kept;
 mod lexical;
 mod lock;
+mod maintain;
 mod names;
 mod progress;
 mod read;
@@ -50,6 +51,7 @@ pub use inspect::{
     ListedDocument, ListedNode, Problem, Shown, Stats, Unit, VectorStats, Verified,
 };
 pub use kept::{BasePart, Calibration, KeptPart};
+pub use maintain::Converted;
 pub use progress::{Phase, PhaseProgress, Progress};
 pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, SearchSettings};

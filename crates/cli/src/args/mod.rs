@@ -22,7 +22,8 @@ pub(crate) use eval::{
 };
 pub(crate) use index::Index;
 pub(crate) use kb::{
-    Kb, KbCommand, KbDelete, KbExport, KbList, KbMerges, KbShow, KbSql, KbStats, KbTables, KbVerify,
+    Kb, KbCommand, KbDelete, KbExport, KbList, KbMerges, KbMigrate, KbShow, KbSql, KbStats,
+    KbTables, KbVerify,
 };
 pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
 pub(crate) use plan::{Plan, PlanCommand};

@@ -3,6 +3,7 @@ mod delete;
 mod export;
 mod list;
 mod merges;
+mod migrate;
 mod show;
 mod sql;
 mod stats;
@@ -17,6 +18,7 @@ pub(crate) fn run(args: Kb, common: &Common) -> anyhow::Result<()> {
         KbCommand::Show(own) => show::run(&own, common),
         KbCommand::Export(own) => export::run(&own, common),
         KbCommand::Verify(own) => verify::run(&own, common),
+        KbCommand::Migrate(own) => migrate::run(&own),
         KbCommand::Delete(own) => delete::run(&own, common),
         KbCommand::Tables(own) => sql::tables(&own, common),
         KbCommand::Sql(own) => sql::run(&own, common),

@@ -15,6 +15,7 @@ mod nodes;
 mod records;
 mod schema;
 mod sealed;
+mod shared;
 mod vectors;
 mod view;
 
@@ -32,11 +33,13 @@ pub(crate) use broken::Damage;
 pub(crate) use check::CheckedCounts;
 pub(crate) use convert::{CONVERTED, convert, format_of};
 use databases::{Databases, Db};
-pub(crate) use documents::{DocumentDraft, FileKey, FileRecord, Gone, sameness, section_sameness};
+pub(crate) use documents::{
+    DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness,
+};
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use history::{History, Past};
-pub(crate) use ledger::{Entry, Task, UnitCounts, UnitKey, UnitState};
+pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
 pub(crate) use nodes::searched;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
@@ -47,6 +50,7 @@ pub use records::{ColumnDetails, Details};
 pub(crate) use schema::{
     At, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id, parse_id,
 };
+pub(crate) use shared::RemovedDocuments;
 pub(crate) use view::{StoreReader, StoreWriter};
 
 use crate::KbError;
@@ -150,6 +154,7 @@ impl Store {
         }
         let mut writer = self.writer()?;
         let done = work(&mut writer)
+            .and_then(|done| writer.finish_removals().map(|()| done))
             .and_then(|done| writer.save_keys().map(|wipes| (done, wipes)))
             .and_then(|done| writer.commit().map(|()| done));
         match done {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::schema::{decode, encode};
+use super::shared::Removals;
 use super::{Id, Store};
 
 /// One consistent view of the store.
@@ -21,7 +22,10 @@ enum Txn<'t> {
 }
 
 /// A view of the store that changes it; everything that reads takes it as a [`StoreReader`].
-pub(crate) struct StoreWriter<'t>(StoreReader<'t>);
+pub(crate) struct StoreWriter<'t> {
+    reader: StoreReader<'t>,
+    pub(super) removals: Removals,
+}
 
 impl<'t> Deref for StoreReader<'t> {
     type Target = RoTxn<'t, WithoutTls>;
@@ -38,7 +42,7 @@ impl<'t> Deref for StoreWriter<'t> {
     type Target = StoreReader<'t>;
 
     fn deref(&self) -> &Self::Target {
-        &self.0
+        &self.reader
     }
 }
 
@@ -71,19 +75,20 @@ impl<'t> StoreReader<'t> {
 
 impl<'t> StoreWriter<'t> {
     pub(super) fn new(store: &'t Store, txn: RwTxn<'t>) -> Self {
-        Self(StoreReader { store, txn: Txn::Write(txn) })
+        let reader = StoreReader { store, txn: Txn::Write(txn) };
+        Self { reader, removals: Removals::default() }
     }
 
     /// The transaction, for LMDB's own writes.
     pub(super) fn txn(&mut self) -> &mut RwTxn<'t> {
-        match &mut self.0.txn {
+        match &mut self.reader.txn {
             Txn::Write(txn) => txn,
             Txn::Read(_) => unreachable!("a writer is made with a transaction that writes"),
         }
     }
 
     pub(super) fn commit(self) -> heed::Result<()> {
-        match self.0.txn {
+        match self.reader.txn {
             Txn::Write(txn) => txn.commit(),
             Txn::Read(_) => unreachable!("a writer is made with a transaction that writes"),
         }

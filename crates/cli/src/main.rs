@@ -67,6 +67,8 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Serve(own) => commands::serve::run(own, &common).await,
         Command::Keys(own) => commands::keys::run(own),
         Command::Mcp(own) => commands::mcp::run(own, &common).await,
+        Command::Backup(own) => commands::backup::run(&own),
+        Command::Restore(own) => commands::backup::run_restore(&own),
         Command::Health(own) => commands::health::run(&own, &common).await,
         Command::Completions(own) => commands::completions::run(&own),
         Command::Man(own) => commands::man::run(&own),
@@ -80,7 +82,9 @@ fn log_style(args: &Args) -> LogStyle {
     let serves = matches!(args.command, Command::Serve(_));
     let format = args.common.log_format.or_else(|| {
         // A configuration that cannot be read is reported by the command.
-        serves.then(|| commands::load_config(&args.common, vec![]).ok())?.map(|loaded| loaded.config.serve.log)
+        serves
+            .then(|| commands::load_config(&args.common, vec![]).ok())?
+            .map(|loaded| loaded.config.serve.log)
     });
     LogStyle {
         format: format.unwrap_or_default(),

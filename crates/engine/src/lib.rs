@@ -19,9 +19,10 @@ pub use config::{
     AskConfig, BudgetConfig, CheckClaims, Config, EmbedderConfig, EmbedderKind, ModelConfig,
     OFFLINE, ROLES, SourcesConfig,
 };
-pub use doctor::{Finding, Health, NoServer, ServerState, examine};
+pub use doctor::{Finding, Health, NoServer, ServerState, examine, free_space};
 pub use engine::{
-    AskRequest, AskResult, Asking, BaseSize, ContextOptions, Engine, Exchange, KgShown, OnFinish, SearchQuery,
+    AskRequest, AskResult, Asking, BaseSize, ContextOptions, Engine, Exchange, KgShown, OnFinish,
+    SearchQuery,
 };
 pub use error::EngineError;
 pub use halma_kb::{
@@ -30,7 +31,10 @@ pub use halma_kb::{
     MergeSide, Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown, SqlError, SqlLimits,
     StageEstimate, Stats, TableLine, Unit, Verified, Watch, WorkerKind, serve_worker,
 };
-pub use halma_kb::{KbError, ListedDocument};
+pub use halma_kb::{
+    BackupError, BackupReport, KbError, ListedDocument, RestoreOptions, RestoreReport, backup,
+    restore,
+};
 pub use halma_kg::{
     KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,
 };

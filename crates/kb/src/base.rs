@@ -134,6 +134,11 @@ impl Base {
         }))
     }
 
+    /// Reads one value of the store; an error says why it cannot be used.
+    pub fn probe(&self) -> Result<(), KbError> {
+        self.store.generation().map(drop)
+    }
+
     /// The folder for what may be thrown away: replies of models and the like.
     pub fn cache_dir(&self) -> PathBuf {
         self.dir.join("cache")

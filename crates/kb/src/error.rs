@@ -41,11 +41,18 @@ pub enum KbError {
          index again"
     )]
     Store { dir: PathBuf, source: heed::Error },
+    #[error("the store in `{dir}` is read by too many at once; try again in a second")]
+    TooManyReaders { dir: PathBuf },
+    #[error(
+        "another process has made the store in `{dir}` larger than this one can read; start this \
+         program again"
+    )]
+    Outgrown { dir: PathBuf },
     #[error("the store in `{dir}` is open already in this program; share the one that is open")]
     OpenTwice { dir: PathBuf },
     #[error(
-        "the store in `{dir}` has reached its largest size of {gigabytes} GiB; split the input \
-         over two bases"
+        "the store in `{dir}` has reached {gigabytes} GiB, the most that it may grow to while it is \
+         open; start the program again, which doubles it"
     )]
     Full { dir: PathBuf, gigabytes: usize },
     #[error(
@@ -153,6 +160,8 @@ impl KbError {
         let dir = dir.to_owned();
         match source {
             heed::Error::Io(source) if no_space(&source) => Self::NoSpace { dir, source },
+            heed::Error::Mdb(heed::MdbError::ReadersFull) => Self::TooManyReaders { dir },
+            heed::Error::Mdb(heed::MdbError::MapResized) => Self::Outgrown { dir },
             source => Self::Store { dir, source },
         }
     }

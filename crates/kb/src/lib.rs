@@ -51,7 +51,9 @@ pub use inspect::{
     ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Unit, VectorStats, Verified,
 };
 pub use kept::{BasePart, Calibration, KeptPart};
-pub use maintain::Converted;
+pub use maintain::{
+    BackupError, BackupReport, Converted, RestoreOptions, RestoreReport, backup, restore,
+};
 pub use progress::{Phase, PhaseProgress, Progress};
 pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, SearchSettings};

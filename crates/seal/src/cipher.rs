@@ -76,10 +76,10 @@ pub fn unseal_part(
 #[must_use]
 pub fn value_len(sealed: usize) -> Option<usize> {
     let count = sealed.div_ceil(TAG + SEGMENT).max(1);
-    let last = sealed - (count - 1) * (TAG + SEGMENT);
+    let rest = sealed - (count - 1) * (TAG + SEGMENT);
     // Only an empty value has an empty segment.
     let least = if count == 1 { TAG } else { TAG + 1 };
-    (last >= least).then(|| sealed - count * TAG)
+    (rest >= least).then(|| sealed - count * TAG)
 }
 
 /// Opens segments and appends what they hold.

@@ -49,11 +49,21 @@ pub fn is_environment(dir: &Path) -> bool {
 /// folder `to`. A copy that is there is brought up to date; a process that dies leaves it as it
 /// was, or in part when it was new.
 pub fn copy_environment(from: &Path, to: &Path, keys: &str) -> Result<CopyCounts, CopyError> {
+    let source = open(from).map_err(|source| CopyError { path: from.to_owned(), source })?;
+    copy_open_environment(&source, to, keys)
+}
+
+/// [`copy_environment`] of one that this process has open.
+pub fn copy_open_environment(
+    source: &Env<WithoutTls>,
+    to: &Path,
+    keys: &str,
+) -> Result<CopyCounts, CopyError> {
+    let from = source.path();
     let fail = |source| CopyError { path: from.to_owned(), source };
-    let source = open(from).map_err(fail)?;
     // Handles that are opened later are not known to the view.
-    let tables = tables(&source).map_err(fail)?;
-    let (txn, bytes) = snapshot(&source, &from.join(keys)).map_err(fail)?;
+    let tables = tables(source).map_err(fail)?;
+    let (txn, bytes) = snapshot(source, &from.join(keys)).map_err(fail)?;
     fs::create_dir_all(to).map_err(|e| fail(e.into()))?;
     let update = is_environment(to);
     let target = open(to).map_err(fail)?;
@@ -67,10 +77,8 @@ pub fn copy_environment(from: &Path, to: &Path, keys: &str) -> Result<CopyCounts
     let mut counts = CopyCounts::default();
     let pairs = tables.into_iter().map(|(name, from)| Ok((from, new_table(&target, &name)?)));
     let pairs: heed::Result<Vec<(Table, Table)>> = pairs.collect();
-    let copied = pairs.and_then(|pairs| match update {
-        true => change(&txn, &target, &pairs, &mut counts),
-        false => fill(&txn, &target, &pairs, &mut counts),
-    });
+    let work = if update { change } else { fill };
+    let copied = pairs.and_then(|pairs| work(&txn, &target, &pairs, &mut counts));
     copied.and_then(|()| target.force_sync()).map_err(fail)?;
     // Now those of what was deleted since the last copy go.
     if let (true, Some(bytes)) = (update, &bytes) {
@@ -85,10 +93,8 @@ fn snapshot<'a>(
     keys: &Path,
 ) -> heed::Result<(RoTxn<'a, WithoutTls>, Option<Vec<u8>>)> {
     // Keys are given and destroyed under LMDB's lock for writing only.
-    let lock = match source.flags()?.is_some_and(|flags| flags.contains(EnvFlags::READ_ONLY)) {
-        true => None,
-        false => Some(source.write_txn()?),
-    };
+    let read_only = source.flags()?.is_some_and(|flags| flags.contains(EnvFlags::READ_ONLY));
+    let lock = if read_only { None } else { Some(source.write_txn()?) };
     let read = |path: &Path| match fs::read(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         read => read.map(Some),
@@ -207,15 +213,15 @@ fn change(
 fn names(env: &Env<WithoutTls>) -> heed::Result<Vec<String>> {
     let opened = env.open_databases_and_commit(env.read_txn()?, |opener, txn| {
         let root = opener.open_database::<Bytes, DecodeIgnore>(txn, None)?;
-        let mut names = vec![];
-        if let Some(root) = root {
-            for entry in root.iter(txn)? {
-                names.extend(String::from_utf8(entry?.0.to_vec()).ok());
-            }
-        }
-        Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(names))
+        Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(root))
     })?;
-    Ok(opened.unwrap_commit())
+    let Some(root) = opened.unwrap_commit() else { return Ok(vec![]) };
+    let txn = env.read_txn()?;
+    let mut names = vec![];
+    for entry in root.iter(&txn)? {
+        names.extend(String::from_utf8(entry?.0.to_vec()).ok());
+    }
+    Ok(names)
 }
 
 fn tables(env: &Env<WithoutTls>) -> heed::Result<Vec<(String, Table)>> {

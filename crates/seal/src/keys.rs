@@ -185,7 +185,7 @@ impl Held {
         self.load()?;
         let end = self.file.slots()?;
         if end > known {
-            self.file.wipe(&[known..end])?;
+            self.file.wipe(std::slice::from_ref(&(known..end)))?;
             self.slots[known..].fill(SlotState::Wiped);
         }
         // A file that was cut gets its length back; what both have lost is lost.

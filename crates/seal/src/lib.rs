@@ -8,5 +8,7 @@ mod key_file;
 mod keys;
 
 pub use cipher::{DamagedValue, seal, unseal, unseal_part, value_len};
-pub use environment::{CopyCounts, CopyError, copy_environment, is_environment};
+pub use environment::{
+    CopyCounts, CopyError, copy_environment, copy_open_environment, is_environment,
+};
 pub use keys::{Key, Keys, SealError, Slot};

@@ -23,9 +23,10 @@ pub fn convert_base(dir: &Path, progress: &dyn Fn(u64)) -> Result<ConvertedBase,
     let failed = |e| EngineError::Cache(Box::new(e));
     let cache = dir.join("cache");
     // Opening the replies converts them.
-    let replies = match cache.join("replies").exists() {
-        true => Cache::open(&cache).and_then(|cache| cache.entries()).map_err(failed)?,
-        false => 0,
+    let replies = if cache.join("replies").exists() {
+        Cache::open(&cache).and_then(|cache| cache.entries()).map_err(failed)?
+    } else {
+        0
     };
     Ok(ConvertedBase { base, replies })
 }

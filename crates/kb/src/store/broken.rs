@@ -73,6 +73,10 @@ impl Store {
         self.unreadable(stored).is_none()
     }
 
+    pub(crate) fn copy_to(&self, to: &std::path::Path) {
+        halma_seal::copy_open_environment(&self.env, to, "keys").unwrap();
+    }
+
     /// Makes the store one of the format before, as if a former version had written it.
     pub(crate) fn downgrade(self) {
         let path = self.dir.join("keys");

@@ -32,13 +32,11 @@ impl Keys {
     pub fn read(path: &Path) -> Result<Self, SealError> {
         let fail = |source| SealError { path: path.to_owned(), doing: "read", source };
         let bytes = std::fs::read(path).map_err(fail)?;
-        match bytes.strip_prefix(HEAD) {
-            Some(slots) => Ok(Self(slots.as_chunks::<16>().0.to_vec())),
-            None => {
-                let what = "this is not a key file of a former version";
-                Err(fail(io::Error::new(io::ErrorKind::InvalidData, what)))
-            }
-        }
+        let Some(slots) = bytes.strip_prefix(HEAD) else {
+            let what = "this is not a key file of a former version";
+            return Err(fail(io::Error::new(io::ErrorKind::InvalidData, what)));
+        };
+        Ok(Self(slots.as_chunks::<16>().0.to_vec()))
     }
 
     /// Destroys the keys and removes the file.

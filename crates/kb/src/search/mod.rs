@@ -4,10 +4,12 @@ mod codes;
 mod dense;
 pub(crate) mod filter;
 mod hybrid;
+mod lone_chunks;
 pub(crate) mod matrix;
 pub(crate) mod query_vectors;
 mod ranker;
 mod settings;
+mod summaries;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -22,7 +24,9 @@ use self::bm25::Bm25;
 use self::dense::Dense;
 use self::filter::Admitted;
 use self::hybrid::Hybrid;
+use self::lone_chunks::may_be_chunks;
 use self::matrix::cosine;
+use self::summaries::looks_at_summaries;
 use crate::graph::GraphRanker;
 use crate::store::{Row, StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};
@@ -30,6 +34,7 @@ use crate::{Base, KbError, Thresholds};
 pub(crate) use hybrid::depth;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
 pub use settings::{GraphSettings, SearchSettings};
+pub(crate) use summaries::{SUMMARIES, SummaryEvidence};
 
 #[async_trait]
 impl Knowledge for Base {
@@ -72,7 +77,8 @@ struct Space<'a> {
     number: u8,
     dimensions: u32,
     embedder: &'a Arc<dyn Embedder>,
-    thresholds: Thresholds,
+    /// The usual least cosine of the layer.
+    usual: f32,
 }
 
 impl Space<'_> {
@@ -81,11 +87,7 @@ impl Space<'_> {
         match query.min_score {
             MinScore::Any => None,
             MinScore::At(least) => Some(least),
-            // In a base too small to be measured only the sign is known to mean something.
-            MinScore::Usual if query.layer == Layer::Atom => {
-                Some(self.thresholds.atom.unwrap_or(0.0))
-            }
-            MinScore::Usual => Some(self.thresholds.chunk.unwrap_or(0.0)),
+            MinScore::Usual => Some(self.usual),
         }
     }
 }
@@ -111,6 +113,12 @@ impl Base {
         }
     }
 
+    /// The cosine from which nodes of a layer count as near, with the embedder in use; `None` where
+    /// the layer has no vectors.
+    pub fn usual_cosine(&self, layer: Layer) -> Result<Option<f32>, KbError> {
+        Ok(self.space(layer)?.map(|space| space.usual))
+    }
+
     fn active(&self) -> Result<Option<u8>, KbError> {
         self.store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
     }
@@ -118,8 +126,13 @@ impl Base {
     async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
         self.refresh()?;
         let ranker = ranker_for(query);
-        let (layers, compares) =
-            (ranker.layers(query.layer), ranker.vectors() != VectorUse::Unused);
+        let compares = ranker.vectors() != VectorUse::Unused;
+        let mut layers = ranker.layers(query.layer);
+        if looks_at_summaries(query, self.search.summaries)
+            && self.store.read(|reader| reader.count(Layer::Summary))? > 0
+        {
+            layers.push(Layer::Summary);
+        }
         let mut search = Search {
             store: &self.store,
             query,
@@ -167,20 +180,20 @@ impl Base {
         })
     }
 
-    /// What a query admits of its layer and, where they are read, of the chunks.
+    /// What a query admits of its layer and, where they are read, of chunks and summaries.
     fn admitted(
         &self,
         query: &Query,
         layers: &[Layer],
     ) -> Result<HashMap<Layer, Admitted>, KbError> {
-        let chunks = layers.contains(&Layer::Chunk).then_some(Layer::Chunk);
+        let others = [Layer::Chunk, Layer::Summary].into_iter().filter(|l| layers.contains(l));
         self.store.read(|reader| {
             let admit = |layer: Layer| {
                 let excluded = excluded(reader, &query.exclude, layer)?;
                 let allowed = self.allowed(reader, &query.filter, layer)?;
                 Ok((layer, Admitted { excluded, allowed }))
             };
-            let layers: HashSet<Layer> = chunks.into_iter().chain([query.layer]).collect();
+            let layers: HashSet<Layer> = others.chain([query.layer]).collect();
             layers.into_iter().map(admit).collect()
         })
     }
@@ -190,12 +203,32 @@ impl Base {
         self.store.read(|reader| {
             let Some((number, record)) = reader.active_embedder()? else { return Ok(None) };
             let Some((embedder, thresholds)) = self.opened(&record.model) else { return Ok(None) };
-            let held = reader.has_vectors(number, layer)?;
+            let mut held = reader.has_vectors(number, layer)?;
+            if !held && may_be_chunks(layer) {
+                held = reader.has_vectors(number, Layer::Chunk)?;
+            }
             let dimensions = record.dimensions;
             let thresholds = thresholds.or(reader.calibration(number)?);
-            Ok(held.then_some(Space { number, dimensions, embedder, thresholds }))
+            let usual = usual(reader, number, layer, thresholds)?;
+            Ok(held.then_some(Space { number, dimensions, embedder, usual }))
         })
     }
+}
+
+/// The usual least cosine of a layer. One that has not been measured has that of chunks; in a base
+/// too small to be measured only the sign is known to mean something.
+fn usual(
+    reader: &StoreReader<'_>,
+    embedder: u8,
+    layer: Layer,
+    known: Thresholds,
+) -> heed::Result<f32> {
+    let chunk = known.chunk.unwrap_or(0.0);
+    Ok(match layer {
+        Layer::Chunk => chunk,
+        Layer::Atom => known.atom.unwrap_or(0.0),
+        _ => reader.layer_threshold(embedder, layer)?.unwrap_or(chunk),
+    })
 }
 
 /// The ranker of each mode.
@@ -222,7 +255,7 @@ fn hits(
         }
         let (mut near, mut far) = (None, false);
         if let Some((vector, judgement)) = compared {
-            let node = reader.vector(judgement.embedder, query.layer, row)?;
+            let node = lone_chunks::vector(reader, judgement.embedder, (query.layer, row))?;
             near = node.map(|node| cosine(vector, &node));
             far = near.zip(judgement.min_cosine).is_some_and(|(near, least)| near < least);
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use halma_core::{Layer, Query, ScorePart, Vector};
 
 use super::filter::Admitted;
+use super::lone_chunks::may_be_chunks;
 use super::matrix::Matrix;
 use super::settings::{GraphSettings, SearchSettings};
 use crate::KbError;
@@ -21,7 +22,7 @@ pub(crate) trait Ranker {
 
     /// The layers whose indexes and vectors it reads when this one is searched.
     fn layers(&self, searched: Layer) -> Vec<Layer> {
-        vec![searched]
+        if may_be_chunks(searched) { vec![searched, Layer::Chunk] } else { vec![searched] }
     }
 
     /// For each text of the query the rows of the layer searched that are admitted, best first. At
@@ -107,13 +108,22 @@ impl Search<'_> {
         limit: usize,
     ) -> Result<Vec<Vec<(Row, f32)>>, KbError> {
         let vectors: Vec<&Vector> = self.vectors.iter().flatten().collect();
-        let found = match self.matrices.get(&layer) {
+        let mut found = match self.matrices.get(&layer) {
             Some(matrix) => {
                 let admitted = self.admitted(layer);
                 self.store.read(|reader| matrix.search(reader, &vectors, limit, &admitted))?
             }
             None => vec![],
         };
+        if may_be_chunks(layer)
+            && let Some(chunks) = self.matrices.get(&Layer::Chunk)
+        {
+            for (list, lone) in found.iter_mut().zip(self.nearest_lone(chunks, &vectors, limit)?) {
+                list.extend(lone);
+                list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+                list.truncate(limit);
+            }
+        }
         Ok(self.each_text(found))
     }
 

@@ -16,6 +16,7 @@ mod records;
 mod schema;
 mod sealed;
 mod shared;
+mod vector_layers;
 mod vectors;
 mod view;
 
@@ -34,7 +35,7 @@ pub(crate) use check::CheckedCounts;
 pub(crate) use convert::{CONVERTED, convert, format_of};
 use databases::{Databases, Db};
 pub(crate) use documents::{
-    DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness,
+    DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness, table_summary,
 };
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
@@ -44,7 +45,7 @@ pub(crate) use nodes::searched;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
     FactRecord, FigureRecord, LayerRecord, Owner, RowRecord, SectionRecord, SummaryRecord,
-    TableRecord, TagRecord, under_headings,
+    TableRecord, TagRecord, forward_id, summary_id, under_headings,
 };
 pub use records::{ColumnDetails, Details};
 pub(crate) use schema::{

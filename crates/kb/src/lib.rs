@@ -22,6 +22,7 @@ mod inspect;
 mod kept;
 mod lexical;
 mod lock;
+mod maintain;
 mod names;
 mod progress;
 mod read;
@@ -55,6 +56,9 @@ pub use inspect::{
     VectorStats, Verified,
 };
 pub use kept::{BasePart, Calibration, KeptPart};
+pub use maintain::{
+    BackupError, BackupReport, Converted, RestoreOptions, RestoreReport, backup, restore,
+};
 pub use progress::{Phase, PhaseProgress, Progress};
 pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, SearchSettings};

@@ -26,6 +26,8 @@ pub(crate) enum KbCommand {
     Export(KbExport),
     /// Check the consistency of the base
     Verify(KbVerify),
+    /// Convert a base of the format before to the present one
+    Migrate(KbMigrate),
     /// Delete documents with everything derived from them
     Delete(KbDelete),
     /// List the tables that can be queried
@@ -102,6 +104,15 @@ pub(crate) struct KbExport {
 
 #[derive(clap::Args)]
 pub(crate) struct KbVerify {
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct KbMigrate {
     #[command(flatten)]
     pub(crate) kb: KbDir,
     /// Print as JSON

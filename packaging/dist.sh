@@ -132,7 +132,7 @@ if wants deb && command -v dpkg-deb >/dev/null; then
         sed "s,/usr/bin/halma,$work/unpacked/usr/bin/halma," packaging/debian/halma.service >"$work/halma.service"
         systemd-analyze verify --man=no "$work/halma.service" || fail "the systemd unit is wrong"
     fi
-else
+elif wants deb; then
     missing+=("Debian package: dpkg-deb is not installed")
 fi
 

@@ -67,6 +67,8 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Serve(own) => commands::serve::run(own, &common).await,
         Command::Keys(own) => commands::keys::run(own),
         Command::Mcp(own) => Box::pin(commands::mcp::run(own, &common)).await,
+        Command::Backup(own) => commands::operate::backup::run(&own),
+        Command::Restore(own) => commands::operate::backup::run_restore(&own),
         Command::Health(own) => commands::operate::health::run(&own, &common).await,
         Command::Completions(own) => commands::operate::completions::run(&own),
         Command::Man(own) => commands::operate::man::run(&own),

@@ -68,6 +68,9 @@ pub(crate) fn store_dir(dir: &Path) -> PathBuf {
 impl Base {
     /// Opens the base in `dir`, which is made when there is none.
     pub fn create_or_open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
+        if Self::is_half_converted(dir) {
+            return Err(KbError::HalfConverted { dir: dir.to_owned() });
+        }
         for folder in [store_dir(dir), dir.join("bm25"), dir.join("cache")] {
             std::fs::create_dir_all(&folder).map_err(|e| KbError::io(folder, "create", e))?;
         }
@@ -81,6 +84,9 @@ impl Base {
 
     /// Opens the base in `dir`; [`KbError::NoBase`] when there is none.
     pub fn open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
+        if Self::is_half_converted(dir) {
+            return Err(KbError::HalfConverted { dir: dir.to_owned() });
+        }
         if !Self::exists(dir) {
             return Err(KbError::NoBase { dir: dir.to_owned() });
         }
@@ -166,6 +172,11 @@ impl Base {
     /// Whether this is a view of some documents of a base.
     pub fn is_restricted(&self) -> bool {
         self.whole.is_some()
+    }
+
+    /// Reads one value of the store; an error says why it cannot be used.
+    pub fn probe(&self) -> Result<(), KbError> {
+        self.store.generation().map(drop)
     }
 
     /// The folder for what may be thrown away: replies of models and the like.

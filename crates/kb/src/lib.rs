@@ -22,6 +22,7 @@ mod inspect;
 mod kept;
 mod lexical;
 mod lock;
+mod maintain;
 mod metadata;
 mod names;
 mod progress;
@@ -58,6 +59,9 @@ pub use inspect::{
     VectorStats, Verified,
 };
 pub use kept::{BasePart, Calibration, KeptPart};
+pub use maintain::{
+    BackupError, BackupReport, Converted, RestoreOptions, RestoreReport, backup, restore,
+};
 pub use metadata::{is_metadata_file, metadata_file, read_metadata_file};
 pub use progress::{Phase, PhaseProgress, Progress};
 pub use report::{IndexReport, Refused};

@@ -2,13 +2,13 @@
 use std::io::Write as _;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use halma_core::ConfigError;
-use halma_engine::{Engine, Loaded, ServeConfig};
+use halma_engine::{Config, Engine, Loaded, ServeConfig};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -18,6 +18,7 @@ use tower::ServiceExt as _;
 
 use crate::app::{App, AppSetup, Shared, Stop};
 use crate::keys::KeyFile;
+use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 use crate::routes;
 
@@ -80,6 +81,11 @@ impl Server {
         Ok(Self { app: Arc::new(app), listener, addr, _lock: lock })
     }
 
+    /// Gives the server another configuration while it runs.
+    pub fn reloader(&self) -> Reloader {
+        Reloader { app: Arc::clone(&self.app) }
+    }
+
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
@@ -126,6 +132,39 @@ impl Server {
         key_watcher.abort();
         resuming.abort();
     }
+}
+
+/// Puts another configuration in place of the one that a server runs with.
+pub struct Reloader {
+    app: Shared,
+}
+
+impl Reloader {
+    /// Uses the models, prompts and settings of this configuration from the next question on, in
+    /// all workspaces. Questions and builds under way are not disturbed. What belongs to the
+    /// listening socket, the limits of `[serve]` and the embedder stay until the next start.
+    pub async fn reload(&self, config: Config) -> Result<(), ServeError> {
+        let app = Arc::clone(&self.app);
+        let reload = run_blocking(move || {
+            let _changing = app.role_changes.lock().unwrap_or_else(PoisonError::into_inner);
+            app.workspaces.reconfigure(&config)
+        });
+        reload.await.map_err(|problem| ServeError::Start(problem.detail))
+    }
+}
+
+/// Returns at the next signal to read the configuration again (SIGHUP); never where there are no
+/// signals. The first call sees to it that the signal does not end the program.
+pub async fn reload_signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut hangup) = signal(SignalKind::hangup()) {
+            hangup.recv().await;
+            return;
+        }
+    }
+    std::future::pending().await
 }
 
 /// A client's connection, with the slot that it takes.

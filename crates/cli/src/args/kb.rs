@@ -26,6 +26,8 @@ pub(crate) enum KbCommand {
     Export(KbExport),
     /// Check the consistency of the base
     Verify(KbVerify),
+    /// Convert a base of the format before to the present one
+    Migrate(KbMigrate),
     /// Delete documents with everything derived from them
     Delete(KbDelete),
     /// Print or change the fields of a document, without indexing it again
@@ -104,6 +106,15 @@ pub(crate) struct KbExport {
 
 #[derive(clap::Args)]
 pub(crate) struct KbVerify {
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct KbMigrate {
     #[command(flatten)]
     pub(crate) kb: KbDir,
     /// Print as JSON

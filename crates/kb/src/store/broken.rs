@@ -70,7 +70,44 @@ impl Store {
     }
 
     pub(crate) fn is_readable(&self, stored: &[u8]) -> bool {
-        self.is_sound(stored).unwrap()
+        self.unreadable(stored).is_none()
+    }
+
+    pub(crate) fn copy_to(&self, to: &std::path::Path) {
+        halma_seal::copy_open_environment(&self.env, to, "keys").unwrap();
+    }
+
+    /// Makes the store one of the format before, as if a former version had written it.
+    pub(crate) fn downgrade(self) {
+        let path = self.dir.join("keys");
+        self.write(|writer| {
+            let db = &self.db;
+            let sealed = [db.texts, db.vectors, db.merges].into_iter().chain(db.nodes);
+            for (db, open) in sealed.map(|db| (db, 0)).chain([(db.ledger, 9)]) {
+                let mut values = vec![];
+                for entry in db.iter(writer)? {
+                    let (key, value) = entry?;
+                    let (head, stored) = value.split_at(open);
+                    if stored.is_empty() {
+                        continue;
+                    }
+                    let slot = Store::slot_in(stored).unwrap();
+                    let cipher = self.keys.key(slot).unwrap().unwrap();
+                    let plain = self.unsealed(stored)?.unwrap();
+                    let sealed = halma_seal::former::seal(&cipher, &plain);
+                    values.push((key.to_vec(), [head, &slot.to_le_bytes(), &sealed].concat()));
+                }
+                for (key, value) in values {
+                    db.put(writer.txn(), &key, &value)?;
+                }
+            }
+            writer.set_meta("format", &super::CONVERTED)
+        })
+        .unwrap();
+        let keys: Vec<_> =
+            (0..self.keys.slots().unwrap()).map(|slot| self.keys.key(slot).unwrap()).collect();
+        halma_seal::former::Keys::write(&path, &keys).unwrap();
+        std::fs::remove_file(path.with_added_extension("copy")).unwrap();
     }
 
     /// Removes a document and ends where a process may be killed: after the commit.

@@ -27,8 +27,6 @@ pub(crate) struct CheckedCounts {
     pub(crate) vectors: u64,
 }
 
-const UNREADABLE: &str = "cannot be read: its key is gone or its bytes are damaged";
-
 impl StoreReader<'_> {
     /// The id of a node, from the first bytes of its record.
     pub(crate) fn id_of(&self, (layer, row): At) -> heed::Result<Option<Id>> {
@@ -98,8 +96,8 @@ impl StoreReader<'_> {
             if at.1 >= next {
                 report(Some(at), format!("its row {} was never given", at.1));
             }
-            if !self.store.is_sound(stored)? {
-                report(Some(at), format!("its record {UNREADABLE}"));
+            if let Some(unreadable) = self.store.unreadable(stored) {
+                report(Some(at), format!("its record {unreadable}"));
                 continue;
             }
             let Some(id) = self.id_of(at)? else { continue };
@@ -144,8 +142,8 @@ impl StoreReader<'_> {
             };
             if !self.holds(at)? {
                 report(Some(at), format!("there is a {what} of it, and the node is missing"));
-            } else if !self.store.is_sound(stored)? {
-                report(Some(at), format!("its {what} {UNREADABLE}"));
+            } else if let Some(unreadable) = self.store.unreadable(stored) {
+                report(Some(at), format!("its {what} {unreadable}"));
             }
         }
         Ok(count)
@@ -163,8 +161,10 @@ impl StoreReader<'_> {
                 && !self.holds(node)?
             {
                 report(Some(node), format!("its unit `{task}` is listed, and the node is missing"));
-            } else if !entry.sealed.is_empty() && !self.store.is_sound(entry.sealed)? {
-                report(node, format!("the result of its unit `{task}` {UNREADABLE}"));
+            } else if !entry.sealed.is_empty()
+                && let Some(unreadable) = self.store.unreadable(entry.sealed)
+            {
+                report(node, format!("the result of its unit `{task}` {unreadable}"));
             }
         }
         Ok(())

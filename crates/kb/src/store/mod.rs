@@ -3,6 +3,7 @@ mod atoms;
 #[cfg(test)]
 mod broken;
 mod check;
+mod convert;
 mod databases;
 mod documents;
 mod edges;
@@ -34,6 +35,7 @@ pub(crate) use atoms::{atoms_input, atoms_key};
 #[cfg(test)]
 pub(crate) use broken::Damage;
 pub(crate) use check::CheckedCounts;
+pub(crate) use convert::{CONVERTED, convert, format_of};
 use databases::{Databases, Db};
 pub(crate) use documents::{
     DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness, table_summary,
@@ -104,15 +106,24 @@ impl Store {
             source => KbError::of_store(dir, source),
         };
         let env = env::open(dir, access).map_err(fail)?;
-        check_format(dir, databases::format(&env).map_err(fail)?)?;
-        let keys = dir.join("keys");
+        let format = databases::format(&env).map_err(fail)?;
+        check_format(dir, format)?;
+        let path = dir.join("keys");
         let (db, keys) = if access == Access::Read {
-            (Databases::open(&env), Keys::open_read_only(&keys))
+            (Databases::open(&env), Keys::open_read_only(&path)?)
         } else {
             env.clear_stale_readers().map_err(fail)?;
-            (Databases::create(&env), Keys::open(&keys))
+            // A store that is only being made has no format yet, and no key of worth.
+            let keys = if format.is_some() { Keys::open(&path)? } else { new_keys(&path)? };
+            (Databases::create(&env), keys)
         };
-        let (db, keys) = (db.map_err(fail)?, Arc::new(keys?));
+        if keys.were_restored() {
+            tracing::warn!(
+                "a key file was missing and is made from its copy: `{}`",
+                path.display()
+            );
+        }
+        let (db, keys) = (db.map_err(fail)?, Arc::new(keys));
         let store = Self { env, dir: dir.to_owned(), db, keys, access, scope: None };
         if store.read(|reader| reader.meta::<u32>("format"))?.is_none() {
             store.write(|writer| {
@@ -216,6 +227,9 @@ impl Store {
                 let source = env::probe(&self.dir).err().filter(no_space).unwrap_or(e);
                 KbError::of_store(&self.dir, heed::Error::Io(source))
             }
+            heed::Error::Decoding(e) if e.is::<halma_seal::DamagedValue>() => {
+                KbError::DamagedValue { dir: self.dir.clone() }
+            }
             source => KbError::of_store(&self.dir, source),
         }
     }
@@ -226,15 +240,28 @@ impl Store {
     }
 }
 
+/// The keys of a store that is being made. Those of one whose records are missing are left alone.
+fn new_keys(path: &Path) -> Result<Keys, KbError> {
+    if Keys::exist(path) {
+        let keys = Keys::open_read_only(path)?;
+        if keys.slots()? > 0 {
+            return Err(KbError::KeysWithoutStore { keys: path.to_owned() });
+        }
+    }
+    Ok(Keys::create(path)?)
+}
+
 fn is_denied(e: &std::io::Error) -> bool {
     matches!(e.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
 fn check_format(dir: &Path, found: Option<u32>) -> Result<(), KbError> {
-    let dir = dir.to_owned();
+    // The store is a folder in that of the base.
+    let dir = dir.parent().unwrap_or(dir).to_owned();
     match found {
         Some(found) if found > FORMAT => Err(KbError::Newer { dir, found, known: FORMAT }),
-        Some(found) if found < FORMAT => Err(KbError::Older { dir, found, known: FORMAT }),
+        Some(CONVERTED) => Err(KbError::Older { dir, found: CONVERTED, known: FORMAT }),
+        Some(found) if found < FORMAT => Err(KbError::NotConverted { dir, found, from: CONVERTED }),
         _ => Ok(()),
     }
 }

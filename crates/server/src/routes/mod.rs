@@ -64,6 +64,7 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
     components.add_security_scheme("key", SecurityScheme::Http(bearer));
     OpenApiRouter::with_openapi(openapi)
         .routes(routes!(health::health))
+        .routes(routes!(health::ready))
         .routes(routes!(metrics::metrics))
         .routes(routes!(health::me))
         .routes(routes!(health::config))

@@ -5,6 +5,7 @@ mod learn_tags;
 mod list;
 mod merges;
 mod meta;
+mod migrate;
 mod show;
 mod sql;
 mod stats;
@@ -20,6 +21,7 @@ pub(crate) async fn run(args: Kb, common: &Common) -> anyhow::Result<()> {
         KbCommand::Show(own) => show::run(&own, common),
         KbCommand::Export(own) => export::run(&own, common),
         KbCommand::Verify(own) => verify::run(&own, common),
+        KbCommand::Migrate(own) => migrate::run(&own),
         KbCommand::Delete(own) => delete::run(&own, common),
         KbCommand::Meta(own) => meta::run(&own, common),
         KbCommand::Tables(own) => sql::tables(&own, common),

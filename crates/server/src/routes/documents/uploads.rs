@@ -1,27 +1,33 @@
 //! Uploads: streamed to a temporary file, checked, and only then moved to the originals.
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::multipart::{Field, MultipartError, MultipartRejection};
 use axum::extract::{Multipart, State};
 use axum::http::StatusCode;
 use halma_core::{Metadata, MetadataFilter};
-use halma_engine::{Engine, safe_name};
-use serde::Serialize;
+use halma_engine::{Engine, ServeConfig, safe_name};
+use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 use tokio::io::AsyncWriteExt as _;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::access::MayWriteDocuments;
 use crate::app::Shared;
 use crate::builds::RefusedFile;
+use crate::json::Params;
 use crate::limits::blocking::Lane;
 use crate::problem::Problem;
 use crate::workspace::Workspace;
 
 /// Files of one request at most.
 const MAX_FILES: usize = 10_000;
+
+/// A client that sends more slowly than this is cut off, after a while that is given to each file.
+const LEAST_BYTES_PER_SECOND: u64 = 4096;
+const GRACE: Duration = Duration::from_secs(60);
 
 /// Bytes of the field `path` at most.
 const MAX_PATH: usize = 1_000;
@@ -44,6 +50,14 @@ pub(crate) struct UploadForm {
     file: Vec<u8>,
 }
 
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct UploadQuery {
+    /// Replace files of the same name. Without it, one of other content is refused.
+    #[serde(default)]
+    replace: bool,
+}
+
 #[derive(Default, Serialize, ToSchema)]
 pub(crate) struct UploadResult {
     accepted: Vec<AcceptedFile>,
@@ -60,12 +74,15 @@ pub(crate) struct AcceptedFile {
 
 /// Upload files. Each is stored completely or not at all, and waits for a build.
 #[utoipa::path(post, path = "/api/v1/documents", tag = "documents",
+    params(UploadQuery),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 200, body = UploadResult), (status = 400, body = Problem),
-        (status = 403, body = Problem)))]
+        (status = 403, body = Problem), (status = 408, body = Problem),
+        (status = 409, body = Problem), (status = 507, body = Problem)))]
 pub(crate) async fn upload(
     State(app): State<Shared>,
     MayWriteDocuments(caller): MayWriteDocuments,
+    Params(query): Params<UploadQuery>,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Json<UploadResult>, Problem> {
     let mut form = form.map_err(|rejection| {
@@ -79,7 +96,9 @@ pub(crate) async fn upload(
         workspace: Arc::clone(&caller.workspace),
         temporary: caller.workspace.uploads(),
         max_bytes: app.config.max_upload_bytes,
+        replace: query.replace,
     };
+    let mut quota = target.quota(&app.config).await?;
     match tokio::fs::create_dir(&target.temporary).await {
         Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(disk_problem(&e)),
         _ => {}
@@ -102,7 +121,7 @@ pub(crate) async fn upload(
                     let detail = format!("more than {MAX_FILES} files in one request");
                     return Err(Problem::unfit(detail));
                 }
-                match target.store(field, &place).await? {
+                match target.store(field, &place, &mut quota).await? {
                     Ok(accepted) => result.accepted.push(accepted),
                     Err(refused) => result.refused.push(refused),
                 }
@@ -112,6 +131,13 @@ pub(crate) async fn upload(
     }
     if count == 0 {
         return Err(Problem::unfit("the form has no file").hint("send each as a field `file`"));
+    }
+    if result.accepted.is_empty() && result.refused.iter().all(|file| file.reason == TAKEN) {
+        let detail = match result.refused.as_slice() {
+            [one] => format!("there is another file named `{}`", one.name),
+            _ => "there are other files of these names".to_owned(),
+        };
+        return Err(Problem::new(StatusCode::CONFLICT, detail).hint(TAKEN_HINT));
     }
     Ok(Json(result))
 }
@@ -150,6 +176,38 @@ fn form_problem(error: &MultipartError) -> Problem {
     Problem::new(error.status(), error.body_text()).hint("send the request again")
 }
 
+const TAKEN: &str = "there is another file of this name";
+const TAKEN_HINT: &str = "give it another name, or send it to `/api/v1/documents?replace=true`";
+
+/// What the uploaded files of a workspace may still take. Requests at the same time do not know of
+/// each other, so each may fill what is left.
+struct Quota {
+    files: u64,
+    bytes: u64,
+    limits: (u64, u64),
+}
+
+impl Quota {
+    /// Counts a file, whose former version, if it had one, was of `replaced` bytes.
+    fn take(&mut self, bytes: u64, replaced: Option<u64>) -> Result<(), Problem> {
+        let files = self.files + u64::from(replaced.is_none());
+        let bytes = self.bytes.saturating_sub(replaced.unwrap_or_default()) + bytes;
+        let (most_files, most_bytes) = self.limits;
+        let (what, key) = if files > most_files {
+            (format!("{most_files} files"), "serve.max_workspace_files")
+        } else if bytes > most_bytes {
+            (format!("{most_bytes} bytes of files"), "serve.max_workspace_bytes")
+        } else {
+            (self.files, self.bytes) = (files, bytes);
+            return Ok(());
+        };
+        let detail = format!("the workspace may hold {what}, and there would be more");
+        Err(Problem::new(StatusCode::INSUFFICIENT_STORAGE, detail).hint(format!(
+            "delete documents, or raise `{key}`; files sent before this one are kept"
+        )))
+    }
+}
+
 /// Where the files of a request go.
 struct UploadTarget {
     engine: Arc<Engine>,
@@ -161,14 +219,30 @@ struct UploadTarget {
     temporary: PathBuf,
     /// Bytes of one file at most.
     max_bytes: u64,
+    /// Whether a file of the same name is replaced.
+    replace: bool,
 }
 
 impl UploadTarget {
+    /// What the workspace holds already.
+    async fn quota(&self, config: &ServeConfig) -> Result<Quota, Problem> {
+        let limits = (config.max_workspace_files, config.max_workspace_bytes);
+        let engine = Arc::clone(&self.engine);
+        self.lane
+            .run(move || {
+                let held = engine.originals().list();
+                let bytes = held.iter().map(|file| file.bytes).sum();
+                Ok(Quota { files: held.len() as u64, bytes, limits })
+            })
+            .await
+    }
+
     /// Stores one file, or says why it is refused; the outer error ends the request.
     async fn store(
         &self,
         mut field: Field<'_>,
         place: &UploadPlace,
+        quota: &mut Quota,
     ) -> Result<Result<AcceptedFile, RefusedFile>, Problem> {
         let sent = field.file_name().unwrap_or_default();
         let folder = &place.folder;
@@ -194,12 +268,20 @@ impl UploadTarget {
             let hint = "split it, or raise `serve.max_upload_bytes`";
             return Ok(Err(RefusedFile::new(&name, reason, hint)));
         };
+        quota.take(bytes, self.engine.originals().get(&name).map(|former| former.bytes))?;
+        let replace = self.replace;
         let (engine, workspace) = (Arc::clone(&self.engine), Arc::clone(&self.workspace));
         self.lane
             .run(move || {
                 let content = std::fs::read(&path).map_err(|e| disk_problem(&e))?;
                 if let Err(refused) = engine.base().recognise(&name, &content) {
                     return Ok(Err(RefusedFile::new(&name, refused.reason, &refused.hint)));
+                }
+                let former = engine.originals().find(&name).filter(|_| !replace);
+                if let Some(former) = former
+                    && std::fs::read(former).map_err(|e| disk_problem(&e))? != content
+                {
+                    return Ok(Err(RefusedFile::new(&name, TAKEN, TAKEN_HINT)));
                 }
                 let moved = workspace
                     .while_open(|| move_into_place(path, &name, (&engine, metadata.as_ref())))?;
@@ -234,11 +316,17 @@ impl UploadTarget {
         let temporary = tempfile::NamedTempFile::new_in(&self.temporary).map_err(failed)?;
         let (file, path) = temporary.into_parts();
         let mut file = tokio::fs::File::from_std(file);
-        let mut bytes = 0;
+        let (mut bytes, began) = (0, Instant::now());
         while let Some(piece) = next_piece(field).await? {
             bytes += piece.len() as u64;
             if bytes > self.max_bytes {
                 return Ok(None);
+            }
+            let allowed = GRACE + Duration::from_secs(bytes / LEAST_BYTES_PER_SECOND);
+            if began.elapsed() > allowed {
+                let detail = "the file comes too slowly";
+                return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, detail)
+                    .hint(format!("send at least {LEAST_BYTES_PER_SECOND} bytes a second")));
             }
             file.write_all(&piece).await.map_err(failed)?;
         }
@@ -283,7 +371,11 @@ fn move_into_place(
     if std::fs::create_dir_all(folder).is_err() {
         return Ok(Err(RefusedFile::new(name, "a file has the name of its folder", "rename it")));
     }
-    let persist = |target: &Path| path.persist(target).map_err(|e| e.error);
+    let persist = |target: &Path| {
+        path.persist(target).map_err(|e| e.error)?;
+        // So that a power failure does not take the name away that was answered with 200.
+        std::fs::File::open(folder)?.sync_all()
+    };
     let put = engine.originals().put(name, metadata, persist);
     if put.map_err(|e| disk_problem(&e))? { Ok(Ok(())) } else { taken() }
 }

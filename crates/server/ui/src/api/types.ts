@@ -100,7 +100,7 @@ export interface BuildStatus {
 }
 
 export interface ChatMessage {
-  content?: Record<string, unknown>;
+  content?: unknown;
   role: string;
 }
 
@@ -217,7 +217,7 @@ export interface EdgeLine {
 
 export interface EmbeddingRequest {
   encoding_format?: string | null;
-  input: Record<string, unknown>;
+  input: unknown;
   model?: string | null;
 }
 
@@ -468,7 +468,7 @@ export interface RunLine {
 export const RunStateValues = ["running", "done", "failed", "cancelled"] as const;
 export type RunState = (typeof RunStateValues)[number];
 
-export const ScopeValues = ["ask", "write", "admin"] as const;
+export const ScopeValues = ["ask", "write", "admin", "metrics"] as const;
 export type Scope = (typeof ScopeValues)[number];
 
 export interface ScorePart {
@@ -515,7 +515,7 @@ export interface SqlResult {
 
 export interface SqlRow {
   sources: NodeId[];
-  values: Record<string, unknown>[];
+  values: unknown[];
 }
 
 export interface StageEstimate {

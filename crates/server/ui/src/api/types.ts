@@ -100,7 +100,7 @@ export interface BuildStatus {
 }
 
 export interface ChatMessage {
-  content?: Record<string, unknown>;
+  content?: unknown;
   role: string;
 }
 
@@ -217,7 +217,7 @@ export interface EdgeLine {
 
 export interface EmbeddingRequest {
   encoding_format?: string | null;
-  input: Record<string, unknown>;
+  input: unknown;
   model?: string | null;
 }
 
@@ -554,7 +554,7 @@ export interface SqlResult {
 
 export interface SqlRow {
   sources: NodeId[];
-  values: Record<string, unknown>[];
+  values: unknown[];
 }
 
 export interface StageEstimate {

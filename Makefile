@@ -59,10 +59,10 @@ test-ui: ## the web UI in a browser and third-party clients, against the built b
 robustness: ## every strategy against every kind of bad reply, and its calls and tokens: docs/robustness.md, docs/reference/calls-and-tokens.md (minutes)
 	cargo test --workspace --test robustness -- --ignored
 
-attack: ## attacks on a running server, and random input: docs/attacks.md (minutes)
-	HALMA_FUZZ=$(FUZZ) cargo test -p halma-parse --test all any_bytes
-	HALMA_FUZZ=$(FUZZ) cargo test -p halma-kb --lib tables::bad_tests
-	HALMA_WRITE_ATTACKS=1 cargo test --workspace --test attack -- --ignored --nocapture
+attack: ## attacks on a running server, kills, and random input: docs/attacks.md (minutes; FULL=1: hours)
+	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test -p halma-parse --test all any_bytes
+	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test -p halma-kb --lib tables::bad_tests
+	HALMA_KILLS=$(KILLS) HALMA_WRITE_ATTACKS=1 timeout $(BOUND) cargo test --workspace --test attack -- --ignored --nocapture
 
 soak: ## the full crash, deletion and migration tests, and scale (minutes)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture
@@ -71,8 +71,17 @@ soak: ## the full crash, deletion and migration tests, and scale (minutes)
 bench: ## the numbers of docs/performance.md (some minutes)
 	cargo bench --workspace --profile dev --config profile.dev.opt-level=2 --bench '*'
 
-# Cases of each test with random input, for `make attack`.
+# Cases of each test with random input, runs that are killed, and seconds for each of the three
+# parts of `make attack`.
+ifdef FULL
+FUZZ ?= 1000000
+KILLS ?= 500
+BOUND ?= 7200
+else
 FUZZ ?= 5000
+KILLS ?= 25
+BOUND ?= 1800
+endif
 
 # make eval FILE=hotpotqa_dev.json FORMAT=hotpotqa STRATEGY=naive,kar3
 STRATEGY ?= naive,kar3

@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tower::ServiceExt as _;
 
 use crate::app::{App, AppSetup, Shared, Stop};
@@ -153,18 +153,26 @@ impl Reloader {
     }
 }
 
-/// Returns at the next signal to read the configuration again (SIGHUP); never where there are no
-/// signals. The first call sees to it that the signal does not end the program.
-pub async fn reload_signal() {
+/// Receives a message for each signal to read the configuration again (SIGHUP), which from now on
+/// does not end the program; none where there are no signals.
+pub fn reload_signals() -> mpsc::UnboundedReceiver<()> {
+    let (sender, received) = mpsc::unbounded_channel();
     #[cfg(unix)]
     {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut hangup) = signal(SignalKind::hangup()) {
-            hangup.recv().await;
-            return;
+        let wait = move || {
+            use signal_hook::consts::SIGHUP;
+            let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP]) else { return };
+            for _ in signals.forever() {
+                if sender.send(()).is_err() {
+                    return;
+                }
+            }
+        };
+        if let Err(e) = std::thread::Builder::new().name("reload".into()).spawn(wait) {
+            tracing::warn!("the configuration is not read again on SIGHUP: {e}");
         }
     }
-    std::future::pending().await
+    received
 }
 
 /// A client's connection, with the slot that it takes.

@@ -4,7 +4,7 @@ use std::path::Path;
 use halma_core::ConfigError;
 use halma_engine::{Engine, Flags, IndexOptions, Loaded};
 use halma_server::{
-    Reloader, ServeOptions, Server, announce, prompts_dir, reload_signal, stop_signal,
+    Reloader, ServeOptions, Server, announce, prompts_dir, reload_signals, stop_signal,
 };
 use toml::Value;
 
@@ -43,8 +43,8 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
 /// Reads the configuration again at each SIGHUP. One that is invalid is reported, and the former
 /// one stays.
 async fn reload_on_signal(args: &Serve, common: &Common, dir: &Path, reloader: &Reloader) {
-    loop {
-        reload_signal().await;
+    let mut signals = reload_signals();
+    while signals.recv().await.is_some() {
         let read = || -> anyhow::Result<_> {
             let mut loaded = load_config(common, flags(args, common)?)?;
             with_prompts(&mut loaded, dir);
@@ -59,6 +59,8 @@ async fn reload_on_signal(args: &Serve, common: &Common, dir: &Path, reloader: &
             Err(e) => tracing::error!("the configuration stays as it was: {e:#}"),
         }
     }
+    // There are no signals; the server goes on.
+    std::future::pending().await
 }
 
 /// Uses the prompts that were changed over HTTP, which are in the folder of the base, unless the

@@ -66,11 +66,11 @@ fn new_keys(
 ) -> Result<Vec<Key>, KbError> {
     let read = || -> heed::Result<(Slot, Vec<Slot>)> {
         let meta = databases::open_existing(source, META)?;
-        let wipes = databases::open_existing(source, "wipes")?;
+        let waiting = databases::open_existing(source, "wipes")?;
         let txn = source.read_txn()?;
         let known = meta.get(&txn, b"slots")?.map(schema::decode).transpose()?.unwrap_or_default();
         let mut wiped = vec![];
-        for entry in wipes.iter(&txn)? {
+        for entry in waiting.iter(&txn)? {
             wiped.extend(entry?.0.try_into().map(Slot::from_le_bytes).ok());
         }
         Ok((known, wiped))

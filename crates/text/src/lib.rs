@@ -3,6 +3,7 @@
 //! depends on the language, which the function then says.
 pub mod dates;
 mod endings;
+mod language;
 mod names;
 pub mod numbers;
 mod sentences;
@@ -13,6 +14,7 @@ mod words;
 
 pub use dates::MONTHS;
 pub use endings::{capitalize, stem, strip_ending};
+pub use language::{language_of_words, letters};
 pub use names::{Name, NameKind, loose_parts, name_runs, names, normalise_name, quotes};
 pub use sentences::{content_words, is_stop_word, sentences, words};
 pub use values::{Value, value_at};

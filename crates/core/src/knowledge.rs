@@ -164,6 +164,18 @@ pub struct ColumnSchema {
     pub unit: String,
 }
 
+/// A tag that a text means.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TagMatch {
+    pub id: NodeId,
+    pub name: String,
+    /// How surely, from 0 to 1: 1 for a tag that the text names; for one that its words stand for,
+    /// how often samples say so; for one that it is near to, the cosine.
+    pub weight: f32,
+    /// The words that stand for it; empty for a tag that is only near.
+    pub through: String,
+}
+
 /// A layered knowledge base, read.
 #[async_trait]
 pub trait Knowledge: Send + Sync {
@@ -179,6 +191,12 @@ pub trait Knowledge: Send + Sync {
         id: &NodeId,
         edge: Option<Edge>,
     ) -> Result<Vec<(Edge, Hit)>, BoxError>;
+
+    /// The tags that a text means, the surest first; of those that it does not name, the ones with
+    /// at least this cosine. A base without tags has none.
+    async fn tags(&self, _text: &str, _near: f32) -> Result<Vec<TagMatch>, BoxError> {
+        Ok(vec![])
+    }
 
     /// Runs a read-only SQL query over the base's tables.
     async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError>;

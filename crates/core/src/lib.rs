@@ -26,7 +26,8 @@ pub use cx::{Cx, FactsCx, Scored, Setup, UnlessFailed, UnlessSpent, Watcher, est
 pub use error::{BoxError, ConfigError, Error, Result};
 pub use facts::{Entity, EntityId, Fact, FactValue, Facts, Tail, ValueKind};
 pub use knowledge::{
-    Catalog, ColumnSchema, Filter, Knowledge, MinScore, Mode, Query, SqlResult, SqlRow, TableSchema,
+    Catalog, ColumnSchema, Filter, Knowledge, MinScore, Mode, Query, SqlResult, SqlRow,
+    TableSchema, TagMatch,
 };
 pub use llm::{
     ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Message, Models, Price, ReplyPiece,

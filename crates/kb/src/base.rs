@@ -10,12 +10,13 @@ use tokio::sync::OnceCell;
 use crate::error::run_blocking;
 use crate::graph::GraphCache;
 use crate::kept::KeptPart;
-use crate::lexical::LexicalIndex;
+use crate::lexical::{IndexedText, LexicalIndex};
 use crate::lock::WriterLock;
 use crate::search::filter::{Rows, allowed};
 use crate::search::matrix::Matrix;
 use crate::search::query_vectors::QueryVectorCache;
-use crate::store::{Store, StoreReader};
+use crate::store::{DocumentLanguages, Store, StoreReader};
+use crate::tags::TagIndex;
 use crate::{BaseOptions, Former, GraphSettings, KbError, SearchSettings, Thresholds};
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
@@ -48,6 +49,7 @@ struct Caches {
     /// Of the layers that have no index on disk.
     lexical: HashMap<Layer, Loaded<LexicalIndex>>,
     graph: Arc<GraphCache>,
+    tags: Loaded<TagIndex>,
     filters: HashMap<(Layer, String), Arc<Rows>>,
 }
 
@@ -107,7 +109,11 @@ impl Base {
             let up = |layer| caught_up(&lexical(layer), layer, &store);
             (up(Layer::Chunk)?, up(Layer::Atom)?)
         };
-        let generation = store.generation()?;
+        let (generation, languages) =
+            store.read(|reader| Ok((reader.generation()?, reader.languages()?)))?;
+        let languages = Arc::new(languages);
+        chunks.use_languages(Arc::clone(&languages));
+        atoms.use_languages(languages);
         Ok(Arc::new(Self {
             dir: dir.to_owned(),
             store,
@@ -162,6 +168,15 @@ impl Base {
         Ok(Arc::clone(loaded))
     }
 
+    /// The tags by everything that they go by, loaded by the first search.
+    pub(crate) async fn tag_index(&self) -> Result<Arc<TagIndex>, KbError> {
+        let cell = Arc::clone(&self.caches().tags);
+        let store = self.store.clone();
+        let load = || run_blocking("loading tags", move || store.read(|r| TagIndex::load(r)));
+        let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
+        Ok(Arc::clone(loaded))
+    }
+
     fn caches(&self) -> MutexGuard<'_, Caches> {
         self.caches.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -171,8 +186,11 @@ impl Base {
         let generation = self.store.generation()?;
         let mut caches = self.caches();
         if caches.generation != generation {
-            self.chunks.reload()?;
-            self.atoms.reload()?;
+            let languages = Arc::new(self.store.read(|reader| reader.languages())?);
+            for index in [&self.chunks, &self.atoms] {
+                index.reload()?;
+                index.use_languages(Arc::clone(&languages));
+            }
             *caches = Caches { generation, ..Caches::default() };
         }
         Ok(())
@@ -279,14 +297,17 @@ impl Base {
 }
 
 fn index_in_memory(store: &Store, layer: Layer) -> Result<LexicalIndex, KbError> {
-    let texts = store.read(|reader| {
-        let mut texts = vec![];
+    let (texts, languages) = store.read(|reader| {
+        let languages = reader.languages()?;
+        let (mut texts, mut of) = (vec![], DocumentLanguages::new(&languages));
         for row in reader.all_rows(layer)? {
-            texts.extend(reader.searched_text(layer, row)?.map(|text| (row, text)));
+            let Some(text) = reader.searched_text(layer, row)? else { continue };
+            let language = of.language(reader, (layer, row))?;
+            texts.push(IndexedText { row, text, language });
         }
-        Ok(texts)
+        Ok((texts, languages))
     })?;
-    LexicalIndex::in_memory(layer, texts.into_iter())
+    LexicalIndex::in_memory(layer, texts.into_iter(), Arc::new(languages))
 }
 
 /// The lexical index of a layer, up to date with the store. One that cannot be brought there is

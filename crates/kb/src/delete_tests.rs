@@ -6,6 +6,7 @@ use halma_core::Edge;
 use tempfile::tempdir;
 
 use super::*;
+use crate::lexical::LexicalQuery;
 use crate::sample::{self, ENTITIES};
 use crate::store::{Access, EntityRecord, Store, TableRecord};
 use crate::{BaseOptions, ListQuery};
@@ -41,7 +42,7 @@ fn a_document_takes_along_what_rests_on_it_and_nothing_else() {
         (Layer::Figure, 1),
         (Layer::Row, 4),
         (Layer::Atom, 2),
-        (Layer::Summary, 1),
+        (Layer::Summary, 2),
         (Layer::Tag, 1),
         (Layer::Entity, 1),
         (Layer::Fact, 2),
@@ -76,7 +77,11 @@ fn no_file_holds_a_mark_before_or_after() {
     let base = sample::base(dir.path(), "zqmark");
     let words = || {
         let found = |layer| {
-            base.lexical_on_disk(layer).unwrap().search("zqmark0001", 10, None).unwrap().len()
+            base.lexical_on_disk(layer)
+                .unwrap()
+                .search(&LexicalQuery::plain("zqmark0001"), 10, None)
+                .unwrap()
+                .len()
         };
         found(Layer::Chunk)
     };
@@ -163,7 +168,7 @@ fn a_deletion_that_was_killed_is_finished_when_the_base_is_opened() {
     assert!(
         base.lexical_on_disk(Layer::Chunk)
             .unwrap()
-            .search("zqmark0001", 10, None)
+            .search(&LexicalQuery::plain("zqmark0001"), 10, None)
             .unwrap()
             .is_empty()
     );

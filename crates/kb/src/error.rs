@@ -57,6 +57,11 @@ pub enum KbError {
     BadVectors { model: String, asked: usize, got: usize },
     #[error("the base holds no `{id}`; it may have been replaced since it was found")]
     NoNode { id: String },
+    #[error(
+        "the base holds no entity `{name}`; `halma kb list entity` lists them, and `entities` below \
+         [kb] says how they are found"
+    )]
+    NoEntity { name: String },
     #[error("the base holds no document {unknown}; `halma kb list` names all")]
     NoDocument { unknown: UnknownNames },
     #[error(

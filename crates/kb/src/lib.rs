@@ -33,6 +33,8 @@ mod settings;
 mod stages;
 mod store;
 mod tables;
+mod tags;
+mod vector_layers;
 mod workers;
 
 use halma_core::PromptSet;
@@ -44,10 +46,13 @@ pub use build::{
 };
 pub use delete::Deleted;
 pub use error::{KbError, UnknownNames};
-pub use extract::{Extracted, LeftOut, Merge, MergeRule, MergeSide};
+pub use extract::{
+    Extracted, LeftOut, Merge, MergeRule, MergeSide, TableOf, TableTarget, TargetColumn, ValueType,
+};
 pub use inspect::{
     EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
-    ListedDocument, ListedNode, Problem, Shown, Stats, Unit, VectorStats, Verified,
+    ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Timeline, TimelineEvent, Unit,
+    VectorStats, Verified,
 };
 pub use kept::{BasePart, Calibration, KeptPart};
 pub use progress::{Phase, PhaseProgress, Progress};
@@ -59,6 +64,8 @@ pub use settings::{
 pub use stages::BuildContext;
 pub use store::{ColumnDetails, Details};
 pub use tables::{ColumnLine, NearNames, SqlError, SqlLimits, TableLine};
+pub use tags::{SkippedSample, TagLearning, TagSample, estimate_learning, learn_tags};
+pub use vector_layers::VectorLayers;
 pub use workers::{WorkerKind, Workers, serve_worker};
 
 /// The prompts of this crate.

@@ -5,7 +5,7 @@ use halma_core::Embedder;
 use serde::{Deserialize, Serialize};
 
 use crate::kept::Calibration;
-use crate::{GraphSettings, SearchSettings};
+use crate::{GraphSettings, SearchSettings, TableOf, VectorLayers};
 
 /// The `[kb]` table of the configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,8 +42,11 @@ pub struct KbSettings {
     pub summaries: bool,
     /// Whether entities are grouped into communities.
     pub communities: bool,
-    /// Relations whose facts become tables, as `founder of`.
-    pub tables_of: Vec<String>,
+    /// Relations whose facts become tables, as `founder of`, and tables that the model of role
+    /// `distiller` is asked for, with their typed columns.
+    pub tables_of: Vec<TableOf>,
+    /// The layers that have vectors.
+    pub vectors: VectorLayers,
     /// Settings of searching.
     pub search: SearchSettings,
     /// The weights of graph search.
@@ -68,6 +71,7 @@ impl Default for KbSettings {
             summaries: false,
             communities: false,
             tables_of: vec![],
+            vectors: VectorLayers::default(),
             search: SearchSettings::default(),
             graph: GraphSettings::default(),
         }

@@ -128,6 +128,7 @@ impl Problem {
             KbError::NoNode { .. } | KbError::NoMerge { .. } => {
                 Self::new(StatusCode::NOT_FOUND, error.to_string())
             }
+            KbError::NoEntity { name } => Self::not_found(&format!("entity `{name}`")),
             KbError::NoDocument { unknown } => Self::not_found(&format!("document {unknown}")),
             KbError::Sql(SqlError::Load { .. } | SqlError::Start { .. }) => Self::internal(error),
             KbError::Sql(SqlError::Busy) => busy(&error.to_string()),

@@ -8,6 +8,7 @@ mod link;
 mod migrate;
 mod options;
 mod preview;
+mod preview_texts;
 mod profile;
 mod prune;
 mod reader;
@@ -26,6 +27,7 @@ use futures::future::BoxFuture;
 use halma_core::Layer;
 use tokio::sync::mpsc;
 
+pub(crate) use estimate::price_forecasts;
 pub use estimate::{Estimate, StageEstimate, estimate};
 pub use migrate::{EmbeddedBy, Migration};
 pub use options::IndexOptions;
@@ -38,7 +40,7 @@ use crate::error::run_blocking;
 use crate::extract::extract_knowledge;
 use crate::lock::WriterLock;
 use crate::stages::{Atomize, BuildContext, Driver, Embed};
-use crate::store::Task;
+use crate::store::{Task, searched};
 use crate::{Base, IndexReport, KbError, Phase, PhaseProgress, Progress};
 
 /// Brings the base up to what the inputs hold. Documents it has already are left alone, changed
@@ -84,10 +86,13 @@ async fn build(
     indexed?;
     linked?;
     refer::run(base).await?;
-    atoms?;
+    let is_embedding = atoms?;
     let new_chunks = report.chunks.saturating_sub(report.chunks_kept);
-    calibrate::calibrate(&context).await?;
     let extracted = extract_knowledge(&context, new_chunks).await;
+    if is_embedding {
+        embed_others(&context, &mut report).await?;
+    }
+    calibrate::calibrate(&context).await?;
     publish_now(&context, &lock).await?;
     let extracted = extracted?;
     report.spent = report.spent.or(extracted.spent);
@@ -108,7 +113,7 @@ fn number(count: u64) -> usize {
 }
 
 /// The base's lock; when another run holds it this one says so and waits.
-async fn lock(context: &BuildContext) -> Result<WriterLock, KbError> {
+pub(crate) async fn lock(context: &BuildContext) -> Result<WriterLock, KbError> {
     let dir = context.base.dir.clone();
     if let Some(lock) = WriterLock::try_take(&dir)? {
         return Ok(lock);
@@ -128,6 +133,7 @@ fn set_build_target(
     store.write(|writer| {
         plan.record(writer)?;
         writer.want_atoms(context.settings.atoms)?;
+        writer.set_vector_layers(&context.settings.vectors)?;
         let Some(embedder) = &context.embedder else { return Ok(()) };
         writer.set_build_target(embedder.model())?;
         match writer.embedder(embedder.model())? {
@@ -139,13 +145,14 @@ fn set_build_target(
     })
 }
 
-/// Atomizes and embeds concurrently: atoms are embedded as they come.
+/// Atomizes, and embeds chunks and atoms concurrently, as they come. Returns whether the embedder
+/// is up.
 async fn atomize_and_embed(
     context: &Arc<BuildContext>,
     report: &mut IndexReport,
-) -> Result<(), KbError> {
+) -> Result<bool, KbError> {
     let (queue, queued) = mpsc::unbounded_channel();
-    let waiting = Embed::backlog_of(context)?;
+    let waiting = Embed::backlog_of(context, searched)?;
     for text in &waiting {
         // The receiver is alive: it is in this function.
         let _ = queue.send(*text);
@@ -164,7 +171,30 @@ async fn atomize_and_embed(
     report.usage.add(atomized.usage);
     report.embedded = vectors.done;
     report.pending_units += vectors.pending;
+    let is_up = vectors.pending == 0 && (vectors.done > 0 || vectors.failure.is_none());
     report.failure = report.failure.take().or(atomized.failure).or(vectors.failure);
+    Ok(is_up)
+}
+
+/// Embeds what is not a chunk or an atom, when all of it has been extracted.
+async fn embed_others(
+    context: &Arc<BuildContext>,
+    report: &mut IndexReport,
+) -> Result<(), KbError> {
+    let waiting = Embed::backlog_of(context, |layer| !searched(layer))?;
+    if waiting.is_empty() {
+        return Ok(());
+    }
+    let (queue, queued) = mpsc::unbounded_channel();
+    for text in &waiting {
+        // The receiver is alive: it is in this function.
+        let _ = queue.send(*text);
+    }
+    drop(queue);
+    let vectors = Embed::run_queue(context, queued, waiting.len()).await?;
+    report.embedded += vectors.done;
+    report.pending_units += vectors.pending;
+    report.failure = report.failure.take().or(vectors.failure);
     Ok(())
 }
 
@@ -203,7 +233,10 @@ fn publish(base: &Base) -> Result<(), KbError> {
 }
 
 /// [`publish`] from where nothing may block.
-async fn publish_now(context: &Arc<BuildContext>, lock: &Arc<WriterLock>) -> Result<(), KbError> {
+pub(crate) async fn publish_now(
+    context: &Arc<BuildContext>,
+    lock: &Arc<WriterLock>,
+) -> Result<(), KbError> {
     let (context, lock) = (Arc::clone(context), Arc::clone(lock));
     run_blocking("storing", move || {
         let _lock = lock;

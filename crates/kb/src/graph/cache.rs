@@ -1,21 +1,29 @@
 //! Entities with the chunks that name them, and chunks with the entities in each of their sentences,
 //! read from the store when a search first needs them and kept until the base changes. So opening
 //! costs nothing, whatever the size of the base, and a question pays for what it touches.
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use halma_core::text::normalise_name;
 use halma_core::{Edge, Layer};
 
+use super::aliases::AliasIndex;
 use super::units::{NamedEntity, Unit, units};
-use crate::lexical::term_hashes;
+use crate::lexical::Languages;
 use crate::store::{
-    At, ChunkRecord, DocumentRecord, EntityRecord, Row, SectionRecord, StoreReader,
+    At, ChunkRecord, DocumentLanguages, DocumentRecord, EntityRecord, Row, SectionRecord,
+    StoreReader,
 };
 
 /// Entries of one kind that are kept; beyond it the cache starts over.
 const MOST: usize = 200_000;
+
+/// Entities that facts lead to from one, at most.
+const MOST_RELATED: usize = 32;
+
+/// Chunks that one tag leads to, at most.
+const MOST_TAGGED: usize = 20_000;
 
 /// An entity with where it is named.
 #[derive(Debug)]
@@ -43,6 +51,10 @@ pub(crate) struct GraphCache {
     keys: Cached<Arc<str>>,
     chunks: Cached<Arc<CachedChunk>>,
     terms: Cached<Arc<[u32]>>,
+    tagged: Cached<Arc<[Row]>>,
+    languages: OnceLock<Languages>,
+    aliases: OnceLock<AliasIndex>,
+    related: Cached<Arc<[(Row, f32)]>>,
 }
 
 type Cached<T> = RwLock<HashMap<Row, T>>;
@@ -96,7 +108,7 @@ impl GraphCache {
             entity.chunks.sort_unstable_by_key(|(row, _)| *row);
             entity.titles.sort_unstable();
             entity.titles.dedup();
-            entity.importance = importance(&entity);
+            entity.importance = importance(places(&entity));
             Ok(Arc::new(entity))
         })
     }
@@ -121,7 +133,7 @@ impl GraphCache {
             let mut all: Vec<NamedEntity> = vec![];
             for entity in chunk.names.iter().chain(&chunk.titles) {
                 if !all.iter().any(|known| known.row == *entity) {
-                    let key = format!(" {} ", self.key(reader, *entity)?);
+                    let key = self.key(reader, *entity)?.to_string();
                     let is_title = chunk.titles.contains(entity);
                     all.push(NamedEntity { row: *entity, key, is_title });
                 }
@@ -135,7 +147,58 @@ impl GraphCache {
     pub(crate) fn terms(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Arc<[u32]>> {
         cached(&self.terms, row, || {
             let text = reader.searched_text(Layer::Chunk, row)?.unwrap_or_default();
-            Ok(term_hashes(&text).into())
+            let languages = match self.languages.get() {
+                Some(languages) => languages,
+                None => {
+                    let read = reader.languages()?;
+                    self.languages.get_or_init(|| read)
+                }
+            };
+            let mut of = DocumentLanguages::new(languages);
+            let language = of.language(reader, (Layer::Chunk, row))?;
+            Ok(languages.term_hashes(&text, language.as_deref()).into())
+        })
+    }
+
+    /// The first chunks that have a tag, ascending.
+    pub(crate) fn tagged(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Arc<[Row]>> {
+        cached(&self.tagged, row, || {
+            let chunks = reader.first_edges_to((Layer::Tag, row), Edge::Tagged, MOST_TAGGED)?;
+            let chunks = chunks.into_iter().filter(|(layer, _)| *layer == Layer::Chunk);
+            let mut chunks: Vec<Row> = chunks.map(|(_, row)| row).collect();
+            chunks.sort_unstable();
+            Ok(chunks.into())
+        })
+    }
+
+    /// The entities by their other names.
+    pub(crate) fn aliases(&self, reader: &StoreReader<'_>) -> heed::Result<&AliasIndex> {
+        if let Some(aliases) = self.aliases.get() {
+            return Ok(aliases);
+        }
+        let read = AliasIndex::load(reader)?;
+        Ok(self.aliases.get_or_init(|| read))
+    }
+
+    /// The entities that facts tie to one, with the number of facts; those of the most first.
+    pub(crate) fn related(
+        &self,
+        reader: &StoreReader<'_>,
+        row: Row,
+    ) -> heed::Result<Arc<[(Row, f32)]>> {
+        cached(&self.related, row, || {
+            let entity = (Layer::Entity, row);
+            let mut weights: BTreeMap<Row, f32> = BTreeMap::new();
+            for link in reader.edges_from(entity, Some(Edge::Relates))? {
+                *weights.entry(link.to.1).or_default() += link.weight;
+            }
+            for link in reader.edges_to(entity, Some(Edge::Relates))? {
+                *weights.entry(link.from.1).or_default() += link.weight;
+            }
+            let mut related: Vec<(Row, f32)> = weights.into_iter().collect();
+            related.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            related.truncate(MOST_RELATED);
+            Ok(related.into())
         })
     }
 
@@ -148,10 +211,14 @@ impl GraphCache {
     }
 }
 
-/// i(e) = 1 / log₂(1 + df), df counting the chunks that name the entity or stand under it.
-fn importance(entity: &CachedEntity) -> f32 {
+/// Chunks that name an entity or stand under it.
+fn places(entity: &CachedEntity) -> usize {
     let named = |row: &Row| entity.chunks.binary_search_by_key(row, |(row, _)| *row).is_ok();
-    let count = entity.chunks.len() + entity.titles.iter().filter(|row| !named(row)).count();
+    entity.chunks.len() + entity.titles.iter().filter(|row| !named(row)).count()
+}
+
+/// i(e) = 1 / log₂(1 + df) of what stands in df chunks.
+pub(super) fn importance(count: usize) -> f32 {
     let count = u16::try_from(count).unwrap_or(u16::MAX).max(1);
     1.0 / (1.0 + f32::from(count)).log2()
 }

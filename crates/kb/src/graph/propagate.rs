@@ -50,6 +50,12 @@ impl GraphContext<'_> {
                 if *a <= self.settings.least || known.is_some_and(|known| known >= *a) {
                     continue;
                 }
+                if self.settings.facts > 0.0 {
+                    for (other, _) in self.cache.related(self.reader, *entity)?.iter() {
+                        let most = reached.entry(*other).or_default();
+                        *most = most.max(a * self.settings.facts);
+                    }
+                }
                 for (near, others) in self.best_sentences(*entity, similarity)? {
                     for other in others {
                         let most = reached.entry(other).or_default();

@@ -6,7 +6,7 @@ use halma_core::{Layer, ScorePart, Vector};
 use super::{ChunkScore, FirstStage, GraphContext, QueryTerms, Similarity};
 use crate::KbError;
 use crate::search::matrix::Probe;
-use crate::search::{Ranked, Ranker, Search, VectorUse, depth};
+use crate::search::{Ranked, Ranker, Search, SummaryEvidence, VectorUse, depth};
 use crate::store::{At, Row, StoreReader};
 
 /// Chunks by BM25 that get a score for it; of the others the score would hardly count.
@@ -42,8 +42,10 @@ impl Ranker for GraphRanker {
         let vectors: Vec<&Vector> = search.vectors.iter().flatten().collect();
         let ranges = search.matrices.get(&Layer::Chunk).map(|matrix| matrix.ranges(&vectors));
         let mut ranges = ranges.unwrap_or_default().into_iter();
+        let summaries = search.by_summaries(NEAR)?;
         let mut lists = vec![];
-        for ((text, vector), dense) in search.query.texts.iter().zip(&search.vectors).zip(near) {
+        let texts = search.query.texts.iter().zip(&search.vectors);
+        for (((text, vector), dense), summaries) in texts.zip(near).zip(&summaries) {
             let vector = vector.as_ref();
             let range = vector.and_then(|_| ranges.next()).unwrap_or_default();
             let index = search.index(Layer::Chunk)?;
@@ -56,6 +58,7 @@ impl Ranker for GraphRanker {
                 terms: QueryTerms::new(text, index)?,
                 dense,
                 range,
+                summaries,
             };
             lists.push(search.store.read(|reader| query.rank(reader))?);
         }
@@ -74,7 +77,7 @@ fn lexical_shares(
         if vector.is_some() && search.matrices.contains_key(&layer) {
             continue;
         }
-        let found = search.index(layer)?.search(text, ATOM_DEPTH, None)?;
+        let found = search.index(layer)?.search(&search.lexical_query(text), ATOM_DEPTH, None)?;
         let most = found.first().map_or(1.0, |(_, score)| *score);
         shares.extend(found.into_iter().map(|(row, score)| ((layer, row), score / most)));
     }
@@ -94,6 +97,7 @@ struct GraphQuery<'a> {
     /// Chunks by cosine, and the least and greatest cosine of any chunk.
     dense: Vec<(Row, f32)>,
     range: (f32, f32),
+    summaries: &'a SummaryEvidence,
 }
 
 impl GraphQuery<'_> {
@@ -118,6 +122,8 @@ impl GraphQuery<'_> {
             dense: &self.dense,
             range: self.range,
             similarity,
+            tags: search.expansion(self.text).map_or(&[][..], |expansion| &expansion.tags),
+            summaries: self.weighed_summaries(),
         };
         let of_atoms = search.query.layer == Layer::Atom;
         let wanted = if of_atoms { ATOM_CHUNKS } else { search.query.limit };
@@ -131,11 +137,18 @@ impl GraphQuery<'_> {
             return self.atoms(&context, &first.similarity, &chunks);
         }
         let ranked = |chunk: ChunkScore| {
-            let parts = context.explained(&chunk, &scored.active)?;
+            let parts = context.explained(&chunk, &scored.active, first.tags)?;
             let led_to = chunk.is_led_to();
             Ok(Ranked { row: chunk.row, score: chunk.score, led_to, parts })
         };
-        chunks.into_iter().map(ranked).collect()
+        let mut ranked = chunks.into_iter().map(ranked).collect::<heed::Result<Vec<_>>>()?;
+        search.name_summaries(reader, &mut ranked, self.summaries)?;
+        Ok(ranked)
+    }
+
+    fn weighed_summaries(&self) -> HashMap<Row, f32> {
+        let (weight, graph) = (self.search.settings.summaries, &self.search.graph);
+        self.summaries.shares(weight * graph.dense, weight * graph.bm25)
     }
 
     /// The atoms of the best chunks and those nearest by themselves: similarity of the atom plus

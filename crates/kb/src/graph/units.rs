@@ -1,7 +1,7 @@
 //! What activation is passed through: the sentences of a chunk, whatever its atoms are. A question
 //! leaves out the very name that it asks for, so it cannot stand for its sentence.
 use halma_core::Layer;
-use halma_core::text::normalise_name;
+use halma_core::text::{count_name, normalise_name};
 
 use crate::Atoms;
 use crate::atom::AtomSource;
@@ -24,7 +24,7 @@ pub(crate) struct Unit {
 /// An entity that a chunk names or stands under.
 pub(super) struct NamedEntity {
     pub(super) row: Row,
-    /// Its normalised name between spaces.
+    /// Its normalised name.
     pub(super) key: String,
     /// Whether the chunk stands under it, so that every sentence is about it.
     pub(super) is_title: bool,
@@ -42,8 +42,9 @@ pub(super) fn units(
         atoms.extend(reader.node::<AtomRecord>(atom)?.map(|record| (atom, record)));
     }
     let unit = |nodes: Vec<At>, text: &str| {
-        let text = format!(" {} ", normalise_name(text));
-        let named = entities.iter().filter(|entity| entity.is_title || text.contains(&entity.key));
+        let text = normalise_name(text);
+        let names = |entity: &&NamedEntity| entity.is_title || count_name(&entity.key, &text) > 0;
+        let named = entities.iter().filter(names);
         Unit { nodes, entities: named.map(|entity| entity.row).collect() }
     };
     let are_sentences = reader.is_done(atoms_key(row), atoms_input(Atoms::Sentences))?;

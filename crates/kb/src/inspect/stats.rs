@@ -10,6 +10,7 @@ use crate::KbError;
 use crate::base::store_dir;
 use crate::store::{
     DocumentRecord, EmbedderRecord, FORMAT, StoreReader, TableRecord, Task, UnitCounts, UnitState,
+    searched,
 };
 
 /// Counts of everything a base holds; what is zero is left out.
@@ -53,9 +54,30 @@ pub struct VectorStats {
     pub dimensions: u32,
     pub chunks: u64,
     pub atoms: u64,
+    /// Nodes of the other layers.
+    pub others: BTreeMap<Layer, u64>,
+}
+
+/// How large a base is.
+#[derive(Debug, Clone, Default)]
+pub struct Sizes {
+    /// Nodes of every layer, also of empty ones.
+    pub layers: BTreeMap<Layer, u64>,
+    pub bytes_on_disk: u64,
 }
 
 impl Inspector<'_> {
+    /// How large the base is, in a time that does not grow with it.
+    pub fn sizes(&self) -> Result<Sizes, KbError> {
+        let base = self.base;
+        let bytes_on_disk = size_of(&store_dir(&base.dir)) + size_of(&base.dir.join("bm25"));
+        base.store.read(|reader| {
+            let count = |layer| Ok((layer, reader.count(layer)?));
+            let layers: heed::Result<_> = Layer::ALL.into_iter().map(count).collect();
+            Ok(Sizes { layers: layers?, bytes_on_disk })
+        })
+    }
+
     /// Statistics of what the base holds.
     pub fn stats(&self) -> Result<Stats, KbError> {
         let (base, store) = (self.base, &self.base.store);
@@ -71,8 +93,14 @@ impl Inspector<'_> {
                 let EmbedderRecord { model, dimensions, .. } = record;
                 let chunks = reader.count_vectors(number, Layer::Chunk)?;
                 let atoms = reader.count_vectors(number, Layer::Atom)?;
+                let mut others = BTreeMap::new();
+                for layer in Layer::ALL.into_iter().filter(|layer| !searched(*layer)) {
+                    others.insert(layer, reader.count_vectors(number, layer)?);
+                }
+                others.retain(|_, count| *count > 0);
                 if chunks + atoms > 0 {
-                    vectors.push(VectorStats { embedder: model, dimensions, chunks, atoms });
+                    let held = VectorStats { embedder: model, dimensions, chunks, atoms, others };
+                    vectors.push(held);
                 }
             }
             let mut hasher = blake3::Hasher::new();

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use halma_core::{Edge, Filter, Layer};
 
 use crate::names::fits;
-use crate::store::{At, DocumentRecord, Row, SectionRecord, StoreReader, TagRecord};
+use crate::store::{At, DocumentRecord, Row, SectionRecord, StoreReader};
+use crate::tags::TagIndex;
 
 /// A set of rows, one bit each.
 #[derive(Debug, Default, Clone)]
@@ -113,19 +114,17 @@ fn is_within(filter: &Filter, date: Option<&str>) -> bool {
     since && until
 }
 
-/// The chunks with one of the tags; `None` where none is asked for.
+/// The chunks with one of the tags, by any of its names or by words that samples map to it; `None`
+/// where none is asked for.
 fn tagged(reader: &StoreReader<'_>, tags: &[String]) -> heed::Result<Option<Rows>> {
     if tags.is_empty() {
         return Ok(None);
     }
-    let mut chunks = Rows::default();
-    for node in reader.nodes::<TagRecord>()? {
-        let (row, tag) = node?;
-        if tags.iter().any(|name| tag.name.to_lowercase() == name.to_lowercase()) {
-            for link in reader.edges_to((Layer::Tag, row), Some(Edge::Tagged))? {
-                if link.from.0 == Layer::Chunk {
-                    chunks.insert(link.from.1);
-                }
+    let (index, mut chunks) = (TagIndex::load(reader)?, Rows::default());
+    for tag in tags.iter().flat_map(|name| index.called(name)) {
+        for link in reader.edges_to((Layer::Tag, tag.row), Some(Edge::Tagged))? {
+            if link.from.0 == Layer::Chunk {
+                chunks.insert(link.from.1);
             }
         }
     }

@@ -4,10 +4,13 @@ mod codes;
 mod dense;
 pub(crate) mod filter;
 mod hybrid;
+mod lone_chunks;
 pub(crate) mod matrix;
 pub(crate) mod query_vectors;
 mod ranker;
 mod settings;
+mod summaries;
+mod tags;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,14 +18,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use halma_core::{
     BoxError, Catalog, Edge, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
-    SqlResult, Vector,
+    SqlResult, TagMatch, Vector,
 };
 
 use self::bm25::Bm25;
 use self::dense::Dense;
 use self::filter::Admitted;
 use self::hybrid::Hybrid;
+use self::lone_chunks::may_be_chunks;
 use self::matrix::cosine;
+use self::summaries::looks_at_summaries;
 use crate::graph::GraphRanker;
 use crate::store::{Row, StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};
@@ -30,6 +35,7 @@ use crate::{Base, KbError, Thresholds};
 pub(crate) use hybrid::depth;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
 pub use settings::{GraphSettings, SearchSettings};
+pub(crate) use summaries::{SUMMARIES, SummaryEvidence};
 
 #[async_trait]
 impl Knowledge for Base {
@@ -57,6 +63,10 @@ impl Knowledge for Base {
         Ok(ends.into_iter().map(|end| (end.edge, end.node)).collect())
     }
 
+    async fn tags(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, BoxError> {
+        Ok(self.tags_of(text, near).await?)
+    }
+
     async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError> {
         Ok(self.run_sql_blocking(sql, crate::SqlLimits::default()).await?)
     }
@@ -72,7 +82,8 @@ struct Space<'a> {
     number: u8,
     dimensions: u32,
     embedder: &'a Arc<dyn Embedder>,
-    thresholds: Thresholds,
+    /// The usual least cosine of the layer.
+    usual: f32,
 }
 
 impl Space<'_> {
@@ -81,11 +92,7 @@ impl Space<'_> {
         match query.min_score {
             MinScore::Any => None,
             MinScore::At(least) => Some(least),
-            // In a base too small to be measured only the sign is known to mean something.
-            MinScore::Usual if query.layer == Layer::Atom => {
-                Some(self.thresholds.atom.unwrap_or(0.0))
-            }
-            MinScore::Usual => Some(self.thresholds.chunk.unwrap_or(0.0)),
+            MinScore::Usual => Some(self.usual),
         }
     }
 }
@@ -99,27 +106,50 @@ struct Judgement {
     min_cosine: Option<f32>,
 }
 
+/// Whether tags expand a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expand {
+    ByTags,
+    Nothing,
+}
+
 impl Base {
+    /// A search of exactly what the query says, by no tag.
+    pub(crate) async fn find_plain(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
+        self.find_once(query, Expand::Nothing).await
+    }
+
     async fn find(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
         // A build may switch to another embedder meanwhile and remove the vectors of this one.
         loop {
             let before = self.active()?;
-            let lists = self.find_once(query).await?;
+            let lists = self.find_once(query, Expand::ByTags).await?;
             if self.active()? == before {
                 return Ok(lists);
             }
         }
     }
 
+    /// The cosine from which nodes of a layer count as near, with the embedder in use; `None` where
+    /// the layer has no vectors.
+    pub fn usual_cosine(&self, layer: Layer) -> Result<Option<f32>, KbError> {
+        Ok(self.space(layer)?.map(|space| space.usual))
+    }
+
     fn active(&self) -> Result<Option<u8>, KbError> {
         self.store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
     }
 
-    async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
+    async fn find_once(&self, query: &Query, expand: Expand) -> Result<Vec<Vec<Hit>>, KbError> {
         self.refresh()?;
         let ranker = ranker_for(query);
-        let (layers, compares) =
-            (ranker.layers(query.layer), ranker.vectors() != VectorUse::Unused);
+        let compares = ranker.vectors() != VectorUse::Unused;
+        let mut layers = ranker.layers(query.layer);
+        if looks_at_summaries(query, self.search.summaries)
+            && self.store.read(|reader| reader.count(Layer::Summary))? > 0
+        {
+            layers.push(Layer::Summary);
+        }
         let mut search = Search {
             store: &self.store,
             query,
@@ -127,6 +157,7 @@ impl Base {
             graph: self.graph,
             graph_cache: self.graph_cache(),
             vectors: vec![None; query.texts.len()],
+            expansions: vec![],
             matrices: HashMap::new(),
             indexes: HashMap::new(),
             admitted: self.admitted(query, &layers)?,
@@ -149,6 +180,10 @@ impl Base {
                 search.matrices.insert(*layer, self.matrix(space.number, *layer).await?);
             }
         }
+        let plain = search.vectors.clone();
+        if expand == Expand::ByTags && query.layer != Layer::Tag {
+            self.expand_by_tags(&mut search).await?;
+        }
         let has_vectors = search.matrices.contains_key(&query.layer);
         if compares && !has_vectors {
             self.warn_lexical_only(query.layer)?;
@@ -158,29 +193,30 @@ impl Base {
             _ => ranker.rank(&search)?,
         };
         self.store.read(|reader| {
-            let vectors = search.vectors.iter().map(Option::as_ref);
             let mut all = vec![];
-            for (list, vector) in lists.into_iter().zip(vectors) {
-                all.push(hits(reader, query, list, vector.map(|vector| (vector, &judgement)))?);
+            for ((list, plain), moved) in lists.into_iter().zip(&plain).zip(&search.vectors) {
+                let judge = |(plain, moved)| Comparison { plain, moved, by: &judgement };
+                let compared = plain.as_ref().zip(moved.as_ref()).map(judge);
+                all.push(hits(reader, query, list, compared)?);
             }
             Ok(all)
         })
     }
 
-    /// What a query admits of its layer and, where they are read, of the chunks.
+    /// What a query admits of its layer and, where they are read, of chunks and summaries.
     fn admitted(
         &self,
         query: &Query,
         layers: &[Layer],
     ) -> Result<HashMap<Layer, Admitted>, KbError> {
-        let chunks = layers.contains(&Layer::Chunk).then_some(Layer::Chunk);
+        let others = [Layer::Chunk, Layer::Summary].into_iter().filter(|l| layers.contains(l));
         self.store.read(|reader| {
             let admit = |layer: Layer| {
                 let excluded = excluded(reader, &query.exclude, layer)?;
                 let allowed = self.allowed(reader, &query.filter, layer)?;
                 Ok((layer, Admitted { excluded, allowed }))
             };
-            let layers: HashSet<Layer> = chunks.into_iter().chain([query.layer]).collect();
+            let layers: HashSet<Layer> = others.chain([query.layer]).collect();
             layers.into_iter().map(admit).collect()
         })
     }
@@ -190,12 +226,32 @@ impl Base {
         self.store.read(|reader| {
             let Some((number, record)) = reader.active_embedder()? else { return Ok(None) };
             let Some((embedder, thresholds)) = self.opened(&record.model) else { return Ok(None) };
-            let held = reader.has_vectors(number, layer)?;
+            let mut held = reader.has_vectors(number, layer)?;
+            if !held && may_be_chunks(layer) {
+                held = reader.has_vectors(number, Layer::Chunk)?;
+            }
             let dimensions = record.dimensions;
             let thresholds = thresholds.or(reader.calibration(number)?);
-            Ok(held.then_some(Space { number, dimensions, embedder, thresholds }))
+            let usual = usual(reader, number, layer, thresholds)?;
+            Ok(held.then_some(Space { number, dimensions, embedder, usual }))
         })
     }
+}
+
+/// The usual least cosine of a layer. One that has not been measured has that of chunks; in a base
+/// too small to be measured only the sign is known to mean something.
+fn usual(
+    reader: &StoreReader<'_>,
+    embedder: u8,
+    layer: Layer,
+    known: Thresholds,
+) -> heed::Result<f32> {
+    let chunk = known.chunk.unwrap_or(0.0);
+    Ok(match layer {
+        Layer::Chunk => chunk,
+        Layer::Atom => known.atom.unwrap_or(0.0),
+        _ => reader.layer_threshold(embedder, layer)?.unwrap_or(chunk),
+    })
 }
 
 /// The ranker of each mode.
@@ -208,12 +264,21 @@ fn ranker_for(query: &Query) -> &'static (dyn Ranker + Sync) {
     }
 }
 
+/// What hits are compared with.
+struct Comparison<'a> {
+    /// The vector of the text.
+    plain: &'a Vector,
+    /// The same, moved towards the vectors of its tags.
+    moved: &'a Vector,
+    by: &'a Judgement,
+}
+
 /// The best of a ranked list that are near enough, as hits.
 fn hits(
     reader: &StoreReader<'_>,
     query: &Query,
     ranked: Vec<Ranked>,
-    compared: Option<(&Vector, &Judgement)>,
+    compared: Option<Comparison<'_>>,
 ) -> heed::Result<Vec<Hit>> {
     let mut hits = vec![];
     for Ranked { row, score, led_to, parts } in ranked {
@@ -221,10 +286,12 @@ fn hits(
             break;
         }
         let (mut near, mut far) = (None, false);
-        if let Some((vector, judgement)) = compared {
-            let node = reader.vector(judgement.embedder, query.layer, row)?;
-            near = node.map(|node| cosine(vector, &node));
-            far = near.zip(judgement.min_cosine).is_some_and(|(near, least)| near < least);
+        if let Some(Comparison { plain, moved, by }) = &compared {
+            let node = lone_chunks::vector(reader, by.embedder, (query.layer, row))?;
+            near = node.as_ref().map(|node| cosine(plain, node));
+            // What the tags of the text lead to may be far from its own words.
+            let nearest = node.map(|node| cosine(plain, &node).max(cosine(moved, &node)));
+            far = nearest.zip(by.min_cosine).is_some_and(|(near, least)| near < least);
         }
         // What has no vector cannot be judged by one, and what a name leads to need not be
         // similar to the question.

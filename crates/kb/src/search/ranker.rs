@@ -5,12 +5,14 @@ use std::sync::Arc;
 use halma_core::{Layer, Query, ScorePart, Vector};
 
 use super::filter::Admitted;
+use super::lone_chunks::may_be_chunks;
 use super::matrix::Matrix;
 use super::settings::{GraphSettings, SearchSettings};
 use crate::KbError;
 use crate::graph::GraphCache;
-use crate::lexical::LexicalIndex;
+use crate::lexical::{LexicalIndex, LexicalQuery};
 use crate::store::{Row, Store};
+use crate::tags::Expansion;
 
 /// A way of ordering the nodes of a layer.
 pub(crate) trait Ranker {
@@ -21,7 +23,7 @@ pub(crate) trait Ranker {
 
     /// The layers whose indexes and vectors it reads when this one is searched.
     fn layers(&self, searched: Layer) -> Vec<Layer> {
-        vec![searched]
+        if may_be_chunks(searched) { vec![searched, Layer::Chunk] } else { vec![searched] }
     }
 
     /// For each text of the query the rows of the layer searched that are admitted, best first. At
@@ -62,8 +64,10 @@ pub(crate) struct Search<'a> {
     pub(crate) settings: SearchSettings,
     pub(crate) graph: GraphSettings,
     pub(crate) graph_cache: Arc<GraphCache>,
-    /// The vector of each text of the query, where one is needed.
+    /// The vector of each text of the query, where one is needed, moved towards those of its tags.
     pub(crate) vectors: Vec<Option<Vector>>,
+    /// What its tags add to each text of the query.
+    pub(crate) expansions: Vec<Expansion>,
     /// Of the layers that the mode compares vectors of.
     pub(crate) matrices: HashMap<Layer, Arc<Matrix>>,
     /// Of the layers that the mode searches.
@@ -84,6 +88,18 @@ impl Search<'_> {
         index.ok_or(KbError::NotSearched { layer: layer.name() })
     }
 
+    /// What its tags add to a text of the query.
+    pub(crate) fn expansion(&self, text: &str) -> Option<&Expansion> {
+        let at = self.query.texts.iter().position(|own| own == text)?;
+        self.expansions.get(at)
+    }
+
+    /// A text of the query with the terms that its tags add.
+    pub(crate) fn lexical_query<'t>(&'t self, text: &'t str) -> LexicalQuery<'t> {
+        let added = self.expansion(text).map_or(&[][..], |expansion| &expansion.terms);
+        LexicalQuery { text, added }
+    }
+
     /// The admitted rows of a layer by BM25, at most `limit`, best first.
     pub(crate) fn bm25(
         &self,
@@ -93,7 +109,8 @@ impl Search<'_> {
     ) -> Result<Vec<(Row, f32)>, KbError> {
         let Admitted { excluded, allowed } = self.admitted(layer);
         let deeper = limit.saturating_add(excluded.len());
-        let mut found = self.index(layer)?.search(text, deeper, allowed.as_ref())?;
+        let query = self.lexical_query(text);
+        let mut found = self.index(layer)?.search(&query, deeper, allowed.as_ref())?;
         found.retain(|(row, _)| !excluded.contains(row));
         found.truncate(limit);
         Ok(found)
@@ -107,13 +124,22 @@ impl Search<'_> {
         limit: usize,
     ) -> Result<Vec<Vec<(Row, f32)>>, KbError> {
         let vectors: Vec<&Vector> = self.vectors.iter().flatten().collect();
-        let found = match self.matrices.get(&layer) {
+        let mut found = match self.matrices.get(&layer) {
             Some(matrix) => {
                 let admitted = self.admitted(layer);
                 self.store.read(|reader| matrix.search(reader, &vectors, limit, &admitted))?
             }
             None => vec![],
         };
+        if may_be_chunks(layer)
+            && let Some(chunks) = self.matrices.get(&Layer::Chunk)
+        {
+            for (list, lone) in found.iter_mut().zip(self.nearest_lone(chunks, &vectors, limit)?) {
+                list.extend(lone);
+                list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+                list.truncate(limit);
+            }
+        }
         Ok(self.each_text(found))
     }
 

@@ -11,9 +11,12 @@ mod driver;
 mod embed;
 mod facts;
 mod forecast;
+mod map_tags;
 mod resolve;
+mod rows;
 mod source;
 mod summaries;
+mod surroundings;
 mod tags;
 
 use std::collections::BTreeMap;
@@ -30,8 +33,12 @@ pub(crate) use driver::{Driver, StageReport};
 pub(crate) use embed::{Embed, Searched};
 pub(crate) use facts::Facts;
 pub(crate) use forecast::{Corpus, Forecast, Forecaster, Tally};
+pub(crate) use map_tags::{MapTags, SampleRequest, ShownTag};
 pub(crate) use resolve::{Comparison, ComparisonSide, SameEntity};
-pub(crate) use source::{Passage, SourceChunk, SourceDocument, SourceSection, prompt_hash};
+pub(crate) use rows::{Rows, StatedRow};
+pub(crate) use source::{
+    Passage, SourceChunk, SourceDocument, SourceSection, SourceTable, prompt_hash,
+};
 pub(crate) use summaries::{Summarize, summarize};
 pub(crate) use tags::{Tag, TagClasses, TagForecast};
 

@@ -41,6 +41,10 @@ pub(crate) enum Task {
     TagClasses,
     /// Tags of a chunk.
     Tag,
+    /// Which words of a sample question stand for which tags.
+    MapTags,
+    /// Rows of the tables that are asked for, of a chunk.
+    Rows,
     /// A summary of a section, a document, or a part of one.
     Summarise,
     /// Title and summary of a community.
@@ -48,7 +52,7 @@ pub(crate) enum Task {
 }
 
 /// Every task with its letter, which is that of the format and never changes, and its name.
-const TASKS: [(Task, u8, &str); 12] = [
+const TASKS: [(Task, u8, &str); 14] = [
     (Task::Atoms, b'a', "atoms"),
     (Task::Embed, b'e', "embed"),
     (Task::Links, b'l', "links"),
@@ -59,6 +63,8 @@ const TASKS: [(Task, u8, &str); 12] = [
     (Task::Near, b'n', "near"),
     (Task::TagClasses, b'k', "tag_classes"),
     (Task::Tag, b't', "tag"),
+    (Task::MapTags, b'p', "map_tags"),
+    (Task::Rows, b'r', "rows"),
     (Task::Summarise, b'u', "summarise"),
     (Task::Community, b'm', "community"),
 ];
@@ -109,8 +115,9 @@ impl UnitKey {
 
     /// The node that it is about and deleted with; `None` for what is about several.
     pub(super) fn node(self) -> Option<At> {
-        let own = [Layer::Document, Layer::Section, Layer::Chunk, Layer::Atom];
-        own.contains(&self.layer).then(|| (self.layer, self.row()))
+        let own = [Layer::Document, Layer::Section, Layer::Chunk, Layer::Atom, Layer::Table];
+        let is_own = self.task == Task::Embed || own.contains(&self.layer);
+        is_own.then(|| (self.layer, self.row()))
     }
 
     pub(super) fn bytes(self) -> [u8; 10] {

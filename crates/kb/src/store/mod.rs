@@ -8,6 +8,7 @@ mod documents;
 mod edges;
 mod env;
 mod history;
+mod languages;
 mod ledger;
 mod merges;
 mod nodes;
@@ -15,6 +16,7 @@ mod records;
 mod schema;
 mod sealed;
 mod shared;
+mod vector_layers;
 mod vectors;
 mod view;
 
@@ -32,17 +34,18 @@ pub(crate) use broken::Damage;
 pub(crate) use check::CheckedCounts;
 use databases::{Databases, Db};
 pub(crate) use documents::{
-    DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness,
+    DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness, table_summary,
 };
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use history::{History, Past};
+pub(crate) use languages::DocumentLanguages;
 pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
 pub(crate) use nodes::searched;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
     FactRecord, FigureRecord, LayerRecord, Owner, RowRecord, SectionRecord, SummaryRecord,
-    TableRecord, TagRecord, under_headings,
+    TableRecord, TagRecord, forward_id, summary_id, under_headings,
 };
 pub use records::{ColumnDetails, Details};
 pub(crate) use schema::{

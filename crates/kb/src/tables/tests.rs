@@ -319,7 +319,7 @@ fn a_table_made_from_facts_is_computed_as_well() {
             let cells = vec!["Kern".into(), "Sandoz".into()];
             let id = hash(&[b"row"]);
             let record =
-                RowRecord { id, table, chunk, number: 1, place: TextPlace::default(), cells };
+                RowRecord { id, table, chunk, also: vec![], number: 1, place: TextPlace::default(), cells };
             writer.put_node(row, &record)?;
             writer.publish()
         })

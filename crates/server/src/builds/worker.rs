@@ -5,19 +5,28 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use chrono::Utc;
 use halma_core::{Budget, Meter, UsageTotal};
-use halma_engine::{EngineError, IndexOptions, IndexReport, Progress};
+use halma_engine::{EngineError, IndexOptions, IndexReport, Progress, TagLearning};
+use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 
 use super::{Build, BuildReport, BuildState, Builds, RefusedFile};
 use crate::limits::allowance::Allowance;
 use crate::limits::blocking::run_blocking;
+use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::usage::{UsageCounts, UsageKey};
 use crate::workspace::Workspace;
 
+/// Where it is counted what builds may use and have used.
+#[derive(Clone)]
+pub(crate) struct BuildAccounts {
+    pub(crate) allowance: Arc<Allowance>,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
 /// Runs builds until the workspace is closed.
-pub(crate) async fn run_worker(workspace: Arc<Workspace>, allowance: Arc<Allowance>) {
+pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccounts) {
     let builds = Arc::clone(&workspace.builds);
     let mut closed = builds.closed.subscribe();
     let mut holds = builds.holds.subscribe();
@@ -35,10 +44,10 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, allowance: Arc<Allowan
         };
         let id = build.id.clone();
         let held = tokio::select! {
-            () = run(&workspace, &build, &allowance) => false,
+            () = run(&workspace, &build, &accounts) => false,
             // The work is dropped where it is; the ledger records what is left.
             () = stop_requested(&workspace, &id) => false,
-            () = key_revoked(&allowance, build.key.as_deref()) => {
+            () = key_revoked(&accounts.allowance, build.key.as_deref()) => {
                 let ended = set(&builds, &id, BuildState::Running, |build| {
                     build.state = BuildState::Cancelled;
                     build.error = Some("the API key that started it was revoked".to_owned());
@@ -109,6 +118,7 @@ async fn stop_requested(workspace: &Workspace, id: &str) {
 /// Counts what a build has used when it ends, however it ends.
 struct Spending<'a> {
     workspace: &'a Workspace,
+    metrics: &'a Metrics,
     key: &'a str,
     meter: Arc<Meter>,
     /// The exact numbers, once they are known.
@@ -117,23 +127,23 @@ struct Spending<'a> {
 
 impl Drop for Spending<'_> {
     fn drop(&mut self) {
-        let counts = match self.usage {
-            Some(usage) => UsageCounts::from_total(usage, 0),
-            // Prompt and completion tokens are counted together.
-            None => UsageCounts {
-                calls: self.meter.calls(),
-                prompt_tokens: self.meter.tokens(),
-                usd: self.meter.usd(),
-                ..UsageCounts::default()
-            },
-        };
+        // Prompt and completion tokens are counted together by the meter.
+        let usage = self.usage.unwrap_or_else(|| UsageTotal {
+            llm_calls: self.meter.calls(),
+            prompt_tokens: self.meter.tokens(),
+            usd: self.meter.usd(),
+            ..UsageTotal::default()
+        });
+        self.metrics.build_usage(usage);
+        let counts = UsageCounts::from_total(usage, 0);
         if counts != UsageCounts::default() || self.usage.is_some() {
             self.workspace.usage.add(UsageKey::today(self.key, "index"), counts);
         }
     }
 }
 
-async fn run(workspace: &Workspace, build: &Build, allowance: &Allowance) {
+async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) {
+    let BuildAccounts { allowance, metrics } = accounts;
     let builds = &workspace.builds;
     let begun = {
         let (builds, id) = (Arc::clone(builds), build.id.clone());
@@ -155,14 +165,22 @@ async fn run(workspace: &Workspace, build: &Build, allowance: &Allowance) {
     });
     let mut spending = Spending {
         workspace,
+        metrics,
         key: key.unwrap_or_default(),
         meter: Arc::clone(&meter),
         usage: None,
     };
-    let options = options(build.uploads.as_deref());
-    let done = engine.index_within(&inputs(workspace), &options, progress, Some(meter)).await;
-    spending.usage = done.as_ref().ok().map(|report| report.usage);
+    let done = if let Some(samples) = &build.samples {
+        let done = engine.learn_tags_within(samples, false, progress, Some(meter)).await;
+        done.map(Report::Learned)
+    } else {
+        let options = options(build.uploads.as_deref());
+        let done = engine.index_within(&inputs(workspace), &options, progress, Some(meter)).await;
+        done.map(|report| Report::Indexed(Box::new(report)))
+    };
+    spending.usage = done.as_ref().ok().map(Report::usage);
     drop(spending);
+    metrics.build(if done.is_ok() { "done" } else { "failed" });
     let ended = set(builds, &build.id, BuildState::Running, move |build| {
         build.apply(done, &folder);
         build.finished = Some(Utc::now());
@@ -170,19 +188,49 @@ async fn run(workspace: &Workspace, build: &Build, allowance: &Allowance) {
     log(ended.await);
 }
 
+/// What a run in the queue did.
+enum Report {
+    Indexed(Box<IndexReport>),
+    Learned(TagLearning),
+}
+
+impl Report {
+    fn usage(&self) -> UsageTotal {
+        match self {
+            Self::Indexed(report) => report.usage,
+            Self::Learned(report) => report.usage,
+        }
+    }
+
+    /// Why not everything was done.
+    fn error(&self) -> Option<String> {
+        let (spent, units, reason) = match self {
+            Self::Indexed(report) => (report.spent, report.failed_units, &report.failure),
+            Self::Learned(report) => {
+                (report.spent, report.failed + report.pending, &report.failure)
+            }
+        };
+        let spent = spent.map(|limit| format!("budget exhausted: {limit}"));
+        let failed = || {
+            let reason = reason.clone().unwrap_or_default();
+            format!("{units} units of work failed ({reason}); build again to retry them")
+        };
+        spent.or_else(|| (units > 0).then(failed))
+    }
+}
+
 impl Build {
     /// Records how the run ended.
-    fn apply(&mut self, done: Result<IndexReport, EngineError>, folder: &Path) {
+    fn apply(&mut self, done: Result<Report, EngineError>, folder: &Path) {
         match done {
             Ok(report) => {
-                let spent = report.spent.map(|limit| format!("budget exhausted: {limit}"));
-                let failed = (report.failed_units > 0).then(|| {
-                    let reason = report.failure.clone().unwrap_or_default();
-                    let units = report.failed_units;
-                    format!("{units} units of work failed ({reason}); build again to retry them")
+                self.error = report.error();
+                self.report = Some(match &report {
+                    Report::Indexed(report) => BuildReport::new(report, folder),
+                    Report::Learned(report) => {
+                        BuildReport { refused: vec![], figures: figures(report) }
+                    }
                 });
-                self.error = spent.or(failed);
-                self.report = Some(BuildReport::new(&report, folder));
             }
             Err(error) => {
                 (self.error, self.report) = (Some(Problem::from(error).detail), None);
@@ -202,14 +250,16 @@ impl BuildReport {
             RefusedFile { line: refused.line, ..file }
         };
         let refused = report.refused.iter().map(refused).collect();
-        let figures = match serde_json::to_value(report) {
-            Ok(Value::Object(mut figures)) => {
-                figures.remove("refused");
-                figures
-            }
-            _ => serde_json::Map::new(),
-        };
+        let mut figures = figures(report);
+        figures.remove("refused");
         Self { refused, figures }
+    }
+}
+
+fn figures(report: &impl Serialize) -> serde_json::Map<String, Value> {
+    match serde_json::to_value(report) {
+        Ok(Value::Object(figures)) => figures,
+        _ => serde_json::Map::new(),
     }
 }
 

@@ -11,6 +11,7 @@ mod reference;
 mod search;
 mod strategies;
 mod tables;
+mod tags;
 mod traces;
 mod web_ui;
 
@@ -30,7 +31,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use self::admin::{health, keys, models, prompts, usage, workspaces};
+use self::admin::{health, keys, metrics, models, prompts, usage, workspaces};
 use self::documents::{file, uploads};
 pub(crate) use self::evaluation_runs::EvaluationRuns;
 use crate::app::Shared;
@@ -63,6 +64,7 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
     components.add_security_scheme("key", SecurityScheme::Http(bearer));
     OpenApiRouter::with_openapi(openapi)
         .routes(routes!(health::health))
+        .routes(routes!(metrics::metrics))
         .routes(routes!(health::me))
         .routes(routes!(health::config))
         .routes(routes!(ask::ask))
@@ -76,6 +78,8 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(file::file))
         .routes(routes!(builds::list, builds::start))
         .routes(routes!(builds::estimate))
+        .routes(routes!(tags::learn))
+        .routes(routes!(tags::estimate))
         .routes(routes!(builds::get))
         .routes(routes!(builds::events))
         .routes(routes!(builds::pause))

@@ -9,6 +9,7 @@ mod isolation;
 mod mcp;
 mod mischief;
 mod openai;
+mod operations;
 mod problems;
 mod reading;
 mod security;

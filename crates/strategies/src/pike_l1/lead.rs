@@ -2,7 +2,6 @@
 use std::collections::HashSet;
 
 use futures::future::try_join_all;
-use halma_core::text::words;
 use halma_core::{Cx, Edge, Filter, Hit, Layer, MinScore, Query, Question, Result};
 
 use super::PikeL1;
@@ -20,6 +19,9 @@ impl PikeL1 {
         match layer {
             Layer::Entity => self.through_entities(question, cx).await,
             Layer::Summary => self.through_summaries(question, cx).await,
+            Layer::Document | Layer::Section | Layer::Table | Layer::Figure => {
+                self.through_parts(layer, question, cx).await
+            }
             Layer::Tag => self.through_tags(question, cx).await,
             // A chunk leads to itself; an atom, a fact and a row to the chunk they are of.
             layer => {
@@ -63,62 +65,63 @@ impl PikeL1 {
         Ok(chunks)
     }
 
-    /// Chunks near the question in the sections and documents that the nearest summaries sum up.
+    /// The chunks that the nearest summaries sum up; of sections, tables and documents those near
+    /// the question.
     async fn through_summaries(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
         let near = self.near(Layer::Summary, self.leads, Filter::default(), question, cx).await?;
         let mut chunks: Vec<Hit> = vec![];
         for summary in near {
             for (_, whole) in cx.neighbours(&summary.id, Some(Edge::DerivedFrom)).await? {
-                let sections = match whole.layer {
-                    Layer::Section => whole.section.into_iter().collect(),
-                    Layer::Document => vec![],
-                    Layer::Chunk => {
-                        chunks.extend(unseen(vec![vec![whole]], &chunks));
-                        continue;
-                    }
-                    _ => continue,
-                };
-                let documents = vec![whole.document];
-                let filter = Filter { documents, sections, ..Filter::default() };
-                let found = self.near(Layer::Chunk, self.leads, filter, question, cx).await?;
+                let found = self.within(whole, question, cx).await?;
                 chunks.extend(unseen(vec![found], &chunks));
             }
         }
         Ok(chunks)
     }
 
-    /// Chunks near the question that carry one of its tags, or of the tags that these map to.
-    async fn through_tags(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
-        let query = Query {
-            texts: vec![question.text.clone()],
-            layer: Layer::Tag,
-            mode: self.mode,
-            limit: self.chunks,
-            min_score: MinScore::Any,
-            exclude: vec![],
-            filter: Filter::default(),
-        };
-        let question_words: HashSet<String> = words(&question.text).into_iter().collect();
-        let fits = |tag: &Hit| {
-            let near = tag.cosine.is_some_and(|cosine| cosine >= self.tag_score);
-            near || words(&tag.text).iter().all(|word| question_words.contains(word))
-        };
-        let found = cx.search(&query).await?.into_iter().flatten();
-        let own: Vec<Hit> = found.filter(fits).collect();
-        let mapped = own.iter().map(|tag| cx.neighbours(&tag.id, Some(Edge::MapsTo)));
-        let mapped = try_join_all(mapped).await?.into_iter().flatten().map(|(_, tag)| tag);
-        let mut tags: Vec<String> = vec![];
-        for tag in own.into_iter().chain(mapped) {
-            if !tags.contains(&tag.text) {
-                tags.push(tag.text);
-            }
+    /// Chunks near the question in the nearest documents, sections, tables or figures.
+    async fn through_parts(&self, layer: Layer, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
+        let mut chunks: Vec<Hit> = vec![];
+        for part in self.near(layer, self.leads, Filter::default(), question, cx).await? {
+            let found = self.within(part, question, cx).await?;
+            chunks.extend(unseen(vec![found], &chunks));
         }
+        Ok(chunks)
+    }
+
+    /// The chunks of a node that are near the question: of a document or section all, of a table or
+    /// figure those of its section.
+    async fn within(&self, part: Hit, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
+        if part.layer == Layer::Chunk {
+            return Ok(vec![part]);
+        }
+        // A table that was made from facts stands in no document.
+        if part.document.is_empty() {
+            return Ok(vec![]);
+        }
+        let sections = part.section.into_iter().collect();
+        let filter = Filter { documents: vec![part.document], sections, ..Filter::default() };
+        self.near(Layer::Chunk, self.leads, filter, question, cx).await
+    }
+
+    /// Chunks near the question that have one of the tags that it means: by name, by words that
+    /// samples map to the tag, or by vectors. The surest tags come first.
+    async fn through_tags(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
+        let tags = cx.tags(&question.text, self.tag_score).await?;
         if tags.is_empty() {
             cx.note("the question has none of the knowledge base's tags");
             return Ok(vec![]);
         }
-        cx.note(format!("tags: {}", tags.join(", ")));
-        let filter = Filter { tags, ..Filter::default() };
-        self.near(Layer::Chunk, self.chunks, filter, question, cx).await
+        let shown = tags.iter().map(|tag| format!("{} {:.2}", tag.name, tag.weight));
+        cx.note(format!("tags: {}", shown.collect::<Vec<_>>().join(", ")));
+        let mut chunks: Vec<Hit> = vec![];
+        for equal in tags.chunk_by(|a, b| (a.weight - b.weight).abs() < f32::EPSILON) {
+            let tags = equal.iter().map(|tag| tag.name.clone()).collect();
+            let filter = Filter { tags, ..Filter::default() };
+            let found = self.near(Layer::Chunk, self.chunks, filter, question, cx).await?;
+            chunks.extend(unseen(vec![found], &chunks));
+        }
+        chunks.truncate(self.chunks);
+        Ok(chunks)
     }
 }

@@ -9,12 +9,14 @@ use async_trait::async_trait;
 use halma_core::text::content_words;
 use halma_core::{
     BoxError, Catalog, Edge, Filter, Hit, Knowledge, Layer, MinScore, NodeId, Query, SqlResult,
+    TagMatch,
 };
 
 use self::tables::Tables;
 
 /// Nodes of any layer, edges, and tables whose queries are answered by their text; a score is the
-/// share of the query's content words the node holds.
+/// share of the query's content words the node holds, and stands for the cosine of the nodes that
+/// have a vector in a base.
 #[derive(Default)]
 pub struct Toy {
     nodes: Vec<Hit>,
@@ -86,8 +88,11 @@ impl Knowledge for Toy {
                 let held: BTreeSet<String> = searched(hit).into_iter().collect();
                 #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
                 let score = wanted.intersection(&held).count() as f32 / wanted.len().max(1) as f32;
-                if score >= min {
-                    hits.push(Hit { score, cosine: Some(score), ..hit.clone() });
+                // Thresholds hold back what has a cosine.
+                let least = if has_vector(hit) { min } else { f32::EPSILON };
+                if score >= least {
+                    let cosine = has_vector(hit).then_some(score);
+                    hits.push(Hit { score, cosine, ..hit.clone() });
                 }
             }
             hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
@@ -117,6 +122,26 @@ impl Knowledge for Toy {
         Ok(outgoing.chain(incoming).collect())
     }
 
+    /// Tags whose words are all in the text, and those that they map to.
+    async fn tags(&self, text: &str, _near: f32) -> Result<Vec<TagMatch>, BoxError> {
+        let held: BTreeSet<String> = content_words(text).into_iter().collect();
+        let named = |hit: &&Hit| {
+            hit.layer == Layer::Tag && content_words(&hit.text).iter().all(|w| held.contains(w))
+        };
+        let mut tags: Vec<TagMatch> = vec![];
+        for named in self.nodes.iter().filter(named) {
+            let mapped = self.edges.iter().filter(|(from, edge, _)| {
+                *from == named.id && *edge == Edge::MapsTo
+            });
+            let mapped = mapped.filter_map(|(_, _, to)| self.node(to));
+            for (hit, weight) in std::iter::once((named, 1.0)).chain(mapped.map(|hit| (hit, 0.5))) {
+                let (name, through) = (hit.text.clone(), named.text.clone());
+                tags.push(TagMatch { id: hit.id.clone(), name, weight, through });
+            }
+        }
+        Ok(tags)
+    }
+
     async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError> {
         self.tables.run_sql(sql)
     }
@@ -129,6 +154,11 @@ impl Knowledge for Toy {
         held.tables = self.tables.held();
         Ok(held)
     }
+}
+
+/// Whether a base has a vector of the node: a bare name is found by its spelling.
+fn has_vector(hit: &Hit) -> bool {
+    hit.layer != Layer::Entity || !hit.text.is_empty()
 }
 
 /// The words a node is found by: an entity or community goes by its name as well.

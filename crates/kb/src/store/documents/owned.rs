@@ -171,6 +171,13 @@ impl StoreWriter<'_> {
             let record = self.node::<RowRecord>(row)?;
             gone.touched.extend(record.map(|record| (Layer::Table, record.table)));
         }
+        if layer == Layer::Chunk {
+            // Rows that were put together from several documents go with each of them.
+            let rows = self.edges_to(at, Some(Edge::DerivedFrom))?;
+            for link in rows.iter().filter(|link| link.from.0 == Layer::Row) {
+                self.remove(link.from, gone)?;
+            }
+        }
         let Some(ends) = self.take_out(at)? else { return Ok(()) };
         gone.count(layer);
         gone.touched.extend(ends);

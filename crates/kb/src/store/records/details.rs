@@ -58,6 +58,8 @@ pub enum Details {
     Summary,
     Tag {
         class: String,
+        /// Other names of the same thing.
+        also: Vec<String>,
     },
     Entity {
         of_kind: String,

@@ -7,6 +7,9 @@ use super::types::{RowRecord, TableRecord};
 use super::{LayerRecord, NodeRecord, Owner};
 use crate::store::{Id, Link, Row, StoreReader, node_id};
 
+/// Rows of one table that have vectors.
+const MOST_EMBEDDED: u32 = 1_000;
+
 impl LayerRecord for RowRecord {
     const LAYER: Layer = Layer::Row;
 }
@@ -17,7 +20,8 @@ impl NodeRecord for RowRecord {
     }
 
     fn owner(&self) -> Owner {
-        Owner::Chunk(self.chunk)
+        // What quotes several documents goes with each of them, under a key of its own.
+        if self.also.is_empty() { Owner::Chunk(self.chunk) } else { Owner::Itself }
     }
 
     fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
@@ -32,12 +36,20 @@ impl NodeRecord for RowRecord {
         Ok(joined([table.caption.unwrap_or_default(), text]))
     }
 
+    /// The rows of a long table say much the same; beyond the first ones they are found by BM25,
+    /// and by SQL.
+    fn has_vector(&self) -> bool {
+        self.number <= MOST_EMBEDDED
+    }
+
     fn edges(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {
         let node = (Self::LAYER, row);
-        Ok(vec![
-            Link::new(node, Edge::DerivedFrom, (Layer::Chunk, self.chunk)),
-            Link::new((Layer::Table, self.table), Edge::Contains, node),
-        ])
+        let mut links = vec![Link::new((Layer::Table, self.table), Edge::Contains, node)];
+        // Those of a row that was put together are stored.
+        if self.also.is_empty() {
+            links.push(Link::new(node, Edge::DerivedFrom, (Layer::Chunk, self.chunk)));
+        }
+        Ok(links)
     }
 
     fn details(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Details> {

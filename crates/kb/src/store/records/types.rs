@@ -59,7 +59,7 @@ pub(crate) struct ChunkRecord {
     pub(crate) place: TextPlace,
     /// Its text where that is not the document's text at `place` (table rows).
     pub(crate) text: Option<String>,
-    /// What the cutting model said it is about (PIKE-RAG, Figure 5); searched with the text.
+    /// What the cutting model said it is about (PIKE-RAG, Figure 5); also a summary node.
     pub(crate) summary: Option<String>,
 }
 
@@ -119,6 +119,8 @@ pub(crate) struct RowRecord {
     pub(crate) table: Row,
     /// The chunk that holds it.
     pub(crate) chunk: Row,
+    /// Others that it was put together from.
+    pub(crate) also: Vec<Row>,
     /// Counted from 1, as in the document.
     pub(crate) number: u32,
     pub(crate) place: TextPlace,
@@ -139,7 +141,7 @@ pub(crate) struct FigureRecord {
     pub(crate) page: Option<u32>,
 }
 
-/// A summary of a section or document, or of a table.
+/// A summary of a chunk, table, section or document, or of what a document says before a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SummaryRecord {
     pub(crate) id: Id,
@@ -148,12 +150,14 @@ pub(crate) struct SummaryRecord {
     pub(crate) text: String,
 }
 
-/// A tag of chunks.
+/// A tag of chunks, or words of questions that stand for some.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TagRecord {
     pub(crate) id: Id,
     pub(crate) class: String,
     pub(crate) name: String,
+    /// Other names of the same thing.
+    pub(crate) also: Vec<String>,
 }
 
 /// Which chunks and atoms name it is in their `mentions` edges; an entity that nothing mentions any

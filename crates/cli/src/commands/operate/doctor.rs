@@ -1,0 +1,33 @@
+//! `halma doctor`: checks configuration, models, embedder and knowledge base.
+use console::style;
+use halma_engine::{Health, examine, fetch_weights};
+
+use crate::args::{Common, Doctor};
+use crate::commands::setup::load_config;
+use crate::view::{self, note};
+
+pub(crate) async fn run(args: &Doctor, common: &Common) -> anyhow::Result<()> {
+    if args.fetch {
+        let dir = tokio::task::spawn_blocking(fetch_weights).await??;
+        note(&format!("The weights of the local embedder are in {}.", dir.display()));
+    }
+    let config = load_config(common, vec![])?.config;
+    let findings = examine(&config, &args.kb.kb).await;
+    if args.json {
+        view::print_json(&findings)?;
+    } else {
+        for finding in &findings {
+            let mark = match finding.health {
+                Health::Good => style("ok  ").green(),
+                Health::Warning => style("warn").yellow(),
+                Health::Bad => style("bad ").red(),
+            };
+            view::print(&format!("{mark}  {:<18} {}", finding.component, finding.message))?;
+        }
+    }
+    let bad = findings.iter().filter(|finding| finding.health == Health::Bad).count();
+    if bad > 0 {
+        anyhow::bail!("{bad} of {} checks failed", findings.len());
+    }
+    Ok(())
+}

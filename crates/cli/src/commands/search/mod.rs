@@ -1,0 +1,106 @@
+//! `halma search`: searches one layer of a base, or an external source.
+mod explain;
+
+use std::time::Instant;
+
+use console::style;
+use halma_core::Hit;
+use halma_engine::SearchQuery;
+use serde_json::json;
+
+use self::explain::Explanation;
+use super::setup::{load_config, open};
+use crate::args::{Common, Search};
+use crate::view::{self, shorten};
+
+pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
+    let config = load_config(common, vec![])?.config;
+    let engine = open(config, &args.kb.kb)?;
+    let Some(text) = args.query.filter(|_| !args.kept) else {
+        let searches = engine.web_searches()?;
+        let lines = searches.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+        return if lines.is_empty() { Ok(()) } else { view::print(&lines.join("\n")) };
+    };
+    let began = Instant::now();
+    if let Some(source) = &args.source {
+        let hits = engine.search_source(source, &text, args.top as usize).await?;
+        return show(&hits, began, args.json, None);
+    }
+    let query = SearchQuery {
+        text,
+        layer: args.layer,
+        mode: args.mode,
+        limit: args.top as usize,
+        filter: args.filter.into(),
+    };
+    let hits = engine.search(query).await?;
+    let explanation = if args.explain {
+        let usual = engine.base().usual_cosine(args.layer)?;
+        Some(Explanation { layer: args.layer, mode: args.mode, usual })
+    } else {
+        None
+    };
+    show(&hits, began, args.json, explanation.as_ref())
+}
+
+fn show(
+    hits: &[Hit],
+    began: Instant,
+    json: bool,
+    explanation: Option<&Explanation>,
+) -> anyhow::Result<()> {
+    let elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
+    if json {
+        let mut shown = json!({"hits": hits.iter().map(as_json).collect::<Vec<_>>()});
+        if let Some(explanation) = explanation {
+            shown["explanation"] = explanation.json();
+            for (shown, hit) in shown["hits"].as_array_mut().into_iter().flatten().zip(hits) {
+                shown["parts"] = explanation.parts_json(hit);
+                shown["is_near"] = json!(explanation.is_near(hit));
+            }
+        }
+        shown["elapsed_ms"] = json!(elapsed_ms);
+        return view::print_json(&shown);
+    }
+    if hits.is_empty() {
+        return view::print("No results.");
+    }
+    let mut lines: Vec<String> = explanation.map(Explanation::heading).into_iter().collect();
+    for (i, hit) in hits.iter().enumerate() {
+        lines.push(line(i, hit));
+        lines.extend(explanation.map(|explanation| explanation.table(hit)));
+    }
+    view::print(&lines.join("\n"))
+}
+
+fn as_json(hit: &Hit) -> serde_json::Value {
+    json!({
+        "id": hit.id,
+        "layer": hit.layer,
+        "document": hit.document,
+        "title": hit.title,
+        "section": hit.section,
+        "text": hit.text,
+        "score": hit.score,
+        "cosine": hit.cosine,
+        "parts": hit.parts,
+        "page": hit.page,
+        "start": hit.span.start,
+        "end": hit.span.end,
+    })
+}
+
+fn line(i: usize, hit: &Hit) -> String {
+    let place = match hit.page {
+        Some(page) => format!("{}, page {page}", hit.document),
+        None => hit.document.clone(),
+    };
+    format!(
+        "{:>3}  {:.3}  {}  {}\n     {}",
+        i + 1,
+        hit.score,
+        style(&hit.title).bold(),
+        style(place).dim(),
+        shorten(&hit.text, 150)
+    )
+}

@@ -1,0 +1,260 @@
+//! `halma doctor`: checks that everything the configuration names is available.
+mod server;
+mod system;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use halma_core::{ConfigError, EmbedRole, Embedder, Layer, Source as _, Tagging};
+use halma_kg::{KgKind, KgProfile};
+use halma_models::{RerankerKind, ping};
+use serde::Serialize;
+
+use crate::assemble;
+use crate::config::{Config, EmbedderKind, ModelConfig, ROLES};
+use crate::engine::Engine;
+
+pub use self::server::{NoServer, ServerState};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Health {
+    Good,
+    /// It works with restrictions.
+    Warning,
+    Bad,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Finding {
+    /// The component that was checked, such as `embedder` or `model small`.
+    pub component: String,
+    pub health: Health,
+    pub message: String,
+}
+
+impl Finding {
+    fn new(component: impl Into<String>, health: Health, message: impl Into<String>) -> Self {
+        Self { component: component.into(), health, message: message.into() }
+    }
+
+    fn bad(component: impl Into<String>, error: impl std::fmt::Display) -> Self {
+        Self::new(component, Health::Bad, error.to_string())
+    }
+
+    /// A finding for an error of the configuration, with its hint.
+    fn misconfigured(component: impl Into<String>, config: &Config, error: ConfigError) -> Self {
+        let error = config.named(error);
+        Self::bad(component, format!("{error}. {}", error.hint))
+    }
+}
+
+/// Checks configuration, prompts, embedder, models and, if there is one, the base in `dir`.
+pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
+    let (embedder, finding) = embedder(config).await;
+    let mut findings = vec![prompts(config), finding];
+    findings.push(reranker(config, embedder.as_ref()).await);
+    findings.push(tagger(config).await);
+    findings.extend(web(config, dir).await);
+    findings.push(text(config));
+    findings.extend(graph(config, dir).await);
+    for (name, settings) in &config.models {
+        findings.push(model(config, name, settings).await);
+    }
+    let role =
+        |role: &&str| Finding::new(format!("role {role}"), Health::Good, config.model_of(role));
+    findings.extend(ROLES.iter().map(role));
+    findings.push(base(config, dir));
+    findings.push(system::disk(dir));
+    findings.extend(system::open_files(config));
+    findings.push(system::budget(config));
+    findings.push(server::running(config, dir).await);
+    findings
+}
+
+fn prompts(config: &Config) -> Finding {
+    match assemble::prompts(config) {
+        Ok(prompts) => {
+            let list = prompts.list();
+            let changed = list.iter().filter(|info| info.overridden).count();
+            let message = format!("{} prompts, {changed} replaced by yours", list.len());
+            Finding::new("prompts", Health::Good, message)
+        }
+        Err(e) => Finding::misconfigured("prompts", config, e),
+    }
+}
+
+/// The embedder, if there is one, and whether it works.
+async fn embedder(config: &Config) -> (Option<Arc<dyn Embedder>>, Finding) {
+    const NAME: &str = "embedder";
+    let opened = match assemble::embedder(&config.embedder) {
+        Ok(opened) => opened,
+        Err(e) => return (None, Finding::misconfigured(NAME, config, e)),
+    };
+    let finding = match (&opened.value, opened.warning) {
+        (Some(embedder), _) => match embedder.embed(&["ready?"], EmbedRole::Query).await {
+            Ok(vectors) => {
+                let size = vectors.first().map_or(0, Vec::len);
+                let message = format!("{}, {size} dimensions", embedder.model());
+                Finding::new(NAME, Health::Good, message)
+            }
+            Err(e) => Finding::bad(NAME, format!("{}: {e}", embedder.model())),
+        },
+        (None, Some(warning)) => Finding::new(NAME, Health::Warning, warning),
+        (None, None) => {
+            let none = config.embedder.kind == EmbedderKind::None;
+            let message =
+                if none { "none, as configured: search by keywords only" } else { "none" };
+            Finding::new(NAME, Health::Warning, message)
+        }
+    };
+    (opened.value, finding)
+}
+
+async fn reranker(config: &Config, embedder: Option<&Arc<dyn Embedder>>) -> Finding {
+    const NAME: &str = "reranker";
+    match assemble::reranker(&config.reranker, embedder) {
+        Ok(Some(reranker)) => match reranker.rerank("ready?", &["ready", "not yet"]).await {
+            Ok(_) => Finding::new(NAME, Health::Good, reranker.name()),
+            Err(e) => Finding::bad(NAME, format!("{}: {e}", reranker.name())),
+        },
+        Ok(None) if config.reranker.kind == RerankerKind::None => {
+            Finding::new(NAME, Health::Good, "none: passages stay in the order of the search")
+        }
+        Ok(None) => Finding::new(NAME, Health::Warning, "none: `cosine` needs an embedder"),
+        Err(e) => Finding::misconfigured(NAME, config, e),
+    }
+}
+
+async fn tagger(config: &Config) -> Finding {
+    const NAME: &str = "tagger";
+    match assemble::tagger(config) {
+        Ok(Tagging::Model) => {
+            let model = config.model_of("tagger");
+            Finding::new(NAME, Health::Good, format!("the model {model}"))
+        }
+        Ok(Tagging::Tagger(tagger)) => match tagger.entities("Is Ada Lovelace ready?").await {
+            Ok(_) => Finding::new(NAME, Health::Good, tagger.name()),
+            Err(e) => Finding::bad(NAME, format!("{}: {e}", tagger.name())),
+        },
+        Err(e) => Finding::misconfigured(NAME, config, e),
+    }
+}
+
+/// The web, if it is configured. The API key is not tested, since a search costs money.
+async fn web(config: &Config, dir: &Path) -> Option<Finding> {
+    const NAME: &str = "source web";
+    match assemble::web(config, assemble::web_folder(&dir.join("cache"))) {
+        Ok(None) => None,
+        Ok(Some(web)) => Some(match web.check().await {
+            Ok(message) => Finding::new(NAME, Health::Good, format!("{message}: {}", web.about())),
+            Err(e) => Finding::bad(NAME, e),
+        }),
+        Err(e) => Some(Finding::misconfigured(NAME, config, e)),
+    }
+}
+
+/// The base as one of the sources: what a model that chooses among them is told.
+fn text(config: &Config) -> Finding {
+    let about = config.sources.text.about.trim();
+    let others = config.sources.web.is_some() || config.kg.kind == KgKind::Sparql;
+    let (health, message) = match (about, others) {
+        ("", true) => (
+            Health::Warning,
+            "not described; say what the documents are about in `about` under [sources.text], so \
+             that a model can choose among the sources"
+                .to_owned(),
+        ),
+        ("", false) => (Health::Good, "the documents of the knowledge base".to_owned()),
+        (about, _) => (Health::Good, about.to_owned()),
+    };
+    Finding::new("source text", health, message)
+}
+
+/// The knowledge graph and what it is said to hold. It is asked for an entity; that there is none
+/// of this name is a reply, too.
+async fn graph(config: &Config, dir: &Path) -> Option<Finding> {
+    const NAME: &str = "source kg";
+    let engine = dir.exists().then(|| Engine::open(config.clone(), dir)).transpose().ok()??;
+    let facts = engine.facts()?;
+    let about = facts.about().to_owned();
+    if let Err(e) = facts.find("Earth", None, 1).await {
+        return Some(Finding::bad(NAME, format!("{about}: {e}")));
+    }
+    let anonymous = config.kg.kind == KgKind::Sparql
+        && config.kg.profile == KgProfile::Wikidata
+        && config.sources.contact.trim().is_empty();
+    if anonymous {
+        let message = format!(
+            "{about}; set `contact` under [sources] to your e-mail address: Wikimedia limits or \
+             refuses programs that do not say who asks"
+        );
+        return Some(Finding::new(NAME, Health::Warning, message));
+    }
+    Some(Finding::new(NAME, Health::Good, about))
+}
+
+async fn model(config: &Config, name: &str, settings: &ModelConfig) -> Finding {
+    let component = format!("model {name}");
+    match assemble::endpoint(settings, &format!("models.{name}")) {
+        Ok(endpoint) => match ping(endpoint).await {
+            Ok(took) => {
+                let milliseconds = took.as_secs_f64() * 1e3;
+                let message = format!("{} answers in {milliseconds:.0} ms", settings.model);
+                Finding::new(component, Health::Good, message)
+            }
+            Err(e) => Finding::bad(component, e),
+        },
+        Err(e) => Finding::misconfigured(component, config, e),
+    }
+}
+
+/// From which cosines the base counts something as near.
+fn thresholds(engine: &Engine) -> String {
+    let Ok(Some((model, thresholds))) = engine.base().thresholds() else { return String::new() };
+    let measured = assemble::thresholds(&engine.config().embedder, Some(&model));
+    let one = |value: Option<f32>, given: Option<f32>| match (value, given) {
+        (Some(value), Some(_)) => format!("{value:.3}"),
+        (Some(value), None) => format!("{value:.3} (measured in this base)"),
+        (None, _) => "not measured yet".to_owned(),
+    };
+    let mut found = format!(
+        "; near from cosine {} for chunks, {} for atoms",
+        one(thresholds.chunk, measured.chunk),
+        one(thresholds.atom, measured.atom)
+    );
+    let layers = engine.base().layer_thresholds().unwrap_or_default();
+    if !layers.is_empty() {
+        let layer = |(layer, cosine): (&Layer, &f32)| format!("{cosine:.3} for {}", layer.name());
+        let layers: Vec<String> = layers.iter().map(layer).collect();
+        found = format!("{found}; measured for other layers: {}", layers.join(", "));
+    }
+    found
+}
+
+fn base(config: &Config, dir: &Path) -> Finding {
+    const NAME: &str = "base";
+    if !dir.exists() {
+        let message = format!("there is none at {} yet", dir.display());
+        return Finding::new(NAME, Health::Warning, message);
+    }
+    let engine = match Engine::open(config.clone(), dir) {
+        Ok(engine) => engine,
+        Err(e) => return Finding::bad(NAME, e),
+    };
+    match engine.base().inspector().stats() {
+        Ok(stats) => {
+            let message = format!(
+                "{} documents, {} chunks, {} atoms, {} failed units{}",
+                stats.documents,
+                stats.chunks,
+                stats.atoms,
+                stats.failed_units,
+                thresholds(&engine)
+            );
+            let failed = stats.failed_units > 0;
+            Finding::new(NAME, if failed { Health::Warning } else { Health::Good }, message)
+        }
+        Err(e) => Finding::bad(NAME, e),
+    }
+}

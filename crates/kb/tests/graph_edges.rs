@@ -162,7 +162,10 @@ async fn edges_of_a_knowledge_graph() {
             let context = BuildContext::new(&base, &settings, &setup);
             let how = IndexOptions { format, ..IndexOptions::default() };
             let report = index(context, std::slice::from_ref(&input), &how).await.unwrap();
-            println!("{file} {entities:?}: {} chunks, {} facts", report.chunks, report.extracted.facts);
+            println!(
+                "{file} {entities:?}: {} chunks, {} facts",
+                report.chunks, report.extracted.facts
+            );
             drop(base);
             for (name, graph) in &variants {
                 let base = Base::create_or_open(&folder, options(*graph)).unwrap();

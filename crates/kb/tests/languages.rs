@@ -37,7 +37,9 @@ async fn every_word_is_found_by_another_form_of_it() {
     // A second run with another language indexes what is there already as before.
     bench.write("es.txt", "Los inquilinos han cancelado los contratos de las casas viejas de la calle, y nadie lo sabía.");
     bench.index(&base).await;
-    for (query, title) in [("¿Quién cancela el contrato de la casa?", "es"), ("Vertrag der Mieter", "de")] {
+    for (query, title) in
+        [("¿Quién cancela el contrato de la casa?", "es"), ("Vertrag der Mieter", "de")]
+    {
         let hits = search(&base, query, Layer::Chunk, Mode::Bm25).await;
         assert_eq!(hits[0].title, title, "{query}");
     }

@@ -72,17 +72,23 @@ impl Llm for Recorded {
                 let stem = |tagged: &&Tagged| {
                     let name = tagged.document.rsplit('/').next().unwrap().replace(".md", "");
                     let title = text("title").to_lowercase().replace(' ', "-");
-                    title == name || title.starts_with(&name) || name == "names" && title.starts_with("names")
+                    title == name
+                        || title.starts_with(&name)
+                        || name == "names" && title.starts_with("names")
                 };
                 let tags = self.tags.iter().find(stem).map_or(vec![], |tagged| tagged.tags.clone());
                 json!({"tags": tags})
             }
             "map_tags" => {
-                let shown: Vec<String> = variables["tags"].as_array().unwrap().iter()
+                let shown: Vec<String> = variables["tags"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
                     .map(|tag| tag["name"].as_str().unwrap().to_owned())
                     .collect();
                 let sample = self.samples.iter().find(|s| s.question == text("question")).unwrap();
-                let number = |tag: &String| shown.iter().position(|name| name == tag).map(|at| at + 1);
+                let number =
+                    |tag: &String| shown.iter().position(|name| name == tag).map(|at| at + 1);
                 let pairs = sample.pairs.iter().map(|(term, tags)| {
                     let tags: Vec<usize> = tags.iter().filter_map(number).collect();
                     json!({"term": term, "tags": tags})
@@ -160,9 +166,8 @@ async fn tags_find_what_everyday_words_do_not() {
     let report = index(measured.context(&base), &inputs, &options).await.unwrap();
     assert!(report.extracted.tags > 40, "{report:?}");
     let mut rows: Vec<(String, [[f32; 2]; 2])> = vec![];
-    let measure = async |base: &Base| {
-        [recall(base, Mode::Bm25).await, recall(base, Mode::Graph).await]
-    };
+    let measure =
+        async |base: &Base| [recall(base, Mode::Bm25).await, recall(base, Mode::Graph).await];
     rows.push(("no tags".into(), measure(&base).await));
     drop(base);
     let weights = [0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0];

@@ -86,7 +86,10 @@ async fn what_is_learned_expands_every_search_and_filter() {
     assert_eq!(part.through, "cardiac infarction");
 
     let tags = base.tags(lay, 0.9).await.unwrap();
-    assert_eq!((tags[0].name.as_str(), tags[0].through.as_str()), ("cardiac infarction", "heart attack"));
+    assert_eq!(
+        (tags[0].name.as_str(), tags[0].through.as_str()),
+        ("cardiac infarction", "heart attack")
+    );
     assert!(tags[0].weight > 0.5 && tags[0].weight < 1.0, "{tags:?}");
     for name in ["heart attacks", "myocardial infarction", "Cardiac Infarction"] {
         let filter = Filter { tags: vec![name.into()], ..Filter::default() };
@@ -109,7 +112,8 @@ async fn a_sample_is_asked_about_once_and_what_does_not_fit_is_skipped() {
     assert_eq!(works.rules.calls("map_tags"), 0);
     // A number that is no tag, and a term of another question, are asked for again once.
     map(&works, HEART, "heart attack", &[7]);
-    let reply = json!({"pairs": [{"term": "heart attack", "tags": [1, 9]}, {"term": "gout", "tags": [1]}]});
+    let reply =
+        json!({"pairs": [{"term": "heart attack", "tags": [1, 9]}, {"term": "gout", "tags": [1]}]});
     works.rules.script("map_tags", HEART, &reply.to_string());
     let report = learn(&works, &base, &samples).await;
     assert_eq!((report.asked, report.skipped.len(), report.pairs), (1, 3, 1), "{report:?}");

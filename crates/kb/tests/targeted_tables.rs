@@ -62,12 +62,22 @@ async fn attributes_of_one_thing_are_one_row_and_sql_compares_them() {
     let report = works.index(&base).await;
     assert_eq!((report.extracted.rows, works.rules.calls("rows")), (2, 3));
     let asked = works.rules.asked.lock().unwrap()[0].1.clone();
-    for word in ["medicine", "approved by", "agency", "`approval date`: date", "`patients`: integer"]
+    for word in
+        ["medicine", "approved by", "agency", "`approval date`: date", "`patients`: integer"]
     {
         assert!(asked.contains(word), "{word} in {asked}");
     }
     let found = sql(&base, "SELECT medicine, agency, approval_date, patients, maker FROM approved_by WHERE approval_date < '2018' AND patients > 1000").await;
-    assert_eq!(found, [[json!("Lavex"), json!("Board"), json!("2017-09-14"), json!(1200), json!("Quill and Sons")]]);
+    assert_eq!(
+        found,
+        [[
+            json!("Lavex"),
+            json!("Board"),
+            json!("2017-09-14"),
+            json!(1200),
+            json!("Quill and Sons")
+        ]]
+    );
     let found = sql(&base, "SELECT evidence FROM approved_by WHERE medicine = 'Lavex'").await;
     let evidence = found[0][0].as_str().unwrap();
     assert!(evidence.contains("approved") && evidence.contains("Quill and Sons"), "{evidence}");
@@ -142,8 +152,11 @@ async fn a_timeline_lists_what_is_dated_of_an_entity() {
     works.index(&base).await;
     let timeline = base.inspector().timeline("lavex", 10).unwrap();
     assert_eq!(timeline.entities, ["Lavex"]);
-    let lines: Vec<(&str, &str)> =
-        timeline.events.iter().map(|event| (event.date.as_str(), event.document.as_str())).collect();
+    let lines: Vec<(&str, &str)> = timeline
+        .events
+        .iter()
+        .map(|event| (event.date.as_str(), event.document.as_str()))
+        .collect();
     assert_eq!(lines, [("2017-09-14", "one.txt"), ("2017-09-14", "one.txt")], "{timeline:?}");
     let cut = base.inspector().timeline("Lavex", 1).unwrap();
     assert!(cut.cut && cut.events.len() == 1);

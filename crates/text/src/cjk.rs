@@ -3,7 +3,8 @@ use std::ops::Range;
 
 /// Han, kana and hangul.
 pub fn is_cjk(c: char) -> bool {
-    !c.is_ascii() && matches!(c,
+    !c.is_ascii()
+        && matches!(c,
         '\u{1100}'..='\u{11ff}' | '\u{3005}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}'
         | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{323af}')
@@ -85,7 +86,11 @@ pub fn count_name(name: &str, text: &str) -> usize {
         let bounded = text[..start].chars().next_back().is_none_or(|c| c == ' ' || is_cjk(c))
             && text[end..].chars().next().is_none_or(|c| c == ' ' || is_cjk(c));
         count += usize::from(bounded);
-        from = if bounded { end } else { start + text[start..].chars().next().map_or(1, char::len_utf8) };
+        from = if bounded {
+            end
+        } else {
+            start + text[start..].chars().next().map_or(1, char::len_utf8)
+        };
     }
     count
 }

@@ -106,18 +106,18 @@ const STOP_WORDS: &[&str] = &[
 
 /// Of each first letter, where its words begin in [`STOP_WORDS`], and where the last ones end: every
 /// word of every document is looked up here.
-const BEGINNINGS: [u8; 27] = beginnings();
+const BEGINNINGS: [usize; 27] = beginnings();
 
-const fn beginnings() -> [u8; 27] {
+const fn beginnings() -> [usize; 27] {
     let mut table = [0; 27];
-    let mut letter = 0;
-    let mut at = 0;
-    while letter < table.len() {
-        while at < STOP_WORDS.len() && STOP_WORDS[at].as_bytes()[0] < b'a' + letter as u8 {
+    let (mut letter, mut place, mut at) = (b'a', 0, 0);
+    while place < table.len() {
+        while at < STOP_WORDS.len() && STOP_WORDS[at].as_bytes()[0] < letter {
             at += 1;
         }
-        table[letter] = at as u8;
+        table[place] = at;
         letter += 1;
+        place += 1;
     }
     table
 }
@@ -127,7 +127,7 @@ pub fn is_stop_word(word: &str) -> bool {
         Some(first @ b'a'..=b'z') => usize::from(first - b'a'),
         _ => return false,
     };
-    let words = usize::from(BEGINNINGS[letter])..usize::from(BEGINNINGS[letter + 1]);
+    let words = BEGINNINGS[letter]..BEGINNINGS[letter + 1];
     STOP_WORDS[words].iter().any(|stop| stop.len() == word.len() && *stop == word)
 }
 

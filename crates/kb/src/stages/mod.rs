@@ -14,6 +14,7 @@ mod forecast;
 mod map_tags;
 mod resolve;
 mod rows;
+mod scan;
 mod source;
 mod summaries;
 mod surroundings;
@@ -163,7 +164,7 @@ pub(crate) trait Stage: Send + Sync + Sized + 'static {
     /// The documents of the base that have units left. By default those are looked at that came
     /// since the stage was last complete, and those of units that failed.
     fn backlog(&self, reader: &StoreReader<'_>) -> heed::Result<Backlog> {
-        driver::scan(self, reader)
+        scan::scan(self, reader)
     }
 
     /// The task of the units, which are all of chunks, and what they are asked with: a document

@@ -13,8 +13,7 @@ use halma_core::Layer;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::schema::{byte, encode, hash, layer_of};
-use super::shared::shared_owner;
+use super::schema::{byte, encode, layer_of};
 use super::{At, Id, Row, StoreReader, StoreWriter};
 
 /// What is done in a unit.
@@ -27,7 +26,7 @@ pub(crate) enum Task {
     /// Hyperlinks of a document that has got another name, or that an earlier version has left to
     /// be followed.
     Links,
-    /// Where a hyperlink leads, whether a document is there or not: see [`LinkTarget`].
+    /// Where a hyperlink leads, whether a document is there or not: see `link_targets.rs`.
     LinkTarget,
     /// Entities and facts of a chunk.
     Facts,
@@ -132,27 +131,6 @@ impl UnitKey {
         let layer = layer_of(*key.get(1)?)?;
         let at = key.get(2..)?.try_into().ok()?;
         Some(Self { task, layer, at: u64::from_be_bytes(at) })
-    }
-}
-
-/// A name that a hyperlink leads to, with the document that the link is in. Documents that lead to
-/// a name are found by it when a document gets it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LinkTarget {
-    /// Half a hash: more than one name may have it.
-    name: u32,
-    pub(crate) document: Row,
-}
-
-impl LinkTarget {
-    pub(crate) fn new(name: &str, document: Row) -> Self {
-        let name = u32::try_from(hash(&[name.as_bytes()]) >> 32).unwrap_or_default();
-        Self { name, document }
-    }
-
-    fn key(self) -> UnitKey {
-        let at = u64::from(self.name) << 32 | u64::from(self.document);
-        UnitKey::with_id(Task::LinkTarget, Layer::Entity, at)
     }
 }
 
@@ -286,17 +264,6 @@ impl StoreReader<'_> {
         Ok(rows)
     }
 
-    /// Targets of hyperlinks that may be this name, of any document.
-    pub(crate) fn link_targets(&self, name: &str) -> heed::Result<Vec<LinkTarget>> {
-        let wanted = LinkTarget::new(name, 0);
-        let mut targets = vec![];
-        for entry in self.store.db.ledger.prefix_iter(self, &wanted.key().bytes()[..6])? {
-            let document = entry?.0.last_chunk().map(|row| Row::from_be_bytes(*row));
-            targets.extend(document.map(|document| LinkTarget { document, ..wanted }));
-        }
-        Ok(targets)
-    }
-
     /// The result of a unit, with what it was asked with.
     pub(crate) fn result_of<T: DeserializeOwned>(
         &self,
@@ -374,14 +341,6 @@ impl StoreWriter<'_> {
         self.put_entry(&entry, None)
     }
 
-    pub(crate) fn put_link_target(&mut self, target: LinkTarget) -> heed::Result<()> {
-        self.put_pending(target.key())
-    }
-
-    pub(crate) fn forget_link_target(&mut self, target: LinkTarget) -> heed::Result<()> {
-        self.forget_unit(target.key())
-    }
-
     /// Notes that a unit is done, with its result, so that it is never paid for twice.
     pub(crate) fn put_done<T: Serialize>(
         &mut self,
@@ -411,33 +370,6 @@ impl StoreWriter<'_> {
     ) -> heed::Result<()> {
         self.note_unit_replaced(entry.key)?;
         self.seal_entry(entry, content)
-    }
-
-    fn note_unit_replaced(&mut self, key: UnitKey) -> heed::Result<()> {
-        if key.node().is_some() || key.task == Task::LinkTarget {
-            return Ok(());
-        }
-        let sealed = self.entry(key)?.map(|entry| entry.sealed.to_vec());
-        self.note_replaced(key.at, sealed.as_deref())
-    }
-
-    pub(super) fn seal_entry(
-        &mut self,
-        entry: &Entry<'_>,
-        content: Option<&[u8]>,
-    ) -> heed::Result<()> {
-        let Entry { key, state, input, .. } = *entry;
-        let mut value = vec![state as u8];
-        value.extend(input.to_be_bytes());
-        if let Some(content) = content {
-            let slot = match key.node() {
-                Some(node) => self.slot_of_node(node)?,
-                None => Some(self.slot_of(shared_owner(key.at))?),
-            };
-            let Some(slot) = slot else { return Ok(()) };
-            self.store.seal_onto(slot, content, &mut value)?;
-        }
-        self.store.db.ledger.put(self.txn(), &key.bytes(), &value)
     }
 
     pub(crate) fn forget_unit(&mut self, key: UnitKey) -> heed::Result<()> {

@@ -11,6 +11,7 @@ mod env;
 mod history;
 mod languages;
 mod ledger;
+mod link_targets;
 mod merges;
 mod nodes;
 mod records;
@@ -44,7 +45,8 @@ pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use history::{History, Past};
 pub(crate) use languages::DocumentLanguages;
-pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
+pub(crate) use ledger::{Entry, Task, UnitCounts, UnitKey, UnitState};
+pub(crate) use link_targets::LinkTarget;
 pub(crate) use nodes::searched;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,

@@ -34,9 +34,8 @@ pub(super) struct ChunkScore {
 }
 
 /// The parts of a score.
-pub(super) const PARTS: [&str; 10] = [
-    "dense", "bm25", "entities", "titles", "tags", "links", "next", "covers", "led_to", SUMMARIES,
-];
+pub(super) const PARTS: [&str; 10] =
+    ["dense", "bm25", "entities", "titles", "tags", "links", "next", "covers", "led_to", SUMMARIES];
 
 /// The first of them that needs no similarity to the question, but for `covers`.
 const ENTITIES: usize = 2;

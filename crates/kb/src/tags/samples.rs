@@ -1,7 +1,7 @@
 //! Sample questions, and the passages that answer them.
 use std::collections::BTreeSet;
 
-use halma_core::{Edge, Filter, Layer, Mode, MinScore, Query};
+use halma_core::{Edge, Filter, Layer, MinScore, Mode, Query};
 use serde::{Deserialize, Serialize};
 
 use crate::extract::QUESTION_CLASS;

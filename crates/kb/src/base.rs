@@ -217,7 +217,7 @@ impl Base {
     pub(crate) async fn tag_index(&self) -> Result<Arc<TagIndex>, KbError> {
         let cell = Arc::clone(&self.caches().tags);
         let store = self.store.clone();
-        let load = || run_blocking("loading tags", move || store.read(|r| TagIndex::load(r)));
+        let load = || run_blocking("loading tags", move || store.read(TagIndex::load));
         let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
         Ok(Arc::clone(loaded))
     }

@@ -74,7 +74,9 @@ fn collect(base: &Base) -> Result<usize, KbError> {
         let mut chunks: Vec<(Row, Tags)> = vec![];
         for result in writer.results::<Tags>(Task::Tag)? {
             let (key, tags) = result?;
-            tags.iter().for_each(|tag| joiner.add(tag));
+            for tag in &tags {
+                joiner.add(tag);
+            }
             chunks.push((key.row(), tags));
         }
         let tags = joiner.joined();

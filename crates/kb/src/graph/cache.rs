@@ -147,12 +147,11 @@ impl GraphCache {
     pub(crate) fn terms(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Arc<[u32]>> {
         cached(&self.terms, row, || {
             let text = reader.searched_text(Layer::Chunk, row)?.unwrap_or_default();
-            let languages = match self.languages.get() {
-                Some(languages) => languages,
-                None => {
-                    let read = reader.languages()?;
-                    self.languages.get_or_init(|| read)
-                }
+            let languages = if let Some(languages) = self.languages.get() {
+                languages
+            } else {
+                let read = reader.languages()?;
+                self.languages.get_or_init(|| read)
             };
             let mut of = DocumentLanguages::new(languages);
             let language = of.language(reader, (Layer::Chunk, row))?;

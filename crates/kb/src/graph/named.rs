@@ -95,8 +95,8 @@ impl GraphContext<'_> {
             let end = |at: usize| places.get(at).copied().unwrap_or(run.end);
             let mut taken: Vec<Range<usize>> = vec![];
             for length in (2..=LONGEST_UNSPACED.min(places.len())).rev() {
-                for at in 0..=places.len() - length {
-                    let span = places[at]..end(at + length);
+                for (at, start) in places.iter().enumerate().take(places.len() - length + 1) {
+                    let span = *start..end(at + length);
                     let overlaps = |t: &Range<usize>| t.start < span.end && span.start < t.end;
                     if taken.iter().any(overlaps) {
                         continue;

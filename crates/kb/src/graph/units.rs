@@ -43,8 +43,8 @@ pub(super) fn units(
     }
     let unit = |nodes: Vec<At>, text: &str| {
         let text = normalise_name(text);
-        let names = |entity: &&NamedEntity| entity.is_title || count_name(&entity.key, &text) > 0;
-        let named = entities.iter().filter(names);
+        let occurs = |entity: &&NamedEntity| entity.is_title || count_name(&entity.key, &text) > 0;
+        let named = entities.iter().filter(occurs);
         Unit { nodes, entities: named.map(|entity| entity.row).collect() }
     };
     let are_sentences = reader.is_done(atoms_key(row), atoms_input(Atoms::Sentences))?;

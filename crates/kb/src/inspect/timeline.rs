@@ -155,8 +155,8 @@ impl Collector {
             }
             for row in table.rows.0..table.rows.1 {
                 let Some(record) = reader.node::<RowRecord>(row)? else { continue };
-                let names = |cell: &String| self.keys.contains(&normalise_name(cell));
-                let Some(named) = record.cells.iter().find(|cell| names(cell)).cloned() else {
+                let is_named = |cell: &String| self.keys.contains(&normalise_name(cell));
+                let Some(named) = record.cells.iter().find(|cell| is_named(cell)).cloned() else {
                     continue;
                 };
                 for (column, cell) in table.columns.iter().zip(&record.cells) {

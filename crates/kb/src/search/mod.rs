@@ -197,8 +197,8 @@ impl Base {
             let mut all = vec![];
             for ((list, plain), moved) in lists.into_iter().zip(&plain).zip(&search.vectors) {
                 let judge = |(plain, moved)| Comparison { plain, moved, by: &judgement };
-                let compared = plain.as_ref().zip(moved.as_ref()).map(judge);
-                all.push(hits(reader, query, list, compared)?);
+                let comparison = plain.as_ref().zip(moved.as_ref()).map(judge);
+                all.push(hits(reader, query, list, comparison.as_ref())?);
             }
             Ok(all)
         })
@@ -290,7 +290,7 @@ fn hits(
     reader: &StoreReader<'_>,
     query: &Query,
     ranked: Vec<Ranked>,
-    compared: Option<Comparison<'_>>,
+    compared: Option<&Comparison<'_>>,
 ) -> heed::Result<Vec<Hit>> {
     let mut hits = vec![];
     for Ranked { row, score, led_to, parts } in ranked {
@@ -298,7 +298,7 @@ fn hits(
             break;
         }
         let (mut near, mut far) = (None, false);
-        if let Some(Comparison { plain, moved, by }) = &compared {
+        if let Some(Comparison { plain, moved, by }) = compared {
             let node = lone_chunks::vector(reader, by.embedder, (query.layer, row))?;
             near = node.as_ref().map(|node| cosine(plain, node));
             // What the tags of the text lead to may be far from its own words.

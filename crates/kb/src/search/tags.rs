@@ -4,7 +4,7 @@ use halma_core::{Layer, TagMatch, Vector};
 use super::filter::Admitted;
 use super::{Search, Space};
 use crate::store::{TagRecord, node_id};
-use crate::tags::{Expansion, NamedTag, expansion};
+use crate::tags::{Expansion, NamedTag, expansion, moved};
 use crate::{Base, KbError};
 
 /// Tags that a question is near to, at most.
@@ -34,7 +34,7 @@ impl Base {
                 }
                 Ok(tags)
             })?;
-            *vector = expansion.moved(vector, &tags, by);
+            *vector = moved(vector, &tags, by);
         }
         search.expansions = expansions;
         Ok(())

@@ -47,22 +47,22 @@ pub(crate) fn expansion(index: &TagIndex, text: &str, near: Vec<NamedTag>) -> Ex
     Expansion { tags, terms }
 }
 
-impl Expansion {
-    /// A vector moved towards those of the tags, as a unit vector: `by` is what a tag that is named
-    /// outright counts for, next to the text itself.
-    pub(crate) fn moved(&self, vector: &Vector, tags: &[(f32, Vector)], by: f32) -> Vector {
-        let sum: f32 = tags.iter().map(|(weight, _)| weight).sum();
-        let most = tags.iter().map(|(weight, _)| *weight).fold(0.0, f32::max);
-        let mut moved = vector.clone();
-        for (weight, tag) in tags.iter().filter(|(_, tag)| tag.len() == vector.len()) {
-            // Together they count for as much as the surest would alone.
-            let share = by * most * weight / sum.max(f32::EPSILON);
-            moved.iter_mut().zip(tag).for_each(|(x, t)| *x += share * t);
-        }
-        let length = moved.iter().map(|x| x * x).sum::<f32>().sqrt();
-        if length > f32::EPSILON {
-            moved.iter_mut().for_each(|x| *x /= length);
-        }
-        moved
+/// A vector moved towards those of the tags, as a unit vector: `by` is what a tag that is named
+/// outright counts for, next to the text itself.
+pub(crate) fn moved(vector: &Vector, tags: &[(f32, Vector)], by: f32) -> Vector {
+    let sum: f32 = tags.iter().map(|(weight, _)| weight).sum();
+    let most = tags.iter().map(|(weight, _)| *weight).fold(0.0, f32::max);
+    let mut moved = vector.clone();
+    for (weight, tag) in tags.iter().filter(|(_, tag)| tag.len() == vector.len()) {
+        // Together they count for as much as the surest would alone.
+        let share = by * most * weight / sum.max(f32::EPSILON);
+        moved.iter_mut().zip(tag).for_each(|(x, t)| *x += share * t);
     }
+    let length = moved.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if length > f32::EPSILON {
+        for x in &mut moved {
+            *x /= length;
+        }
+    }
+    moved
 }

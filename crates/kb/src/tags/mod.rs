@@ -5,7 +5,7 @@ mod index;
 mod learn;
 mod samples;
 
-pub(crate) use expansion::{Expansion, expansion};
+pub(crate) use expansion::{Expansion, expansion, moved};
 pub(crate) use index::{NamedTag, TagIndex};
 pub use learn::{TagLearning, estimate_learning, learn_tags};
 pub use samples::{SkippedSample, TagSample};

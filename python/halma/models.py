@@ -778,7 +778,7 @@ class SqlRow(BaseModel):
     """
     Rows or tables of the base, as many as are known.
     """
-    values: list[dict[str, Any]]
+    values: list[Any]
 
 
 class StageEstimate(BaseModel):

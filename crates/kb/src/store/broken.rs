@@ -106,7 +106,7 @@ impl Store {
         .unwrap();
         let keys: Vec<_> =
             (0..self.keys.slots().unwrap()).map(|slot| self.keys.key(slot).unwrap()).collect();
-        halma_seal::former::Keys::write(&path, &keys).unwrap();
+        halma_seal::former::FormerKeys::write(&path, &keys).unwrap();
         std::fs::remove_file(path.with_added_extension("copy")).unwrap();
     }
 

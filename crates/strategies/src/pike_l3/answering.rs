@@ -63,7 +63,7 @@ impl PikeL3 {
     ) -> Result<Answer> {
         let Findings { plan, collected, outlook } = *findings;
         let citations = self.cited(outlook, cx).await?;
-        let shown: Vec<Shown> = outlook.iter().filter_map(|series| Shown::new(series)).collect();
+        let shown: Vec<Shown> = outlook.iter().filter_map(Shown::new).collect();
         if shown.is_empty() {
             let series: Vec<String> = outlook.iter().map(SeriesForecast::describe).collect();
             let reason = format!("There is no forecast. {}", series.join("; "));

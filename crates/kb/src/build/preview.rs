@@ -14,8 +14,8 @@ use crate::cut::{CutSettings, Outline, SectionDraft, expected_cut};
 use crate::extract::forecasters;
 use crate::read::ParsedDocument;
 use crate::stages::{
-    Atomize, BuildContext, Chunk, Corpus, Describe, FigureRequest, Forecast, Forecaster,
-    SourceChunk, SourceDocument, SourceSection, Tally, Uncut, insert_description,
+    Atomize, BuildContext, Chunk, Corpus, Describe, FigureRequest, Forecaster, SourceChunk,
+    SourceDocument, SourceSection, StageForecast, Tally, Uncut, insert_description,
 };
 use crate::store::{DocumentRecord, Id, Row, sameness, section_sameness, under_headings};
 use crate::{Atoms, IndexOptions, KbError};
@@ -29,7 +29,7 @@ pub(super) struct Preview {
     /// Its counts of documents and chunks.
     pub(super) estimate: Estimate,
     /// In the order of the build.
-    pub(super) forecasts: Vec<Forecast>,
+    pub(super) forecasts: Vec<StageForecast>,
     /// Texts to embed that do not come from a model, and their characters.
     pub(super) texts: u64,
     pub(super) characters: u64,

@@ -34,7 +34,7 @@ pub(crate) use describe::{Describe, FigureRequest, insert_description};
 pub(crate) use driver::{Driver, StageReport};
 pub(crate) use embed::{Embed, Searched};
 pub(crate) use facts::Facts;
-pub(crate) use forecast::{Corpus, Forecast, Forecaster, Tally};
+pub(crate) use forecast::{Corpus, Forecaster, StageForecast, Tally};
 pub(crate) use map_tags::{MapTags, SampleRequest, ShownTag};
 pub(crate) use resolve::{Comparison, ComparisonSide, SameEntity};
 pub(crate) use rows::{Rows, StatedRow};

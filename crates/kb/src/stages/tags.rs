@@ -8,8 +8,8 @@ use minijinja::{Value, context};
 use serde::Deserialize;
 
 use super::{
-    AskStage, BuildContext, Corpus, Forecast, Forecaster, LedgerUnit, Passage, SourceDocument,
-    StageError, Tally,
+    AskStage, BuildContext, Corpus, Forecaster, LedgerUnit, Passage, SourceDocument, StageError,
+    StageForecast, Tally,
 };
 use crate::extract::names::form;
 use crate::extract::{CLASSES_KEY, ChunkTag, TagClass, TagVocabulary, Tags};
@@ -323,7 +323,7 @@ impl Forecaster for TagForecast {
         Ok(())
     }
 
-    fn forecast(&self) -> Forecast {
+    fn forecast(&self) -> StageForecast {
         if self.is_outgrown { self.renewed.forecast() } else { self.held.forecast() }
     }
 }

@@ -12,10 +12,10 @@ use crate::graph::GraphCache;
 use crate::kept::KeptPart;
 use crate::lexical::{IndexedText, LexicalIndex};
 use crate::lock::WriterLock;
-use crate::search::filter::{Rows, allowed};
+use crate::search::filter::allowed;
 use crate::search::matrix::Matrix;
 use crate::search::query_vectors::QueryVectorCache;
-use crate::store::{DocumentLanguages, Store, StoreReader};
+use crate::store::{DocumentLanguages, RowSet, Store, StoreReader};
 use crate::tags::TagIndex;
 use crate::{BaseOptions, Former, GraphSettings, KbError, SearchSettings, Thresholds};
 
@@ -52,7 +52,7 @@ struct Caches {
     lexical: HashMap<Layer, Loaded<LexicalIndex>>,
     graph: Arc<GraphCache>,
     tags: Loaded<TagIndex>,
-    filters: HashMap<(Layer, String), Arc<Rows>>,
+    filters: HashMap<(Layer, String), Arc<RowSet>>,
 }
 
 type Loaded<T> = Arc<OnceCell<Arc<T>>>;
@@ -297,7 +297,7 @@ impl Base {
         reader: &StoreReader<'_>,
         filter: &Filter,
         layer: Layer,
-    ) -> heed::Result<Option<Arc<Rows>>> {
+    ) -> heed::Result<Option<Arc<RowSet>>> {
         if filter.is_empty() && !self.store.is_restricted() {
             return Ok(None);
         }

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use halma_core::{Edge, Layer};
 
-use super::community_store::{ENTITIES, LEVELS, STATE};
+use super::community_store::{ENTITIES, LEVELS};
 use super::louvain::{WeightedGraph, levels};
 use crate::KbError;
 use crate::store::{ChunkRecord, DocumentRecord, EntityRecord, Id, Row, Store, StoreReader, hash};
@@ -49,7 +49,7 @@ pub(super) fn find(store: &Store) -> Result<Option<(Id, CommunityGraph)>, KbErro
             entities.values().enumerate().map(|(at, (row, _))| (*row, at)).collect();
         let edges = edges(reader, &number)?;
         let print = print(&ids, &entities, &edges);
-        if reader.meta::<Option<Id>>(STATE)?.flatten() == Some(print) {
+        if reader.communities_state()?.flatten() == Some(print) {
             return Ok(None);
         }
         let graph = WeightedGraph::new(

@@ -12,7 +12,7 @@ use crate::stages::{
     BuildContext, Communities, CommunityRequest, CommunityText, Corpus, Driver, Stage as _,
     StageReport, remember_units,
 };
-use crate::store::{CommunityRecord, Id, Link, Row, StoreReader, StoreWriter};
+use crate::store::{CommunityRecord, Id, Link, Row, StoreWriter};
 use crate::{Base, KbError};
 
 /// Levels of communities at most.
@@ -23,9 +23,6 @@ const PARTS: usize = 20;
 /// Entities in the title and facts in the summary where no model writes them.
 const IN_TITLE: usize = 3;
 const IN_SUMMARY: usize = 6;
-
-/// The name under which the state of the communities is kept.
-pub(super) const STATE: &str = "communities";
 
 /// Finds the communities if the graph is another than last time, and describes those that are new.
 /// Returns how many there are. `fresh` is the number of chunks that the build has added.
@@ -57,7 +54,7 @@ pub(super) async fn update_all(
             }
             write(writer, &graph, &texts)?;
             // With descriptions missing the next run looks again.
-            writer.set_meta(STATE, &complete.then_some(print))
+            writer.set_communities_state(complete.then_some(print))
         })
     })
     .await?;
@@ -168,31 +165,10 @@ fn write(writer: &mut StoreWriter<'_>, graph: &CommunityGraph, texts: &Texts) ->
     Ok(())
 }
 
-/// Notes that the entities are others than those the communities were made of.
-pub(super) fn mark_stale(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
-    match writer.meta::<Option<Id>>(STATE)? {
-        Some(Some(_)) => writer.set_meta(STATE, &None::<Id>),
-        _ => Ok(()),
-    }
-}
-
-/// Whether the communities are those of the graph as it is.
-pub(crate) fn communities_are_current(reader: &StoreReader<'_>) -> heed::Result<bool> {
-    Ok(reader.meta::<Option<Id>>(STATE)?.flatten().is_some())
-}
-
-/// Whether communities were ever made.
-pub(crate) fn communities_exist(reader: &StoreReader<'_>) -> heed::Result<bool> {
-    Ok(reader.meta::<Option<Id>>(STATE)?.is_some())
-}
-
 impl Base {
     /// Whether the communities are not those of the entities that the base holds now; the next
     /// build makes them again where they are wanted.
     pub fn communities_are_stale(&self) -> Result<bool, KbError> {
-        self.store.read(|reader| {
-            let state = reader.meta::<Option<Id>>(STATE)?;
-            Ok(matches!(state, Some(None)))
-        })
+        self.store.read(|reader| Ok(matches!(reader.communities_state()?, Some(None))))
     }
 }

@@ -27,7 +27,6 @@ use std::sync::Arc;
 use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
-pub(crate) use community_store::{communities_are_current, communities_exist};
 pub use extraction::LeftOut;
 pub(crate) use extraction::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
 pub(crate) use forget::{ExtractedFrom, forget_quotes};

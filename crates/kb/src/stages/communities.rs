@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::{AskStage, BuildContext, Corpus, LedgerUnit, StageError};
 use crate::Phase;
 use crate::cost::Texts;
-use crate::extract::communities_exist;
 use crate::store::{Id, StoreReader, Task, UnitKey, hash};
 
 /// Communities of all levels for two chunks: 2,680 for 1,669 chunks and 4,549 for 3,197 in Edge et
@@ -76,7 +75,7 @@ impl AskStage for Communities {
         reader: &StoreReader<'_>,
         corpus: &Corpus,
     ) -> heed::Result<Option<(u64, LedgerUnit<CommunityRequest>)>> {
-        let made = communities_exist(reader)?;
+        let made = reader.communities_exist()?;
         let fresh = if made { corpus.fresh } else { corpus.chunks };
         let sentence = "x".repeat(EXPECTED_SENTENCE);
         let entity =

@@ -7,9 +7,10 @@ use std::ops::Bound;
 
 use halma_core::Layer;
 
-use super::ledger::{Entry, Task, UnitKey};
-use super::schema::{At, Row, at_key};
-use super::{Id, StoreReader, StoreWriter};
+use super::removals::{Bucket, RemovedDocuments};
+use crate::store::ledger::{Entry, Task, UnitKey};
+use crate::store::schema::{At, Row, at_key};
+use crate::store::{Id, StoreReader, StoreWriter};
 
 /// How many keys there are: as many as the first bits of an id can tell.
 const BITS: u32 = 12;
@@ -20,17 +21,16 @@ const FORMER: At = (Layer::Community, Row::MAX);
 /// The name under which the keys are kept whose former values can still be read.
 const STALE: &str = "stale keys";
 
-/// One of the shared keys, by its number; the last stands for [`FORMER`].
-type Bucket = u16;
+/// Stands for [`FORMER`].
 const ALL_FORMER: Bucket = Bucket::MAX;
 
 /// The owner whose key seals what has this id. No node ever has such a row.
-pub(super) fn shared_owner(id: Id) -> At {
+pub(in crate::store) fn shared_owner(id: Id) -> At {
     owner_of(bucket_of(id))
 }
 
 /// Whether an owner is no node but one of the shared keys.
-pub(super) fn is_shared(owner: At) -> bool {
+pub(in crate::store) fn is_shared(owner: At) -> bool {
     owner.0 == Layer::Community && owner.1 >= Row::MAX - (1 << BITS)
 }
 
@@ -43,25 +43,6 @@ fn owner_of(bucket: Bucket) -> At {
         ALL_FORMER => FORMER,
         bucket => (Layer::Community, Row::MAX - 1 - Row::from(bucket)),
     }
-}
-
-/// What a write has taken out of what is shared, and which documents it has removed.
-#[derive(Debug, Default)]
-pub(super) struct Removals {
-    /// Keys whose former values can be read; `None` until they are needed.
-    stale: Option<BTreeSet<Bucket>>,
-    pub(super) documents: RemovedDocuments,
-}
-
-/// Documents that a write has removed, as far as others may quote them.
-#[derive(Debug, Default)]
-pub(crate) struct RemovedDocuments {
-    /// Those with entities that a model described.
-    pub(crate) described: BTreeSet<Id>,
-    /// Whether any had tags.
-    pub(crate) are_tagged: bool,
-    /// Whether there are any.
-    pub(crate) any: bool,
 }
 
 /// A value that shares a key: a unit, or the record of a merge.
@@ -91,7 +72,7 @@ impl StoreReader<'_> {
             }
         };
         let fits = |sealed: &[u8]| {
-            let slot = super::Store::slot_in(sealed);
+            let slot = crate::store::Store::slot_in(sealed);
             slot.is_some() && (slot == former) == (bucket == ALL_FORMER)
         };
         let mut found = vec![];
@@ -128,8 +109,12 @@ impl StoreReader<'_> {
 
 impl StoreWriter<'_> {
     /// Notes that a value is taken out or replaced that shares a key with others.
-    pub(super) fn note_replaced(&mut self, id: Id, sealed: Option<&[u8]>) -> heed::Result<()> {
-        let Some(slot) = sealed.and_then(super::Store::slot_in) else { return Ok(()) };
+    pub(in crate::store) fn note_replaced(
+        &mut self,
+        id: Id,
+        sealed: Option<&[u8]>,
+    ) -> heed::Result<()> {
+        let Some(slot) = sealed.and_then(crate::store::Store::slot_in) else { return Ok(()) };
         let former = self.slot_of_owner(FORMER)? == Some(slot);
         let bucket = if former { ALL_FORMER } else { bucket_of(id) };
         if self.removals.stale.is_none() {
@@ -140,7 +125,7 @@ impl StoreWriter<'_> {
     }
 
     /// [`StoreWriter::note_replaced`] of a unit, if there is one and it shares a key.
-    pub(super) fn note_unit_replaced(&mut self, key: UnitKey) -> heed::Result<()> {
+    pub(in crate::store) fn note_unit_replaced(&mut self, key: UnitKey) -> heed::Result<()> {
         if key.node().is_some() || key.task == Task::LinkTarget {
             return Ok(());
         }
@@ -149,7 +134,7 @@ impl StoreWriter<'_> {
     }
 
     /// Stores an entry, sealed with the key of its node or a shared one.
-    pub(super) fn seal_entry(
+    pub(in crate::store) fn seal_entry(
         &mut self,
         entry: &Entry<'_>,
         content: Option<&[u8]>,
@@ -175,7 +160,7 @@ impl StoreWriter<'_> {
 
     /// Ends a write: where documents have gone, what others said of them goes as well, and nothing
     /// that was taken out can be read any more.
-    pub(super) fn finish_removals(&mut self) -> heed::Result<()> {
+    pub(in crate::store) fn finish_removals(&mut self) -> heed::Result<()> {
         let documents = std::mem::take(&mut self.removals.documents);
         if documents.any {
             crate::extract::forget_quotes(self, &documents)?;

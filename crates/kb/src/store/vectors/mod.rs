@@ -1,9 +1,11 @@
 //! Vectors of the searched layers, apart for each embedder.
+mod layers;
+
 use halma_core::{Layer, Vector};
 
+use self::layers::queued_layers;
 use super::nodes::searched;
 use super::schema::{row_key, row_of, row_prefix};
-use super::vector_layers::queued_layers;
 use super::{At, EmbedderRecord, Row, StoreReader, StoreWriter, Task, UnitKey};
 
 impl StoreReader<'_> {

@@ -1,15 +1,18 @@
 //! A store that is restricted to some documents: what belongs to others, or was made of others as
 //! well, is not there for its readers. Everything that reads goes through [`StoreReader`], so this
 //! holds for searches, the graph, tables, lists and exports alike.
+mod admission;
+mod row_set;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use halma_core::{Edge, Filter, Layer};
 
+pub(crate) use self::admission::{admits_document, admits_name};
+pub(crate) use self::row_set::RowSet;
 use super::schema::Row;
 use super::{At, DocumentRecord, LayerRecord, NodeRecord, Owner, StoreReader, StoreWriter};
-use crate::extract::communities_are_current;
-use crate::search::filter::{Rows as RowSet, admits_document, admits_name};
 
 /// Set while the records of entities may hold words whose `mentions` edges are not written yet.
 const UNSETTLED: &str = "unsettled";
@@ -87,7 +90,7 @@ struct VisibleRows {
 }
 
 /// What a restricted reader sees.
-pub(super) struct Sight {
+pub(super) struct Visibility {
     pub(super) scope: Arc<Scope>,
     rows: Arc<VisibleRows>,
     settled: bool,
@@ -95,7 +98,7 @@ pub(super) struct Sight {
     known: Mutex<HashMap<At, bool>>,
 }
 
-impl Sight {
+impl Visibility {
     /// Reads what of the documents is visible, unless it is known from before.
     pub(super) fn new(reader: &StoreReader<'_>, scope: &Arc<Scope>) -> heed::Result<Self> {
         let changes = reader.document_changes()?;
@@ -145,7 +148,7 @@ impl VisibleRows {
 impl StoreReader<'_> {
     /// Whether only some documents are there for this reader.
     pub(crate) fn is_restricted(&self) -> bool {
-        self.sight.is_some()
+        self.visibility.is_some()
     }
 
     /// How often a document was put in, changed or removed.
@@ -155,14 +158,14 @@ impl StoreReader<'_> {
 
     /// Whether a node is there for this reader.
     pub(super) fn sees(&self, at: At) -> heed::Result<bool> {
-        let Some(sight) = &self.sight else { return Ok(true) };
+        let Some(visibility) = &self.visibility else { return Ok(true) };
         let (layer, row) = at;
         match layer {
-            Layer::Document => Ok(sight.rows.documents.contains(row)),
-            Layer::Section => Ok(sight.rows.sections.contains(row)),
-            Layer::Chunk => Ok(sight.rows.chunks.contains(row)),
-            Layer::Figure => Ok(sight.rows.figures.contains(row)),
-            Layer::Table if sight.rows.tables.contains(row) => Ok(true),
+            Layer::Document => Ok(visibility.rows.documents.contains(row)),
+            Layer::Section => Ok(visibility.rows.sections.contains(row)),
+            Layer::Chunk => Ok(visibility.rows.chunks.contains(row)),
+            Layer::Figure => Ok(visibility.rows.figures.contains(row)),
+            Layer::Table if visibility.rows.tables.contains(row) => Ok(true),
             _ => {
                 let record = self.any_record(at)?;
                 record.map_or(Ok(false), |record| self.sees_record(at, record.as_ref()))
@@ -172,19 +175,19 @@ impl StoreReader<'_> {
 
     /// Whether the document in a row is there for this reader.
     pub(super) fn sees_document(&self, row: Row) -> bool {
-        self.sight.as_ref().is_none_or(|sight| sight.rows.documents.contains(row))
+        self.visibility.as_ref().is_none_or(|visibility| visibility.rows.documents.contains(row))
     }
 
     /// [`StoreReader::sees`] of a node whose record is at hand.
     pub(super) fn sees_record(&self, at: At, record: &dyn NodeRecord) -> heed::Result<bool> {
-        let Some(sight) = &self.sight else { return Ok(true) };
+        let Some(visibility) = &self.visibility else { return Ok(true) };
         let owner = match record.owner() {
             Owner::Document(document) => (Layer::Document, document),
             Owner::Chunk(chunk) => (Layer::Chunk, chunk),
             Owner::Itself if at.0 == Layer::Document => {
-                return Ok(sight.rows.documents.contains(at.1));
+                return Ok(visibility.rows.documents.contains(at.1));
             }
-            Owner::Itself => return self.sees_shared(sight, at),
+            Owner::Itself => return self.sees_shared(visibility, at),
         };
         if !self.sees(owner)? {
             return Ok(false);
@@ -198,20 +201,20 @@ impl StoreReader<'_> {
     }
 
     /// What several documents may have been made into is visible when all of them are.
-    fn sees_shared(&self, sight: &Sight, at: At) -> heed::Result<bool> {
+    fn sees_shared(&self, visibility: &Visibility, at: At) -> heed::Result<bool> {
         let edge = match at.0 {
             Layer::Entity => Edge::Mentions,
             Layer::Community => Edge::MemberOf,
             // Classes of tags, and names in tables made of facts, come from the whole base.
-            _ => return Ok(sight.rows.everything),
+            _ => return Ok(visibility.rows.everything),
         };
-        if sight.rows.everything {
+        if visibility.rows.everything {
             return Ok(true);
         }
-        if !sight.settled || at.0 == Layer::Community && !communities_are_current(self)? {
+        if !visibility.settled || at.0 == Layer::Community && !self.communities_are_current()? {
             return Ok(false);
         }
-        if let Some(known) = sight.known().get(&at) {
+        if let Some(known) = visibility.known().get(&at) {
             return Ok(*known);
         }
         let sources = self.every_edge_to(at, Some(edge))?;
@@ -222,17 +225,17 @@ impl StoreReader<'_> {
             }
             visible = self.sees(link.from)?;
         }
-        sight.known().insert(at, visible);
+        visibility.known().insert(at, visible);
         Ok(visible)
     }
 
     /// A record as it is for this reader.
     pub(super) fn narrowed<N: LayerRecord>(&self, row: Row, record: N) -> heed::Result<Option<N>> {
-        let Some(sight) = &self.sight else { return Ok(Some(record)) };
+        let Some(visibility) = &self.visibility else { return Ok(Some(record)) };
         if !self.sees_record((N::LAYER, row), &record)? {
             return Ok(None);
         }
-        Ok(record.narrow(&sight.scope))
+        Ok(record.narrow(&visibility.scope))
     }
 }
 

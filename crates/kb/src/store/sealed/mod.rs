@@ -3,10 +3,17 @@
 //! else be read in the file for years (docs/adr/0010-sealed-records.md).
 //!
 //! A sealed value is the slot of its key in the clear, then what `halma_seal` makes of it.
+mod removals;
+mod shared;
+
 use std::ops::Range;
 
 use halma_seal::{DamagedValue, Key, SealError, Slot, seal, unseal, unseal_part, value_len};
 use serde::de::DeserializeOwned;
+
+pub(super) use removals::Removals;
+pub(crate) use removals::RemovedDocuments;
+pub(super) use shared::{is_shared, shared_owner};
 
 use super::schema::{At, at_key, decode, layer_of, row_of};
 use super::{Db, Store, StoreReader, StoreWriter};

@@ -2,10 +2,10 @@
 //! that another node's vector does not say.
 use halma_core::Layer;
 
-use super::nodes::searched;
-use super::schema::{number, row_prefix};
-use super::{At, LayerRecord, Row, StoreReader, StoreWriter, Task, UnitKey};
 use crate::VectorLayers;
+use crate::store::nodes::searched;
+use crate::store::schema::{number, row_prefix};
+use crate::store::{At, LayerRecord, Row, StoreReader, StoreWriter, Task, UnitKey};
 
 /// Where the layers are stored, one bit each by their numbers.
 const KEY: &str = "vector layers";
@@ -66,7 +66,7 @@ impl StoreWriter<'_> {
     }
 
     /// What of a layer has no vector of this embedder waits for one.
-    pub(super) fn await_vectors_of(
+    pub(in crate::store) fn await_vectors_of(
         &mut self,
         embedder: Option<u8>,
         layer: Layer,
@@ -119,7 +119,11 @@ impl StoreWriter<'_> {
     }
 
     /// A node waits for its vector, if it gets one.
-    pub(super) fn await_vector<N: LayerRecord>(&mut self, row: Row, node: &N) -> heed::Result<()> {
+    pub(in crate::store) fn await_vector<N: LayerRecord>(
+        &mut self,
+        row: Row,
+        node: &N,
+    ) -> heed::Result<()> {
         let layer = N::LAYER;
         if is_queued(layer) && node.has_vector() && self.vector_layers()?.holds(layer) {
             self.put_pending(UnitKey::of(Task::Embed, (layer, row)))?;

@@ -1,9 +1,9 @@
 //! Where hyperlinks lead, whether a document is there or not: units of the ledger that hold nothing.
 use halma_core::Layer;
 
-use super::ledger::{Task, UnitKey};
-use super::schema::hash;
-use super::{Row, StoreReader, StoreWriter};
+use super::unit::{Task, UnitKey};
+use crate::store::schema::hash;
+use crate::store::{Row, StoreReader, StoreWriter};
 
 /// A name that a hyperlink leads to, with the document that the link is in. Documents that lead to
 /// a name are found by it when a document gets it.

@@ -1,3 +1,4 @@
+use super::unit::TASKS;
 use super::*;
 use crate::store::Store;
 

@@ -148,5 +148,4 @@ fn choose_one(reader: &StoreReader<'_>, asked: &str, chosen: &mut Chosen) -> hee
 }
 
 #[cfg(test)]
-#[path = "delete_tests.rs"]
 mod tests;

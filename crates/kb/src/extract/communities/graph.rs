@@ -3,8 +3,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use halma_core::{Edge, Layer};
 
-use super::community_store::{ENTITIES, LEVELS};
 use super::louvain::{WeightedGraph, levels};
+use super::{ENTITIES, LEVELS};
 use crate::KbError;
 use crate::store::{ChunkRecord, DocumentRecord, EntityRecord, Id, Row, Store, StoreReader, hash};
 

@@ -5,9 +5,9 @@ use halma_core::{Layer, Prompt};
 use minijinja::{Value, context};
 use serde::{Deserialize, Serialize};
 
-use super::{AskStage, BuildContext, Corpus, LedgerUnit, StageError};
 use crate::Phase;
 use crate::cost::Texts;
+use crate::stages::{AskStage, BuildContext, Corpus, LedgerUnit, StageError};
 use crate::store::{Id, StoreReader, Task, UnitKey, hash};
 
 /// Communities of all levels for two chunks: 2,680 for 1,669 chunks and 4,549 for 3,197 in Edge et

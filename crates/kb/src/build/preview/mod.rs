@@ -1,13 +1,15 @@
 //! A dry run of `index`: the same reading and resolving, and the forecasts of the same stages over
 //! the same units, with nothing asked or written.
+mod texts;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use halma_core::Layer;
 
+use self::texts::{embedded_rows, layer_texts, tables};
 use super::estimate::Estimate;
-use super::preview_texts::{embedded_rows, layer_texts, tables};
 use super::reader::{Input, InputDocument, InputReader};
 use super::resolver::{DocumentResolver, Incoming, IngestAction, document_id};
 use crate::cut::{CutSettings, Outline, SectionDraft, expected_cut};

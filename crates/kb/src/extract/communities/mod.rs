@@ -1,12 +1,15 @@
 //! Communities of the entity graph, from small to large, each with a title and a summary. Their
 //! ids come from their members, so that one that stays the same keeps both and costs nothing.
+mod graph;
+mod louvain;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use halma_core::{Edge, Layer};
 use minijinja::context;
 
-use super::community_graph::{CommunityDraft, CommunityGraph, find};
+use self::graph::{CommunityDraft, CommunityGraph, find};
 use crate::error::run_blocking;
 use crate::stages::{
     BuildContext, Communities, CommunityRequest, CommunityText, Corpus, Driver, Stage as _,
@@ -16,9 +19,9 @@ use crate::store::{CommunityRecord, Id, Link, Row, StoreWriter};
 use crate::{Base, KbError};
 
 /// Levels of communities at most.
-pub(super) const LEVELS: usize = 4;
+const LEVELS: usize = 4;
 /// Of one that large a summary is made by its largest parts.
-pub(super) const ENTITIES: usize = 40;
+const ENTITIES: usize = 40;
 const PARTS: usize = 20;
 /// Entities in the title and facts in the summary where no model writes them.
 const IN_TITLE: usize = 3;

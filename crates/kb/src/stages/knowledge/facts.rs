@@ -4,10 +4,10 @@ use std::sync::Arc;
 use halma_core::Prompt;
 use minijinja::{Value, context};
 
-use super::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
 use crate::cost::Texts;
 use crate::extract::names::form;
 use crate::extract::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
+use crate::stages::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
 use crate::store::{Id, StoreReader, Task, UnitKey};
 use crate::{Phase, VectorLayers};
 
@@ -104,7 +104,7 @@ impl AskStage for Facts {
 
 impl SourceDocument {
     /// The passages that this task is not done for.
-    pub(super) fn open_passages(
+    pub(in crate::stages) fn open_passages(
         &self,
         reader: &StoreReader<'_>,
         (task, asked_with): (Task, Id),

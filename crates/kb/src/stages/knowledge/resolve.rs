@@ -5,9 +5,9 @@ use halma_core::{Layer, Prompt};
 use minijinja::{Value, context};
 use serde::Deserialize;
 
-use super::{AskStage, BuildContext, Corpus, LedgerUnit, StageError};
 use crate::Phase;
 use crate::extract::PairVerdict;
+use crate::stages::{AskStage, BuildContext, Corpus, LedgerUnit, StageError};
 use crate::store::{Id, StoreReader, Task, UnitKey, hash};
 
 /// Chunks for each pair of entities that is in question. An expectation without a source: it

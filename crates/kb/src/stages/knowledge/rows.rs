@@ -5,10 +5,10 @@ use halma_core::Prompt;
 use minijinja::{Value, context};
 use serde::{Deserialize, Serialize};
 
-use super::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
 use crate::Phase;
 use crate::extract::names::form;
 use crate::extract::{TableTarget, targets};
+use crate::stages::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
 use crate::store::{Id, StoreReader, Task, hash};
 
 /// Rows kept of one passage.

@@ -5,10 +5,10 @@ use halma_core::Prompt;
 use minijinja::{Value, context};
 use serde::Deserialize;
 
-use super::{AskStage, BuildContext, StageError};
 use crate::Phase;
 use crate::extract::LearnedTerms;
 use crate::lexical::query_terms;
+use crate::stages::{AskStage, BuildContext, StageError};
 use crate::store::Id;
 
 /// Terms kept of one question, and tags of one term.

@@ -7,13 +7,13 @@ use halma_core::{Layer, Prompt};
 use minijinja::{Value, context};
 use serde::Deserialize;
 
-use super::{
-    AskStage, BuildContext, Corpus, Forecaster, LedgerUnit, Passage, SourceDocument, StageError,
-    StageForecast, Tally,
-};
 use crate::extract::names::form;
 use crate::extract::{CLASSES_KEY, ChunkTag, TagClass, TagVocabulary, Tags};
 use crate::kept::{BasePart, MOST_CHUNKS_UNASKED};
+use crate::stages::{
+    AskStage, BuildContext, Corpus, Forecaster, LedgerUnit, Passage, SourceDocument, StageError,
+    StageForecast, Tally,
+};
 use crate::store::{Id, Row, StoreReader, Task, hash};
 use crate::{KbError, Phase};
 

@@ -1,4 +1,10 @@
 //! A base that is open: the primary store, its indexes, and the vectors held in memory.
+mod lexical;
+#[cfg(test)]
+mod restricted_tests;
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,15 +13,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use halma_core::{Embedder, Filter, Layer};
 use tokio::sync::OnceCell;
 
+use self::lexical::{caught_up, index_in_memory};
 use crate::error::run_blocking;
 use crate::graph::GraphCache;
 use crate::kept::KeptPart;
-use crate::lexical::{IndexedText, LexicalIndex};
+use crate::lexical::LexicalIndex;
 use crate::lock::WriterLock;
 use crate::search::filter::allowed;
 use crate::search::matrix::Matrix;
 use crate::search::query_vectors::QueryVectorCache;
-use crate::store::{DocumentLanguages, RowSet, Store, StoreReader};
+use crate::store::{RowSet, Store, StoreReader};
 use crate::tags::TagIndex;
 use crate::{BaseOptions, Former, GraphSettings, KbError, SearchSettings, Thresholds};
 
@@ -346,81 +353,5 @@ impl Base {
             tracing::warn!("there is no embedder: only BM25 is searched");
         }
         Ok(())
-    }
-}
-
-fn index_in_memory(store: &Store, layer: Layer) -> Result<LexicalIndex, KbError> {
-    let (texts, languages) = store.read(|reader| {
-        let languages = reader.languages()?;
-        let (mut texts, mut of) = (vec![], DocumentLanguages::new(&languages));
-        for row in reader.all_rows(layer)? {
-            let Some(text) = reader.searched_text(layer, row)? else { continue };
-            let language = of.language(reader, (layer, row))?;
-            texts.push(IndexedText { row, text, language });
-        }
-        Ok((texts, languages))
-    })?;
-    LexicalIndex::in_memory(layer, texts.into_iter(), Arc::new(languages))
-}
-
-/// The lexical index of a layer, up to date with the store. One that cannot be brought there is
-/// built again: it may be the copy of one that was just being written. The caller holds the lock.
-fn caught_up(dir: &Path, layer: Layer, store: &Store) -> Result<LexicalIndex, KbError> {
-    let mut index = LexicalIndex::open_or_rebuild(dir, layer)?;
-    if !index.is_behind(store)? {
-        return Ok(index);
-    }
-    match index.catch_up(store, &|_| ()) {
-        Err(reason @ KbError::Lexical { .. }) => {
-            tracing::warn!("{reason}: it is built again");
-            drop(index);
-            LexicalIndex::clear(dir)?;
-            index = LexicalIndex::open(dir, layer)?;
-            index.catch_up(store, &|_| ())?;
-        }
-        done => done?,
-    }
-    store.publish()?;
-    Ok(index)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::store::FORMAT;
-
-    #[test]
-    fn a_base_of_a_newer_format_is_left_alone() {
-        let dir = tempfile::tempdir().unwrap();
-        let base = Base::create_or_open(dir.path(), BaseOptions::default()).unwrap();
-        base.store.pretend_format(FORMAT + 1);
-        drop(base);
-        for opened in [
-            Base::open(dir.path(), BaseOptions::default()),
-            Base::create_or_open(dir.path(), BaseOptions::default()),
-        ] {
-            let said = opened.err().unwrap().to_string();
-            let found = format!("format {}", FORMAT + 1);
-            assert!(said.contains(&found) && said.contains("upgrade"), "{said}");
-        }
-    }
-
-    #[test]
-    fn a_folder_without_a_base_is_told_from_a_base() {
-        let dir = tempfile::tempdir().unwrap();
-        let said = Base::open(dir.path(), BaseOptions::default()).err().unwrap().to_string();
-        assert!(said.contains("halma index"), "{said}");
-        let _open = Base::create_or_open(dir.path(), BaseOptions::default()).unwrap();
-        let said = Base::open(dir.path(), BaseOptions::default()).err().unwrap().to_string();
-        assert!(said.contains("open already"), "{said}");
-    }
-
-    #[test]
-    fn a_damaged_store_is_an_error_that_says_what_to_do() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir(store_dir(dir.path())).unwrap();
-        std::fs::write(store_dir(dir.path()).join("data.mdb"), vec![7; 100_000]).unwrap();
-        let said = Base::open(dir.path(), BaseOptions::default()).err().unwrap().to_string();
-        assert!(said.contains("index again"), "{said}");
     }
 }

@@ -181,7 +181,7 @@ impl StoreWriter<'_> {
     }
 
     /// A unit of a node is sealed as that is, and not stored when that is gone; the others share
-    /// keys (`shared.rs`).
+    /// keys (`sealed/shared.rs`).
     pub(super) fn put_entry(
         &mut self,
         entry: &Entry<'_>,

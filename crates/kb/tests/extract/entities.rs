@@ -1,11 +1,8 @@
 //! Entities and facts by a model: taken, resolved, kept, undone, removed.
-mod common;
-mod extractor;
-
 use std::sync::Arc;
 
-use common::Words;
-use extractor::{Works, chunk, entities, entity, others};
+use crate::common::Words;
+use crate::extractor::{Works, chunk, entities, entity, others};
 use halma_core::{Budget, Edge, Layer, Limit};
 use halma_kb::{Base, BaseOptions, MergeRule, Stats};
 

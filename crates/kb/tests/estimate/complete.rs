@@ -1,16 +1,13 @@
 //! The estimate of a build with everything switched on comes true: every stage is in it.
-#![expect(clippy::unwrap_used, reason = "these are tests")]
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
+use crate::common::{Bench, Words};
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use common::{Bench, Words};
 use halma_core::text::sentences;
 use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Models, Price, Prompts, Setup, Usage};
 use halma_kb::{

@@ -1,6 +1,5 @@
 //! The prompts of this crate: they are the files on disk, they render with little and with much,
 //! and what a document says never opens a role.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -1,13 +1,10 @@
 //! What a run would cost is said before it, and comes true.
-#![expect(clippy::unwrap_used, reason = "these are tests")]
-mod common;
-
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use crate::common::{Bench, Words};
 use async_trait::async_trait;
-use common::{Bench, Words};
 use halma_core::text::sentences;
 use halma_core::{
     Budget, ChatReply, ChatRequest, Llm, LlmError, Meter, Models, Price, Prompts, Setup, Usage,

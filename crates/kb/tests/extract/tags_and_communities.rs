@@ -1,9 +1,5 @@
 //! Tags, summaries and communities: made, kept, renewed, removed.
-#![expect(clippy::unwrap_used, reason = "these are tests")]
-mod common;
-mod extractor;
-
-use extractor::{Works, chunk, entity, others};
+use crate::extractor::{Works, chunk, entity, others};
 use halma_core::{Edge, Layer, NodeId};
 use halma_kb::{Base, BasePart, Entities};
 

@@ -49,7 +49,7 @@ pub(super) fn find(store: &Store) -> Result<Option<(Id, CommunityGraph)>, KbErro
             entities.values().enumerate().map(|(at, (row, _))| (*row, at)).collect();
         let edges = edges(reader, &number)?;
         let print = print(&ids, &entities, &edges);
-        if reader.communities_state()?.flatten() == Some(print) {
+        if reader.communities_made_of()? == Some(print) {
             return Ok(None);
         }
         let graph = WeightedGraph::new(

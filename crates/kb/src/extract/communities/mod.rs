@@ -57,7 +57,7 @@ pub(super) async fn update_all(
             }
             write(writer, &graph, &texts)?;
             // With descriptions missing the next run looks again.
-            writer.set_communities_state(complete.then_some(print))
+            writer.set_communities_made_of(complete.then_some(print))
         })
     })
     .await?;
@@ -172,6 +172,7 @@ impl Base {
     /// Whether the communities are not those of the entities that the base holds now; the next
     /// build makes them again where they are wanted.
     pub fn communities_are_stale(&self) -> Result<bool, KbError> {
-        self.store.read(|reader| Ok(matches!(reader.communities_state()?, Some(None))))
+        self.store
+            .read(|reader| Ok(reader.communities_exist()? && !reader.communities_are_current()?))
     }
 }

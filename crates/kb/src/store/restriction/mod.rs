@@ -66,7 +66,7 @@ impl Scope {
         for list in [&mut record.names, &mut record.origins, &mut record.metadata] {
             retain(list);
         }
-        record.source = record.names[0].clone();
+        record.source.clone_from(&record.names[0]);
         (record.url, record.author) = (None, None);
         record.warnings.clear();
         Some(record)
@@ -103,13 +103,12 @@ impl Visibility {
     pub(super) fn new(reader: &StoreReader<'_>, scope: &Arc<Scope>) -> heed::Result<Self> {
         let changes = reader.document_changes()?;
         let cached = scope.rows().clone().filter(|(known, _)| *known == changes);
-        let rows = match cached {
-            Some((_, rows)) => rows,
-            None => {
-                let rows = Arc::new(VisibleRows::read(reader, scope)?);
-                *scope.rows() = Some((changes, Arc::clone(&rows)));
-                rows
-            }
+        let rows = if let Some((_, rows)) = cached {
+            rows
+        } else {
+            let rows = Arc::new(VisibleRows::read(reader, scope)?);
+            *scope.rows() = Some((changes, Arc::clone(&rows)));
+            rows
         };
         let settled = !reader.meta::<bool>(UNSETTLED)?.unwrap_or_default();
         Ok(Self { scope: Arc::clone(scope), rows, settled, known: Mutex::default() })

@@ -8,7 +8,6 @@ mod link;
 mod migrate;
 mod options;
 mod preview;
-mod preview_texts;
 mod profile;
 mod prune;
 mod reader;

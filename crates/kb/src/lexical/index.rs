@@ -13,8 +13,7 @@ use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Ta
 
 use super::{Languages, analyzer, merging, read_only, top};
 use crate::KbError;
-use crate::search::filter::Rows;
-use crate::store::{DocumentLanguages, Row, Store};
+use crate::store::{DocumentLanguages, Row, RowSet, Store};
 
 /// Changes whenever words are cut differently, so that older indexes are built again.
 const LEXICAL_VERSION: u32 = 2;
@@ -328,7 +327,7 @@ impl LexicalIndex {
         &self,
         query: &LexicalQuery<'_>,
         limit: usize,
-        allowed: Option<&Arc<Rows>>,
+        allowed: Option<&Arc<RowSet>>,
     ) -> Result<Vec<(Row, f32)>, KbError> {
         let words = self.query_words(query.text);
         if words.is_empty() && query.added.is_empty() || limit == 0 {

@@ -82,8 +82,10 @@ impl Store {
         let path = self.dir.join("keys");
         self.write(|writer| {
             let db = &self.db;
-            let sealed = [db.texts, db.vectors, db.merges].into_iter().chain(db.nodes);
-            for (db, open) in sealed.map(|db| (db, 0)).chain([(db.ledger, 9)]) {
+            let others = [(db.texts, 0), (db.vectors, 0), (db.merges, 0), (db.ledger, 9)];
+            let layers = super::schema::layer_databases().zip(db.nodes);
+            let layers = layers.map(|(name, db)| (name, (db, 0)));
+            for (name, (db, open)) in others.map(|db| ("", db)).into_iter().chain(layers) {
                 let mut values = vec![];
                 for entry in db.iter(writer)? {
                     let (key, value) = entry?;
@@ -93,7 +95,10 @@ impl Store {
                     }
                     let slot = Store::slot_in(stored).unwrap();
                     let cipher = self.keys.key(slot).unwrap().unwrap();
-                    let plain = self.unsealed(stored)?.unwrap();
+                    let mut plain = self.unsealed(stored)?.unwrap();
+                    if super::convert::LENGTHENED.contains(&name) {
+                        assert_eq!(plain.pop(), Some(0), "an empty list");
+                    }
                     let sealed = halma_seal::former::seal(&cipher, &plain);
                     values.push((key.to_vec(), [head, &slot.to_le_bytes(), &sealed].concat()));
                 }

@@ -8,7 +8,7 @@ use heed::{Env, PutFlags, WithoutTls};
 
 use super::databases::{self, Databases, META};
 use super::schema::{self, FORMAT};
-use super::{Access, env};
+use super::{Access, Entry, Task, UnitState, env};
 use crate::KbError;
 
 /// The only former format that is converted.
@@ -22,6 +22,9 @@ const OPEN: [&str; 8] =
     ["ids", "names", "tombstones", "files", "edges", "backlinks", "slots", "owned"];
 /// What is sealed, with the number of bytes that stand before the slot.
 const SEALED: [(&str, usize); 4] = [("texts", 0), ("vectors", 0), ("merges", 0), ("ledger", 9)];
+/// Layers whose records end in one list more than in format 5: fields of documents, chunks of rows,
+/// other names of tags.
+pub(super) const LENGTHENED: [&str; 3] = ["documents", "rows", "tags"];
 
 /// What converting a store did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -107,13 +110,13 @@ struct Sealing {
 impl Sealing {
     /// A value sealed again, with `open` bytes before it that stay as they are; `None` for one that
     /// cannot be opened.
-    fn renew(&mut self, value: &[u8], open: usize) -> Option<Vec<u8>> {
-        let renewed = self.renewed(value, open);
+    fn renew(&mut self, value: &[u8], open: usize, form: Form) -> Option<Vec<u8>> {
+        let renewed = self.renewed(value, open, form);
         self.damaged += u64::from(renewed.is_none());
         renewed
     }
 
-    fn renewed(&self, value: &[u8], open: usize) -> Option<Vec<u8>> {
+    fn renewed(&self, value: &[u8], open: usize, form: Form) -> Option<Vec<u8>> {
         let (head, sealed) = value.split_at_checked(open)?;
         let mut renewed = head.to_vec();
         // A unit that waits has no result.
@@ -123,10 +126,46 @@ impl Sealing {
         let (slot, sealed) = sealed.split_first_chunk()?;
         renewed.extend(slot);
         let slot = Slot::from_le_bytes(*slot);
-        let value = former::unseal(&self.former.key(slot)?, sealed).ok()?;
+        let mut value = former::unseal(&self.former.key(slot)?, sealed).ok()?;
+        match form {
+            Form::Same => {}
+            // An empty list is a zero.
+            Form::Lengthened => value.push(0),
+            Form::Tags => value = tags(&value)?,
+        }
         seal(self.keys.get(slot as usize)?, &value, &mut renewed);
         Some(renewed)
     }
+}
+
+/// How the form of a value differs from that of format 5.
+#[derive(Clone, Copy)]
+enum Form {
+    Same,
+    /// It ends in one list more.
+    Lengthened,
+    /// Tags of a passage, each of which now has other names.
+    Tags,
+}
+
+impl Form {
+    fn of(database: &str, entry: (&[u8], &[u8])) -> Self {
+        let tags = || {
+            Entry::parse(entry)
+                .is_some_and(|unit| unit.key.task == Task::Tag && unit.state == UnitState::Done)
+        };
+        match database {
+            name if LENGTHENED.contains(&name) => Self::Lengthened,
+            "ledger" if tags() => Self::Tags,
+            _ => Self::Same,
+        }
+    }
+}
+
+fn tags(former: &[u8]) -> Option<Vec<u8>> {
+    let former: Vec<(String, String)> = schema::decode(former).ok()?;
+    let tags = former.into_iter().map(|(class, name)| (class, name, Vec::<String>::new()));
+    schema::encode(&tags.collect::<Vec<_>>()).ok()
 }
 
 impl Copying<'_> {
@@ -137,7 +176,9 @@ impl Copying<'_> {
         let sealed: Vec<_> =
             schema::layer_databases().map(|name| (name, 0)).chain(SEALED).collect();
         for (name, open) in sealed {
-            self.database(name, |sealing, _, value| sealing.renew(value, open))?;
+            self.database(name, |sealing, key, value| {
+                sealing.renew(value, open, Form::of(name, (key, value)))
+            })?;
         }
         self.database(META, |_, key, value| (key != b"format").then(|| value.to_vec()))?;
         let meta = databases::open_existing(self.target, META)?;

@@ -121,13 +121,13 @@ pub(crate) struct RowRecord {
     pub(crate) table: Row,
     /// The chunk that holds it.
     pub(crate) chunk: Row,
-    /// Others that it was put together from.
-    pub(crate) also: Vec<Row>,
     /// Counted from 1, as in the document.
     pub(crate) number: u32,
     pub(crate) place: TextPlace,
     /// As written, one for each column.
     pub(crate) cells: Vec<String>,
+    /// Other chunks that it was put together from.
+    pub(crate) also: Vec<Row>,
 }
 
 /// A figure of a document.

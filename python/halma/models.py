@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, Dict, Literal, Union
+from typing import Annotated, Any, Dict, Literal, Union
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, RootModel, conint
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, RootModel
+from typing_extensions import TypeAliasType
 
 
 class AcceptedFile(BaseModel):
@@ -13,7 +14,7 @@ class AcceptedFile(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    bytes: conint(ge=0)
+    bytes: Annotated[int, Field(ge=0)]
     name: str
     upload: str
     """
@@ -43,7 +44,7 @@ class AnswerStep(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    citation: conint(ge=0)
+    citation: Annotated[int, Field(ge=0)]
     """
     The number of the citation, from 1.
     """
@@ -71,16 +72,16 @@ class Budget(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    calls: conint(ge=0) | None = None
+    calls: Annotated[int | None, Field(ge=0)] = None
     """
     Calls to models. Replies from the cache are not counted.
     """
-    repairs: conint(ge=0) | None = None
+    repairs: Annotated[int | None, Field(ge=0)] = None
     """
     How often in all a model is asked again because its reply does not fit.
     """
     seconds: float | None = None
-    tokens: conint(ge=0) | None = None
+    tokens: Annotated[int | None, Field(ge=0)] = None
     """
     Prompt and completion tokens together.
     """
@@ -122,11 +123,15 @@ class ChatMessage(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    content: dict[str, Any] | None = None
+    content: Any | None = None
     """
     A text, or a list of parts, of which only texts are read.
     """
     role: str
+
+
+class Citation1(RootModel[int]):
+    root: Annotated[int, Field(ge=0)]
 
 
 class Claim(BaseModel):
@@ -138,12 +143,12 @@ class Claim(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    citations: list[conint(ge=0)]
+    citations: list[Citation1]
     """
     The numbers of its citations, from 1.
     """
-    end: conint(ge=0)
-    start: conint(ge=0)
+    end: Annotated[int, Field(ge=0)]
+    start: Annotated[int, Field(ge=0)]
     supported: bool
     """
     Whether a cited passage supports it.
@@ -201,15 +206,25 @@ class ConfigValues(BaseModel):
     values: list[ConfigValue]
 
 
+RemovedAdditionalProperty = TypeAliasType(
+    "RemovedAdditionalProperty", Annotated[int, Field(ge=0)]
+)
+
+
 class DeletedDocument(BaseModel):
     model_config = ConfigDict(
         extra='allow',
         populate_by_name=True,
     )
-    removed: dict[Literal['document', 'section', 'chunk', 'table', 'figure', 'row', 'atom', 'summary', 'tag', 'entity', 'fact', 'community'], conint(ge=0)]
+    removed: dict[Literal['document', 'section', 'chunk', 'table', 'figure', 'row', 'atom', 'summary', 'tag', 'entity', 'fact', 'community'], RemovedAdditionalProperty]
     """
     Number of removed nodes of each layer.
     """
+
+
+CountsAdditionalProperty = TypeAliasType(
+    "CountsAdditionalProperty", Annotated[int, Field(ge=0)]
+)
 
 
 class DocumentState(Enum):
@@ -246,7 +261,7 @@ class EmbeddingRequest(BaseModel):
     """
     `float` (default) or `base64`.
     """
-    input: dict[str, Any]
+    input: Any
     """
     A text or a list of texts.
     """
@@ -383,7 +398,7 @@ class Item9(BaseModel):
         populate_by_name=True,
     )
     created: AwareDatetime | None = None
-    documents: conint(ge=0)
+    documents: Annotated[int, Field(ge=0)]
     name: str
 
 
@@ -445,6 +460,15 @@ class Message(BaseModel):
     text: str
 
 
+class MethodError(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    error: float
+    method: str
+
+
 class Mode(Enum):
     """
     How a search compares the query with the nodes.
@@ -461,7 +485,7 @@ class Model(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    created: conint(ge=0)
+    created: Annotated[int, Field(ge=0)]
     id: str
     """
     `halma-<strategy>`, or the embedder's name.
@@ -531,9 +555,26 @@ class PageRange(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    end: conint(ge=0)
-    page: conint(ge=0)
-    start: conint(ge=0)
+    end: Annotated[int, Field(ge=0)]
+    page: Annotated[int, Field(ge=0)]
+    start: Annotated[int, Field(ge=0)]
+
+
+class PredictionInterval(BaseModel):
+    """
+    Where the value lies with a probability.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    high: float
+    level: float
+    """
+    The probability, a share of 1.
+    """
+    low: float
 
 
 class Price(BaseModel):
@@ -570,7 +611,7 @@ class Problem(BaseModel):
     """
     The value of the header `x-request-id`, which also identifies the request in the log.
     """
-    status: conint(ge=0)
+    status: Annotated[int, Field(ge=0)]
     title: str
     """
     A short summary.
@@ -611,6 +652,33 @@ class PromptText(BaseModel):
     text: str
 
 
+class Readiness(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    disk: bool
+    """
+    Whether the disk has space left.
+    """
+    embedder: str | None = None
+    """
+    The embedder that is open; without one, only keywords are searched.
+    """
+    queue: bool
+    """
+    Whether another question would be accepted.
+    """
+    ready: bool
+    """
+    Whether questions can be answered and files be stored.
+    """
+    store: bool
+    """
+    Whether the store of the default workspace can be read.
+    """
+
+
 class RefusedFile(BaseModel):
     """
     A file that was not accepted.
@@ -624,7 +692,7 @@ class RefusedFile(BaseModel):
     """
     What to do about it.
     """
-    line: conint(ge=0) | None = None
+    line: Annotated[int | None, Field(ge=0)] = None
     """
     Counted from 1, for files with one record per line.
     """
@@ -701,6 +769,7 @@ class Scope(Enum):
     ask = 'ask'
     write = 'write'
     admin = 'admin'
+    metrics = 'metrics'
 
 
 class ScorePart(BaseModel):
@@ -714,7 +783,7 @@ class ScorePart(BaseModel):
     )
     name: str
     """
-    `dense`, `words`, `entities`, `titles`, `atoms`, …
+    `dense`, `bm25`, `entities`, `titles`, `summaries`, …; an edge's or a layer's own name.
     """
     score: float
     through: str | None = None
@@ -728,17 +797,55 @@ class SectionLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    end: conint(ge=0)
+    end: Annotated[int, Field(ge=0)]
     id: str
     """
     The name of a node, derived from its content, so that the same input gives the same base.
     """
     name: str | None = None
-    page: conint(ge=0) | None = None
-    start: conint(ge=0)
+    page: Annotated[int | None, Field(ge=0)] = None
+    start: Annotated[int, Field(ge=0)]
     """
     Characters of the document's text.
     """
+
+
+class SeriesPoint(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    filled: bool
+    """
+    There was no row in it.
+    """
+    finished: bool
+    """
+    The period is over; one that is not was not used.
+    """
+    fitted: float | None = None
+    """
+    What the method gives for it.
+    """
+    period: str
+    """
+    `2024`, `2024-Q2`, `2024-06` or `2024-06-15`.
+    """
+    rows: list[str]
+    """
+    The nodes that it was computed from, as many as are known.
+    """
+    value: float
+
+
+class SeriesPrediction(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    intervals: list[PredictionInterval]
+    period: str
+    value: float
 
 
 class Span(BaseModel):
@@ -750,8 +857,8 @@ class Span(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    end: conint(ge=0)
-    start: conint(ge=0)
+    end: Annotated[int, Field(ge=0)]
+    start: Annotated[int, Field(ge=0)]
 
 
 class SqlRequest(BaseModel):
@@ -790,21 +897,21 @@ class StageEstimate(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    calls: conint(ge=0)
-    completion_tokens: conint(ge=0)
+    calls: Annotated[int, Field(ge=0)]
+    completion_tokens: Annotated[int, Field(ge=0)]
     measured: bool
     """
     Whether the figures rest on what this model did for this base before. If not, they are a
     rule of thumb, the time above all.
     """
     model: str
-    prompt_tokens: conint(ge=0)
+    prompt_tokens: Annotated[int, Field(ge=0)]
     seconds: float
     task: str
     """
     What is asked for, as in the prompt's file; `embed` for vectors.
     """
-    units: conint(ge=0)
+    units: Annotated[int, Field(ge=0)]
     """
     Figures, documents, chunks, pairs of entities, windows of text, communities, or texts to
     embed.
@@ -873,12 +980,12 @@ class TableLine(BaseModel):
     For what unites several tables: that of the first.
     """
     name: str
-    page: conint(ge=0) | None = None
+    page: Annotated[int | None, Field(ge=0)] = None
     refused: str | None = None
     """
     Why it cannot be read in SQL.
     """
-    rows: conint(ge=0)
+    rows: Annotated[int, Field(ge=0)]
     unites: list[str] | None = None
     """
     Names of the tables whose rows this one unites.
@@ -894,6 +1001,27 @@ class TableRows(TableLine):
     """
     The rows of this page, cell by cell; `rows` is the number of all rows.
     """
+
+
+class TagSample(BaseModel):
+    """
+    A question with what is known of its answer.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    answer: str | None = ''
+    answers: list[str] | None = []
+    """
+    Other wordings of the answer.
+    """
+    documents: list[str] | None = []
+    """
+    Names of documents that answer it; `*` matches any characters.
+    """
+    question: str | None = ''
 
 
 class TraceEvent(BaseModel):
@@ -960,8 +1088,8 @@ class Usage(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    completion_tokens: conint(ge=0)
-    prompt_tokens: conint(ge=0)
+    completion_tokens: Annotated[int, Field(ge=0)]
+    prompt_tokens: Annotated[int, Field(ge=0)]
 
 
 class UsageCounts(BaseModel):
@@ -973,17 +1101,17 @@ class UsageCounts(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    cached: conint(ge=0)
+    cached: Annotated[int, Field(ge=0)]
     """
     Calls that the cache answered.
     """
-    calls: conint(ge=0)
+    calls: Annotated[int, Field(ge=0)]
     """
     Calls that reached a model.
     """
-    completion_tokens: conint(ge=0)
-    prompt_tokens: conint(ge=0)
-    questions: conint(ge=0)
+    completion_tokens: Annotated[int, Field(ge=0)]
+    prompt_tokens: Annotated[int, Field(ge=0)]
+    questions: Annotated[int, Field(ge=0)]
     usd: float
     """
     US dollars.
@@ -1014,16 +1142,16 @@ class UsageTotal(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    cached_calls: conint(ge=0)
+    cached_calls: Annotated[int, Field(ge=0)]
     """
     Calls that the cache answered.
     """
-    completion_tokens: conint(ge=0)
-    llm_calls: conint(ge=0)
+    completion_tokens: Annotated[int, Field(ge=0)]
+    llm_calls: Annotated[int, Field(ge=0)]
     """
     Calls that reached a model.
     """
-    prompt_tokens: conint(ge=0)
+    prompt_tokens: Annotated[int, Field(ge=0)]
     """
     Tokens of the calls that reached a model.
     """
@@ -1051,7 +1179,7 @@ class WorkspaceLine(BaseModel):
         populate_by_name=True,
     )
     created: AwareDatetime | None = None
-    documents: conint(ge=0)
+    documents: Annotated[int, Field(ge=0)]
     name: str
 
 
@@ -1084,15 +1212,15 @@ class BuildEstimate(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    calls: conint(ge=0)
-    chunks: conint(ge=0)
-    documents: conint(ge=0)
+    calls: Annotated[int, Field(ge=0)]
+    chunks: Annotated[int, Field(ge=0)]
+    documents: Annotated[int, Field(ge=0)]
     """
     New and changed documents.
     """
     seconds: float
     stages: list[StageEstimate]
-    tokens: conint(ge=0)
+    tokens: Annotated[int, Field(ge=0)]
     usd: float
     """
     US dollars, by the prices in the configuration.
@@ -1124,7 +1252,7 @@ class BuildStatus(BaseModel):
         populate_by_name=True,
     )
     created: AwareDatetime
-    done: conint(ge=0)
+    done: Annotated[int, Field(ge=0)]
     error: str | None = None
     finished: AwareDatetime | None = None
     id: str
@@ -1137,7 +1265,7 @@ class BuildStatus(BaseModel):
     """
     started: AwareDatetime | None = None
     state: BuildPhase
-    total: conint(ge=0)
+    total: Annotated[int, Field(ge=0)]
 
 
 class Citation(BaseModel):
@@ -1154,15 +1282,15 @@ class Citation(BaseModel):
     """
     The document's name: its path below the indexed folder, or the record's id.
     """
-    end: conint(ge=0)
+    end: Annotated[int, Field(ge=0)]
     node: str
     """
     The name of a node, derived from its content, so that the same input gives the same base.
     """
-    page: conint(ge=0) | None = None
+    page: Annotated[int | None, Field(ge=0)] = None
     quote: str
     section: str | None = None
-    start: conint(ge=0)
+    start: Annotated[int, Field(ge=0)]
     title: str
 
 
@@ -1189,8 +1317,8 @@ class DocumentDetail(BaseModel):
         populate_by_name=True,
     )
     author: str | None = None
-    bytes: conint(ge=0) | None = None
-    counts: dict[Literal['document', 'section', 'chunk', 'table', 'figure', 'row', 'atom', 'summary', 'tag', 'entity', 'fact', 'community'], conint(ge=0)]
+    bytes: Annotated[int | None, Field(ge=0)] = None
+    counts: dict[Literal['document', 'section', 'chunk', 'table', 'figure', 'row', 'atom', 'summary', 'tag', 'entity', 'fact', 'community'], CountsAdditionalProperty]
     """
     Number of nodes of each layer.
     """
@@ -1198,7 +1326,7 @@ class DocumentDetail(BaseModel):
     format: str
     id: str
     language: str | None = None
-    length: conint(ge=0)
+    length: Annotated[int, Field(ge=0)]
     """
     Characters of its text.
     """
@@ -1229,12 +1357,12 @@ class DocumentLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    atoms: conint(ge=0)
-    bytes: conint(ge=0) | None = None
+    atoms: Annotated[int, Field(ge=0)]
+    bytes: Annotated[int | None, Field(ge=0)] = None
     """
     Size of the original file, where it is stored.
     """
-    chunks: conint(ge=0)
+    chunks: Annotated[int, Field(ge=0)]
     error: str | None = None
     format: str
     id: str
@@ -1256,13 +1384,13 @@ class DocumentText(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    end: conint(ge=0)
-    length: conint(ge=0)
+    end: Annotated[int, Field(ge=0)]
+    length: Annotated[int, Field(ge=0)]
     """
     Characters of the document's whole text.
     """
     pages: list[PageRange]
-    start: conint(ge=0)
+    start: Annotated[int, Field(ge=0)]
     """
     Characters of the document's text.
     """
@@ -1275,7 +1403,7 @@ class EdgeLine(BaseModel):
         populate_by_name=True,
     )
     edge: Edge
-    from_: str = Field(..., alias='from')
+    from_: Annotated[str, Field(alias='from')]
     """
     The name of a node, derived from its content, so that the same input gives the same base.
     """
@@ -1298,7 +1426,7 @@ class EvaluationLine(BaseModel):
     at: AwareDatetime | None = None
     dataset: str
     id: str
-    n: conint(ge=0)
+    n: Annotated[int, Field(ge=0)]
     """
     Questions that were to be asked.
     """
@@ -1314,12 +1442,12 @@ class EvaluationRun(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    done: conint(ge=0)
+    done: Annotated[int, Field(ge=0)]
     error: str | None = None
     """
     Why it failed.
     """
-    failed: conint(ge=0)
+    failed: Annotated[int, Field(ge=0)]
     """
     Questions that failed so far.
     """
@@ -1331,7 +1459,7 @@ class EvaluationRun(BaseModel):
     name: str
     started: AwareDatetime
     state: RunState
-    total: conint(ge=0)
+    total: Annotated[int, Field(ge=0)]
 
 
 class Hit(BaseModel):
@@ -1357,7 +1485,7 @@ class Hit(BaseModel):
     The name of a node, derived from its content, so that the same input gives the same base.
     """
     layer: Layer
-    page: conint(ge=0) | None = None
+    page: Annotated[int | None, Field(ge=0)] = None
     parent: str | None = None
     parts: list[ScorePart] | None = None
     """
@@ -1402,7 +1530,7 @@ class Item(BaseModel):
         populate_by_name=True,
     )
     created: AwareDatetime
-    done: conint(ge=0)
+    done: Annotated[int, Field(ge=0)]
     error: str | None = None
     finished: AwareDatetime | None = None
     id: str
@@ -1415,7 +1543,7 @@ class Item(BaseModel):
     """
     started: AwareDatetime | None = None
     state: BuildPhase
-    total: conint(ge=0)
+    total: Annotated[int, Field(ge=0)]
 
 
 class ItemsBuildStatus(BaseModel):
@@ -1443,12 +1571,12 @@ class Item1(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    atoms: conint(ge=0)
-    bytes: conint(ge=0) | None = None
+    atoms: Annotated[int, Field(ge=0)]
+    bytes: Annotated[int | None, Field(ge=0)] = None
     """
     Size of the original file, where it is stored.
     """
-    chunks: conint(ge=0)
+    chunks: Annotated[int, Field(ge=0)]
     error: str | None = None
     format: str
     id: str
@@ -1493,7 +1621,7 @@ class Item2(BaseModel):
     at: AwareDatetime | None = None
     dataset: str
     id: str
-    n: conint(ge=0)
+    n: Annotated[int, Field(ge=0)]
     """
     Questions that were to be asked.
     """
@@ -1525,12 +1653,12 @@ class Item3(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    done: conint(ge=0)
+    done: Annotated[int, Field(ge=0)]
     error: str | None = None
     """
     Why it failed.
     """
-    failed: conint(ge=0)
+    failed: Annotated[int, Field(ge=0)]
     """
     Questions that failed so far.
     """
@@ -1542,7 +1670,7 @@ class Item3(BaseModel):
     name: str
     started: AwareDatetime
     state: RunState
-    total: conint(ge=0)
+    total: Annotated[int, Field(ge=0)]
 
 
 class ItemsEvaluationRun(BaseModel):
@@ -1584,7 +1712,7 @@ class Item4(BaseModel):
     The name of a node, derived from its content, so that the same input gives the same base.
     """
     layer: Layer
-    page: conint(ge=0) | None = None
+    page: Annotated[int | None, Field(ge=0)] = None
     parent: str | None = None
     parts: list[ScorePart] | None = None
     """
@@ -1637,12 +1765,12 @@ class Item7(BaseModel):
     For what unites several tables: that of the first.
     """
     name: str
-    page: conint(ge=0) | None = None
+    page: Annotated[int | None, Field(ge=0)] = None
     refused: str | None = None
     """
     Why it cannot be read in SQL.
     """
-    rows: conint(ge=0)
+    rows: Annotated[int, Field(ge=0)]
     unites: list[str] | None = None
     """
     Names of the tables whose rows this one unites.
@@ -1689,7 +1817,7 @@ class Item8(BaseModel):
     """
     Why there is no answer.
     """
-    hops: conint(ge=0)
+    hops: Annotated[int, Field(ge=0)]
     id: str
     key: str | None = None
     """
@@ -1713,6 +1841,21 @@ class ItemsTraceHead(BaseModel):
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class LearnRequest(BaseModel):
+    """
+    Questions with what is known of their answers.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    samples: list[TagSample]
+    """
+    Each with a `question` and an `answer` (or `answers`), or `documents` that answer it.
     """
 
 
@@ -1808,6 +1951,54 @@ class SearchResponse(BaseModel):
     hits: list[Hit]
 
 
+class SeriesForecast(BaseModel):
+    """
+    A series by period and how it was continued.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    caveats: list[str]
+    """
+    What was left out, and what was assumed.
+    """
+    errors: list[MethodError]
+    """
+    Mean absolute errors of the methods on values that were held back.
+    """
+    granularity: str
+    """
+    `day`, `month`, `quarter` or `year`.
+    """
+    group: str
+    """
+    The group that it is of; empty where there is one.
+    """
+    measure: str
+    """
+    `count`, `sum`, `mean` or `event`.
+    """
+    method: str
+    """
+    How it was continued; why not, where it was not.
+    """
+    points: list[SeriesPoint]
+    predictions: list[SeriesPrediction]
+    """
+    Empty where there is no basis for a forecast.
+    """
+    target: str
+    """
+    What was counted or measured.
+    """
+    unit: str
+    """
+    Empty where it is a number of things.
+    """
+
+
 class SqlResult(BaseModel):
     """
     What a query over the base's tables gave.
@@ -1853,7 +2044,7 @@ class TraceHead(BaseModel):
     """
     Why there is no answer.
     """
-    hops: conint(ge=0)
+    hops: Annotated[int, Field(ge=0)]
     id: str
     key: str | None = None
     """
@@ -1913,7 +2104,7 @@ class AskResponse(BaseModel):
     """
     Milliseconds from the question to the first word of the answer.
     """
-    hops: conint(ge=0)
+    hops: Annotated[int, Field(ge=0)]
     id: str
     """
     The id of the trace.
@@ -1936,7 +2127,7 @@ class NewKey(BaseModel):
         populate_by_name=True,
     )
     budget_per_day_usd: float | None = None
-    calls_per_day: conint(ge=0) | None = None
+    calls_per_day: Annotated[int | None, Field(ge=0)] = None
     expires: AwareDatetime | None = None
     name: str
     scopes: list[Scope]
@@ -1961,7 +2152,7 @@ class TraceDetail(BaseModel):
     at: AwareDatetime
     elapsed_ms: float
     error: str | None = None
-    hops: conint(ge=0)
+    hops: Annotated[int, Field(ge=0)]
     id: str
     key: str | None = None
     """
@@ -1991,9 +2182,9 @@ class Filter(BaseModel):
     """
     Formats of files, as `halma kb list` shows them: `pdf`, `docx`, `markdown` …
     """
-    metadata: dict[str, FieldValue | ValueRange] | None = Field(
-        {}, validate_default=True
-    )
+    metadata: Annotated[
+        dict[str, FieldValue | ValueRange] | None, Field(validate_default=True)
+    ] = {}
     """
     Conditions on the fields that users gave to documents.
     """
@@ -2028,7 +2219,7 @@ class Item5(BaseModel):
     """
     US dollars that its questions and builds may cost per day (UTC).
     """
-    calls_per_day: conint(ge=0) | None = None
+    calls_per_day: Annotated[int | None, Field(ge=0)] = None
     """
     Model calls that its questions and builds may make per day (UTC).
     """
@@ -2073,7 +2264,7 @@ class Key(BaseModel):
     """
     US dollars that its questions and builds may cost per day (UTC).
     """
-    calls_per_day: conint(ge=0) | None = None
+    calls_per_day: Annotated[int | None, Field(ge=0)] = None
     """
     Model calls that its questions and builds may make per day (UTC).
     """
@@ -2118,7 +2309,7 @@ class SearchRequest(BaseModel):
     )
     filter: Filter | None = None
     layer: Layer | None = None
-    limit: conint(ge=0) | None = None
+    limit: Annotated[int | None, Field(ge=0)] = None
     """
     Maximum number of hits: 50 by default, at most 500.
     """
@@ -2178,7 +2369,7 @@ class ChatRequest(BaseModel):
     """
     `halma-<strategy>`, or `halma` for the configured strategy.
     """
-    n: conint(ge=0) | None = None
+    n: Annotated[int | None, Field(ge=0)] = None
     """
     Must be 1.
     """

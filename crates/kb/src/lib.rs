@@ -18,6 +18,7 @@ mod embedding;
 mod error;
 mod extract;
 mod graph;
+mod held;
 mod inspect;
 mod kept;
 mod lexical;
@@ -33,6 +34,7 @@ mod settings;
 mod stages;
 mod store;
 mod tables;
+mod walk;
 mod workers;
 
 use halma_core::PromptSet;

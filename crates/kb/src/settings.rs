@@ -44,6 +44,9 @@ pub struct KbSettings {
     pub communities: bool,
     /// Relations whose facts become tables, as `founder of`.
     pub tables_of: Vec<String>,
+    /// Whether vectors are stored as the embedder gives them, four bytes a dimension, and not as one
+    /// byte a dimension. It holds for vectors that are stored from then on with another embedder.
+    pub keep_f32: bool,
     /// Settings of searching.
     pub search: SearchSettings,
     /// The weights of graph search.
@@ -68,6 +71,7 @@ impl Default for KbSettings {
             summaries: false,
             communities: false,
             tables_of: vec![],
+            keep_f32: false,
             search: SearchSettings::default(),
             graph: GraphSettings::default(),
         }

@@ -38,7 +38,7 @@ use crate::error::run_blocking;
 use crate::extract::extract_knowledge;
 use crate::lock::WriterLock;
 use crate::stages::{Atomize, BuildContext, Driver, Embed};
-use crate::store::Task;
+use crate::store::{Precision, Task};
 use crate::{Base, IndexReport, KbError, Phase, PhaseProgress, Progress};
 
 /// Brings the base up to what the inputs hold. Documents it has already are left alone, changed
@@ -89,6 +89,7 @@ async fn build(
     let new_chunks = report.chunks.saturating_sub(report.chunks_kept);
     calibrate::calibrate(&context).await?;
     let extracted = extract_knowledge(&context, new_chunks).await;
+    prepare_walk(&context, &lock).await?;
     publish_now(&context, &lock).await?;
     let extracted = extracted?;
     report.spent = report.spent.or(extracted.spent);
@@ -128,6 +129,14 @@ fn set_build_target(
     let (base, store) = (&context.base, context.store());
     store.write(|writer| {
         plan.record(writer)?;
+        let lost = writer.renew_lost_vectors()?;
+        if lost > 0 {
+            tracing::warn!("{lost} vectors were missing or damaged; their texts are embedded again");
+        }
+        writer.set_precision(match context.settings.keep_f32 {
+            true => Precision::Float32,
+            false => Precision::Int8,
+        })?;
         writer.want_atoms(context.settings.atoms)?;
         let Some(embedder) = &context.embedder else { return Ok(()) };
         writer.set_build_target(embedder.model())?;
@@ -167,6 +176,16 @@ async fn atomize_and_embed(
     report.pending_units += vectors.pending;
     report.failure = report.failure.take().or(atomized.failure).or(vectors.failure);
     Ok(())
+}
+
+/// Makes what graph search needs of the chunks.
+async fn prepare_walk(context: &Arc<BuildContext>, lock: &Arc<WriterLock>) -> Result<(), KbError> {
+    let (context, lock) = (Arc::clone(context), Arc::clone(lock));
+    run_blocking("storing", move || {
+        let _lock = lock;
+        crate::walk::fill(context.store(), &context.progress)
+    })
+    .await
 }
 
 /// Indexes the text of the chunks, which can be searched then.

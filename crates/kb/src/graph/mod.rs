@@ -18,10 +18,12 @@ mod ranker;
 mod score;
 #[cfg(test)]
 mod tests;
-mod units;
 
 use crate::search::GraphSettings;
+#[cfg(test)]
+pub(crate) use tests::{Hashed, WhoAsker};
 use crate::store::StoreReader;
+use crate::walk::Walk;
 
 pub(crate) use cache::GraphCache;
 use hops::QueryTerms;
@@ -34,4 +36,11 @@ struct GraphContext<'a> {
     reader: &'a StoreReader<'a>,
     cache: &'a GraphCache,
     settings: &'a GraphSettings,
+}
+
+impl GraphContext<'_> {
+    /// Names with the sentences and chunks that hold them.
+    fn walk(&self) -> &Walk {
+        &self.cache.walk
+    }
 }

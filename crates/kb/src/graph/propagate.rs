@@ -1,13 +1,14 @@
 //! Propagate: from the entities that a question names through their best sentences to others.
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use super::GraphContext;
 use crate::search::matrix::Probe;
 use crate::store::{At, Row};
+use crate::walk::{ChunkPlace, EntityPlaces, UnitPlace};
 
 /// An entity in more chunks than this is looked for in the chunks near the question only, so that
 /// a step costs the same however large the base is.
-const HUB: usize = 500;
+pub(super) const HUB: usize = 500;
 
 /// How similar sentences are to one question.
 pub(super) struct Similarity<'a> {
@@ -16,7 +17,7 @@ pub(super) struct Similarity<'a> {
     /// Atoms and chunks by BM25, as a share of the best, where there are no vectors.
     pub(super) lexical: &'a HashMap<At, f32>,
     /// Chunks near the question by BM25 or vectors.
-    pub(super) near: HashSet<Row>,
+    pub(super) near: Vec<ChunkPlace>,
 }
 
 impl Similarity<'_> {
@@ -27,11 +28,6 @@ impl Similarity<'_> {
             None => self.lexical.get(&(layer, row)).copied().unwrap_or(0.0),
         }
     }
-
-    /// Of the nearest of these nodes.
-    fn of_nearest(&self, nodes: &[At]) -> f32 {
-        nodes.iter().map(|node| self.cosine(*node)).fold(f32::NEG_INFINITY, f32::max)
-    }
 }
 
 impl GraphContext<'_> {
@@ -40,7 +36,7 @@ impl GraphContext<'_> {
         &self,
         start: BTreeMap<Row, f32>,
         similarity: &Similarity<'_>,
-    ) -> heed::Result<BTreeMap<Row, f32>> {
+    ) -> BTreeMap<Row, f32> {
         let mut active = start;
         let mut spread: HashMap<Row, f32> = HashMap::new();
         for _ in 0..self.settings.rounds {
@@ -50,8 +46,8 @@ impl GraphContext<'_> {
                 if *a <= self.settings.least || known.is_some_and(|known| known >= *a) {
                     continue;
                 }
-                for (near, others) in self.best_sentences(*entity, similarity)? {
-                    for other in others {
+                for (near, unit) in self.best_sentences(*entity, similarity) {
+                    for other in self.walk().unit_entities(unit) {
                         let most = reached.entry(other).or_default();
                         *most = most.max(a * near.max(0.0));
                     }
@@ -65,35 +61,37 @@ impl GraphContext<'_> {
                 *most = most.max(a);
             }
         }
-        Ok(active)
+        active
     }
 
-    /// The sentences of an entity nearest to the question, with the entities in them.
-    fn best_sentences(
-        &self,
-        entity: Row,
-        similarity: &Similarity<'_>,
-    ) -> heed::Result<Vec<(f32, Vec<Row>)>> {
-        let from = self.reader;
-        let known = self.cache.entity(from, entity)?;
-        let hub = known.chunks.len() + known.titles.len() > HUB;
-        let mut best: Vec<(f32, Vec<Row>)> = vec![];
-        let named = known.chunks.iter().map(|(row, _)| *row);
-        let titled = known.titles.iter().copied();
-        let titled = titled.filter(|row| known.chunks.binary_search_by_key(row, |c| c.0).is_err());
-        for row in named.chain(titled).filter(|row| !hub || similarity.near.contains(row)) {
-            let chunk = self.cache.chunk(from, row)?;
-            for unit in chunk.units.iter().filter(|unit| unit.entities.contains(&entity)) {
-                let near = similarity.of_nearest(&unit.nodes);
-                let full = best.len() >= self.settings.sentences;
-                if full && best.last().is_some_and(|(least, _)| near <= *least) {
-                    continue;
-                }
-                let at = best.partition_point(|(known, _)| *known >= near);
-                best.insert(at, (near, unit.entities.clone()));
-                best.truncate(self.settings.sentences);
+    /// The sentences of an entity nearest to the question.
+    fn best_sentences(&self, entity: Row, similarity: &Similarity<'_>) -> Vec<(f32, UnitPlace)> {
+        let entity = self.walk().entity(entity);
+        let mut best: Vec<(f32, UnitPlace)> = vec![];
+        let mut look = |unit: UnitPlace| {
+            let nodes = self.walk().unit_nodes(unit);
+            let cosines = nodes.map(|node| similarity.cosine(node.at()));
+            let near = cosines.fold(f32::NEG_INFINITY, f32::max);
+            let full = best.len() >= self.settings.sentences;
+            if full && best.last().is_none_or(|(least, _)| near <= *least) {
+                return;
             }
+            let at = best.partition_point(|(known, _)| *known >= near);
+            best.insert(at, (near, unit));
+            best.truncate(self.settings.sentences);
+        };
+        if entity.frequency > HUB {
+            for place in &similarity.near {
+                self.walk().units_of(*place, &entity).for_each(&mut look);
+            }
+        } else {
+            self.walk().units_with(&entity).for_each(look);
         }
-        Ok(best)
+        best
+    }
+
+    /// An entity in more chunks than a step may look at.
+    pub(super) fn is_hub(entity: &EntityPlaces) -> bool {
+        entity.frequency > HUB
     }
 }

@@ -24,6 +24,9 @@ const TOKENIZER: &str = "halma";
 /// Bytes that one writer collects before it writes a segment.
 const WRITER_HEAP: usize = 50_000_000;
 
+/// The same for a few texts: the least that tantivy takes.
+const SMALL_HEAP: usize = 15_000_000;
+
 /// Nodes read from the store at a time.
 const STEP: usize = 4096;
 
@@ -117,6 +120,26 @@ impl LexicalIndex {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
         let reader = reader.map_err(fail)?;
         Ok(Self { layer, dir, index, reader, row, text })
+    }
+
+    /// For an index in memory: rows that have another text now, or none.
+    pub(crate) fn replace(&self, texts: Vec<(Row, Option<String>)>) -> Result<(), KbError> {
+        let fail = self.failed();
+        let mut writer = self
+            .index
+            .writer_with_num_threads::<TantivyDocument>(1, SMALL_HEAP)
+            .map_err(&fail)?;
+        for (row, searched) in texts {
+            writer.delete_term(Term::from_field_u64(self.row, u64::from(row)));
+            let Some(searched) = searched else { continue };
+            let mut document = TantivyDocument::new();
+            document.add_u64(self.row, u64::from(row));
+            document.add_text(self.text, searched);
+            writer.add_document(document).map_err(&fail)?;
+        }
+        writer.commit().map_err(&fail)?;
+        writer.wait_merging_threads().map_err(&fail)?;
+        self.reload()
     }
 
     fn failed(&self) -> impl Fn(TantivyError) -> KbError + '_ {
@@ -312,10 +335,14 @@ impl LexicalIndex {
             }
         };
         let found = found.map_err(self.failed())?;
+        // Opening a column costs more than reading a thousand rows of it.
+        let columns = searcher.segment_readers().iter().map(|segment| {
+            segment.fast_fields().u64("row").map_err(self.failed())
+        });
+        let columns = columns.collect::<Result<Vec<_>, KbError>>()?;
         let mut hits = Vec::with_capacity(found.len());
         for (score, address) in found {
-            let fast = searcher.segment_reader(address.segment_ord).fast_fields();
-            let rows = fast.u64("row").map_err(self.failed())?;
+            let rows = &columns[address.segment_ord as usize];
             let row = rows.first(address.doc_id).and_then(|row| Row::try_from(row).ok());
             hits.extend(row.map(|row| (row, score)));
         }

@@ -24,7 +24,10 @@ impl Ranker for Hybrid {
         let query = search.query;
         let (depth, k) = (depth(query.limit), f32::from(search.settings.rrf_k));
         let mut lists = vec![];
-        for (text, dense) in query.texts.iter().zip(search.nearest(query.layer, depth)?) {
+        for (text, dense) in query.texts.iter().zip(search.nearest(query.layer, depth)) {
+            if search.is_cancelled() {
+                break;
+            }
             let lexical = search.bm25(query.layer, text, depth)?;
             lists.push(fuse(&dense, &lexical, k).into_iter().map(Ranked::plain).collect());
         }

@@ -3,14 +3,18 @@ mod bm25;
 mod codes;
 mod dense;
 pub(crate) mod filter;
+pub(crate) mod filter_cache;
 mod hybrid;
 pub(crate) mod matrix;
 pub(crate) mod query_vectors;
 mod ranker;
+mod scan;
 mod settings;
+mod simd;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use halma_core::{
@@ -22,9 +26,11 @@ use self::bm25::Bm25;
 use self::dense::Dense;
 use self::filter::Admitted;
 use self::hybrid::Hybrid;
-use self::matrix::cosine;
+use self::matrix::{Probe, cosine};
+use crate::error::run_blocking;
 use crate::graph::GraphRanker;
-use crate::store::{Row, StoreReader, parse_id};
+use crate::held::Held;
+use crate::store::{Row, Store, StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};
 
 pub(crate) use hybrid::depth;
@@ -115,74 +121,42 @@ impl Base {
         self.store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
     }
 
+    /// The vectors of the texts are waited for here; everything else runs on a thread for blocking
+    /// work, and ends early when this is dropped.
     async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
-        self.refresh()?;
         let ranker = ranker_for(query);
-        let (layers, compares) =
-            (ranker.layers(query.layer), ranker.vectors() != VectorUse::Unused);
-        let mut search = Search {
-            store: &self.store,
-            query,
-            settings: self.search,
-            graph: self.graph,
-            graph_cache: self.graph_cache(),
+        let compares = ranker.vectors() != VectorUse::Unused;
+        let mut job = SearchJob {
+            store: self.store.clone(),
+            held: Arc::clone(&self.held),
+            query: query.clone(),
+            settings: (self.search, self.graph),
             vectors: vec![None; query.texts.len()],
-            matrices: HashMap::new(),
-            indexes: HashMap::new(),
-            admitted: self.admitted(query, &layers)?,
+            compared: HashMap::new(),
+            judgement: Judgement::default(),
+            cancelled: Arc::default(),
         };
-        let mut judgement = Judgement::default();
-        for layer in &layers {
-            search.indexes.insert(*layer, self.lexical(*layer).await?);
-            let Some(space) = self.space(*layer)? else { continue };
-            judgement.embedder = space.number;
+        for layer in ranker.layers(query.layer) {
+            let Some(space) = self.space(layer)? else { continue };
+            job.judgement.embedder = space.number;
             let min_cosine = space.min_cosine(query);
-            if *layer == query.layer {
-                judgement.min_cosine = min_cosine;
+            if layer == query.layer {
+                job.judgement.min_cosine = min_cosine;
             }
-            if (compares || min_cosine.is_some()) && search.vectors.iter().all(Option::is_none) {
+            if (compares || min_cosine.is_some()) && job.vectors.iter().all(Option::is_none) {
                 let (embedder, dimensions) = (space.embedder.as_ref(), space.dimensions);
                 let cache = &self.query_vectors;
-                search.vectors = cache.vectors(embedder, dimensions, &query.texts).await?;
+                job.vectors = cache.vectors(embedder, dimensions, &query.texts).await?;
             }
             if compares {
-                search.matrices.insert(*layer, self.matrix(space.number, *layer).await?);
+                job.compared.insert(layer, space.number);
             }
         }
-        let has_vectors = search.matrices.contains_key(&query.layer);
-        if compares && !has_vectors {
+        if compares && !job.compared.contains_key(&query.layer) {
             self.warn_lexical_only(query.layer)?;
         }
-        let lists = match ranker.vectors() {
-            VectorUse::Required if !has_vectors => Bm25.rank(&search)?,
-            _ => ranker.rank(&search)?,
-        };
-        self.store.read(|reader| {
-            let vectors = search.vectors.iter().map(Option::as_ref);
-            let mut all = vec![];
-            for (list, vector) in lists.into_iter().zip(vectors) {
-                all.push(hits(reader, query, list, vector.map(|vector| (vector, &judgement)))?);
-            }
-            Ok(all)
-        })
-    }
-
-    /// What a query admits of its layer and, where they are read, of the chunks.
-    fn admitted(
-        &self,
-        query: &Query,
-        layers: &[Layer],
-    ) -> Result<HashMap<Layer, Admitted>, KbError> {
-        let chunks = layers.contains(&Layer::Chunk).then_some(Layer::Chunk);
-        self.store.read(|reader| {
-            let admit = |layer: Layer| {
-                let excluded = excluded(reader, &query.exclude, layer)?;
-                let allowed = self.allowed(reader, &query.filter, layer)?;
-                Ok((layer, Admitted { excluded, allowed }))
-            };
-            let layers: HashSet<Layer> = chunks.into_iter().chain([query.layer]).collect();
-            layers.into_iter().map(admit).collect()
-        })
+        let _guard = CancelGuard(Arc::clone(&job.cancelled));
+        run_blocking("searching", move || job.run()).await
     }
 
     /// The embedder whose vectors are searched, if it is open and the layer has any.
@@ -198,6 +172,102 @@ impl Base {
     }
 }
 
+/// Says that no one waits any more, when it is dropped.
+struct CancelGuard(Arc<AtomicBool>);
+
+impl Drop for CancelGuard {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A search on a thread of its own.
+struct SearchJob {
+    store: Store,
+    held: Arc<Held>,
+    query: Query,
+    settings: (SearchSettings, GraphSettings),
+    vectors: Vec<Option<Vector>>,
+    /// The layers whose vectors are compared, with the embedder.
+    compared: HashMap<Layer, u8>,
+    judgement: Judgement,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl SearchJob {
+    fn run(self) -> Result<Vec<Vec<Hit>>, KbError> {
+        let (store, held, query) = (&self.store, &self.held, &self.query);
+        let ranker = ranker_for(query);
+        let layers = ranker.layers(query.layer);
+        let generation = held.refresh(store)?;
+        let mut search = Search {
+            store,
+            query,
+            settings: self.settings.0,
+            graph: self.settings.1,
+            graph_cache: match ranker.walks() {
+                true => held.graph(store, generation)?,
+                false => Arc::default(),
+            },
+            vectors: &self.vectors,
+            matrices: HashMap::new(),
+            indexes: HashMap::new(),
+            admitted: self.admitted(&layers, generation)?,
+            cancelled: &self.cancelled,
+        };
+        for layer in layers {
+            search.indexes.insert(layer, held.lexical(store, layer, generation)?);
+        }
+        for (layer, embedder) in &self.compared {
+            let matrix = held.matrix(store, (*embedder, *layer), generation)?;
+            search.matrices.insert(*layer, matrix);
+        }
+        let has_vectors = search.matrices.contains_key(&query.layer);
+        let lists = match ranker.vectors() {
+            VectorUse::Required if !has_vectors => Bm25.rank(&search)?,
+            _ => ranker.rank(&search)?,
+        };
+        let probes = |vector: &Option<Vector>| {
+            let matrix = search.matrices.get(&query.layer);
+            vector.as_ref().zip(matrix).map(|(vector, matrix)| Probe::new(matrix, vector))
+        };
+        store.read(|reader| {
+            let mut all = vec![];
+            for (list, vector) in lists.into_iter().zip(&self.vectors) {
+                let probe = probes(vector);
+                let cosine = |row: Row| match (&probe, vector) {
+                    (Some(probe), _) => Ok(probe.cosine(row)),
+                    (None, Some(vector)) => {
+                        let node = reader.vector(self.judgement.embedder, query.layer, row)?;
+                        Ok(node.map(|node| cosine(vector, &node)))
+                    }
+                    (None, None) => Ok(None),
+                };
+                all.push(hits((reader, query), list, (&cosine, self.judgement.min_cosine))?);
+            }
+            Ok(all)
+        })
+    }
+
+    /// What the query admits of its layer and, where they are read, of the chunks.
+    fn admitted(
+        &self,
+        layers: &[Layer],
+        generation: u64,
+    ) -> Result<HashMap<Layer, Admitted>, KbError> {
+        let query = &self.query;
+        let chunks = layers.contains(&Layer::Chunk).then_some(Layer::Chunk);
+        let admit = |layer: Layer| {
+            let excluded = self.store.read(|reader| excluded(reader, &query.exclude, layer))?;
+            let filter = (&query.filter, layer);
+            let allowed = self.held.allowed(&self.store, filter, generation)?;
+            Ok((layer, Admitted { excluded, allowed }))
+        };
+        let layers: HashSet<Layer> = chunks.into_iter().chain([query.layer]).collect();
+        layers.into_iter().map(admit).collect()
+    }
+}
+
 /// The ranker of each mode.
 fn ranker_for(query: &Query) -> &'static (dyn Ranker + Sync) {
     match query.mode {
@@ -208,24 +278,22 @@ fn ranker_for(query: &Query) -> &'static (dyn Ranker + Sync) {
     }
 }
 
+/// The cosine of a row with the text of a query, where both have vectors.
+type Cosine<'a> = dyn Fn(Row) -> heed::Result<Option<f32>> + 'a;
+
 /// The best of a ranked list that are near enough, as hits.
 fn hits(
-    reader: &StoreReader<'_>,
-    query: &Query,
+    (reader, query): (&StoreReader<'_>, &Query),
     ranked: Vec<Ranked>,
-    compared: Option<(&Vector, &Judgement)>,
+    (cosine, min_cosine): (&Cosine<'_>, Option<f32>),
 ) -> heed::Result<Vec<Hit>> {
     let mut hits = vec![];
     for Ranked { row, score, led_to, parts } in ranked {
         if hits.len() >= query.limit {
             break;
         }
-        let (mut near, mut far) = (None, false);
-        if let Some((vector, judgement)) = compared {
-            let node = reader.vector(judgement.embedder, query.layer, row)?;
-            near = node.map(|node| cosine(vector, &node));
-            far = near.zip(judgement.min_cosine).is_some_and(|(near, least)| near < least);
-        }
+        let near = cosine(row)?;
+        let far = near.zip(min_cosine).is_some_and(|(near, least)| near < least);
         // What has no vector cannot be judged by one, and what a name leads to need not be
         // similar to the question.
         if far && !led_to {

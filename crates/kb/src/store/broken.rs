@@ -47,7 +47,7 @@ impl Store {
         let db = &self.db;
         let read = |reader: &super::StoreReader<'_>| {
             let mut values = vec![];
-            for db in [db.texts, db.vectors, db.merges].iter().chain(&db.nodes) {
+            for db in [db.texts, db.merges, db.chunk_names, db.chunk_terms].iter().chain(&db.nodes) {
                 for entry in db.iter(reader)? {
                     values.push(entry?.1.to_vec());
                 }

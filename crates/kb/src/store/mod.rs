@@ -2,6 +2,7 @@
 mod atoms;
 #[cfg(test)]
 mod broken;
+mod changes;
 mod check;
 mod databases;
 mod documents;
@@ -9,11 +10,15 @@ mod edges;
 mod env;
 mod history;
 mod ledger;
+mod mapped;
 mod merges;
+mod names;
 mod nodes;
 mod records;
 mod schema;
 mod sealed;
+mod vector_file;
+mod vector_files;
 mod vectors;
 mod view;
 
@@ -28,6 +33,7 @@ use heed::{Env, WithoutTls};
 pub(crate) use atoms::{atoms_input, atoms_key};
 #[cfg(test)]
 pub(crate) use broken::Damage;
+pub(crate) use changes::{Changed, Changes};
 pub(crate) use check::CheckedCounts;
 use databases::{Databases, Db};
 pub(crate) use documents::{DocumentDraft, FileKey, FileRecord, Gone, sameness, section_sameness};
@@ -45,8 +51,10 @@ pub use records::{ColumnDetails, Details};
 pub(crate) use schema::{
     At, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id, parse_id,
 };
+pub(crate) use vector_file::{Comparand, Precision, Slots, VectorFile};
 pub(crate) use view::{StoreReader, StoreWriter};
 
+use self::vector_files::VectorFiles;
 use crate::KbError;
 use crate::error::no_space;
 
@@ -60,6 +68,7 @@ pub(crate) struct Store {
     dir: PathBuf,
     db: Databases,
     keys: Arc<Keys>,
+    vectors: Arc<VectorFiles>,
     access: Access,
 }
 
@@ -101,7 +110,8 @@ impl Store {
             (Databases::create(&env), Keys::open(&keys))
         };
         let (db, keys) = (db.map_err(fail)?, Arc::new(keys?));
-        let store = Self { env, dir: dir.to_owned(), db, keys, access };
+        let vectors = Arc::new(VectorFiles::new(dir, access != Access::Read));
+        let store = Self { env, dir: dir.to_owned(), db, keys, vectors, access };
         if store.read(|reader| reader.meta::<u32>("format"))?.is_none() {
             store.write(|writer| {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -139,6 +149,8 @@ impl Store {
         }
         let mut writer = self.writer()?;
         let done = work(&mut writer)
+            .and_then(|done| writer.note_unsynced_vectors().map(|()| done))
+            .and_then(|done| writer.save_changes().map(|()| done))
             .and_then(|done| writer.save_keys().map(|wipes| (done, wipes)))
             .and_then(|done| writer.commit().map(|()| done));
         match done {

@@ -5,7 +5,7 @@ use heed::types::Bytes;
 
 use super::schema::{LAYERS, decode, encode, id_key, number, row_key, row_of, row_prefix};
 use super::{
-    At, ChunkRecord, Id, LayerRecord, Row, Store, StoreReader, StoreWriter, Task, UnitKey,
+    At, Changed, ChunkRecord, Id, LayerRecord, Row, Store, StoreReader, StoreWriter, Task, UnitKey,
 };
 
 impl Store {
@@ -133,6 +133,10 @@ impl StoreWriter<'_> {
         if searched(N::LAYER) && !self.holds((N::LAYER, row))? {
             self.put_pending(UnitKey::of(Task::Embed, (N::LAYER, row)))?;
         }
+        self.changes.add(Changed::Node, (N::LAYER, row));
+        if N::LAYER == Layer::Entity && self.holds((N::LAYER, row))? {
+            self.renamed(row)?;
+        }
         let slot = self.own(row, node)?;
         let record = encode(node)?;
         self.put_sealed((self.store.layer(N::LAYER), &row.to_be_bytes()), slot, &record)?;
@@ -165,6 +169,7 @@ impl StoreWriter<'_> {
     pub(super) fn take_out(&mut self, at: At) -> heed::Result<Option<Vec<At>>> {
         let (layer, row) = at;
         let Some(record) = self.record(at)? else { return Ok(None) };
+        self.changes.add(Changed::Node, at);
         self.disown(at, record.owner())?;
         self.store.layer(layer).delete(self.txn(), &row.to_be_bytes())?;
         // A document that is cut again has nodes of the same ids in other rows.

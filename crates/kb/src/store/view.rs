@@ -6,6 +6,7 @@ use heed::{RoTxn, RwTxn, WithoutTls};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::changes::Changes;
 use super::schema::{decode, encode};
 use super::{Id, Store};
 
@@ -21,7 +22,13 @@ enum Txn<'t> {
 }
 
 /// A view of the store that changes it; everything that reads takes it as a [`StoreReader`].
-pub(crate) struct StoreWriter<'t>(StoreReader<'t>);
+pub(crate) struct StoreWriter<'t> {
+    reader: StoreReader<'t>,
+    /// What it has changed so far.
+    pub(super) changes: Changes,
+    /// Whether it has put vectors into files that are not brought to the disk yet.
+    pub(super) has_put_vectors: bool,
+}
 
 impl<'t> Deref for StoreReader<'t> {
     type Target = RoTxn<'t, WithoutTls>;
@@ -38,7 +45,7 @@ impl<'t> Deref for StoreWriter<'t> {
     type Target = StoreReader<'t>;
 
     fn deref(&self) -> &Self::Target {
-        &self.0
+        &self.reader
     }
 }
 
@@ -71,19 +78,20 @@ impl<'t> StoreReader<'t> {
 
 impl<'t> StoreWriter<'t> {
     pub(super) fn new(store: &'t Store, txn: RwTxn<'t>) -> Self {
-        Self(StoreReader { store, txn: Txn::Write(txn) })
+        let reader = StoreReader { store, txn: Txn::Write(txn) };
+        Self { reader, changes: Changes::default(), has_put_vectors: false }
     }
 
     /// The transaction, for LMDB's own writes.
     pub(super) fn txn(&mut self) -> &mut RwTxn<'t> {
-        match &mut self.0.txn {
+        match &mut self.reader.txn {
             Txn::Write(txn) => txn,
             Txn::Read(_) => unreachable!("a writer is made with a transaction that writes"),
         }
     }
 
     pub(super) fn commit(self) -> heed::Result<()> {
-        match self.0.txn {
+        match self.reader.txn {
             Txn::Write(txn) => txn.commit(),
             Txn::Read(_) => unreachable!("a writer is made with a transaction that writes"),
         }
@@ -96,6 +104,7 @@ impl<'t> StoreWriter<'t> {
 
     /// Lets searches see what was stored, in this process and in others.
     pub(crate) fn publish(&mut self) -> heed::Result<()> {
+        self.sync_vectors()?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.set_meta("updated", &now.as_secs())?;
         let generation = self.generation()? + 1;

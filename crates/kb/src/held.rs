@@ -1,0 +1,228 @@
+//! What searches hold in memory, for as long as the base is open. Each part is loaded when a search
+//! first needs it; later it is brought up to date by reading what has changed since.
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use halma_core::{Filter, Layer};
+
+use crate::KbError;
+use crate::graph::GraphCache;
+use crate::lexical::LexicalIndex;
+use crate::search::filter::Rows;
+use crate::search::filter_cache::FilterRows;
+use crate::search::matrix::Matrix;
+use crate::store::{Changed, Store};
+use crate::walk::Walk;
+
+/// Filters whose rows are held; beyond it they are computed again.
+const FILTERS: usize = 64;
+
+/// Something that is held, with the generation of the base that it was brought up to.
+type Cell<T> = Arc<Mutex<Option<(u64, Arc<T>)>>>;
+
+/// What is held of one base.
+pub(crate) struct Held {
+    pub(crate) chunks: Arc<LexicalIndex>,
+    pub(crate) atoms: Arc<LexicalIndex>,
+    /// What was published last, as far as searches know.
+    generation: Mutex<u64>,
+    matrices: Mutex<HashMap<Layer, Cell<Matrix>>>,
+    /// Of the layers that have no index on disk.
+    lexical: Mutex<HashMap<Layer, Cell<MemoryIndex>>>,
+    filters: Mutex<HashMap<(Layer, String), Cell<FilterRows>>>,
+    graph: Cell<GraphCache>,
+}
+
+/// A lexical index in memory, and to where in the log of changes it is up to date.
+#[derive(Clone)]
+struct MemoryIndex {
+    position: u64,
+    index: Arc<LexicalIndex>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is held, brought up to this generation by `renew`, which gets what there is so far.
+fn current<T>(
+    cell: &Cell<T>,
+    generation: u64,
+    renew: impl FnOnce(Option<Arc<T>>) -> Result<Arc<T>, KbError>,
+) -> Result<Arc<T>, KbError> {
+    let mut held = lock(cell);
+    match held.take() {
+        Some((known, value)) if known >= generation => {
+            *held = Some((known, Arc::clone(&value)));
+            Ok(value)
+        }
+        former => {
+            let value = renew(former.map(|(_, value)| value))?;
+            *held = Some((generation, Arc::clone(&value)));
+            Ok(value)
+        }
+    }
+}
+
+impl Held {
+    pub(crate) fn new(chunks: LexicalIndex, atoms: LexicalIndex, generation: u64) -> Self {
+        Self {
+            chunks: Arc::new(chunks),
+            atoms: Arc::new(atoms),
+            generation: Mutex::new(generation),
+            matrices: Mutex::default(),
+            lexical: Mutex::default(),
+            filters: Mutex::default(),
+            graph: Cell::default(),
+        }
+    }
+
+    /// Sees what was published since the last search; returns the generation.
+    pub(crate) fn refresh(&self, store: &Store) -> Result<u64, KbError> {
+        let generation = store.generation()?;
+        let mut known = lock(&self.generation);
+        if *known != generation {
+            self.chunks.reload()?;
+            self.atoms.reload()?;
+            *known = generation;
+        }
+        Ok(generation)
+    }
+
+    /// The vectors of a layer by an embedder.
+    pub(crate) fn matrix(
+        &self,
+        store: &Store,
+        (embedder, layer): (u8, Layer),
+        generation: u64,
+    ) -> Result<Arc<Matrix>, KbError> {
+        let cell = Arc::clone(lock(&self.matrices).entry(layer).or_default());
+        let of_embedder = |held: &Arc<Matrix>| held.embedder() == embedder;
+        // Searches moved on to another embedder.
+        lock(&cell).take_if(|(_, held)| !of_embedder(held));
+        current(&cell, generation, |former| {
+            if let Some(mut matrix) = former.filter(of_embedder)
+                && Arc::make_mut(&mut matrix).update(store)?
+            {
+                return Ok(matrix);
+            }
+            Matrix::load(store, embedder, layer).map(Arc::new)
+        })
+    }
+
+    /// The lexical index of any layer. Those of the smaller ones are in memory, so that nothing of
+    /// them is left on disk when a document is deleted.
+    pub(crate) fn lexical(
+        &self,
+        store: &Store,
+        layer: Layer,
+        generation: u64,
+    ) -> Result<Arc<LexicalIndex>, KbError> {
+        match layer {
+            Layer::Chunk => return Ok(Arc::clone(&self.chunks)),
+            Layer::Atom => return Ok(Arc::clone(&self.atoms)),
+            _ => {}
+        }
+        let cell = Arc::clone(lock(&self.lexical).entry(layer).or_default());
+        let held = current(&cell, generation, |former| {
+            if let Some(mut held) = former
+                && Arc::make_mut(&mut held).update(store, layer)?
+            {
+                return Ok(held);
+            }
+            MemoryIndex::load(store, layer).map(Arc::new)
+        })?;
+        Ok(Arc::clone(&held.index))
+    }
+
+    /// The rows of a layer that a filter lets in; `None` for a filter that asks for nothing.
+    pub(crate) fn allowed(
+        &self,
+        store: &Store,
+        (filter, layer): (&Filter, Layer),
+        generation: u64,
+    ) -> Result<Option<Arc<Rows>>, KbError> {
+        if filter.is_empty() {
+            return Ok(None);
+        }
+        let cell = {
+            let mut filters = lock(&self.filters);
+            let key = (layer, format!("{filter:?}"));
+            if filters.len() >= FILTERS && !filters.contains_key(&key) {
+                filters.clear();
+            }
+            Arc::clone(filters.entry(key).or_default())
+        };
+        let held = current(&cell, generation, |former| {
+            if let Some(mut rows) = former
+                && Arc::make_mut(&mut rows).update(store, filter)?
+            {
+                return Ok(rows);
+            }
+            FilterRows::load(store, filter, layer).map(Arc::new)
+        })?;
+        Ok(Some(Arc::clone(&held.rows)))
+    }
+
+    /// What graph searches share.
+    pub(crate) fn graph(&self, store: &Store, generation: u64) -> Result<Arc<GraphCache>, KbError> {
+        current(&self.graph, generation, |former| {
+            if let Some(former) = former {
+                let mut walk = Arc::clone(&former.walk);
+                // So that the walk is changed in place, unless a search still uses it.
+                drop(former);
+                if Arc::make_mut(&mut walk).update(store)? {
+                    return Ok(Arc::new(GraphCache::new(walk)));
+                }
+            }
+            Ok(Arc::new(GraphCache::new(Arc::new(Walk::load(store)?))))
+        })
+    }
+}
+
+impl MemoryIndex {
+    fn load(store: &Store, layer: Layer) -> Result<Self, KbError> {
+        let (position, texts) = store.read(|reader| {
+            let mut texts = vec![];
+            for row in reader.all_rows(layer)? {
+                texts.extend(reader.searched_text(layer, row)?.map(|text| (row, text)));
+            }
+            Ok((reader.change_position()?, texts))
+        })?;
+        let index = Arc::new(LexicalIndex::in_memory(layer, texts.into_iter())?);
+        Ok(Self { position, index })
+    }
+
+    /// Takes in what has changed; `false` when that is not known any more.
+    fn update(&mut self, store: &Store, layer: Layer) -> Result<bool, KbError> {
+        let changed = store.read(|reader| {
+            let Some(changes) = reader.changes_since(self.position)? else { return Ok(None) };
+            let mut texts = vec![];
+            for row in changes.of(Changed::Node, layer) {
+                texts.push((*row, reader.searched_text(layer, *row)?));
+            }
+            Ok(Some((reader.change_position()?, texts)))
+        })?;
+        let Some((position, texts)) = changed else { return Ok(false) };
+        if !texts.is_empty() {
+            self.index.replace(texts)?;
+        }
+        self.position = position;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+impl Held {
+    /// As if the base had just been opened.
+    pub(crate) fn forget(&self) {
+        lock(&self.matrices).clear();
+        lock(&self.lexical).clear();
+        lock(&self.filters).clear();
+        *lock(&self.graph) = None;
+    }
+}
+
+#[cfg(test)]
+#[path = "held_tests.rs"]
+mod tests;

@@ -7,7 +7,7 @@ TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
 .NOTPARALLEL:
-.PHONY: default setup demo test check fmt lint tidy build smoke tests golden robustness attack soak bench eval report docs audit test-ui
+.PHONY: default setup demo test check fmt lint tidy build smoke tests golden robustness attack soak bench eval report docs audit dist test-ui
 
 default: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,6 +95,9 @@ report: build ## an offline evaluation with its report: .halma/report/*/report.h
 
 docs: ## the API documentation of the workspace crates
 	cargo doc --workspace --no-deps
+
+dist: ## packages in dist/: archive, wheel, Debian package, manuals; each is tried (a release build: half an hour)
+	@packaging/dist.sh
 
 audit: ## licences, advisories and spelling, with cargo-deny and typos where they are installed
 	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "cargo-deny is not installed: cargo install cargo-deny" >&2; fi

@@ -13,18 +13,14 @@ use std::time::Duration;
 use clap::Parser as _;
 
 use crate::args::{Args, Command};
+use crate::logging::LogStyle;
 
 /// How long blocking work may take after the command has ended.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    // The server logs requests; other commands log warnings only.
-    let default_filter = match args.command {
-        Command::Serve(_) => "error,halma=warn,halma_server=info",
-        _ => "error,halma=warn",
-    };
-    let library_warnings = logging::start(default_filter);
+    let library_warnings = logging::start(log_style(&args));
     if let Command::Worker(own) = &args.command {
         // Without a runtime: its threads would only use up memory.
         return match halma_engine::serve_worker(own.kind) {
@@ -71,6 +67,24 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Serve(own) => commands::serve::run(own, &common).await,
         Command::Keys(own) => commands::keys::run(own),
         Command::Mcp(own) => commands::mcp::run(own, &common).await,
+        Command::Health(own) => commands::health::run(&own, &common).await,
+        Command::Completions(own) => commands::completions::run(&own),
+        Command::Man(own) => commands::man::run(&own),
         Command::Worker(_) => Ok(()),
+    }
+}
+
+/// The server logs requests, with the time unless the system's journal adds it; other commands log
+/// warnings only.
+fn log_style(args: &Args) -> LogStyle {
+    let serves = matches!(args.command, Command::Serve(_));
+    let format = args.common.log_format.or_else(|| {
+        // A configuration that cannot be read is reported by the command.
+        serves.then(|| commands::load_config(&args.common, vec![]).ok())?.map(|loaded| loaded.config.serve.log)
+    });
+    LogStyle {
+        format: format.unwrap_or_default(),
+        time: serves && std::env::var_os("JOURNAL_STREAM").is_none(),
+        filter: if serves { "error,halma=warn,halma_server=info" } else { "error,halma=warn" },
     }
 }

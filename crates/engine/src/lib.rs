@@ -7,19 +7,21 @@ mod document_subset;
 mod engine;
 mod error;
 mod storage;
+mod telemetry;
 mod writer;
 
 pub use assemble::{fetch_weights, list_prompts};
 pub use config::load::{Flags, Loaded, flag_value, load};
-pub use config::serve::ServeConfig;
+pub use config::serve::{LogFormat, ServeConfig};
 pub use config::show::{ShownValue, show};
+pub use config::telemetry::TelemetryConfig;
 pub use config::{
     AskConfig, BudgetConfig, CheckClaims, Config, EmbedderConfig, EmbedderKind, ModelConfig,
     OFFLINE, ROLES, SourcesConfig,
 };
-pub use doctor::{Finding, Health, examine};
+pub use doctor::{Finding, Health, NoServer, ServerState, examine};
 pub use engine::{
-    AskRequest, AskResult, Asking, ContextOptions, Engine, Exchange, KgShown, OnFinish, SearchQuery,
+    AskRequest, AskResult, Asking, BaseSize, ContextOptions, Engine, Exchange, KgShown, OnFinish, SearchQuery,
 };
 pub use error::EngineError;
 pub use halma_kb::{

@@ -49,7 +49,7 @@ pub use error::{KbError, UnknownNames};
 pub use extract::{Extracted, LeftOut, Merge, MergeRule, MergeSide};
 pub use inspect::{
     EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
-    ListedDocument, ListedNode, Problem, Shown, Stats, Unit, VectorStats, Verified,
+    ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Unit, VectorStats, Verified,
 };
 pub use kept::{BasePart, Calibration, KeptPart};
 pub use progress::{Phase, PhaseProgress, Progress};

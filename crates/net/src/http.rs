@@ -167,7 +167,7 @@ impl Http {
     }
 }
 
-fn client(base: &Url, headers: &HeaderMap) -> reqwest::Result<Client> {
+pub(crate) fn client(base: &Url, headers: &HeaderMap) -> reqwest::Result<Client> {
     crate::tls::install_provider();
     let loopback = is_loopback(base);
     let builder = |certificates: bool| {

@@ -10,8 +10,10 @@ pub mod http;
 mod limits;
 mod policy;
 mod retry;
+mod service;
 mod tls;
 
 pub use endpoint::{Endpoint, JsonMode};
 pub use limits::Limits;
 pub use policy::CallPolicy;
+pub use service::Service;

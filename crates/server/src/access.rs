@@ -15,12 +15,16 @@ use crate::workspace::{DEFAULT, Workspace};
 /// Header that selects another workspace than the key's; requires the scope `admin`.
 const WORKSPACE: &str = "x-halma-workspace";
 
+const TRACE_PARENT: &str = "traceparent";
+
 /// The key of a request and the workspace it acts on.
 #[derive(Clone)]
 pub(crate) struct Caller {
     /// `None` while no keys are required.
     pub(crate) key: Option<Arc<Key>>,
     pub(crate) workspace: Arc<Workspace>,
+    /// The header `traceparent` (W3C Trace Context), for the collector of traces.
+    pub(crate) trace_parent: Option<String>,
 }
 
 impl Caller {
@@ -54,7 +58,13 @@ impl Caller {
             None => own,
         };
         let workspace = app.workspaces.get(name).await?;
-        Ok(Self { key, workspace })
+        let span = tracing::Span::current();
+        span.record("workspace", &workspace.name);
+        if let Some(key) = &key {
+            span.record("key", &key.id);
+        }
+        let trace_parent = headers.get(TRACE_PARENT).and_then(|header| header.to_str().ok());
+        Ok(Self { key, workspace, trace_parent: trace_parent.map(str::to_owned) })
     }
 
     /// Where work for the caller's workspace waits for its turn.
@@ -102,6 +112,8 @@ pub(crate) struct MayAsk(pub(crate) Caller);
 pub(crate) struct MayWrite(pub(crate) Caller);
 /// A caller with the scope `admin`: everything else.
 pub(crate) struct MayAdmin(pub(crate) Caller);
+/// A caller with the scope `metrics`: the metrics of the whole server.
+pub(crate) struct MayReadMetrics(pub(crate) Caller);
 
 impl FromRequestParts<Shared> for AnyKey {
     type Rejection = Problem;
@@ -132,5 +144,13 @@ impl FromRequestParts<Shared> for MayAdmin {
 
     async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
         Caller::resolve(app, &parts.headers, Some(Scope::Admin)).await.map(Self)
+    }
+}
+
+impl FromRequestParts<Shared> for MayReadMetrics {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
+        Caller::resolve(app, &parts.headers, Some(Scope::Metrics)).await.map(Self)
     }
 }

@@ -8,8 +8,10 @@ use tokio::sync::{Semaphore, watch};
 use crate::keys::{KeyFile, Keys};
 use crate::limits::allowance::Allowance;
 use crate::limits::rate_limit::RateLimit;
+use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::routes::EvaluationRuns;
+use crate::builds::BuildAccounts;
 use crate::workspace::Workspaces;
 
 pub(crate) type Shared = Arc<App>;
@@ -21,6 +23,7 @@ pub(crate) struct App {
     pub(crate) keys: Arc<Keys>,
     pub(crate) allowance: Arc<Allowance>,
     pub(crate) rate_limit: RateLimit,
+    pub(crate) metrics: Arc<Metrics>,
     pub(crate) workspaces: Workspaces,
     /// Limits how many questions run at a time.
     pub(crate) asks: Arc<Semaphore>,
@@ -63,6 +66,7 @@ impl App {
         let config = loaded.config.serve.clone();
         let keys = Arc::new(Keys::new(KeyFile::for_base(dir)));
         let allowance = Arc::new(Allowance::new(Arc::clone(&keys)));
+        let metrics = Arc::new(Metrics::default());
         let prompts_dir = prompts_dir(loaded.config.prompts_dir.as_deref(), dir);
         Ok(Self {
             rate_limit: RateLimit::new(config.requests_per_minute),
@@ -70,8 +74,9 @@ impl App {
             workspaces: Workspaces::new(
                 dir,
                 crate::roles::restore(engine, dir)?,
-                Arc::clone(&allowance),
+                BuildAccounts { allowance: Arc::clone(&allowance), metrics: Arc::clone(&metrics) },
             )?,
+            metrics,
             evaluation_runs: EvaluationRuns::default(),
             role_changes: Mutex::default(),
             prompt_changes: Mutex::default(),

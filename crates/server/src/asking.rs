@@ -105,6 +105,7 @@ impl Asking {
         })?;
         let settings =
             ask.settings.iter().map(|(key, value)| (key.clone(), bounds::flag_text(value)));
+        let watcher = app.metrics.watcher(watcher);
         let question = engine.prepare(halma_engine::AskRequest {
             question: ask.question,
             options: ask.options,
@@ -116,9 +117,10 @@ impl Asking {
             history: exchanges(&ask.history),
             budget: ask.budget.unwrap_or_default(),
             parent,
-            watcher,
+            watcher: Some(watcher),
             key: caller.key_id().map(str::to_owned),
-            on_finish: Some(count_usage(caller)),
+            trace_parent: caller.trace_parent.clone(),
+            on_finish: Some(count_usage(app, caller)),
         })?;
         if app.config.log_questions {
             tracing::info!(id = question.id(), question = question.question(), "asked");
@@ -164,9 +166,11 @@ impl Asking {
 }
 
 /// Counts what a question has used, also when it is cancelled.
-fn count_usage(caller: &Caller) -> OnFinish {
+fn count_usage(app: &Shared, caller: &Caller) -> OnFinish {
     let usage = Arc::clone(&caller.workspace.usage);
-    Box::new(move |head: &TraceHead| {
+    let metrics = Arc::clone(&app.metrics);
+    Box::new(move |head: &TraceHead, error| {
+        metrics.question(head, error);
         let usage_key = UsageKey::today(head.key.as_deref().unwrap_or_default(), &head.strategy);
         usage.add(usage_key, UsageCounts::from_total(head.usage, 1));
     })

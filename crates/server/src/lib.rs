@@ -9,6 +9,7 @@ mod keys;
 mod limits;
 mod listing;
 mod mcp;
+mod metrics;
 mod openai;
 mod problem;
 mod roles;

@@ -12,6 +12,8 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use crate::app::{App, Shared};
 use crate::keys::hex;
@@ -38,19 +40,18 @@ pub(crate) async fn outer(State(app): State<Shared>, mut request: Request, next:
     let (method, uri) = (request.method().clone(), request.uri().clone());
     // The pattern, never the path, which may contain names of documents.
     let matched = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let path = matched.as_deref().unwrap_or("(web UI)");
+    // Everything that is logged for the request has these; `access` fills in who sent it.
+    let span = tracing::error_span!("request", request = id, key = Empty, workspace = Empty);
     let response = match cross_site_problem(&app, &method, request.headers(), &uri) {
         Some(problem) => problem.into_response(),
-        None => next.run(request).await,
+        None => next.run(request).instrument(span.clone()).await,
     };
     let mut response = with_problem_body(response, &uri, &id);
     add_headers(&mut response, &uri, &id);
-    tracing::info!(
-        %method,
-        path = matched.as_deref().unwrap_or("(web UI)"),
-        status = response.status().as_u16(),
-        ms = started.elapsed().as_secs_f64() * 1e3,
-        request = id,
-    );
+    let (status, elapsed) = (response.status().as_u16(), started.elapsed().as_secs_f64());
+    app.metrics.request(&method, path, status, elapsed);
+    span.in_scope(|| tracing::info!(%method, path, status, ms = elapsed * 1e3, "answered"));
     response
 }
 

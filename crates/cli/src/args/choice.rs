@@ -1,7 +1,7 @@
 //! Options that take one of a few named values.
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use halma_core::{AnswerStyle, Layer, Mode};
-use halma_engine::WorkerKind;
+use halma_engine::{LogFormat, WorkerKind};
 
 /// A value on the command line and what it means.
 pub(crate) struct Choice<T: 'static> {
@@ -36,6 +36,15 @@ const ANSWER_STYLES: &[Choice<AnswerStyle>] = &[
 
 pub(crate) fn answer_style() -> impl TypedValueParser<Value = AnswerStyle> {
     one_of(ANSWER_STYLES)
+}
+
+const LOG_FORMATS: &[Choice<LogFormat>] = &[
+    Choice::new("text", LogFormat::Text, "Lines for people"),
+    Choice::new("json", LogFormat::Json, "One JSON object a line, with time and request"),
+];
+
+pub(crate) fn log_format() -> impl TypedValueParser<Value = LogFormat> {
+    one_of(LOG_FORMATS)
 }
 
 const WORKER_KINDS: &[Choice<WorkerKind>] = &[

@@ -40,6 +40,9 @@ pub(crate) struct Index {
     /// Delete documents whose files are no longer in the given folders
     #[arg(long, help_heading = "Files")]
     pub(crate) prune: bool,
+    /// Read every file to see if it has changed, also where its size and times are the same
+    #[arg(long, help_heading = "Files")]
+    pub(crate) rehash: bool,
     /// Keep watching the folders and index again whenever a file changes
     #[arg(long, help_heading = "Files", conflicts_with = "estimate")]
     pub(crate) watch: bool,

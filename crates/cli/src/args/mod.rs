@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use halma_core::AnswerStyle;
-use halma_engine::WorkerKind;
+use halma_engine::{LogFormat, WorkerKind};
 
 pub(crate) use data::{Data, DataCommand};
 pub(crate) use eval::{
@@ -55,6 +55,9 @@ pub(crate) struct Common {
     /// Folder of prompts that replace the built-in prompts of the same name
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) prompts: Option<PathBuf>,
+    /// Form of the log on standard error [default: serve.log of the configuration, `text`]
+    #[arg(long, global = true, value_name = "FORM", value_parser = choice::log_format())]
+    pub(crate) log_format: Option<LogFormat>,
 }
 
 #[derive(Subcommand)]
@@ -93,9 +96,34 @@ pub(crate) enum Command {
     Keys(Keys),
     /// Serve a knowledge base to an agent over MCP on standard input and output
     Mcp(Mcp),
+    /// Check that a server answers: for health checks of containers
+    Health(HealthArgs),
+    /// Print a completion script for a shell
+    Completions(Completions),
+    /// Write the manual pages to a folder
+    Man(Man),
     /// Read files or run SQL for another process of this program
     #[command(hide = true)]
     Worker(Worker),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct HealthArgs {
+    /// Address of the server [default: serve.addr of the configuration]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) addr: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Man {
+    /// Folder to write to; created if there is none
+    pub(crate) dir: PathBuf,
 }
 
 #[derive(clap::Args)]

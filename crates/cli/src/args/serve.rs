@@ -72,6 +72,9 @@ pub(crate) struct KeysCreate {
     /// Limit of model calls per day
     #[arg(long, value_name = "N")]
     pub(crate) calls_per_day: Option<u64>,
+    /// Do nothing when there is a key already, also a revoked one
+    #[arg(long)]
+    pub(crate) unless_any: bool,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -81,6 +84,7 @@ const SCOPES: &[Choice<Scope>] = &[
     Choice::new("ask", Scope::Ask, "Ask, search, read"),
     Choice::new("write", Scope::Write, "Upload, build, delete"),
     Choice::new("admin", Scope::Admin, "Workspaces, keys, prompts, models, configuration"),
+    Choice::new("metrics", Scope::Metrics, "Metrics of the whole server, for Prometheus"),
 ];
 
 #[derive(clap::Args)]

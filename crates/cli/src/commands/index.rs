@@ -32,6 +32,7 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
         include: args.include.clone(),
         exclude: args.exclude.clone(),
         prune: args.prune,
+        rehash: args.rehash,
         rebuild: args.rebuild.clone(),
     };
     if args.estimate {

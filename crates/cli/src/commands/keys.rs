@@ -30,7 +30,12 @@ fn create(args: KeysCreate) -> anyhow::Result<()> {
         budget_per_day_usd: args.usd_per_day,
         calls_per_day: args.calls_per_day,
     };
-    let (key, text) = KeyFile::for_base(&args.kb.kb).create(new)?;
+    let file = KeyFile::for_base(&args.kb.kb);
+    if args.unless_any && file.exists() {
+        view::note("There is a key already; none is created.");
+        return Ok(());
+    }
+    let (key, text) = file.create(new)?;
     if args.json {
         let mut shown = serde_json::to_value(&key)?;
         shown["key"] = json!(text);

@@ -47,6 +47,7 @@ pub(super) const TABLES: &[Table] = &[
     Table { path: "budget.index", texts: "budget", optional: false },
     Table { path: "budget.eval", texts: "budget", optional: false },
     Table::new("serve"),
+    Table::new("telemetry"),
 ];
 
 /// A key with everything that a reader wants to know.

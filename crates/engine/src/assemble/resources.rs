@@ -8,6 +8,7 @@ use halma_models::Cache;
 use crate::assemble;
 use crate::config::Config;
 use crate::engine::OffRuntime;
+use crate::telemetry::Telemetry;
 
 /// What is expensive to open: above all, the weights of the embedder.
 #[derive(Clone)]
@@ -17,6 +18,7 @@ pub(crate) struct SharedResources {
     reranker: Option<Arc<dyn Reranker>>,
     tagger: Tagging,
     pub(crate) workers: Option<Arc<Workers>>,
+    pub(crate) telemetry: Option<Arc<Telemetry>>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -29,7 +31,8 @@ impl SharedResources {
         let reranker = assemble::reranker(&config.reranker, embedder.as_ref())?;
         let tagger = assemble::tagger(config)?;
         let workers = config.worker.as_deref().map(Workers::new);
-        Ok(Self { prompts, embedder, reranker, tagger, workers, warnings })
+        let telemetry = Telemetry::open(&config.telemetry)?;
+        Ok(Self { prompts, embedder, reranker, tagger, workers, telemetry, warnings })
     }
 
     /// The same resources with the prompts read again.

@@ -2,6 +2,7 @@
 pub(crate) mod load;
 pub(crate) mod serve;
 pub(crate) mod show;
+pub(crate) mod telemetry;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use halma_web::WebSettings;
 use serde::{Deserialize, Serialize};
 
 use self::serve::ServeConfig;
+use self::telemetry::TelemetryConfig;
 
 /// The name of the configuration file unless `--config` names another.
 pub(crate) const CONFIG_FILE: &str = "halma.toml";
@@ -64,6 +66,8 @@ pub struct Config {
     pub budget: BudgetConfig,
     /// Address, limits and retention of `halma serve`.
     pub serve: ServeConfig,
+    /// Where traces of questions are sent.
+    pub telemetry: TelemetryConfig,
     /// One table per strategy, parsed by the strategy.
     pub strategy: BTreeMap<String, toml::Table>,
 }

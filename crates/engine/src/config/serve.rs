@@ -34,8 +34,20 @@ pub struct ServeConfig {
     pub examples: Vec<String>,
     /// Folders of evaluations.
     pub evaluations: Vec<PathBuf>,
+    /// The form of log lines; `--log-format` comes before it.
+    pub log: LogFormat,
     /// Whether log lines may contain questions.
     pub log_questions: bool,
+}
+
+/// The form of log lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
 }
 
 impl Default for ServeConfig {
@@ -54,6 +66,7 @@ impl Default for ServeConfig {
             keep_traces: 1_000,
             examples: vec![],
             evaluations: vec![".halma/eval".into(), ".halma/report".into()],
+            log: LogFormat::Text,
             log_questions: false,
         }
     }

@@ -15,6 +15,7 @@ use super::context::ContextOptions;
 use super::conversation::{Exchange, rephrase};
 use crate::error::EngineError;
 use crate::storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
+use crate::telemetry::{RunSpans, RunStart};
 use crate::writer::Writing;
 
 /// A question with everything that decides how it is answered.
@@ -42,11 +43,33 @@ pub struct AskRequest {
     pub watcher: Option<Watcher>,
     /// The id of the API key that asks.
     pub key: Option<String>,
+    /// The caller's span, in the form of the header `traceparent` (W3C Trace Context).
+    pub trace_parent: Option<String>,
     /// Called once with the head of the trace, also when the question is cancelled.
     pub on_finish: Option<OnFinish>,
 }
 
-pub type OnFinish = Box<dyn FnOnce(&TraceHead) + Send + Sync>;
+/// Receives the head of the trace and, of a question without an answer, the kind of error:
+/// `cancelled`, or that of [`Error::kind`].
+pub type OnFinish = Box<dyn FnOnce(&TraceHead, Option<&'static str>) + Send + Sync>;
+
+/// Why there is no answer.
+struct Failure {
+    kind: &'static str,
+    message: String,
+}
+
+impl Failure {
+    fn cancelled(reason: &str) -> Self {
+        Self { kind: "cancelled", message: reason.to_owned() }
+    }
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        Self { kind: error.kind(), message: error.to_string() }
+    }
+}
 
 impl AskRequest {
     /// A question for the configured strategy.
@@ -77,6 +100,8 @@ pub struct Asking {
     cx: Cx,
     traces: Arc<TraceStore>,
     key: Option<String>,
+    /// The spans for the collector of traces, if there is one.
+    spans: Option<Arc<RunSpans>>,
     on_finish: Option<OnFinish>,
     at: DateTime<Utc>,
     started: Instant,
@@ -96,10 +121,20 @@ impl Engine {
         let name = request.strategy.as_deref().unwrap_or(&self.config.ask.strategy);
         let strategy = self.strategy_with(name, &request.settings)?;
         let id = TraceStore::next_id().map_err(|e| EngineError::file(self.traces.dir(), e))?;
+        let spans = self.resources.telemetry.as_ref().map(|telemetry| {
+            let start = RunStart {
+                id: &id,
+                question: &text,
+                strategy: strategy.name(),
+                key: request.key.as_deref(),
+                trace_parent: request.trace_parent.as_deref(),
+            };
+            Arc::new(RunSpans::start(telemetry, &start))
+        });
         let cx = self.context(ContextOptions {
             budget: request.budget,
             parent: request.parent,
-            watcher: request.watcher,
+            watcher: recorded(spans.clone(), request.watcher),
             documents: None,
         });
         let question = Question {
@@ -121,6 +156,7 @@ impl Engine {
             cx,
             traces: Arc::clone(&self.traces),
             key: request.key,
+            spans,
             on_finish: request.on_finish,
             at: Utc::now(),
             started: Instant::now(),
@@ -168,15 +204,15 @@ impl Asking {
             Ok((question, answer)) => (question, Ok(answer)),
             Err(error) => (self.question.text.clone(), Err(error)),
         };
-        let error = answer.as_ref().err().map(Error::to_string);
-        let (trace, elapsed_ms) = self.finish(answer.as_ref().ok(), error);
+        let failure = answer.as_ref().err().map(Failure::from);
+        let (trace, elapsed_ms) = self.finish(answer.as_ref().ok(), failure);
         let (id, strategy) = (self.id.clone(), self.strategy());
         AskResult { id, question, strategy, outcome: Outcome { answer, trace }, elapsed_ms }
     }
 
     /// Stops the run and stores its trace with the reason.
     pub fn cancel(mut self, reason: &str) {
-        self.finish(None, Some(reason.to_owned()));
+        self.finish(None, Some(Failure::cancelled(reason)));
     }
 
     /// The question as it was understood, and its answer.
@@ -189,7 +225,7 @@ impl Asking {
     }
 
     /// Stores the trace and returns it with the time the question took, in milliseconds.
-    fn finish(&mut self, answer: Option<&Answer>, error: Option<String>) -> (Trace, f64) {
+    fn finish(&mut self, answer: Option<&Answer>, failure: Option<Failure>) -> (Trace, f64) {
         self.finished = true;
         let trace = self.cx.trace();
         let elapsed_ms = self.started.elapsed().as_secs_f64() * 1e3;
@@ -205,18 +241,22 @@ impl Asking {
             at: self.at,
             answer: answer.map(|answer| answer.text.clone()),
             abstained: answer.is_some_and(|answer| answer.abstained),
-            error,
+            error: failure.as_ref().map(|failure| failure.message.clone()),
             usage: trace.usage(),
             hops: trace.hops(),
             elapsed_ms,
             key: self.key.take(),
             documents,
         };
+        let error = failure.map(|failure| failure.kind);
+        if let Some(spans) = self.spans.take() {
+            spans.finish(&head, error);
+        }
         let body = TraceBody { answer: answer.cloned(), trace: trace.clone() };
         let (traces, on_finish) = (Arc::clone(&self.traces), self.on_finish.take());
         let store = move || {
             if let Some(on_finish) = on_finish {
-                on_finish(&head);
+                on_finish(&head, error);
             }
             if let Err(e) = traces.store(StoredTrace { head, body }) {
                 tracing::warn!("`{}`: the trace cannot be stored: {e}", traces.dir().display());
@@ -234,7 +274,18 @@ impl Asking {
 impl Drop for Asking {
     fn drop(&mut self) {
         if !self.finished {
-            self.finish(None, Some("cancelled: the client disconnected".into()));
+            self.finish(None, Some(Failure::cancelled("cancelled: the client disconnected")));
         }
     }
+}
+
+/// A watcher that records every event for the collector of traces, too.
+fn recorded(spans: Option<Arc<RunSpans>>, watcher: Option<Watcher>) -> Option<Watcher> {
+    let Some(spans) = spans else { return watcher };
+    Some(Arc::new(move |event| {
+        spans.record(event);
+        if let Some(watcher) = &watcher {
+            watcher(event);
+        }
+    }))
 }

@@ -9,6 +9,7 @@ mod knowledge_graph;
 mod models;
 mod off_runtime;
 mod search;
+mod size;
 mod strategy;
 
 use std::path::Path;
@@ -24,6 +25,7 @@ pub use self::conversation::Exchange;
 pub use self::knowledge_graph::KgShown;
 pub(crate) use self::off_runtime::OffRuntime;
 pub use self::search::SearchQuery;
+pub use self::size::BaseSize;
 pub(crate) use self::strategy::build;
 use crate::assemble;
 use crate::assemble::previous_embedder;

@@ -2,7 +2,7 @@
 //! the documents that it quotes.
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -135,11 +135,13 @@ impl TraceStore {
             Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(e),
             _ => {}
         }
-        let mut file = tempfile::NamedTempFile::new_in(&self.dir)?;
+        // A serializer writes every token by itself.
+        let mut file = BufWriter::new(tempfile::NamedTempFile::new_in(&self.dir)?);
         serde_json::to_writer(&mut file, &trace.head)?;
         file.write_all(b"\n")?;
         serde_json::to_writer(&mut file, &trace.body)?;
         file.write_all(b"\n")?;
+        let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
         let id = trace.head.id.clone();
         let mut guard = self.lock();
         let heads = guard.get_or_insert_with(|| self.ids());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use halma_core::Layer;
 
+use super::reader::UnchangedFile;
 use super::resolver::{DocumentResolver, Incoming, IngestAction};
 use super::update_lexical;
 use crate::cut::{Cut, CutSettings, cut_now};
@@ -21,8 +22,7 @@ const CHANGES_VISIBLE_AFTER: usize = 2_000;
 /// Something that waits to be inserted.
 pub(super) enum IngestItem {
     Document(ReadyDocument),
-    /// The file has not changed since it became this document.
-    Unchanged(Id, Arc<InputFile>),
+    Unchanged(UnchangedFile),
 }
 
 /// A document with its figures described.
@@ -110,7 +110,7 @@ impl Ingest {
             .iter()
             .map(|item| match item {
                 IngestItem::Document(document) => document.id,
-                IngestItem::Unchanged(id, _) => *id,
+                IngestItem::Unchanged(known) => known.document,
             })
             .collect();
         let before = (self.report.documents_new, self.report.documents_replaced);
@@ -153,12 +153,15 @@ impl Ingest {
                     None => writer.forget_file(key),
                 }
             }
-            IngestItem::Unchanged(id, file) => {
-                if writer.find(Layer::Document, *id)?.is_none() {
+            IngestItem::Unchanged(UnchangedFile { document, file, stamp }) => {
+                if writer.find(Layer::Document, *document)?.is_none() {
                     self.retry.push(Arc::clone(file));
                     return Ok(());
                 }
-                let action = self.resolver.resolve(writer, Incoming::of_file(*id, file))?;
+                if let Some(stamp) = stamp {
+                    writer.stamp_file(FileKey::of(&file.origin), *stamp)?;
+                }
+                let action = self.resolver.resolve(writer, Incoming::of_file(*document, file))?;
                 self.keep(writer, action, &file.origin)
             }
         }

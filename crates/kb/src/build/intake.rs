@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 
 use super::ingest::{Cuts, Ingest, IngestItem, ReadyDocument};
 use super::prune;
-use super::reader::{Input, InputDocument, InputReader};
+use super::reader::{Input, InputDocument, InputReader, UnchangedFile};
 use super::resolver::document_id;
 use crate::error::run_blocking;
 use crate::lock::WriterLock;
@@ -27,7 +27,7 @@ const AHEAD: usize = 8;
 /// What waits for its batch.
 enum Waiting {
     Document(Box<InputDocument>),
-    Unchanged(crate::store::Id, Arc<InputFile>),
+    Unchanged(UnchangedFile),
 }
 
 pub(super) struct Intake {
@@ -128,8 +128,8 @@ impl Intake {
         while let Some(input) = inputs.recv().await {
             match input {
                 Input::Document(document) => self.enqueue(document).await?,
-                Input::Unchanged(id, file) => {
-                    self.batch.push(Waiting::Unchanged(id, file));
+                Input::Unchanged(known) => {
+                    self.batch.push(Waiting::Unchanged(known));
                     self.flush_if_full().await?;
                 }
                 Input::Refused(refused) => self.ingest().report.refused.extend(refused),
@@ -180,7 +180,7 @@ impl Intake {
     /// A document as it is inserted; its id is that of its text with the figures in words.
     fn ready(&self, waiting: Waiting, is_complete: bool) -> IngestItem {
         match waiting {
-            Waiting::Unchanged(id, file) => IngestItem::Unchanged(id, file),
+            Waiting::Unchanged(known) => IngestItem::Unchanged(known),
             Waiting::Document(document) => {
                 let InputDocument { draft, file, content } = *document;
                 let id = document_id(draft.shown_title(), &draft.parsed.text);

@@ -1,14 +1,13 @@
 //! Entities without a model: the names that chunks hold, and the titles and headings they stand
 //! under, found by rule and tied to them by `mentions` edges. Which atoms name an entity, and which
 //! entities stand together, is worked out from these when a search needs it.
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use halma_core::text::{NameKind, is_stop_word, names, normalise_name};
 use halma_core::{Edge, Layer};
 
 use crate::error::run_blocking;
-use crate::extract::remove_unmentioned;
 use crate::stages::BuildContext;
 use crate::store::{
     At, ChunkRecord, DocumentRecord, EntityRecord, Id, Link, Row, SectionRecord, Store,
@@ -31,20 +30,14 @@ type Named = HashMap<String, (String, f32)>;
 /// What a batch ties to entities.
 type BatchMentions = Vec<(At, Named)>;
 
-/// Links the chunks that are new; `swept` also takes out entities that nothing names any more.
-pub(super) async fn run(context: &Arc<BuildContext>, swept: bool) -> Result<(), KbError> {
+/// Links the chunks that are new. What nothing names any more has gone with the documents that
+/// named it.
+pub(super) async fn run(context: &Arc<BuildContext>) -> Result<(), KbError> {
     if context.settings.entities == Entities::None {
         return Ok(());
     }
     let context = Arc::clone(context);
-    run_blocking("linking names", move || {
-        link_all(context.store(), &context.progress)?;
-        if swept {
-            context.store().write(|writer| remove_unmentioned(writer, &HashSet::new()))?;
-        }
-        Ok(())
-    })
-    .await
+    run_blocking("linking names", move || link_all(context.store(), &context.progress)).await
 }
 
 fn link_all(store: &Store, progress: &Progress) -> Result<(), KbError> {

@@ -74,11 +74,10 @@ async fn build(
     .await?;
     let base = &context.base;
     let mut report = intake::Intake::new(&context, &lock, options)?.run(inputs).await?;
-    let swept = report.documents_replaced > 0 || !report.documents_removed.is_empty();
     let (atoms, indexed, linked) = tokio::join!(
         atomize_and_embed(&context, &mut report),
         index_chunks(&context, &lock),
-        link::run(&context, swept)
+        link::run(&context)
     );
     // What was made is searched even when the run then fails.
     index_text(&context, &lock, Layer::Atom).await?;

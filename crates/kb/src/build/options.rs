@@ -19,6 +19,9 @@ pub struct IndexOptions {
     /// Whether documents that came from below the given folders and are not there any more are
     /// removed.
     pub prune: bool,
+    /// Whether every file is read to see if it has changed, also where its size and times are what
+    /// they were.
+    pub rehash: bool,
     /// Parts of the base that are made again as the configuration says. Everything else stays as
     /// the base was made, and new documents are treated like the others.
     pub rebuild: Vec<BasePart>,

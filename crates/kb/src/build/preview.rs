@@ -90,8 +90,8 @@ impl Previewer {
     fn take(&mut self, input: Input) -> Result<(), KbError> {
         match input {
             Input::Document(document) => self.add(*document)?,
-            Input::Unchanged(id, file) => {
-                let incoming = Incoming::of_file(id, &file);
+            Input::Unchanged(known) => {
+                let incoming = Incoming::of_file(known.document, &known.file);
                 let store = self.context.store();
                 store.read(|reader| self.resolver.resolve(reader, incoming))?;
                 self.preview.estimate.documents_unchanged += 1;

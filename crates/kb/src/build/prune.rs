@@ -9,7 +9,7 @@ use crate::store::{DocumentRecord, FileKey, Row, Store};
 use crate::{KbError, Phase, PhaseProgress};
 
 /// Names removed in one transaction.
-const BATCH: usize = 500;
+const BATCH: usize = 2000;
 
 /// A name that a document loses.
 struct Lost {

@@ -8,25 +8,32 @@ use halma_core::Layer;
 use super::options::Selection;
 use crate::cut::CutSettings;
 use crate::read::{InputFile, Naming, ParsedDocument, Walked, read, walk};
-use crate::store::{DocumentRecord, FileKey, FileRecord, Id, Row, hash};
+use crate::store::{DocumentRecord, FileKey, FileRecord, FileStamp, Id, Row, hash};
 use crate::{Base, IndexOptions, KbError, KbSettings, Refused};
 
 /// Something that was read.
 pub(super) enum Input {
     Document(Box<InputDocument>),
-    /// The file has not changed since it became this document.
-    Unchanged(Id, Arc<InputFile>),
+    Unchanged(UnchangedFile),
     Refused(Vec<Refused>),
     /// A file is done; it has this many bytes.
     FileDone(usize),
+}
+
+/// A file that has not changed since it became a document.
+pub(super) struct UnchangedFile {
+    pub(super) document: Id,
+    pub(super) file: Arc<InputFile>,
+    /// Where it is to be kept because another one or none was.
+    pub(super) stamp: Option<FileStamp>,
 }
 
 /// A document as it was read.
 pub(super) struct InputDocument {
     pub(super) draft: ParsedDocument,
     pub(super) file: Arc<InputFile>,
-    /// Hash of the file, if the document is all that came of it.
-    pub(super) content: Option<[u8; 32]>,
+    /// Hash of the file, if the document is all that came of it, and its stamp.
+    pub(super) content: Option<([u8; 32], Option<FileStamp>)>,
 }
 
 /// Takes what is read, one by one; an error ends the reading.
@@ -85,26 +92,39 @@ impl InputReader {
         may_be_known: bool,
         sink: &mut InputSink<'_>,
     ) -> Result<(), KbError> {
+        let known = if may_be_known { self.known(file)? } else { None };
+        // Before the bytes: one that is written in between is read again by the next build.
+        let stamp = file.stamp();
+        let unchanged = |document, stamp| {
+            Input::Unchanged(UnchangedFile { document, file: Arc::clone(file), stamp })
+        };
+        if let Some(record) = &known
+            && record.stamp.is_some()
+            && record.stamp == stamp
+            && !self.options.rehash
+        {
+            return sink(unchanged(record.document, None));
+        }
         let bytes = match file.load() {
             Ok(bytes) => bytes,
             Err(refusal) => {
                 return sink(Input::Refused(vec![Refused::new(&file.path, None, refusal)]));
             }
         };
-        match self.unchanged(file, &bytes)?.filter(|_| may_be_known) {
-            Some(id) => sink(Input::Unchanged(id, Arc::clone(file))),
-            None => self.read_documents(file, bytes, sink),
+        match known.filter(|record| record.content == *blake3::hash(&bytes).as_bytes()) {
+            Some(record) => sink(unchanged(record.document, stamp)),
+            None => self.read_documents((file, stamp), bytes, sink),
         }
     }
 
     /// Reads a file's bytes into documents.
     fn read_documents(
         &self,
-        file: &Arc<InputFile>,
+        (file, stamp): (&Arc<InputFile>, Option<FileStamp>),
         bytes: Vec<u8>,
         sink: &mut InputSink<'_>,
     ) -> Result<(), KbError> {
-        let content = *blake3::hash(&bytes).as_bytes();
+        let content = (*blake3::hash(&bytes).as_bytes(), stamp);
         let document = |draft, content| {
             Input::Document(Box::new(InputDocument { draft, file: Arc::clone(file), content }))
         };
@@ -124,25 +144,28 @@ impl InputReader {
         if refused.is_empty() { Ok(()) } else { sink(Input::Refused(refused)) }
     }
 
-    /// The document that a file became, if neither has changed since.
-    fn unchanged(&self, file: &InputFile, bytes: &[u8]) -> Result<Option<Id>, KbError> {
+    /// What is known of a file that became a document which the base has as this run would make it.
+    fn known(&self, file: &InputFile) -> Result<Option<FileRecord>, KbError> {
         let store = &self.base.store;
         store.read(|reader| {
             let Some(record) = reader.file(FileKey::of(&file.origin))? else {
                 return Ok(None);
             };
-            let same = record.read_with == self.read_with()
-                && record.content == *blake3::hash(bytes).as_bytes();
+            let same = record.read_with == self.read_with();
             let row = if same { reader.find(Layer::Document, record.document)? } else { None };
             let Some(row) = row else { return Ok(None) };
             let stays = !is_cut_otherwise(reader, row, self.cut_with)?;
-            Ok(stays.then_some(record.document))
+            Ok(stays.then_some(record))
         })
     }
 
     /// How a file is known from now on that became this document alone.
-    pub(super) fn record(&self, content: [u8; 32], document: Id) -> FileRecord {
-        FileRecord { content, read_with: self.read_with(), document }
+    pub(super) fn record(
+        &self,
+        (content, stamp): ([u8; 32], Option<FileStamp>),
+        document: Id,
+    ) -> FileRecord {
+        FileRecord { content, read_with: self.read_with(), document, stamp }
     }
 
     /// Names how files are read: another version may read more of them.

@@ -1,12 +1,14 @@
 //! Documents that lead to one another: by a hyperlink, or because the text of one names the title
 //! of the other.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use halma_core::{Edge, Layer};
 
 use crate::error::run_blocking;
-use crate::store::{At, DocumentRecord, Link, Row, StoreReader, StoreWriter, Task, UnitKey};
+use crate::store::{
+    At, DocumentRecord, Link, LinkTarget, Row, StoreReader, StoreWriter, Task, UnitKey,
+};
 use crate::{Base, KbError};
 
 /// Documents whose edges are written in one transaction.
@@ -23,35 +25,29 @@ pub(super) async fn run(base: &Arc<Base>) -> Result<(), KbError> {
         let store = &base.store;
         let (mut from, next) =
             store.read(|reader| Ok((reader.referred_to()?, reader.next_row(Layer::Document)?)))?;
-        if from == next {
-            return Ok(());
-        }
         while from < next {
             let rows = store.read(|reader| reader.rows(Layer::Document, from, BATCH))?;
             from = rows.last().map_or(next, |last| last + 1);
             store.write(|writer| {
                 for row in &rows {
                     name_each_other(writer, *row)?;
-                    let record: DocumentRecord = writer.linked(*row)?;
-                    if record.links.iter().any(|(_, target)| path_of(target).is_some()) {
-                        writer.put_pending(links_key(*row))?;
-                    }
+                    follow(writer, *row)?;
                 }
                 writer.set_referred_to(from)
             })?;
         }
-        // A link may lead to a document that has come only now.
-        let linking = store.read(|reader| reader.open_rows(Task::Links, Layer::Document))?;
-        for rows in linking.chunks(BATCH) {
-            store.write(|writer| rows.iter().try_for_each(|row| link(writer, *row)))?;
+        let renamed = store.read(|reader| reader.open_rows(Task::Links, Layer::Document))?;
+        for rows in renamed.chunks(BATCH) {
+            store.write(|writer| {
+                rows.iter().try_for_each(|row| {
+                    follow(writer, *row)?;
+                    writer.forget_unit(UnitKey::of(Task::Links, (Layer::Document, *row)))
+                })
+            })?;
         }
         Ok(())
     })
     .await
-}
-
-fn links_key(document: Row) -> UnitKey {
-    UnitKey::of(Task::Links, (Layer::Document, document))
 }
 
 /// Edges between a new document and those whose titles it names, and those that name its title.
@@ -99,20 +95,43 @@ fn titled(reader: &StoreReader<'_>, entity: At) -> heed::Result<Vec<Row>> {
     Ok(naming.into_iter().filter(|at| at.0 == Layer::Document).map(|at| at.1).collect())
 }
 
-/// Edges along the hyperlinks of a document that lead to documents of the base.
-fn link(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
-    let Some(record) = writer.node::<DocumentRecord>(row)? else {
-        return writer.forget_unit(links_key(row));
-    };
-    for (_, target) in &record.links {
-        for name in &record.names {
-            let Some(path) = path_of(target).map(|path| below(name, path)) else { continue };
-            let Some(to) = writer.named(&path)?.filter(|to| *to != row) else { continue };
-            let (from, to) = ((Layer::Document, row), (Layer::Document, to));
-            writer.put_edge(Link::new(from, Edge::LinksTo, to))?;
+/// Edges along the hyperlinks of a document, and along those of others that lead to it. Where its
+/// links lead is noted: a document may come there later.
+fn follow(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
+    let Some(record) = writer.node::<DocumentRecord>(row)? else { return Ok(()) };
+    for path in targets(&record) {
+        writer.put_link_target(LinkTarget::new(&path, row))?;
+        if let Some(to) = writer.named(&path)? {
+            link(writer, row, to)?;
+        }
+    }
+    for name in &record.names {
+        for target in writer.link_targets(name)? {
+            match writer.node::<DocumentRecord>(target.document)? {
+                Some(other) if targets(&other).contains(name) => {
+                    link(writer, target.document, row)?;
+                }
+                Some(_) => {}
+                None => writer.forget_link_target(target)?,
+            }
         }
     }
     Ok(())
+}
+
+fn link(writer: &mut StoreWriter<'_>, from: Row, to: Row) -> heed::Result<()> {
+    if from == to {
+        return Ok(());
+    }
+    let (from, to) = ((Layer::Document, from), (Layer::Document, to));
+    writer.put_edge(Link::new(from, Edge::LinksTo, to))
+}
+
+/// The names that the hyperlinks of a document lead to, under any of its own.
+fn targets(record: &DocumentRecord) -> BTreeSet<String> {
+    let paths = record.links.iter().filter_map(|(_, target)| path_of(target));
+    let of = |path| record.names.iter().map(move |name| below(name, path));
+    paths.flat_map(of).collect()
 }
 
 /// The path of a target that is no address and no place in the same document.

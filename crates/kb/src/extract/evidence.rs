@@ -1,13 +1,12 @@
 //! Resolving entities with all that is known about them: what the chunks say, the model's verdicts,
 //! the embedder's similarities, and what a user has undone.
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use halma_core::{EmbedRole, Layer};
 
 use super::community_store;
-use super::extraction::extracted_chunks;
+use super::extraction::{ExtractedChunk, extracted_chunks};
 use super::graph::{self, Written};
 use super::resolve::{Local, PairVerdict, Question, ResolutionEvidence, Resolved, Undone, resolve};
 use crate::embedding::embed_texts;
@@ -30,7 +29,7 @@ const SHOWN: usize = 4;
 const UNDONE: &str = "undone";
 
 /// The name under which it is kept what everything was settled from.
-const SETTLED: &str = "settled";
+const SETTLED: &str = "settled from";
 
 /// Resolves what was extracted and writes the graph. The model is asked where rules do not decide.
 /// Nothing is done when nothing has changed since everything was settled. `fresh` is the number of
@@ -45,26 +44,33 @@ pub(super) async fn resolve_all(
     if let Some(written) = settled {
         return Ok((report, written));
     }
-    let mut stopped = false;
+    let base = Arc::clone(&context.base);
+    let known = run_blocking("resolving entities", move || Known::load(&base)).await?;
+    let mut known = Arc::new(known);
     for _ in 0..ROUNDS {
-        let questions = open_questions(&context.base).await?;
-        if questions.is_empty() || stopped {
+        let questions = known.questions(&context.base)?;
+        if questions.is_empty() {
             break;
         }
-        let unmeasured = measure(context, questions).await?;
+        let (unmeasured, measured) = measure(context, &known, questions).await?;
+        known = measured;
         // A new driver for each round: what failed in one is tried in the next.
         let driver = Driver::new(SameEntity::new(context));
         let units = unmeasured.into_iter().map(|asking| driver.stage().unit(asking)).collect();
         let asked = driver.run_all(units).await?;
-        stopped = asked.done == 0;
+        let stopped = asked.done == 0;
         // A unit that fails in every round failed once.
         report.failed = 0;
         report.pending = 0;
         report.add(asked);
+        if stopped {
+            break;
+        }
+        known = known.again(&context.base).await?;
     }
     let (own, complete, pairs) = (Arc::clone(context), report.is_complete(), report.done);
     let written = run_blocking("storing entities", move || {
-        let written = settle(&own.base)?;
+        let written = known.write(&own.base)?;
         if complete {
             let store = own.store();
             let print = store.read(print)?;
@@ -78,6 +84,60 @@ pub(super) async fn resolve_all(
     })
     .await?;
     Ok((report, written))
+}
+
+/// What the chunks say, and what comes of it with what is known besides.
+struct Known {
+    reads: Arc<Vec<ExtractedChunk>>,
+    resolved: Resolved,
+}
+
+impl Known {
+    fn load(base: &Base) -> Result<Self, KbError> {
+        let (reads, known) =
+            base.store.read(|reader| Ok((extracted_chunks(reader)?, evidence(reader)?)))?;
+        let resolved = resolve(&reads, &known);
+        Ok(Self { reads: Arc::new(reads), resolved })
+    }
+
+    /// The same chunks with what is known besides by now.
+    async fn again(&self, base: &Arc<Base>) -> Result<Arc<Self>, KbError> {
+        let (base, reads) = (Arc::clone(base), Arc::clone(&self.reads));
+        run_blocking("resolving entities", move || {
+            let resolved = resolve(&reads, &base.store.read(evidence)?);
+            Ok(Arc::new(Self { reads, resolved }))
+        })
+        .await
+    }
+
+    /// What the rules do not decide.
+    fn questions(&self, base: &Base) -> Result<Vec<Comparison>, KbError> {
+        let Resolved { locals, questions, .. } = &self.resolved;
+        if questions.is_empty() {
+            return Ok(vec![]);
+        }
+        let mut names: HashMap<Id, String> = HashMap::new();
+        let asked = questions.iter().flat_map(|question| question.one.iter().chain(&question.two));
+        let asked: BTreeSet<Id> = asked.map(|at| locals[*at].document).collect();
+        base.store.read(|reader| {
+            for id in asked {
+                let Some(row) = reader.find(Layer::Document, id)? else { continue };
+                let record: DocumentRecord = reader.linked(row)?;
+                names.insert(id, record.names.into_iter().next().unwrap_or_default());
+            }
+            Ok(())
+        })?;
+        Ok(questions.iter().map(|question| comparison(question, locals, &names)).collect())
+    }
+
+    /// Writes the graph.
+    fn write(&self, base: &Base) -> Result<Written, KbError> {
+        let written = graph::write(&base.store, &self.reads, &self.resolved)?;
+        if written.changed {
+            base.store.write(community_store::mark_stale)?;
+        }
+        Ok(written)
+    }
 }
 
 /// What was written when everything was settled, if nothing has changed since.
@@ -109,15 +169,8 @@ fn print(reader: &StoreReader<'_>) -> heed::Result<Id> {
 }
 
 /// Resolves with what is known, asks nobody, and writes the graph.
-pub(super) fn settle(base: &Base) -> Result<Written, KbError> {
-    let store = &base.store;
-    let (reads, known) = store.read(|reader| Ok((extracted_chunks(reader)?, evidence(reader)?)))?;
-    let resolved = resolve(&reads, &known);
-    let written = graph::write(store, &reads, &resolved)?;
-    if written.changed {
-        store.write(community_store::mark_stale)?;
-    }
-    Ok(written)
+fn settle(base: &Base) -> Result<Written, KbError> {
+    Known::load(base)?.write(base)
 }
 
 fn evidence(reader: &StoreReader<'_>) -> heed::Result<ResolutionEvidence> {
@@ -148,28 +201,6 @@ pub(super) fn undo(base: &Base, undone: Undone) -> Result<Written, KbError> {
     settle(base)
 }
 
-async fn open_questions(base: &Arc<Base>) -> Result<Vec<Comparison>, KbError> {
-    let base = Arc::clone(base);
-    run_blocking("resolving entities", move || {
-        let store = &base.store;
-        let (reads, known) =
-            store.read(|reader| Ok((extracted_chunks(reader)?, evidence(reader)?)))?;
-        let Resolved { locals, questions, .. } = resolve(&reads, &known);
-        let mut names: HashMap<Id, String> = HashMap::new();
-        store.read(|reader| {
-            for read in &reads {
-                if let Entry::Vacant(name) = names.entry(read.document_id) {
-                    let record: DocumentRecord = reader.linked(read.document)?;
-                    name.insert(record.names.into_iter().next().unwrap_or_default());
-                }
-            }
-            Ok(())
-        })?;
-        Ok(questions.iter().map(|question| comparison(question, &locals, &names)).collect())
-    })
-    .await
-}
-
 fn comparison(question: &Question, locals: &[Local], names: &HashMap<Id, String>) -> Comparison {
     let mut documents = BTreeSet::new();
     let mut side = |of: &[usize]| {
@@ -190,13 +221,15 @@ fn comparison(question: &Question, locals: &[Local], names: &HashMap<Id, String>
 }
 
 /// Measures how near descriptions are, where there is an embedder; what that decides needs no
-/// model. Returns the questions that are left.
+/// model. Returns the questions that are left, and what is known by then.
 async fn measure(
     context: &BuildContext,
+    known: &Arc<Known>,
     questions: Vec<Comparison>,
-) -> Result<Vec<Comparison>, KbError> {
+) -> Result<(Vec<Comparison>, Arc<Known>), KbError> {
     let base = &context.base;
-    let Some(embedder) = context.embedder.clone() else { return Ok(questions) };
+    let known = Arc::clone(known);
+    let Some(embedder) = context.embedder.clone() else { return Ok((questions, known)) };
     let input = hash(&[embedder.model().as_bytes()]);
     let key = |asking: &Comparison| near_key(asking.prints);
     let open = base.store.read(|reader| {
@@ -226,10 +259,11 @@ async fn measure(
         Ok(())
     })?;
     if near.is_empty() {
-        return Ok(questions);
+        return Ok((questions, known));
     }
     // Some are settled now; the others are the same.
-    open_questions(base).await
+    let known = known.again(base).await?;
+    Ok((known.questions(base)?, known))
 }
 
 fn near_key((one, two): (Id, Id)) -> UnitKey {

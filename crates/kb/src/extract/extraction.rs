@@ -307,7 +307,6 @@ fn cut(text: &str) -> String {
 pub(crate) struct ExtractedChunk {
     pub(crate) chunk: Row,
     pub(crate) chunk_id: Id,
-    pub(crate) document: Row,
     pub(crate) document_id: Id,
     pub(crate) extract: Extraction,
 }
@@ -326,13 +325,7 @@ pub(crate) fn extracted_chunks(reader: &StoreReader<'_>) -> heed::Result<Vec<Ext
             None => reader.linked::<DocumentRecord>(record.document)?.id,
         };
         documents.insert(record.document, document_id);
-        let read = ExtractedChunk {
-            chunk,
-            chunk_id: record.id,
-            document: record.document,
-            document_id,
-            extract,
-        };
+        let read = ExtractedChunk { chunk, chunk_id: record.id, document_id, extract };
         found.insert((document_id, record.id), read);
     }
     Ok(found.into_values().collect())

@@ -9,7 +9,8 @@ use super::graph::{Made, StoredMerge};
 use super::resolve::{PairVerdict, profile_of};
 use super::tag_collection::{CLASSES_KEY, TagVocabulary};
 use crate::store::{
-    DocumentRecord, EntityRecord, Id, Row, StoreReader, StoreWriter, TagRecord, Task, UnitKey,
+    DocumentRecord, EntityRecord, Id, RemovedDocuments, Row, StoreReader, StoreWriter, TagRecord,
+    Task, UnitKey,
 };
 
 /// An entity that loses a document is described by so many of the chunks that are left.
@@ -20,8 +21,6 @@ const DESCRIBED_BY: usize = 200;
 pub(crate) struct ExtractedFrom {
     /// Entities that a model described.
     described: BTreeSet<Row>,
-    /// Whether they name any entity, and have any tag.
-    names: bool,
     is_tagged: bool,
 }
 
@@ -35,7 +34,6 @@ impl ExtractedFrom {
             for link in reader.edges_from(at, None)? {
                 match link.edge {
                     Edge::Mentions if by_model => drop(found.described.insert(link.to.1)),
-                    Edge::Mentions => found.names = true,
                     Edge::Tagged => found.is_tagged = true,
                     _ => {}
                 }
@@ -45,19 +43,29 @@ impl ExtractedFrom {
     }
 
     /// Forgets what is left of it when the document's nodes have been removed: what is said of
-    /// entities that others mention as well, and what shares a key.
+    /// entities that others mention as well. What shares a key follows at the end of the write.
     pub(crate) fn forget(&self, writer: &mut StoreWriter<'_>, document: Id) -> heed::Result<()> {
-        community_store::mark_stale(writer)?;
         describe_again(writer, &self.described)?;
+        let removed = writer.removed_documents();
+        removed.any = true;
+        removed.are_tagged |= self.is_tagged;
         if !self.described.is_empty() {
-            forget_evidence(writer, document)?;
+            removed.described.insert(document);
         }
-        if self.is_tagged {
-            forget_unused_classes(writer)?;
-        }
-        let nothing = self.described.is_empty() && !self.names && !self.is_tagged;
-        if nothing { Ok(()) } else { writer.reseal_shared() }
+        Ok(())
     }
+}
+
+/// What is said of removed documents elsewhere, once for all that a write removes.
+pub(crate) fn forget_quotes(
+    writer: &mut StoreWriter<'_>,
+    removed: &RemovedDocuments,
+) -> heed::Result<()> {
+    community_store::mark_stale(writer)?;
+    if !removed.described.is_empty() {
+        forget_evidence(writer, &removed.described)?;
+    }
+    if removed.are_tagged { forget_unused_classes(writer) } else { Ok(()) }
 }
 
 /// Describes entities by what is left of them.
@@ -95,12 +103,13 @@ fn describe_again(writer: &mut StoreWriter<'_>, entities: &BTreeSet<Row>) -> hee
     Ok(())
 }
 
-/// Verdicts and merges that quote a document.
-fn forget_evidence(writer: &mut StoreWriter<'_>, document: Id) -> heed::Result<()> {
+/// Verdicts and merges that quote removed documents.
+fn forget_evidence(writer: &mut StoreWriter<'_>, removed: &BTreeSet<Id>) -> heed::Result<()> {
+    let quotes = |documents: &[Id]| documents.iter().any(|document| removed.contains(document));
     let mut quoting = vec![];
     for result in writer.results::<PairVerdict>(Task::SameEntity)? {
         let (key, verdict) = result?;
-        if verdict.documents.contains(&document) {
+        if quotes(&verdict.documents) {
             quoting.push(key);
         }
     }
@@ -110,7 +119,7 @@ fn forget_evidence(writer: &mut StoreWriter<'_>, document: Id) -> heed::Result<(
     for (id, merge) in writer.all_merges::<StoredMerge>()? {
         let record = &merge.record;
         // A side names some of its documents only; what it quotes is from the first of them.
-        if record.one.documents.contains(&document) || record.two.documents.contains(&document) {
+        if quotes(&record.one.documents) || quotes(&record.two.documents) {
             writer.remove_merge(id)?;
         }
     }

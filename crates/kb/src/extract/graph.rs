@@ -1,11 +1,11 @@
 //! The entity graph as it is stored: entities, who mentions them, facts, and how they relate.
 //! Only what changed is written.
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use halma_core::{Edge, Layer};
 use serde::{Deserialize, Serialize};
 
-use super::extraction::ExtractedChunk;
+use super::extraction::{ExtractedChunk, LeftOut};
 use super::resolve::{MergeRecord, Profile, Resolved};
 use crate::KbError;
 use crate::store::{
@@ -21,6 +21,7 @@ pub(crate) struct Written {
     pub(crate) entities: usize,
     pub(crate) facts: usize,
     pub(crate) merges: usize,
+    pub(crate) left_out: LeftOut,
     /// Whether anything is other than it was.
     pub(crate) changed: bool,
 }
@@ -55,25 +56,28 @@ pub(super) fn write(
         entities: resolved.entities.len(),
         facts: reads.iter().map(|read| read.extract.facts.len()).sum(),
         merges: resolved.merges.len(),
+        left_out: LeftOut::default(),
         changed: false,
     };
+    for read in reads {
+        written.left_out.add(read.extract.left_out);
+    }
     let (rows, changed) = store.write(|writer| put_entities(writer, &resolved.entities))?;
     written.changed |= changed;
     let assigned = assign(reads, resolved);
+    let wanted: BTreeSet<Row> = rows.iter().copied().collect();
     for (batch, places) in reads.chunks(BATCH).zip(assigned.chunks(BATCH)) {
         written.changed |= store.write(|writer| {
-            let mut changed = false;
+            let (mut changed, mut left) = (false, BTreeSet::new());
             for (read, entities) in batch.iter().zip(places) {
-                changed |= put_chunk(writer, read, (entities, resolved, &rows))?;
+                changed |= put_chunk(writer, read, (entities, resolved, &rows), &mut left)?;
             }
+            // Within the same write: were it the last that is done, nothing would find them again.
+            remove_unmentioned(writer, left.difference(&wanted))?;
             Ok(changed)
         })?;
     }
-    let wanted: HashSet<Row> = rows.iter().copied().collect();
-    written.changed |= store.write(|writer| {
-        let merges = put_merges(writer, resolved)?;
-        Ok(remove_unmentioned(writer, &wanted)? || merges)
-    })?;
+    written.changed |= store.write(|writer| put_merges(writer, resolved))?;
     Ok(written)
 }
 
@@ -114,22 +118,21 @@ fn put_entities(
     Ok((rows, changed))
 }
 
-/// Writes the mentions and facts of a chunk unless they are there already.
+/// Writes the mentions and facts of a chunk unless they are there already. Entities that it
+/// mentioned before are put into `left`.
 fn put_chunk(
     writer: &mut StoreWriter<'_>,
     read: &ExtractedChunk,
     (entities, resolved, rows): (&[usize], &Resolved, &[Row]),
+    left: &mut BTreeSet<Row>,
 ) -> heed::Result<bool> {
-    let print = print(read, entities, resolved);
+    let print = print(read, (entities, resolved, rows));
     let key = UnitKey::of(Task::Graph, (Layer::Chunk, read.chunk));
     let at = |sighting: u32| rows[entities[sighting as usize]];
-    if let Some(made) = writer.done::<Made>(key, print)? {
-        // The same entities may stand in other rows when they went and came back.
-        if made.entities.iter().zip(entities).all(|(row, entity)| *row == rows[*entity]) {
-            return Ok(false);
-        }
+    if writer.is_done(key, print)? {
+        return Ok(false);
     }
-    take_back(writer, read.chunk)?;
+    take_back(writer, read.chunk, left)?;
     let mut weights: BTreeMap<Row, f32> = BTreeMap::new();
     for (number, sighting) in (0_u32..).zip(&read.extract.sightings) {
         #[expect(clippy::cast_precision_loss, reason = "a passage is short")]
@@ -180,24 +183,32 @@ fn relates(fact: &FactRecord) -> ((Layer, Row), Edge, (Layer, Row)) {
     ((Layer::Entity, fact.head), Edge::Relates, (Layer::Entity, fact.tail))
 }
 
-/// What a chunk's part of the graph is made of.
-fn print(read: &ExtractedChunk, entities: &[usize], resolved: &Resolved) -> Id {
-    let mut parts: Vec<Vec<u8>> = vec![read.chunk_id.to_be_bytes().to_vec()];
+/// What a chunk's part of the graph is made of. The rows of entities are in it because the same
+/// entities may stand in others when they went and came back.
+fn print(read: &ExtractedChunk, (entities, resolved, rows): (&[usize], &Resolved, &[Row])) -> Id {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&read.chunk_id.to_be_bytes());
     for (sighting, entity) in read.extract.sightings.iter().zip(entities) {
-        let id = entity_id(&resolved.entities[*entity].key);
-        parts.push([id.to_be_bytes().to_vec(), sighting.times.to_be_bytes().to_vec()].concat());
+        let key = &resolved.entities[*entity].key;
+        hasher.update(&key.len().to_be_bytes()).update(key.as_bytes());
+        hasher.update(&rows[*entity].to_be_bytes()).update(&sighting.times.to_be_bytes());
     }
     for fact in &read.extract.facts {
-        parts.push([fact.head.to_be_bytes(), fact.tail.to_be_bytes()].concat());
-        parts.push(fact.relation.clone().into_bytes());
-        parts.push(fact.text.clone().into_bytes());
+        hasher.update(&fact.head.to_be_bytes()).update(&fact.tail.to_be_bytes());
+        for text in [&fact.relation, &fact.text] {
+            hasher.update(&text.len().to_be_bytes()).update(text.as_bytes());
+        }
     }
-    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-    hash(&parts)
+    hash(&[hasher.finalize().as_bytes()])
 }
 
-/// Takes out what the facts of a chunk were made into.
-fn take_back(writer: &mut StoreWriter<'_>, chunk: Row) -> heed::Result<()> {
+/// Takes out what the facts of a chunk were made into. The entities that it mentioned are put into
+/// `left`.
+fn take_back(
+    writer: &mut StoreWriter<'_>,
+    chunk: Row,
+    left: &mut BTreeSet<Row>,
+) -> heed::Result<()> {
     let key = UnitKey::of(Task::Graph, (Layer::Chunk, chunk));
     let made = writer.result_of::<Made>(key)?.map(|(_, made)| made);
     for row in made.iter().flat_map(|made| made.facts.0..made.facts.1) {
@@ -207,6 +218,7 @@ fn take_back(writer: &mut StoreWriter<'_>, chunk: Row) -> heed::Result<()> {
     }
     writer.forget_unit(key)?;
     let mentions = writer.edges_from((Layer::Chunk, chunk), Some(Edge::Mentions))?;
+    left.extend(mentions.iter().map(|link| link.to.1));
     mentions.iter().try_for_each(|link| writer.remove_edge(link))
 }
 
@@ -250,17 +262,15 @@ fn entity_of(record: &MergeRecord, by_print: &HashMap<Id, Vec<usize>>) -> Option
     counts.into_iter().max_by_key(|(at, count)| (*count, std::cmp::Reverse(*at))).map(|(at, _)| at)
 }
 
-/// Takes out entities that are not wanted any more and that nothing mentions.
-pub(crate) fn remove_unmentioned(
+/// Takes out those of the entities that nothing mentions.
+fn remove_unmentioned<'a>(
     writer: &mut StoreWriter<'_>,
-    wanted: &HashSet<Row>,
-) -> heed::Result<bool> {
-    let mut changed = false;
-    for row in writer.all_rows(Layer::Entity)? {
-        if !wanted.contains(&row) && !writer.is_led_to((Layer::Entity, row), Edge::Mentions)? {
-            writer.remove_node::<EntityRecord>(row)?;
-            changed = true;
+    entities: impl Iterator<Item = &'a Row>,
+) -> heed::Result<()> {
+    for row in entities {
+        if !writer.is_led_to((Layer::Entity, *row), Edge::Mentions)? {
+            writer.remove_node::<EntityRecord>(*row)?;
         }
     }
-    Ok(changed)
+    Ok(())
 }

@@ -44,13 +44,7 @@ fn reads(recorded: Recorded) -> (Vec<ExtractedChunk>, usize) {
         let id = hash(&[whole.as_bytes()]);
         again += usize::from(reply.complaint(&form(&whole)).is_some());
         let extract = reply.accept(&whole);
-        reads.push(ExtractedChunk {
-            chunk: row,
-            chunk_id: id,
-            document: row,
-            document_id: id,
-            extract,
-        });
+        reads.push(ExtractedChunk { chunk: row, chunk_id: id, document_id: id, extract });
     }
     reads.sort_by_key(|read| read.document_id);
     reads.dedup_by_key(|read| read.document_id);

@@ -26,19 +26,16 @@ use serde::Serialize;
 pub(crate) use community_store::communities_exist;
 pub use extraction::LeftOut;
 pub(crate) use extraction::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
-pub(crate) use forget::ExtractedFrom;
-pub(crate) use graph::remove_unmentioned;
+pub(crate) use forget::{ExtractedFrom, forget_quotes};
 pub use merges::{Merge, MergeSide};
 pub use resolve::MergeRule;
 pub(crate) use resolve::{PairVerdict, names};
 pub(crate) use tag_collection::{CLASSES_KEY, TagClass, TagVocabulary, Tags};
 
-use crate::error::run_blocking;
 use crate::stages::{
     BuildContext, Communities, Driver, Facts, Forecaster, SameEntity, StageReport, Summarize,
     TagClasses, TagForecast, Tally, summarize,
 };
-use crate::store::Task;
 use crate::{Entities, KbError};
 
 /// What one run extracted. Counts of things are those of the whole base.
@@ -94,7 +91,8 @@ pub(crate) async fn extract_knowledge(
         extracted.add(report);
         (extracted.entities, extracted.facts) = (written.entities, written.facts);
         extracted.merges = written.merges;
-        extracted.left_out = left_out(context).await?;
+        extracted.left_out = written.left_out;
+        warn_of_cuts(written.left_out);
     }
     extracted.rows = relation_tables::update_all(context).await?;
     if settings.tags {
@@ -139,19 +137,8 @@ pub(crate) fn forecasters(
     Ok(stages)
 }
 
-/// What was left out of all replies that the base holds.
-async fn left_out(context: &Arc<BuildContext>) -> Result<LeftOut, KbError> {
-    let base = Arc::clone(&context.base);
-    let left_out = run_blocking("reading the ledger", move || {
-        base.store.read(|reader| {
-            let mut sum = LeftOut::default();
-            for result in reader.results::<Extraction>(Task::Facts)? {
-                sum.add(result?.1.left_out);
-            }
-            Ok(sum)
-        })
-    })
-    .await?;
+/// Says what was left out of all replies that the base holds.
+fn warn_of_cuts(left_out: LeftOut) {
     if left_out.beyond_limit > 0 {
         tracing::warn!(
             "{} entities and facts were more than {} and {} of one chunk and are left out",
@@ -160,5 +147,4 @@ async fn left_out(context: &Arc<BuildContext>) -> Result<LeftOut, KbError> {
             MOST_FACTS
         );
     }
-    Ok(left_out)
 }

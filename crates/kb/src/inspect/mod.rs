@@ -14,7 +14,7 @@ pub use export::ExportFormat;
 pub use facts::{EntityLine, FactLine, FactSnapshot};
 pub use list::{ListQuery, ListedDocument, ListedNode};
 pub use show::{Shown, Unit};
-pub use stats::{Figures, Stats, VectorStats};
+pub use stats::{Figures, Sizes, Stats, VectorStats};
 pub use verify::{Problem, Verified};
 
 use crate::Base;

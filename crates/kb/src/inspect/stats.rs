@@ -55,7 +55,26 @@ pub struct VectorStats {
     pub atoms: u64,
 }
 
+/// How large a base is.
+#[derive(Debug, Clone, Default)]
+pub struct Sizes {
+    /// Nodes of every layer, also of empty ones.
+    pub layers: BTreeMap<Layer, u64>,
+    pub bytes_on_disk: u64,
+}
+
 impl Inspector<'_> {
+    /// How large the base is, in a time that does not grow with it.
+    pub fn sizes(&self) -> Result<Sizes, KbError> {
+        let base = self.base;
+        let bytes_on_disk = size_of(&store_dir(&base.dir)) + size_of(&base.dir.join("bm25"));
+        base.store.read(|reader| {
+            let count = |layer| Ok((layer, reader.count(layer)?));
+            let layers: heed::Result<_> = Layer::ALL.into_iter().map(count).collect();
+            Ok(Sizes { layers: layers?, bytes_on_disk })
+        })
+    }
+
     /// Statistics of what the base holds.
     pub fn stats(&self) -> Result<Stats, KbError> {
         let (base, store) = (self.base, &self.base.store);

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{BuildContext, Corpus, SourceDocument, Stage, StageError};
 use crate::Phase;
 use crate::cost::Cost;
-use crate::store::{Id, StoreReader, StoreWriter, UnitKey};
+use crate::store::{Id, StoreReader, StoreWriter, Task, UnitKey};
 
 /// A unit whose result is kept in the ledger as it is.
 pub(crate) struct LedgerUnit<T> {
@@ -50,6 +50,11 @@ pub(crate) trait AskStage: Send + Sync + Sized + 'static {
         _document: &SourceDocument,
     ) -> heed::Result<Vec<LedgerUnit<Self::Request>>> {
         Ok(vec![])
+    }
+
+    /// See [`Stage::scanned_by`].
+    fn asked_with(&self) -> Option<(Task, Id)> {
+        None
     }
 
     /// See [`Stage::expect`].
@@ -110,6 +115,10 @@ impl<S: AskStage> Stage for S {
         document: &SourceDocument,
     ) -> heed::Result<Vec<Self::Unit>> {
         self.open(reader, document)
+    }
+
+    fn scanned_by(&self) -> Option<(Task, Id)> {
+        self.asked_with()
     }
 
     fn expect(

@@ -1,5 +1,6 @@
 //! Doing the units of a stage, several at a time. Results are written as they come, so that little
 //! is lost when the process dies; what fails stays in the ledger for the next run.
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +12,7 @@ use tokio::task::JoinError;
 use super::{Backlog, BuildContext, SourceDocument, Stage, StageError};
 use crate::cost::Cost;
 use crate::error::run_blocking;
-use crate::store::{History, Row, StoreReader};
+use crate::store::{ChunkRecord, History, Id, Row, StoreReader, Task};
 use crate::{KbError, PhaseProgress};
 
 /// Units whose results are written in one transaction, at most.
@@ -75,7 +76,11 @@ struct Finished<S: Stage> {
 /// The documents of the base that have units left.
 pub(super) fn scan<S: Stage>(stage: &S, reader: &StoreReader<'_>) -> heed::Result<Backlog> {
     let mut backlog = Backlog::default();
-    for row in reader.all_rows(Layer::Document)? {
+    let rows = match stage.scanned_by() {
+        Some((task, with)) => unscanned(reader, task, with)?,
+        None => reader.all_rows(Layer::Document)?,
+    };
+    for row in rows {
         let Some(document) = SourceDocument::load(reader, row)? else { continue };
         let units = stage.units(reader, &document)?.len();
         if units > 0 {
@@ -84,6 +89,17 @@ pub(super) fn scan<S: Stage>(stage: &S, reader: &StoreReader<'_>) -> heed::Resul
         }
     }
     Ok(backlog)
+}
+
+/// Documents that came since a task was last complete, and those of its failed units, in order.
+fn unscanned(reader: &StoreReader<'_>, task: Task, with: Id) -> heed::Result<Vec<Row>> {
+    let from = reader.scanned_to(task, with)?;
+    let mut rows: BTreeSet<Row> =
+        reader.rows(Layer::Document, from, usize::MAX)?.into_iter().collect();
+    for chunk in reader.open_rows(task, Layer::Chunk)? {
+        rows.extend(reader.node::<ChunkRecord>(chunk)?.map(|chunk| chunk.document));
+    }
+    Ok(rows.into_iter().collect())
 }
 
 impl<S: Stage> Driver<S> {
@@ -103,8 +119,11 @@ impl<S: Stage> Driver<S> {
     /// Does what is left to do of the documents of the base.
     pub(crate) async fn run_backlog(&self) -> Result<StageReport, KbError> {
         let stage = Arc::clone(&self.stage);
-        let backlog = run_blocking("reading the ledger", move || {
-            stage.context().store().read(|reader| stage.backlog(reader))
+        let (backlog, next) = run_blocking("reading the ledger", move || {
+            let both = |reader: &StoreReader<'_>| {
+                Ok((stage.backlog(reader)?, reader.next_row(Layer::Document)?))
+            };
+            stage.context().store().read(both)
         })
         .await?;
         let error = Arc::new(Mutex::new(None));
@@ -122,8 +141,27 @@ impl<S: Stage> Driver<S> {
         let read: Vec<Vec<Row>> = backlog.documents.chunks(READ).map(<[Row]>::to_vec).collect();
         let units = futures::stream::iter(read).then(units).flatten();
         let report = self.run(units, backlog.units).await?;
-        let failed = error.lock().unwrap_or_else(PoisonError::into_inner).take();
-        failed.map_or(Ok(report), Err)
+        if let Some(error) = error.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(error);
+        }
+        if report.pending == 0 {
+            self.note_scanned(next).await?;
+        }
+        Ok(report)
+    }
+
+    /// Notes that no document before this row has units left but those that failed.
+    async fn note_scanned(&self, next: Row) -> Result<(), KbError> {
+        let Some((task, with)) = self.stage.scanned_by() else { return Ok(()) };
+        let stage = Arc::clone(&self.stage);
+        run_blocking("storing results", move || {
+            let store = stage.context().store();
+            if store.read(|reader| reader.scanned_to(task, with))? == next {
+                return Ok(());
+            }
+            store.write(|writer| writer.set_scanned_to(task, with, next))
+        })
+        .await
     }
 
     /// Does units as they come; `total` is how many are expected, by weight.

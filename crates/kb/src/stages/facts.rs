@@ -47,6 +47,10 @@ impl AskStage for Facts {
         document.open_passages(reader, (Task::Facts, self.prompt))
     }
 
+    fn asked_with(&self) -> Option<(Task, Id)> {
+        Some((Task::Facts, self.prompt))
+    }
+
     fn variables(&self, passage: &Passage) -> Value {
         context! {
             chunk => context! {

@@ -37,7 +37,7 @@ pub(crate) use tags::{Tag, TagClasses, TagForecast};
 
 use crate::cost::Cost;
 use crate::kept::BasePart;
-use crate::store::{History, Id, Row, Store, StoreReader, StoreWriter};
+use crate::store::{History, Id, Row, Store, StoreReader, StoreWriter, Task};
 use crate::{Base, KbError, KbSettings, Phase, Progress};
 
 /// What the stages of one build share.
@@ -152,9 +152,17 @@ pub(crate) trait Stage: Send + Sync + Sized + 'static {
         Ok(vec![])
     }
 
-    /// The documents of the base that have units left. By default all are looked at.
+    /// The documents of the base that have units left. By default those are looked at that came
+    /// since the stage was last complete, and those of units that failed.
     fn backlog(&self, reader: &StoreReader<'_>) -> heed::Result<Backlog> {
         driver::scan(self, reader)
+    }
+
+    /// The task of the units, which are all of chunks, and what they are asked with: a document
+    /// whose units were all done or noted as failed has no other one until that changes. `None`
+    /// where that is not so: all documents are looked at each time.
+    fn scanned_by(&self) -> Option<(Task, Id)> {
+        None
     }
 
     /// For units that belong to no single document: how many are expected, all like this one.

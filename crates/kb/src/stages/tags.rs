@@ -225,6 +225,10 @@ impl AskStage for Tag {
         document.open_passages(reader, (Task::Tag, self.asked_with))
     }
 
+    fn asked_with(&self) -> Option<(Task, Id)> {
+        Some((Task::Tag, self.asked_with))
+    }
+
     fn variables(&self, passage: &Passage) -> Value {
         let class = |class: &TagClass| {
             context! { name => &class.name, description => &class.description }

@@ -7,6 +7,7 @@ use halma_core::Layer;
 use super::documents::name_key;
 use super::schema::{at_key, edge_key, edge_of_key, id_key, layer_of, of_row_key, row_of};
 use super::sealed::at_of_key;
+use super::shared::is_shared;
 use super::{At, Db, DocumentRecord, Entry, Id, Store, StoreReader};
 
 /// Called with what does not fit: the node it is about, where there is one, and what is wrong.
@@ -253,7 +254,7 @@ impl StoreReader<'_> {
     /// Every owner is there and has a key; nothing waits to be wiped.
     fn check_owners(&self, report: &mut Report<'_>) -> heed::Result<()> {
         for (owner, slot) in self.owners()? {
-            if !self.holds(owner)? {
+            if !is_shared(owner) && !self.holds(owner)? {
                 report(Some(owner), "it has a key, and the node is missing".into());
             } else if !self.store.has_key(slot)? {
                 report(Some(owner), "its key is gone".into());

@@ -13,11 +13,9 @@ use halma_core::Layer;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::schema::{byte, encode, layer_of};
+use super::schema::{byte, encode, hash, layer_of};
+use super::shared::shared_owner;
 use super::{At, Id, Row, StoreReader, StoreWriter};
-
-/// Whose key seals what belongs to no single node; no node ever has this row.
-pub(super) const SHARED: At = (Layer::Community, Row::MAX);
 
 /// What is done in a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,8 +24,11 @@ pub(crate) enum Task {
     Atoms,
     /// The vector of a text.
     Embed,
-    /// Hyperlinks of a document, followed again in every build.
+    /// Hyperlinks of a document that has got another name, or that an earlier version has left to
+    /// be followed.
     Links,
+    /// Where a hyperlink leads, whether a document is there or not: see [`LinkTarget`].
+    LinkTarget,
     /// Entities and facts of a chunk.
     Facts,
     /// What the facts of a chunk were made into: no model is asked.
@@ -47,10 +48,11 @@ pub(crate) enum Task {
 }
 
 /// Every task with its letter, which is that of the format and never changes, and its name.
-const TASKS: [(Task, u8, &str); 11] = [
+const TASKS: [(Task, u8, &str); 12] = [
     (Task::Atoms, b'a', "atoms"),
     (Task::Embed, b'e', "embed"),
     (Task::Links, b'l', "links"),
+    (Task::LinkTarget, b'w', "link_target"),
     (Task::Facts, b'f', "facts"),
     (Task::Graph, b'g', "graph"),
     (Task::SameEntity, b's', "same_entity"),
@@ -111,7 +113,7 @@ impl UnitKey {
         own.contains(&self.layer).then(|| (self.layer, self.row()))
     }
 
-    fn bytes(self) -> [u8; 10] {
+    pub(super) fn bytes(self) -> [u8; 10] {
         let mut key = [self.task.letter(), byte(self.layer), 0, 0, 0, 0, 0, 0, 0, 0];
         key[2..].copy_from_slice(&self.at.to_be_bytes());
         key
@@ -123,6 +125,27 @@ impl UnitKey {
         let layer = layer_of(*key.get(1)?)?;
         let at = key.get(2..)?.try_into().ok()?;
         Some(Self { task, layer, at: u64::from_be_bytes(at) })
+    }
+}
+
+/// A name that a hyperlink leads to, with the document that the link is in. Documents that lead to
+/// a name are found by it when a document gets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LinkTarget {
+    /// Half a hash: more than one name may have it.
+    name: u32,
+    pub(crate) document: Row,
+}
+
+impl LinkTarget {
+    pub(crate) fn new(name: &str, document: Row) -> Self {
+        let name = u32::try_from(hash(&[name.as_bytes()]) >> 32).unwrap_or_default();
+        Self { name, document }
+    }
+
+    fn key(self) -> UnitKey {
+        let at = u64::from(self.name) << 32 | u64::from(self.document);
+        UnitKey::with_id(Task::LinkTarget, Layer::Entity, at)
     }
 }
 
@@ -182,7 +205,8 @@ impl<'a> Entry<'a> {
     /// Whether it is shown and counted. Texts wait for a vector where there is no embedder, and
     /// links for documents that may never come: neither is late.
     pub(crate) fn is_reported(&self) -> bool {
-        self.state != UnitState::Pending || !matches!(self.key.task, Task::Embed | Task::Links)
+        let waits = [Task::Embed, Task::Links, Task::LinkTarget].contains(&self.key.task);
+        self.state != UnitState::Pending || !waits
     }
 }
 
@@ -233,6 +257,17 @@ impl StoreReader<'_> {
         Ok(rows)
     }
 
+    /// Targets of hyperlinks that may be this name, of any document.
+    pub(crate) fn link_targets(&self, name: &str) -> heed::Result<Vec<LinkTarget>> {
+        let wanted = LinkTarget::new(name, 0);
+        let mut targets = vec![];
+        for entry in self.store.db.ledger.prefix_iter(self, &wanted.key().bytes()[..6])? {
+            let document = entry?.0.last_chunk().map(|row| Row::from_be_bytes(*row));
+            targets.extend(document.map(|document| LinkTarget { document, ..wanted }));
+        }
+        Ok(targets)
+    }
+
     /// The result of a unit, with what it was asked with.
     pub(crate) fn result_of<T: DeserializeOwned>(
         &self,
@@ -263,6 +298,11 @@ impl StoreReader<'_> {
             UnitState::Failed => self.store.decode_sealed(entry.sealed),
             UnitState::Pending | UnitState::Done => Ok(None),
         }
+    }
+
+    /// The result or failure of an entry as it is sealed; `None` for a pending one.
+    pub(super) fn content(&self, entry: &Entry<'_>) -> heed::Result<Option<Vec<u8>>> {
+        if entry.sealed.is_empty() { Ok(None) } else { self.store.unsealed(entry.sealed) }
     }
 
     /// Every done unit of a task with its result, in the order of keys.
@@ -305,6 +345,14 @@ impl StoreWriter<'_> {
         self.put_entry(&entry, None)
     }
 
+    pub(crate) fn put_link_target(&mut self, target: LinkTarget) -> heed::Result<()> {
+        self.put_pending(target.key())
+    }
+
+    pub(crate) fn forget_link_target(&mut self, target: LinkTarget) -> heed::Result<()> {
+        self.forget_unit(target.key())
+    }
+
     /// Notes that a unit is done, with its result, so that it is never paid for twice.
     pub(crate) fn put_done<T: Serialize>(
         &mut self,
@@ -325,9 +373,26 @@ impl StoreWriter<'_> {
         self.put_entry(&entry, Some(&encode(&failure)?))
     }
 
-    /// A unit of a node is sealed as that is, and not stored when that is gone; the others share a
-    /// key (see [`StoreWriter::reseal_shared`]).
+    /// A unit of a node is sealed as that is, and not stored when that is gone; the others share
+    /// keys (`shared.rs`).
     pub(super) fn put_entry(
+        &mut self,
+        entry: &Entry<'_>,
+        content: Option<&[u8]>,
+    ) -> heed::Result<()> {
+        self.note_unit_replaced(entry.key)?;
+        self.seal_entry(entry, content)
+    }
+
+    fn note_unit_replaced(&mut self, key: UnitKey) -> heed::Result<()> {
+        if key.node().is_some() || key.task == Task::LinkTarget {
+            return Ok(());
+        }
+        let sealed = self.entry(key)?.map(|entry| entry.sealed.to_vec());
+        self.note_replaced(key.at, sealed.as_deref())
+    }
+
+    pub(super) fn seal_entry(
         &mut self,
         entry: &Entry<'_>,
         content: Option<&[u8]>,
@@ -338,7 +403,7 @@ impl StoreWriter<'_> {
         if let Some(content) = content {
             let slot = match key.node() {
                 Some(node) => self.slot_of_node(node)?,
-                None => Some(self.slot_of(SHARED)?),
+                None => Some(self.slot_of(shared_owner(key.at))?),
             };
             let Some(slot) = slot else { return Ok(()) };
             self.store.seal_onto(slot, content, &mut value)?;
@@ -347,6 +412,7 @@ impl StoreWriter<'_> {
     }
 
     pub(crate) fn forget_unit(&mut self, key: UnitKey) -> heed::Result<()> {
+        self.note_unit_replaced(key)?;
         self.store.db.ledger.delete(self.txn(), &key.bytes()).map(|_| ())
     }
 
@@ -373,11 +439,6 @@ impl StoreWriter<'_> {
             }
         }
         Ok(())
-    }
-
-    /// The result or failure of an entry as it is sealed; `None` for a pending one.
-    pub(super) fn content(&self, entry: &Entry<'_>) -> heed::Result<Option<Vec<u8>>> {
-        if entry.sealed.is_empty() { Ok(None) } else { self.store.unsealed(entry.sealed) }
     }
 }
 

@@ -3,9 +3,9 @@ use halma_core::Edge;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::ledger::SHARED;
 use super::schema::{At, at_key, edge_byte, edge_key, edge_of_key, encode};
-use super::{Entry, Id, Link, StoreReader, StoreWriter};
+use super::shared::shared_owner;
+use super::{Id, Link, StoreReader, StoreWriter};
 
 impl StoreReader<'_> {
     /// Where the first few edges of a kind begin that end at a node.
@@ -48,41 +48,22 @@ impl StoreWriter<'_> {
 
     /// Puts a record of how two entities became one, under its id.
     pub(crate) fn put_merge<T: Serialize>(&mut self, id: Id, merge: &T) -> heed::Result<()> {
-        let slot = self.slot_of(SHARED)?;
-        self.put_sealed((self.store.db.merges, &id.to_be_bytes()), slot, &encode(merge)?)
+        self.note_merge_replaced(id)?;
+        self.seal_merge(id, &encode(merge)?)
     }
 
     pub(crate) fn remove_merge(&mut self, id: Id) -> heed::Result<()> {
+        self.note_merge_replaced(id)?;
         self.store.db.merges.delete(self.txn(), &id.to_be_bytes()).map(|_| ())
     }
 
-    /// Gives what shares a key (units of no single node, merges) another one, so that what was
-    /// taken out of it cannot be read any more.
-    pub(crate) fn reseal_shared(&mut self) -> heed::Result<()> {
-        let mut units = vec![];
-        for value in self.store.db.ledger.iter(self)? {
-            let entry = Entry::parse(value?).filter(|entry| entry.key.node().is_none());
-            if let Some(entry) = entry {
-                let content = self.content(&entry)?;
-                units.push((Entry { sealed: &[], ..entry }, content));
-            }
-        }
-        let mut merges = vec![];
-        for entry in self.store.db.merges.iter(self)? {
-            let (key, stored) = entry?;
-            merges.extend(self.store.unsealed(stored)?.map(|value| (key.to_vec(), value)));
-        }
-        self.forget_owner(SHARED)?;
-        for (entry, content) in units {
-            self.put_entry(&entry, content.as_deref())?;
-        }
-        if merges.is_empty() {
-            return Ok(());
-        }
-        let slot = self.slot_of(SHARED)?;
-        for (key, value) in merges {
-            self.put_sealed((self.store.db.merges, &key), slot, &value)?;
-        }
-        Ok(())
+    fn note_merge_replaced(&mut self, id: Id) -> heed::Result<()> {
+        let sealed = self.store.db.merges.get(self, &id.to_be_bytes())?.map(<[u8]>::to_vec);
+        self.note_replaced(id, sealed.as_deref())
+    }
+
+    pub(super) fn seal_merge(&mut self, id: Id, merge: &[u8]) -> heed::Result<()> {
+        let slot = self.slot_of(shared_owner(id))?;
+        self.put_sealed((self.store.db.merges, &id.to_be_bytes()), slot, merge)
     }
 }

@@ -17,6 +17,7 @@ mod nodes;
 mod records;
 mod schema;
 mod sealed;
+mod shared;
 mod vector_file;
 mod vector_files;
 mod vectors;
@@ -36,11 +37,13 @@ pub(crate) use broken::Damage;
 pub(crate) use changes::{Changed, Changes};
 pub(crate) use check::CheckedCounts;
 use databases::{Databases, Db};
-pub(crate) use documents::{DocumentDraft, FileKey, FileRecord, Gone, sameness, section_sameness};
+pub(crate) use documents::{
+    DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness,
+};
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use history::{History, Past};
-pub(crate) use ledger::{Entry, Task, UnitCounts, UnitKey, UnitState};
+pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
 pub(crate) use nodes::searched;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
@@ -51,6 +54,7 @@ pub use records::{ColumnDetails, Details};
 pub(crate) use schema::{
     At, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id, parse_id,
 };
+pub(crate) use shared::RemovedDocuments;
 pub(crate) use vector_file::{Comparand, Precision, Slots, VectorFile};
 pub(crate) use view::{StoreReader, StoreWriter};
 
@@ -149,6 +153,7 @@ impl Store {
         }
         let mut writer = self.writer()?;
         let done = work(&mut writer)
+            .and_then(|done| writer.finish_removals().map(|()| done))
             .and_then(|done| writer.note_unsynced_vectors().map(|()| done))
             .and_then(|done| writer.save_changes().map(|()| done))
             .and_then(|done| writer.save_keys().map(|wipes| (done, wipes)))

@@ -226,7 +226,24 @@ impl StoreReader<'_> {
     }
 }
 
+/// The name under which it is kept how far the units of a task are known.
+fn scanned_key(task: Task) -> String {
+    format!("scanned {}", task.name())
+}
+
+impl StoreReader<'_> {
+    /// The first document whose units of a task, asked with this, may not be noted.
+    pub(crate) fn scanned_to(&self, task: Task, with: Id) -> heed::Result<Row> {
+        let known = self.meta::<(Id, Row)>(&scanned_key(task))?;
+        Ok(known.filter(|(by, _)| *by == with).map_or(0, |(_, row)| row))
+    }
+}
+
 impl StoreWriter<'_> {
+    pub(crate) fn set_scanned_to(&mut self, task: Task, with: Id, row: Row) -> heed::Result<()> {
+        self.set_meta(&scanned_key(task), &(with, row))
+    }
+
     pub(crate) fn set_linked_to(&mut self, version: u32, row: Row) -> heed::Result<()> {
         self.set_meta("linked", &(version, row))
     }

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::changes::Changes;
 use super::schema::{decode, encode};
+use super::shared::Removals;
 use super::{Id, Store};
 
 /// One consistent view of the store.
@@ -28,6 +29,7 @@ pub(crate) struct StoreWriter<'t> {
     pub(super) changes: Changes,
     /// Whether it has put vectors into files that are not brought to the disk yet.
     pub(super) has_put_vectors: bool,
+    pub(super) removals: Removals,
 }
 
 impl<'t> Deref for StoreReader<'t> {
@@ -79,7 +81,12 @@ impl<'t> StoreReader<'t> {
 impl<'t> StoreWriter<'t> {
     pub(super) fn new(store: &'t Store, txn: RwTxn<'t>) -> Self {
         let reader = StoreReader { store, txn: Txn::Write(txn) };
-        Self { reader, changes: Changes::default(), has_put_vectors: false }
+        Self {
+            reader,
+            changes: Changes::default(),
+            has_put_vectors: false,
+            removals: Removals::default(),
+        }
     }
 
     /// The transaction, for LMDB's own writes.

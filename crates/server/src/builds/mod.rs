@@ -12,7 +12,7 @@ use halma_engine::{PhaseProgress, TraceStore};
 use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
-pub(crate) use worker::{inputs, options, run_worker};
+pub(crate) use worker::{BuildAccounts, inputs, options, run_worker};
 
 use crate::problem::Problem;
 

@@ -12,12 +12,20 @@ use tokio::sync::watch;
 use super::{Build, BuildReport, BuildState, Builds, RefusedFile};
 use crate::limits::allowance::Allowance;
 use crate::limits::blocking::run_blocking;
+use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::usage::{UsageCounts, UsageKey};
 use crate::workspace::Workspace;
 
+/// Where it is counted what builds may use and have used.
+#[derive(Clone)]
+pub(crate) struct BuildAccounts {
+    pub(crate) allowance: Arc<Allowance>,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
 /// Runs builds until the workspace is closed.
-pub(crate) async fn run_worker(workspace: Arc<Workspace>, allowance: Arc<Allowance>) {
+pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccounts) {
     let builds = Arc::clone(&workspace.builds);
     let mut closed = builds.closed.subscribe();
     let mut holds = builds.holds.subscribe();
@@ -35,10 +43,10 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, allowance: Arc<Allowan
         };
         let id = build.id.clone();
         let held = tokio::select! {
-            () = run(&workspace, &build, &allowance) => false,
+            () = run(&workspace, &build, &accounts) => false,
             // The work is dropped where it is; the ledger records what is left.
             () = stop_requested(&workspace, &id) => false,
-            () = key_revoked(&allowance, build.key.as_deref()) => {
+            () = key_revoked(&accounts.allowance, build.key.as_deref()) => {
                 let ended = set(&builds, &id, BuildState::Running, |build| {
                     build.state = BuildState::Cancelled;
                     build.error = Some("the API key that started it was revoked".to_owned());
@@ -109,6 +117,7 @@ async fn stop_requested(workspace: &Workspace, id: &str) {
 /// Counts what a build has used when it ends, however it ends.
 struct Spending<'a> {
     workspace: &'a Workspace,
+    metrics: &'a Metrics,
     key: &'a str,
     meter: Arc<Meter>,
     /// The exact numbers, once they are known.
@@ -117,23 +126,23 @@ struct Spending<'a> {
 
 impl Drop for Spending<'_> {
     fn drop(&mut self) {
-        let counts = match self.usage {
-            Some(usage) => UsageCounts::from_total(usage, 0),
-            // Prompt and completion tokens are counted together.
-            None => UsageCounts {
-                calls: self.meter.calls(),
-                prompt_tokens: self.meter.tokens(),
-                usd: self.meter.usd(),
-                ..UsageCounts::default()
-            },
-        };
+        // Prompt and completion tokens are counted together by the meter.
+        let usage = self.usage.unwrap_or_else(|| UsageTotal {
+            llm_calls: self.meter.calls(),
+            prompt_tokens: self.meter.tokens(),
+            usd: self.meter.usd(),
+            ..UsageTotal::default()
+        });
+        self.metrics.build_usage(usage);
+        let counts = UsageCounts::from_total(usage, 0);
         if counts != UsageCounts::default() || self.usage.is_some() {
             self.workspace.usage.add(UsageKey::today(self.key, "index"), counts);
         }
     }
 }
 
-async fn run(workspace: &Workspace, build: &Build, allowance: &Allowance) {
+async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) {
+    let BuildAccounts { allowance, metrics } = accounts;
     let builds = &workspace.builds;
     let begun = {
         let (builds, id) = (Arc::clone(builds), build.id.clone());
@@ -155,6 +164,7 @@ async fn run(workspace: &Workspace, build: &Build, allowance: &Allowance) {
     });
     let mut spending = Spending {
         workspace,
+        metrics,
         key: key.unwrap_or_default(),
         meter: Arc::clone(&meter),
         usage: None,
@@ -163,6 +173,7 @@ async fn run(workspace: &Workspace, build: &Build, allowance: &Allowance) {
     let done = engine.index_within(&inputs(workspace), &options, progress, Some(meter)).await;
     spending.usage = done.as_ref().ok().map(|report| report.usage);
     drop(spending);
+    metrics.build(if done.is_ok() { "done" } else { "failed" });
     let ended = set(builds, &build.id, BuildState::Running, move |build| {
         build.apply(done, &folder);
         build.finished = Some(Utc::now());

@@ -23,16 +23,19 @@ pub enum Scope {
     Write,
     /// Workspaces, keys, prompts, models, configuration.
     Admin,
+    /// The metrics of the whole server, and no documents or questions.
+    Metrics,
 }
 
 impl Scope {
-    pub const ALL: [Self; 3] = [Self::Ask, Self::Write, Self::Admin];
+    pub const ALL: [Self; 4] = [Self::Ask, Self::Write, Self::Admin, Self::Metrics];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Ask => "ask",
             Self::Write => "write",
             Self::Admin => "admin",
+            Self::Metrics => "metrics",
         }
     }
 }

@@ -31,6 +31,11 @@ impl Lane {
         Self { permits, waiting, most_waiting }
     }
 
+    /// Jobs that wait for their turn.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Acquire)
+    }
+
     /// Runs `work` on the blocking thread pool when it is its turn. A panic in it is an internal
     /// error. Work that has begun is finished, and counted until then, when no one waits any more.
     pub(crate) async fn run<T: Send + 'static>(
@@ -87,6 +92,9 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let (send, received) = tokio::sync::oneshot::channel();
+    // What it logs has the id of the request.
+    let span = tracing::Span::current();
+    let work = move || span.in_scope(work);
     // Boxed, so that the runtime's part is compiled once and not for each kind of work.
     let work: Box<dyn FnOnce() + Send> = Box::new(move || drop(send.send(work())));
     tokio::task::spawn_blocking(work).await.map_err(|e| Problem::internal(&e))?;

@@ -54,7 +54,7 @@ pub async fn serve_stdio(options: ServeOptions) -> Result<(), ServeError> {
     let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback: true };
     let app = Arc::new(App::new(setup)?);
     let workspace = Arc::clone(app.workspaces.root());
-    let tools = Tools::for_caller(app, Caller { key: None, workspace });
+    let tools = Tools::for_caller(app, Caller { key: None, workspace, trace_parent: None });
     let failed = |e: &dyn std::fmt::Display| {
         ServeError::Start(format!("the connection to the agent failed: {e}"))
     };

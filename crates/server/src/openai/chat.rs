@@ -9,6 +9,7 @@ use chrono::Utc;
 use halma_core::{Event, Watcher};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tracing::Instrument as _;
 
 use super::error_body;
 use super::reply::{Rendered, render, usage};
@@ -88,7 +89,8 @@ fn stream(
     let include_usage = request.include_usage();
     let first = json!({"role": "assistant", "content": ""});
     sender.send_data(chunk.delta(&first, &Value::Null).to_string());
-    let task = tokio::spawn(async move {
+    let task = tokio::spawn(
+        async move {
         let mut sent = SentText::default();
         let mut run = pin!(asking.run());
         let result = loop {
@@ -122,7 +124,7 @@ fn stream(
                 sender.send_data(error_body(&Problem { request_id: request_id.0, ..problem }));
             }
         }
-    });
+    }.in_current_span());
     Ok(sse::response(receiver, task.abort_handle()))
 }
 

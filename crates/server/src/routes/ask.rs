@@ -7,6 +7,7 @@ use axum::http::header::ACCEPT;
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use halma_core::{Event, Watcher};
+use tracing::Instrument as _;
 
 use crate::access::{Caller, MayAsk};
 use crate::app::Shared;
@@ -63,7 +64,8 @@ fn stream(
     let asking = Asking::begin(app, caller, request, Some(watcher))?;
     let started = serde_json::json!({"id": asking.id(), "strategy": asking.strategy()});
     sender.send("started", &started);
-    let task = tokio::spawn(async move {
+    let task = tokio::spawn(
+        async move {
         match asking.run().await {
             Ok(response) => {
                 sender.send("answer", &response);
@@ -72,6 +74,6 @@ fn stream(
                 sender.send("error", &Problem { request_id: request_id.0, ..problem });
             }
         }
-    });
+    }.in_current_span());
     Ok(sse::response(receiver, task.abort_handle()))
 }

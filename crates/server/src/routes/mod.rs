@@ -30,7 +30,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use self::admin::{health, keys, models, prompts, usage, workspaces};
+use self::admin::{health, keys, metrics, models, prompts, usage, workspaces};
 use self::documents::{file, uploads};
 pub(crate) use self::evaluation_runs::EvaluationRuns;
 use crate::app::Shared;
@@ -63,6 +63,7 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
     components.add_security_scheme("key", SecurityScheme::Http(bearer));
     OpenApiRouter::with_openapi(openapi)
         .routes(routes!(health::health))
+        .routes(routes!(metrics::metrics))
         .routes(routes!(health::me))
         .routes(routes!(health::config))
         .routes(routes!(ask::ask))

@@ -8,8 +8,7 @@ use halma_engine::{Config, Engine};
 use tokio::sync::OnceCell;
 
 use super::{Workspace, is_name};
-use crate::builds::run_worker;
-use crate::limits::allowance::Allowance;
+use crate::builds::{BuildAccounts, run_worker};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 
@@ -28,24 +27,24 @@ pub(crate) struct Workspaces {
     dir: PathBuf,
     root: Arc<Workspace>,
     others: Mutex<HashMap<String, WorkspaceCell>>,
-    allowance: Arc<Allowance>,
+    accounts: BuildAccounts,
 }
 
 impl Workspaces {
     pub(crate) fn new(
         dir: &Path,
         engine: Engine,
-        allowance: Arc<Allowance>,
+        accounts: BuildAccounts,
     ) -> Result<Self, Problem> {
         let root = Arc::new(Workspace::open(DEFAULT, dir, engine)?);
-        start_worker(&root, &allowance);
+        start_worker(&root, &accounts);
         let (dir, others) = (dir.join(FOLDER), Mutex::default());
         for leftover in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
             if leftover.file_name().to_string_lossy().starts_with(REMOVED) {
                 std::fs::remove_dir_all(leftover.path()).map_err(|e| Problem::internal(&e))?;
             }
         }
-        Ok(Self { dir, root, others, allowance })
+        Ok(Self { dir, root, others, accounts })
     }
 
     pub(crate) fn root(&self) -> &Arc<Workspace> {
@@ -64,7 +63,7 @@ impl Workspaces {
             let (engine, name) = (self.root.engine(), name.to_owned());
             let open = move || Workspace::open(&name, &dir, engine.open_sibling(&dir)?);
             let workspace = Arc::new(run_blocking(open).await?);
-            start_worker(&workspace, &self.allowance);
+            start_worker(&workspace, &self.accounts);
             Ok::<_, Problem>(workspace)
         };
         cell.get_or_try_init(open).await.map(Arc::clone)
@@ -117,7 +116,7 @@ impl Workspaces {
         let removed = self.dir.join(format!("{REMOVED}{name}-{id}"));
         std::fs::rename(&workspace.dir, &removed).map_err(failed)?;
         drop(workspace);
-        let file = self.allowance.keys().file().clone();
+        let file = self.accounts.allowance.keys().file().clone();
         let revoked = name.to_owned();
         run_blocking(move || Ok(file.revoke_all_of(&revoked)?)).await?;
         run_blocking(move || std::fs::remove_dir_all(removed).map_err(failed)).await
@@ -158,6 +157,6 @@ impl Workspaces {
 }
 
 /// Starts the worker that runs the builds of a workspace.
-fn start_worker(workspace: &Arc<Workspace>, allowance: &Arc<Allowance>) {
-    tokio::spawn(run_worker(Arc::clone(workspace), Arc::clone(allowance)));
+fn start_worker(workspace: &Arc<Workspace>, accounts: &BuildAccounts) {
+    tokio::spawn(run_worker(Arc::clone(workspace), accounts.clone()));
 }

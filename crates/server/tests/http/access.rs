@@ -12,6 +12,7 @@ use crate::world::{World, new_key};
 const ROUTES: &[(&str, &str, Option<Scope>)] = &[
     ("get", "/api/v1/me", None),
     ("get", "/api/v1/config", Some(Scope::Admin)),
+    ("get", "/metrics", Some(Scope::Metrics)),
     ("post", "/api/v1/ask", Some(Scope::Ask)),
     ("post", "/api/v1/search", Some(Scope::Ask)),
     ("get", "/api/v1/strategies", Some(Scope::Ask)),

@@ -7,6 +7,7 @@ mod documents;
 mod holding;
 mod isolation;
 mod mcp;
+mod metrics;
 mod mischief;
 mod openai;
 mod problems;

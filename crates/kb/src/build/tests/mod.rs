@@ -7,6 +7,8 @@ mod crash;
 #[cfg(test)]
 mod dump;
 #[cfg(test)]
+mod incremental;
+#[cfg(test)]
 mod scale;
 #[cfg(test)]
 mod update;

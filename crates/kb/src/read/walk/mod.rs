@@ -4,12 +4,17 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::{LARGEST, Refusal, refusal};
 use crate::KbError;
 use crate::build::Selection;
 use crate::report::Refused;
+use crate::store::FileStamp;
+
+/// A file that was written more recently than this may be written once more without a change of
+/// its stamp: the coarsest clock of a file system counts two seconds.
+const SETTLED_AFTER: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InputFile {
@@ -171,6 +176,13 @@ impl InputFile {
         Err(refusal("it changes while it is read", "index again when it is finished"))
     }
 
+    /// What the file system says of it; `None` where that does not tell whether its bytes change
+    /// from now on, and on systems that do not say when anything about a file has changed.
+    pub(crate) fn stamp(&self) -> Option<FileStamp> {
+        let about = std::fs::metadata(&self.path).ok().filter(std::fs::Metadata::is_file)?;
+        stamp_at(&about, SystemTime::now())
+    }
+
     fn state(&self) -> Result<FileState, Refusal> {
         let about = std::fs::metadata(&self.path).map_err(|e| unreadable(&e))?;
         if !about.is_file() {
@@ -178,6 +190,30 @@ impl InputFile {
         }
         Ok(FileState { bytes: about.len(), changed: about.modified().ok() })
     }
+}
+
+#[cfg(unix)]
+fn stamp_at(about: &std::fs::Metadata, now: SystemTime) -> Option<FileStamp> {
+    use std::os::unix::fs::MetadataExt as _;
+    let nanoseconds =
+        |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+    let modified = nanoseconds(about.mtime(), about.mtime_nsec());
+    let changed = nanoseconds(about.ctime(), about.ctime_nsec());
+    let settled = now.duration_since(SystemTime::UNIX_EPOCH).ok()?.checked_sub(SETTLED_AFTER)?;
+    let settled = i128::try_from(settled.as_nanos()).ok()?;
+    let stamp = FileStamp {
+        bytes: about.len(),
+        modified,
+        changed,
+        inode: about.ino(),
+        device: about.dev(),
+    };
+    (modified.max(changed) < settled).then_some(stamp)
+}
+
+#[cfg(not(unix))]
+fn stamp_at(_: &std::fs::Metadata, _: SystemTime) -> Option<FileStamp> {
+    None
 }
 
 fn unreadable(e: &std::io::Error) -> Refusal {

@@ -23,11 +23,35 @@ pub(crate) struct FileRecord {
     /// Hash of how it was read.
     pub(crate) read_with: Id,
     pub(crate) document: Id,
+    /// What the file system said of it then; stored after the rest, where there is one.
+    #[serde(skip)]
+    pub(crate) stamp: Option<FileStamp>,
+}
+
+/// What the file system says of a file whose bytes stay as they are. A file without one is known
+/// by its bytes alone: one that was written so shortly before it was read that the next write might
+/// leave the same stamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FileStamp {
+    pub(crate) bytes: u64,
+    /// When its bytes were last written, and when anything about it last changed, in nanoseconds
+    /// since 1970. The second cannot be set back by a program.
+    pub(crate) modified: i128,
+    pub(crate) changed: i128,
+    /// Which file of which file system it is.
+    pub(crate) inode: u64,
+    pub(crate) device: u64,
 }
 
 impl StoreReader<'_> {
     pub(crate) fn file(&self, key: FileKey) -> heed::Result<Option<FileRecord>> {
-        self.store.db.files.get(self, &key.0.to_be_bytes())?.map(decode).transpose()
+        let Some(stored) = self.store.db.files.get(self, &key.0.to_be_bytes())? else {
+            return Ok(None);
+        };
+        let decoded = postcard::take_from_bytes::<FileRecord>(stored);
+        let (record, stamp) = decoded.map_err(|e| heed::Error::Decoding(e.into()))?;
+        let stamp = if stamp.is_empty() { None } else { Some(decode(stamp)?) };
+        Ok(Some(FileRecord { stamp, ..record }))
     }
 
     #[cfg(test)]
@@ -38,7 +62,19 @@ impl StoreReader<'_> {
 
 impl StoreWriter<'_> {
     pub(crate) fn put_file(&mut self, key: FileKey, record: &FileRecord) -> heed::Result<()> {
-        self.store.db.files.put(self.txn(), &key.0.to_be_bytes(), &encode(record)?)
+        let mut value = encode(record)?;
+        if let Some(stamp) = &record.stamp {
+            value.extend(encode(stamp)?);
+        }
+        self.store.db.files.put(self.txn(), &key.0.to_be_bytes(), &value)
+    }
+
+    /// Renews the stamp of a file that is known; its bytes are the same.
+    pub(crate) fn stamp_file(&mut self, key: FileKey, stamp: FileStamp) -> heed::Result<()> {
+        match self.file(key)?.filter(|record| record.stamp != Some(stamp)) {
+            Some(record) => self.put_file(key, &FileRecord { stamp: Some(stamp), ..record }),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn forget_file(&mut self, key: FileKey) -> heed::Result<()> {

@@ -10,11 +10,11 @@ use halma_parse::Parsed;
 use self::tables::Begins;
 use crate::store::schema::row_of;
 use crate::store::{
-    ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader, StoreWriter, TextPlace,
-    atoms_key, hash,
+    ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader, StoreWriter, Task, TextPlace,
+    UnitKey, atoms_key, hash,
 };
 pub(crate) use carry::{sameness, section_sameness};
-pub(crate) use files::{FileKey, FileRecord};
+pub(crate) use files::{FileKey, FileRecord, FileStamp};
 pub(crate) use owned::Gone;
 
 use crate::cut::{Outline, Places};
@@ -152,6 +152,8 @@ impl StoreWriter<'_> {
                 let at = if first { 0 } else { record.names.len() };
                 record.names.insert(at, name.to_owned());
                 record.origins.insert(at, origin.to_owned());
+                // Its links lead elsewhere from there, and other links may lead to it now.
+                self.put_pending(UnitKey::of(Task::Links, (Layer::Document, row)))?;
             }
         }
         self.put_node(row, &record)?;

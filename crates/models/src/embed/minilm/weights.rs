@@ -96,12 +96,36 @@ fn cache_folder_in(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBu
     Some(home.join("models").join(NAME))
 }
 
-/// The folder (or `.onnx` file) to open: the configured one, else the cache.
+/// The folder (or `.onnx` file) to open: the configured one, else the cache, else the folder that a
+/// package has installed.
 ///
 /// A configured path without the model's files is an error, and not passed over in silence.
 pub fn locate(configured: Option<&Path>) -> Result<PathBuf, WeightsError> {
-    let path = configured.map_or_else(cache_folder, |path| Ok(path.to_owned()))?;
+    let installed = std::env::current_exe().ok().and_then(|program| installed_folder(&program));
+    locate_in(configured, cache_folder(), installed)
+}
+
+fn locate_in(
+    configured: Option<&Path>,
+    cache: Result<PathBuf, WeightsError>,
+    installed: Option<PathBuf>,
+) -> Result<PathBuf, WeightsError> {
+    let path = match (configured, installed) {
+        (Some(path), _) => path.to_owned(),
+        (None, Some(installed)) => match cache {
+            Ok(cache) if is_complete(&cache) || !is_complete(&installed) => cache,
+            _ => installed,
+        },
+        (None, None) => cache?,
+    };
     if is_complete(&path) { Ok(path) } else { Err(WeightsError::Absent { path }) }
+}
+
+/// Where a package puts the weights: `share/halma/models` next to the `bin` of the program, as in
+/// `/usr` or in a virtual environment of Python.
+fn installed_folder(program: &Path) -> Option<PathBuf> {
+    let program = program.canonicalize().ok()?;
+    Some(program.parent()?.parent()?.join("share/halma/models").join(NAME))
 }
 
 /// Whether there is a tokenizer next to a graph, or next to weights to make one from.
@@ -252,6 +276,33 @@ mod tests {
     fn without_a_cache_folder_the_home_has_one() {
         let found = cache(&[("HOME", "/home/ada")]).unwrap();
         assert_eq!(found, Path::new("/home/ada/.cache/halma/models").join(NAME));
+    }
+
+    #[test]
+    fn installed_weights_are_used_where_the_cache_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let bin = folder.path().join("bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::write(bin.join("halma"), "").unwrap();
+        let installed = installed_folder(&bin.join("halma")).unwrap();
+        let cache = folder.path().join("cache");
+        let fill = |into: &Path| {
+            std::fs::create_dir_all(into).unwrap();
+            for name in [TOKENIZER, CONFIG, WEIGHTS] {
+                std::fs::write(into.join(name), "").unwrap();
+            }
+        };
+        let located = || locate_in(None, Ok(cache.clone()), Some(installed.clone()));
+        assert!(matches!(located(), Err(WeightsError::Absent { path }) if path == cache));
+        fill(&installed);
+        assert_eq!(located().unwrap(), installed);
+        let homeless = locate_in(None, Err(WeightsError::NoCacheFolder), Some(installed.clone()));
+        assert_eq!(homeless.unwrap(), installed);
+        fill(&cache);
+        assert_eq!(located().unwrap(), cache);
+        let other = folder.path().join("other");
+        let configured = locate_in(Some(&other), Ok(cache.clone()), Some(installed));
+        assert!(matches!(configured, Err(WeightsError::Absent { path }) if path == other));
     }
 
     #[test]

@@ -1,4 +1,7 @@
 //! `halma doctor`: checks that everything the configuration names is available.
+mod server;
+mod system;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,6 +13,8 @@ use serde::Serialize;
 use crate::assemble;
 use crate::config::{Config, EmbedderKind, ModelConfig, ROLES};
 use crate::engine::Engine;
+
+pub use self::server::{NoServer, ServerState};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -52,7 +57,7 @@ pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
     findings.push(tagger(config).await);
     findings.extend(web(config, dir).await);
     findings.push(text(config));
-    findings.extend(graph(config, dir));
+    findings.extend(graph(config, dir).await);
     for (name, settings) in &config.models {
         findings.push(model(config, name, settings).await);
     }
@@ -60,6 +65,10 @@ pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
         |role: &&str| Finding::new(format!("role {role}"), Health::Good, config.model_of(role));
     findings.extend(ROLES.iter().map(role));
     findings.push(base(config, dir));
+    findings.push(system::disk(dir));
+    findings.extend(system::open_files(config));
+    findings.push(system::budget(config));
+    findings.push(server::running(config, dir).await);
     findings
 }
 
@@ -162,11 +171,16 @@ fn text(config: &Config) -> Finding {
     Finding::new("source text", health, message)
 }
 
-/// The knowledge graph and what it is said to hold. An endpoint is not asked.
-fn graph(config: &Config, dir: &Path) -> Option<Finding> {
+/// The knowledge graph and what it is said to hold. It is asked for an entity; that there is none
+/// of this name is a reply, too.
+async fn graph(config: &Config, dir: &Path) -> Option<Finding> {
     const NAME: &str = "source kg";
     let engine = dir.exists().then(|| Engine::open(config.clone(), dir)).transpose().ok()??;
-    let about = engine.facts()?.about().to_owned();
+    let facts = engine.facts()?;
+    let about = facts.about().to_owned();
+    if let Err(e) = facts.find("Earth", None, 1).await {
+        return Some(Finding::bad(NAME, format!("{about}: {e}")));
+    }
     let anonymous = config.kg.kind == KgKind::Sparql
         && config.kg.profile == KgProfile::Wikidata
         && config.sources.contact.trim().is_empty();

@@ -1,13 +1,18 @@
-//! The log on standard error. Warnings are Halma's own; those of the libraries that parse files are
-//! counted and summarized in one line when the command ends.
+//! The log on standard error, as text or as JSON. Warnings are Halma's own; those of the libraries
+//! that parse files are counted and summarized in one line when the command ends.
+mod json;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use halma_engine::LogFormat;
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer};
+
+use self::json::JsonLines;
 
 /// Everything of our own crates has a target that begins so.
 const OWN: &str = "halma";
@@ -37,18 +42,31 @@ impl<S: Subscriber> Layer<S> for LibraryWarnings {
     }
 }
 
-/// Starts the log with the filter in `HALMA_LOG`, or this one. With the former nothing is counted:
-/// the user sees what they asked for.
-pub(crate) fn start(default_filter: &str) -> LibraryWarnings {
+/// How the log is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LogStyle {
+    pub(crate) format: LogFormat,
+    /// Whether lines of text begin with the time; JSON always has it.
+    pub(crate) time: bool,
+    /// What is logged without the variable `HALMA_LOG`.
+    pub(crate) filter: &'static str,
+}
+
+/// Starts the log with the filter in `HALMA_LOG`, or that of the style. With the former nothing is
+/// counted: the user sees what they asked for.
+pub(crate) fn start(style: LogStyle) -> LibraryWarnings {
     let warnings = LibraryWarnings::default();
     let asked = EnvFilter::try_from_env("HALMA_LOG").ok();
     let counted = if asked.is_some() { LevelFilter::OFF } else { LevelFilter::WARN };
-    let filter = asked.unwrap_or_else(|| EnvFilter::new(default_filter));
-    let lines = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
-        .without_time()
-        .with_target(false)
-        .with_filter(filter);
+    let filter = asked.unwrap_or_else(|| EnvFilter::new(style.filter));
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    // A terminal shows colours, a file or the journal gets none.
+    let lines = lines.with_ansi(console::Term::stderr().is_term());
+    let lines: Box<dyn Layer<_> + Send + Sync> = match style {
+        LogStyle { format: LogFormat::Json, .. } => JsonLines::to_stderr().with_filter(filter).boxed(),
+        LogStyle { time: true, .. } => lines.with_target(false).with_filter(filter).boxed(),
+        _ => lines.without_time().with_target(false).with_filter(filter).boxed(),
+    };
     tracing_subscriber::registry().with(lines).with(warnings.clone().with_filter(counted)).init();
     warnings
 }

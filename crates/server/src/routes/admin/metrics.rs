@@ -1,0 +1,33 @@
+//! Metrics for Prometheus.
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse as _, Response};
+
+use crate::access::MayReadMetrics;
+use crate::app::Shared;
+use crate::limits::blocking::run_blocking;
+use crate::metrics::Snapshot;
+use crate::problem::Problem;
+
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Read the metrics of the server, in the format of Prometheus: requests, questions, model calls,
+/// tokens, costs, latencies, queues, sizes of bases.
+#[utoipa::path(get, path = "/metrics", tag = "server",
+    responses(
+        (status = 200, description = "Metrics as OpenMetrics text", body = String,
+            content_type = "application/openmetrics-text"),
+        (status = 401, body = Problem), (status = 403, body = Problem),
+    ))]
+pub(crate) async fn metrics(
+    State(app): State<Shared>,
+    MayReadMetrics(_caller): MayReadMetrics,
+) -> Result<Response, Problem> {
+    let state = Arc::clone(&app);
+    // Short, and must not wait for others: an overload is what metrics are for.
+    let snapshot = run_blocking(move || Ok(Snapshot::read(&state))).await?;
+    let text = app.metrics.render(&snapshot).map_err(|e| Problem::internal(&e))?;
+    Ok(([(CONTENT_TYPE, OPEN_METRICS)], text).into_response())
+}

@@ -1,0 +1,94 @@
+//! The metrics of a server: what they count, and what they never hold.
+use halma_server::Scope;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::world::{World, good, question};
+
+async fn metrics(world: &World) -> String {
+    let response = world.get("/metrics").await;
+    let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
+    assert!(kind.starts_with("application/openmetrics-text"), "{kind}");
+    response.text().await.unwrap()
+}
+
+/// The value of a series; 0 where there is none.
+fn value(metrics: &str, series: &str) -> f64 {
+    let line = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    line.map_or(0.0, |value| value.parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_happens_is_counted() {
+    let world = World::start().await;
+    world.post_json("/api/v1/ask", &question()).await;
+    let unknown = world.post("/api/v1/ask", &json!({"question": "Who is Zorblax?"})).await;
+    good(unknown).await;
+    let refused = world.post("/api/v1/ask", &json!({"question": ""})).await;
+    assert_eq!(refused.status(), 422);
+    world.upload(&[("light.md", b"# Skell Light\n\nSkell Light was first lit in 1902.\n")]).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    world.wait_for_build(build["id"].as_str().unwrap()).await;
+    // Questions are counted when their traces are stored, after the reply.
+    let mut text = metrics(&world).await;
+    for _ in 0..200 {
+        let questions = text.lines().filter(|line| line.starts_with("halma_questions_total{"));
+        let counted: f64 =
+            questions.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum();
+        if counted >= 2.0 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        text = metrics(&world).await;
+    }
+    let asked = "halma_http_requests_total{method=\"POST\",path=\"/api/v1/ask\",status=";
+    assert_eq!(value(&text, &format!("{asked}\"200\"}}")), 2.0, "{text}");
+    assert_eq!(value(&text, &format!("{asked}\"422\"}}")), 1.0, "{text}");
+    assert_eq!(value(&text, "halma_question_duration_seconds_count{strategy=\"naive\"}"), 2.0);
+    assert!(value(&text, "halma_search_duration_seconds_count{source=\"text\"}") >= 2.0, "{text}");
+    let calls = "halma_model_calls_total{model=\"extractive\",outcome=\"answered\"}";
+    assert!(value(&text, calls) >= 1.0, "{text}");
+    assert_eq!(value(&text, "halma_builds_total{outcome=\"done\"}"), 1.0, "{text}");
+    let documents = "halma_base_nodes{workspace=\"default\",layer=\"document\"}";
+    assert_eq!(value(&text, documents), 4.0, "{text}");
+    assert!(value(&text, "halma_base_size_bytes{workspace=\"default\"}") > 0.0, "{text}");
+    assert_eq!(value(&text, "halma_questions_running"), 0.0);
+    for word in ["Orrin", "Zorblax", "light.md", world.dir.path().to_str().unwrap()] {
+        assert!(!text.contains(word), "{word} is in the metrics");
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unknown_paths_and_methods_share_a_series() {
+    let world = World::start().await;
+    for path in ["/api/v1/a", "/api/v1/b", "/x/../y", "/v1/models/whatever"] {
+        world.get(path).await;
+    }
+    for word in ["BREW", "PROPFIND"] {
+        let method = Method::from_bytes(word.as_bytes()).unwrap();
+        world.request(method, "/api/v1/ask").send().await.unwrap();
+    }
+    let text = metrics(&world).await;
+    let series = text.lines().filter(|line| line.starts_with("halma_http_requests_total{"));
+    let series: Vec<&str> = series.collect();
+    assert_eq!(series.len(), 3, "{series:#?}");
+    for word in ["BREW", "whatever", "/api/v1/b"] {
+        assert!(!text.contains(word), "{series:#?}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_for_metrics_reads_nothing_else() {
+    let world = World::start().await;
+    let key = world.key(&[Scope::Metrics], "default");
+    let status = |path: &'static str| {
+        let request = world.request(Method::GET, path).bearer_auth(&key);
+        async move { request.send().await.unwrap().status().as_u16() }
+    };
+    assert_eq!(status("/metrics").await, 200);
+    assert_eq!(status("/api/v1/documents").await, 403);
+    assert_eq!(world.get("/metrics").await.status(), 401);
+    world.stop().await;
+}

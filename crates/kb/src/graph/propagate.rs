@@ -10,6 +10,9 @@ use crate::walk::{ChunkPlace, EntityPlaces, UnitPlace};
 /// a step costs the same however large the base is.
 pub(super) const HUB: usize = 500;
 
+/// Sentences that are compared by vectors, for each that activation passes through.
+const ROUGH_EACH: usize = 6;
+
 /// How similar sentences are to one question.
 pub(super) struct Similarity<'a> {
     pub(super) atoms: Option<Probe<'a>>,
@@ -28,6 +31,34 @@ impl Similarity<'_> {
             None => self.lexical.get(&(layer, row)).copied().unwrap_or(0.0),
         }
     }
+
+    /// Whether atoms and chunks are both compared by vectors.
+    fn is_by_codes(&self) -> bool {
+        self.atoms.is_some() && self.chunks.is_some()
+    }
+
+    /// What orders nodes of a layer about as their cosines do.
+    fn rough(&self, (layer, row): At) -> f32 {
+        let probe = if layer == halma_core::Layer::Chunk { &self.chunks } else { &self.atoms };
+        probe.as_ref().map_or(0.0, |probe| probe.rough(row))
+    }
+}
+
+/// The best of these, best first, the first of equals before the others.
+fn best_of(
+    units: Vec<UnitPlace>,
+    most: usize,
+    score: impl Fn(UnitPlace) -> f32,
+) -> Vec<(f32, UnitPlace)> {
+    let mut scored: Vec<(f32, UnitPlace)> =
+        units.into_iter().map(|unit| (score(unit), unit)).collect();
+    let order = |a: &(f32, UnitPlace), b: &(f32, UnitPlace)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if scored.len() > most && most > 0 {
+        scored.select_nth_unstable_by(most - 1, order);
+    }
+    scored.truncate(most);
+    scored.sort_unstable_by(order);
+    scored
 }
 
 impl GraphContext<'_> {
@@ -64,30 +95,29 @@ impl GraphContext<'_> {
         active
     }
 
-    /// The sentences of an entity nearest to the question.
+    /// The sentences of an entity nearest to the question: the best by codes are compared.
     fn best_sentences(&self, entity: Row, similarity: &Similarity<'_>) -> Vec<(f32, UnitPlace)> {
         let entity = self.walk().entity(entity);
-        let mut best: Vec<(f32, UnitPlace)> = vec![];
-        let mut look = |unit: UnitPlace| {
-            let nodes = self.walk().unit_nodes(unit);
-            let cosines = nodes.map(|node| similarity.cosine(node.at()));
-            let near = cosines.fold(f32::NEG_INFINITY, f32::max);
-            let full = best.len() >= self.settings.sentences;
-            if full && best.last().is_none_or(|(least, _)| near <= *least) {
-                return;
-            }
-            let at = best.partition_point(|(known, _)| *known >= near);
-            best.insert(at, (near, unit));
-            best.truncate(self.settings.sentences);
-        };
-        if entity.frequency > HUB {
-            for place in &similarity.near {
-                self.walk().units_of(*place, &entity).for_each(&mut look);
-            }
+        let units: Vec<UnitPlace> = if Self::is_hub(&entity) {
+            let near = similarity.near.iter();
+            near.flat_map(|place| self.walk().units_of(*place, &entity)).collect()
         } else {
-            self.walk().units_with(&entity).for_each(look);
-        }
-        best
+            self.walk().units_with(&entity).collect()
+        };
+        let most = self.settings.sentences.saturating_mul(ROUGH_EACH);
+        let units = if units.len() > most && similarity.is_by_codes() {
+            best_of(units, most, |unit| {
+                let nodes = self.walk().unit_nodes(unit);
+                nodes.map(|node| similarity.rough(node.at())).fold(f32::NEG_INFINITY, f32::max)
+            })
+        } else {
+            units.into_iter().map(|unit| (0.0, unit)).collect()
+        };
+        let units = units.into_iter().map(|(_, unit)| unit).collect();
+        best_of(units, self.settings.sentences, |unit| {
+            let nodes = self.walk().unit_nodes(unit);
+            nodes.map(|node| similarity.cosine(node.at())).fold(f32::NEG_INFINITY, f32::max)
+        })
     }
 
     /// An entity in more chunks than a step may look at.

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use halma_core::{Layer, Vector};
 use simsimd::SpatialSimilarity;
 
+use super::codes::QueryCode;
 use super::filter::{Admitted, Rows};
 use super::scan::{Candidates, SEGMENT, ScanRequest, Segment, scan};
+use super::simd::Instructions;
 use crate::KbError;
 use crate::store::{Changed, Changes, Comparand, Row, Slots, Store, StoreReader, VectorFile};
 
@@ -105,7 +107,7 @@ impl Matrix {
 
     fn remove(&mut self, row: Row) {
         self.held.remove(row);
-        for segment in self.segments.iter_mut().rev().filter(|segment| segment.rows.contains(&row)) {
+        for segment in self.segments.iter_mut().filter(|segment| segment.find(row).is_some()) {
             let segment = Arc::make_mut(segment);
             if segment.remove(row) {
                 if segment.alive < segment.rows.len() / 2 {
@@ -114,6 +116,18 @@ impl Matrix {
                 return;
             }
         }
+    }
+
+    fn place(&self, row: Row) -> Option<(&Segment, usize)> {
+        // The segments are in order, unless a vector was replaced.
+        let first = |segment: &Arc<Segment>| segment.rows.first().copied().unwrap_or_default();
+        let likely = self.segments.partition_point(|segment| first(segment) <= row);
+        let likely = likely.checked_sub(1).map(|at| &self.segments[at]);
+        let within = |segment: &'_ Arc<Segment>| segment.find(row);
+        if let Some((segment, at)) = likely.and_then(|s| Some((s, within(s)?))) {
+            return Some((segment, at));
+        }
+        self.segments.iter().rev().find_map(|segment| Some((segment.as_ref(), within(segment)?)))
     }
 
     /// Adds rows, which are in order and have vectors.
@@ -206,11 +220,24 @@ fn by_score(a: &(Row, f32), b: &(Row, f32)) -> Ordering {
 pub(crate) struct Probe<'m> {
     matrix: &'m Matrix,
     query: Comparand,
+    code: QueryCode,
+    instructions: Instructions,
 }
 
 impl<'m> Probe<'m> {
     pub(crate) fn new(matrix: &'m Matrix, query: &Vector) -> Self {
-        Self { matrix, query: Comparand::new(query) }
+        let (code, instructions) = (QueryCode::new(query), Instructions::best());
+        Self { matrix, query: Comparand::new(query), code, instructions }
+    }
+
+    /// What orders rows about as their cosines do, by their codes: at a fifth of the cost, because
+    /// a code is one line of the processor's cache. 0 for a row without a vector.
+    pub(crate) fn rough(&self, row: Row) -> f32 {
+        let place = self.matrix.place(row);
+        let similarity = place.map(|(segment, at)| {
+            segment.codes.similarity(self.instructions, &self.code, at)
+        });
+        similarity.unwrap_or(0.0)
     }
 
     /// The cosine of a row, where it has a vector.

@@ -30,6 +30,8 @@ const FIRST_ENDS: usize = 200;
 pub(super) struct Segment {
     pub(super) rows: Vec<Row>,
     pub(super) codes: Codes,
+    /// How many of the first rows ascend.
+    sorted: usize,
     /// Places of rows that were removed.
     pub(super) dead: Rows,
     pub(super) alive: usize,
@@ -37,19 +39,43 @@ pub(super) struct Segment {
 
 impl Segment {
     pub(super) fn push(&mut self, row: Row, vector: &[f32]) {
+        self.note_order(row);
         self.rows.push(row);
         self.codes.push(vector);
         self.alive += 1;
+    }
+
+    /// The place of a row that was not removed.
+    pub(super) fn find(&self, row: Row) -> Option<usize> {
+        let first = *self.rows.first()?;
+        // Rows are stored in their order, mostly without gaps; one that was added later than
+        // larger ones is at the end.
+        let guess = row.checked_sub(first).map(|at| at as usize);
+        let guess = guess.filter(|at| self.rows.get(*at) == Some(&row));
+        let sorted = || self.rows[..self.sorted].binary_search(&row).ok();
+        let later = || {
+            let at = self.rows[self.sorted..].iter().rposition(|held| *held == row)?;
+            Some(self.sorted + at)
+        };
+        let alive = |at: &usize| self.is_alive(*at);
+        guess.filter(alive).or_else(|| sorted().filter(alive)).or_else(|| later().filter(alive))
     }
 
     pub(super) fn is_alive(&self, at: usize) -> bool {
         Row::try_from(at).is_ok_and(|at| !self.dead.contains(at))
     }
 
+    /// Before a row is added.
+    fn note_order(&mut self, row: Row) {
+        let in_order = self.rows.len() == self.sorted;
+        if in_order && self.rows.last().is_none_or(|last| *last < row) {
+            self.sorted += 1;
+        }
+    }
+
     /// Takes a row out; `false` when it is not here.
     pub(super) fn remove(&mut self, row: Row) -> bool {
-        let places = self.rows.iter().enumerate().filter(|(_, held)| **held == row);
-        let at = places.map(|(at, _)| at).find(|at| self.is_alive(*at));
+        let at = self.find(row);
         let Some(at) = at.and_then(|at| Row::try_from(at).ok()) else { return false };
         self.dead.insert(at);
         self.alive -= 1;
@@ -60,6 +86,7 @@ impl Segment {
     pub(super) fn compacted(&self) -> Self {
         let mut compacted = Self::default();
         for at in (0..self.rows.len()).filter(|at| self.is_alive(*at)) {
+            compacted.note_order(self.rows[at]);
             compacted.rows.push(self.rows[at]);
             compacted.codes.push_from(&self.codes, at);
         }

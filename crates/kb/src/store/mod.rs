@@ -35,7 +35,7 @@ pub(crate) use atoms::{atoms_input, atoms_key};
 #[cfg(test)]
 pub(crate) use broken::Damage;
 pub(crate) use changes::{Changed, Changes};
-pub(crate) use check::CheckedCounts;
+pub(crate) use check::{CheckedCounts, LOST_VECTOR};
 use databases::{Databases, Db};
 pub(crate) use documents::{
     DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness,

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use halma_core::{Embedder, Layer};
+use tokio::sync::Semaphore;
 
 use crate::held::Held;
 use crate::kept::KeptPart;
@@ -26,6 +27,8 @@ pub struct Base {
     pub(crate) graph: GraphSettings,
     /// What searches hold in memory.
     pub(crate) held: Arc<Held>,
+    /// A place for each search that may run at the same time; the others wait.
+    pub(crate) searching: Arc<Semaphore>,
     pub(crate) query_vectors: QueryVectorCache,
     pub(crate) tables: crate::tables::SqlTables,
     pub(crate) workers: Option<Arc<crate::workers::Workers>>,
@@ -96,6 +99,7 @@ impl Base {
             search: options.search,
             graph: options.graph,
             held: Arc::new(Held::new(chunks, atoms, generation)),
+            searching: Arc::new(Semaphore::new(searches_at_once())),
             query_vectors: QueryVectorCache::default(),
             tables: crate::tables::SqlTables::new(options.workers.clone()),
             workers: options.workers,
@@ -182,6 +186,11 @@ impl Base {
         }
         Ok(())
     }
+}
+
+/// Twice the processors: more would only wait for each other, and hold memory meanwhile.
+fn searches_at_once() -> usize {
+    2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// The lexical index of a layer, up to date with the store. One that cannot be brought there is

@@ -156,7 +156,13 @@ impl Base {
             self.warn_lexical_only(query.layer)?;
         }
         let _guard = CancelGuard(Arc::clone(&job.cancelled));
-        run_blocking("searching", move || job.run()).await
+        let place = Arc::clone(&self.searching).acquire_owned().await;
+        run_blocking("searching", move || {
+            // Held until the work ends, also when no one waits for it any more.
+            let _place = place;
+            job.run()
+        })
+        .await
     }
 
     /// The embedder whose vectors are searched, if it is open and the layer has any.

@@ -1,6 +1,5 @@
 //! A part of the chunks with their names, as flat arrays that are followed from either end: from a
 //! name to the sentences and chunks that hold it, and from a chunk to its names.
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::record::{ChunkNames, UnitNode};
@@ -113,8 +112,14 @@ impl Segment {
         entities.sort_unstable();
         entities.dedup();
         entities.shrink_to_fit();
-        let places: HashMap<Row, u32> = (0..).zip(&entities).map(|(at, row)| (*row, at)).collect();
-        let place = |row: &Row| places[row];
+        // By row, because each is looked up dozens of times.
+        let first = entities.first().copied().unwrap_or_default();
+        let span = entities.last().map_or(0, |last| (last - first) as usize + 1);
+        let mut places = vec![0_u32; span];
+        for (at, row) in (0..).zip(&entities) {
+            places[(row - first) as usize] = at;
+        }
+        let place = |row: &Row| places[(row - first) as usize];
         let mut segment = Self { units: vec![0], ..Self::default() };
         for (row, chunk) in chunks {
             segment.rows.push(*row);

@@ -58,7 +58,7 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Strategies(own) => commands::strategies::run(&own),
         Command::Data(own) => commands::data::run(own),
         Command::Demo(own) => commands::demo::run(&own, &common).await,
-        Command::Doctor(own) => commands::doctor::run(&own, &common).await,
+        Command::Doctor(own) => commands::operate::doctor::run(&own, &common).await,
         Command::Config(own) => commands::config::run(&own, &common),
         Command::Prompts(own) => commands::prompts::run(&own, &common),
         Command::Plan(own) => commands::plan::run(own),
@@ -66,10 +66,10 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Kg(own) => commands::kg::run(own, &common).await,
         Command::Serve(own) => commands::serve::run(own, &common).await,
         Command::Keys(own) => commands::keys::run(own),
-        Command::Mcp(own) => commands::mcp::run(own, &common).await,
-        Command::Health(own) => commands::health::run(&own, &common).await,
-        Command::Completions(own) => commands::completions::run(&own),
-        Command::Man(own) => commands::man::run(&own),
+        Command::Mcp(own) => Box::pin(commands::mcp::run(own, &common)).await,
+        Command::Health(own) => commands::operate::health::run(&own, &common).await,
+        Command::Completions(own) => commands::operate::completions::run(&own),
+        Command::Man(own) => commands::operate::man::run(&own),
         Command::Worker(_) => Ok(()),
     }
 }
@@ -80,7 +80,9 @@ fn log_style(args: &Args) -> LogStyle {
     let serves = matches!(args.command, Command::Serve(_));
     let format = args.common.log_format.or_else(|| {
         // A configuration that cannot be read is reported by the command.
-        serves.then(|| commands::load_config(&args.common, vec![]).ok())?.map(|loaded| loaded.config.serve.log)
+        serves
+            .then(|| commands::load_config(&args.common, vec![]).ok())?
+            .map(|loaded| loaded.config.serve.log)
     });
     LogStyle {
         format: format.unwrap_or_default(),

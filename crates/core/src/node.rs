@@ -169,10 +169,31 @@ pub struct Hit {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScorePart {
-    /// `dense`, `words`, `entities`, `titles`, `atoms`, …
+    /// `dense`, `bm25`, `entities`, `titles`, `summaries`, …; an edge's or a layer's own name.
     pub name: String,
     pub score: f32,
     /// What gave it: the entities, the atom.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub through: String,
+}
+
+impl ScorePart {
+    /// The layer whose nodes gave it; `None` for the layer that was searched.
+    pub fn layer(&self) -> Option<Layer> {
+        match self.name.as_str() {
+            "entities" | "titles" | "led_to" => Some(Layer::Entity),
+            "summaries" => Some(Layer::Summary),
+            name => Layer::ALL.into_iter().find(|layer| layer.name() == name),
+        }
+    }
+
+    /// The kind of edge by which it came from there.
+    pub fn edge(&self) -> Option<Edge> {
+        match self.name.as_str() {
+            "entities" | "titles" | "led_to" => Some(Edge::Mentions),
+            // "chunk" is the chunk of an atom.
+            "summaries" | "chunk" => Some(Edge::DerivedFrom),
+            name => Edge::ALL.into_iter().find(|edge| edge.name() == name),
+        }
+    }
 }

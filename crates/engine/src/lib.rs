@@ -21,7 +21,8 @@ pub use config::{
 };
 pub use doctor::{Finding, Health, NoServer, ServerState, examine};
 pub use engine::{
-    AskRequest, AskResult, Asking, BaseSize, ContextOptions, Engine, Exchange, KgShown, OnFinish, SearchQuery,
+    AskRequest, AskResult, Asking, BaseSize, ContextOptions, Engine, Exchange, KgShown, OnFinish,
+    SearchQuery,
 };
 pub use error::EngineError;
 pub use halma_kb::{

@@ -56,7 +56,8 @@ async fn a_question_that_is_dropped_or_cancelled_is_stored_with_the_reason() {
     let dir = tempfile::tempdir().unwrap();
     let engine = engine(dir.path()).await;
     let (send, heads) = mpsc::channel::<TraceHead>();
-    let on_finish: halma_engine::OnFinish = Box::new(move |head, _| send.send(head.clone()).unwrap());
+    let on_finish: halma_engine::OnFinish =
+        Box::new(move |head, _| send.send(head.clone()).unwrap());
     let asking = AskRequest { key: Some("k1".into()), on_finish: Some(on_finish), ..request() };
     let asking = engine.prepare(asking).unwrap();
     let id = asking.id().to_owned();

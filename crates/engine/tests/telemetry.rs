@@ -86,7 +86,7 @@ async fn traced(content: bool) -> Sent {
     engine.ask(request).await.unwrap().outcome.answer.unwrap();
     // What has not been sent is sent at the end.
     tokio::task::spawn_blocking(move || drop(engine)).await.unwrap();
-    received.recv_timeout(Duration::from_secs(60)).unwrap()
+    received.recv_timeout(Duration::from_mins(1)).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,6 +4,21 @@ use std::ops::{AddAssign, Mul};
 use halma_core::{Setup, estimate_tokens};
 use minijinja::Value;
 
+/// Texts that are embedded, and their characters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Texts {
+    pub(crate) texts: u64,
+    pub(crate) characters: u64,
+}
+
+impl Texts {
+    /// Adds a text of so many characters.
+    pub(crate) fn add(&mut self, characters: usize) {
+        self.texts += 1;
+        self.characters += characters as u64;
+    }
+}
+
 /// What units are expected to cost. Tokens are counted as the core does before a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Cost {

@@ -41,7 +41,7 @@ fn a_document_takes_along_what_rests_on_it_and_nothing_else() {
         (Layer::Figure, 1),
         (Layer::Row, 4),
         (Layer::Atom, 2),
-        (Layer::Summary, 1),
+        (Layer::Summary, 2),
         (Layer::Tag, 1),
         (Layer::Entity, 1),
         (Layer::Fact, 2),

@@ -21,18 +21,21 @@ pub enum BasePart {
     Summaries,
     /// `kb.communities`.
     Communities,
-    /// The vectors: `embedder`.
+    /// The layers that have vectors: `kb.vectors`.
+    Vectors,
+    /// The embedder of all vectors: `embedder`.
     Embedder,
 }
 
 impl BasePart {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Atoms,
         Self::Chunks,
         Self::Entities,
         Self::Tags,
         Self::Summaries,
         Self::Communities,
+        Self::Vectors,
         Self::Embedder,
     ];
 
@@ -45,6 +48,7 @@ impl BasePart {
             Self::Tags => "tags",
             Self::Summaries => "summaries",
             Self::Communities => "communities",
+            Self::Vectors => "vectors",
             Self::Embedder => "embedder",
         }
     }
@@ -56,7 +60,7 @@ impl BasePart {
             Self::Tags => &["kb/tag_classes", "kb/tag"],
             Self::Summaries => &["kb/summarise"],
             Self::Communities => &["kb/community"],
-            Self::Atoms | Self::Chunks | Self::Embedder => &[],
+            Self::Atoms | Self::Chunks | Self::Vectors | Self::Embedder => &[],
         }
     }
 }

@@ -34,6 +34,7 @@ mod settings;
 mod stages;
 mod store;
 mod tables;
+mod vector_layers;
 mod walk;
 mod workers;
 
@@ -61,6 +62,7 @@ pub use settings::{
 pub use stages::BuildContext;
 pub use store::{ColumnDetails, Details};
 pub use tables::{ColumnLine, NearNames, SqlError, SqlLimits, TableLine};
+pub use vector_layers::VectorLayers;
 pub use workers::{WorkerKind, Workers, serve_worker};
 
 /// The prompts of this crate.

@@ -5,7 +5,7 @@ use halma_core::Embedder;
 use serde::{Deserialize, Serialize};
 
 use crate::kept::Calibration;
-use crate::{GraphSettings, SearchSettings};
+use crate::{GraphSettings, SearchSettings, VectorLayers};
 
 /// The `[kb]` table of the configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +47,8 @@ pub struct KbSettings {
     /// Whether vectors are stored as the embedder gives them, four bytes a dimension, and not as one
     /// byte a dimension. It holds for vectors that are stored from then on with another embedder.
     pub keep_f32: bool,
+    /// The layers that have vectors.
+    pub vectors: VectorLayers,
     /// Settings of searching.
     pub search: SearchSettings,
     /// The weights of graph search.
@@ -72,6 +74,7 @@ impl Default for KbSettings {
             communities: false,
             tables_of: vec![],
             keep_f32: false,
+            vectors: VectorLayers::default(),
             search: SearchSettings::default(),
             graph: GraphSettings::default(),
         }

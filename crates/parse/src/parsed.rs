@@ -90,6 +90,8 @@ pub struct Merged {
 pub struct Figure {
     pub range: Range<usize>,
     pub caption: Option<String>,
+    /// In words, by a model that was shown it; no reader of files gives one.
+    pub description: Option<String>,
     pub page: Option<u32>,
     /// The image itself with its media type, where the format holds it.
     pub image: Option<(String, Vec<u8>)>,

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 use halma_engine::{Engine, Loaded, ServeConfig};
 use tokio::sync::{Semaphore, watch};
 
+use crate::builds::BuildAccounts;
 use crate::keys::{KeyFile, Keys};
 use crate::limits::allowance::Allowance;
 use crate::limits::rate_limit::RateLimit;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::routes::EvaluationRuns;
-use crate::builds::BuildAccounts;
 use crate::workspace::Workspaces;
 
 pub(crate) type Shared = Arc<App>;

@@ -31,7 +31,8 @@ pub(crate) struct Search {
     /// Print the cached web searches as JSON lines, without searching
     #[arg(long, conflicts_with_all = BASE_OPTIONS, conflicts_with_all = ["query", "source", "json"])]
     pub(crate) kept: bool,
-    /// Print the parts of each score
+    /// Print what each layer and each kind of edge gave to each score, and whether the hit counts as
+    /// near
     #[arg(long)]
     pub(crate) explain: bool,
     /// Print the hits as JSON

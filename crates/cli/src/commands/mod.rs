@@ -1,19 +1,16 @@
 //! One file per command.
 pub(crate) mod ask;
-pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod demo;
-pub(crate) mod doctor;
 pub(crate) mod eval;
-pub(crate) mod health;
 pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod kb;
 pub(crate) mod keys;
 pub(crate) mod kg;
-pub(crate) mod man;
 pub(crate) mod mcp;
+pub(crate) mod operate;
 pub(crate) mod plan;
 pub(crate) mod prompts;
 pub(crate) mod search;

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Subscriber};
+use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
-use tracing_subscriber::Layer;
 
 /// Writes each event as a line.
 pub(crate) struct JsonLines {
@@ -86,7 +86,10 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for JsonLines {
 }
 
 /// The line of an event, with its line break.
-fn line<S: Subscriber + for<'a> LookupSpan<'a>>(event: &Event<'_>, in_spans: &Context<'_, S>) -> String {
+fn line<S: Subscriber + for<'a> LookupSpan<'a>>(
+    event: &Event<'_>,
+    in_spans: &Context<'_, S>,
+) -> String {
     let meta = event.metadata();
     let mut line = Map::new();
     line.insert("time".into(), Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true).into());

@@ -63,7 +63,9 @@ pub(crate) fn start(style: LogStyle) -> LibraryWarnings {
     // A terminal shows colours, a file or the journal gets none.
     let lines = lines.with_ansi(console::Term::stderr().is_term());
     let lines: Box<dyn Layer<_> + Send + Sync> = match style {
-        LogStyle { format: LogFormat::Json, .. } => JsonLines::to_stderr().with_filter(filter).boxed(),
+        LogStyle { format: LogFormat::Json, .. } => {
+            JsonLines::to_stderr().with_filter(filter).boxed()
+        }
         LogStyle { time: true, .. } => lines.with_target(false).with_filter(filter).boxed(),
         _ => lines.without_time().with_target(false).with_filter(filter).boxed(),
     };

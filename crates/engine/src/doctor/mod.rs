@@ -5,7 +5,7 @@ mod system;
 use std::path::Path;
 use std::sync::Arc;
 
-use halma_core::{ConfigError, EmbedRole, Embedder, Source as _, Tagging};
+use halma_core::{ConfigError, EmbedRole, Embedder, Layer, Source as _, Tagging};
 use halma_kg::{KgKind, KgProfile};
 use halma_models::{RerankerKind, ping};
 use serde::Serialize;
@@ -218,11 +218,18 @@ fn thresholds(engine: &Engine) -> String {
         (Some(value), None) => format!("{value:.3} (measured in this base)"),
         (None, _) => "not measured yet".to_owned(),
     };
-    format!(
+    let mut found = format!(
         "; near from cosine {} for chunks, {} for atoms",
         one(thresholds.chunk, measured.chunk),
         one(thresholds.atom, measured.atom)
-    )
+    );
+    let layers = engine.base().layer_thresholds().unwrap_or_default();
+    if !layers.is_empty() {
+        let layer = |(layer, cosine): (&Layer, &f32)| format!("{cosine:.3} for {}", layer.name());
+        let layers: Vec<String> = layers.iter().map(layer).collect();
+        found = format!("{found}; measured for other layers: {}", layers.join(", "));
+    }
+    found
 }
 
 fn base(config: &Config, dir: &Path) -> Finding {

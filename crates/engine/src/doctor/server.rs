@@ -50,14 +50,15 @@ impl ServerState {
     /// loopback address.
     pub async fn of(addr: &str) -> Result<Self, NoServer> {
         let url = url(addr).ok_or_else(|| NoServer::Address { addr: addr.to_owned() })?;
-        let other =
-            |reason: String| NoServer::Other { addr: addr.to_owned(), reason };
+        let other = |reason: String| NoServer::Other { addr: addr.to_owned(), reason };
         let service = Service::new(&url, TIMEOUT).map_err(|e| other(e.reason))?;
-        let unreachable =
-            |reason| NoServer::Unreachable { addr: addr.to_owned(), reason };
+        let unreachable = |reason| NoServer::Unreachable { addr: addr.to_owned(), reason };
         let health = service.get("/api/v1/health").await.map_err(unreachable)?;
         let Ok(HealthReply { version }) = serde_json::from_slice(health.body()) else {
-            return Err(other(format!("its reply to a health check has status {}", health.status())));
+            return Err(other(format!(
+                "its reply to a health check has status {}",
+                health.status()
+            )));
         };
         let ready = service.get("/api/v1/ready").await.map_err(unreachable)?;
         // Versions before 0.2 do not say whether they are ready.
@@ -86,9 +87,8 @@ fn url(addr: &str) -> Option<String> {
 /// The server of this base, if it runs.
 pub(super) async fn running(config: &Config, dir: &Path) -> Finding {
     let addr = &config.serve.addr;
-    let locked = std::fs::File::open(dir.join("serve.lock")).is_ok_and(|lock| {
-        matches!(lock.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
-    });
+    let locked = std::fs::File::open(dir.join("serve.lock"))
+        .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)));
     match (ServerState::of(addr).await, locked) {
         (Ok(ServerState::Ready { version }), true) => version_of(addr, &version),
         (Ok(ServerState::NotReady { reason }), true) => {
@@ -114,8 +114,9 @@ fn version_of(addr: &str, version: &str) -> Finding {
     if version == own {
         return Finding::new(NAME, Health::Good, format!("{addr} is ready"));
     }
-    let message =
-        format!("{addr} is ready, with version {version}; this program is {own}: restart the server");
+    let message = format!(
+        "{addr} is ready, with version {version}; this program is {own}: restart the server"
+    );
     Finding::new(NAME, Health::Warning, message)
 }
 

@@ -11,7 +11,7 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::Span;
 
 use super::Telemetry;
-use super::steps::{self, Step};
+use super::steps::{self, SpanDraft};
 use crate::storage::traces::TraceHead;
 
 /// What is known of a question when it begins.
@@ -84,8 +84,8 @@ impl RunSpans {
         }
     }
 
-    fn add(&self, open: &mut OpenSpans, step: Step, now: SystemTime) {
-        let Step { part, name, kind, elapsed_ms, attributes, error } = step;
+    fn add(&self, open: &mut OpenSpans, step: SpanDraft, now: SystemTime) {
+        let SpanDraft { part, name, kind, elapsed_ms, attributes, error } = step;
         let Some(elapsed_ms) = elapsed_ms else {
             open.span(part).add_event_with_timestamp(name, now, attributes);
             return;

@@ -9,7 +9,7 @@ use serde_json::json;
 const MAX_TEXT: usize = 16 * 1024;
 
 /// A span, or an event of one.
-pub(crate) struct Step {
+pub(crate) struct SpanDraft {
     /// The part of the work that it belongs to; 0 is the whole question.
     pub(crate) part: u32,
     pub(crate) name: String,
@@ -21,7 +21,7 @@ pub(crate) struct Step {
     pub(crate) error: Option<&'static str>,
 }
 
-impl Step {
+impl SpanDraft {
     fn span(part: u32, name: String, elapsed_ms: f64) -> Self {
         let (kind, attributes) = (SpanKind::Internal, vec![]);
         Self { part, name, kind, elapsed_ms: Some(elapsed_ms), attributes, error: None }
@@ -44,7 +44,7 @@ impl Step {
 
 /// The span or span event of an event. Texts of documents, users and models are in it only with
 /// `content`.
-pub(crate) fn step(event: &Event, content: bool) -> Option<Step> {
+pub(crate) fn step(event: &Event, content: bool) -> Option<SpanDraft> {
     let text = |key: &'static str, text: &str| content.then(|| KeyValue::new(key, clip(text)));
     let step = match event {
         Event::ModelCalled { .. } => called(event, content)?,
@@ -71,7 +71,7 @@ pub(crate) fn step(event: &Event, content: bool) -> Option<Step> {
                 .with(text("halma.reason", reason))
         }
         Event::SqlExecuted { span, sql, rows, elapsed_ms } => {
-            Step::span(*span, "execute_tool sql".into(), *elapsed_ms)
+            SpanDraft::span(*span, "execute_tool sql".into(), *elapsed_ms)
                 .with([
                     KeyValue::new("gen_ai.operation.name", "execute_tool"),
                     KeyValue::new("gen_ai.tool.name", "sql"),
@@ -80,26 +80,28 @@ pub(crate) fn step(event: &Event, content: bool) -> Option<Step> {
                 .with(text("gen_ai.tool.call.arguments", sql))
         }
         Event::Reranked { span, reranker, query, hits, elapsed_ms } => {
-            Step::span(*span, format!("rerank {reranker}"), *elapsed_ms)
+            SpanDraft::span(*span, format!("rerank {reranker}"), *elapsed_ms)
                 .with([count("halma.hits", hits.len() as u64)])
                 .with(text("gen_ai.retrieval.query.text", query))
         }
         Event::Tagged { span, tagger, entities, elapsed_ms, .. } => {
-            Step::span(*span, format!("tag {tagger}"), *elapsed_ms)
+            SpanDraft::span(*span, format!("tag {tagger}"), *elapsed_ms)
                 .with([count("halma.entities", entities.len() as u64)])
         }
-        Event::Note { span, note } => Step::event(*span, "note", vec![]).with(text("note", note)),
+        Event::Note { span, note } => {
+            SpanDraft::event(*span, "note", vec![]).with(text("note", note))
+        }
         Event::BudgetExhausted { span, limit } => {
             let limit = KeyValue::new("halma.limit", limit.to_string());
-            Step::event(*span, "budget_exhausted", vec![limit])
+            SpanDraft::event(*span, "budget_exhausted", vec![limit])
         }
-        Event::AnswerStarted { span, .. } => Step::event(*span, "answer_started", vec![]),
+        Event::AnswerStarted { span, .. } => SpanDraft::event(*span, "answer_started", vec![]),
         Event::SpanStarted { .. } | Event::AnswerDelta { .. } => return None,
     };
     Some(step)
 }
 
-fn called(event: &Event, content: bool) -> Option<Step> {
+fn called(event: &Event, content: bool) -> Option<SpanDraft> {
     let Event::ModelCalled { span, prompt, hash, role, model, .. } = event else { return None };
     let Event::ModelCalled { attempt, messages, reply, status, usage, .. } = event else {
         return None;
@@ -126,20 +128,20 @@ fn called(event: &Event, content: bool) -> Option<Step> {
     }
 }
 
-fn chat(part: u32, model: &str, elapsed_ms: f64) -> Step {
+fn chat(part: u32, model: &str, elapsed_ms: f64) -> SpanDraft {
     let offline = model == crate::config::OFFLINE;
     let kind = if offline { SpanKind::Internal } else { SpanKind::Client };
-    // Every other model is asked in OpenAI's protocol, whoever serves it.
+    // Every other model is asked in OpenAI's protocol, with whichever server.
     let provider = if offline { "halma" } else { "openai" };
-    Step { kind, ..Step::span(part, format!("chat {model}"), elapsed_ms) }.with([
+    SpanDraft { kind, ..SpanDraft::span(part, format!("chat {model}"), elapsed_ms) }.with([
         KeyValue::new("gen_ai.operation.name", "chat"),
         KeyValue::new("gen_ai.provider.name", provider),
         KeyValue::new("gen_ai.request.model", model.to_owned()),
     ])
 }
 
-fn retrieval(part: u32, source: &str, elapsed_ms: f64) -> Step {
-    Step::span(part, format!("retrieval {source}"), elapsed_ms).with([
+fn retrieval(part: u32, source: &str, elapsed_ms: f64) -> SpanDraft {
+    SpanDraft::span(part, format!("retrieval {source}"), elapsed_ms).with([
         KeyValue::new("gen_ai.operation.name", "retrieval"),
         KeyValue::new("gen_ai.data_source.id", source.to_owned()),
     ])

@@ -1,38 +1,66 @@
-//! The least cosines that count as a match, for an embedder that no one has measured: cosines of
-//! different embedders cannot be compared, but what is chance can be read from the base itself.
+//! The least cosines that count as a match, where no one has measured them: cosines of different
+//! embedders and of different layers cannot be compared, but what is chance can be read from the
+//! base itself.
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use halma_core::text::sentences;
 use halma_core::{EmbedRole, Layer, Vector};
+use serde::{Deserialize, Serialize};
 
 use crate::embedding::embed_texts;
 use crate::error::run_blocking;
 use crate::kept::Calibration;
 use crate::search::matrix::cosine;
 use crate::stages::BuildContext;
-use crate::store::{AtomRecord, ChunkRecord, Row, StoreReader};
+use crate::store::{AtomRecord, ChunkRecord, DocumentRecord, Row, SectionRecord, StoreReader};
 use crate::{Base, KbError, Thresholds};
 
-/// Questions, and passages of a layer, that are compared.
+/// Questions, and nodes of a layer, that are compared.
 const QUESTIONS: usize = 64;
 const PASSAGES: usize = 400;
 
-/// A base of fewer chunks tells nothing.
+/// A base of fewer chunks tells nothing, nor does a layer of fewer nodes.
 const LEAST_CHUNKS: u64 = 50;
+const LEAST_NODES: u64 = 8;
 
 /// Of pairs that have nothing to do with each other, this share is below the threshold.
 const BELOW: f32 = 0.95;
 
-/// The base is measured again when it has grown to this many times what it was.
+/// What was measured is measured again when it has grown to this many times what it was.
 const GROWN: u64 = 4;
+
+/// What was measured of a layer other than chunks and atoms.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct LayerCalibration {
+    /// Its name: the order of layers in memory is not that of the format.
+    layer: String,
+    cosine: f32,
+    /// The nodes that the layer had then.
+    nodes: u64,
+}
 
 fn key(embedder: u8) -> String {
     format!("calibration {embedder}")
 }
 
+fn layers_key(embedder: u8) -> String {
+    format!("calibration of layers {embedder}")
+}
+
 impl StoreReader<'_> {
     pub(crate) fn calibration(&self, embedder: u8) -> heed::Result<Option<Calibration>> {
         self.meta(&key(embedder))
+    }
+
+    fn layer_calibrations(&self, embedder: u8) -> heed::Result<Vec<LayerCalibration>> {
+        Ok(self.meta(&layers_key(embedder))?.unwrap_or_default())
+    }
+
+    /// The least cosine of a layer other than chunks and atoms, where it was measured.
+    pub(crate) fn layer_threshold(&self, embedder: u8, layer: Layer) -> heed::Result<Option<f32>> {
+        let measured = self.layer_calibrations(embedder)?;
+        Ok(measured.into_iter().find(|held| held.layer == layer.name()).map(|held| held.cosine))
     }
 }
 
@@ -45,31 +73,43 @@ impl Base {
             Ok(Some((record.model, given.or(reader.calibration(number)?))))
         })
     }
+
+    /// The least cosines that were measured of the layers other than chunks and atoms.
+    pub fn layer_thresholds(&self) -> Result<BTreeMap<Layer, f32>, KbError> {
+        self.store.read(|reader| {
+            let Some((number, _)) = reader.active_embedder()? else { return Ok(BTreeMap::new()) };
+            let measured = reader.layer_calibrations(number)?;
+            let layer = |name: &str| Layer::ALL.into_iter().find(|layer| layer.name() == name);
+            let known = measured.iter().filter_map(|held| Some((layer(&held.layer)?, held.cosine)));
+            Ok(known.collect())
+        })
+    }
 }
 
 /// Questions that are compared, each with the chunk that it is from.
 type Questions = Vec<(Row, String)>;
 
-/// Measures what chance gives, where the thresholds of the embedder are not known and the base is
-/// large enough. A failing embedder is no reason to fail: the next run tries again.
+/// What is to be measured of the vectors of one embedder.
+#[derive(Default)]
+struct Due {
+    embedder: u8,
+    /// The chunks that there are, if chunks and atoms are to be measured.
+    chunks: Option<u64>,
+    /// Other layers with the nodes that they have.
+    layers: Vec<(Layer, u64)>,
+    questions: Questions,
+}
+
+/// Measures what chance gives, where thresholds are not known and the base is large enough. A
+/// failing embedder is no reason to fail: the next run tries again.
 pub(super) async fn calibrate(context: &Arc<BuildContext>) -> Result<(), KbError> {
     let Some(embedder) = context.embedder.clone() else { return Ok(()) };
     let known = context.base.opened(embedder.model()).is_some_and(|(_, given)| given.are_known());
-    let store = context.store();
-    let (number, chunks, questions) = store.read(|reader| {
-        let chunks = reader.count(Layer::Chunk)?;
-        let number = reader.embedder(embedder.model())?.map(|(number, _)| number);
-        let Some(number) = number.filter(|_| !known && chunks >= LEAST_CHUNKS) else {
-            return Ok((0, 0, vec![]));
-        };
-        let held = reader.calibration(number)?;
-        let fits = held.is_some_and(|held| chunks < held.chunks.saturating_mul(GROWN));
-        Ok((number, chunks, if fits { vec![] } else { questions(reader)? }))
-    })?;
-    if questions.is_empty() {
+    let mut due = context.store().read(|reader| due(reader, embedder.model(), known))?;
+    if due.questions.is_empty() {
         return Ok(());
     }
-    let texts: Vec<&str> = questions.iter().map(|(_, text)| text.as_str()).collect();
+    let texts: Vec<&str> = due.questions.iter().map(|(_, text)| text.as_str()).collect();
     let vectors = match embed_texts(embedder.as_ref(), &texts, EmbedRole::Query).await {
         Ok(vectors) => vectors,
         Err(error) => {
@@ -79,17 +119,61 @@ pub(super) async fn calibrate(context: &Arc<BuildContext>) -> Result<(), KbError
     };
     let own = Arc::clone(context);
     run_blocking("measuring thresholds", move || {
-        let rows = questions.iter().map(|(chunk, _)| *chunk);
-        let asked: Vec<(Row, Vector)> = rows.zip(vectors).collect();
-        let measured = own.store().read(|reader| {
-            let of = |layer| share(reader, number, layer, &asked);
-            Ok((of(Layer::Chunk)?, of(Layer::Atom)?))
-        })?;
-        let (Some(chunk), atom) = measured else { return Ok(()) };
-        let calibration = Calibration { chunk, atom: atom.unwrap_or(chunk), chunks };
-        own.store().write(|writer| writer.set_meta(&key(number), &calibration))
+        let rows = std::mem::take(&mut due.questions).into_iter().map(|(chunk, _)| chunk);
+        measure(&own, &due, &rows.zip(vectors).collect::<Vec<_>>())
     })
     .await
+}
+
+/// What is to be measured; no questions where it is nothing.
+fn due(reader: &StoreReader<'_>, model: &str, known: bool) -> heed::Result<Due> {
+    let chunks = reader.count(Layer::Chunk)?;
+    let number = reader.embedder(model)?.map(|(number, _)| number);
+    let Some(embedder) = number.filter(|_| chunks >= LEAST_CHUNKS) else {
+        return Ok(Due::default());
+    };
+    let held = reader.calibration(embedder)?;
+    let fits = known || held.is_some_and(|held| chunks < held.chunks.saturating_mul(GROWN));
+    let measured = reader.layer_calibrations(embedder)?;
+    let mut layers = vec![];
+    for layer in Layer::ALL.into_iter().filter(|l| !matches!(l, Layer::Chunk | Layer::Atom)) {
+        let nodes = reader.count(layer)?;
+        let held = measured.iter().find(|held| held.layer == layer.name());
+        let fits = held.is_some_and(|held| nodes < held.nodes.saturating_mul(GROWN));
+        if !fits && nodes >= LEAST_NODES && reader.has_vectors(embedder, layer)? {
+            layers.push((layer, nodes));
+        }
+    }
+    let is_due = !fits || !layers.is_empty();
+    let questions = if is_due { questions(reader)? } else { vec![] };
+    Ok(Due { embedder, chunks: (!fits).then_some(chunks), layers, questions })
+}
+
+fn measure(context: &BuildContext, due: &Due, asked: &[(Row, Vector)]) -> Result<(), KbError> {
+    let store = context.store();
+    let (calibration, layers) = store.read(|reader| {
+        let of = |layer| share(reader, due.embedder, layer, asked);
+        let mut calibration = None;
+        if let Some(chunks) = due.chunks
+            && let Some(chunk) = of(Layer::Chunk)?
+        {
+            let atom = of(Layer::Atom)?.unwrap_or(chunk);
+            calibration = Some(Calibration { chunk, atom, chunks });
+        }
+        let mut layers = reader.layer_calibrations(due.embedder)?;
+        for (layer, nodes) in due.layers.iter().copied() {
+            let Some(cosine) = of(layer)? else { continue };
+            layers.retain(|held| held.layer != layer.name());
+            layers.push(LayerCalibration { layer: layer.name().to_owned(), cosine, nodes });
+        }
+        Ok((calibration, layers))
+    })?;
+    store.write(|writer| {
+        if let Some(calibration) = calibration {
+            writer.set_meta(&key(due.embedder), &calibration)?;
+        }
+        writer.set_meta(&layers_key(due.embedder), &layers)
+    })
 }
 
 /// Atoms of chunks all over the base, or their first sentences where there are none.
@@ -126,11 +210,8 @@ fn share(
     let mut cosines = vec![];
     for row in spread(reader, layer, PASSAGES)? {
         let Some(passage) = reader.vector(embedder, layer, row)? else { continue };
-        let chunk = match layer {
-            Layer::Atom => reader.node::<AtomRecord>(row)?.map_or(row, |atom| atom.chunk),
-            _ => row,
-        };
-        let others = questions.iter().filter(|(from, _)| *from != chunk);
+        let own = chunks_behind(reader, layer, row)?;
+        let others = questions.iter().filter(|(from, _)| !own.iter().any(|own| own.contains(from)));
         cosines.extend(others.map(|(_, question)| cosine(question, &passage)));
     }
     if cosines.len() < QUESTIONS {
@@ -145,4 +226,29 @@ fn share(
     let at = (cosines.len() as f32 * BELOW) as usize;
     let (_, cosine, _) = cosines.select_nth_unstable_by(at, f32::total_cmp);
     Ok(Some(*cosine))
+}
+
+/// The chunks that a node is, holds or was made of: a question of one of these is about it.
+fn chunks_behind(
+    reader: &StoreReader<'_>,
+    layer: Layer,
+    row: Row,
+) -> heed::Result<Vec<std::ops::Range<Row>>> {
+    let mut chunks = vec![];
+    let sources = reader.record((layer, row))?;
+    for (layer, row) in sources.map_or(Ok(vec![]), |record| record.sources(reader, row))? {
+        match layer {
+            Layer::Chunk => chunks.push(row..row + 1),
+            Layer::Section => {
+                let section = reader.node::<SectionRecord>(row)?;
+                chunks.extend(section.map(|section| section.chunks.0..section.chunks.1));
+            }
+            Layer::Document => {
+                let document = reader.node::<DocumentRecord>(row)?;
+                chunks.extend(document.map(|document| document.chunks.0..document.chunks.1));
+            }
+            _ => {}
+        }
+    }
+    Ok(chunks)
 }

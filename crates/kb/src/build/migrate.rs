@@ -2,7 +2,6 @@
 //! old one.
 use std::path::Path;
 
-use halma_core::Layer;
 use serde::Serialize;
 
 use crate::store::Store;
@@ -37,8 +36,13 @@ impl Base {
             let Some(to) = reader.target_model()?.filter(|to| *to != from.model) else {
                 return Ok(None);
             };
-            let total = reader.count(Layer::Chunk)? + reader.count(Layer::Atom)?;
-            let done = total.saturating_sub(reader.awaiting_vector()?.len() as u64);
+            let mut done = 0;
+            if let Some((number, _)) = reader.embedder(&to)? {
+                for layer in reader.vector_layers()?.layers() {
+                    done += reader.count_vectors(number, layer)?;
+                }
+            }
+            let total = done + reader.awaiting_vector()?.len() as u64;
             Ok(Some(Migration { from: from.model, to, done, total }))
         })
     }

@@ -8,6 +8,7 @@ mod link;
 mod migrate;
 mod options;
 mod preview;
+mod preview_texts;
 mod profile;
 mod prune;
 mod reader;
@@ -38,7 +39,7 @@ use crate::error::run_blocking;
 use crate::extract::extract_knowledge;
 use crate::lock::WriterLock;
 use crate::stages::{Atomize, BuildContext, Driver, Embed};
-use crate::store::{Precision, Task};
+use crate::store::{Precision, Task, searched};
 use crate::{Base, IndexReport, KbError, Phase, PhaseProgress, Progress};
 
 /// Brings the base up to what the inputs hold. Documents it has already are left alone, changed
@@ -84,10 +85,13 @@ async fn build(
     indexed?;
     linked?;
     refer::run(base).await?;
-    atoms?;
+    let is_embedding = atoms?;
     let new_chunks = report.chunks.saturating_sub(report.chunks_kept);
-    calibrate::calibrate(&context).await?;
     let extracted = extract_knowledge(&context, new_chunks).await;
+    if is_embedding {
+        embed_others(&context, &mut report).await?;
+    }
+    calibrate::calibrate(&context).await?;
     prepare_walk(&context, &lock).await?;
     publish_now(&context, &lock).await?;
     let extracted = extracted?;
@@ -132,11 +136,10 @@ fn set_build_target(
         if lost > 0 {
             tracing::warn!("{lost} vectors were missing or damaged; their texts are embedded again");
         }
-        writer.set_precision(match context.settings.keep_f32 {
-            true => Precision::Float32,
-            false => Precision::Int8,
-        })?;
+        let exact = context.settings.keep_f32;
+        writer.set_precision(if exact { Precision::Float32 } else { Precision::Int8 })?;
         writer.want_atoms(context.settings.atoms)?;
+        writer.set_vector_layers(&context.settings.vectors)?;
         let Some(embedder) = &context.embedder else { return Ok(()) };
         writer.set_build_target(embedder.model())?;
         match writer.embedder(embedder.model())? {
@@ -148,13 +151,14 @@ fn set_build_target(
     })
 }
 
-/// Atomizes and embeds concurrently: atoms are embedded as they come.
+/// Atomizes, and embeds chunks and atoms concurrently, as they come. Returns whether the embedder
+/// is up.
 async fn atomize_and_embed(
     context: &Arc<BuildContext>,
     report: &mut IndexReport,
-) -> Result<(), KbError> {
+) -> Result<bool, KbError> {
     let (queue, queued) = mpsc::unbounded_channel();
-    let waiting = Embed::backlog_of(context)?;
+    let waiting = Embed::backlog_of(context, searched)?;
     for text in &waiting {
         // The receiver is alive: it is in this function.
         let _ = queue.send(*text);
@@ -173,7 +177,30 @@ async fn atomize_and_embed(
     report.usage.add(atomized.usage);
     report.embedded = vectors.done;
     report.pending_units += vectors.pending;
+    let is_up = vectors.pending == 0 && (vectors.done > 0 || vectors.failure.is_none());
     report.failure = report.failure.take().or(atomized.failure).or(vectors.failure);
+    Ok(is_up)
+}
+
+/// Embeds what is not a chunk or an atom, when all of it has been extracted.
+async fn embed_others(
+    context: &Arc<BuildContext>,
+    report: &mut IndexReport,
+) -> Result<(), KbError> {
+    let waiting = Embed::backlog_of(context, |layer| !searched(layer))?;
+    if waiting.is_empty() {
+        return Ok(());
+    }
+    let (queue, queued) = mpsc::unbounded_channel();
+    for text in &waiting {
+        // The receiver is alive: it is in this function.
+        let _ = queue.send(*text);
+    }
+    drop(queue);
+    let vectors = Embed::run_queue(context, queued, waiting.len()).await?;
+    report.embedded += vectors.done;
+    report.pending_units += vectors.pending;
+    report.failure = report.failure.take().or(vectors.failure);
     Ok(())
 }
 

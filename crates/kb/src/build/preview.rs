@@ -7,6 +7,7 @@ use std::sync::Arc;
 use halma_core::Layer;
 
 use super::estimate::Estimate;
+use super::preview_texts::{embedded_rows, layer_texts, tables};
 use super::reader::{Input, InputDocument, InputReader};
 use super::resolver::{DocumentResolver, Incoming, IngestAction, document_id};
 use crate::cut::{CutSettings, Outline, SectionDraft, expected_cut};
@@ -170,12 +171,17 @@ impl Previewer {
                 Ok(())
             })?;
         }
-        let Outline { sections: drafts, .. } =
-            expected_cut(&draft.parsed, draft.shown_title(), &self.cut_settings).outline;
+        let outline = expected_cut(&draft.parsed, draft.shown_title(), &self.cut_settings).outline;
+        let made = layer_texts(&context.settings, draft, &outline);
+        self.preview.texts += made.texts;
+        self.preview.characters += made.characters;
+        let tables = tables(&draft.parsed.text, &outline);
+        let Outline { sections: drafts, .. } = outline;
         let mut document = SourceDocument {
             id: uncut.id,
             names: vec![draft.name.clone()],
             title: draft.shown_title().to_owned(),
+            tables,
             ..SourceDocument::default()
         };
         for section in drafts {
@@ -251,16 +257,14 @@ impl Previewer {
         let Some(embedder) = &self.context.embedder else { return Ok(()) };
         let store = self.context.store();
         let (texts, characters) = store.read(|reader| {
-            let mut rows = if reader.target_model()?.as_deref() == Some(embedder.model()) {
-                reader.awaiting_vector()?
-            } else {
-                let mut all = vec![];
-                for layer in [Layer::Chunk, Layer::Atom] {
-                    let rows = reader.all_rows(layer)?;
-                    all.extend(rows.into_iter().map(|row| (layer, row)));
+            let is_target = reader.target_model()?.as_deref() == Some(embedder.model());
+            let mut rows = if is_target { reader.awaiting_vector()? } else { vec![] };
+            let held = reader.vector_layers()?;
+            for layer in self.context.settings.vectors.layers() {
+                if !is_target || !held.holds(layer) {
+                    rows.extend(embedded_rows(reader, layer)?);
                 }
-                all
-            };
+            }
             let mut leaving = HashSet::new();
             for row in &self.leaving {
                 let record: DocumentRecord = reader.linked(*row)?;
@@ -270,7 +274,7 @@ impl Previewer {
             let step = rows.len().div_ceil(SAMPLE).max(1);
             let mut characters = 0;
             for (layer, row) in rows.iter().step_by(step) {
-                let text = reader.searched_text(*layer, *row)?;
+                let text = reader.embedded_text(*layer, *row)?;
                 characters += text.map_or(0, |text| text.len() as u64) * step as u64;
             }
             Ok((rows.len() as u64, characters))

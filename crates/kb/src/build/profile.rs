@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::kept::{BasePart, KeptPart, MOST_CHUNKS_UNASKED};
 use crate::stages::{BuildContext, prompt_hash};
 use crate::store::{Id, StoreReader, StoreWriter, Task};
-use crate::{Atoms, Chunks, Entities, KbError, KbSettings};
+use crate::{Atoms, Chunks, Entities, KbError, KbSettings, VectorLayers};
 
 /// Where the profile is stored.
 const KEY: &str = "profile";
@@ -39,6 +39,8 @@ pub(crate) struct BuildProfile {
     tags: bool,
     summaries: bool,
     communities: bool,
+    #[serde(default = "VectorLayers::of_former_bases")]
+    vectors: VectorLayers,
     /// Hash of the wording of each prompt.
     prompts: BTreeMap<String, Id>,
 }
@@ -63,6 +65,7 @@ impl BuildProfile {
             tags: settings.tags,
             summaries: settings.summaries,
             communities: settings.communities,
+            vectors: settings.vectors,
             prompts,
         }
     }
@@ -84,6 +87,7 @@ impl BuildProfile {
         profile.tags = has(Task::Tag)?;
         profile.summaries = has(Task::Summarise)?;
         profile.communities = has(Task::Community)?;
+        profile.vectors = reader.vector_layers()?;
         Ok(profile)
     }
 
@@ -96,6 +100,10 @@ impl BuildProfile {
             BasePart::Tags => self.tags.to_string(),
             BasePart::Summaries => self.summaries.to_string(),
             BasePart::Communities => self.communities.to_string(),
+            BasePart::Vectors => {
+                let names: Vec<&str> = self.vectors.layers().map(Layer::name).collect();
+                names.join(", ")
+            }
             BasePart::Embedder => String::new(),
             BasePart::Chunks => {
                 let kind = json(serde_json::json!(self.chunks));
@@ -123,6 +131,7 @@ impl BuildProfile {
             BasePart::Tags => self.tags = from.tags,
             BasePart::Summaries => self.summaries = from.summaries,
             BasePart::Communities => self.communities = from.communities,
+            BasePart::Vectors => self.vectors = from.vectors,
             BasePart::Embedder => {}
             BasePart::Chunks => {
                 self.chunks = from.chunks;
@@ -154,6 +163,7 @@ impl BuildProfile {
             tags: self.tags,
             summaries: self.summaries,
             communities: self.communities,
+            vectors: self.vectors,
             ..configured.clone()
         }
     }
@@ -200,6 +210,7 @@ impl RunPlan {
             }
             if chunks <= MOST_CHUNKS_UNASKED {
                 profile.prompts.clone_from(&configured.prompts);
+                profile.vectors = configured.vectors;
             }
             for (prompt, hash) in &configured.prompts {
                 profile.prompts.entry(prompt.clone()).or_insert(*hash);

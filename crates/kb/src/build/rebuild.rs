@@ -10,7 +10,7 @@ use crate::cost::Cost;
 use crate::extract::forecasters;
 use crate::kept::{BasePart, KeptPart};
 use crate::stages::{Atomize, BuildContext, Forecaster, SourceDocument, Tally};
-use crate::store::{DocumentRecord, Row};
+use crate::store::{DocumentRecord, Row, StoreReader};
 
 /// Documents whose chunks are looked at; the others are taken to be like them.
 const SAMPLE: usize = 200;
@@ -48,8 +48,15 @@ pub(super) fn rebuild_cost(
 ) -> Result<RebuildCost, KbError> {
     let store = context.store();
     if kept.part == BasePart::Embedder {
-        let count = |layer| store.read(|reader| reader.count(layer));
-        let texts = count(Layer::Chunk)? + count(Layer::Atom)?;
+        let texts = store.read(|reader| vectors_of(reader, reader.vector_layers()?.layers()))?;
+        return Ok(RebuildCost { texts, ..RebuildCost::default() });
+    }
+    if kept.part == BasePart::Vectors {
+        let layers = &context.settings.vectors;
+        let texts = store.read(|reader| {
+            let held = reader.vector_layers()?;
+            vectors_of(reader, layers.layers().filter(|layer| !held.holds(*layer)))
+        })?;
         return Ok(RebuildCost { texts, ..RebuildCost::default() });
     }
     let mut own = context.copy();
@@ -93,6 +100,22 @@ pub(super) fn rebuild_cost(
         }
     }
     Ok(cost)
+}
+
+/// How many nodes of these layers have a vector of their own, about: some of each are looked at.
+fn vectors_of(reader: &StoreReader<'_>, layers: impl Iterator<Item = Layer>) -> heed::Result<u64> {
+    let mut texts = 0;
+    for layer in layers {
+        let rows = reader.all_rows(layer)?;
+        let looked_at: Vec<&Row> =
+            rows.iter().step_by(rows.len().div_ceil(SAMPLE).max(1)).collect();
+        let mut held = 0;
+        for row in &looked_at {
+            held += usize::from(reader.record((layer, **row))?.is_some_and(|r| r.has_vector()));
+        }
+        texts += (rows.len() * held / looked_at.len().max(1)) as u64;
+    }
+    Ok(texts)
 }
 
 /// Says once what the base keeps although the configuration says otherwise, and what changing it

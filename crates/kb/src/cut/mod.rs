@@ -63,6 +63,8 @@ pub(crate) struct ChunkDraft {
     pub(crate) text: Option<String>,
     /// By the cutting model, where there is one.
     pub(crate) summary: Option<String>,
+    /// What the text before it is about, by the same model.
+    pub(crate) forward: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +93,8 @@ pub(crate) struct FigureDraft {
     pub(crate) section: usize,
     pub(crate) place: TextPlace,
     pub(crate) caption: Option<String>,
+    /// By a vision model; the text holds it as well.
+    pub(crate) description: Option<String>,
     pub(crate) page: Option<u32>,
 }
 

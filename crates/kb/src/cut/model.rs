@@ -4,7 +4,7 @@
 //! forward <- nothing
 //! while text is left
 //!     show the next pieces of the text, with `forward`     -> kb/cut.md
-//!     chunk <- the pieces up to the one that the model names, stored with its summary
+//!     chunk <- the pieces up to the one that the model names, stored with its summary and `forward`
 //!     forward <- what the model says about the text so far
 //! ```
 //!
@@ -68,9 +68,11 @@ impl<'a> Cutter<'a> {
         let mut from = 0;
         while from < pieces.len() {
             let (most, shown) = window(self.text, &pieces[from..], self.limit);
+            let forward = Some(self.forward.clone()).filter(|forward| !forward.is_empty());
             let (count, summary) = self.ask(&pieces[from..from + shown], most).await?;
             let own = pieces[from].start..pieces[from + count - 1].end;
-            chunks.push(Piece { summary, ..Piece::plain(own) });
+            let forward = forward.filter(|_| summary.is_some());
+            chunks.push(Piece { summary, forward, ..Piece::plain(own) });
             from += count;
         }
         Ok(chunks)

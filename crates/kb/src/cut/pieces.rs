@@ -14,11 +14,13 @@ pub(super) struct Piece {
     /// Where it does not read as the text does.
     pub(super) text: Option<String>,
     pub(super) summary: Option<String>,
+    /// What the text before it is about, which its summary was made with.
+    pub(super) forward: Option<String>,
 }
 
 impl Piece {
     pub(super) fn plain(range: Range<usize>) -> Self {
-        Self { own: range.clone(), shown: range, text: None, summary: None }
+        Self { own: range.clone(), shown: range, text: None, summary: None, forward: None }
     }
 }
 

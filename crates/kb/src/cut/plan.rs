@@ -116,7 +116,8 @@ impl<'a> CutPlan<'a> {
             let mut chunks = vec![];
             while let Some(piece) = pieces.next_if(|piece| piece.own.start < next) {
                 let (own, place) = (places.of(&piece.own), places.of(&piece.shown));
-                chunks.push(ChunkDraft { own, place, text: piece.text, summary: piece.summary });
+                let Piece { text, summary, forward, .. } = piece;
+                chunks.push(ChunkDraft { own, place, text, summary, forward });
             }
             let place = places.of(&part.range);
             match outline.sections.last_mut() {

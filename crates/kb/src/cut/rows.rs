@@ -22,7 +22,8 @@ pub(super) fn pieces(
         let shown = place(&parsed.text, row, range, at);
         for text in texts(table, row, (limit, caption)) {
             let own = at..shown.end;
-            pieces.push(Piece { own, shown: shown.clone(), text: Some(text), summary: None });
+            let plain = Piece::plain(own);
+            pieces.push(Piece { shown: shown.clone(), text: Some(text), ..plain });
             at = shown.end.max(at);
         }
     }

@@ -43,6 +43,7 @@ pub(super) fn add(parsed: &Parsed, places: &Places<'_>, owns: &[usize], outline:
             section: section(range.start),
             place: places.of(&range),
             caption: trimmed(figure.caption.as_deref()),
+            description: trimmed(figure.description.as_deref()),
             page: figure.page,
         });
     }

@@ -54,7 +54,7 @@ pub(super) fn windows(units: &[Range<usize>], size: usize, overlap: usize) -> Ve
         let end = (at + size - shared).min(units.len());
         let own = units[at].start..units[end - 1].end;
         let shown = units[at - shared].start..own.end;
-        pieces.push(Piece { own, shown, text: None, summary: None });
+        pieces.push(Piece { shown, ..Piece::plain(own) });
         at = end;
     }
     pieces

@@ -95,7 +95,7 @@ fn describe_again(writer: &mut StoreWriter<'_>, entities: &BTreeSet<Row>) -> hee
             aliases: left.aliases,
             ..record
         };
-        writer.remove_vectors((Layer::Entity, *row))?;
+        writer.renew_vector(*row, &record)?;
         // Under another key, so that what it said before cannot be read any more.
         writer.renew_key((Layer::Entity, *row))?;
         writer.put_node(*row, &record)?;

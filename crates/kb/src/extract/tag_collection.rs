@@ -46,7 +46,9 @@ pub(super) async fn tag_all(context: &Arc<BuildContext>) -> Result<(StageReport,
     }
     let base = Arc::clone(&context.base);
     let tags = run_blocking("storing tags", move || collect(&base)).await?;
-    embed(context).await?;
+    if context.settings.vectors.tag {
+        embed(context).await?;
+    }
     Ok((report, tags))
 }
 

@@ -7,7 +7,7 @@ use super::cache::GraphCache;
 use super::{ChunkScore, FirstStage, GraphContext, QueryTerms, Similarity};
 use crate::KbError;
 use crate::search::matrix::{NearRequest, Probe};
-use crate::search::{Ranked, Ranker, Search, VectorUse, depth};
+use crate::search::{Ranked, Ranker, Search, SummaryEvidence, VectorUse, depth};
 use crate::store::{At, Row, StoreReader};
 use crate::walk::ChunkPlace;
 
@@ -45,8 +45,10 @@ impl Ranker for GraphRanker {
     fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError> {
         // All texts in one pass over the vectors.
         let near = search.near(Layer::Chunk, NEAR, true);
+        let summaries = search.by_summaries(NEAR)?;
         let mut lists = vec![];
-        for ((text, vector), near) in search.query.texts.iter().zip(search.vectors).zip(near) {
+        let texts = search.query.texts.iter().zip(search.vectors);
+        for (((text, vector), near), summaries) in texts.zip(near).zip(&summaries) {
             if search.is_cancelled() {
                 break;
             }
@@ -61,6 +63,7 @@ impl Ranker for GraphRanker {
                 terms: QueryTerms::new(text, index)?,
                 dense: near.rows,
                 range: near.range,
+                summaries,
             };
             lists.push(search.store.read(|reader| query.rank(reader))?);
         }
@@ -107,6 +110,7 @@ struct GraphQuery<'a> {
     /// Chunks by cosine, and the least and greatest cosine of any chunk.
     dense: Vec<(Row, f32)>,
     range: (f32, f32),
+    summaries: &'a SummaryEvidence,
 }
 
 impl GraphQuery<'_> {
@@ -131,6 +135,7 @@ impl GraphQuery<'_> {
             dense: &self.dense,
             range: self.range,
             similarity,
+            summaries: self.weighed_summaries(),
         };
         let of_atoms = search.query.layer == Layer::Atom;
         let wanted = if of_atoms { ATOM_CHUNKS } else { search.query.limit };
@@ -148,7 +153,14 @@ impl GraphQuery<'_> {
             let led_to = chunk.is_led_to();
             Ok(Ranked { row: chunk.row, score: chunk.score, led_to, parts })
         };
-        chunks.into_iter().map(ranked).collect()
+        let mut ranked = chunks.into_iter().map(ranked).collect::<heed::Result<Vec<_>>>()?;
+        search.name_summaries(reader, &mut ranked, self.summaries)?;
+        Ok(ranked)
+    }
+
+    fn weighed_summaries(&self) -> HashMap<Row, f32> {
+        let (weight, graph) = (self.search.settings.summaries, &self.search.graph);
+        self.summaries.shares(weight * graph.dense, weight * graph.bm25)
     }
 
     /// The atoms of the best chunks and those nearest by themselves: similarity of the atom plus

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use halma_core::ScorePart;
 
 use super::{GraphContext, Similarity};
+use crate::search::SUMMARIES;
 use crate::store::Row;
 
 /// What the indexes find before activation is propagated.
@@ -16,6 +17,8 @@ pub(super) struct FirstStage<'a> {
     /// The least and the greatest cosine of any chunk.
     pub(super) range: (f32, f32),
     pub(super) similarity: Similarity<'a>,
+    /// What summaries give to chunks, weighed.
+    pub(super) summaries: HashMap<Row, f32>,
 }
 
 /// A chunk with its score and what that is made of.
@@ -27,7 +30,8 @@ pub(super) struct ChunkScore {
 }
 
 /// The parts of a score.
-pub(super) const PARTS: [&str; 6] = ["dense", "bm25", "entities", "titles", "covers", "led_to"];
+pub(super) const PARTS: [&str; 7] =
+    ["dense", "bm25", "entities", "titles", "covers", "led_to", SUMMARIES];
 
 /// The first of them that needs no similarity to the question, but for `covers`.
 const ENTITIES: usize = 2;
@@ -72,6 +76,7 @@ impl GraphContext<'_> {
         let by_lexical: HashMap<Row, f32> = first.lexical.iter().copied().collect();
         let mut rows: Vec<Row> = best;
         rows.extend(sums.keys());
+        rows.extend(first.summaries.keys());
         rows.sort_unstable();
         rows.dedup();
         let mut scored = vec![];
@@ -90,6 +95,7 @@ impl GraphContext<'_> {
                 self.settings.titles * titles,
                 0.0,
                 0.0,
+                first.summaries.get(&row).copied().unwrap_or(0.0),
             ];
             scored.push(ChunkScore { row, score: parts.iter().sum(), parts });
         }

@@ -10,6 +10,7 @@ use crate::KbError;
 use crate::base::store_dir;
 use crate::store::{
     DocumentRecord, EmbedderRecord, FORMAT, StoreReader, TableRecord, Task, UnitCounts, UnitState,
+    searched,
 };
 
 /// Counts of everything a base holds; what is zero is left out.
@@ -53,6 +54,8 @@ pub struct VectorStats {
     pub dimensions: u32,
     pub chunks: u64,
     pub atoms: u64,
+    /// Nodes of the other layers.
+    pub others: BTreeMap<Layer, u64>,
 }
 
 /// How large a base is.
@@ -90,8 +93,14 @@ impl Inspector<'_> {
                 let EmbedderRecord { model, dimensions, .. } = record;
                 let chunks = reader.count_vectors(number, Layer::Chunk)?;
                 let atoms = reader.count_vectors(number, Layer::Atom)?;
+                let mut others = BTreeMap::new();
+                for layer in Layer::ALL.into_iter().filter(|layer| !searched(*layer)) {
+                    others.insert(layer, reader.count_vectors(number, layer)?);
+                }
+                others.retain(|_, count| *count > 0);
                 if chunks + atoms > 0 {
-                    vectors.push(VectorStats { embedder: model, dimensions, chunks, atoms });
+                    let held = VectorStats { embedder: model, dimensions, chunks, atoms, others };
+                    vectors.push(held);
                 }
             }
             let mut hasher = blake3::Hasher::new();

@@ -240,6 +240,11 @@ impl<'m> Probe<'m> {
         similarity.unwrap_or(0.0)
     }
 
+    /// Whether a row has a vector.
+    pub(crate) fn has(&self, row: Row) -> bool {
+        self.matrix.slots.is_some() && self.matrix.held.contains(row)
+    }
+
     /// The cosine of a row, where it has a vector.
     pub(crate) fn cosine(&self, row: Row) -> Option<f32> {
         let slots = self.matrix.slots.as_ref().filter(|_| self.matrix.held.contains(row))?;

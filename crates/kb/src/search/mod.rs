@@ -5,37 +5,40 @@ mod dense;
 pub(crate) mod filter;
 pub(crate) mod filter_cache;
 mod hybrid;
+mod job;
+mod lone_chunks;
 pub(crate) mod matrix;
 pub(crate) mod query_vectors;
 mod ranker;
 mod scan;
 mod settings;
 mod simd;
+mod summaries;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use halma_core::{
     BoxError, Catalog, Edge, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
-    SqlResult, Vector,
+    SqlResult,
 };
 
 use self::bm25::Bm25;
 use self::dense::Dense;
-use self::filter::Admitted;
 use self::hybrid::Hybrid;
-use self::matrix::{Probe, cosine};
+use self::job::{CancelGuard, SearchJob};
+use self::lone_chunks::may_be_chunks;
+use self::summaries::looks_at_summaries;
 use crate::error::run_blocking;
 use crate::graph::GraphRanker;
-use crate::held::Held;
-use crate::store::{Row, Store, StoreReader, parse_id};
+use crate::store::{StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};
 
 pub(crate) use hybrid::depth;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
 pub use settings::{GraphSettings, SearchSettings};
+pub(crate) use summaries::{SUMMARIES, SummaryEvidence};
 
 #[async_trait]
 impl Knowledge for Base {
@@ -78,7 +81,8 @@ struct Space<'a> {
     number: u8,
     dimensions: u32,
     embedder: &'a Arc<dyn Embedder>,
-    thresholds: Thresholds,
+    /// The usual least cosine of the layer.
+    usual: f32,
 }
 
 impl Space<'_> {
@@ -87,11 +91,7 @@ impl Space<'_> {
         match query.min_score {
             MinScore::Any => None,
             MinScore::At(least) => Some(least),
-            // In a base too small to be measured only the sign is known to mean something.
-            MinScore::Usual if query.layer == Layer::Atom => {
-                Some(self.thresholds.atom.unwrap_or(0.0))
-            }
-            MinScore::Usual => Some(self.thresholds.chunk.unwrap_or(0.0)),
+            MinScore::Usual => Some(self.usual),
         }
     }
 }
@@ -117,6 +117,12 @@ impl Base {
         }
     }
 
+    /// The cosine from which nodes of a layer count as near, with the embedder in use; `None` where
+    /// the layer has no vectors.
+    pub fn usual_cosine(&self, layer: Layer) -> Result<Option<f32>, KbError> {
+        Ok(self.space(layer)?.map(|space| space.usual))
+    }
+
     fn active(&self) -> Result<Option<u8>, KbError> {
         self.store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
     }
@@ -126,17 +132,24 @@ impl Base {
     async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
         let ranker = ranker_for(query);
         let compares = ranker.vectors() != VectorUse::Unused;
+        let mut layers = ranker.layers(query.layer);
+        if looks_at_summaries(query, self.search.summaries)
+            && self.store.read(|reader| reader.count(Layer::Summary))? > 0
+        {
+            layers.push(Layer::Summary);
+        }
         let mut job = SearchJob {
             store: self.store.clone(),
             held: Arc::clone(&self.held),
             query: query.clone(),
             settings: (self.search, self.graph),
+            layers: layers.clone(),
             vectors: vec![None; query.texts.len()],
             compared: HashMap::new(),
             judgement: Judgement::default(),
             cancelled: Arc::default(),
         };
-        for layer in ranker.layers(query.layer) {
+        for layer in layers {
             let Some(space) = self.space(layer)? else { continue };
             job.judgement.embedder = space.number;
             let min_cosine = space.min_cosine(query);
@@ -170,108 +183,32 @@ impl Base {
         self.store.read(|reader| {
             let Some((number, record)) = reader.active_embedder()? else { return Ok(None) };
             let Some((embedder, thresholds)) = self.opened(&record.model) else { return Ok(None) };
-            let held = reader.has_vectors(number, layer)?;
+            let mut held = reader.has_vectors(number, layer)?;
+            if !held && may_be_chunks(layer) {
+                held = reader.has_vectors(number, Layer::Chunk)?;
+            }
             let dimensions = record.dimensions;
             let thresholds = thresholds.or(reader.calibration(number)?);
-            Ok(held.then_some(Space { number, dimensions, embedder, thresholds }))
+            let usual = usual(reader, number, layer, thresholds)?;
+            Ok(held.then_some(Space { number, dimensions, embedder, usual }))
         })
     }
 }
 
-/// Says that no one waits any more, when it is dropped.
-struct CancelGuard(Arc<AtomicBool>);
-
-impl Drop for CancelGuard {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// A search on a thread of its own.
-struct SearchJob {
-    store: Store,
-    held: Arc<Held>,
-    query: Query,
-    settings: (SearchSettings, GraphSettings),
-    vectors: Vec<Option<Vector>>,
-    /// The layers whose vectors are compared, with the embedder.
-    compared: HashMap<Layer, u8>,
-    judgement: Judgement,
-    cancelled: Arc<AtomicBool>,
-}
-
-impl SearchJob {
-    fn run(self) -> Result<Vec<Vec<Hit>>, KbError> {
-        let (store, held, query) = (&self.store, &self.held, &self.query);
-        let ranker = ranker_for(query);
-        let layers = ranker.layers(query.layer);
-        let generation = held.refresh(store)?;
-        let mut search = Search {
-            store,
-            query,
-            settings: self.settings.0,
-            graph: self.settings.1,
-            graph_cache: match ranker.walks() {
-                true => held.graph(store, generation)?,
-                false => Arc::default(),
-            },
-            vectors: &self.vectors,
-            matrices: HashMap::new(),
-            indexes: HashMap::new(),
-            admitted: self.admitted(&layers, generation)?,
-            cancelled: &self.cancelled,
-        };
-        for layer in layers {
-            search.indexes.insert(layer, held.lexical(store, layer, generation)?);
-        }
-        for (layer, embedder) in &self.compared {
-            let matrix = held.matrix(store, (*embedder, *layer), generation)?;
-            search.matrices.insert(*layer, matrix);
-        }
-        let has_vectors = search.matrices.contains_key(&query.layer);
-        let lists = match ranker.vectors() {
-            VectorUse::Required if !has_vectors => Bm25.rank(&search)?,
-            _ => ranker.rank(&search)?,
-        };
-        let probes = |vector: &Option<Vector>| {
-            let matrix = search.matrices.get(&query.layer);
-            vector.as_ref().zip(matrix).map(|(vector, matrix)| Probe::new(matrix, vector))
-        };
-        store.read(|reader| {
-            let mut all = vec![];
-            for (list, vector) in lists.into_iter().zip(&self.vectors) {
-                let probe = probes(vector);
-                let cosine = |row: Row| match (&probe, vector) {
-                    (Some(probe), _) => Ok(probe.cosine(row)),
-                    (None, Some(vector)) => {
-                        let node = reader.vector(self.judgement.embedder, query.layer, row)?;
-                        Ok(node.map(|node| cosine(vector, &node)))
-                    }
-                    (None, None) => Ok(None),
-                };
-                all.push(hits((reader, query), list, (&cosine, self.judgement.min_cosine))?);
-            }
-            Ok(all)
-        })
-    }
-
-    /// What the query admits of its layer and, where they are read, of the chunks.
-    fn admitted(
-        &self,
-        layers: &[Layer],
-        generation: u64,
-    ) -> Result<HashMap<Layer, Admitted>, KbError> {
-        let query = &self.query;
-        let chunks = layers.contains(&Layer::Chunk).then_some(Layer::Chunk);
-        let admit = |layer: Layer| {
-            let excluded = self.store.read(|reader| excluded(reader, &query.exclude, layer))?;
-            let filter = (&query.filter, layer);
-            let allowed = self.held.allowed(&self.store, filter, generation)?;
-            Ok((layer, Admitted { excluded, allowed }))
-        };
-        let layers: HashSet<Layer> = chunks.into_iter().chain([query.layer]).collect();
-        layers.into_iter().map(admit).collect()
-    }
+/// The usual least cosine of a layer. One that has not been measured has that of chunks; in a base
+/// too small to be measured only the sign is known to mean something.
+fn usual(
+    reader: &StoreReader<'_>,
+    embedder: u8,
+    layer: Layer,
+    known: Thresholds,
+) -> heed::Result<f32> {
+    let chunk = known.chunk.unwrap_or(0.0);
+    Ok(match layer {
+        Layer::Chunk => chunk,
+        Layer::Atom => known.atom.unwrap_or(0.0),
+        _ => reader.layer_threshold(embedder, layer)?.unwrap_or(chunk),
+    })
 }
 
 /// The ranker of each mode.
@@ -282,57 +219,4 @@ fn ranker_for(query: &Query) -> &'static (dyn Ranker + Sync) {
         Mode::Graph if matches!(query.layer, Layer::Chunk | Layer::Atom) => &GraphRanker,
         Mode::Hybrid | Mode::Graph => &Hybrid,
     }
-}
-
-/// The cosine of a row with the text of a query, where both have vectors.
-type Cosine<'a> = dyn Fn(Row) -> heed::Result<Option<f32>> + 'a;
-
-/// The best of a ranked list that are near enough, as hits.
-fn hits(
-    (reader, query): (&StoreReader<'_>, &Query),
-    ranked: Vec<Ranked>,
-    (cosine, min_cosine): (&Cosine<'_>, Option<f32>),
-) -> heed::Result<Vec<Hit>> {
-    let mut hits = vec![];
-    for Ranked { row, score, led_to, parts } in ranked {
-        if hits.len() >= query.limit {
-            break;
-        }
-        let near = cosine(row)?;
-        let far = near.zip(min_cosine).is_some_and(|(near, least)| near < least);
-        // What has no vector cannot be judged by one, and what a name leads to need not be
-        // similar to the question.
-        if far && !led_to {
-            continue;
-        }
-        // A row that was replaced since the list was made is no hit.
-        if let Some(hit) = reader.hit((query.layer, row))? {
-            hits.push(Hit { score, cosine: near, parts, ..hit });
-        }
-    }
-    Ok(hits)
-}
-
-/// The rows of a layer that the excluded nodes are or hold.
-fn excluded(
-    reader: &StoreReader<'_>,
-    exclude: &[NodeId],
-    layer: Layer,
-) -> heed::Result<HashSet<Row>> {
-    let mut rows = HashSet::new();
-    for (of, id) in exclude.iter().filter_map(parse_id) {
-        let Some(row) = reader.find(of, id)? else { continue };
-        rows.extend((of == layer).then_some(row));
-        let held = reader.record((of, row))?.map_or(0..0, |record| record.chunks(row));
-        match layer {
-            Layer::Chunk => rows.extend(held),
-            Layer::Atom => {
-                for chunk in held {
-                    rows.extend(reader.atoms_of(chunk)?);
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(rows)
 }

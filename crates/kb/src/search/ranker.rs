@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use halma_core::{Layer, Query, ScorePart, Vector};
 
 use super::filter::Admitted;
+use super::lone_chunks::may_be_chunks;
 use super::matrix::{Matrix, Near, NearRequest};
 use super::settings::{GraphSettings, SearchSettings};
 use crate::KbError;
@@ -22,7 +23,7 @@ pub(crate) trait Ranker {
 
     /// The layers whose indexes and vectors it reads when this one is searched.
     fn layers(&self, searched: Layer) -> Vec<Layer> {
-        vec![searched]
+        if may_be_chunks(searched) { vec![searched, Layer::Chunk] } else { vec![searched] }
     }
 
     /// For each text of the query the rows of the layer searched that are admitted, best first. At
@@ -115,11 +116,32 @@ impl Search<'_> {
 
     /// For each text the admitted rows of a layer by cosine, at most `limit`, best first; none for
     /// a text without a vector. All texts in one pass over the codes.
-    pub(crate) fn nearest(&self, layer: Layer, limit: usize) -> Vec<Vec<(Row, f32)>> {
+    pub(crate) fn nearest(
+        &self,
+        layer: Layer,
+        limit: usize,
+    ) -> Result<Vec<Vec<(Row, f32)>>, KbError> {
+        let mut found = self.near_rows(layer, limit);
+        if may_be_chunks(layer)
+            && let Some(chunks) = self.matrices.get(&Layer::Chunk)
+        {
+            let with_vectors = found.iter_mut().zip(self.vectors).filter(|(_, v)| v.is_some());
+            let lone = self.nearest_lone(chunks, limit)?;
+            for ((list, _), lone) in with_vectors.zip(lone) {
+                list.extend(lone);
+                list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+                list.truncate(limit);
+            }
+        }
+        Ok(found)
+    }
+
+    /// [`Search::nearest`] by vectors of the layer's own.
+    pub(crate) fn near_rows(&self, layer: Layer, limit: usize) -> Vec<Vec<(Row, f32)>> {
         self.near(layer, limit, false).into_iter().map(|near| near.rows).collect()
     }
 
-    /// [`Search::nearest`] with the least and the greatest cosine of any row.
+    /// [`Search::near_rows`] with the least and the greatest cosine of any row.
     pub(crate) fn near(&self, layer: Layer, limit: usize, ranges: bool) -> Vec<Near> {
         let vectors: Vec<&Vector> = self.vectors.iter().flatten().collect();
         let admitted = &self.admitted(layer);

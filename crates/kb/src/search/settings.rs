@@ -2,19 +2,23 @@
 use serde::{Deserialize, Serialize};
 
 /// The `[kb.search]` table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SearchSettings {
     /// The constant K of reciprocal rank fusion, in hybrid search: how slowly ranks lose weight. A
     /// list adds 1 / (K + rank) to the score of a node, ranks from 1.
     pub rrf_k: u16,
+    /// What the summaries of chunks and tables weigh when chunks are searched in hybrid and graph
+    /// mode, compared to their text; 0 leaves them out. Only some bases have any
+    /// (`kb.chunks = "model"`, tables).
+    pub summaries: f32,
 }
 
 impl Default for SearchSettings {
     /// Cormack et al. (2009) use 60 for long lists; for the few passages of an answer the first
     /// ranks must count for more (measured: docs/concepts/scores.md).
     fn default() -> Self {
-        Self { rrf_k: 10 }
+        Self { rrf_k: 10, summaries: 0.5 }
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{BuildContext, Corpus, SourceDocument, Stage, StageError};
 use crate::Phase;
-use crate::cost::Cost;
+use crate::cost::{Cost, Texts};
 use crate::store::{Id, StoreReader, StoreWriter, Task, UnitKey};
 
 /// A unit whose result is kept in the ledger as it is.
@@ -74,6 +74,16 @@ pub(crate) trait AskStage: Send + Sync + Sized + 'static {
         Self::REPLY_TOKENS
     }
 
+    /// What of its result is embedded, as expected.
+    fn expected_texts(&self, _request: &Self::Request) -> Texts {
+        Texts::default()
+    }
+
+    /// How many texts of a result are embedded.
+    fn count_texts(&self, _stored: &Self::Stored) -> u64 {
+        0
+    }
+
     /// Names of the documents whose words the model is shown.
     fn documents<'a>(&self, request: &'a Self::Request) -> Vec<&'a str>;
 
@@ -131,7 +141,13 @@ impl<S: AskStage> Stage for S {
 
     fn forecast(&self, unit: &Self::Unit) -> Cost {
         let (variables, reply) = (self.variables(&unit.request), self.reply_tokens(&unit.request));
-        Cost::of_call(&self.build().setup, S::PROMPT.name, &variables, reply)
+        let Texts { texts, characters } = self.expected_texts(&unit.request);
+        let asked = Cost::of_call(&self.build().setup, S::PROMPT.name, &variables, reply);
+        Cost { texts, characters, ..asked }
+    }
+
+    fn texts(&self, output: &S::Stored) -> u64 {
+        self.count_texts(output)
     }
 
     async fn run(&self, cx: &Cx, unit: &Self::Unit) -> Result<Option<S::Stored>, StageError> {

@@ -6,6 +6,7 @@ use halma_core::{Cx, Layer, Prompt};
 use minijinja::{Value, context};
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::surroundings::{Surroundings, table_summaries};
 use super::{Backlog, BuildContext, Pace, Searched, SourceDocument, Stage, StageError};
 use crate::atom::{AtomDraft, AtomSource};
 use crate::cost::Cost;
@@ -26,6 +27,7 @@ pub(crate) struct Unatomized {
     /// Where it is stored; `None` in an estimate.
     row: Option<Row>,
     source: AtomSource,
+    around: Surroundings,
     /// Names of its document.
     names: Vec<String>,
 }
@@ -79,10 +81,16 @@ impl Atomize {
         self.context.settings.max_atoms
     }
 
-    /// Atoms that no model is asked for.
-    fn sentences(&self, source: &AtomSource) -> Vec<AtomDraft> {
+    /// Atoms that no model is asked for: what the tables are about that begin in the chunk, and its
+    /// sentences.
+    fn sentences(&self, unit: &Unatomized) -> Vec<AtomDraft> {
         match self.kind() {
-            Atoms::Sentences => source.sentence_atoms(self.most()),
+            Atoms::Sentences => {
+                let mut atoms = unit.around.table_atoms(&unit.source);
+                let most = self.most().saturating_sub(atoms.len());
+                atoms.extend(unit.source.sentence_atoms(most));
+                atoms
+            }
             Atoms::Questions | Atoms::None => vec![],
         }
     }
@@ -111,8 +119,8 @@ fn questions(reply: &str) -> Result<Vec<String>, String> {
     if lines.is_empty() { Err("no line is a question".into()) } else { Ok(lines) }
 }
 
-fn variables(source: &AtomSource) -> Value {
-    context! { chunk => context! { title => &source.title, text => &source.text } }
+fn variables(unit: &Unatomized) -> Value {
+    context! { chunk => unit.around.variables(&unit.source) }
 }
 
 impl Stage for Atomize {
@@ -150,14 +158,17 @@ impl Stage for Atomize {
         document: &SourceDocument,
     ) -> heed::Result<Vec<Unatomized>> {
         let mut units = vec![];
-        for (_, chunk) in document.chunks() {
+        let tables = table_summaries(reader, document)?;
+        for (section, chunk) in document.chunks() {
             let done = match chunk.row {
                 Some(row) => reader.is_done(atoms_key(row), atoms_input(self.kind()))?,
                 None => false,
             };
             if !done {
                 let source = chunk.atom_source(&document.title);
-                units.push(Unatomized { row: chunk.row, source, names: document.names.clone() });
+                let around = Surroundings::load(reader, section, chunk, &tables)?;
+                let names = document.names.clone();
+                units.push(Unatomized { row: chunk.row, source, around, names });
             }
         }
         Ok(units)
@@ -180,13 +191,13 @@ impl Stage for Atomize {
     fn forecast(&self, unit: &Unatomized) -> Cost {
         let Unatomized { source, .. } = unit;
         if self.kind() != Atoms::Questions {
-            let atoms = self.sentences(source);
+            let atoms = self.sentences(unit);
             let length = |atom: &AtomDraft| (atom.text.len() + source.title.len()) as u64;
             let characters = atoms.iter().map(length).sum();
             return Cost { texts: atoms.len() as u64, characters, ..Cost::default() };
         }
         let reply = (source.text.len() as u64 / 4).max(8);
-        let asked = Cost::of_call(&self.context.setup, ATOMIZE.name, &variables(source), reply);
+        let asked = Cost::of_call(&self.context.setup, ATOMIZE.name, &variables(unit), reply);
         let texts = asked.completion_tokens / QUESTION_TOKENS;
         let texts = texts.clamp(1, self.most().max(1) as u64);
         Cost { texts, characters: asked.completion_tokens * 4, ..asked }
@@ -195,12 +206,12 @@ impl Stage for Atomize {
     async fn run(&self, cx: &Cx, unit: &Unatomized) -> Result<Option<Atomized>, StageError> {
         let Unatomized { source, names, .. } = unit;
         if self.kind() != Atoms::Questions {
-            return Ok(Some(Atomized { atoms: self.sentences(source), left_out: 0 }));
+            return Ok(Some(Atomized { atoms: self.sentences(unit), left_out: 0 }));
         }
         for name in names {
             cx.quote(name);
         }
-        let questions = cx.ask(&ATOMIZE, variables(source)).await?;
+        let questions = cx.ask(&ATOMIZE, variables(unit)).await?;
         let left_out = questions.len().saturating_sub(self.most());
         Ok(Some(Atomized { atoms: source.question_atoms(questions, self.most()), left_out }))
     }
@@ -230,7 +241,8 @@ impl Stage for Atomize {
         let mut rows = self.uncommitted.lock().unwrap_or_else(PoisonError::into_inner);
         for row in rows.drain(..) {
             // Nobody listens where there is no embedder.
-            let _ = self.queue.as_ref().map(|queue| queue.send((Layer::Atom, row)));
+            let queue = self.queue.as_ref().filter(|_| self.context.settings.vectors.atom);
+            let _ = queue.map(|queue| queue.send((Layer::Atom, row)));
         }
     }
 

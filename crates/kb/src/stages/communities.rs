@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AskStage, BuildContext, Corpus, LedgerUnit, StageError};
 use crate::Phase;
+use crate::cost::Texts;
 use crate::extract::communities_exist;
 use crate::store::{Id, StoreReader, Task, UnitKey, hash};
 
@@ -89,6 +90,15 @@ impl AskStage for Communities {
 
     fn variables(&self, request: &CommunityRequest) -> Value {
         request.variables.clone()
+    }
+
+    fn expected_texts(&self, _: &CommunityRequest) -> Texts {
+        let texts = u64::from(self.context.settings.vectors.community);
+        Texts { texts, characters: texts * Self::REPLY_TOKENS * 4 }
+    }
+
+    fn count_texts(&self, _: &CommunityText) -> u64 {
+        u64::from(self.context.settings.vectors.community)
     }
 
     fn documents<'a>(&self, request: &'a CommunityRequest) -> Vec<&'a str> {

@@ -150,6 +150,7 @@ impl Stage for Describe {
 pub(crate) fn insert_description(parsed: &mut Parsed, figure: usize, description: &str) {
     // A description of several paragraphs would fall apart into several blocks.
     let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
+    parsed.figures[figure].description = Some(description.clone());
     let at = parsed.figures[figure].range.end;
     let inserted = format!("\n\n{description}\n\n");
     parsed.text.insert_str(at, &inserted);

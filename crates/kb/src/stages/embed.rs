@@ -78,12 +78,17 @@ pub(crate) struct Embed {
 }
 
 impl Embed {
-    /// Everything that has no vector of the embedder in use.
-    pub(crate) fn backlog_of(context: &BuildContext) -> Result<Vec<Searched>, KbError> {
+    /// Everything of some layers that has no vector of the embedder in use.
+    pub(crate) fn backlog_of(
+        context: &BuildContext,
+        takes: impl Fn(Layer) -> bool,
+    ) -> Result<Vec<Searched>, KbError> {
         if context.embedder.is_none() {
             return Ok(vec![]);
         }
-        context.store().read(|reader| reader.awaiting_vector())
+        let mut waiting = context.store().read(|reader| reader.awaiting_vector())?;
+        waiting.retain(|(layer, _)| takes(*layer));
+        Ok(waiting)
     }
 
     /// Embeds what comes out of `queue` until that is closed.
@@ -123,7 +128,7 @@ impl Embed {
             let mut texts = vec![];
             for (layer, row) in unit {
                 // What was replaced meanwhile needs no vector.
-                let text = reader.searched_text(*layer, *row)?;
+                let text = reader.embedded_text(*layer, *row)?;
                 texts.extend(text.map(|text| ((*layer, *row), text)));
             }
             Ok(texts)
@@ -260,7 +265,7 @@ fn finish(context: &BuildContext) -> Result<usize, KbError> {
         Ok(writer.embedder(embedder.model())?.map(|(number, _)| number))
     })?;
     store.write(|writer| writer.forget_others(number))?;
-    let missing = Embed::backlog_of(context)?.len();
+    let missing = Embed::backlog_of(context, |_| true)?.len();
     let failed = store.read(|reader| reader.unit_counts(Task::Embed))?.failed;
     Ok(missing.saturating_sub(usize::try_from(failed).unwrap_or(usize::MAX)))
 }

@@ -5,12 +5,17 @@ use halma_core::Prompt;
 use minijinja::{Value, context};
 
 use super::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
-use crate::Phase;
+use crate::cost::Texts;
 use crate::extract::names::form;
 use crate::extract::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
 use crate::store::{Id, StoreReader, Task, UnitKey};
+use crate::{Phase, VectorLayers};
 
 const REPLY_PER_TOKEN: u64 = 5;
+
+/// Characters of text for each entity and each fact, and of its description or sentence.
+const TEXT_PER_FACT: usize = 49;
+const SENTENCE: usize = 80;
 
 pub(crate) struct Facts {
     context: Arc<BuildContext>,
@@ -67,6 +72,19 @@ impl AskStage for Facts {
     /// 1,890 passages of encyclopaedias, with descriptions and sentences.
     fn reply_tokens(&self, passage: &Passage) -> u64 {
         (passage.text.len() as u64 / 4 * REPLY_PER_TOKEN).max(Self::REPLY_TOKENS)
+    }
+
+    fn expected_texts(&self, passage: &Passage) -> Texts {
+        let VectorLayers { entity, fact, .. } = self.context.settings.vectors;
+        let each = (passage.text.len() / TEXT_PER_FACT) as u64;
+        let texts = each * (u64::from(entity) + u64::from(fact));
+        Texts { texts, characters: texts * SENTENCE as u64 }
+    }
+
+    fn count_texts(&self, extraction: &Extraction) -> u64 {
+        let VectorLayers { entity, fact, .. } = self.context.settings.vectors;
+        let count = |held: usize, wanted: bool| if wanted { held as u64 } else { 0 };
+        count(extraction.sightings.len(), entity) + count(extraction.facts.len(), fact)
     }
 
     fn documents<'a>(&self, passage: &'a Passage) -> Vec<&'a str> {

@@ -14,6 +14,7 @@ mod forecast;
 mod resolve;
 mod source;
 mod summaries;
+mod surroundings;
 mod tags;
 
 use std::collections::BTreeMap;
@@ -31,7 +32,9 @@ pub(crate) use embed::{Embed, Searched};
 pub(crate) use facts::Facts;
 pub(crate) use forecast::{Corpus, Forecast, Forecaster, Tally};
 pub(crate) use resolve::{Comparison, ComparisonSide, SameEntity};
-pub(crate) use source::{Passage, SourceChunk, SourceDocument, SourceSection, prompt_hash};
+pub(crate) use source::{
+    Passage, SourceChunk, SourceDocument, SourceSection, SourceTable, prompt_hash,
+};
 pub(crate) use summaries::{Summarize, summarize};
 pub(crate) use tags::{Tag, TagClasses, TagForecast};
 

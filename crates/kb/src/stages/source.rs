@@ -3,8 +3,10 @@
 use halma_core::{Layer, Setup};
 
 use crate::atom::AtomSource;
+use crate::cut::TableDraft;
 use crate::store::{
-    At, ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader, TextPlace, hash,
+    At, ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader, TableRecord, TextPlace,
+    hash,
 };
 
 /// A document with its sections and chunks, in order.
@@ -16,6 +18,19 @@ pub(crate) struct SourceDocument {
     pub(crate) names: Vec<String>,
     pub(crate) title: String,
     pub(crate) sections: Vec<SourceSection>,
+    pub(crate) tables: Vec<SourceTable>,
+}
+
+/// A table of a document.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SourceTable {
+    /// Where it is stored; `None` in an estimate.
+    pub(crate) row: Option<Row>,
+    pub(crate) id: Id,
+    /// Its heading and its caption.
+    pub(crate) name: String,
+    /// Its first rows, as they stand in the document.
+    pub(crate) text: String,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -52,8 +67,9 @@ impl SourceDocument {
             let SectionRecord { id, name, .. } = section;
             sections.push(SourceSection { row: Some(at), id, name, chunks });
         }
+        let tables = SourceTable::load_all(reader, row, &record)?;
         let DocumentRecord { id, names, title, .. } = record;
-        Ok(Some(Self { row: Some(row), id, names, title, sections }))
+        Ok(Some(Self { row: Some(row), id, names, title, sections, tables }))
     }
 
     /// The name that it is shown under.
@@ -74,6 +90,48 @@ impl SourceDocument {
             text: chunk.text.trim().to_owned(),
         }
     }
+}
+
+/// Bytes of a table that models are shown, and the fewest rows of one that says something as a
+/// whole.
+const TABLE_SHOWN: usize = 6000;
+const LEAST_ROWS: usize = 2;
+
+impl SourceTable {
+    fn load_all(
+        reader: &StoreReader<'_>,
+        document: Row,
+        record: &DocumentRecord,
+    ) -> heed::Result<Vec<Self>> {
+        let mut tables = vec![];
+        for row in record.tables.0..record.tables.1 {
+            let Some(table) = reader.node::<TableRecord>(row)? else { continue };
+            if ((table.rows.1 - table.rows.0) as usize) < LEAST_ROWS {
+                continue;
+            }
+            let text = reader.beginning(document, table.place.bytes, TABLE_SHOWN)?;
+            let section =
+                table.section.map_or(Ok(None), |row| reader.node::<SectionRecord>(row))?;
+            let heading = section.and_then(|section| section.name);
+            let name = table_name(heading.as_deref(), table.caption.as_deref());
+            tables.push(Self { row: Some(row), id: table.id, name, text });
+        }
+        Ok(tables)
+    }
+
+    /// The table of a document that is not stored.
+    pub(crate) fn of_draft(text: &str, heading: Option<&str>, draft: &TableDraft) -> Option<Self> {
+        let (begin, end) = draft.place.bytes;
+        let end = text.floor_char_boundary(end.min(begin.saturating_add(TABLE_SHOWN)));
+        let name = table_name(heading, draft.caption.as_deref());
+        let text = text[begin..end].to_owned();
+        (draft.rows.len() >= LEAST_ROWS).then_some(Self { row: None, id: 0, name, text })
+    }
+}
+
+fn table_name(heading: Option<&str>, caption: Option<&str>) -> String {
+    let parts = heading.into_iter().chain(caption).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(" > ")
 }
 
 impl SourceChunk {

@@ -1,5 +1,5 @@
-//! Summarizing documents, and sections longer than a chunk: chunks, windows of a model's length,
-//! sections, documents. What has not changed is not summarized again.
+//! Summarizing tables, sections longer than a chunk and documents: chunks, windows of a model's
+//! length, sections, documents. What has not changed is not summarized again.
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -7,12 +7,14 @@ use halma_core::{Edge, Layer, Prompt};
 use minijinja::{Value, context};
 
 use super::{
-    AskStage, BuildContext, Driver, LedgerUnit, SourceChunk, SourceDocument, StageError,
-    StageReport,
+    AskStage, BuildContext, Driver, LedgerUnit, SourceChunk, SourceDocument, SourceTable,
+    StageError, StageReport,
 };
+use crate::cost::Texts;
 use crate::error::run_blocking;
 use crate::store::{
     At, Id, Link, Row, Store, StoreReader, StoreWriter, SummaryRecord, Task, UnitKey, hash,
+    summary_id,
 };
 use crate::{KbError, Phase};
 
@@ -81,6 +83,8 @@ pub(crate) async fn summarize(
         let (own, batch) = (Arc::clone(context), batch.to_vec());
         let documents =
             run_blocking("reading documents", move || load(own.store(), &batch)).await?;
+        let tables = documents.iter().flat_map(tables).collect();
+        run_steps(&driver, tables, &mut report).await?;
         let sections = documents.iter().flat_map(sections).collect();
         let made = run_steps(&driver, sections, &mut report).await?;
         let whole = documents.iter().filter_map(|document| whole(document, &made)).collect();
@@ -90,13 +94,15 @@ pub(crate) async fn summarize(
     Ok((report, usize::try_from(count).unwrap_or(usize::MAX)))
 }
 
-/// The documents that are summarized: those of more than one chunk.
+/// The documents that are summarized: those of more than one chunk or with tables.
 fn load(store: &Store, rows: &[Row]) -> Result<Vec<SourceDocument>, KbError> {
     store.read(|reader| {
         let mut documents = vec![];
         for row in rows {
             let document = SourceDocument::load(reader, *row)?;
-            documents.extend(document.filter(is_long));
+            let summarized =
+                |document: &SourceDocument| is_long(document) || !document.tables.is_empty();
+            documents.extend(document.filter(summarized));
         }
         Ok(documents)
     })
@@ -108,6 +114,24 @@ fn is_long(document: &SourceDocument) -> bool {
 
 fn texts(chunks: &[SourceChunk]) -> impl Iterator<Item = String> {
     chunks.iter().map(|chunk| chunk.text.trim().to_owned())
+}
+
+/// The tables of a document, by their first rows.
+fn tables(document: &SourceDocument) -> Vec<Target> {
+    let target = |table: &SourceTable| Target {
+        node: (Layer::Table, table.row.unwrap_or(Row::MAX)),
+        id: table.id,
+        document: document.row.unwrap_or(Row::MAX),
+        name: document.name().to_owned(),
+        title: if table.name.is_empty() {
+            document.title.clone()
+        } else {
+            format!("{} > {}", document.title, table.name)
+        },
+        part: "table",
+        pieces: vec![table.text.clone()],
+    };
+    document.tables.iter().map(target).collect()
 }
 
 /// Sections of more than one chunk, of documents that have several sections.
@@ -296,6 +320,9 @@ impl AskStage for Summarize {
         for (number, section) in (0..Row::MAX).rev().zip(&mut document.sections) {
             section.row = Some(section.row.unwrap_or(number));
         }
+        for table in tables(&document) {
+            self.plan(reader, table, &mut units)?;
+        }
         let mut made = Made::new();
         for section in sections(&document) {
             let row = section.node.1;
@@ -309,6 +336,15 @@ impl AskStage for Summarize {
 
     fn variables(&self, window: &Window) -> Value {
         context! { title => &window.title, part => window.part, texts => &window.texts }
+    }
+
+    fn expected_texts(&self, _: &Window) -> Texts {
+        let texts = self.count_texts(&String::new());
+        Texts { texts, characters: texts * SUMMARY_TOKENS * 4 }
+    }
+
+    fn count_texts(&self, _: &String) -> u64 {
+        u64::from(self.context.settings.vectors.summary)
     }
 
     fn documents<'a>(&self, window: &'a Window) -> Vec<&'a str> {
@@ -347,10 +383,12 @@ fn pack(pieces: &[String], most: usize) -> Vec<Vec<String>> {
 
 /// The summary as a node that leads to what it sums up.
 fn put(writer: &mut StoreWriter<'_>, target: &Target, text: &str) -> heed::Result<()> {
-    let id = hash(&[b"summary", &target.id.to_be_bytes()]);
+    let id = summary_id(target.id);
     let record = SummaryRecord { id, document: target.document, text: text.to_owned() };
-    let (row, _) = writer.put_by_id(&record)?;
-    writer.put_edge(Link::new((Layer::Summary, row), Edge::DerivedFrom, target.node))
+    let (row, is_new) = writer.put_by_id(&record)?;
+    writer.put_edge(Link::new((Layer::Summary, row), Edge::DerivedFrom, target.node))?;
+    // Its vector is made of its summary.
+    if is_new { writer.renew_vector_of(target.node) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -109,8 +109,9 @@ impl UnitKey {
 
     /// The node that it is about and deleted with; `None` for what is about several.
     pub(super) fn node(self) -> Option<At> {
-        let own = [Layer::Document, Layer::Section, Layer::Chunk, Layer::Atom];
-        own.contains(&self.layer).then(|| (self.layer, self.row()))
+        let own = [Layer::Document, Layer::Section, Layer::Chunk, Layer::Atom, Layer::Table];
+        let is_own = self.task == Task::Embed || own.contains(&self.layer);
+        is_own.then(|| (self.layer, self.row()))
     }
 
     pub(super) fn bytes(self) -> [u8; 10] {

@@ -20,6 +20,7 @@ mod sealed;
 mod shared;
 mod vector_file;
 mod vector_files;
+mod vector_layers;
 mod vectors;
 mod view;
 
@@ -38,7 +39,7 @@ pub(crate) use changes::{Changed, Changes};
 pub(crate) use check::{CheckedCounts, LOST_VECTOR};
 use databases::{Databases, Db};
 pub(crate) use documents::{
-    DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness,
+    DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness, table_summary,
 };
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
@@ -48,7 +49,7 @@ pub(crate) use nodes::searched;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
     FactRecord, FigureRecord, LayerRecord, Owner, RowRecord, SectionRecord, SummaryRecord,
-    TableRecord, TagRecord, under_headings,
+    TableRecord, TagRecord, forward_id, summary_id, under_headings,
 };
 pub use records::{ColumnDetails, Details};
 pub(crate) use schema::{

@@ -130,8 +130,8 @@ impl StoreReader<'_> {
 impl StoreWriter<'_> {
     /// Puts a record into a row, new or not.
     pub(crate) fn put_node<N: LayerRecord>(&mut self, row: Row, node: &N) -> heed::Result<()> {
-        if searched(N::LAYER) && !self.holds((N::LAYER, row))? {
-            self.put_pending(UnitKey::of(Task::Embed, (N::LAYER, row)))?;
+        if !self.holds((N::LAYER, row))? {
+            self.await_vector(row, node)?;
         }
         self.changes.add(Changed::Node, (N::LAYER, row));
         if N::LAYER == Layer::Entity && self.holds((N::LAYER, row))? {
@@ -154,7 +154,7 @@ impl StoreWriter<'_> {
             Some(row) => row,
             None => self.take_rows(N::LAYER, 1)?,
         };
-        self.remove_vectors((N::LAYER, row))?;
+        self.renew_vector(row, node)?;
         self.put_node(row, node)?;
         Ok((row, true))
     }
@@ -183,8 +183,8 @@ impl StoreWriter<'_> {
         }
         if searched(layer) {
             self.store.db.tombstones.put(self.txn(), &row_key(0, layer, row), &[])?;
-            self.forget_unit(UnitKey::of(Task::Embed, at))?;
         }
+        self.forget_unit(UnitKey::of(Task::Embed, at))?;
         Ok(Some(ends))
     }
 
@@ -207,7 +207,7 @@ impl StoreWriter<'_> {
     }
 }
 
-/// Layers with a lexical index and vectors.
+/// Layers with a lexical index on disk; the others are indexed in memory when first searched.
 pub(crate) fn searched(layer: Layer) -> bool {
     matches!(layer, Layer::Chunk | Layer::Atom)
 }

@@ -10,6 +10,7 @@ use super::nodes::searched;
 use super::schema::{row_key, row_of, row_prefix};
 use super::vector_file::{Precision, VectorFile};
 use super::vector_files::VectorKey;
+use super::vector_layers::queued_layers;
 use super::{At, EmbedderRecord, Row, StoreReader, StoreWriter, Task, UnitKey};
 
 impl StoreReader<'_> {
@@ -122,7 +123,8 @@ impl StoreReader<'_> {
         // All but those that wait for one; looking at every vector would take a while.
         let target = self.target_model()?;
         let counted = self.embedders()?.into_iter().nth(usize::from(embedder));
-        if target.is_some() && target == counted.map(|record| record.model) {
+        let same = target.is_some() && target == counted.map(|record| record.model);
+        if same && searched(layer) && self.vector_layers()?.holds(layer) {
             let waiting = self.open_rows(Task::Embed, layer)?.len() as u64;
             return Ok(self.count(layer)?.saturating_sub(waiting));
         }
@@ -142,7 +144,7 @@ impl StoreReader<'_> {
     /// Every text that waits for a vector, or could not be embedded.
     pub(crate) fn awaiting_vector(&self) -> heed::Result<Vec<At>> {
         let mut texts = vec![];
-        for layer in Layer::ALL.into_iter().filter(|layer| searched(*layer)) {
+        for layer in queued_layers() {
             let rows = self.open_rows(Task::Embed, layer)?;
             texts.extend(rows.into_iter().map(|row| (layer, row)));
         }
@@ -175,15 +177,7 @@ impl StoreReader<'_> {
 impl StoreWriter<'_> {
     /// What has no vector of this embedder waits for one; `None` is one that the base has none of.
     fn await_vectors(&mut self, embedder: Option<u8>) -> heed::Result<()> {
-        for layer in Layer::ALL.into_iter().filter(|layer| searched(*layer)) {
-            for row in self.open_rows(Task::Embed, layer)? {
-                self.forget_unit(UnitKey::of(Task::Embed, (layer, row)))?;
-            }
-            for row in self.without_vector(embedder, layer)? {
-                self.put_pending(UnitKey::of(Task::Embed, (layer, row)))?;
-            }
-        }
-        Ok(())
+        queued_layers().try_for_each(|layer| self.await_vectors_of(embedder, layer))
     }
 
     /// Notes that texts could not be embedded; what was replaced meanwhile needs no vector.

@@ -86,6 +86,8 @@ fn rules(request: &ChatRequest) -> String {
         }
         "tag" => tags(variables["text"].as_str().unwrap()).to_string(),
         "summarise" => summary(&variables),
+        "cut" => cut(&variables).to_string(),
+        "questions" => "What is said here?".to_owned(),
         "community" => {
             let names = variables["entities"].as_array().unwrap();
             let first = names[0]["name"].as_str().unwrap();
@@ -130,6 +132,17 @@ fn tags(text: &str) -> Value {
     let tags: Vec<Value> =
         trades.into_iter().map(|tag| json!({"class": "trade", "tag": tag})).collect();
     json!({"tags": tags})
+}
+
+/// Chunks as long as they may be. Leave is vacation.
+fn cut(variables: &Value) -> Value {
+    let last = variables["last"].as_u64().unwrap();
+    let pieces = variables["pieces"].as_array().unwrap();
+    let own = pieces.iter().take(usize::try_from(last).unwrap());
+    let text: String = own.map(|piece| piece.as_str().unwrap()).collect();
+    let short = text.contains("Sundays");
+    let summary = if short { "Vacation on weekends is short." } else { "Vacation of all staff." };
+    json!({"end": last, "summary": summary, "forward": "Rules about vacation of staff."})
 }
 
 fn summary(variables: &Value) -> String {

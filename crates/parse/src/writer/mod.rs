@@ -118,7 +118,8 @@ impl Writer {
         let range = start..self.parsed.text.len();
         self.end(start, BlockKind::Figure(self.parsed.figures.len()));
         let caption = Some(caption).filter(|caption| !caption.is_empty());
-        self.parsed.figures.push(Figure { range, caption, page: self.page, image });
+        let page = self.page;
+        self.parsed.figures.push(Figure { range, caption, page, image, description: None });
     }
 
     pub(crate) fn table(&mut self, grid: &Grid) {

@@ -75,7 +75,9 @@ impl KeyFile {
     pub fn create(&self, new: NewKey) -> Result<(Key, String), KeysError> {
         let workspace = new.workspace.unwrap_or_else(|| "default".into());
         if new.scopes.is_empty() {
-            return Err(KeysError::Invalid("a key needs at least one scope: ask, write, admin or metrics"));
+            return Err(KeysError::Invalid(
+                "a key needs at least one scope: ask, write, admin or metrics",
+            ));
         }
         if !is_name(&workspace) {
             return Err(KeysError::Invalid(

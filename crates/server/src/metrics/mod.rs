@@ -251,7 +251,9 @@ mod tests {
         let series = text.lines().filter(|line| line.starts_with("halma_http_requests_total{"));
         let series: Vec<&str> = series.collect();
         assert_eq!(series.len(), 2, "{series:?}");
-        assert!(series.iter().any(|line| line.contains("method=\"other\"") && line.ends_with(" 4")));
+        assert!(
+            series.iter().any(|line| line.contains("method=\"other\"") && line.ends_with(" 4"))
+        );
         assert!(text.ends_with("# EOF\n"));
     }
 }

@@ -91,40 +91,42 @@ fn stream(
     sender.send_data(chunk.delta(&first, &Value::Null).to_string());
     let task = tokio::spawn(
         async move {
-        let mut sent = SentText::default();
-        let mut run = pin!(asking.run());
-        let result = loop {
-            tokio::select! {
-                biased;
-                Some((text, restart)) = written.recv() => {
-                    if let Some(text) = sent.add(text, restart) {
-                        let content = json!({"content": text});
-                        sender.send_data(chunk.delta(&content, &Value::Null).to_string());
+            let mut sent = SentText::default();
+            let mut run = pin!(asking.run());
+            let result = loop {
+                tokio::select! {
+                    biased;
+                    Some((text, restart)) = written.recv() => {
+                        if let Some(text) = sent.add(text, restart) {
+                            let content = json!({"content": text});
+                            sender.send_data(chunk.delta(&content, &Value::Null).to_string());
+                        }
                     }
+                    result = &mut run => break result,
                 }
-                result = &mut run => break result,
-            }
-        };
-        match result {
-            Ok(response) => {
-                let Rendered { text, annotations } = render(&response.answer);
-                let content = json!({"content": sent.rest(&text), "annotations": annotations});
-                sender.send_data(chunk.delta(&content, &Value::Null).to_string());
-                let mut last = chunk.delta(&json!({}), &json!("stop"));
-                last["halma"] = extension(&response);
-                sender.send_data(last.to_string());
-                if include_usage {
-                    let mut total = chunk.with_choices(&json!([]));
-                    total["usage"] = usage(&response);
-                    sender.send_data(total.to_string());
+            };
+            match result {
+                Ok(response) => {
+                    let Rendered { text, annotations } = render(&response.answer);
+                    let content = json!({"content": sent.rest(&text), "annotations": annotations});
+                    sender.send_data(chunk.delta(&content, &Value::Null).to_string());
+                    let mut last = chunk.delta(&json!({}), &json!("stop"));
+                    last["halma"] = extension(&response);
+                    sender.send_data(last.to_string());
+                    if include_usage {
+                        let mut total = chunk.with_choices(&json!([]));
+                        total["usage"] = usage(&response);
+                        sender.send_data(total.to_string());
+                    }
+                    sender.send_data("[DONE]".to_owned());
                 }
-                sender.send_data("[DONE]".to_owned());
-            }
-            Err(problem) => {
-                sender.send_data(error_body(&Problem { request_id: request_id.0, ..problem }));
+                Err(problem) => {
+                    sender.send_data(error_body(&Problem { request_id: request_id.0, ..problem }));
+                }
             }
         }
-    }.in_current_span());
+        .in_current_span(),
+    );
     Ok(sse::response(receiver, task.abort_handle()))
 }
 

@@ -66,14 +66,16 @@ fn stream(
     sender.send("started", &started);
     let task = tokio::spawn(
         async move {
-        match asking.run().await {
-            Ok(response) => {
-                sender.send("answer", &response);
-            }
-            Err(problem) => {
-                sender.send("error", &Problem { request_id: request_id.0, ..problem });
+            match asking.run().await {
+                Ok(response) => {
+                    sender.send("answer", &response);
+                }
+                Err(problem) => {
+                    sender.send("error", &Problem { request_id: request_id.0, ..problem });
+                }
             }
         }
-    }.in_current_span());
+        .in_current_span(),
+    );
     Ok(sse::response(receiver, task.abort_handle()))
 }

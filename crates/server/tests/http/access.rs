@@ -163,7 +163,7 @@ async fn good_workspace(world: &World, key: &str, name: &str) {
 async fn keys_are_created_and_revoked_over_http_and_required_from_the_first_on() {
     let world = World::start().await;
     let me = world.get_json("/api/v1/me").await;
-    assert_eq!((&me["keys_required"], me["scopes"].as_array().unwrap().len()), (&false.into(), 3));
+    assert_eq!((&me["keys_required"], me["scopes"].as_array().unwrap().len()), (&false.into(), 4));
     let new = serde_json::json!({"name": "ops", "scopes": ["admin"], "workspace": "default"});
     let created = world.post_json("/api/v1/keys", &new).await;
     let (id, key) = (created["id"].as_str().unwrap(), created["key"].as_str().unwrap());

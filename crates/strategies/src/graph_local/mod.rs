@@ -9,7 +9,8 @@
 //! N <- chunks that mention E or E'
 //! C <- N and the chunks of facts near q, those with most of E and of q's words first
 //! F <- facts near q and facts of C, ranked alike
-//! â <- LLM(q, F, C)                                              -> graph_local/answer.md
+//! R <- the reports of the communities with most of E
+//! â <- LLM(q, R, F, C)                                           -> graph_local/answer.md
 //! ```
 //!
 //! Departures from the paper: `docs/strategies/graph_local.md`.
@@ -25,6 +26,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
+use self::neighbourhood::Around;
 use crate::naive::Naive;
 use crate::shared::closing::close;
 use crate::shared::settings;
@@ -49,6 +51,8 @@ pub(crate) struct GraphLocal {
     pub(crate) entities: usize,
     /// The most entities related to these whose passages are looked at as well.
     pub(crate) related: usize,
+    /// The most reports of communities that are read; they are background and are not cited.
+    pub(crate) reports: usize,
     /// The most facts that are read.
     pub(crate) facts: usize,
     /// The most chunks that are read.
@@ -61,7 +65,8 @@ pub(crate) struct GraphLocal {
 impl Default for GraphLocal {
     fn default() -> Self {
         let (entities, related, facts, chunks) = (10, 10, 20, 12);
-        Self { entities, related, facts, chunks, min_score: None, mode: Mode::Hybrid }
+        let (min_score, mode) = (None, Mode::Hybrid);
+        Self { entities, related, reports: 2, facts, chunks, min_score, mode }
     }
 }
 
@@ -92,13 +97,20 @@ impl Strategy for GraphLocal {
         if !has_facts {
             cx.note("the knowledge base has no facts: reading only the passages");
         }
-        let (chunks, facts) = self.around(question, &entities, has_facts, cx).await?;
+        let Around { chunks, facts, reports } =
+            self.around(question, &entities, has_facts, cx).await?;
         if chunks.is_empty() {
             cx.note("no passage mentions them: reading the chunks near the question");
             return self.flat().answer(question, cx).await;
         }
         cx.note(format!("reads {} facts and {} passages", facts.len(), chunks.len()));
-        let variables = context! { question => Serde(question), context => Serde(&chunks), facts };
+        if !reports.is_empty() {
+            let titles: Vec<&str> = reports.iter().map(|report| report.title.as_str()).collect();
+            cx.note(format!("communities: {}", titles.join(", ")));
+        }
+        let variables = context! {
+            question => Serde(question), context => Serde(&chunks), facts, reports => Serde(reports)
+        };
         let reading = close(&ANSWER, variables, cx).await?;
         Ok(answer_from(reading, &chunks))
     }

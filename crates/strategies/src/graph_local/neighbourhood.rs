@@ -10,6 +10,21 @@ use super::GraphLocal;
 use crate::shared::overlap::QueryWords;
 use crate::shared::steps::{chunks_of, unseen};
 
+/// What stands around the entities, best first.
+pub(super) struct Around {
+    pub(super) chunks: Vec<Hit>,
+    pub(super) facts: Vec<String>,
+    /// Of the communities that the entities are in.
+    pub(super) reports: Vec<Hit>,
+}
+
+/// What edges lead to from the entities.
+struct Neighbours {
+    chunks: Vec<Hit>,
+    related: Vec<Hit>,
+    communities: Vec<Hit>,
+}
+
 impl GraphLocal {
     /// The entities that the question names, then those near it, each once.
     pub(super) async fn entities(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
@@ -47,15 +62,16 @@ impl GraphLocal {
         Ok(found)
     }
 
-    /// The chunks and the facts around the entities, best first.
+    /// The chunks, the facts and the reports around the entities, best first.
     pub(super) async fn around(
         &self,
         question: &Question,
         entities: &[Hit],
         has_facts: bool,
         cx: &Cx,
-    ) -> Result<(Vec<Hit>, Vec<String>)> {
-        let (mut chunks, related) = self.neighbours(question, entities, cx).await?;
+    ) -> Result<Around> {
+        let Neighbours { mut chunks, related, communities: reports } =
+            self.neighbours(question, entities, cx).await?;
         let rank = Rank::new(question, entities, &related);
         let facts = if has_facts { self.near(question, cx).await? } else { vec![] };
         chunks.extend(chunks_of(&facts, cx).await?);
@@ -64,7 +80,7 @@ impl GraphLocal {
         let mut chunks = rank.sorted(chunks);
         chunks.truncate(self.chunks);
         if !has_facts {
-            return Ok((chunks, vec![]));
+            return Ok(Around { chunks, facts: vec![], reports });
         }
         let of_chunks =
             chunks.iter().map(|chunk| cx.neighbours(&chunk.id, Some(Edge::DerivedFrom)));
@@ -80,21 +96,30 @@ impl GraphLocal {
                 lines.push(fact.text);
             }
         }
-        Ok((chunks, lines))
+        Ok(Around { chunks, facts: lines, reports })
     }
 
     /// The chunks that mention the entities or what is related to them, and the latter: what has
-    /// most words of the question first, then what is related to most.
+    /// most words of the question first, then what is related to most. The communities with most of
+    /// the entities likewise.
     async fn neighbours(
         &self,
         question: &Question,
         entities: &[Hit],
         cx: &Cx,
-    ) -> Result<(Vec<Hit>, Vec<Hit>)> {
+    ) -> Result<Neighbours> {
         let around = entities.iter().map(|entity| cx.neighbours(&entity.id, None));
         let around = try_join_all(around).await?.into_iter().flatten();
         let (mut chunks, mut related): (Vec<Hit>, Vec<(usize, Hit)>) = (vec![], vec![]);
+        let mut communities: Vec<(usize, Hit)> = vec![];
         for (edge, hit) in around {
+            if hit.layer == Layer::Community {
+                match communities.iter_mut().find(|(_, held)| held.id == hit.id) {
+                    Some((members, _)) => *members += 1,
+                    None => communities.push((1, hit)),
+                }
+                continue;
+            }
             match related.iter_mut().find(|(_, held)| held.id == hit.id) {
                 Some((times, _)) => *times += 1,
                 None if hit.layer == Layer::Chunk => chunks.push(hit),
@@ -111,7 +136,11 @@ impl GraphLocal {
         let mentioning = related.iter().map(|hit| cx.neighbours(&hit.id, Some(Edge::Mentions)));
         let mentioning = try_join_all(mentioning).await?.into_iter().flatten();
         chunks.extend(mentioning.map(|(_, hit)| hit).filter(|hit| hit.layer == Layer::Chunk));
-        Ok((chunks, related))
+        communities
+            .sort_by_cached_key(|(members, hit)| Reverse((*members, query_words.in_hit(hit))));
+        communities.truncate(self.reports);
+        let communities = communities.into_iter().map(|(_, hit)| hit).collect();
+        Ok(Neighbours { chunks, related, communities })
     }
 
     async fn near(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {

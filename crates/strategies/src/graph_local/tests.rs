@@ -41,6 +41,18 @@ async fn facts_and_passages_around_the_named_entities_are_read() {
 }
 
 #[tokio::test]
+async fn reports_of_the_communities_with_most_of_the_entities_are_background() {
+    let knowledge = with_facts().with_communities(&[
+        (("Towers", "Towers and their architects."), &["Varn lighthouse", "Ilse Thorn"]),
+        (("Countries", "Countries in the north."), &["Norway"]),
+    ]);
+    let model = Script::new([("graph_local/answer", NORWAY)]);
+    let run = Run { knowledge: Arc::new(knowledge), ..Run::new(model) };
+    let local = GraphLocal { reports: 1, ..GraphLocal::default() };
+    golden("graph_local/reports", &local, run).await;
+}
+
+#[tokio::test]
 async fn without_facts_the_passages_are_read() {
     let model = Script::new([("graph_local/answer", NORWAY)]);
     let run = Run { knowledge: Arc::new(graph()), ..Run::new(model) };

@@ -20,6 +20,9 @@ impl PikeL1 {
         match layer {
             Layer::Entity => self.through_entities(question, cx).await,
             Layer::Summary => self.through_summaries(question, cx).await,
+            Layer::Document | Layer::Section | Layer::Table | Layer::Figure => {
+                self.through_parts(layer, question, cx).await
+            }
             Layer::Tag => self.through_tags(question, cx).await,
             // A chunk leads to itself; an atom, a fact and a row to the chunk they are of.
             layer => {
@@ -63,28 +66,43 @@ impl PikeL1 {
         Ok(chunks)
     }
 
-    /// Chunks near the question in the sections and documents that the nearest summaries sum up.
+    /// The chunks that the nearest summaries sum up; of sections, tables and documents those near
+    /// the question.
     async fn through_summaries(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
         let near = self.near(Layer::Summary, self.leads, Filter::default(), question, cx).await?;
         let mut chunks: Vec<Hit> = vec![];
         for summary in near {
             for (_, whole) in cx.neighbours(&summary.id, Some(Edge::DerivedFrom)).await? {
-                let sections = match whole.layer {
-                    Layer::Section => whole.section.into_iter().collect(),
-                    Layer::Document => vec![],
-                    Layer::Chunk => {
-                        chunks.extend(unseen(vec![vec![whole]], &chunks));
-                        continue;
-                    }
-                    _ => continue,
-                };
-                let documents = vec![whole.document];
-                let filter = Filter { documents, sections, ..Filter::default() };
-                let found = self.near(Layer::Chunk, self.leads, filter, question, cx).await?;
+                let found = self.within(whole, question, cx).await?;
                 chunks.extend(unseen(vec![found], &chunks));
             }
         }
         Ok(chunks)
+    }
+
+    /// Chunks near the question in the nearest documents, sections, tables or figures.
+    async fn through_parts(&self, layer: Layer, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
+        let mut chunks: Vec<Hit> = vec![];
+        for part in self.near(layer, self.leads, Filter::default(), question, cx).await? {
+            let found = self.within(part, question, cx).await?;
+            chunks.extend(unseen(vec![found], &chunks));
+        }
+        Ok(chunks)
+    }
+
+    /// The chunks of a node that are near the question: of a document or section all, of a table or
+    /// figure those of its section.
+    async fn within(&self, part: Hit, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
+        if part.layer == Layer::Chunk {
+            return Ok(vec![part]);
+        }
+        // A table that was made from facts stands in no document.
+        if part.document.is_empty() {
+            return Ok(vec![]);
+        }
+        let sections = part.section.into_iter().collect();
+        let filter = Filter { documents: vec![part.document], sections, ..Filter::default() };
+        self.near(Layer::Chunk, self.leads, filter, question, cx).await
     }
 
     /// Chunks near the question that carry one of its tags, or of the tags that these map to.

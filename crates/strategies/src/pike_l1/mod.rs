@@ -70,7 +70,11 @@ pub(crate) struct PikeL1 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Weights {
+    pub(crate) document: f32,
+    pub(crate) section: f32,
     pub(crate) chunk: f32,
+    pub(crate) table: f32,
+    pub(crate) figure: f32,
     pub(crate) atom: f32,
     pub(crate) fact: f32,
     pub(crate) row: f32,
@@ -84,7 +88,11 @@ impl Default for Weights {
     fn default() -> Self {
         let (fine, coarse) = (0.5, 0.25);
         Self {
+            document: coarse,
+            section: coarse,
             chunk: 1.0,
+            table: coarse,
+            figure: coarse,
             atom: fine,
             fact: fine,
             row: fine,
@@ -96,9 +104,13 @@ impl Default for Weights {
 }
 
 impl Weights {
-    fn layers(&self) -> [(Layer, f32); 7] {
+    fn layers(&self) -> [(Layer, f32); 11] {
         [
             (Layer::Chunk, self.chunk),
+            (Layer::Document, self.document),
+            (Layer::Section, self.section),
+            (Layer::Table, self.table),
+            (Layer::Figure, self.figure),
             (Layer::Atom, self.atom),
             (Layer::Fact, self.fact),
             (Layer::Row, self.row),
@@ -151,6 +163,12 @@ impl PikeL1 {
     async fn retrieve(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
         let catalog = cx.catalog().await?;
         let wanted = self.weights.layers().into_iter().filter(|(_, weight)| *weight > 0.0);
+        // Documents and sections of one chunk each say nothing that the chunks do not say.
+        let chunks = catalog.count(Layer::Chunk);
+        let says_more = |layer: &Layer| {
+            !matches!(layer, Layer::Document | Layer::Section) || catalog.count(*layer) < chunks
+        };
+        let wanted = wanted.filter(|(layer, _)| says_more(layer));
         let (held, lacking): (Vec<_>, Vec<_>) =
             wanted.partition(|(layer, _)| catalog.count(*layer) > 0);
         if !lacking.is_empty() {

@@ -136,7 +136,7 @@ fn wrong_settings_are_named() {
         ("chunks = 0", "`chunks`"),
         ("weights.row = -1", "`weights.row`"),
         ("weights.row = nan", "`weights.row`"),
-        ("weights.table = 1", "table"),
+        ("weights.column = 1", "column"),
         ("tag_score = 2", "`tag_score`"),
     ] {
         let error = built(table).unwrap_err();

@@ -14,7 +14,8 @@ use halma_core::{
 use self::tables::Tables;
 
 /// Nodes of any layer, edges, and tables whose queries are answered by their text; a score is the
-/// share of the query's content words the node holds.
+/// share of the query's content words the node holds, and stands for the cosine of the nodes that
+/// have a vector in a base.
 #[derive(Default)]
 pub struct Toy {
     nodes: Vec<Hit>,
@@ -86,8 +87,11 @@ impl Knowledge for Toy {
                 let held: BTreeSet<String> = searched(hit).into_iter().collect();
                 #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
                 let score = wanted.intersection(&held).count() as f32 / wanted.len().max(1) as f32;
-                if score >= min {
-                    hits.push(Hit { score, cosine: Some(score), ..hit.clone() });
+                // Thresholds hold back what has a cosine.
+                let least = if has_vector(hit) { min } else { f32::EPSILON };
+                if score >= least {
+                    let cosine = has_vector(hit).then_some(score);
+                    hits.push(Hit { score, cosine, ..hit.clone() });
                 }
             }
             hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
@@ -129,6 +133,11 @@ impl Knowledge for Toy {
         held.tables = self.tables.held();
         Ok(held)
     }
+}
+
+/// Whether a base has a vector of the node: a bare name is found by its spelling.
+fn has_vector(hit: &Hit) -> bool {
+    hit.layer != Layer::Entity || !hit.text.is_empty()
 }
 
 /// The words a node is found by: an entity or community goes by its name as well.

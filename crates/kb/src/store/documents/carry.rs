@@ -7,7 +7,7 @@ use halma_core::{Edge, Layer};
 use crate::store::schema::{At, hash, id_key};
 use crate::store::{
     AtomRecord, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Id, LayerRecord, Link, Row,
-    SectionRecord, StoreReader, StoreWriter, SummaryRecord, Task, TextPlace, UnitKey,
+    SectionRecord, StoreReader, StoreWriter, SummaryRecord, TableRecord, Task, TextPlace, UnitKey,
 };
 
 /// Two chunks are made into the same when these are equal: what is searched of them, and their own
@@ -33,6 +33,29 @@ impl StoreReader<'_> {
             found.push((sameness(&searched, &text, chunk.text.is_none()), row));
         }
         Ok(found)
+    }
+
+    /// The tables, figures, rows and summaries of a document that have vectors.
+    fn described(&self, document: Row) -> heed::Result<Vec<At>> {
+        let record: DocumentRecord = self.linked(document)?;
+        let mut nodes = vec![];
+        let tables = (record.tables.0..record.tables.1).map(|row| (Layer::Table, row));
+        nodes
+            .extend(tables.chain((record.figures.0..record.figures.1).map(|r| (Layer::Figure, r))));
+        for table in record.tables.0..record.tables.1 {
+            let rows = self.node::<TableRecord>(table)?.map_or(0..0, |t| t.rows.0..t.rows.1);
+            nodes.extend(rows.map(|row| (Layer::Row, row)));
+        }
+        nodes.extend(self.listed_under((Layer::Document, document))?);
+        let layers = self.vector_layers()?;
+        nodes.retain(|(layer, _)| layers.holds(*layer));
+        let mut embedded = vec![];
+        for at in nodes {
+            if self.record(at)?.is_some_and(|record| record.has_vector()) {
+                embedded.push(at);
+            }
+        }
+        Ok(embedded)
     }
 
     /// [`section_sameness`] of the sections of a document that is stored, in order.
@@ -65,6 +88,7 @@ impl StoreWriter<'_> {
             }
         }
         self.carry_sections(old, new)?;
+        self.carry_described(old, new)?;
         Ok(carried)
     }
 
@@ -93,8 +117,7 @@ impl StoreWriter<'_> {
         let moved = AtomRecord { id, chunk, start, end, text: atom.text };
         self.renew(row, atom.id, &moved)?;
         // Sealed again, because the key may belong to its document.
-        self.move_units((Layer::Atom, row), (Layer::Atom, row))?;
-        self.carry_vectors((Layer::Atom, row), row)
+        self.reseal_vector((Layer::Atom, row))
     }
 
     /// Facts that are linked to the chunk keep their rows, too.
@@ -114,7 +137,14 @@ impl StoreWriter<'_> {
         let parts = [head.key.as_bytes(), fact.relation.as_bytes(), tail.key.as_bytes()];
         let id = hash(&[&new.id.to_be_bytes(), parts[0], parts[1], parts[2]]);
         let before = fact.id;
-        self.renew(row, before, &FactRecord { id, chunk, ..fact })
+        self.renew(row, before, &FactRecord { id, chunk, ..fact })?;
+        self.reseal_vector((Layer::Fact, row))
+    }
+
+    /// What is known of the vector of a node that has got another owner is sealed as that is.
+    fn reseal_vector(&mut self, at: At) -> heed::Result<()> {
+        self.move_units(at, at)?;
+        self.carry_vectors(at, at.1)
     }
 
     /// Sections of the same name and text keep what was made of them, such as summaries.
@@ -133,8 +163,28 @@ impl StoreWriter<'_> {
                 let (Layer::Summary, row) = link.from else { continue };
                 let summary: SummaryRecord = self.linked(row)?;
                 self.put_node(row, &SummaryRecord { document: new, ..summary })?;
+                self.reseal_vector((Layer::Summary, row))?;
             }
             self.carry_edges(from, (Layer::Section, to))?;
+            self.carry_vectors(from, to)?;
+        }
+        Ok(())
+    }
+
+    /// Tables, figures, rows and summaries that say what those of the former document said keep
+    /// their vectors.
+    fn carry_described(&mut self, old: Row, new: Row) -> heed::Result<()> {
+        let mut left: HashMap<(Layer, String), Row> = HashMap::new();
+        for (layer, row) in self.described(old)? {
+            if let Some(text) = self.embedded_text(layer, row)? {
+                left.insert((layer, text), row);
+            }
+        }
+        for (layer, row) in self.described(new)? {
+            let Some(text) = self.embedded_text(layer, row)? else { continue };
+            if let Some(from) = left.get(&(layer, text)) {
+                self.carry_vectors((layer, *from), row)?;
+            }
         }
         Ok(())
     }

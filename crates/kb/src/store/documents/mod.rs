@@ -2,6 +2,7 @@
 mod carry;
 mod files;
 mod owned;
+mod summaries;
 mod tables;
 
 use halma_core::Layer;
@@ -16,6 +17,7 @@ use crate::store::{
 pub(crate) use carry::{sameness, section_sameness};
 pub(crate) use files::{FileKey, FileRecord, FileStamp};
 pub(crate) use owned::Gone;
+pub(crate) use summaries::table_summary;
 
 use crate::cut::{Outline, Places};
 
@@ -84,6 +86,7 @@ impl StoreWriter<'_> {
                 let record = ChunkRecord { id, document, section, place, text, summary };
                 self.put_node(chunk, &record)?;
                 self.put_pending(atoms_key(chunk))?;
+                self.put_chunk_summaries(document, (chunk, id), piece)?;
                 chunk += 1;
             }
             let name = drafted.name.clone();

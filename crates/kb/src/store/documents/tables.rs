@@ -28,7 +28,11 @@ impl StoreWriter<'_> {
         let tables = self.take_rows(Layer::Table, outline.tables.len())?;
         for (i, table) in outline.tables.iter().enumerate() {
             let parts = [&draft.id.to_be_bytes(), &at(table.place)[..], &number(i).to_be_bytes()];
-            self.put_table((tables + number(i), hash(&parts)), table, begins)?;
+            let at = (tables + number(i), hash(&parts));
+            self.put_table(at, table, begins)?;
+            let section = outline.sections.get(table.section);
+            let heading = section.and_then(|section| section.name.as_deref());
+            self.put_table_summary(begins.document, at, (heading, table))?;
         }
         let figures = self.take_rows(Layer::Figure, outline.figures.len())?;
         for (i, figure) in outline.figures.iter().enumerate() {
@@ -42,7 +46,7 @@ impl StoreWriter<'_> {
                 section: begins.section + number(figure.section),
                 place: figure.place,
                 caption: figure.caption.clone(),
-                description: None,
+                description: figure.description.clone(),
                 page: figure.page,
             };
             self.put_node(figures + number(i), &record)?;

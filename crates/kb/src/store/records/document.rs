@@ -5,7 +5,7 @@ use std::ops::Range;
 use halma_core::{Edge, Hit, Layer, Span};
 
 use super::details::Details;
-use super::hit::{self, BEGINNING, joined};
+use super::hit::{self, BEGINNING, EMBEDDED, joined};
 use super::types::{DocumentRecord, SectionRecord};
 use super::{LayerRecord, NodeRecord, Owner};
 use crate::store::{At, Id, Link, Row, StoreReader};
@@ -45,6 +45,20 @@ impl NodeRecord for DocumentRecord {
         }
         parts.push(reader.beginning(row, (0, reader.text_bytes(row)?), BEGINNING)?);
         Ok(joined(parts))
+    }
+
+    fn embedded_text(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<String> {
+        let whole = (0, reader.text_bytes(row)?);
+        let text = match reader.summary_of((Self::LAYER, row))? {
+            Some(summary) => summary,
+            None => reader.beginning(row, whole, EMBEDDED)?,
+        };
+        Ok(joined([self.title.clone(), text]))
+    }
+
+    /// A document of one chunk is as near to a question as that chunk.
+    fn has_vector(&self) -> bool {
+        self.chunks.1 - self.chunks.0 > 1
     }
 
     fn edges(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {

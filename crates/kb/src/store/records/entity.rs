@@ -29,6 +29,11 @@ impl NodeRecord for EntityRecord {
         Ok(joined([name.clone(), self.aliases.join("; "), kind.clone(), description.clone()]))
     }
 
+    /// A bare name is found by its spelling, which says as much as a vector of it.
+    fn has_vector(&self) -> bool {
+        !self.description.is_empty()
+    }
+
     fn details(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Details> {
         Ok(Details::Entity {
             of_kind: self.kind.clone(),

@@ -34,6 +34,10 @@ impl NodeRecord for FigureRecord {
         Ok(joined(parts))
     }
 
+    fn has_vector(&self) -> bool {
+        self.caption.is_some() || self.description.is_some()
+    }
+
     fn edges(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {
         let section = (Layer::Section, self.section);
         Ok(vec![Link::new(section, Edge::Contains, (Self::LAYER, row))])

@@ -9,6 +9,10 @@ use crate::store::{Id, Row, StoreReader, TextPlace, node_id};
 /// is found in its chunks. In bytes.
 pub(super) const BEGINNING: usize = 4000;
 
+/// Of this the vector of a document or section without a summary is made, in bytes: more than local
+/// embedders read.
+pub(super) const EMBEDDED: usize = 2000;
+
 /// A node that belongs to no single document.
 pub(super) fn shared(layer: Layer, id: Id, title: &str, text: String) -> Hit {
     Hit {

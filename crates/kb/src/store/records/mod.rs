@@ -26,6 +26,7 @@ use super::{At, Id, Link, Row, StoreReader};
 
 pub(crate) use chunk::under_headings;
 pub use details::{ColumnDetails, Details};
+pub(crate) use summary::{forward_id, summary_id};
 pub(crate) use types::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
     FactRecord, FigureRecord, RowRecord, SectionRecord, SummaryRecord, TableRecord, TagRecord,
@@ -65,8 +66,19 @@ pub(crate) trait NodeRecord {
     /// The node as a hit, without scores: title, text, place.
     fn hit(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Hit>;
 
-    /// What of it is searched: by BM25 in every layer, by vectors in chunks and atoms.
+    /// What of it is searched by BM25.
     fn searched_text(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<String>;
+
+    /// What its vector is made of.
+    fn embedded_text(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<String> {
+        self.searched_text(reader, row)
+    }
+
+    /// Whether it has a vector of its own, if its layer has vectors: not where that of another node
+    /// says the same.
+    fn has_vector(&self) -> bool {
+        true
+    }
 
     /// Edges that follow from the record (contains, next, derived from), in both directions.
     fn edges(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Vec<Link>> {
@@ -124,6 +136,11 @@ impl StoreReader<'_> {
     /// What of a node is searched; `None` when it was removed.
     pub(crate) fn searched_text(&self, layer: Layer, row: Row) -> heed::Result<Option<String>> {
         self.record((layer, row))?.map(|record| record.searched_text(self, row)).transpose()
+    }
+
+    /// What a node's vector is made of; `None` when it was removed.
+    pub(crate) fn embedded_text(&self, layer: Layer, row: Row) -> heed::Result<Option<String>> {
+        self.record((layer, row))?.map(|record| record.embedded_text(self, row)).transpose()
     }
 
     /// Edges that follow from a node's record, in both directions.

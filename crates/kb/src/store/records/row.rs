@@ -7,6 +7,9 @@ use super::types::{RowRecord, TableRecord};
 use super::{LayerRecord, NodeRecord, Owner};
 use crate::store::{Id, Link, Row, StoreReader, node_id};
 
+/// Rows of one table that have vectors.
+const MOST_EMBEDDED: u32 = 1_000;
+
 impl LayerRecord for RowRecord {
     const LAYER: Layer = Layer::Row;
 }
@@ -30,6 +33,12 @@ impl NodeRecord for RowRecord {
         let table: TableRecord = reader.linked(self.table)?;
         let text = self.text(&table);
         Ok(joined([table.caption.unwrap_or_default(), text]))
+    }
+
+    /// The rows of a long table say much the same; beyond the first ones they are found by BM25,
+    /// and by SQL.
+    fn has_vector(&self) -> bool {
+        self.number <= MOST_EMBEDDED
     }
 
     fn edges(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use halma_core::{Edge, Hit, Layer};
 
 use super::details::Details;
-use super::hit::{self, BEGINNING, joined};
+use super::hit::{self, BEGINNING, EMBEDDED, joined};
 use super::types::{DocumentRecord, FigureRecord, SectionRecord, TableRecord};
 use super::{LayerRecord, NodeRecord, Owner};
 use crate::store::{At, Id, Link, Row, StoreReader, node_id};
@@ -38,6 +38,20 @@ impl NodeRecord for SectionRecord {
         let text = reader.beginning(self.document, self.place.bytes, BEGINNING)?;
         let title = hit::title(reader, self.document)?;
         Ok(joined([title, self.name.clone().unwrap_or_default(), text]))
+    }
+
+    fn embedded_text(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<String> {
+        let text = match reader.summary_of((Self::LAYER, row))? {
+            Some(summary) => summary,
+            None => reader.beginning(self.document, self.place.bytes, EMBEDDED)?,
+        };
+        let title = hit::title(reader, self.document)?;
+        Ok(joined([title, self.name.clone().unwrap_or_default(), text]))
+    }
+
+    /// A section of one chunk is as near to a question as that chunk.
+    fn has_vector(&self) -> bool {
+        self.chunks.1 - self.chunks.0 > 1
     }
 
     fn edges(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {

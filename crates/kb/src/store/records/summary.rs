@@ -1,11 +1,21 @@
-//! A summary of a section or document, or of a table.
+//! A summary of a chunk, table, section or document, or of what a document says before a chunk.
 use halma_core::{Edge, Hit, Layer, Span};
 
 use super::details::Details;
 use super::hit::{self, joined};
 use super::types::{DocumentRecord, SummaryRecord};
 use super::{LayerRecord, NodeRecord, Owner};
-use crate::store::{At, Id, Row, StoreReader, node_id};
+use crate::store::{At, Id, Row, StoreReader, hash, node_id};
+
+/// The id of the summary of a node.
+pub(crate) fn summary_id(of: Id) -> Id {
+    hash(&[b"summary", &of.to_be_bytes()])
+}
+
+/// The id of the summary of what stands before a chunk.
+pub(crate) fn forward_id(chunk: Id) -> Id {
+    hash(&[b"forward", &chunk.to_be_bytes()])
+}
 
 impl LayerRecord for SummaryRecord {
     const LAYER: Layer = Layer::Summary;
@@ -42,5 +52,23 @@ impl NodeRecord for SummaryRecord {
             return Ok(vec![(Layer::Document, self.document)]);
         }
         Ok(made_of.into_iter().map(|link| link.to).collect())
+    }
+}
+
+impl StoreReader<'_> {
+    /// What the document says before a chunk, where the cutting model said so.
+    pub(crate) fn forward_of(&self, chunk: Id) -> heed::Result<Option<String>> {
+        let Some(row) = self.find(Layer::Summary, forward_id(chunk))? else { return Ok(None) };
+        Ok(self.node::<SummaryRecord>(row)?.map(|forward| forward.text))
+    }
+
+    /// The summary of a section or document, where it has one.
+    pub(crate) fn summary_of(&self, at: At) -> heed::Result<Option<String>> {
+        for link in self.edges_to(at, Some(Edge::DerivedFrom))? {
+            if link.from.0 == Layer::Summary {
+                return Ok(self.node::<SummaryRecord>(link.from.1)?.map(|summary| summary.text));
+            }
+        }
+        Ok(None)
     }
 }

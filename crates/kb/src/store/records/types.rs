@@ -59,7 +59,7 @@ pub(crate) struct ChunkRecord {
     pub(crate) place: TextPlace,
     /// Its text where that is not the document's text at `place` (table rows).
     pub(crate) text: Option<String>,
-    /// What the cutting model said it is about (PIKE-RAG, Figure 5); searched with the text.
+    /// What the cutting model said it is about (PIKE-RAG, Figure 5); also a summary node.
     pub(crate) summary: Option<String>,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct FigureRecord {
     pub(crate) page: Option<u32>,
 }
 
-/// A summary of a section or document, or of a table.
+/// A summary of a chunk, table, section or document, or of what a document says before a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SummaryRecord {
     pub(crate) id: Id,

@@ -452,7 +452,7 @@ export interface RunLine {
 export const RunStateValues = ["running", "done", "failed", "cancelled"] as const;
 export type RunState = (typeof RunStateValues)[number];
 
-export const ScopeValues = ["ask", "write", "admin"] as const;
+export const ScopeValues = ["ask", "write", "admin", "metrics"] as const;
 export type Scope = (typeof ScopeValues)[number];
 
 export interface ScorePart {

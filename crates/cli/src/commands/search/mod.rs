@@ -1,12 +1,14 @@
 //! `halma search`: searches one layer of a base, or an external source.
-use std::fmt::Write as _;
+mod explain;
+
 use std::time::Instant;
 
 use console::style;
-use halma_core::{Hit, ScorePart};
+use halma_core::Hit;
 use halma_engine::SearchQuery;
 use serde_json::json;
 
+use self::explain::Explanation;
 use super::setup::{load_config, open};
 use crate::args::{Common, Search};
 use crate::view::{self, shorten};
@@ -22,7 +24,7 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     let began = Instant::now();
     if let Some(source) = &args.source {
         let hits = engine.search_source(source, &text, args.top as usize).await?;
-        return show(&hits, began, args.json, false);
+        return show(&hits, began, args.json, None);
     }
     let query = SearchQuery {
         text,
@@ -32,20 +34,42 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
         filter: args.filter.into(),
     };
     let hits = engine.search(query).await?;
-    show(&hits, began, args.json, args.explain)
+    let explanation = if args.explain {
+        let usual = engine.base().usual_cosine(args.layer)?;
+        Some(Explanation { layer: args.layer, mode: args.mode, usual })
+    } else {
+        None
+    };
+    show(&hits, began, args.json, explanation.as_ref())
 }
 
-fn show(hits: &[Hit], began: Instant, json: bool, explain: bool) -> anyhow::Result<()> {
+fn show(
+    hits: &[Hit],
+    began: Instant,
+    json: bool,
+    explanation: Option<&Explanation>,
+) -> anyhow::Result<()> {
     let elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
     if json {
-        let hits: Vec<_> = hits.iter().map(as_json).collect();
-        return view::print_json(&json!({"hits": hits, "elapsed_ms": elapsed_ms}));
+        let mut shown = json!({"hits": hits.iter().map(as_json).collect::<Vec<_>>()});
+        if let Some(explanation) = explanation {
+            shown["explanation"] = explanation.json();
+            for (shown, hit) in shown["hits"].as_array_mut().into_iter().flatten().zip(hits) {
+                shown["parts"] = explanation.parts_json(hit);
+                shown["is_near"] = json!(explanation.is_near(hit));
+            }
+        }
+        shown["elapsed_ms"] = json!(elapsed_ms);
+        return view::print_json(&shown);
     }
     if hits.is_empty() {
         return view::print("No results.");
     }
-    let lines: Vec<String> =
-        hits.iter().enumerate().map(|(i, hit)| line(i, hit, explain)).collect();
+    let mut lines: Vec<String> = explanation.map(Explanation::heading).into_iter().collect();
+    for (i, hit) in hits.iter().enumerate() {
+        lines.push(line(i, hit));
+        lines.extend(explanation.map(|explanation| explanation.table(hit)));
+    }
     view::print(&lines.join("\n"))
 }
 
@@ -66,31 +90,17 @@ fn as_json(hit: &Hit) -> serde_json::Value {
     })
 }
 
-fn line(i: usize, hit: &Hit, explain: bool) -> String {
+fn line(i: usize, hit: &Hit) -> String {
     let place = match hit.page {
         Some(page) => format!("{}, page {page}", hit.document),
         None => hit.document.clone(),
     };
-    let mut line = format!(
+    format!(
         "{:>3}  {:.3}  {}  {}\n     {}",
         i + 1,
         hit.score,
         style(&hit.title).bold(),
         style(place).dim(),
         shorten(&hit.text, 150)
-    );
-    if explain && !hit.parts.is_empty() {
-        let parts: Vec<String> = hit.parts.iter().map(part).collect();
-        let _ = write!(line, "\n     {}", style(parts.join(" + ")).cyan());
-    }
-    line
-}
-
-/// `entities 0.41 (Jaws, Steven Spielberg)`.
-fn part(part: &ScorePart) -> String {
-    let ScorePart { name, score, through } = part;
-    if through.is_empty() {
-        return format!("{name} {score:.2}");
-    }
-    format!("{name} {score:.2} ({})", shorten(through, 60))
+    )
 }

@@ -2,8 +2,8 @@
 use console::style;
 use halma_engine::{Health, examine, fetch_weights};
 
-use super::setup::load_config;
 use crate::args::{Common, Doctor};
+use crate::commands::setup::load_config;
 use crate::view::{self, note};
 
 pub(crate) async fn run(args: &Doctor, common: &Common) -> anyhow::Result<()> {

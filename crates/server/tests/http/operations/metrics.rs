@@ -62,7 +62,7 @@ async fn what_happens_is_counted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_paths_and_methods_share_a_series() {
     let world = World::start().await;
-    for path in ["/api/v1/a", "/api/v1/b", "/x/../y", "/v1/models/whatever"] {
+    for path in ["/api/v1/a", "/api/v1/b", "/api/v1/c/../d", "/v1/models/whatever"] {
         world.get(path).await;
     }
     for word in ["BREW", "PROPFIND"] {

@@ -2,8 +2,8 @@
 //! and load balancers that run a program.
 use halma_engine::ServerState;
 
-use super::setup::load_config;
 use crate::args::{Common, HealthArgs};
+use crate::commands::setup::load_config;
 use crate::view;
 
 pub(crate) async fn run(args: &HealthArgs, common: &Common) -> anyhow::Result<()> {

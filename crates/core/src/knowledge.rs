@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{BoxError, Edge, Hit, Layer, NodeId};
+use crate::{BoxError, Edge, Hit, Layer, MetadataFilter, NodeId};
 
 /// How a search compares the query with the nodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +97,9 @@ pub struct Filter {
     /// Documents dated on this day or earlier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// Conditions on the fields that users gave to documents.
+    #[serde(skip_serializing_if = "MetadataFilter::is_empty")]
+    pub metadata: MetadataFilter,
 }
 
 impl Filter {
@@ -121,7 +124,7 @@ pub struct SqlResult {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SqlRow {
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<Object>))]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<serde_json::Value>))]
     pub values: Vec<serde_json::Value>,
     /// Rows or tables of the base, as many as are known.
     pub sources: Vec<NodeId>,
@@ -164,6 +167,18 @@ pub struct ColumnSchema {
     pub unit: String,
 }
 
+/// A tag that a text means.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TagMatch {
+    pub id: NodeId,
+    pub name: String,
+    /// How surely, from 0 to 1: 1 for a tag that the text names; for one that its words stand for,
+    /// how often samples say so; for one that it is near to, the cosine.
+    pub weight: f32,
+    /// The words that stand for it; empty for a tag that is only near.
+    pub through: String,
+}
+
 /// A layered knowledge base, read.
 #[async_trait]
 pub trait Knowledge: Send + Sync {
@@ -179,6 +194,12 @@ pub trait Knowledge: Send + Sync {
         id: &NodeId,
         edge: Option<Edge>,
     ) -> Result<Vec<(Edge, Hit)>, BoxError>;
+
+    /// The tags that a text means, the surest first; of those that it does not name, the ones with
+    /// at least this cosine. A base without tags has none.
+    async fn tags(&self, _text: &str, _near: f32) -> Result<Vec<TagMatch>, BoxError> {
+        Ok(vec![])
+    }
 
     /// Runs a read-only SQL query over the base's tables.
     async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError>;

@@ -9,6 +9,7 @@ mod error;
 mod facts;
 mod knowledge;
 mod llm;
+mod metadata;
 mod node;
 mod prompt;
 mod question;
@@ -26,12 +27,14 @@ pub use cx::{Cx, FactsCx, Scored, Setup, UnlessFailed, UnlessSpent, Watcher, est
 pub use error::{BoxError, ConfigError, Error, Result};
 pub use facts::{Entity, EntityId, Fact, FactValue, Facts, Tail, ValueKind};
 pub use knowledge::{
-    Catalog, ColumnSchema, Filter, Knowledge, MinScore, Mode, Query, SqlResult, SqlRow, TableSchema,
+    Catalog, ColumnSchema, Filter, Knowledge, MinScore, Mode, Query, SqlResult, SqlRow,
+    TableSchema, TagMatch,
 };
 pub use llm::{
     ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Message, Models, Price, ReplyPiece,
     ReplyStream, Role, Usage, Vector,
 };
+pub use metadata::{FieldValue, Metadata, MetadataError, MetadataFilter, MetadataTest, ValueRange};
 pub use node::{Edge, Hit, Layer, NodeId, ScorePart, Span};
 pub use prompt::{
     PROMPTS, Prompt, PromptError, PromptFile, PromptInfo, PromptSet, Prompts, Rendered, Shape,
@@ -45,4 +48,7 @@ pub use reranker::Reranker;
 pub use source::{Source, SourceInfo};
 pub use strategy::{Entry, Need, Outcome, Strategy};
 pub use tagger::{Marked, Mention, Tagger, Tagging, mentions};
-pub use trace::{Event, HitLine, KeywordRecall, ReplyStatus, TRACE_VERSION, Trace, UsageTotal};
+pub use trace::{
+    Event, HitLine, KeywordRecall, MethodError, PredictionInterval, ReplyStatus, SeriesForecast,
+    SeriesPoint, SeriesPrediction, TRACE_VERSION, Trace, UsageTotal, round,
+};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResult};
+use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResult, TagMatch};
 
 /// Searches, reads and follows edges within some documents. Tables are refused: a query over them
 /// would read rows of other documents.
@@ -59,6 +59,11 @@ impl Knowledge for DocumentSubset {
         let mut found = self.base.neighbours(id, edge).await?;
         found.retain(|(_, hit)| self.contains(hit));
         Ok(found)
+    }
+
+    /// Tags of the whole base: they name no document, and the search that they filter does.
+    async fn tags(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, BoxError> {
+        self.base.tags(text, near).await
     }
 
     async fn run_sql(&self, _sql: &str) -> Result<SqlResult, BoxError> {

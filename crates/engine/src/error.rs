@@ -41,6 +41,8 @@ impl EngineError {
                 KbError::NoBase { .. }
                     | KbError::Newer { .. }
                     | KbError::Older { .. }
+                    | KbError::NotConverted { .. }
+                    | KbError::HalfConverted { .. }
                     | KbError::NoInput { .. }
             ),
             Self::Kg(error) => error.is_wrong_use(),

@@ -19,25 +19,30 @@ pub use config::{
     AskConfig, BudgetConfig, CheckClaims, Config, EmbedderConfig, EmbedderKind, ModelConfig,
     OFFLINE, ROLES, SourcesConfig,
 };
-pub use doctor::{Finding, Health, NoServer, ServerState, examine};
+pub use doctor::{Finding, Health, NoServer, ServerState, examine, free_space};
 pub use engine::{
     AskRequest, AskResult, Asking, BaseSize, ContextOptions, Engine, Exchange, KgShown, OnFinish,
     SearchQuery,
 };
 pub use error::EngineError;
 pub use halma_kb::{
-    Atoms, Base, BasePart, Chunks, Deleted, Details, EdgeEnd, Entities, Estimate, ExportFormat,
-    IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery, ListedNode, Merge, MergeSide,
-    Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown, SqlError, SqlLimits,
-    StageEstimate, Stats, TableLine, Unit, Verified, Watch, WorkerKind, serve_worker,
+    Atoms, Base, BasePart, Chunks, Converted, Deleted, Details, EdgeEnd, Entities, Estimate,
+    ExportFormat, IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery, ListedNode, Merge,
+    MergeSide, Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown, SkippedSample,
+    SqlError, SqlLimits, StageEstimate, Stats, TableLine, TagLearning, TagSample, Timeline,
+    TimelineEvent, Unit, Verified, Watch, WorkerKind, serve_worker,
 };
-pub use halma_kb::{KbError, ListedDocument};
+pub use halma_kb::{
+    BackupError, BackupReport, KbError, ListedDocument, RestoreOptions, RestoreReport, backup,
+    restore,
+};
 pub use halma_kg::{
     KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,
 };
 pub use halma_models::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
 pub use halma_strategies::atomr;
 pub use halma_web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
+pub use storage::convert::{ConvertedBase, convert_base};
 pub use storage::originals::{Original, Originals, safe_name};
 pub use storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
 

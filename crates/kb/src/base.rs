@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use halma_core::{Embedder, Layer};
+use halma_core::{Embedder, Filter, Layer};
 use tokio::sync::Semaphore;
 
 use crate::held::Held;
@@ -29,10 +29,12 @@ pub struct Base {
     pub(crate) held: Arc<Held>,
     /// A place for each search that may run at the same time; the others wait.
     pub(crate) searching: Arc<Semaphore>,
-    pub(crate) query_vectors: QueryVectorCache,
+    pub(crate) query_vectors: Arc<QueryVectorCache>,
     pub(crate) tables: crate::tables::SqlTables,
     pub(crate) workers: Option<Arc<crate::workers::Workers>>,
     warned: AtomicBool,
+    /// The base that this is a restricted view of.
+    pub(crate) whole: Option<Arc<Self>>,
     /// Parts that differ from the configuration, as they were reported.
     reported: Mutex<Vec<KeptPart>>,
 }
@@ -45,6 +47,9 @@ pub(crate) fn store_dir(dir: &Path) -> PathBuf {
 impl Base {
     /// Opens the base in `dir`, which is made when there is none.
     pub fn create_or_open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
+        if Self::is_half_converted(dir) {
+            return Err(KbError::HalfConverted { dir: dir.to_owned() });
+        }
         for folder in [store_dir(dir), dir.join("bm25"), dir.join("cache")] {
             std::fs::create_dir_all(&folder).map_err(|e| KbError::io(folder, "create", e))?;
         }
@@ -58,6 +63,9 @@ impl Base {
 
     /// Opens the base in `dir`; [`KbError::NoBase`] when there is none.
     pub fn open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
+        if Self::is_half_converted(dir) {
+            return Err(KbError::HalfConverted { dir: dir.to_owned() });
+        }
         if !Self::exists(dir) {
             return Err(KbError::NoBase { dir: dir.to_owned() });
         }
@@ -88,7 +96,11 @@ impl Base {
             let up = |layer| caught_up(&lexical(layer), layer, &store);
             (up(Layer::Chunk)?, up(Layer::Atom)?)
         };
-        let generation = store.generation()?;
+        let (generation, languages) =
+            store.read(|reader| Ok((reader.generation()?, reader.languages()?)))?;
+        let languages = Arc::new(languages);
+        chunks.use_languages(Arc::clone(&languages));
+        atoms.use_languages(languages);
         Ok(Arc::new(Self {
             dir: dir.to_owned(),
             store,
@@ -100,12 +112,48 @@ impl Base {
             graph: options.graph,
             held: Arc::new(Held::new(chunks, atoms, generation)),
             searching: Arc::new(Semaphore::new(searches_at_once())),
-            query_vectors: QueryVectorCache::default(),
+            query_vectors: Arc::default(),
+            whole: None,
             tables: crate::tables::SqlTables::new(options.workers.clone()),
             workers: options.workers,
             warned: AtomicBool::new(false),
             reported: Mutex::default(),
         }))
+    }
+
+    /// The same base for readers who see only the documents that all of these filters admit, and
+    /// what was made of those alone: whatever is searched, listed, computed or followed from it, the
+    /// others are not there. Only names, formats, dates and fields of documents are looked at. Vectors
+    /// and lexical indexes are shared; nothing can be written but deletions and fields.
+    pub fn restricted(self: &Arc<Self>, filters: Vec<Filter>) -> Arc<Self> {
+        Arc::new(Self {
+            dir: self.dir.clone(),
+            store: self.store.restricted(filters),
+            embedder: self.embedder.clone(),
+            origin: self.origin.clone(),
+            former: self.former.clone(),
+            thresholds: self.thresholds,
+            search: self.search,
+            graph: self.graph,
+            held: Arc::new(Held::restricted(&self.held, &self.store)),
+            searching: Arc::clone(&self.searching),
+            query_vectors: Arc::clone(&self.query_vectors),
+            tables: crate::tables::SqlTables::new(self.workers.clone()),
+            workers: self.workers.clone(),
+            warned: AtomicBool::new(true),
+            whole: Some(self.whole.as_ref().map_or_else(|| Arc::clone(self), Arc::clone)),
+            reported: Mutex::default(),
+        })
+    }
+
+    /// Whether this is a view of some documents of a base.
+    pub fn is_restricted(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// Reads one value of the store; an error says why it cannot be used.
+    pub fn probe(&self) -> Result<(), KbError> {
+        self.store.generation().map(drop)
     }
 
     /// The folder for what may be thrown away: replies of models and the like.

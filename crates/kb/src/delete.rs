@@ -47,10 +47,12 @@ impl Base {
     /// replies aside.
     pub fn delete(&self, documents: &[String]) -> Result<Deleted, KbError> {
         let began = Instant::now();
-        let _lock = WriterLock::take_for(&self.dir, &self.store)?;
+        // In a view only names that it shows are chosen.
+        let whole = self.whole.as_deref().unwrap_or(self);
+        let _lock = WriterLock::take_for(&whole.dir, &whole.store)?;
         let chosen = self.choose(documents)?;
         let (mut deleted, mut gone) = (Deleted::default(), Gone::default());
-        self.store.write(|writer| {
+        whole.store.write(|writer| {
             for (row, names) in &chosen.0 {
                 let record: DocumentRecord = writer.linked(*row)?;
                 let (out, left): (Vec<_>, Vec<_>) = record
@@ -69,9 +71,12 @@ impl Base {
             }
             writer.publish()
         })?;
-        self.update_indexes()?;
-        self.store.publish()?;
+        whole.update_indexes()?;
+        whole.store.publish()?;
         self.refresh()?;
+        if self.is_restricted() {
+            deleted.kept.clear();
+        }
         deleted.names.sort();
         deleted.kept.sort();
         deleted.nodes = gone.counts;
@@ -134,11 +139,12 @@ fn choose_one(reader: &StoreReader<'_>, asked: &str, chosen: &mut Chosen) -> hee
     let Some((Layer::Document, id)) = parse_id(&NodeId(asked.to_owned())) else {
         return Ok(false);
     };
-    let found = reader.find(Layer::Document, id)?;
-    if let Some(row) = found {
-        chosen.0.insert(row, BTreeSet::new());
-    }
-    Ok(found.is_some())
+    let Some(row) = reader.find(Layer::Document, id)? else { return Ok(false) };
+    let record: DocumentRecord = reader.linked(row)?;
+    // A reader of a part of the base names what it sees; no names stand for all of them.
+    let names = if reader.is_restricted() { record.names } else { vec![] };
+    chosen.0.insert(row, names.into_iter().collect());
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -18,9 +18,20 @@ pub enum KbError {
     Newer { dir: PathBuf, found: u32, known: u32 },
     #[error(
         "the knowledge base in `{dir}` has format {found}, and this version of Halma reads {known}; \
-         build it again with `halma index --kb NEW_DIR FOLDER`"
+         convert it with `halma kb migrate --kb {dir}`, which keeps the old one until it is done"
     )]
     Older { dir: PathBuf, found: u32, known: u32 },
+    #[error(
+        "the knowledge base in `{dir}` has format {found}, and only {from} is converted; index again \
+         with `halma index --kb NEW_DIR FOLDER`; with `{dir}/cache` copied to `NEW_DIR/cache` before, \
+         replies of models that were paid for are used again"
+    )]
+    NotConverted { dir: PathBuf, found: u32, from: u32 },
+    #[error(
+        "a conversion of the knowledge base in `{dir}` was interrupted; finish it with \
+         `halma kb migrate --kb {dir}`"
+    )]
+    HalfConverted { dir: PathBuf },
     #[error("cannot {doing} `{path}`: {source}; check the path and its permissions")]
     Io { path: PathBuf, doing: &'static str, source: std::io::Error },
     #[error("`{path}` is neither a file nor a folder; check the path")]
@@ -30,11 +41,18 @@ pub enum KbError {
          index again"
     )]
     Store { dir: PathBuf, source: heed::Error },
+    #[error("the store in `{dir}` is read by too many at once; try again in a second")]
+    TooManyReaders { dir: PathBuf },
+    #[error(
+        "another process has made the store in `{dir}` larger than this one can read; start this \
+         program again"
+    )]
+    Outgrown { dir: PathBuf },
     #[error("the store in `{dir}` is open already in this program; share the one that is open")]
     OpenTwice { dir: PathBuf },
     #[error(
-        "the store in `{dir}` has reached its largest size of {gigabytes} GiB; split the input \
-         over two bases"
+        "the store in `{dir}` has reached {gigabytes} GiB, the most that it may grow to while it is \
+         open; start the program again, which doubles it"
     )]
     Full { dir: PathBuf, gigabytes: usize },
     #[error(
@@ -47,6 +65,20 @@ pub enum KbError {
          folder, or copy it"
     )]
     ReadOnly { dir: PathBuf },
+    #[error("only a part of the base may be seen here; what changes all of it needs full access")]
+    Restricted,
+    #[error("{0}; correct it")]
+    Metadata(#[from] halma_core::MetadataError),
+    #[error(
+        "there are keys in `{keys}` and no records next to them (`data.mdb`); get the folder back \
+         with `halma restore`, or delete it and index again"
+    )]
+    KeysWithoutStore { keys: PathBuf },
+    #[error(
+        "a record in `{dir}` is damaged; `halma kb verify` lists what is, and indexing its document \
+         again or `halma restore` repairs it"
+    )]
+    DamagedValue { dir: PathBuf },
     #[error(transparent)]
     Keys(#[from] halma_seal::SealError),
     #[error("the lexical index in `{dir}`: {source}; delete that folder and it is built again")]
@@ -57,6 +89,11 @@ pub enum KbError {
     BadVectors { model: String, asked: usize, got: usize },
     #[error("the base holds no `{id}`; it may have been replaced since it was found")]
     NoNode { id: String },
+    #[error(
+        "the base holds no entity `{name}`; `halma kb list entity` lists them, and `entities` below \
+         [kb] says how they are found"
+    )]
+    NoEntity { name: String },
     #[error("the base holds no document {unknown}; `halma kb list` names all")]
     NoDocument { unknown: UnknownNames },
     #[error(
@@ -132,6 +169,8 @@ impl KbError {
         let dir = dir.to_owned();
         match source {
             heed::Error::Io(source) if no_space(&source) => Self::NoSpace { dir, source },
+            heed::Error::Mdb(heed::MdbError::ReadersFull) => Self::TooManyReaders { dir },
+            heed::Error::Mdb(heed::MdbError::MapResized) => Self::Outgrown { dir },
             source => Self::Store { dir, source },
         }
     }

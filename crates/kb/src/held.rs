@@ -7,11 +7,12 @@ use halma_core::{Filter, Layer};
 
 use crate::KbError;
 use crate::graph::GraphCache;
-use crate::lexical::LexicalIndex;
+use crate::lexical::{IndexedText, Languages, LexicalIndex};
 use crate::search::filter::Rows;
 use crate::search::filter_cache::FilterRows;
 use crate::search::matrix::Matrix;
-use crate::store::{Changed, Store};
+use crate::store::{Changed, DocumentLanguages, Row, Store, StoreReader};
+use crate::tags::TagIndex;
 use crate::walk::Walk;
 
 /// Filters whose rows are held; beyond it they are computed again.
@@ -31,6 +32,10 @@ pub(crate) struct Held {
     lexical: Mutex<HashMap<Layer, Cell<MemoryIndex>>>,
     filters: Mutex<HashMap<(Layer, String), Cell<FilterRows>>>,
     graph: Cell<GraphCache>,
+    tags: Cell<TagIndex>,
+    /// For a view of some documents: the whole base, of which it shares the vectors and the indexes
+    /// on disk. Everything else it reads through its own store and holds for itself.
+    whole: Option<(Store, Arc<Self>)>,
 }
 
 /// A lexical index in memory, and to where in the log of changes it is up to date.
@@ -74,16 +79,44 @@ impl Held {
             lexical: Mutex::default(),
             filters: Mutex::default(),
             graph: Cell::default(),
+            tags: Cell::default(),
+            whole: None,
         }
     }
 
-    /// Sees what was published since the last search; returns the generation.
+    /// Of a view of some documents of the base that `held` is of.
+    pub(crate) fn restricted(held: &Arc<Self>, store: &Store) -> Self {
+        let whole = held.whole.clone();
+        let (whole, held) = whole.unwrap_or_else(|| (store.whole(), Arc::clone(held)));
+        Self {
+            chunks: Arc::clone(&held.chunks),
+            atoms: Arc::clone(&held.atoms),
+            generation: Mutex::default(),
+            matrices: Mutex::default(),
+            lexical: Mutex::default(),
+            filters: Mutex::default(),
+            graph: Cell::default(),
+            tags: Cell::default(),
+            whole: Some((whole, held)),
+        }
+    }
+
+    /// Sees what was published since the last search; returns the generation. That of a view also
+    /// grows when any document changes, since fields, which decide what is visible, change without a
+    /// new generation.
     pub(crate) fn refresh(&self, store: &Store) -> Result<u64, KbError> {
+        if let Some((whole, held)) = &self.whole {
+            held.refresh(whole)?;
+            return store.read(|reader| Ok(reader.generation()? + reader.document_changes()?));
+        }
         let generation = store.generation()?;
         let mut known = lock(&self.generation);
         if *known != generation {
-            self.chunks.reload()?;
-            self.atoms.reload()?;
+            let languages = Arc::new(store.read(|reader| reader.languages())?);
+            for index in [&self.chunks, &self.atoms] {
+                index.reload()?;
+                index.use_languages(Arc::clone(&languages));
+            }
             *known = generation;
         }
         Ok(generation)
@@ -96,6 +129,10 @@ impl Held {
         (embedder, layer): (u8, Layer),
         generation: u64,
     ) -> Result<Arc<Matrix>, KbError> {
+        if let Some((whole, held)) = &self.whole {
+            let generation = held.refresh(whole)?;
+            return held.matrix(whole, (embedder, layer), generation);
+        }
         let cell = Arc::clone(lock(&self.matrices).entry(layer).or_default());
         let of_embedder = |held: &Arc<Matrix>| held.embedder() == embedder;
         // Searches moved on to another embedder.
@@ -125,7 +162,7 @@ impl Held {
         }
         let cell = Arc::clone(lock(&self.lexical).entry(layer).or_default());
         let held = current(&cell, generation, |former| {
-            if let Some(mut held) = former
+            if let Some(mut held) = former.filter(|_| !store.is_restricted())
                 && Arc::make_mut(&mut held).update(store, layer)?
             {
                 return Ok(held);
@@ -142,9 +179,15 @@ impl Held {
         (filter, layer): (&Filter, Layer),
         generation: u64,
     ) -> Result<Option<Arc<Rows>>, KbError> {
-        if filter.is_empty() {
+        if filter.is_empty() && !store.is_restricted() {
             return Ok(None);
         }
+        // Fields change without a new generation.
+        let generation = if filter.metadata.is_empty() || store.is_restricted() {
+            generation
+        } else {
+            generation + store.read(|reader| reader.document_changes())?
+        };
         let cell = {
             let mut filters = lock(&self.filters);
             let key = (layer, format!("{filter:?}"));
@@ -154,7 +197,7 @@ impl Held {
             Arc::clone(filters.entry(key).or_default())
         };
         let held = current(&cell, generation, |former| {
-            if let Some(mut rows) = former
+            if let Some(mut rows) = former.filter(|_| !store.is_restricted())
                 && Arc::make_mut(&mut rows).update(store, filter)?
             {
                 return Ok(rows);
@@ -167,7 +210,7 @@ impl Held {
     /// What graph searches share.
     pub(crate) fn graph(&self, store: &Store, generation: u64) -> Result<Arc<GraphCache>, KbError> {
         current(&self.graph, generation, |former| {
-            if let Some(former) = former {
+            if let Some(former) = former.filter(|_| !store.is_restricted()) {
                 let mut walk = Arc::clone(&former.walk);
                 // So that the walk is changed in place, unless a search still uses it.
                 drop(former);
@@ -178,18 +221,23 @@ impl Held {
             Ok(Arc::new(GraphCache::new(Arc::new(Walk::load(store)?))))
         })
     }
+
+    /// The tags by everything that they go by.
+    pub(crate) fn tags(&self, store: &Store, generation: u64) -> Result<Arc<TagIndex>, KbError> {
+        current(&self.tags, generation, |_| store.read(TagIndex::load).map(Arc::new))
+    }
 }
 
 impl MemoryIndex {
     fn load(store: &Store, layer: Layer) -> Result<Self, KbError> {
-        let (position, texts) = store.read(|reader| {
-            let mut texts = vec![];
-            for row in reader.all_rows(layer)? {
-                texts.extend(reader.searched_text(layer, row)?.map(|text| (row, text)));
-            }
-            Ok((reader.change_position()?, texts))
+        let (position, texts, languages) = store.read(|reader| {
+            let languages = reader.languages()?;
+            let rows = reader.all_rows(layer)?;
+            let texts = searched_texts((reader, &languages), layer, &rows)?;
+            Ok((reader.change_position()?, texts, languages))
         })?;
-        let index = Arc::new(LexicalIndex::in_memory(layer, texts.into_iter())?);
+        let texts = texts.into_iter().filter_map(|(_, text)| text);
+        let index = Arc::new(LexicalIndex::in_memory(layer, texts, Arc::new(languages))?);
         Ok(Self { position, index })
     }
 
@@ -197,19 +245,38 @@ impl MemoryIndex {
     fn update(&mut self, store: &Store, layer: Layer) -> Result<bool, KbError> {
         let changed = store.read(|reader| {
             let Some(changes) = reader.changes_since(self.position)? else { return Ok(None) };
-            let mut texts = vec![];
-            for row in changes.of(Changed::Node, layer) {
-                texts.push((*row, reader.searched_text(layer, *row)?));
-            }
-            Ok(Some((reader.change_position()?, texts)))
+            let languages = reader.languages()?;
+            let rows = changes.of(Changed::Node, layer);
+            let texts = searched_texts((reader, &languages), layer, rows)?;
+            Ok(Some((reader.change_position()?, texts, languages)))
         })?;
-        let Some((position, texts)) = changed else { return Ok(false) };
+        let Some((position, texts, languages)) = changed else { return Ok(false) };
+        self.index.use_languages(Arc::new(languages));
         if !texts.is_empty() {
             self.index.replace(texts)?;
         }
         self.position = position;
         Ok(true)
     }
+}
+
+/// The texts of rows as they are searched, in the languages of their documents; `None` for what
+/// has none.
+fn searched_texts(
+    (reader, languages): (&StoreReader<'_>, &Languages),
+    layer: Layer,
+    rows: &[Row],
+) -> heed::Result<Vec<(Row, Option<IndexedText>)>> {
+    let (mut texts, mut of) = (vec![], DocumentLanguages::new(languages));
+    for row in rows.iter().copied() {
+        let Some(text) = reader.searched_text(layer, row)? else {
+            texts.push((row, None));
+            continue;
+        };
+        let language = of.language(reader, (layer, row))?;
+        texts.push((row, Some(IndexedText { row, text, language })));
+    }
+    Ok(texts)
 }
 
 #[cfg(test)]
@@ -220,6 +287,7 @@ impl Held {
         lock(&self.lexical).clear();
         lock(&self.filters).clear();
         *lock(&self.graph) = None;
+        *lock(&self.tags) = None;
     }
 }
 

@@ -23,10 +23,14 @@ mod inspect;
 mod kept;
 mod lexical;
 mod lock;
+mod maintain;
+mod metadata;
 mod names;
 mod progress;
 mod read;
 mod report;
+#[cfg(test)]
+mod restricted_tests;
 #[cfg(test)]
 mod sample;
 mod search;
@@ -34,6 +38,7 @@ mod settings;
 mod stages;
 mod store;
 mod tables;
+mod tags;
 mod vector_layers;
 mod walk;
 mod workers;
@@ -47,12 +52,19 @@ pub use build::{
 };
 pub use delete::Deleted;
 pub use error::{KbError, UnknownNames};
-pub use extract::{Extracted, LeftOut, Merge, MergeRule, MergeSide};
+pub use extract::{
+    Extracted, LeftOut, Merge, MergeRule, MergeSide, TableOf, TableTarget, TargetColumn, ValueType,
+};
 pub use inspect::{
     EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
-    ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Unit, VectorStats, Verified,
+    ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Timeline, TimelineEvent, Unit,
+    VectorStats, Verified,
 };
 pub use kept::{BasePart, Calibration, KeptPart};
+pub use maintain::{
+    BackupError, BackupReport, Converted, RestoreOptions, RestoreReport, backup, restore,
+};
+pub use metadata::{is_metadata_file, metadata_file, read_metadata_file};
 pub use progress::{Phase, PhaseProgress, Progress};
 pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, SearchSettings};
@@ -62,6 +74,7 @@ pub use settings::{
 pub use stages::BuildContext;
 pub use store::{ColumnDetails, Details};
 pub use tables::{ColumnLine, NearNames, SqlError, SqlLimits, TableLine};
+pub use tags::{SkippedSample, TagLearning, TagSample, estimate_learning, learn_tags};
 pub use vector_layers::VectorLayers;
 pub use workers::{WorkerKind, Workers, serve_worker};
 

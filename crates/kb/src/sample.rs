@@ -115,7 +115,15 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
                 let cells = vec![marks.next()];
                 let id = hash(&[cells[0].as_bytes()]);
                 let number = number + 1;
-                let record = RowRecord { id, table, chunk: first, number, place: whole, cells };
+                let record = RowRecord {
+                    id,
+                    table,
+                    chunk: first,
+                    also: vec![],
+                    number,
+                    place: whole,
+                    cells,
+                };
                 writer.put_node(rows + number - 1, &record)?;
             }
             let figure = writer.take_rows(Layer::Figure, 1)?;
@@ -203,7 +211,7 @@ fn share(store: &Store, marks: &mut Marks, one: Row, two: Row) {
             for (row, of_one) in [(tags, true), (tags + 1, false)] {
                 let name = if of_one { marks.next() } else { "other".into() };
                 let id = hash(&[name.as_bytes()]);
-                writer.put_node(row, &TagRecord { id, class: name.clone(), name })?;
+                writer.put_node(row, &TagRecord { id, class: name.clone(), name, also: vec![] })?;
                 edge(writer, mine, Edge::Tagged, (Layer::Tag, row))?;
             }
             edge(writer, theirs, Edge::Tagged, (Layer::Tag, tags + 1))?;
@@ -256,7 +264,15 @@ fn made(
         let cells = vec![if *chunk == mine { marks.next() } else { "other".into() }];
         let id = hash(&[b"row", cells[0].as_bytes(), &[number]]);
         let place = TextPlace::default();
-        let record = RowRecord { id, table, chunk: *chunk, number: row - rows + 1, place, cells };
+        let record = RowRecord {
+            id,
+            table,
+            chunk: *chunk,
+            also: vec![],
+            number: row - rows + 1,
+            place,
+            cells,
+        };
         writer.put_node(row, &record)?;
     }
     Ok(())

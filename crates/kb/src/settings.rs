@@ -5,7 +5,7 @@ use halma_core::Embedder;
 use serde::{Deserialize, Serialize};
 
 use crate::kept::Calibration;
-use crate::{GraphSettings, SearchSettings, VectorLayers};
+use crate::{GraphSettings, SearchSettings, TableOf, VectorLayers};
 
 /// The `[kb]` table of the configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,8 +42,9 @@ pub struct KbSettings {
     pub summaries: bool,
     /// Whether entities are grouped into communities.
     pub communities: bool,
-    /// Relations whose facts become tables, as `founder of`.
-    pub tables_of: Vec<String>,
+    /// Relations whose facts become tables, as `founder of`, and tables that the model of role
+    /// `distiller` is asked for, with their typed columns.
+    pub tables_of: Vec<TableOf>,
     /// Whether vectors are stored as the embedder gives them, four bytes a dimension, and not as one
     /// byte a dimension. It holds for vectors that are stored from then on with another embedder.
     pub keep_f32: bool,

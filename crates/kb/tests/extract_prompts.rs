@@ -14,7 +14,8 @@ fn prompts() -> Prompts {
 }
 
 fn ours(prompts: &Prompts) -> Vec<PromptInfo> {
-    let extracting = ["facts", "same", "tag_classes", "tag", "summarise", "community"];
+    let extracting =
+        ["facts", "same", "tag_classes", "tag", "map_tags", "rows", "summarise", "community"];
     let named = |info: &PromptInfo| {
         info.name.strip_prefix("kb/").is_some_and(|step| extracting.contains(&step))
     };
@@ -40,6 +41,15 @@ fn variables(text: &str, empty: bool) -> Value {
         first => &side,
         second => &side,
         chunks => many(chunk.clone()),
+        question => text,
+        answer => if empty { "" } else { text },
+        tags => many(context! { name => text, class => "trade" }),
+        tables => many(context! {
+            relation => "founded by",
+            head => "company",
+            tail => "person",
+            columns => many(context! { name => "founding date", type => "date" }),
+        }),
         text,
         title => text,
         classes => many(context! { name => "trade", description => "What somebody does." }),
@@ -66,7 +76,7 @@ fn the_files_on_disk_are_the_prompts() {
 #[test]
 fn every_prompt_renders_with_nothing_and_with_much() {
     let prompts = prompts();
-    assert_eq!(ours(&prompts).len(), 6);
+    assert_eq!(ours(&prompts).len(), 8);
     for info in ours(&prompts) {
         assert_eq!(info.role, "distiller", "{}", info.name);
         for empty in [true, false] {

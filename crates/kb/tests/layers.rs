@@ -11,8 +11,8 @@ use common::{Bench, Words, search};
 use extractor::{Works, others};
 use halma_core::{Edge, Embedder, Knowledge, Layer, MinScore, Mode, Query};
 use halma_kb::{
-    Atoms, Base, BaseOptions, BasePart, BuildContext, Chunks, IndexOptions, SearchSettings,
-    VectorLayers, estimate,
+    Atoms, Base, BaseOptions, BasePart, BuildContext, Chunks, GraphSettings, IndexOptions,
+    SearchSettings, VectorLayers, estimate,
 };
 
 /// Facts, a table, a figure, headed sections, summaries, tags and communities.
@@ -199,7 +199,8 @@ async fn a_chunk_is_found_by_its_summary() {
     let weighed = |summaries: f32| {
         let embedder: Option<Arc<dyn Embedder>> = Some(Words::new());
         let search = SearchSettings { summaries, ..SearchSettings::default() };
-        let options = BaseOptions { embedder, search, ..BaseOptions::default() };
+        let graph = GraphSettings { summaries, ..GraphSettings::default() };
+        let options = BaseOptions { embedder, search, graph, ..BaseOptions::default() };
         Base::create_or_open(&works.bench.base_dir(), options).unwrap()
     };
     let base = weighed(1.0);

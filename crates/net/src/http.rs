@@ -11,6 +11,11 @@ use crate::address::{base, is_loopback, show, wrong};
 use crate::endpoint::Endpoint;
 use crate::failure::{Failed, Fault, classify, clip, not_json};
 
+/// Bytes of a reply at most: vectors of a few thousand texts, and far more than any answer.
+const MAX_BODY: usize = 256 << 20;
+/// Bytes of an error's body that are read.
+const MAX_ERROR_BODY: usize = 64 << 10;
+
 /// Header that names the prompt file a request was made from.
 const PROMPT_HEADER: &str = "x-halma-prompt";
 
@@ -82,10 +87,19 @@ impl Http {
         self.whole(response, from).await
     }
 
-    pub async fn whole(&self, response: Response, url: &Url) -> Result<Whole, Failed> {
+    /// Reads a body to its end; one that does not come to an end is an error.
+    pub async fn whole(&self, mut response: Response, url: &Url) -> Result<Whole, Failed> {
         let kind = content_type(&response);
-        let bytes = response.bytes().await.map_err(|e| self.broken(e, url))?;
-        Ok(Whole { kind, bytes: bytes.into() })
+        let mut bytes = vec![];
+        while let Some(piece) = response.chunk().await.map_err(|e| self.broken(e, url))? {
+            if bytes.len() + piece.len() > MAX_BODY {
+                let megabytes = MAX_BODY >> 20;
+                let reason = format!("`{}` sent more than {megabytes} MiB", show(url));
+                return Err(LlmError::transient(reason).into());
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(Whole { kind, bytes })
     }
 
     /// The error for a body that should have been this JSON and is not.
@@ -142,14 +156,21 @@ impl Http {
     }
 
     async fn send(&self, request: RequestBuilder, url: &Url) -> Result<Response, Failed> {
-        let response = request.send().await.map_err(|e| self.broken(e, url))?;
+        let mut response = request.send().await.map_err(|e| self.broken(e, url))?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);
         }
         let headers = response.headers().clone();
         // The status says enough when the rest of the response is lost.
-        let body = response.bytes().await.unwrap_or_default();
+        let mut body = vec![];
+        while let Ok(Some(piece)) = response.chunk().await {
+            body.extend_from_slice(&piece);
+            if body.len() > MAX_ERROR_BODY {
+                body.truncate(MAX_ERROR_BODY);
+                break;
+            }
+        }
         let body = self.scrub(&String::from_utf8_lossy(&body));
         Err(classify(status, &headers, &body, &self.place(url)))
     }

@@ -5,6 +5,7 @@ mod classify;
 mod compare;
 mod decompose;
 mod explain;
+mod forecast;
 mod gather;
 mod input;
 mod lexicon;
@@ -67,6 +68,9 @@ impl Extractive {
             "sources" => operators::sources::reply(&variables(request)?),
             "operate" => operators::operate::reply(words, &variables(request)?),
             "conclude" => operators::conclude::reply(words, &variables(request)?),
+            "forecast_plan" => forecast::plan::reply(words, &variables(request)?),
+            "forecast_sql" => forecast::rows::reply(words, &variables(request)?),
+            "forecast_answer" => forecast::answer::reply(&variables(request)?),
             "sql" => sql::reply(words, &variables(request)?),
             _ => return Ok(None),
         }))

@@ -53,11 +53,10 @@ fn two_letters(language: &str) -> Option<String> {
 }
 
 fn language(text: &str) -> Option<String> {
-    // The marks of tables and headings are of no language.
-    let letters = |c: char| if c.is_alphabetic() { c } else { ' ' };
-    let mut sample: String = text.chars().take(SAMPLE * 2).map(letters).collect();
-    sample = sample.split_whitespace().collect::<Vec<_>>().join(" ");
-    sample = sample.chars().take(SAMPLE).collect();
+    let sample = halma_text::letters(text, SAMPLE);
+    if let Some(language) = halma_text::language_of_words(&sample) {
+        return Some(language.to_owned());
+    }
     let info = whatlang::detect(&sample)?;
     // Halfway between two languages is not clear, nor are a few words.
     let clear = info.is_reliable() || (info.confidence() > 0.5 && sample.chars().count() > 60);

@@ -2,7 +2,13 @@
 //! the store, and wiping the key's sixteen bytes destroys every copy that the store ever made of
 //! the value (docs/adr/0010-sealed-records.md).
 mod cipher;
+mod environment;
+pub mod former;
+mod key_file;
 mod keys;
 
-pub use cipher::{NONCE, is_whole, seal, unseal, unseal_part};
+pub use cipher::{DamagedValue, seal, unseal, unseal_part, value_len};
+pub use environment::{
+    CopyCounts, CopyError, copy_environment, copy_open_environment, is_environment,
+};
 pub use keys::{Key, Keys, SealError, Slot};

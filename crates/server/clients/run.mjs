@@ -32,6 +32,10 @@ try {
   await run("Node clients", process.execPath, ["--test", "--test-timeout=180000", "--test-force-exit", ...tests.map((name) => join("tests", name))]);
   if (python) {
     await run("OpenAI's Python client", python, ["-m", "unittest", "discover", "--start-directory", "tests", "--pattern", "*_test.py"]);
+    // With the packages of LangChain and LlamaIndex themselves, typed as mypy reads it.
+    const client = join(here, "..", "..", "..", "python");
+    await run("the Python package", python, ["-m", "unittest", "discover", "--start-directory", join(client, "tests")], client);
+    await run("types of the Python package", python, ["-m", "mypy", "halma"], client);
     // Last: from the first key on every request needs one.
     const key = halma(work.path, "keys", "create", "--name", "fuzz", "--scope", "ask", "--scope", "write", "--scope", "admin", "--kb", base);
     const headers = { authorization: `Bearer ${key}` };

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests the built program with third-party clients: OpenAI's and MCP's for Node, OpenAI's for Python,
-# and requests that schemathesis generates from the OpenAPI description. What cannot be tested is
+# Tests the built program with clients: OpenAI's and MCP's for Node, OpenAI's for Python, the package
+# in python/ with its retrievers for LangChain and LlamaIndex, and requests that schemathesis generates from the OpenAPI description. What cannot be tested is
 # skipped with a warning, unless HALMA_BROWSER_REQUIRED is set.
 set -eu
 cd "$(dirname "$0")"

@@ -5,10 +5,13 @@ use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
+use halma_core::MetadataFilter;
+use halma_engine::TraceHead;
 
 use crate::app::{App, Shared};
+use crate::builds::Build;
 use crate::keys::{Key, Scope};
-use crate::limits::blocking::Lane;
+use crate::limits::blocking::{Lane, run_blocking};
 use crate::problem::Problem;
 use crate::workspace::{DEFAULT, Workspace};
 
@@ -17,7 +20,17 @@ const WORKSPACE: &str = "x-halma-workspace";
 
 const TRACE_PARENT: &str = "traceparent";
 
-/// The key of a request and the workspace it acts on.
+/// What a route is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Everything in a workspace: keys for some of its documents are refused.
+    Workspace,
+    /// Documents and what is made of them, as far as the key sees them.
+    Documents,
+}
+
+/// The key of a request and the workspace it acts on; for a key that sees some documents only, a view
+/// of the workspace in which there are no others.
 #[derive(Clone)]
 pub(crate) struct Caller {
     /// `None` while no keys are required.
@@ -33,6 +46,7 @@ impl Caller {
         app: &App,
         headers: &HeaderMap,
         scope: Option<Scope>,
+        reach: Reach,
     ) -> Result<Self, Problem> {
         let key = if app.keys.are_required() { Some(key(app, headers)?) } else { None };
         if let Some(key) = &key {
@@ -42,6 +56,12 @@ impl Caller {
                 return Err(Problem::new(StatusCode::FORBIDDEN, detail)
                     .hint("use a key that has it; `halma keys create --scope …` creates one"));
             }
+        }
+        let documents = key.as_ref().and_then(|key| key.documents.clone());
+        if documents.is_some() && reach == Reach::Workspace {
+            let detail = "this key is for some of the documents, and this is about all of them";
+            return Err(Problem::new(StatusCode::FORBIDDEN, detail)
+                .hint("use a key that was created without `--where`"));
         }
         let requested = headers.get(WORKSPACE).map(|name| name.to_str().unwrap_or_default());
         let own = key.as_ref().map_or(DEFAULT, |key| &key.workspace);
@@ -57,7 +77,11 @@ impl Caller {
             }
             None => own,
         };
-        let workspace = app.workspaces.get(name).await?;
+        let mut workspace = app.workspaces.get(name).await?;
+        if let Some(documents) = documents {
+            workspace =
+                run_blocking(move || Ok(Arc::new(workspace.restricted(documents)?))).await?;
+        }
         let span = tracing::Span::current();
         span.record("workspace", &workspace.name);
         if let Some(key) = &key {
@@ -74,6 +98,30 @@ impl Caller {
 
     pub(crate) fn key_id(&self) -> Option<&str> {
         self.key.as_ref().map(|key| key.id.as_str())
+    }
+
+    /// The conditions that the documents of the caller meet; `None` for those who see all.
+    pub(crate) fn documents(&self) -> Option<&MetadataFilter> {
+        self.key.as_ref().and_then(|key| key.documents.as_ref())
+    }
+
+    /// Whether the caller may see a trace: those who see some documents see their own questions, as
+    /// long as they may see every document that these quote.
+    pub(crate) fn sees_trace(&self, head: &TraceHead) -> bool {
+        if self.documents().is_none() {
+            return true;
+        }
+        let engine = self.workspace.engine();
+        let inspector = engine.base().inspector();
+        let sees = |name: &String| {
+            name.is_empty() || inspector.find_document(name).is_ok_and(|found| found.is_some())
+        };
+        head.key.as_deref() == self.key_id() && head.documents.iter().all(sees)
+    }
+
+    /// Whether the caller may know of a build: those who see some documents know of their own.
+    pub(crate) fn sees_build(&self, build: &Build) -> bool {
+        self.documents().is_none() || build.key.as_deref() == self.key_id()
     }
 
     pub(crate) fn scopes(&self) -> Vec<Scope> {
@@ -106,51 +154,36 @@ fn key(app: &App, headers: &HeaderMap) -> Result<Arc<Key>, Problem> {
 
 /// A caller with any key.
 pub(crate) struct AnyKey(pub(crate) Caller);
-/// A caller with the scope `ask`: ask, search, read.
+/// A caller with the scope `ask` for the whole workspace.
 pub(crate) struct MayAsk(pub(crate) Caller);
-/// A caller with the scope `write`: upload, build, delete.
+/// A caller with the scope `write` for the whole workspace.
 pub(crate) struct MayWrite(pub(crate) Caller);
+/// A caller with the scope `ask`: ask, search, read, as far as the key sees documents. What the
+/// handler returns comes from the caller's workspace alone.
+pub(crate) struct MayAskDocuments(pub(crate) Caller);
+/// A caller with the scope `write`: upload, build, delete, as far as the key sees documents.
+pub(crate) struct MayWriteDocuments(pub(crate) Caller);
 /// A caller with the scope `admin`: everything else.
 pub(crate) struct MayAdmin(pub(crate) Caller);
 /// A caller with the scope `metrics`: the metrics of the whole server.
 pub(crate) struct MayReadMetrics(pub(crate) Caller);
 
-impl FromRequestParts<Shared> for AnyKey {
-    type Rejection = Problem;
+macro_rules! extractor {
+    ($name:ident, $scope:expr, $reach:expr) => {
+        impl FromRequestParts<Shared> for $name {
+            type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        Caller::resolve(app, &parts.headers, None).await.map(Self)
-    }
+            async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
+                Caller::resolve(app, &parts.headers, $scope, $reach).await.map(Self)
+            }
+        }
+    };
 }
 
-impl FromRequestParts<Shared> for MayAsk {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        Caller::resolve(app, &parts.headers, Some(Scope::Ask)).await.map(Self)
-    }
-}
-
-impl FromRequestParts<Shared> for MayWrite {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        Caller::resolve(app, &parts.headers, Some(Scope::Write)).await.map(Self)
-    }
-}
-
-impl FromRequestParts<Shared> for MayAdmin {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        Caller::resolve(app, &parts.headers, Some(Scope::Admin)).await.map(Self)
-    }
-}
-
-impl FromRequestParts<Shared> for MayReadMetrics {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        Caller::resolve(app, &parts.headers, Some(Scope::Metrics)).await.map(Self)
-    }
-}
+extractor!(AnyKey, None, Reach::Documents);
+extractor!(MayAsk, Some(Scope::Ask), Reach::Workspace);
+extractor!(MayWrite, Some(Scope::Write), Reach::Workspace);
+extractor!(MayAskDocuments, Some(Scope::Ask), Reach::Documents);
+extractor!(MayWriteDocuments, Some(Scope::Write), Reach::Documents);
+extractor!(MayAdmin, Some(Scope::Admin), Reach::Workspace);
+extractor!(MayReadMetrics, Some(Scope::Metrics), Reach::Workspace);

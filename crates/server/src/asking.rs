@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use halma_core::{Answer, AnswerKind, AnswerStyle, Budget, Error, UsageTotal, Watcher};
+use halma_core::{Answer, AnswerKind, AnswerStyle, Budget, Error, Filter, UsageTotal, Watcher};
 use halma_engine::{AskResult, Exchange, OnFinish, TraceHead};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
@@ -37,6 +37,9 @@ pub(crate) struct AskRequest {
     /// `short` by default.
     #[serde(default)]
     pub(crate) answer_kind: Option<AnswerKind>,
+    /// The documents that the answer may come from: by name, format, date or metadata.
+    #[serde(default)]
+    pub(crate) filter: Option<Filter>,
     /// The date of the question, such as `2024-02-28`: what changes with time is answered for it.
     #[serde(default)]
     pub(crate) asked_at: Option<String>,
@@ -93,7 +96,10 @@ impl Asking {
         watcher: Option<Watcher>,
     ) -> Result<Self, Problem> {
         bounds::check_ask(&ask)?;
-        let engine = caller.workspace.engine();
+        let mut engine = caller.workspace.engine();
+        if let Some(filter) = &ask.filter {
+            engine = engine.filtered(filter)?;
+        }
         let usage = &caller.workspace.usage;
         let parent = caller.key.as_ref().and_then(|key| app.allowance.meter(key, usage));
         if let Some(parent) = &parent {

@@ -2,7 +2,7 @@
 use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
-use halma_core::{Layer, NodeId};
+use halma_core::{Layer, Metadata, NodeId};
 use halma_engine::{Engine, ListedNode, Original};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -43,6 +43,9 @@ pub(crate) struct DocumentLine {
     pub(crate) bytes: Option<u64>,
     pub(crate) chunks: u64,
     pub(crate) atoms: u64,
+    /// Fields that a user gave to it.
+    #[serde(skip_serializing_if = "Metadata::is_empty")]
+    pub(crate) metadata: Metadata,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) updated: Option<DateTime<Utc>>,
@@ -132,7 +135,8 @@ fn pending_uploads(engine: &Engine, builds: &[Build]) -> Result<Vec<DocumentLine
     let mut lines = vec![];
     for file in engine.originals().list() {
         if engine.base().inspector().find_document(&file.name)?.is_none() {
-            lines.push(upload_line(&file, builds));
+            let metadata = engine.originals().metadata(&file.name).unwrap_or_default();
+            lines.push(DocumentLine { metadata, ..upload_line(&file, builds) });
         }
     }
     Ok(lines)
@@ -155,6 +159,7 @@ fn upload_line(file: &Original, builds: &[Build]) -> DocumentLine {
         bytes: Some(file.bytes),
         chunks: 0,
         atoms: 0,
+        metadata: Metadata::default(),
         updated: file.modified.map(DateTime::from),
         error,
     }
@@ -181,6 +186,7 @@ fn document_line(listed: ListedNode, engine: &Engine, builds: &[Build]) -> Docum
     let file = engine.originals().get(&document);
     let about = about.unwrap_or_else(|| halma_engine::ListedDocument {
         format: String::new(),
+        metadata: Metadata::default(),
         parts: std::collections::BTreeMap::new(),
         units: std::collections::BTreeMap::new(),
     });
@@ -204,6 +210,7 @@ fn document_line(listed: ListedNode, engine: &Engine, builds: &[Build]) -> Docum
         bytes: file.as_ref().map(|file| file.bytes),
         chunks: part(Layer::Chunk),
         atoms: part(Layer::Atom),
+        metadata: about.metadata,
         updated: file.and_then(|file| file.modified).map(|at: SystemTime| at.into()),
         error: (failed > 0)
             .then(|| format!("{failed} units of work failed; build again to retry them")),

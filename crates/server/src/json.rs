@@ -1,4 +1,6 @@
 //! Extractors for bodies, queries and path parameters that report errors as problems.
+use std::time::Duration;
+
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::JsonRejection;
@@ -13,6 +15,9 @@ use crate::problem::Problem;
 /// A JSON body.
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
+/// Time that a client has to send a body, however it is cut into pieces.
+const LONGEST_BODY: Duration = Duration::from_secs(60);
+
 /// Longer bodies are read off the runtime's threads.
 const LARGE: usize = 64 * 1024;
 
@@ -22,7 +27,12 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Js
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         let request = Request::from_parts(parts.clone(), body);
-        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+        let read = Bytes::from_request(request, state);
+        let read = tokio::time::timeout(LONGEST_BODY, read).await.map_err(|_| {
+            let detail = "the body of the request did not end in time";
+            Problem::new(StatusCode::REQUEST_TIMEOUT, detail).hint("send the request again")
+        })?;
+        let bytes = read.map_err(|rejection| {
             let problem = Problem::new(rejection.status(), rejection.body_text());
             problem.hint("`serve.max_body_bytes` is the limit")
         })?;

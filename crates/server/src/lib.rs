@@ -23,4 +23,6 @@ mod workspace;
 pub use app::prompts_dir;
 pub use keys::{Key, KeyFile, KeysError, NewKey, Scope};
 pub use mcp::serve_stdio;
-pub use serve::{ServeError, ServeOptions, Server, announce, stop_signal};
+pub use serve::{
+    Reloader, ServeError, ServeOptions, Server, announce, reload_signals, stop_signal,
+};

@@ -128,10 +128,14 @@ impl Problem {
             KbError::NoNode { .. } | KbError::NoMerge { .. } => {
                 Self::new(StatusCode::NOT_FOUND, error.to_string())
             }
+            KbError::NoEntity { name } => Self::not_found(&format!("entity `{name}`")),
             KbError::NoDocument { unknown } => Self::not_found(&format!("document {unknown}")),
             KbError::Sql(SqlError::Load { .. } | SqlError::Start { .. }) => Self::internal(error),
+            KbError::TooManyReaders { .. } => busy("too many requests read the base at once"),
             KbError::Sql(SqlError::Busy) => busy(&error.to_string()),
+            KbError::Restricted => Self::new(StatusCode::FORBIDDEN, error.to_string()),
             KbError::InvalidPattern { .. }
+            | KbError::Metadata(_)
             | KbError::EmptyPattern
             | KbError::Sql(_)
             | KbError::NotSearched { .. } => Self::unfit(error.to_string()),

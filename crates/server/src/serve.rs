@@ -2,22 +2,23 @@
 use std::io::Write as _;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use halma_core::ConfigError;
-use halma_engine::{Engine, Loaded, ServeConfig};
+use halma_engine::{Config, Engine, Loaded, ServeConfig};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tower::ServiceExt as _;
 
 use crate::app::{App, AppSetup, Shared, Stop};
 use crate::keys::KeyFile;
+use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 use crate::routes;
 
@@ -80,6 +81,11 @@ impl Server {
         Ok(Self { app: Arc::new(app), listener, addr, _lock: lock })
     }
 
+    /// Gives the server another configuration while it runs.
+    pub fn reloader(&self) -> Reloader {
+        Reloader { app: Arc::clone(&self.app) }
+    }
+
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
@@ -126,6 +132,47 @@ impl Server {
         key_watcher.abort();
         resuming.abort();
     }
+}
+
+/// Puts another configuration in place of the one that a server runs with.
+pub struct Reloader {
+    app: Shared,
+}
+
+impl Reloader {
+    /// Uses the models, prompts and settings of this configuration from the next question on, in
+    /// all workspaces. Questions and builds under way are not disturbed. What belongs to the
+    /// listening socket, the limits of `[serve]` and the embedder stay until the next start.
+    pub async fn reload(&self, config: Config) -> Result<(), ServeError> {
+        let app = Arc::clone(&self.app);
+        let reload = run_blocking(move || {
+            let _changing = app.role_changes.lock().unwrap_or_else(PoisonError::into_inner);
+            app.workspaces.reconfigure(&config)
+        });
+        reload.await.map_err(|problem| ServeError::Start(problem.detail))
+    }
+}
+
+/// Receives a message for each signal to read the configuration again (SIGHUP), which from now on
+/// does not end the program; none where there are no signals.
+pub fn reload_signals() -> mpsc::UnboundedReceiver<()> {
+    let (sender, received) = mpsc::unbounded_channel();
+    #[cfg(unix)]
+    {
+        let wait = move || {
+            use signal_hook::consts::SIGHUP;
+            let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP]) else { return };
+            for _ in signals.forever() {
+                if sender.send(()).is_err() {
+                    return;
+                }
+            }
+        };
+        if let Err(e) = std::thread::Builder::new().name("reload".into()).spawn(wait) {
+            tracing::warn!("the configuration is not read again on SIGHUP: {e}");
+        }
+    }
+    received
 }
 
 /// A client's connection, with the slot that it takes.

@@ -136,9 +136,10 @@ impl Usage {
         *self.closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
-    pub(crate) fn grouped(&self, by: GroupBy) -> Vec<UsageLine> {
+    pub(crate) fn grouped(&self, by: GroupBy, only: Option<&str>) -> Vec<UsageLine> {
         let mut groups = BTreeMap::<String, UsageCounts>::new();
-        for (key, counts) in self.sums().iter() {
+        let sums = self.sums();
+        for (key, counts) in sums.iter().filter(|(key, _)| only.is_none_or(|id| key.key == id)) {
             let name = match by {
                 GroupBy::Day => key.day.to_string(),
                 GroupBy::Key => key.key.clone(),
@@ -181,7 +182,7 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{text}{}", &text[..30])).unwrap();
         let again = Usage::open(dir.path()).unwrap();
-        let lines = again.grouped(GroupBy::Strategy);
+        let lines = again.grouped(GroupBy::Strategy, None);
         assert_eq!(lines.len(), 2);
         let naive = &lines[1];
         let counts = (naive.counts.questions, naive.counts.usd);

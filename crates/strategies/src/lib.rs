@@ -21,6 +21,8 @@ mod kar3;
 mod naive;
 mod pike_l1;
 mod pike_l2;
+mod pike_l3;
+mod pike_l4;
 mod prob_tree;
 mod react;
 mod search_chain;
@@ -37,6 +39,8 @@ pub const ALL: &[Entry] = &[
     auto::ENTRY,
     pike_l1::ENTRY,
     pike_l2::ENTRY,
+    pike_l3::ENTRY,
+    pike_l4::ENTRY,
     dec::ENTRY,
     unirag::ENTRY,
     atomr::ENTRY,

@@ -1,8 +1,10 @@
 //! Plain functions over natural-language text, shared by all crates: sentences, words, names,
 //! dates, numbers, word endings, similarity. No model, no file, no state. English where a rule
 //! depends on the language, which the function then says.
+mod cjk;
 pub mod dates;
 mod endings;
+mod language;
 mod names;
 pub mod numbers;
 mod sentences;
@@ -11,8 +13,10 @@ pub mod support;
 mod values;
 mod words;
 
+pub use cjk::{cjk_names, cjk_runs, count_name, is_cjk};
 pub use dates::MONTHS;
 pub use endings::{capitalize, stem, strip_ending};
+pub use language::{language_of_words, letters};
 pub use names::{Name, NameKind, loose_parts, name_runs, names, normalise_name, quotes};
 pub use sentences::{content_words, is_stop_word, sentences, words};
 pub use values::{Value, value_at};

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::cjk::cjk_names;
 use crate::sentences;
 use crate::values::{Value, value_at};
 use crate::words::{Shape, Words, split_words};
@@ -75,6 +76,13 @@ pub fn names(text: &str) -> Vec<Name> {
         }
         for (range, value) in values(words) {
             push(&range, NameKind::Value(value));
+        }
+        if !words.text.is_ascii() {
+            let marked = cjk_names(&words.text).into_iter();
+            here.extend(marked.map(|range| Name {
+                range: start + range.start..start + range.end,
+                kind: NameKind::Quoted,
+            }));
         }
         here.sort_by_key(|name| (name.range.start, name.range.end));
         here.dedup_by(|b, a| a.range == b.range);

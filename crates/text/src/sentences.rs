@@ -104,8 +104,31 @@ const STOP_WORDS: &[&str] = &[
     "you", "your",
 ];
 
+/// Of each first letter, where its words begin in [`STOP_WORDS`], and where the last ones end: every
+/// word of every document is looked up here.
+const BEGINNINGS: [usize; 27] = beginnings();
+
+const fn beginnings() -> [usize; 27] {
+    let mut table = [0; 27];
+    let (mut letter, mut place, mut at) = (b'a', 0, 0);
+    while place < table.len() {
+        while at < STOP_WORDS.len() && STOP_WORDS[at].as_bytes()[0] < letter {
+            at += 1;
+        }
+        table[place] = at;
+        letter += 1;
+        place += 1;
+    }
+    table
+}
+
 pub fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.binary_search(&word).is_ok()
+    let letter = match word.bytes().next() {
+        Some(first @ b'a'..=b'z') => usize::from(first - b'a'),
+        _ => return false,
+    };
+    let words = BEGINNINGS[letter]..BEGINNINGS[letter + 1];
+    STOP_WORDS[words].iter().any(|stop| stop.len() == word.len() && *stop == word)
 }
 
 /// The words of `text` that say what it is about.
@@ -118,6 +141,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn every_stop_word_is_found_and_no_other() {
+        assert!(STOP_WORDS.is_sorted());
+        assert!(STOP_WORDS.iter().all(|word| is_stop_word(word)));
+        for other in ["", "ab", "thee", "zoo", "ein", "über", "The", "0", "{"] {
+            assert!(!is_stop_word(other), "{other}");
+        }
+    }
 
     fn split(text: &str) -> Vec<&str> {
         sentences(text).into_iter().map(|range| &text[range]).collect()

@@ -2,6 +2,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::cjk::is_cjk;
 use crate::is_stop_word;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,14 +81,16 @@ fn word(text: &str, range: Range<usize>) -> Word {
 pub fn split_words(text: &str) -> Vec<Range<usize>> {
     let mut found = vec![];
     let mut chars = text.char_indices().peekable();
-    while let Some((start, c)) = chars.next() {
-        if !c.is_alphanumeric() {
+    while let Some((start, first)) = chars.next() {
+        if !first.is_alphanumeric() {
             continue;
         }
-        let mut end = start + c.len_utf8();
+        let mut end = start + first.len_utf8();
         while let Some(&(i, c)) = chars.peek() {
             let next = text[i + c.len_utf8()..].chars().next();
-            if !(c.is_alphanumeric() || joins(&text[start..end], c, next)) {
+            let joined = c.is_alphanumeric() || joins(&text[start..end], c, next);
+            // `NBA球队` and `2019年` are two words each.
+            if !joined || is_cjk(c) != is_cjk(first) && c.is_alphanumeric() {
                 break;
             }
             end = i + c.len_utf8();

@@ -1,6 +1,10 @@
-//! Made-up passages of about a hundred words, the same ones every time.
+//! Made-up passages of about a hundred words, the same ones every time, and a model that answers
+//! questions over them.
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use halma_testkit::double::ChatCall;
 
 const WORDS: &[&str] = &[
     "river", "treaty", "engine", "harbour", "school", "bridge", "museum", "village", "council",
@@ -38,4 +42,50 @@ pub(crate) fn write_passages(dir: &Path, count: usize) -> PathBuf {
     }
     std::fs::write(&path, out).unwrap();
     path
+}
+
+/// Replies of a model that needs two hops: propose, select, propose, select, propose nothing,
+/// answer; or a plan of two sub-questions; or eight sub-queries at once.
+pub(crate) fn two_hops() -> impl Fn(&ChatCall) -> String + Send + Sync + 'static {
+    let asked = AtomicUsize::new(0);
+    move |call| {
+        let reply = match call.prompt.as_str() {
+            // Two passages are enough.
+            "kar3/propose" if call.last().contains("\n[2] ") => {
+                r#"{"thinking": "t", "sub_questions": []}"#
+            }
+            "kar3/propose" => {
+                r#"{"thinking": "t", "sub_questions": ["Where is it?", "Who made it?"]}"#
+            }
+            "kar3/select" => r#"{"thinking": "t", "question_idx": 1}"#,
+            "dec/decompose" | "dec/rewrite" | "unirag/sub_queries" => return planned(call, &asked),
+            "dec/keywords" => r#"{"keywords": ["thing"]}"#,
+            "unirag/gate" => {
+                r#"{"reason": "r", "statements": 1, "supported": 1, "asked": 1, "given": 1, "useful": [1]}"#
+            }
+            _ => r#"{"answer": "yes", "rationale": "r"}"#,
+        };
+        reply.to_owned()
+    }
+}
+
+/// Sub-questions, a rewriting or sub-queries, with another text each time, so that no reply to what
+/// comes of them is from the cache.
+fn planned(call: &ChatCall, asked: &AtomicUsize) -> String {
+    let number = asked.fetch_add(1, Ordering::Relaxed);
+    match call.prompt.as_str() {
+        "dec/decompose" => format!(
+            r#"{{"sub_questions": ["Who made thing number {number}?", "Where was #1 born?"]}}"#
+        ),
+        "dec/rewrite" => {
+            format!(
+                r#"{{"dependency": null, "question": "Where was the maker of thing {number} born?"}}"#
+            )
+        }
+        _ => {
+            let query = |i| format!(r#""Which thing {number} was in place {i}?""#);
+            let queries: Vec<String> = (0..8).map(query).collect();
+            format!(r#"{{"sub_queries": [{}]}}"#, queries.join(", "))
+        }
+    }
 }

@@ -37,6 +37,10 @@ pub(crate) struct Index {
     /// No files whose path below the folder matches this glob; may be repeated
     #[arg(long, value_name = "GLOB", help_heading = "Files")]
     pub(crate) exclude: Vec<String>,
+    /// Give all documents of this run a field; may be repeated. It comes before the same field in
+    /// FILE.meta.json next to a file and in `metadata` of a record
+    #[arg(long, value_name = "FIELD=VALUE", help_heading = "Files")]
+    pub(crate) meta: Vec<String>,
     /// Delete documents whose files are no longer in the given folders
     #[arg(long, help_heading = "Files")]
     pub(crate) prune: bool,

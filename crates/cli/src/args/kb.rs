@@ -5,8 +5,8 @@ use clap::Subcommand;
 use halma_core::Layer;
 use halma_engine::ExportFormat;
 
-use super::KbDir;
 use super::choice::{self, Choice, one_of};
+use super::{BudgetArgs, KbDir};
 
 #[derive(clap::Args)]
 pub(crate) struct Kb {
@@ -26,14 +26,22 @@ pub(crate) enum KbCommand {
     Export(KbExport),
     /// Check the consistency of the base
     Verify(KbVerify),
+    /// Convert a base of the format before to the present one
+    Migrate(KbMigrate),
     /// Delete documents with everything derived from them
     Delete(KbDelete),
+    /// Print or change the fields of a document, without indexing it again
+    Meta(KbMeta),
     /// List the tables that can be queried
     Tables(KbTables),
     /// Query the tables with SQL (read-only)
     Sql(KbSql),
     /// List merged entities with the evidence, or undo a merge
     Merges(KbMerges),
+    /// List the dated events of an entity
+    Timeline(KbTimeline),
+    /// Learn from sample questions which everyday words stand for which tags
+    LearnTags(KbLearnTags),
 }
 
 #[derive(clap::Args)]
@@ -106,10 +114,36 @@ pub(crate) struct KbVerify {
 }
 
 #[derive(clap::Args)]
+pub(crate) struct KbMigrate {
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
 pub(crate) struct KbDelete {
     /// Names or ids of documents; `*` matches any characters
     #[arg(required = true)]
     pub(crate) documents: Vec<String>,
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct KbMeta {
+    /// Name or id of a document
+    pub(crate) document: String,
+    /// Set a field; may be repeated
+    #[arg(long, value_name = "FIELD=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Remove a field; may be repeated
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) unset: Vec<String>,
     #[command(flatten)]
     pub(crate) kb: KbDir,
     /// Print as JSON
@@ -150,6 +184,40 @@ pub(crate) struct KbMerges {
     /// Undo the merge with this id permanently
     #[arg(long, value_name = "ID")]
     pub(crate) undo: Option<String>,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct KbLearnTags {
+    /// File of samples, one JSON object a line: `question`, and `answer` (or `answers`) or
+    /// `documents` (names of those that answer it)
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
+    /// Forget what was learned from samples that are not in the file
+    #[arg(long, conflicts_with = "estimate")]
+    pub(crate) replace: bool,
+    /// Print what it would cost; asks no model and stores nothing
+    #[arg(long)]
+    pub(crate) estimate: bool,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct KbTimeline {
+    /// A name of the entity, as `halma kb list entity` shows it, or one of its aliases
+    pub(crate) entity: String,
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
+    /// Maximum number of events
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) top: u32,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,

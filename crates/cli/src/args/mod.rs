@@ -1,4 +1,5 @@
 //! Arguments of the command line.
+mod backup;
 pub(crate) mod choice;
 mod data;
 mod eval;
@@ -15,6 +16,7 @@ use clap::{Parser, Subcommand};
 use halma_core::AnswerStyle;
 use halma_engine::{LogFormat, WorkerKind};
 
+pub(crate) use backup::{Backup, Restore};
 pub(crate) use data::{Data, DataCommand};
 pub(crate) use eval::{
     Eval, EvalBuildBlend, EvalCommand, EvalCompare, EvalHow, EvalPreset, EvalRun, PresetCommand,
@@ -22,11 +24,12 @@ pub(crate) use eval::{
 };
 pub(crate) use index::Index;
 pub(crate) use kb::{
-    Kb, KbCommand, KbDelete, KbExport, KbList, KbMerges, KbShow, KbSql, KbStats, KbTables, KbVerify,
+    Kb, KbCommand, KbDelete, KbExport, KbLearnTags, KbList, KbMerges, KbMeta, KbMigrate, KbShow,
+    KbSql, KbStats, KbTables, KbTimeline, KbVerify,
 };
 pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
 pub(crate) use plan::{Plan, PlanCommand};
-pub(crate) use search::Search;
+pub(crate) use search::{Search, Where};
 pub(crate) use serve::{Keys, KeysCommand, KeysCreate, Mcp, Serve};
 
 /// Answer hard questions over your own documents, hop by hop, with citations.
@@ -96,6 +99,10 @@ pub(crate) enum Command {
     Keys(Keys),
     /// Serve a knowledge base to an agent over MCP on standard input and output
     Mcp(Mcp),
+    /// Copy a base or a server's folder while it is used
+    Backup(Backup),
+    /// Make a base of a backup again
+    Restore(Restore),
     /// Check that a server answers: for health checks of containers
     Health(HealthArgs),
     /// Print a completion script for a shell
@@ -193,6 +200,8 @@ pub(crate) struct Ask {
     /// How the answer is written [default: `ask.answer_style` of the configuration, `full`]
     #[arg(long, value_name = "STYLE", value_parser = choice::answer_style())]
     pub(crate) answer_style: Option<AnswerStyle>,
+    #[command(flatten)]
+    pub(crate) fields: Where,
     /// Print every search and every note of the run, too
     #[arg(long)]
     pub(crate) log: bool,

@@ -1,11 +1,21 @@
 //! Arguments of `halma search`.
-use halma_core::{Filter, Layer, Mode};
+use halma_core::{ConfigError, Filter, Layer, MetadataFilter, Mode};
 
 use super::{KbDir, choice};
 
 /// Options that apply to the base only, not to external sources.
-const BASE_OPTIONS: [&str; 9] =
-    ["layer", "mode", "explain", "document", "section", "kind", "tag", "since", "until"];
+const BASE_OPTIONS: [&str; 10] = [
+    "layer",
+    "mode",
+    "explain",
+    "document",
+    "section",
+    "kind",
+    "tag",
+    "since",
+    "until",
+    "conditions",
+];
 
 #[derive(clap::Args)]
 pub(crate) struct Search {
@@ -61,17 +71,46 @@ pub(crate) struct FilterArgs {
     /// Only documents dated on this day or earlier
     #[arg(long, value_name = "DATE", help_heading = "Filters")]
     pub(crate) until: Option<String>,
+    #[command(flatten)]
+    pub(crate) fields: Where,
 }
 
-impl From<FilterArgs> for Filter {
-    fn from(args: FilterArgs) -> Self {
-        Self {
+/// Conditions on the fields of documents, all of which must be met.
+#[derive(clap::Args)]
+pub(crate) struct Where {
+    /// Only documents whose field meets this: FIELD=VALUE, FIELD=ONE,OTHER, FIELD>=VALUE, FIELD<VALUE;
+    /// may be repeated
+    #[arg(long = "where", value_name = "CONDITION", help_heading = "Filters")]
+    pub(crate) conditions: Vec<String>,
+}
+
+impl Where {
+    pub(crate) fn filter(&self) -> Result<MetadataFilter, ConfigError> {
+        let mut filter = MetadataFilter::default();
+        for condition in &self.conditions {
+            filter.add(condition).map_err(|e| ConfigError {
+                file: "--where".into(),
+                key: condition.clone(),
+                reason: e.reason.into(),
+                hint: "write, for example, --where team=legal or --where 'year>=2020'".into(),
+            })?;
+        }
+        Ok(filter)
+    }
+}
+
+impl TryFrom<FilterArgs> for Filter {
+    type Error = ConfigError;
+
+    fn try_from(args: FilterArgs) -> Result<Self, ConfigError> {
+        Ok(Self {
+            metadata: args.fields.filter()?,
             documents: args.document,
             sections: args.section,
             formats: args.kind,
             tags: args.tag,
             since: args.since,
             until: args.until,
-        }
+        })
     }
 }

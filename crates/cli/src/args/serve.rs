@@ -2,8 +2,8 @@
 use clap::Subcommand;
 use halma_server::Scope;
 
-use super::KbDir;
 use super::choice::{Choice, one_of};
+use super::{KbDir, Where};
 
 #[derive(clap::Args)]
 pub(crate) struct Serve {
@@ -72,6 +72,8 @@ pub(crate) struct KeysCreate {
     /// Limit of model calls per day
     #[arg(long, value_name = "N")]
     pub(crate) calls_per_day: Option<u64>,
+    #[command(flatten)]
+    pub(crate) fields: Where,
     /// Do nothing when there is a key already, also a revoked one
     #[arg(long)]
     pub(crate) unless_any: bool,

@@ -1,8 +1,9 @@
 //! `halma ask`: answers a question from a knowledge base.
 use std::io::Read as _;
+use std::sync::Arc;
 
 use anyhow::Context as _;
-use halma_core::Answer;
+use halma_core::{Answer, Filter};
 use halma_engine::{AskRequest, AskResult, EngineError};
 use serde_json::json;
 
@@ -18,7 +19,9 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
         "-" => read_stdin()?,
         text => text.to_owned(),
     };
-    let engine = open(config, &args.kb.kb)?;
+    let metadata = args.fields.filter()?;
+    let engine = Arc::new(open(config, &args.kb.kb)?);
+    let engine = engine.filtered(&Filter { metadata, ..Filter::default() })?;
     let (line, watcher) = progress::question();
     let Ask { strategy, asked_at, answer_style, log, .. } = args;
     let request = AskRequest {

@@ -17,6 +17,8 @@ use crate::view::{self, duration, progress};
 static LIBRARY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../demo/library");
 const QUESTIONS: &str = include_str!("../../../../demo/questions.jsonl");
 const STRATEGY: &str = "kar3";
+/// For questions about the future.
+const FORECASTING: &str = "pike_l3";
 
 /// A question of the demo with its kind (factual, bridging, comparative, …).
 #[derive(Deserialize)]
@@ -61,7 +63,7 @@ pub(crate) async fn run(args: &Demo, common: &Common) -> anyhow::Result<()> {
         .await?;
     view::print(&summary(&report, &base))?;
     if let Some(text) = &args.ask {
-        return print_result(&engine.ask(request(text)).await?);
+        return print_result(&engine.ask(request(text, "")).await?);
     }
     let mut session = Session { engine, has_model, smoke: args.smoke, tally: Tally::default() };
     for question in questions()? {
@@ -111,8 +113,9 @@ pub(crate) fn write_library(into: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn request(question: &str) -> AskRequest {
-    AskRequest { strategy: Some(STRATEGY.into()), ..AskRequest::new(question) }
+fn request(question: &str, kind: &str) -> AskRequest {
+    let strategy = if kind == "predictive" { FORECASTING } else { STRATEGY };
+    AskRequest { strategy: Some(strategy.into()), ..AskRequest::new(question) }
 }
 
 struct Session {
@@ -135,7 +138,7 @@ impl Session {
             let line = if self.smoke { format!("{id:<4} {kind}: {reason}") } else { reason };
             return view::print(&style(line).dim().to_string());
         }
-        let result = self.engine.ask(request(text)).await?;
+        let result = self.engine.ask(request(text, kind)).await?;
         self.tally.answered += 1;
         let Ok(answer) = &result.outcome.answer else {
             self.tally.failed += 1;
@@ -192,7 +195,7 @@ fn closing(tally: &Tally, base: &Path, has_model: bool) -> anyhow::Result<()> {
     if !has_model {
         view::print(
             "The offline model extracts its answers from the documents: it can find, follow and compare \
-             facts, but not count, summarize, forecast or create. Configure a model with `halma init`.",
+             facts, and continue the series of a table, but not summarize or create. Configure a model with `halma init`.",
         )?;
     }
     view::print(&format!(

@@ -6,7 +6,7 @@ use halma_core::ConfigError;
 use halma_engine::{Config, Engine, Flags, IndexOptions, IndexReport, Watch};
 use toml::Value;
 
-use super::setup::{budget_flags, create_or_open, load_config};
+use super::setup::{budget_flags, create_or_open, load_config, metadata_of};
 use crate::args::{Common, Index};
 use crate::view::{self, duration, plural, progress, thousands};
 
@@ -34,6 +34,7 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
         prune: args.prune,
         rehash: args.rehash,
         rebuild: args.rebuild.clone(),
+        metadata: metadata_of(&args.meta)?,
     };
     if args.estimate {
         return estimate(&args, &options, config).await;

@@ -22,7 +22,9 @@ pub(crate) fn run(args: Keys) -> anyhow::Result<()> {
 }
 
 fn create(args: KeysCreate) -> anyhow::Result<()> {
+    let documents = args.fields.filter()?;
     let new = NewKey {
+        documents: (!documents.is_empty()).then_some(documents),
         name: args.name,
         scopes: args.scope.into_iter().collect(),
         workspace: Some(args.workspace),
@@ -52,11 +54,13 @@ fn list(keys: &[Key], as_json: bool) -> anyhow::Result<()> {
     if keys.is_empty() {
         return view::print("There are no keys.");
     }
-    let heads = ["id", "name", "scopes", "workspace", "expires", "daily limits"];
+    let heads = ["id", "name", "scopes", "workspace", "expires", "daily limits", "where"];
     let mut rows = vec![heads.map(|head| style(head).bold().to_string()).to_vec()];
     for key in keys {
         let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.name()).collect();
         let until = key.expires.map_or("revoked".into(), |at| at.date_naive().to_string());
+        let documents = key.documents.as_ref().map(serde_json::to_string).transpose()?;
+        let documents = documents.unwrap_or_default();
         let usd = key.budget_per_day_usd.map(|usd| format!("${usd}"));
         let calls = key.calls_per_day.map(|calls| format!("{calls} calls"));
         let most: Vec<String> = usd.into_iter().chain(calls).collect();
@@ -67,6 +71,7 @@ fn list(keys: &[Key], as_json: bool) -> anyhow::Result<()> {
             key.workspace.clone(),
             until,
             most.join(", "),
+            documents,
         ]);
     }
     view::print(&table(&rows))

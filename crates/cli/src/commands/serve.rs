@@ -3,7 +3,9 @@ use std::path::Path;
 
 use halma_core::ConfigError;
 use halma_engine::{Engine, Flags, IndexOptions, Loaded};
-use halma_server::{ServeOptions, Server, announce, prompts_dir, stop_signal};
+use halma_server::{
+    Reloader, ServeOptions, Server, announce, prompts_dir, reload_signals, stop_signal,
+};
 use toml::Value;
 
 use super::demo::{example_questions, write_library};
@@ -28,10 +30,37 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
         index_library(&engine, &dir).await?;
     }
     let (demo, insecure) = (args.demo, args.insecure);
-    let server = Server::bind(ServeOptions { loaded, engine, dir, demo, insecure }).await?;
+    let server =
+        Server::bind(ServeOptions { loaded, engine, dir: dir.clone(), demo, insecure }).await?;
     announce(server.addr())?;
-    server.run(stop_signal()).await;
-    Ok(())
+    let reloader = server.reloader();
+    tokio::select! {
+        () = server.run(stop_signal()) => Ok(()),
+        () = reload_on_signal(&args, common, &dir, &reloader) => Ok(()),
+    }
+}
+
+/// Reads the configuration again at each SIGHUP. One that is invalid is reported, and the former
+/// one stays.
+async fn reload_on_signal(args: &Serve, common: &Common, dir: &Path, reloader: &Reloader) {
+    let mut signals = reload_signals();
+    while signals.recv().await.is_some() {
+        let read = || -> anyhow::Result<_> {
+            let mut loaded = load_config(common, flags(args, common)?)?;
+            with_prompts(&mut loaded, dir);
+            Ok(loaded.config)
+        };
+        let reloaded = match read() {
+            Ok(config) => reloader.reload(config).await.map_err(anyhow::Error::from),
+            Err(error) => Err(error),
+        };
+        match reloaded {
+            Ok(()) => tracing::info!("the configuration was read again"),
+            Err(e) => tracing::error!("the configuration stays as it was: {e:#}"),
+        }
+    }
+    // There are no signals; the server goes on.
+    std::future::pending().await
 }
 
 /// Uses the prompts that were changed over HTTP, which are in the folder of the base, unless the

@@ -1,7 +1,7 @@
 //! From flags to a configuration and an engine, for all commands.
 use std::path::{Path, PathBuf};
 
-use halma_core::ConfigError;
+use halma_core::{ConfigError, FieldValue, Metadata};
 use halma_engine::{Config, Engine, Flags, Loaded, flag_value, load};
 use toml::Value;
 
@@ -63,6 +63,24 @@ pub(crate) fn set_flags(set: &[String]) -> Result<Flags, ConfigError> {
         }
     }
     Ok(flags)
+}
+
+/// `--meta team=legal` and the like as fields.
+pub(crate) fn metadata_of(written: &[String]) -> Result<Metadata, ConfigError> {
+    let wrong = |text: &str, reason: &str| ConfigError {
+        file: "the field of a document".into(),
+        key: text.into(),
+        reason: reason.into(),
+        hint: "write, for example, team=legal, year=2024 or 'tags=[\"a\", \"b\"]'".into(),
+    };
+    let mut metadata = Metadata::default();
+    for text in written {
+        let form = || wrong(text, "it does not have the form FIELD=VALUE");
+        let (name, value) = text.split_once('=').ok_or_else(form)?;
+        metadata.0.insert(name.trim().to_owned(), FieldValue::parse(value.trim()));
+    }
+    metadata.check().map_err(|e| wrong(&e.field, e.reason))?;
+    Ok(metadata)
 }
 
 /// Flags for a table below `[budget]`, such as `ask`.

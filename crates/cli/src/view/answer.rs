@@ -2,13 +2,16 @@
 use std::fmt::Write as _;
 
 use console::style;
-use halma_core::{Answer, AnswerStep, Event, ReplyStatus, Trace};
+use halma_core::{Answer, AnswerStep, Event, PredictionInterval, ReplyStatus, Trace, round};
 use halma_engine::AskResult;
 
 use super::{duration, plural, shorten};
 
 /// The most characters of a quotation.
 const MAX_QUOTE_CHARS: usize = 160;
+
+/// The latest periods of a series that are shown.
+const MAX_PERIODS: usize = 24;
 
 /// Stands after a sentence that no source supports.
 const UNSUPPORTED: &str = " [?]";
@@ -40,6 +43,7 @@ pub(crate) fn answer(answer: &Answer, result: &AskResult, log: bool) -> String {
             writeln!(out, "{}", style("Partial: the budget was spent before the end.").yellow());
     }
     steps(answer, result, &mut out);
+    series(trace, &mut out);
     if log || answer.abstained {
         hops(trace, &mut out);
     }
@@ -66,6 +70,52 @@ fn steps(answer: &Answer, result: &AskResult, out: &mut String) {
         let _ = writeln!(out, "    {}: “{quote}” {number}", style(&source.title).bold());
     }
     let _ = writeln!(out, "  = {}", shorten(&answer.text, 160));
+}
+
+/// The series that were continued, a period a line.
+fn series(trace: &Trace, out: &mut String) {
+    let found = trace.0.iter().filter_map(|event| match event {
+        Event::SeriesForecast { series, .. } => Some(series),
+        _ => None,
+    });
+    for series in found {
+        let group =
+            if series.group.is_empty() { String::new() } else { format!(", {}", series.group) };
+        let title = format!("Series: {} by {}{group}", series.target, series.granularity);
+        let _ = writeln!(out, "\n{}", style(title).cyan());
+        let omitted = series.points.len().saturating_sub(MAX_PERIODS);
+        if omitted > 0 {
+            let _ = writeln!(
+                out,
+                "  … {}",
+                plural(omitted as u64, "earlier period", "earlier periods")
+            );
+        }
+        let largest = series.points.iter().map(|point| point.value).fold(0.0, f64::max);
+        for point in series.points.iter().skip(omitted) {
+            let mark = if point.finished { "" } else { "  (not over, not used)" };
+            let bar = style(bar(point.value, largest)).dim();
+            let _ = writeln!(out, "  {:<8} {:>8} {bar}{mark}", point.period, round(point.value));
+        }
+        for step in &series.predictions {
+            let intervals: Vec<String> = step.intervals.iter().map(interval).collect();
+            let intervals = intervals.join(", ");
+            let _ = writeln!(out, "→ {:<8} {:>8} {intervals}", step.period, round(step.value));
+        }
+        let _ = writeln!(out, "  {}", style(&series.method).dim());
+    }
+}
+
+fn interval(interval: &PredictionInterval) -> String {
+    let percent = round(interval.level * 100.0);
+    format!("{percent} %: {} to {}", round(interval.low), round(interval.high))
+}
+
+/// A bar of at most 30 characters.
+fn bar(value: f64, largest: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 30")]
+    let length = if largest > 0.0 { (value / largest * 30.0).clamp(0.0, 30.0) as usize } else { 0 };
+    "█".repeat(length)
 }
 
 /// The chain of sub-questions with the best hit of each.
@@ -104,6 +154,9 @@ fn hops(trace: &Trace, out: &mut String) {
             Event::SqlExecuted { sql, rows, .. } => {
                 let rows = plural(*rows as u64, "row", "rows");
                 let _ = writeln!(out, "  = {}  {} {rows}", shorten(sql, 90), style("→").dim());
+            }
+            Event::SeriesForecast { series, .. } => {
+                let _ = writeln!(out, "  ~ {}", shorten(&series.describe(), 120));
             }
             Event::Reranked { query, hits, .. } => {
                 let hits = plural(hits.len() as u64, "passage", "passages");

@@ -43,6 +43,9 @@ pub(crate) fn question() -> (ProgressBar, Watcher) {
             shown.set_message(format!("{source} failed: {}", shorten(reason, 80)));
         }
         Event::SqlExecuted { sql, .. } => shown.set_message(shorten(sql, 80)),
+        Event::SeriesForecast { series, .. } => {
+            shown.set_message(shorten(&series.describe(), 80));
+        }
         Event::Reranked { query, .. } => {
             shown.set_message(format!("reranked passages for {}", shorten(query, 80)));
         }

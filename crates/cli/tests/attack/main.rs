@@ -4,6 +4,7 @@
 #[path = "../../../parse/tests/all/amplified.rs"]
 mod amplified;
 mod attacks;
+mod kills;
 mod requests;
 mod server;
 mod watch;

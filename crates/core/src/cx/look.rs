@@ -2,7 +2,9 @@
 use std::time::Instant;
 
 use super::{Cx, ms};
-use crate::{Catalog, Edge, Error, Event, Hit, HitLine, NodeId, Query, Result, SqlResult};
+use crate::{
+    Catalog, Edge, Error, Event, Hit, HitLine, NodeId, Query, Result, SqlResult, TagMatch,
+};
 
 impl Cx {
     /// Searches the base; one list of hits for each text of the query.
@@ -36,6 +38,12 @@ impl Cx {
         let found = found.map_err(Error::Knowledge)?;
         self.saw(found.iter().map(|(_, hit)| hit));
         Ok(found)
+    }
+
+    /// The tags that a text means, by their names, by words that samples map to them, or by a cosine
+    /// of at least `near`; the surest first.
+    pub async fn tags(&self, text: &str, near: f32) -> Result<Vec<TagMatch>> {
+        self.run.setup.knowledge.tags(text, near).await.map_err(Error::Knowledge)
     }
 
     /// Runs a read-only SQL query over the base's tables.

@@ -12,8 +12,8 @@ use std::time::Instant;
 pub use self::ask::{Scored, estimate_tokens};
 pub use self::outside::FactsCx;
 use crate::{
-    Error, Event, Facts, Knowledge, Meter, Models, Prompts, ReplyStream, Reranker, Result, Source,
-    Tagging, Trace,
+    Error, Event, Facts, Knowledge, Meter, Models, Prompts, ReplyStream, Reranker, Result,
+    SeriesForecast, Source, Tagging, Trace,
 };
 
 /// Sees every event as it happens, for live views.
@@ -137,6 +137,11 @@ impl Cx {
     /// Records something that no other event says: a fall-back, a choice of nothing.
     pub fn note(&self, note: impl Into<String>) {
         self.push(Event::Note { span: self.span, note: note.into() });
+    }
+
+    /// Records a series and how it was continued.
+    pub fn record_forecast(&self, series: SeriesForecast) {
+        self.push(Event::SeriesForecast { span: self.span, series: Box::new(series) });
     }
 
     /// What has happened so far.

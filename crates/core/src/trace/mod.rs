@@ -2,6 +2,7 @@
 //! are folds over it.
 mod outline;
 mod recall;
+mod series;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,11 +10,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use self::recall::KeywordRecall;
+pub use self::series::{
+    MethodError, PredictionInterval, SeriesForecast, SeriesPoint, SeriesPrediction, round,
+};
 
 use crate::{Layer, Limit, Mention, Message, Mode, NodeId, Usage};
 
 /// The version of the trace's JSON form.
-pub const TRACE_VERSION: u32 = 2;
+pub const TRACE_VERSION: u32 = 3;
 
 /// The base among the sources.
 const TEXT: &str = "text";
@@ -73,6 +77,8 @@ pub enum Event {
     SourceFailed { span: u32, source: String, query: String, reason: String, elapsed_ms: f64 },
     /// A query was run over the base's tables.
     SqlExecuted { span: u32, sql: String, rows: usize, elapsed_ms: f64 },
+    /// A series was made of dated rows and continued.
+    SeriesForecast { span: u32, series: Box<SeriesForecast> },
     /// Hits were put in the order of their relevance to a query.
     Reranked { span: u32, reranker: String, query: String, hits: Vec<HitLine>, elapsed_ms: f64 },
     /// A text was searched for the entities it names.

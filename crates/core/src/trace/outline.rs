@@ -43,6 +43,7 @@ impl Event {
                 format!("{source} failed for “{query}”: {reason}")
             }
             Self::SqlExecuted { sql, rows, .. } => format!("ran SQL “{sql}” → {rows} rows"),
+            Self::SeriesForecast { series, .. } => format!("forecast {}", series.describe()),
             Self::Reranked { query, hits, .. } => {
                 format!("reranked {} passages for “{query}”", hits.len())
             }
@@ -90,6 +91,9 @@ fn line(event: &Event) -> (u32, String) {
         }
         Event::SqlExecuted { span, sql, rows, .. } => {
             (*span, format!("compute {sql:?} -> {rows} rows"))
+        }
+        Event::SeriesForecast { span, series } => {
+            (*span, format!("forecast {}", series.describe()))
         }
         Event::Reranked { span, hits, .. } => {
             let hits: Vec<String> =

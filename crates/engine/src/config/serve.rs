@@ -24,6 +24,10 @@ pub struct ServeConfig {
     pub max_body_bytes: usize,
     /// Maximum size of an uploaded file, in bytes.
     pub max_upload_bytes: u64,
+    /// Maximum size of the uploaded files of a workspace together, in bytes.
+    pub max_workspace_bytes: u64,
+    /// Maximum number of uploaded files of a workspace.
+    pub max_workspace_files: u64,
     /// Time limit for the headers of a request, and of an idle connection, in seconds.
     pub header_seconds: f64,
     /// Time that running answers have after the server was stopped, in seconds.
@@ -61,6 +65,8 @@ impl Default for ServeConfig {
             requests_per_minute: 600,
             max_body_bytes: 1_000_000,
             max_upload_bytes: 200_000_000,
+            max_workspace_bytes: 100_000_000_000,
+            max_workspace_files: 1_000_000,
             header_seconds: 30.0,
             drain_seconds: 30.0,
             keep_traces: 1_000,

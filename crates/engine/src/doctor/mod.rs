@@ -15,6 +15,7 @@ use crate::config::{Config, EmbedderKind, ModelConfig, ROLES};
 use crate::engine::Engine;
 
 pub use self::server::{NoServer, ServerState};
+pub use self::system::free_space;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

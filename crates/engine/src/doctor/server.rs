@@ -39,10 +39,24 @@ struct HealthReply {
     version: String,
 }
 
-/// The part of a problem that says what is wrong.
+/// What a server finds when it looks at itself.
 #[derive(Deserialize)]
-struct ProblemReply {
-    detail: String,
+struct ReadyReply {
+    store: bool,
+    disk: bool,
+    queue: bool,
+}
+
+impl ReadyReply {
+    fn reason(&self) -> String {
+        let parts = [
+            (self.store, "its base cannot be read"),
+            (self.disk, "its disk is full"),
+            (self.queue, "it is stopping, or answers as many questions as it may"),
+        ];
+        let reasons = parts.iter().filter(|(good, _)| !good).map(|(_, reason)| *reason);
+        reasons.collect::<Vec<_>>().join("; ")
+    }
 }
 
 impl ServerState {
@@ -65,8 +79,8 @@ impl ServerState {
         if ready.status().is_success() || ready.status() == 404 {
             return Ok(Self::Ready { version });
         }
-        let reason = match serde_json::from_slice(ready.body()) {
-            Ok(ProblemReply { detail }) => detail,
+        let reason = match serde_json::from_slice::<ReadyReply>(ready.body()) {
+            Ok(reply) => format!("it is not ready: {}", reply.reason()),
             Err(_) => format!("it is not ready (status {})", ready.status()),
         };
         Ok(Self::NotReady { reason })
@@ -123,6 +137,14 @@ fn version_of(addr: &str, version: &str) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_keeps_a_server_from_being_ready_is_said() {
+        let body = r#"{"ready":false,"store":true,"embedder":null,"disk":false,"queue":false}"#;
+        let reply: ReadyReply = serde_json::from_str(body).unwrap();
+        let expected = "its disk is full; it is stopping, or answers as many questions as it may";
+        assert_eq!(reply.reason(), expected);
+    }
 
     #[test]
     fn a_server_on_all_addresses_is_asked_at_the_loopback_address() {

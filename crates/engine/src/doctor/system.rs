@@ -23,6 +23,12 @@ pub(super) fn disk(dir: &Path) -> Finding {
     }
 }
 
+/// Bytes that are free on the disk of a folder.
+pub fn free_space(dir: &Path) -> std::io::Result<u64> {
+    let disk = rustix::fs::statvfs(dir)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
 fn space(free: u64, all: u64) -> Finding {
     #[expect(clippy::cast_precision_loss, reason = "only shown, and compared with a share")]
     let (share, gigabytes) = (free as f64 / all.max(1) as f64, free as f64 / 1e9);

@@ -3,7 +3,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use halma_core::Meter;
-use halma_kb::{BuildContext, Deleted, Estimate, IndexOptions, IndexReport, Progress};
+use halma_kb::{
+    BuildContext, Deleted, Estimate, IndexOptions, IndexReport, Progress, TagLearning, TagSample,
+};
 use halma_models::Cache;
 use halma_net::daily::forget_replies;
 
@@ -30,15 +32,49 @@ impl Engine {
         progress: Progress,
         parent: Option<Arc<Meter>>,
     ) -> Result<IndexReport, EngineError> {
-        let budget = self.config.budget.index;
-        let meter = Arc::new(match parent {
-            Some(parent) => Meter::within(budget, parent),
-            None => Meter::new(budget),
-        });
+        let meter = self.index_meter(parent);
         let context = BuildContext { meter, progress, ..self.build_context() };
         let report = halma_kb::index(context, inputs, options).await?;
         self.forget(&report.documents_removed)?;
         Ok(report)
+    }
+
+    /// Learns from sample questions what they call the tags of the base, under the budget for
+    /// indexing. With `replace` what was learned from other samples is forgotten.
+    pub async fn learn_tags(
+        &self,
+        samples: &[TagSample],
+        replace: bool,
+        progress: Progress,
+    ) -> Result<TagLearning, EngineError> {
+        self.learn_tags_within(samples, replace, progress, None).await
+    }
+
+    /// [`Engine::learn_tags`] that also counts against a parent budget.
+    pub async fn learn_tags_within(
+        &self,
+        samples: &[TagSample],
+        replace: bool,
+        progress: Progress,
+        parent: Option<Arc<Meter>>,
+    ) -> Result<TagLearning, EngineError> {
+        let meter = self.index_meter(parent);
+        let context = BuildContext { meter, progress, ..self.build_context() };
+        Ok(halma_kb::learn_tags(context, samples, replace).await?)
+    }
+
+    /// What [`Engine::learn_tags`] would use; asks no model and stores nothing.
+    pub async fn estimate_learning(&self, samples: &[TagSample]) -> Result<Estimate, EngineError> {
+        Ok(halma_kb::estimate_learning(self.build_context(), samples).await?)
+    }
+
+    /// The budget for indexing.
+    fn index_meter(&self, parent: Option<Arc<Meter>>) -> Arc<Meter> {
+        let budget = self.config.budget.index;
+        Arc::new(match parent {
+            Some(parent) => Meter::within(budget, parent),
+            None => Meter::new(budget),
+        })
     }
 
     /// What [`Engine::index`] would use; spends nothing and stores nothing.

@@ -63,6 +63,23 @@ pub(super) fn facts(config: &Config, base: &Arc<Base>) -> Result<KgFacts, Engine
     made.map_err(|e| config.named(assemble::at(e, "kg")).into())
 }
 
+/// The graph for a view of some documents: their facts, and an endpoint, which has nothing of any
+/// document. Graphs that were loaded belong to no document and are not there.
+pub(super) fn facts_of_documents(
+    engine: &Engine,
+    base: &Arc<Base>,
+) -> Result<Option<Arc<dyn Facts>>, EngineError> {
+    match engine.config().kg.kind {
+        KgKind::None | KgKind::Loaded => Ok(None),
+        KgKind::Sparql => Ok(facts(engine.config(), base)?.all),
+        KgKind::Auto if engine.facts().is_none() => Ok(None),
+        KgKind::Base | KgKind::Auto => {
+            let knowledge: Arc<dyn Knowledge> = Arc::clone(base) as Arc<dyn Knowledge>;
+            Ok(Some(kb_facts(knowledge, loader(Arc::clone(base)))))
+        }
+    }
+}
+
 fn loader(base: Arc<Base>) -> KbGraphLoader {
     Arc::new(move |known| {
         let known = known.and_then(|version| version.parse().ok());

@@ -11,6 +11,7 @@ mod off_runtime;
 mod search;
 mod size;
 mod strategy;
+mod view;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ pub(crate) use self::off_runtime::OffRuntime;
 pub use self::search::SearchQuery;
 pub use self::size::BaseSize;
 pub(crate) use self::strategy::build;
+use self::view::Views;
 use crate::assemble;
 use crate::assemble::previous_embedder;
 use crate::assemble::resources::SharedResources;
@@ -45,6 +47,7 @@ pub struct Engine {
     independent_facts: Option<Arc<dyn Facts>>,
     traces: Arc<TraceStore>,
     originals: Originals,
+    views: Views,
 }
 
 type OpenBase = fn(&Path, BaseOptions) -> Result<Arc<Base>, halma_kb::KbError>;
@@ -100,7 +103,18 @@ impl Engine {
         let independent_facts = facts.apart;
         let traces = Arc::new(TraceStore::new(dir, config.serve.keep_traces));
         let originals = Originals::new(dir);
-        Ok(Self { config, base, setup, cache, resources, independent_facts, traces, originals })
+        let views = Views::default();
+        Ok(Self {
+            config,
+            base,
+            setup,
+            cache,
+            resources,
+            independent_facts,
+            traces,
+            originals,
+            views,
+        })
     }
 
     /// The same engine with another configuration of prompts, which are read again.
@@ -117,6 +131,7 @@ impl Engine {
             independent_facts: self.independent_facts.clone(),
             traces: Arc::clone(&self.traces),
             originals: self.originals.clone(),
+            views: Views::default(),
         })
     }
 

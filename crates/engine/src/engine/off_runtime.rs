@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResult};
+use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResult, TagMatch};
 use halma_kb::Base;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -64,6 +64,11 @@ impl Knowledge for OffRuntime {
     ) -> Result<Vec<(Edge, Hit)>, BoxError> {
         let id = id.clone();
         self.run(move |base| async move { Knowledge::neighbours(&*base, &id, edge).await }).await
+    }
+
+    async fn tags(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, BoxError> {
+        let text = text.to_owned();
+        self.run(move |base| async move { Knowledge::tags(&*base, &text, near).await }).await
     }
 
     /// Has threads, processes and a queue of its own, so that a slow query holds up no search.

@@ -1,3 +1,4 @@
 //! Files next to a knowledge base: traces of questions and uploaded originals.
+pub(crate) mod convert;
 pub(crate) mod originals;
 pub(crate) mod traces;

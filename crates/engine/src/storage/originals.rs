@@ -1,6 +1,10 @@
 //! The files that were uploaded to a base, stored in its folder so that they can be opened again.
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
+
+use halma_core::{Metadata, MetadataFilter};
+use halma_kb::{is_metadata_file, metadata_file, read_metadata_file};
 
 /// The folder of originals in the folder of a base.
 const FOLDER: &str = "files";
@@ -13,6 +17,10 @@ const MAX_PART_BYTES: usize = 200;
 #[derive(Debug, Clone)]
 pub struct Originals {
     dir: PathBuf,
+    /// Only files whose fields meet these are there.
+    filter: MetadataFilter,
+    /// Held while a file and its fields are put in place.
+    lock: Arc<Mutex<()>>,
 }
 
 /// A file among the originals.
@@ -27,7 +35,64 @@ pub struct Original {
 impl Originals {
     /// The originals of the base in `base_dir`; [`Originals::create`] creates the folder.
     pub fn new(base_dir: &Path) -> Self {
-        Self { dir: base_dir.join(FOLDER) }
+        Self { dir: base_dir.join(FOLDER), filter: MetadataFilter::default(), lock: Arc::default() }
+    }
+
+    /// The same files for those who see only the ones whose fields meet the conditions.
+    pub(crate) fn restricted(&self, filter: MetadataFilter) -> Self {
+        Self { dir: self.dir.clone(), filter, lock: Arc::clone(&self.lock) }
+    }
+
+    /// The fields of a file, as stored next to it; none where they cannot be read.
+    pub fn metadata(&self, name: &str) -> Option<Metadata> {
+        read_metadata_file(&self.find(name)?).ok().map(Option::unwrap_or_default)
+    }
+
+    /// Stores the fields of a file next to it. Whether there is such a file.
+    pub fn set_metadata(&self, name: &str, metadata: &Metadata) -> std::io::Result<bool> {
+        let _turn = self.turn();
+        let Some(path) = self.find(name) else { return Ok(false) };
+        write_metadata(&path, metadata).map(|()| true)
+    }
+
+    /// Puts a file into its place, in which there may be another one, and its fields next to it;
+    /// `None` leaves the fields that the place has. At no time has the new file the fields of the
+    /// old one, or the reverse. `Ok(false)`: there is a file of this name that is not to be seen here.
+    pub fn put(
+        &self,
+        name: &str,
+        metadata: Option<&Metadata>,
+        place: impl FnOnce(&Path) -> std::io::Result<()>,
+    ) -> std::io::Result<bool> {
+        let _turn = self.turn();
+        if self.hides(name) {
+            return Ok(false);
+        }
+        let target = self.dir.join(name);
+        if let Some(metadata) = metadata {
+            write_metadata(&target, &Metadata::default())?;
+            place(&target)?;
+            write_metadata(&target, metadata)?;
+        } else {
+            place(&target)?;
+        }
+        Ok(true)
+    }
+
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is a file of this name that is not to be seen here.
+    pub fn hides(&self, name: &str) -> bool {
+        let Ok(name) = safe_name(name) else { return false };
+        self.dir.join(&name).exists() && self.find(&name).is_none()
+    }
+
+    fn admits(&self, path: &Path) -> bool {
+        self.filter.is_empty()
+            || read_metadata_file(path)
+                .is_ok_and(|metadata| self.filter.admits(&metadata.unwrap_or_default()))
     }
 
     pub fn dir(&self) -> &Path {
@@ -44,7 +109,8 @@ impl Originals {
         let path = self.dir.join(safe_name(name).ok()?);
         let real = path.canonicalize().ok()?;
         let inside = real.starts_with(self.dir.canonicalize().ok()?);
-        (inside && real.is_file()).then_some(real)
+        let fields = is_metadata_file(&real.to_string_lossy());
+        (inside && !fields && real.is_file() && self.admits(&real)).then_some(real)
     }
 
     /// The file of this name with its size.
@@ -57,6 +123,7 @@ impl Originals {
     pub fn list(&self) -> Vec<Original> {
         let mut found = vec![];
         list(&self.dir, "", &mut found);
+        found.retain(|file| self.filter.is_empty() || self.admits(&self.dir.join(&file.name)));
         found.sort_by(|a, b| a.name.cmp(&b.name));
         found
     }
@@ -65,6 +132,10 @@ impl Originals {
     pub fn remove(&self, names: &[String]) -> std::io::Result<()> {
         for path in names.iter().filter_map(|name| self.find(name)) {
             std::fs::remove_file(&path)?;
+            match std::fs::remove_file(metadata_file(&path)) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e),
+                _ => {}
+            }
             let mut folder = path.parent();
             // A folder that is not empty stays, which is what ends this.
             while let Some(empty) = folder.filter(|f| f.starts_with(&self.dir) && **f != self.dir) {
@@ -88,10 +159,25 @@ fn list(dir: &Path, below: &str, found: &mut Vec<Original>) {
         }
         if about.is_dir() {
             list(&entry.path(), &name, found);
-        } else if about.is_file() {
+        } else if about.is_file() && !is_metadata_file(&name) {
             found.push(Original { name, bytes: about.len(), modified: about.modified().ok() });
         }
     }
+}
+
+/// Puts the fields of a file next to it, whole or not at all; no fields are no file.
+fn write_metadata(path: &Path, metadata: &Metadata) -> std::io::Result<()> {
+    let target = metadata_file(path);
+    if metadata.is_empty() {
+        return match std::fs::remove_file(target) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
+            _ => Ok(()),
+        };
+    }
+    let mut file = tempfile::NamedTempFile::new_in(target.parent().unwrap_or(Path::new(".")))?;
+    serde_json::to_writer_pretty(&mut file, metadata)?;
+    file.as_file().sync_all()?;
+    file.persist(target).map(drop).map_err(|e| e.error)
 }
 
 /// A name as it is used below a folder, with `/`; the error says what is wrong with it.
@@ -110,6 +196,9 @@ pub fn safe_name(name: &str) -> Result<String, &'static str> {
     }
     if parts.iter().any(|part| part.starts_with('.')) {
         return Err("a part of the name begins with a dot");
+    }
+    if is_metadata_file(&name) {
+        return Err("files that end with `.meta.json` hold the fields of others");
     }
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     if !Path::new(&name).components().all(plain) || name.contains(':') {

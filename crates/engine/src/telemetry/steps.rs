@@ -95,6 +95,7 @@ pub(crate) fn step(event: &Event, content: bool) -> Option<SpanDraft> {
             let limit = KeyValue::new("halma.limit", limit.to_string());
             SpanDraft::event(*span, "budget_exhausted", vec![limit])
         }
+        Event::SeriesForecast { span, .. } => SpanDraft::event(*span, "series_forecast", vec![]),
         Event::AnswerStarted { span, .. } => SpanDraft::event(*span, "answer_started", vec![]),
         Event::SpanStarted { .. } | Event::AnswerDelta { .. } => return None,
     };

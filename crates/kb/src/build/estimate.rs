@@ -91,6 +91,16 @@ pub async fn estimate(
     .await
 }
 
+/// The price of forecasts of stages that ask models, outside of a build.
+pub(crate) fn price_forecasts(
+    forecasts: &[Forecast],
+    context: &BuildContext,
+) -> Result<Estimate, KbError> {
+    let history = context.store().history()?;
+    let preview = Preview { forecasts: forecasts.to_vec(), ..Preview::default() };
+    Ok(price(preview, &history, context))
+}
+
 /// The forecasts as the past corrects them, with their prices.
 fn price(preview: Preview, history: &History, context: &BuildContext) -> Estimate {
     let mut estimate = preview.estimate;

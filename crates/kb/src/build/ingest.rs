@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use halma_core::Layer;
+use halma_core::{Layer, Metadata};
 
 use super::reader::UnchangedFile;
 use super::resolver::{DocumentResolver, Incoming, IngestAction};
@@ -11,7 +11,9 @@ use super::update_lexical;
 use crate::cut::{Cut, CutSettings, cut_now};
 use crate::read::{InputFile, ParsedDocument};
 use crate::stages::{BuildContext, Uncut};
-use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, StoreWriter};
+use crate::store::{
+    DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, StoreReader, StoreWriter,
+};
 use crate::{Base, IndexReport, KbError, Progress};
 
 /// New documents can be searched after this many of them, before the build ends. Changed ones are
@@ -40,6 +42,23 @@ impl ReadyDocument {
     }
 }
 
+/// The fields that a document gets under its name.
+struct Fields {
+    /// `None` where the document keeps its names and so its fields.
+    name: Option<String>,
+    metadata: Metadata,
+}
+
+impl Fields {
+    fn store(self, writer: &mut StoreWriter<'_>) -> heed::Result<()> {
+        let Some(name) = self.name else { return Ok(()) };
+        match writer.named(&name)? {
+            Some(row) => writer.set_metadata(row, &name, &self.metadata),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The documents of a batch that a model was asked to chunk.
 #[derive(Default)]
 pub(super) struct Cuts {
@@ -62,6 +81,8 @@ pub(super) struct Ingest {
     orphaned: Vec<Row>,
     /// Files that were not read because their document was known, and then it was replaced.
     pub(super) retry: Vec<Arc<InputFile>>,
+    /// Fields that all documents of this run get.
+    pub(super) metadata: Metadata,
 }
 
 impl Ingest {
@@ -77,6 +98,7 @@ impl Ingest {
             pending_ids: HashSet::new(),
             orphaned: vec![],
             retry: vec![],
+            metadata: Metadata::default(),
         }
     }
 
@@ -153,7 +175,7 @@ impl Ingest {
                     None => writer.forget_file(key),
                 }
             }
-            IngestItem::Unchanged(UnchangedFile { document, file, stamp }) => {
+            IngestItem::Unchanged(UnchangedFile { document, file, stamp, metadata }) => {
                 if writer.find(Layer::Document, *document)?.is_none() {
                     self.retry.push(Arc::clone(file));
                     return Ok(());
@@ -162,9 +184,40 @@ impl Ingest {
                     writer.stamp_file(FileKey::of(&file.origin), *stamp)?;
                 }
                 let action = self.resolver.resolve(writer, Incoming::of_file(*document, file))?;
-                self.keep(writer, action, &file.origin)
+                let fields = self.fields(writer, &action, metadata.as_ref())?;
+                self.keep(writer, action, &file.origin)?;
+                fields.store(writer)
             }
         }
+    }
+
+    /// The fields that a document gets: those that are said of it now, or else those that the document
+    /// of its name has had, and in their place those of this run.
+    fn fields(
+        &self,
+        reader: &StoreReader<'_>,
+        action: &IngestAction,
+        stated: Option<&Metadata>,
+    ) -> heed::Result<Fields> {
+        let name = match action {
+            IngestAction::Keep { name: Some((name, _)), .. }
+            | IngestAction::Rechunk { name, .. }
+            | IngestAction::Add { name, .. } => Some(name.clone()),
+            // It keeps its names; fields that are said of it are those of the one that is shown.
+            IngestAction::Keep { row, .. } if stated.is_some() || !self.metadata.is_empty() => {
+                reader.linked::<DocumentRecord>(*row)?.names.into_iter().next()
+            }
+            IngestAction::Keep { .. } => None,
+        };
+        let row = name.as_ref().map_or(Ok(None), |name| reader.named(name))?;
+        let before = match (stated, &name, row) {
+            (Some(stated), ..) => stated.clone(),
+            (None, Some(name), Some(row)) => {
+                reader.linked::<DocumentRecord>(row)?.metadata_under(name)
+            }
+            _ => Metadata::default(),
+        };
+        Ok(Fields { name, metadata: before.overlaid(&self.metadata) })
     }
 
     /// One document under the name it gets.
@@ -175,7 +228,9 @@ impl Ingest {
         cuts: &mut Cuts,
     ) -> heed::Result<()> {
         let origin = document.file.origin.as_str();
-        match self.resolver.resolve(writer, document.incoming())? {
+        let action = self.resolver.resolve(writer, document.incoming())?;
+        let fields = self.fields(writer, &action, document.draft.metadata.as_ref())?;
+        match action {
             IngestAction::Rechunk { row, name } => {
                 let record: DocumentRecord = writer.linked(row)?;
                 let new = self.put(writer, document, &name, cuts)?;
@@ -183,8 +238,9 @@ impl Ingest {
                 writer.remove_document(row)?;
                 let origins = record.origins.iter().map(String::as_str);
                 let others = record.names.iter().zip(origins.chain(std::iter::repeat("")));
-                for other in others.filter(|(other, _)| **other != name) {
+                for (at, other) in others.enumerate().filter(|(_, (other, _))| **other != name) {
                     writer.add_name(new, (other.0, other.1), false)?;
+                    writer.set_metadata(new, other.0, &record.metadata_of(at))?;
                 }
                 self.report.documents_replaced += 1;
             }
@@ -205,7 +261,7 @@ impl Ingest {
             }
             known @ IngestAction::Keep { .. } => self.keep(writer, known, origin)?,
         }
-        Ok(())
+        fields.store(writer)
     }
 
     /// A document that the base has: its file may have been renamed, so it is shown under the

@@ -50,12 +50,14 @@ impl Intake {
         options: &IndexOptions,
     ) -> Result<Self, KbError> {
         let reader = InputReader::new(&context.base, options, &context.settings)?;
+        let mut ingest = Ingest::new(context);
+        ingest.metadata = options.metadata.clone();
         Ok(Self {
             context: Arc::clone(context),
             lock: Arc::clone(lock),
             options: options.clone(),
             reader: Arc::new(reader),
-            ingest: Arc::new(Mutex::new(Ingest::new(context))),
+            ingest: Arc::new(Mutex::new(ingest)),
             describe: Driver::new(Describe::new(context)),
             chunk: Driver::new(Chunk::new(context)),
             batch: vec![],

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use halma_core::text::{NameKind, is_stop_word, names, normalise_name};
+use halma_core::text::{NameKind, count_name, is_stop_word, names, normalise_name};
 use halma_core::{Edge, Layer};
 
 use crate::error::run_blocking;
@@ -127,8 +127,7 @@ fn named_in<'a>(
     }
     for (key, (written, _)) in titles {
         if !named.contains_key(key) {
-            let spaced = format!(" {} ", normalise_name(text));
-            let times = spaced.matches(&format!(" {key} ")).count();
+            let times = count_name(key, &normalise_name(text));
             if let Some(times) = u16::try_from(times).ok().filter(|times| *times > 0) {
                 named.insert(key.clone(), (written.clone(), f32::from(times)));
             }

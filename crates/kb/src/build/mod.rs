@@ -27,6 +27,7 @@ use futures::future::BoxFuture;
 use halma_core::Layer;
 use tokio::sync::mpsc;
 
+pub(crate) use estimate::price_forecasts;
 pub use estimate::{Estimate, StageEstimate, estimate};
 pub use migrate::{EmbeddedBy, Migration};
 pub use options::IndexOptions;
@@ -113,7 +114,7 @@ fn number(count: u64) -> usize {
 }
 
 /// The base's lock; when another run holds it this one says so and waits.
-async fn lock(context: &BuildContext) -> Result<WriterLock, KbError> {
+pub(crate) async fn lock(context: &BuildContext) -> Result<WriterLock, KbError> {
     let dir = context.base.dir.clone();
     if let Some(lock) = WriterLock::try_take(&dir)? {
         return Ok(lock);
@@ -249,7 +250,10 @@ fn publish(base: &Base) -> Result<(), KbError> {
 }
 
 /// [`publish`] from where nothing may block.
-async fn publish_now(context: &Arc<BuildContext>, lock: &Arc<WriterLock>) -> Result<(), KbError> {
+pub(crate) async fn publish_now(
+    context: &Arc<BuildContext>,
+    lock: &Arc<WriterLock>,
+) -> Result<(), KbError> {
     let (context, lock) = (Arc::clone(context), Arc::clone(lock));
     run_blocking("storing", move || {
         let _lock = lock;

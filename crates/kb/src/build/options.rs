@@ -2,6 +2,7 @@
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use halma_core::Metadata;
 
 use crate::kept::BasePart;
 use crate::{InputFormat, KbError};
@@ -25,6 +26,9 @@ pub struct IndexOptions {
     /// Parts of the base that are made again as the configuration says. Everything else stays as
     /// the base was made, and new documents are treated like the others.
     pub rebuild: Vec<BasePart>,
+    /// Fields of every document of the inputs, also of those that are known already; they come
+    /// before those in files and records.
+    pub metadata: Metadata,
 }
 
 /// The patterns of [`IndexOptions`], ready to be matched. Cheap to clone.

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use halma_core::Layer;
+use halma_core::{Layer, Metadata};
 
 use super::options::Selection;
 use crate::cut::CutSettings;
+use crate::metadata::read_metadata_file;
 use crate::read::{InputFile, Naming, ParsedDocument, Walked, read, walk};
 use crate::store::{DocumentRecord, FileKey, FileRecord, FileStamp, Id, Row, hash};
 use crate::{Base, IndexOptions, KbError, KbSettings, Refused};
@@ -26,6 +27,8 @@ pub(super) struct UnchangedFile {
     pub(super) file: Arc<InputFile>,
     /// Where it is to be kept because another one or none was.
     pub(super) stamp: Option<FileStamp>,
+    /// The fields that are said of it now; `None` leaves those that it has.
+    pub(super) metadata: Option<Metadata>,
 }
 
 /// A document as it was read.
@@ -95,8 +98,15 @@ impl InputReader {
         let known = if may_be_known { self.known(file)? } else { None };
         // Before the bytes: one that is written in between is read again by the next build.
         let stamp = file.stamp();
+        let beside = match read_metadata_file(&file.path) {
+            Ok(beside) => beside,
+            Err(refusal) => {
+                return sink(Input::Refused(vec![Refused::new(&file.path, None, refusal)]));
+            }
+        };
         let unchanged = |document, stamp| {
-            Input::Unchanged(UnchangedFile { document, file: Arc::clone(file), stamp })
+            let (file, metadata) = (Arc::clone(file), beside.clone());
+            Input::Unchanged(UnchangedFile { document, file, stamp, metadata })
         };
         if let Some(record) = &known
             && record.stamp.is_some()
@@ -113,7 +123,16 @@ impl InputReader {
         };
         match known.filter(|record| record.content == *blake3::hash(&bytes).as_bytes()) {
             Some(record) => sink(unchanged(record.document, stamp)),
-            None => self.read_documents((file, stamp), bytes, sink),
+            None => self.read_documents((file, stamp), bytes, &mut |input| {
+                sink(match input {
+                    Input::Document(mut document) => {
+                        let own = document.draft.metadata.take();
+                        document.draft.metadata = overlaid(own, beside.as_ref());
+                        Input::Document(document)
+                    }
+                    input => input,
+                })
+            }),
         }
     }
 
@@ -173,6 +192,14 @@ impl InputReader {
         let format = format!("{:?}", self.options.format);
         let version = env!("CARGO_PKG_VERSION");
         hash(&[format.as_bytes(), version.as_bytes(), &self.cut_with.to_be_bytes()])
+    }
+}
+
+/// The fields of a document: its record's, and in their place those in the file next to its file.
+fn overlaid(own: Option<Metadata>, beside: Option<&Metadata>) -> Option<Metadata> {
+    match beside {
+        Some(beside) => Some(own.unwrap_or_default().overlaid(beside)),
+        None => own,
     }
 }
 

@@ -176,6 +176,11 @@ pub(super) fn mark_stale(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
     }
 }
 
+/// Whether the communities are those of the graph as it is.
+pub(crate) fn communities_are_current(reader: &StoreReader<'_>) -> heed::Result<bool> {
+    Ok(reader.meta::<Option<Id>>(STATE)?.flatten().is_some())
+}
+
 /// Whether communities were ever made.
 pub(crate) fn communities_exist(reader: &StoreReader<'_>) -> heed::Result<bool> {
     Ok(reader.meta::<Option<Id>>(STATE)?.is_some())

@@ -133,9 +133,12 @@ impl Known {
     /// Writes the graph.
     fn write(&self, base: &Base) -> Result<Written, KbError> {
         let written = graph::write(&base.store, &self.reads, &self.resolved)?;
-        if written.changed {
-            base.store.write(community_store::mark_stale)?;
-        }
+        base.store.write(|writer| {
+            if written.changed {
+                community_store::mark_stale(writer)?;
+            }
+            writer.set_unsettled(false)
+        })?;
         Ok(written)
     }
 }

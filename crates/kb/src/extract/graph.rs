@@ -62,7 +62,14 @@ pub(super) fn write(
     for read in reads {
         written.left_out.add(read.extract.left_out);
     }
-    let (rows, changed) = store.write(|writer| put_entities(writer, &resolved.entities))?;
+    let (rows, changed) = store.write(|writer| {
+        let put = put_entities(writer, &resolved.entities)?;
+        // Until each chunk leads to what it names.
+        if put.1 {
+            writer.set_unsettled(true)?;
+        }
+        Ok(put)
+    })?;
     written.changed |= changed;
     let assigned = assign(reads, resolved);
     let wanted: BTreeSet<Row> = rows.iter().copied().collect();

@@ -10,30 +10,38 @@ mod forget;
 #[cfg(test)]
 mod forget_tests;
 mod graph;
+mod joined_rows;
+mod learned_tags;
 mod louvain;
 #[cfg(test)]
 mod measure;
 mod merges;
 mod relation_tables;
 mod resolve;
+mod table_target;
 mod tag_collection;
+mod tag_joins;
 
 use std::sync::Arc;
 
 use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
-pub(crate) use community_store::communities_exist;
+pub(crate) use community_store::{communities_are_current, communities_exist};
 pub use extraction::LeftOut;
 pub(crate) use extraction::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
 pub(crate) use forget::{ExtractedFrom, forget_quotes};
+pub(crate) use learned_tags::{LearnedTerms, QUESTION_CLASS};
 pub use merges::{Merge, MergeSide};
 pub use resolve::MergeRule;
 pub(crate) use resolve::{PairVerdict, names};
-pub(crate) use tag_collection::{CLASSES_KEY, TagClass, TagVocabulary, Tags};
+pub use table_target::{TableOf, TableTarget, TargetColumn, ValueType};
+pub(crate) use table_target::{iso, targets};
+pub(crate) use tag_collection::{CLASSES_KEY, TagClass, TagVocabulary, Tags, collect_and_embed};
+pub(crate) use tag_joins::ChunkTag;
 
 use crate::stages::{
-    BuildContext, Communities, Driver, Facts, Forecaster, SameEntity, StageReport, Summarize,
+    BuildContext, Communities, Driver, Facts, Forecaster, Rows, SameEntity, StageReport, Summarize,
     TagClasses, TagForecast, Tally, summarize,
 };
 use crate::{Entities, KbError};
@@ -94,6 +102,9 @@ pub(crate) async fn extract_knowledge(
         extracted.left_out = written.left_out;
         warn_of_cuts(written.left_out);
     }
+    if let Some(rows) = Rows::new(context) {
+        extracted.add(Driver::new(rows).run_backlog().await?);
+    }
     extracted.rows = relation_tables::update_all(context).await?;
     if settings.tags {
         let (report, tags) = tag_collection::tag_all(context).await?;
@@ -123,6 +134,9 @@ pub(crate) fn forecasters(
     if settings.entities == Entities::Model {
         stages.push(Box::new(Tally::new(Facts::new(context))));
         stages.push(Box::new(Tally::new(SameEntity::new(context))));
+    }
+    if let Some(rows) = Rows::new(context) {
+        stages.push(Box::new(Tally::new(rows)));
     }
     if settings.tags {
         stages.push(Box::new(Tally::new(TagClasses::new(context))));

@@ -2,8 +2,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use halma_core::{EmbedRole, Layer};
+use halma_core::{Edge, EmbedRole, Layer};
 
+use super::joined_rows::{JoinedRow, entity_names, joined_rows};
+use super::table_target::{TableTarget, relations, targets};
 use crate::KbError;
 use crate::embedding::embed_texts;
 use crate::error::run_blocking;
@@ -11,9 +13,10 @@ use crate::lexical::query_terms;
 use crate::search::matrix::cosine;
 use crate::stages::BuildContext;
 use crate::store::{
-    ChunkRecord, Column, ColumnKind, EntityRecord, FactRecord, Id, Row, RowRecord, StoreReader,
-    StoreWriter, TableRecord, TextPlace, hash,
+    ChunkRecord, Column, ColumnKind, EntityRecord, FactRecord, Id, Link, Row, RowRecord,
+    StoreReader, StoreWriter, TableRecord, TextPlace, hash,
 };
+use crate::tables::ColumnReading;
 
 /// Relations whose vectors are so near are the same.
 const NEAR: f32 = 0.8;
@@ -94,8 +97,10 @@ struct Made {
 }
 
 struct Line {
-    fact: Id,
-    chunk: Row,
+    /// Of what it was made of.
+    id: Id,
+    /// Those that it rests on.
+    chunks: Vec<Row>,
     place: TextPlace,
     cells: Vec<String>,
 }
@@ -103,9 +108,10 @@ struct Line {
 /// Makes or renews the tables that the settings name, and removes those they name no more.
 /// Returns how many rows there are.
 pub(super) async fn update_all(context: &Arc<BuildContext>) -> Result<usize, KbError> {
-    let wanted = context.settings.tables_of.clone();
+    let wanted = relations(&context.settings.tables_of);
+    let targets = targets(&context.settings.tables_of);
     let base = &context.base;
-    if wanted.is_empty() && base.store.read(made_of)?.is_empty() {
+    if wanted.is_empty() && targets.is_empty() && base.store.read(made_of)?.is_empty() {
         return Ok(0);
     }
     let near = nearness(context, &wanted).await?;
@@ -113,11 +119,16 @@ pub(super) async fn update_all(context: &Arc<BuildContext>) -> Result<usize, KbE
     run_blocking("making tables", move || {
         let store = &base.store;
         let tables = store.read(|reader| {
-            if wanted.is_empty() {
-                return Ok(vec![]);
+            let facts = if wanted.is_empty() { vec![] } else { reader.all_facts()? };
+            let mut tables = vec![];
+            for relation in &wanted {
+                tables.push(collect(reader, relation, (&facts, &near))?);
             }
-            let facts = reader.all_facts()?;
-            wanted.iter().map(|relation| collect(reader, relation, (&facts, &near))).collect()
+            let names = if targets.is_empty() { HashMap::new() } else { entity_names(reader)? };
+            for target in &targets {
+                tables.push(targeted(target, joined_rows(reader, target, &names)?));
+            }
+            Ok(tables)
         })?;
         store.write(|writer| write(writer, &tables))?;
         Ok(tables.iter().map(|table| table.rows.len()).sum())
@@ -174,9 +185,9 @@ fn collect(
         *heads.entry(head.kind).or_default() += 1;
         *tails.entry(tail.kind).or_default() += 1;
         let cells = vec![head.name, tail.name, fact.text.clone()];
-        rows.push(Line { fact: fact.id, chunk: fact.chunk, place: chunk.place, cells });
+        rows.push(Line { id: fact.id, chunks: vec![fact.chunk], place: chunk.place, cells });
     }
-    rows.sort_by(|a, b| (&a.cells, a.fact).cmp(&(&b.cells, b.fact)));
+    rows.sort_by(|a, b| (&a.cells, a.id).cmp(&(&b.cells, b.id)));
     let columns = vec![
         column(most(&heads).unwrap_or_else(|| "subject".to_owned())),
         column(match most(&tails) {
@@ -186,6 +197,32 @@ fn collect(
         column("evidence".to_owned()),
     ];
     Ok(Made { relation: name.to_owned(), columns, rows })
+}
+
+/// A table that was asked for. Its columns are of the types that it names as far as all values fit.
+fn targeted(target: &TableTarget, rows: Vec<JoinedRow>) -> Made {
+    let mut columns = vec![column(target.head.clone())];
+    if !target.tail.is_empty() {
+        let same = target.tail == target.head;
+        let name = if same { target.relation.clone() } else { target.tail.clone() };
+        columns.push(column(name));
+    }
+    for asked in &target.columns {
+        let at = columns.len();
+        let values = rows.iter().map(|row| row.cells[at].as_str()).filter(|cell| !cell.is_empty());
+        let mut kinds = values.map(|value| ColumnReading::of(&std::iter::once(value)).kind);
+        let kind = asked.kind.column_kind();
+        let fits = |held: ColumnKind| {
+            held == kind || kind == ColumnKind::Number && held == ColumnKind::Integer
+        };
+        // A date of which only the year is known compares as text does.
+        let kind = if kinds.all(fits) { kind } else { ColumnKind::Text };
+        columns.push(Column { name: asked.name.clone(), kind });
+    }
+    columns.push(column("evidence".to_owned()));
+    let line = |JoinedRow { id, chunks, place, cells }| Line { id, chunks, place, cells };
+    let rows = rows.into_iter().map(line).collect();
+    Made { relation: target.relation.clone(), columns, rows }
 }
 
 fn column(name: String) -> Column {
@@ -244,9 +281,10 @@ fn put(writer: &mut StoreWriter<'_>, made: &Made) -> heed::Result<()> {
         relation: Some(made.relation.clone()),
     };
     let line = |(number, line): (u32, &Line)| RowRecord {
-        id: hash(&[&id.to_be_bytes(), &line.fact.to_be_bytes()]),
+        id: hash(&[&id.to_be_bytes(), &line.id.to_be_bytes()]),
         table,
-        chunk: line.chunk,
+        chunk: line.chunks[0],
+        also: line.chunks[1..].to_vec(),
         number,
         place: line.place,
         cells: line.cells.clone(),
@@ -266,6 +304,10 @@ fn put(writer: &mut StoreWriter<'_>, made: &Made) -> heed::Result<()> {
     let mut row = first;
     for line in &rows {
         writer.put_node(row, line)?;
+        for chunk in line.also.iter().chain(Some(&line.chunk)).filter(|_| !line.also.is_empty()) {
+            let (from, to) = ((Layer::Row, row), (Layer::Chunk, *chunk));
+            writer.put_edge(Link::new(from, Edge::DerivedFrom, to))?;
+        }
         row += 1;
     }
     writer.put_node(table, &record((first, row)))

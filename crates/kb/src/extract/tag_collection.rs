@@ -1,17 +1,17 @@
-//! The collection of all tags of the base: near-duplicates are one, chunks lead to their tags, and
-//! names of tags have vectors.
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+//! The collection of all tags of the base: synonyms are one, chunks lead to their tags, words of
+//! questions to the tags that they stand for, and names of tags have vectors.
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use halma_core::{Edge, EmbedRole, Layer};
 use serde::{Deserialize, Serialize};
 
-use super::names::form;
+use super::learned_tags::{QUESTION_CLASS, put_learned};
+use super::tag_joins::{ChunkTag, TagJoiner, tag_id, tag_key};
 use crate::embedding::embed_texts;
 use crate::error::run_blocking;
-use crate::lexical::query_terms;
 use crate::stages::{BuildContext, Driver, StageReport, Tag, TagClasses};
-use crate::store::{ChunkRecord, Id, Link, Row, StoreWriter, TagRecord, Task, UnitKey, hash};
+use crate::store::{ChunkRecord, Id, Link, Row, StoreWriter, TagRecord, Task, UnitKey};
 use crate::{Base, KbError};
 
 /// A class of tags.
@@ -32,8 +32,8 @@ pub(crate) struct TagVocabulary {
     pub(crate) chunks: u64,
 }
 
-/// Tags of one text: class and tag, as the model wrote it.
-pub(crate) type Tags = Vec<(String, String)>;
+/// Tags of one text.
+pub(crate) type Tags = Vec<ChunkTag>;
 
 pub(crate) const CLASSES_KEY: UnitKey =
     UnitKey { task: Task::TagClasses, layer: Layer::Tag, at: 0 };
@@ -44,11 +44,7 @@ pub(super) async fn tag_all(context: &Arc<BuildContext>) -> Result<(StageReport,
     if let Some(vocabulary) = vocabulary {
         report.add(Driver::new(Tag::new(context, vocabulary)).run_backlog().await?);
     }
-    let base = Arc::clone(&context.base);
-    let tags = run_blocking("storing tags", move || collect(&base)).await?;
-    if context.settings.vectors.tag {
-        embed(context).await?;
-    }
+    let tags = collect_and_embed(context).await?;
     Ok((report, tags))
 }
 
@@ -69,61 +65,46 @@ async fn classes(
     Ok((report, current()?))
 }
 
-/// What tags that are one have in common: the stems of their words in any order.
-fn tag_key(tag: &str) -> String {
-    let mut stems = query_terms(tag);
-    stems.sort();
-    if stems.is_empty() { form(tag) } else { stems.join(" ") }
-}
-
-fn tag_id(class: &str, key: &str) -> Id {
-    hash(&[class.as_bytes(), key.as_bytes()])
-}
-
-/// Makes the collection of all tags and sets the tags of the chunks. Returns how many there are.
+/// Makes the collection of all tags, sets the tags of the chunks, and ties what was learned from
+/// questions to them. Returns how many tags there are.
 fn collect(base: &Base) -> Result<usize, KbError> {
     let store = &base.store;
     store.write(|writer| {
-        let mut spelled: BTreeMap<(String, String), BTreeMap<String, usize>> = BTreeMap::new();
-        let mut count = |tags: &Tags| {
-            for (class, tag) in tags {
-                let spellings = spelled.entry((class.clone(), tag_key(tag))).or_default();
-                *spellings.entry(tag.clone()).or_default() += 1;
-            }
-        };
+        let mut joiner = TagJoiner::default();
         let mut chunks: Vec<(Row, Tags)> = vec![];
         for result in writer.results::<Tags>(Task::Tag)? {
             let (key, tags) = result?;
-            count(&tags);
+            for tag in &tags {
+                joiner.add(tag);
+            }
             chunks.push((key.row(), tags));
         }
-        let mut rows: HashMap<(String, String), Row> = HashMap::new();
-        for ((class, key), spellings) in &spelled {
-            let row = put(writer, (class, key), spellings)?;
-            rows.insert((class.clone(), key.clone()), row);
+        let tags = joiner.joined();
+        let mut rows: HashMap<Id, Row> = HashMap::new();
+        for tag in &tags {
+            let id = tag_id(&tag.class, &tag.keys[0]);
+            let (class, name, also) = (tag.class.clone(), tag.name.clone(), tag.also.clone());
+            let row = writer.put_by_id(&TagRecord { id, class, name, also })?.0;
+            rows.extend(tag.keys.iter().map(|key| (tag_id(&tag.class, key), row)));
         }
-        let rows_of = |tags: &Tags| -> BTreeSet<Row> {
-            let row = |(class, tag): &(String, String)| rows.get(&(class.clone(), tag_key(tag)));
-            tags.iter().filter_map(row).copied().collect()
-        };
         for (chunk, tags) in &chunks {
-            set_chunk_tags(writer, *chunk, &rows_of(tags))?;
+            let row = |tag: &ChunkTag| rows.get(&tag_id(&tag.class, &tag_key(&tag.name)));
+            set_chunk_tags(writer, *chunk, &tags.iter().filter_map(row).copied().collect())?;
         }
+        put_learned(writer, &rows)?;
         remove_unused(writer)?;
-        Ok(rows.len())
+        Ok(tags.len())
     })
 }
 
-/// The tag under its most frequent spelling.
-fn put(
-    writer: &mut StoreWriter<'_>,
-    (class, key): (&str, &str),
-    spellings: &BTreeMap<String, usize>,
-) -> heed::Result<Row> {
-    let best = spellings.iter().max_by_key(|(name, count)| (**count, std::cmp::Reverse(*name)));
-    let name = best.map(|(name, _)| name.clone()).unwrap_or_default();
-    let record = TagRecord { id: tag_id(class, key), class: class.to_owned(), name };
-    Ok(writer.put_by_id(&record)?.0)
+/// Collects the tags again with what was learned, and embeds them. Returns how many there are.
+pub(crate) async fn collect_and_embed(context: &Arc<BuildContext>) -> Result<usize, KbError> {
+    let base = Arc::clone(&context.base);
+    let tags = run_blocking("storing tags", move || collect(&base)).await?;
+    if context.settings.vectors.tag {
+        embed(context).await?;
+    }
+    Ok(tags)
 }
 
 /// Brings the tags of a chunk to these.
@@ -150,10 +131,22 @@ fn set_chunk_tags(
     Ok(())
 }
 
-/// Takes out tags that no chunk has.
+/// Takes out tags that no chunk has, then words of questions that stand for no tag.
 fn remove_unused(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
-    for row in writer.all_rows(Layer::Tag)? {
-        if !writer.is_led_to((Layer::Tag, row), Edge::Tagged)? {
+    let (mut unused, mut terms) = (vec![], vec![]);
+    for node in writer.nodes::<TagRecord>()? {
+        let (row, tag) = node?;
+        if tag.class == QUESTION_CLASS {
+            terms.push(row);
+        } else if !writer.is_led_to((Layer::Tag, row), Edge::Tagged)? {
+            unused.push(row);
+        }
+    }
+    for row in unused {
+        writer.remove_node::<TagRecord>(row)?;
+    }
+    for row in terms {
+        if writer.edges_from((Layer::Tag, row), Some(Edge::MapsTo))?.is_empty() {
             writer.remove_node::<TagRecord>(row)?;
         }
     }

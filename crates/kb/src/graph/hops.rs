@@ -5,31 +5,40 @@ use std::collections::HashSet;
 use super::GraphContext;
 use super::score::{COVERS, ChunkScore, LED_TO};
 use crate::KbError;
-use crate::lexical::{LexicalIndex, query_terms, term_hash};
+use crate::lexical::{LexicalIndex, term_hash};
 use crate::store::Row;
 use crate::walk::short_hash;
 
 /// The question's terms with what each weighs.
 pub(super) struct QueryTerms {
-    hashes: Vec<u32>,
+    /// Each by what it is in the languages of the base.
+    hashes: Vec<Vec<u32>>,
     /// The share of the question's idf mass.
     shares: Vec<f32>,
 }
 
 impl QueryTerms {
     pub(super) fn new(question: &str, index: &LexicalIndex) -> Result<Self, KbError> {
-        let terms = query_terms(question);
-        let idf: Vec<f32> =
-            terms.iter().map(|term| index.idf(term)).collect::<Result<_, KbError>>()?;
+        let words = index.query_words(question);
+        let mut idf = vec![];
+        for word in &words {
+            // A word is as specific as the commonest of its stems.
+            let stems = word.iter().map(|term| index.idf(term));
+            let stems = stems.collect::<Result<Vec<f32>, KbError>>()?;
+            idf.push(stems.into_iter().fold(f32::INFINITY, f32::min));
+        }
         let all: f32 = idf.iter().sum();
         let shares = idf.into_iter().map(|idf| if all > 0.0 { idf / all } else { 0.0 }).collect();
-        Ok(Self { hashes: terms.iter().map(|term| short_hash(term_hash(term))).collect(), shares })
+        let hash = |term: &String| short_hash(term_hash(term));
+        let hashes = |word: &Vec<String>| word.iter().map(hash).collect();
+        Ok(Self { hashes: words.iter().map(hashes).collect(), shares })
     }
 
     /// Which of the terms a text with these words holds, one bit each: a query has at most 64.
     fn held(&self, words: &[u32]) -> u64 {
-        let held = |hash: &u32| u64::from(words.binary_search(hash).is_ok());
-        self.hashes.iter().rev().fold(0, |bits, hash| bits << 1 | held(hash))
+        let held = |hash: &u32| words.binary_search(hash).is_ok();
+        let any = |word: &Vec<u32>| u64::from(word.iter().any(held));
+        self.hashes.iter().rev().fold(0, |bits, word| bits << 1 | any(word))
     }
 
     fn share(&self, held: u64) -> f32 {

@@ -10,8 +10,10 @@
 //!             + 1.5 · Σ over e that title c of a(e) · i(e)          with i(e) = 1 / log2(1 + df(e))
 //! hop by hop  each next chunk: score + share of the question newly covered + i(title) if led to it
 //! ```
+mod aliases;
 mod cache;
 mod hops;
+mod links;
 mod named;
 mod propagate;
 mod ranker;
@@ -25,6 +27,7 @@ pub(crate) use tests::{Hashed, WhoAsker};
 use crate::store::StoreReader;
 use crate::walk::Walk;
 
+pub(crate) use aliases::entities_named;
 pub(crate) use cache::GraphCache;
 use hops::QueryTerms;
 use propagate::Similarity;

@@ -3,7 +3,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use halma_core::Layer;
-use halma_core::text::{NameKind, Shape, Words, is_stop_word, names, normalise_name, quotes};
+use halma_core::text::{
+    NameKind, Shape, Words, cjk_runs, is_stop_word, names, normalise_name, quotes,
+};
 
 use super::GraphContext;
 use crate::store::{Row, hash};
@@ -13,6 +15,13 @@ const LONGEST: usize = 10;
 
 /// Words of a question beyond which no names are looked up.
 const WORDS: usize = 200;
+
+/// Characters of a run without spaces that are looked at, and those of the longest name in it.
+const UNSPACED: usize = 120;
+const LONGEST_UNSPACED: usize = 16;
+
+/// Entities of one name that are activated, at most.
+const NAMESAKES: usize = 16;
 
 /// A name that stands in no chunk just so is taken for the nearest in these many of the best chunks.
 const NEAR_CHUNKS: usize = 60;
@@ -31,12 +40,11 @@ impl GraphContext<'_> {
                 continue;
             }
             let key = normalise_name(words.slice(&span));
-            let id = hash(&[key.as_bytes()]);
-            if let Some(row) = self.reader.find(Layer::Entity, id)? {
-                active.insert(row, 1.0);
+            if self.activate(&key, &mut active)? {
                 taken.push(span);
             }
         }
+        self.activate_unspaced(question, &mut active)?;
         let open = names(question).into_iter().filter(|name| {
             let bytes = |taken: &Range<usize>| words.bytes(taken);
             let overlaps = |b: Range<usize>| b.start < name.range.end && name.range.start < b.end;
@@ -50,6 +58,56 @@ impl GraphContext<'_> {
             }
         }
         Ok(active)
+    }
+
+    /// Activates the entity of this name, or those that go by it; several share its activation.
+    fn activate(&self, key: &str, active: &mut BTreeMap<Row, f32>) -> heed::Result<bool> {
+        if let Some(row) = self.reader.find(Layer::Entity, hash(&[key.as_bytes()]))? {
+            active.insert(row, 1.0);
+            return Ok(true);
+        }
+        let weight = self.settings.aliases;
+        if weight <= 0.0 {
+            return Ok(false);
+        }
+        let aliases = self.cache.aliases(self.reader)?;
+        let called = aliases.called(key);
+        let count = u16::try_from(called.len()).unwrap_or(u16::MAX);
+        for row in called.iter().take(NAMESAKES) {
+            let most = active.entry(*row).or_default();
+            *most = most.max(weight / f32::from(count).sqrt());
+        }
+        Ok(!called.is_empty())
+    }
+
+    /// Activates the entities whose names stand in a question without spaces, the longest first.
+    fn activate_unspaced(
+        &self,
+        question: &str,
+        active: &mut BTreeMap<Row, f32>,
+    ) -> heed::Result<()> {
+        for run in cjk_runs(question) {
+            let places: Vec<usize> = question[run.clone()]
+                .char_indices()
+                .map(|(at, _)| run.start + at)
+                .take(UNSPACED)
+                .collect();
+            let end = |at: usize| places.get(at).copied().unwrap_or(run.end);
+            let mut taken: Vec<Range<usize>> = vec![];
+            for length in (2..=LONGEST_UNSPACED.min(places.len())).rev() {
+                for (at, start) in places.iter().enumerate().take(places.len() - length + 1) {
+                    let span = *start..end(at + length);
+                    let overlaps = |t: &Range<usize>| t.start < span.end && span.start < t.end;
+                    if taken.iter().any(overlaps) {
+                        continue;
+                    }
+                    if self.activate(&normalise_name(&question[span.clone()]), active)? {
+                        taken.push(span);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The entity of the best chunks whose name is most like this one.

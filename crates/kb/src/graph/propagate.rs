@@ -67,7 +67,7 @@ impl GraphContext<'_> {
         &self,
         start: BTreeMap<Row, f32>,
         similarity: &Similarity<'_>,
-    ) -> BTreeMap<Row, f32> {
+    ) -> heed::Result<BTreeMap<Row, f32>> {
         let mut active = start;
         let mut spread: HashMap<Row, f32> = HashMap::new();
         for _ in 0..self.settings.rounds {
@@ -76,6 +76,12 @@ impl GraphContext<'_> {
                 let known = spread.insert(*entity, *a);
                 if *a <= self.settings.least || known.is_some_and(|known| known >= *a) {
                     continue;
+                }
+                if self.settings.facts > 0.0 {
+                    for (other, _) in self.cache.related(self.reader, *entity)?.iter() {
+                        let most = reached.entry(*other).or_default();
+                        *most = most.max(a * self.settings.facts);
+                    }
                 }
                 for (near, unit) in self.best_sentences(*entity, similarity) {
                     for other in self.walk().unit_entities(unit) {
@@ -92,7 +98,7 @@ impl GraphContext<'_> {
                 *most = most.max(a);
             }
         }
-        active
+        Ok(active)
     }
 
     /// The sentences of an entity nearest to the question: the best by codes are compared.

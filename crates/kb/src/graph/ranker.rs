@@ -47,7 +47,7 @@ impl Ranker for GraphRanker {
         let near = search.near(Layer::Chunk, NEAR, true);
         let summaries = search.by_summaries(NEAR)?;
         let mut lists = vec![];
-        let texts = search.query.texts.iter().zip(search.vectors);
+        let texts = search.query.texts.iter().zip(&search.vectors);
         for (((text, vector), near), summaries) in texts.zip(near).zip(&summaries) {
             if search.is_cancelled() {
                 break;
@@ -82,7 +82,7 @@ fn lexical_shares(
         if vector.is_some() && search.matrices.contains_key(&layer) {
             continue;
         }
-        let found = search.index(layer)?.search(text, ATOM_DEPTH, None)?;
+        let found = search.index(layer)?.search(&search.lexical_query(text), ATOM_DEPTH, None)?;
         let most = found.first().map_or(1.0, |(_, score)| *score);
         shares.extend(found.into_iter().map(|(row, score)| ((layer, row), score / most)));
     }
@@ -135,6 +135,7 @@ impl GraphQuery<'_> {
             dense: &self.dense,
             range: self.range,
             similarity,
+            tags: search.expansion(self.text).map_or(&[][..], |expansion| &expansion.tags),
             summaries: self.weighed_summaries(),
         };
         let of_atoms = search.query.layer == Layer::Atom;
@@ -149,7 +150,7 @@ impl GraphQuery<'_> {
             return self.atoms(&context, &first.similarity, &chunks);
         }
         let ranked = |chunk: ChunkScore| {
-            let parts = context.explained(&chunk, &scored.active)?;
+            let parts = context.explained(&chunk, &scored.active, first.tags)?;
             let led_to = chunk.is_led_to();
             Ok(Ranked { row: chunk.row, score: chunk.score, led_to, parts })
         };
@@ -159,7 +160,8 @@ impl GraphQuery<'_> {
     }
 
     fn weighed_summaries(&self) -> HashMap<Row, f32> {
-        let (weight, graph) = (self.search.settings.summaries, &self.search.graph);
+        let graph = &self.search.graph;
+        let weight = graph.summaries;
         self.summaries.shares(weight * graph.dense, weight * graph.bm25)
     }
 

@@ -5,7 +5,9 @@ use halma_core::ScorePart;
 
 use super::{GraphContext, Similarity};
 use crate::search::SUMMARIES;
-use crate::store::Row;
+use crate::store::{Row, TagRecord};
+use crate::tags::NamedTag;
+use crate::walk::importance;
 
 /// What the indexes find before activation is propagated.
 pub(super) struct FirstStage<'a> {
@@ -17,6 +19,8 @@ pub(super) struct FirstStage<'a> {
     /// The least and the greatest cosine of any chunk.
     pub(super) range: (f32, f32),
     pub(super) similarity: Similarity<'a>,
+    /// Tags that the question names or stands for.
+    pub(super) tags: &'a [NamedTag],
     /// What summaries give to chunks, weighed.
     pub(super) summaries: HashMap<Row, f32>,
 }
@@ -30,19 +34,22 @@ pub(super) struct ChunkScore {
 }
 
 /// The parts of a score.
-pub(super) const PARTS: [&str; 7] =
-    ["dense", "bm25", "entities", "titles", "covers", "led_to", SUMMARIES];
+pub(super) const PARTS: [&str; 10] =
+    ["dense", "bm25", "entities", "titles", "tags", "links", "next", "covers", "led_to", SUMMARIES];
 
 /// The first of them that needs no similarity to the question, but for `covers`.
 const ENTITIES: usize = 2;
 const TITLES: usize = 3;
-pub(super) const COVERS: usize = 4;
-pub(super) const LED_TO: usize = 5;
+const TAGS: usize = 4;
+pub(super) const LINKS: usize = 5;
+pub(super) const NEXT: usize = 6;
+pub(super) const COVERS: usize = 7;
+pub(super) const LED_TO: usize = 8;
 
 impl ChunkScore {
-    /// Whether a name leads there.
+    /// Whether a name, a tag or another chunk leads there.
     pub(super) fn is_led_to(&self) -> bool {
-        [ENTITIES, TITLES, LED_TO].iter().any(|part| self.parts[*part] > 0.0)
+        [ENTITIES, TITLES, TAGS, LINKS, NEXT, LED_TO].iter().any(|part| self.parts[*part] > 0.0)
     }
 }
 
@@ -55,10 +62,11 @@ pub(super) struct ChunkScores {
 /// Names that a part of a score says it came through, at most.
 const SHOWN: usize = 4;
 
-#[derive(Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     names: f32,
     titles: f32,
+    tags: f32,
 }
 
 impl GraphContext<'_> {
@@ -70,8 +78,9 @@ impl GraphContext<'_> {
         admits: &dyn Fn(Row) -> bool,
     ) -> heed::Result<ChunkScores> {
         let best: Vec<Row> = interleaved(first);
-        let active = self.propagate(self.named(first.question, &best)?, &first.similarity);
-        let sums = self.sums(&active, &best);
+        let active = self.propagate(self.named(first.question, &best)?, &first.similarity)?;
+        let mut sums = self.sums(&active, &best);
+        self.add_tags(first.tags, &mut sums)?;
         let most_lexical = first.lexical.first().map_or(0.0, |(_, score)| *score);
         let by_lexical: HashMap<Row, f32> = first.lexical.iter().copied().collect();
         let mut rows: Vec<Row> = best;
@@ -86,13 +95,15 @@ impl GraphContext<'_> {
             let near = near.filter(|_| spread > 0.0).map(|near| (near - first.range.0) / spread);
             let bm25 = by_lexical.get(&row).copied().unwrap_or(0.0);
             let bm25 = if most_lexical > 0.0 { bm25 / most_lexical } else { 0.0 };
-            let Sums { names, titles } =
-                sums.get(&row).unwrap_or(&Sums { names: 0.0, titles: 0.0 });
+            let Sums { names, titles, tags } = sums.get(&row).copied().unwrap_or_default();
             let parts = [
                 self.settings.dense * near.unwrap_or(0.0),
                 self.settings.bm25 * bm25,
                 self.settings.entities * names.ln_1p(),
                 self.settings.titles * titles,
+                self.settings.tags * tags,
+                0.0,
+                0.0,
                 0.0,
                 0.0,
                 first.summaries.get(&row).copied().unwrap_or(0.0),
@@ -100,20 +111,37 @@ impl GraphContext<'_> {
             scored.push(ChunkScore { row, score: parts.iter().sum(), parts });
         }
         scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
+        self.add_links(&mut scored, admits)?;
         scored.truncate(most);
         Ok(ChunkScores { chunks: scored, active })
     }
 
-    /// A score's parts by name, with the entities through which they came.
+    /// What each chunk gets from the best of its tags that the question means: less for one that
+    /// many chunks have.
+    fn add_tags(&self, tags: &[NamedTag], sums: &mut HashMap<Row, Sums>) -> heed::Result<()> {
+        for tag in tags.iter().filter(|_| self.settings.tags > 0.0) {
+            let chunks = self.cache.tagged(self.reader, tag.row)?;
+            let mass = tag.weight * importance(chunks.len());
+            for chunk in chunks.iter() {
+                let sums = sums.entry(*chunk).or_default();
+                sums.tags = sums.tags.max(mass);
+            }
+        }
+        Ok(())
+    }
+
+    /// A score's parts by name, with the entities and tags through which they came.
     pub(super) fn explained(
         &self,
         scored: &ChunkScore,
         active: &BTreeMap<Row, f32>,
+        tags: &[NamedTag],
     ) -> heed::Result<Vec<ScorePart>> {
         let mut parts = vec![];
         for (at, score) in scored.parts.iter().enumerate().filter(|(_, score)| **score != 0.0) {
             let through = match at {
                 ENTITIES | TITLES => self.through(at, scored.row, active)?,
+                TAGS => self.through_tags(scored.row, tags)?,
                 _ => String::new(),
             };
             parts.push(ScorePart { name: PARTS[at].to_owned(), score: *score, through });
@@ -156,6 +184,19 @@ impl GraphContext<'_> {
             }
         }
         sums
+    }
+
+    /// The tags through which a chunk was found, the surest first.
+    fn through_tags(&self, chunk: Row, tags: &[NamedTag]) -> heed::Result<String> {
+        let mut names = vec![];
+        for tag in tags {
+            if self.cache.tagged(self.reader, tag.row)?.binary_search(&chunk).is_ok() {
+                let record = self.reader.node::<TagRecord>(tag.row)?;
+                names.extend(record.map(|record| record.name));
+            }
+        }
+        names.truncate(SHOWN);
+        Ok(names.join("; "))
     }
 
     /// The names through which a part came, the strongest first.

@@ -1,7 +1,7 @@
 //! Nodes of a layer, a page at a time, in an order that stays.
 use std::collections::{BTreeMap, BTreeSet};
 
-use halma_core::{Edge, Hit, Layer, NodeId, Span};
+use halma_core::{Edge, Hit, Layer, Metadata, NodeId, Span};
 use serde::Serialize;
 
 use super::Inspector;
@@ -45,6 +45,8 @@ pub struct ListedNode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListedDocument {
     pub format: String,
+    /// The fields that a user gave to it.
+    pub metadata: Metadata,
     pub parts: BTreeMap<Layer, u64>,
     /// `done`, `pending`, `failed`.
     pub units: BTreeMap<&'static str, u64>,
@@ -256,5 +258,6 @@ fn about(
         }
     }
     let (format, parts) = (record.format.clone(), record.part_counts(reader, row)?);
-    Ok(ListedDocument { format, parts, units })
+    let metadata = record.metadata_of(0);
+    Ok(ListedDocument { format, metadata, parts, units })
 }

@@ -7,6 +7,7 @@ mod list;
 mod records;
 mod show;
 mod stats;
+mod timeline;
 mod verify;
 
 pub use edges::EdgeEnd;
@@ -15,6 +16,7 @@ pub use facts::{EntityLine, FactLine, FactSnapshot};
 pub use list::{ListQuery, ListedDocument, ListedNode};
 pub use show::{Shown, Unit};
 pub use stats::{Figures, Sizes, Stats, VectorStats};
+pub use timeline::{Timeline, TimelineEvent};
 pub use verify::{Problem, Verified};
 
 use crate::Base;

@@ -94,10 +94,8 @@ impl<'a> Records<'a> {
 
     fn document(&mut self, row: Row, record: &DocumentRecord) -> heed::Result<()> {
         let length = self.reader.text_bytes(row)?;
-        let Ok(text) = self.reader.slice(row, (0, length)) else {
-            self.add((Layer::Document, row), "its text cannot be read");
-            return Ok(());
-        };
+        // A text that cannot be read is reported by the check of sealed values.
+        let Ok(text) = self.reader.slice(row, (0, length)) else { return Ok(()) };
         let holder = Holder { row, text: &text, places: Places::new(&text) };
         for section in self.each::<SectionRecord>(row, record.sections)? {
             let at = (Layer::Section, section.0);

@@ -1,23 +1,23 @@
 //! The BM25 index of one layer. It is made from the primary store and can be thrown away.
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use halma_core::Layer;
 use tantivy::collector::{FilterCollector, TopDocs};
 use tantivy::merge_policy::NoMergePolicy;
-use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
+use tantivy::query::{BooleanQuery, BoostQuery, DisjunctionMaxQuery, Occur, Query, TermQuery};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
-use super::{analyzer, merging, query_terms, read_only, top};
+use super::{Languages, analyzer, merging, read_only, top};
 use crate::KbError;
 use crate::search::filter::Rows;
-use crate::store::{Row, Store};
+use crate::store::{DocumentLanguages, Row, Store};
 
 /// Changes whenever words are cut differently, so that older indexes are built again.
-const LEXICAL_VERSION: u32 = 1;
+const LEXICAL_VERSION: u32 = 2;
 
 const TOKENIZER: &str = "halma";
 
@@ -40,6 +40,22 @@ fn schema() -> (Schema, Field, Field) {
     (schema.build(), row, text)
 }
 
+/// A text as it is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LexicalQuery<'a> {
+    pub(crate) text: &'a str,
+    /// Terms in addition to those of the text, each with its weight.
+    pub(crate) added: &'a [(String, f32)],
+}
+
+#[cfg(test)]
+impl<'a> LexicalQuery<'a> {
+    /// A text with no terms but its own.
+    pub(crate) fn plain(text: &'a str) -> Self {
+        Self { text, added: &[] }
+    }
+}
+
 pub(crate) struct LexicalIndex {
     layer: Layer,
     dir: PathBuf,
@@ -47,6 +63,15 @@ pub(crate) struct LexicalIndex {
     reader: IndexReader,
     row: Field,
     text: Field,
+    /// Of the texts, for queries.
+    languages: RwLock<Arc<Languages>>,
+}
+
+/// A text with the language of its document, where that is known.
+pub(crate) struct IndexedText {
+    pub(crate) row: Row,
+    pub(crate) text: String,
+    pub(crate) language: Option<String>,
 }
 
 impl LexicalIndex {
@@ -85,7 +110,8 @@ impl LexicalIndex {
             }
             index.tokenizers().register(TOKENIZER, analyzer());
             let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-            Ok(Self { layer, dir: dir.to_owned(), index, reader, row, text })
+            let languages = RwLock::default();
+            Ok(Self { layer, dir: dir.to_owned(), index, reader, row, text, languages })
         };
         if !dir.join("meta.json").exists() {
             std::fs::create_dir_all(dir)?;
@@ -100,7 +126,8 @@ impl LexicalIndex {
     /// An index of these texts in memory, for a layer that is searched seldom.
     pub(crate) fn in_memory(
         layer: Layer,
-        texts: impl Iterator<Item = (Row, String)>,
+        texts: impl Iterator<Item = IndexedText>,
+        languages: Arc<Languages>,
     ) -> Result<Self, KbError> {
         let dir = PathBuf::from(layer.name());
         let fail = |source| KbError::Lexical { dir: dir.clone(), source };
@@ -109,21 +136,19 @@ impl LexicalIndex {
         index.tokenizers().register(TOKENIZER, analyzer());
         let mut writer =
             index.writer_with_num_threads::<TantivyDocument>(1, WRITER_HEAP).map_err(fail)?;
-        for (number, searched) in texts {
-            let mut document = TantivyDocument::new();
-            document.add_u64(row, u64::from(number));
-            document.add_text(text, searched);
-            writer.add_document(document).map_err(fail)?;
+        for searched in texts {
+            writer.add_document(document((row, text), searched, &languages)).map_err(fail)?;
         }
         writer.commit().map_err(fail)?;
         writer.wait_merging_threads().map_err(fail)?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
         let reader = reader.map_err(fail)?;
-        Ok(Self { layer, dir, index, reader, row, text })
+        Ok(Self { layer, dir, index, reader, row, text, languages: RwLock::new(languages) })
     }
 
     /// For an index in memory: rows that have another text now, or none.
-    pub(crate) fn replace(&self, texts: Vec<(Row, Option<String>)>) -> Result<(), KbError> {
+    pub(crate) fn replace(&self, texts: Vec<(Row, Option<IndexedText>)>) -> Result<(), KbError> {
+        let languages = self.languages.read().unwrap_or_else(PoisonError::into_inner).clone();
         let fail = self.failed();
         let mut writer = self
             .index
@@ -132,9 +157,7 @@ impl LexicalIndex {
         for (row, searched) in texts {
             writer.delete_term(Term::from_field_u64(self.row, u64::from(row)));
             let Some(searched) = searched else { continue };
-            let mut document = TantivyDocument::new();
-            document.add_u64(self.row, u64::from(row));
-            document.add_text(self.text, searched);
+            let document = document((self.row, self.text), searched, &languages);
             writer.add_document(document).map_err(&fail)?;
         }
         writer.commit().map_err(&fail)?;
@@ -182,23 +205,27 @@ impl LexicalIndex {
         for row in &dead {
             writer.delete_term(Term::from_field_u64(self.row, u64::from(*row)));
         }
+        let languages = store.read(|reader| reader.languages())?;
         let mut from = seen.unwrap_or(0);
         let (mut entered, mut open) = (0, 0);
         while from < next {
             let texts = store.read(|reader| {
                 let rows = reader.rows(self.layer, from, STEP)?;
-                let text = |row: Row| Ok((row, reader.searched_text(self.layer, row)?));
+                let mut of = DocumentLanguages::new(&languages);
+                let text = |row: Row| {
+                    let text = reader.searched_text(self.layer, row)?;
+                    Ok((row, text, of.language(reader, (self.layer, row))?))
+                };
                 rows.into_iter().map(text).collect::<heed::Result<Vec<_>>>()
             })?;
-            let Some((last, _)) = texts.last() else { break };
+            let Some((last, ..)) = texts.last() else { break };
             from = last + 1;
             entered += texts.len();
             open += texts.len();
-            for (row, text) in texts {
+            for (row, text, language) in texts {
                 let Some(text) = text.filter(|_| row < next) else { continue };
-                let mut document = TantivyDocument::new();
-                document.add_u64(self.row, u64::from(row));
-                document.add_text(self.text, text);
+                let text = IndexedText { row, text, language };
+                let document = document((self.row, self.text), text, &languages);
                 writer.add_document(document).map_err(&fail)?;
             }
             progress(entered);
@@ -264,6 +291,17 @@ impl LexicalIndex {
         self.reload()
     }
 
+    /// From now on queries are of these languages.
+    pub(crate) fn use_languages(&self, languages: Arc<Languages>) {
+        *self.languages.write().unwrap_or_else(PoisonError::into_inner) = languages;
+    }
+
+    /// The words of a query, each by the terms that it is in the languages of the base.
+    pub(crate) fn query_words(&self, text: &str) -> Vec<Vec<String>> {
+        let languages = self.languages.read().unwrap_or_else(PoisonError::into_inner).clone();
+        languages.query_words(text)
+    }
+
     /// Sees what was committed since, here or by another process.
     pub(crate) fn reload(&self) -> Result<(), KbError> {
         self.reader.reload().map_err(self.failed())
@@ -310,19 +348,34 @@ impl LexicalIndex {
     /// that a filter lets in.
     pub(crate) fn search(
         &self,
-        text: &str,
+        query: &LexicalQuery<'_>,
         limit: usize,
         allowed: Option<&Arc<Rows>>,
     ) -> Result<Vec<(Row, f32)>, KbError> {
-        let terms = query_terms(text);
-        if terms.is_empty() || limit == 0 {
+        let words = self.query_words(query.text);
+        if words.is_empty() && query.added.is_empty() || limit == 0 {
             return Ok(vec![]);
         }
-        let term = |term: String| -> (Occur, Box<dyn Query>) {
-            let term = Term::from_field_text(self.text, &term);
-            (Occur::Should, Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs)))
+        let term = |term: &String| {
+            let term = Term::from_field_text(self.text, term);
+            TermQuery::new(term, IndexRecordOption::WithFreqs)
         };
-        let query = BooleanQuery::new(terms.into_iter().map(term).collect());
+        let mut clauses: Vec<(Occur, Box<dyn Query>)> = vec![];
+        for word in &words {
+            if let [own] = word.as_slice() {
+                clauses.push((Occur::Should, Box::new(term(own))));
+                continue;
+            }
+            // A word counts once, by the stem that fits best.
+            let stems = word.iter().map(|stem| Box::new(term(stem)) as Box<dyn Query>);
+            let any = DisjunctionMaxQuery::new(stems.collect());
+            clauses.push((Occur::Should, Box::new(any)));
+        }
+        for (added, weight) in query.added {
+            let boosted = BoostQuery::new(Box::new(term(added)), *weight);
+            clauses.push((Occur::Should, Box::new(boosted)));
+        }
+        let query = BooleanQuery::new(clauses);
         let searcher = self.reader.searcher();
         let found = match allowed {
             None => top::search(&searcher, &query, limit),
@@ -349,4 +402,19 @@ impl LexicalIndex {
         hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         Ok(hits)
     }
+}
+
+/// What the index stores of a text.
+fn document(
+    (row, text): (Field, Field),
+    searched: IndexedText,
+    languages: &Languages,
+) -> TantivyDocument {
+    let mut document = TantivyDocument::new();
+    document.add_u64(row, u64::from(searched.row));
+    match languages.tokenized(&searched.text, searched.language.as_deref()) {
+        Some(tokenized) => document.add_pre_tokenized_text(text, tokenized),
+        None => document.add_text(text, searched.text),
+    }
+    document
 }

@@ -1,10 +1,12 @@
 //! Lexical search: how a text becomes terms, and a BM25 index for each layer.
 mod index;
+mod languages;
 mod merging;
 mod read_only;
 mod top;
 
-pub(crate) use index::LexicalIndex;
+pub(crate) use index::{IndexedText, LexicalIndex, LexicalQuery};
+pub(crate) use languages::{Languages, has_stemmer};
 
 use std::str::CharIndices;
 
@@ -20,7 +22,8 @@ const QUERY_TERMS: usize = 64;
 /// A longer run of letters is cut: it is not a word.
 const LONGEST: usize = 64;
 
-/// Lower case, no accents, English stems; every CJK character is a term of its own.
+/// Lower case, no accents, English stems; every CJK character is a term of its own. For texts of
+/// languages that have no stemmer, or are not known.
 pub(crate) fn analyzer() -> TextAnalyzer {
     TextAnalyzer::builder(WordTokenizer::default())
         .filter(AsciiFoldingFilter)
@@ -48,15 +51,6 @@ pub(crate) fn query_terms(text: &str) -> Vec<String> {
         }
     }
     if terms.is_empty() { stops } else { terms }
-}
-
-/// The hashes of a text's different terms, ascending.
-pub(crate) fn term_hashes(text: &str) -> Vec<u32> {
-    let mut hashes = vec![];
-    analyzer().token_stream(text).process(&mut |token| hashes.push(term_hash(&token.text)));
-    hashes.sort_unstable();
-    hashes.dedup();
-    hashes
 }
 
 /// A small hash of a term (FNV-1a), for telling terms of one text apart.

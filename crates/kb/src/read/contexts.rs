@@ -43,6 +43,7 @@ fn draft(title: String, text: String, source: &str) -> ParsedDocument {
         source: source.to_owned(),
         title: Some(title),
         parsed: halma_parse::plain(text),
+        metadata: None,
     }
 }
 

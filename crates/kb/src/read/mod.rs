@@ -6,7 +6,9 @@ mod walk;
 
 use std::path::Path;
 
-use halma_parse::{ParseOptions, Parsed, Parser, Refusal};
+use halma_core::Metadata;
+pub(crate) use halma_parse::Refusal;
+use halma_parse::{ParseOptions, Parsed, Parser};
 pub(crate) use walk::{InputFile, Walked, walk};
 
 use crate::report::Refused;
@@ -24,6 +26,8 @@ pub(crate) struct ParsedDocument {
     pub(crate) source: String,
     pub(crate) title: Option<String>,
     pub(crate) parsed: Parsed,
+    /// The fields that came with it; `None` where nothing says any.
+    pub(crate) metadata: Option<Metadata>,
 }
 
 impl ParsedDocument {
@@ -45,7 +49,7 @@ pub(crate) enum Naming {
 /// Takes documents one by one.
 pub(crate) type Sink<'a> = dyn FnMut(ParsedDocument) -> Result<(), KbError> + 'a;
 
-fn refusal(reason: impl Into<String>, hint: impl Into<String>) -> Refusal {
+pub(crate) fn refusal(reason: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal { reason: reason.into(), hint: hint.into() }
 }
 
@@ -120,6 +124,7 @@ fn of_file(file: &InputFile, parsed: Parsed) -> ParsedDocument {
         source: file.name.clone(),
         title: parsed.title.clone().filter(|title| !title.trim().is_empty()).or_else(stem),
         parsed,
+        metadata: None,
     }
 }
 

@@ -1,6 +1,8 @@
 //! Files of records: one JSON object a line, or a JSON list of them.
+use halma_core::Metadata;
 use halma_parse::Parsed;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::error::Category;
 
@@ -19,6 +21,15 @@ struct TextRecord {
     id: Option<Value>,
     url: Option<String>,
     date: Option<Value>,
+    #[serde(default, deserialize_with = "metadata")]
+    metadata: Option<Metadata>,
+}
+
+/// Fields that can be stored.
+fn metadata<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Metadata>, D::Error> {
+    let metadata = Option::<Metadata>::deserialize(deserializer)?;
+    metadata.iter().try_for_each(Metadata::check).map_err(D::Error::custom)?;
+    Ok(metadata)
 }
 
 impl TextRecord {
@@ -33,6 +44,7 @@ impl TextRecord {
                 date: self.date.and_then(scalar),
                 ..halma_parse::plain(self.text)
             },
+            metadata: self.metadata,
         }
     }
 }
@@ -137,7 +149,8 @@ fn documents(
     let shape = |e: serde_json::Error| {
         refusal(
             format!("the record does not fit: {e}"),
-            "a record needs a string `text`; `title`, `id`, `url` and `date` are optional",
+            "a record needs a string `text`; `title`, `id`, `url`, `date` and `metadata` (an \
+             object of fields) are optional",
         )
     };
     let pooled = value.get("context").is_some() || value.get("paragraphs").is_some();

@@ -6,7 +6,8 @@ use std::ops::Range;
 use halma_core::{Edge, Filter, Layer};
 
 use crate::names::fits;
-use crate::store::{At, DocumentRecord, Row, SectionRecord, StoreReader, TagRecord};
+use crate::store::{At, DocumentRecord, Row, SectionRecord, StoreReader};
+use crate::tags::TagIndex;
 
 /// A set of rows, one bit each.
 #[derive(Debug, Default, Clone)]
@@ -103,11 +104,24 @@ pub(crate) fn allowed_of_document(
 }
 
 fn is_document(filter: &Filter, document: &DocumentRecord) -> bool {
-    let named = |pattern: &String| document.names.iter().any(|name| fits(pattern, name));
+    let any_name = filter.documents.is_empty() && filter.metadata.is_empty();
+    let named = |at: usize| admits_name(filter, document, at);
+    admits_document(filter, document) && (any_name || (0..document.names.len()).any(named))
+}
+
+/// Whether a filter admits a document, as far as its names do not matter.
+pub(crate) fn admits_document(filter: &Filter, document: &DocumentRecord) -> bool {
     let formatted = |format: &String| document.format.eq_ignore_ascii_case(format);
-    (filter.documents.is_empty() || filter.documents.iter().any(named))
-        && (filter.formats.is_empty() || filter.formats.iter().any(formatted))
+    (filter.formats.is_empty() || filter.formats.iter().any(formatted))
         && is_within(filter, document.date.as_deref())
+}
+
+/// Whether a filter admits a document under its name at this place, with the fields that it has
+/// under this name.
+pub(crate) fn admits_name(filter: &Filter, document: &DocumentRecord, at: usize) -> bool {
+    let named = |pattern: &String| fits(pattern, &document.names[at]);
+    (filter.documents.is_empty() || filter.documents.iter().any(named))
+        && (filter.metadata.is_empty() || filter.metadata.admits(&document.metadata_of(at)))
 }
 
 /// Dates are compared as far as both go: what is dated `2023` may be of May 2023.
@@ -139,19 +153,17 @@ fn is_within(filter: &Filter, date: Option<&str>) -> bool {
     since && until
 }
 
-/// The chunks with one of the tags; `None` where none is asked for.
+/// The chunks with one of the tags, by any of its names or by words that samples map to it; `None`
+/// where none is asked for.
 fn tagged(reader: &StoreReader<'_>, tags: &[String]) -> heed::Result<Option<Rows>> {
     if tags.is_empty() {
         return Ok(None);
     }
-    let mut chunks = Rows::default();
-    for node in reader.nodes::<TagRecord>()? {
-        let (row, tag) = node?;
-        if tags.iter().any(|name| tag.name.to_lowercase() == name.to_lowercase()) {
-            for link in reader.edges_to((Layer::Tag, row), Some(Edge::Tagged))? {
-                if link.from.0 == Layer::Chunk {
-                    chunks.insert(link.from.1);
-                }
+    let (index, mut chunks) = (TagIndex::load(reader)?, Rows::default());
+    for tag in tags.iter().flat_map(|name| index.called(name)) {
+        for link in reader.edges_to((Layer::Tag, tag.row), Some(Edge::Tagged))? {
+            if link.from.0 == Layer::Chunk {
+                chunks.insert(link.from.1);
             }
         }
     }

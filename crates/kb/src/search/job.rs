@@ -10,6 +10,7 @@ use super::bm25::Bm25;
 use super::filter::Admitted;
 use super::matrix::{Probe, cosine};
 use super::ranker::{Ranked, Ranker, Search, VectorUse};
+use super::tags::{TagSource, expand_by_tags};
 use super::{GraphSettings, Judgement, SearchSettings, lone_chunks, ranker_for};
 use crate::KbError;
 use crate::held::Held;
@@ -30,11 +31,15 @@ pub(super) struct SearchJob {
     pub(super) held: Arc<Held>,
     pub(super) query: Query,
     pub(super) settings: (SearchSettings, GraphSettings),
-    /// The layers whose indexes are read.
+    /// The layers that are read.
     pub(super) layers: Vec<Layer>,
+    /// Those of them whose lexical indexes are read.
+    pub(super) indexed: Vec<Layer>,
     pub(super) vectors: Vec<Option<Vector>>,
     /// The layers whose vectors are compared, with the embedder.
     pub(super) compared: HashMap<Layer, u8>,
+    /// The embedder of tags, if they have vectors; `None` where tags do not expand the query.
+    pub(super) tag_space: Option<Option<u8>>,
     pub(super) judgement: Judgement,
     pub(super) cancelled: Arc<AtomicBool>,
 }
@@ -54,42 +59,50 @@ impl SearchJob {
             } else {
                 Arc::default()
             },
-            vectors: &self.vectors,
+            vectors: self.vectors.clone(),
+            expansions: vec![],
             matrices: HashMap::new(),
             indexes: HashMap::new(),
             admitted: self.admitted(generation)?,
             cancelled: &self.cancelled,
         };
-        for layer in &self.layers {
+        for layer in &self.indexed {
             search.indexes.insert(*layer, held.lexical(store, *layer, generation)?);
         }
         for (layer, embedder) in &self.compared {
             let matrix = held.matrix(store, (*embedder, *layer), generation)?;
             search.matrices.insert(*layer, matrix);
         }
+        if let Some(embedder) = self.tag_space {
+            expand_by_tags(&TagSource { store, held, generation, embedder }, &mut search)?;
+        }
         let has_vectors = search.matrices.contains_key(&query.layer);
         let lists = match ranker.vectors() {
             VectorUse::Required if !has_vectors => Bm25.rank(&search)?,
             _ => ranker.rank(&search)?,
         };
-        let probes = |vector: &Option<Vector>| {
-            let matrix = search.matrices.get(&query.layer);
+        let matrix = search.matrices.get(&query.layer);
+        let probe = |vector: &Option<Vector>| {
             vector.as_ref().zip(matrix).map(|(vector, matrix)| Probe::new(matrix, vector))
         };
         store.read(|reader| {
             let mut all = vec![];
-            for (list, vector) in lists.into_iter().zip(&self.vectors) {
-                let probe = probes(vector);
-                let cosine = |row: Row| match (&probe, vector) {
-                    (Some(probe), _) if probe.has(row) => Ok(probe.cosine(row)),
-                    (_, Some(vector)) => {
-                        let at = (query.layer, row);
-                        let node = lone_chunks::vector(reader, self.judgement.embedder, at)?;
-                        Ok(node.map(|node| cosine(vector, &node)))
+            for ((list, plain), moved) in lists.into_iter().zip(&self.vectors).zip(&search.vectors) {
+                let probes = (probe(plain), probe(moved));
+                let near = |row: Row| {
+                    let (Some(plain), Some(moved)) = (plain, moved) else { return Ok(None) };
+                    if let (Some(plain), Some(moved)) = &probes
+                        && plain.has(row)
+                    {
+                        let cosines = plain.cosine(row).zip(moved.cosine(row));
+                        return Ok(cosines.map(|(own, moved)| Nearness::new(own, moved)));
                     }
-                    (_, None) => Ok(None),
+                    let at = (query.layer, row);
+                    let node = lone_chunks::vector(reader, self.judgement.embedder, at)?;
+                    let cosines = node.map(|node| (cosine(plain, &node), cosine(moved, &node)));
+                    Ok(cosines.map(|(own, moved)| Nearness::new(own, moved)))
                 };
-                all.push(hits((reader, query), list, (&cosine, self.judgement.min_cosine))?);
+                all.push(hits((reader, query), list, (&near, self.judgement.min_cosine))?);
             }
             Ok(all)
         })
@@ -111,22 +124,38 @@ impl SearchJob {
     }
 }
 
-/// The cosine of a row with the text of a query, where both have vectors.
-type Cosine<'a> = dyn Fn(Row) -> heed::Result<Option<f32>> + 'a;
+/// How near a node is to the text of a query.
+#[derive(Clone, Copy)]
+struct Nearness {
+    /// The cosine with the vector of the text.
+    own: f32,
+    /// The greater of it and that with the same vector moved towards those of its tags: what the
+    /// tags of the text lead to may be far from its own words.
+    greatest: f32,
+}
+
+impl Nearness {
+    fn new(own: f32, moved: f32) -> Self {
+        Self { own, greatest: own.max(moved) }
+    }
+}
+
+/// How near a row is, where it and the text have vectors.
+type Near<'a> = dyn Fn(Row) -> heed::Result<Option<Nearness>> + 'a;
 
 /// The best of a ranked list that are near enough, as hits.
 fn hits(
     (reader, query): (&StoreReader<'_>, &Query),
     ranked: Vec<Ranked>,
-    (cosine, min_cosine): (&Cosine<'_>, Option<f32>),
+    (near_of, min_cosine): (&Near<'_>, Option<f32>),
 ) -> heed::Result<Vec<Hit>> {
     let mut hits = vec![];
     for Ranked { row, score, led_to, parts } in ranked {
         if hits.len() >= query.limit {
             break;
         }
-        let near = cosine(row)?;
-        let far = near.zip(min_cosine).is_some_and(|(near, least)| near < least);
+        let near = near_of(row)?;
+        let far = near.zip(min_cosine).is_some_and(|(near, least)| near.greatest < least);
         // What has no vector cannot be judged by one, and what a name leads to need not be
         // similar to the question.
         if far && !led_to {
@@ -134,7 +163,7 @@ fn hits(
         }
         // A row that was replaced since the list was made is no hit.
         if let Some(hit) = reader.hit((query.layer, row))? {
-            hits.push(Hit { score, cosine: near, parts, ..hit });
+            hits.push(Hit { score, cosine: near.map(|near| near.own), parts, ..hit });
         }
     }
     Ok(hits)

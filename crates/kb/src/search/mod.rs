@@ -14,6 +14,7 @@ mod scan;
 mod settings;
 mod simd;
 mod summaries;
+mod tags;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use halma_core::{
     BoxError, Catalog, Edge, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
-    SqlResult,
+    SqlResult, TagMatch,
 };
 
 use self::bm25::Bm25;
@@ -38,6 +39,7 @@ use crate::{Base, KbError, Thresholds};
 pub(crate) use hybrid::depth;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
 pub use settings::{GraphSettings, SearchSettings};
+use summaries::MOST_INDEXED_SUMMARIES;
 pub(crate) use summaries::{SUMMARIES, SummaryEvidence};
 
 #[async_trait]
@@ -64,6 +66,10 @@ impl Knowledge for Base {
     ) -> Result<Vec<(Edge, Hit)>, BoxError> {
         let ends = self.inspector().edges_of(id, edge)?;
         Ok(ends.into_iter().map(|end| (end.edge, end.node)).collect())
+    }
+
+    async fn tags(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, BoxError> {
+        Ok(self.tags_of(text, near).await?)
     }
 
     async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError> {
@@ -105,12 +111,24 @@ struct Judgement {
     min_cosine: Option<f32>,
 }
 
+/// Whether tags expand a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expand {
+    ByTags,
+    Nothing,
+}
+
 impl Base {
+    /// A search of exactly what the query says, by no tag.
+    pub(crate) async fn find_plain(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
+        self.find_once(query, Expand::Nothing).await
+    }
+
     async fn find(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
         // A build may switch to another embedder meanwhile and remove the vectors of this one.
         loop {
             let before = self.active()?;
-            let lists = self.find_once(query).await?;
+            let lists = self.find_once(query, Expand::ByTags).await?;
             if self.active()? == before {
                 return Ok(lists);
             }
@@ -129,13 +147,11 @@ impl Base {
 
     /// The vectors of the texts are waited for here; everything else runs on a thread for blocking
     /// work, and ends early when this is dropped.
-    async fn find_once(&self, query: &Query) -> Result<Vec<Vec<Hit>>, KbError> {
+    async fn find_once(&self, query: &Query, expand: Expand) -> Result<Vec<Vec<Hit>>, KbError> {
         let ranker = ranker_for(query);
         let compares = ranker.vectors() != VectorUse::Unused;
         let mut layers = ranker.layers(query.layer);
-        if looks_at_summaries(query, self.search.summaries)
-            && self.store.read(|reader| reader.count(Layer::Summary))? > 0
-        {
+        if looks_at_summaries(query, &self.search, &self.graph) && self.summaries()? > 0 {
             layers.push(Layer::Summary);
         }
         let mut job = SearchJob {
@@ -145,11 +161,16 @@ impl Base {
             settings: (self.search, self.graph),
             layers: layers.clone(),
             vectors: vec![None; query.texts.len()],
+            indexed: vec![],
             compared: HashMap::new(),
+            tag_space: None,
             judgement: Judgement::default(),
             cancelled: Arc::default(),
         };
         for layer in layers {
+            if self.is_indexed(query, layer)? {
+                job.indexed.push(layer);
+            }
             let Some(space) = self.space(layer)? else { continue };
             job.judgement.embedder = space.number;
             let min_cosine = space.min_cosine(query);
@@ -165,6 +186,9 @@ impl Base {
                 job.compared.insert(layer, space.number);
             }
         }
+        if expand == Expand::ByTags && query.layer != Layer::Tag {
+            job.tag_space = Some(self.space(Layer::Tag)?.map(|space| space.number));
+        }
         if compares && !job.compared.contains_key(&query.layer) {
             self.warn_lexical_only(query.layer)?;
         }
@@ -176,6 +200,17 @@ impl Base {
             job.run()
         })
         .await
+    }
+
+    fn summaries(&self) -> Result<u64, KbError> {
+        self.store.read(|reader| reader.count(Layer::Summary))
+    }
+
+    /// Whether a search of chunks reads the lexical index of a layer: that of very many summaries
+    /// takes too long to make for what it adds to their vectors.
+    fn is_indexed(&self, query: &Query, layer: Layer) -> Result<bool, KbError> {
+        let is_evidence = layer == Layer::Summary && query.layer != layer;
+        Ok(!is_evidence || self.summaries()? <= MOST_INDEXED_SUMMARIES)
     }
 
     /// The embedder whose vectors are searched, if it is open and the layer has any.

@@ -11,8 +11,9 @@ use super::matrix::{Matrix, Near, NearRequest};
 use super::settings::{GraphSettings, SearchSettings};
 use crate::KbError;
 use crate::graph::GraphCache;
-use crate::lexical::LexicalIndex;
+use crate::lexical::{LexicalIndex, LexicalQuery};
 use crate::store::{Row, Store};
+use crate::tags::Expansion;
 
 /// A way of ordering the nodes of a layer.
 pub(crate) trait Ranker {
@@ -70,8 +71,10 @@ pub(crate) struct Search<'a> {
     pub(crate) graph: GraphSettings,
     /// Empty where the mode does not follow names.
     pub(crate) graph_cache: Arc<GraphCache>,
-    /// The vector of each text of the query, where one is needed.
-    pub(crate) vectors: &'a [Option<Vector>],
+    /// The vector of each text of the query, where one is needed, moved towards those of its tags.
+    pub(crate) vectors: Vec<Option<Vector>>,
+    /// What its tags add to each text of the query.
+    pub(crate) expansions: Vec<Expansion>,
     /// Of the layers that the mode compares vectors of.
     pub(crate) matrices: HashMap<Layer, Arc<Matrix>>,
     /// Of the layers that the mode searches.
@@ -99,6 +102,18 @@ impl Search<'_> {
         index.ok_or(KbError::NotSearched { layer: layer.name() })
     }
 
+    /// What its tags add to a text of the query.
+    pub(crate) fn expansion(&self, text: &str) -> Option<&Expansion> {
+        let at = self.query.texts.iter().position(|own| own == text)?;
+        self.expansions.get(at)
+    }
+
+    /// A text of the query with the terms that its tags add.
+    pub(crate) fn lexical_query<'t>(&'t self, text: &'t str) -> LexicalQuery<'t> {
+        let added = self.expansion(text).map_or(&[][..], |expansion| &expansion.terms);
+        LexicalQuery { text, added }
+    }
+
     /// The admitted rows of a layer by BM25, at most `limit`, best first.
     pub(crate) fn bm25(
         &self,
@@ -108,7 +123,8 @@ impl Search<'_> {
     ) -> Result<Vec<(Row, f32)>, KbError> {
         let Admitted { excluded, allowed } = self.admitted(layer);
         let deeper = limit.saturating_add(excluded.len());
-        let mut found = self.index(layer)?.search(text, deeper, allowed.as_ref())?;
+        let query = self.lexical_query(text);
+        let mut found = self.index(layer)?.search(&query, deeper, allowed.as_ref())?;
         found.retain(|(row, _)| !excluded.contains(row));
         found.truncate(limit);
         Ok(found)
@@ -125,7 +141,7 @@ impl Search<'_> {
         if may_be_chunks(layer)
             && let Some(chunks) = self.matrices.get(&Layer::Chunk)
         {
-            let with_vectors = found.iter_mut().zip(self.vectors).filter(|(_, v)| v.is_some());
+            let with_vectors = found.iter_mut().zip(&self.vectors).filter(|(_, v)| v.is_some());
             let lone = self.nearest_lone(chunks, limit)?;
             for ((list, _), lone) in with_vectors.zip(lone) {
                 list.extend(lone);

@@ -8,17 +8,23 @@ pub struct SearchSettings {
     /// The constant K of reciprocal rank fusion, in hybrid search: how slowly ranks lose weight. A
     /// list adds 1 / (K + rank) to the score of a node, ranks from 1.
     pub rrf_k: u16,
-    /// What the summaries of chunks and tables weigh when chunks are searched in hybrid and graph
-    /// mode, compared to their text; 0 leaves them out. Only some bases have any
-    /// (`kb.chunks = "model"`, tables).
+    /// What the summaries of chunks and tables weigh when chunks are searched in hybrid mode,
+    /// compared to their text; 0 leaves them out. Only some bases have any (`kb.chunks = "model"`,
+    /// tables).
     pub summaries: f32,
+    /// What a tag counts for that the question names, or that its words stand for as samples have
+    /// shown, next to the question itself: its terms are searched as well, and the question's
+    /// vector moves towards it. 0 turns the expansion of questions off.
+    pub tags: f32,
+    /// The least cosine between a question and a tag that it does not name.
+    pub tag_score: f32,
 }
 
 impl Default for SearchSettings {
     /// Cormack et al. (2009) use 60 for long lists; for the few passages of an answer the first
     /// ranks must count for more (measured: docs/concepts/scores.md).
     fn default() -> Self {
-        Self { rrf_k: 10, summaries: 0.5 }
+        Self { rrf_k: 10, summaries: 0.5, tags: 1.0, tag_score: 0.6 }
     }
 }
 
@@ -39,6 +45,19 @@ pub struct GraphSettings {
     /// A name of the question that no entity has just so stands for the most similar one, if they
     /// share at least this part of their letters; above 1 only equal names count.
     pub similarity: f32,
+    /// Tags of the chunk that the question names or stands for, the rarer the more; in bases with
+    /// tags.
+    pub tags: f32,
+    /// A name of the question that is another name of an entity, or the name of several, activates
+    /// it this much; several share it.
+    pub aliases: f32,
+    /// Activation passed along a fact from one entity to the other.
+    pub facts: f32,
+    /// The score of a chunk whose document links to that of a better one, or is linked to by it,
+    /// rises by this share of that one's.
+    pub links: f32,
+    /// The same for the chunk before or after a better one.
+    pub next: f32,
     /// How often activation spreads from names through sentences to other names.
     pub rounds: usize,
     /// Through this many of each name's sentences, those nearest to the question.
@@ -47,6 +66,8 @@ pub struct GraphSettings {
     pub least: f32,
     /// Number of the best chunks that are reordered hop by hop; 0 leaves them as they are.
     pub hops: usize,
+    /// Summaries of the chunk, compared to its text.
+    pub summaries: f32,
     /// Hop by hop: the share of the question's words that a chunk covers and those chosen before
     /// it do not.
     pub covers: f32,
@@ -64,10 +85,17 @@ impl Default for GraphSettings {
             entities: 0.4,
             titles: 1.5,
             similarity: 0.5,
+            tags: 1.0,
+            aliases: 1.0,
+            facts: 0.2,
+            links: 0.0,
+            next: 0.0,
             rounds: 3,
             sentences: 2,
             least: 0.1,
             hops: 60,
+            // Summaries made by rule bring nothing here (docs/results.md).
+            summaries: 0.0,
             covers: 1.5,
             led_to: 1.5,
             atoms: 0.5,

@@ -6,8 +6,13 @@ use halma_core::{Edge, Layer, Mode, Query};
 
 use super::Search;
 use super::ranker::Ranked;
+use super::settings::{GraphSettings, SearchSettings};
 use crate::KbError;
 use crate::store::{Row, RowRecord, StoreReader, SummaryRecord, TableRecord};
+
+/// The lexical index of summaries is made in memory by the first search after every build: of more
+/// of them than these only the vectors are compared when chunks are searched.
+pub(super) const MOST_INDEXED_SUMMARIES: u64 = 50_000;
 
 /// Characters of a summary that a part of a score says it came through.
 const SHOWN: usize = 80;
@@ -21,8 +26,17 @@ pub(crate) struct SummaryEvidence {
 }
 
 /// Whether a search looks at summaries as well: those of chunks in the modes that add up layers.
-pub(super) fn looks_at_summaries(query: &Query, weight: f32) -> bool {
-    weight > 0.0 && query.layer == Layer::Chunk && matches!(query.mode, Mode::Hybrid | Mode::Graph)
+pub(super) fn looks_at_summaries(
+    query: &Query,
+    search: &SearchSettings,
+    graph: &GraphSettings,
+) -> bool {
+    let weight = match query.mode {
+        Mode::Hybrid => search.summaries,
+        Mode::Graph => graph.summaries,
+        Mode::Bm25 | Mode::Dense => 0.0,
+    };
+    weight > 0.0 && query.layer == Layer::Chunk
 }
 
 impl Search<'_> {
@@ -30,13 +44,19 @@ impl Search<'_> {
     /// at.
     pub(crate) fn by_summaries(&self, depth: usize) -> Result<Vec<SummaryEvidence>, KbError> {
         let texts = &self.query.texts;
-        let is_evidence = self.query.layer == Layer::Chunk;
-        if !is_evidence || !self.indexes.contains_key(&Layer::Summary) {
+        let (indexes, matrices) = (&self.indexes, &self.matrices);
+        let is_loaded =
+            indexes.contains_key(&Layer::Summary) || matrices.contains_key(&Layer::Summary);
+        if self.query.layer != Layer::Chunk || !is_loaded {
             return Ok(texts.iter().map(|_| SummaryEvidence::default()).collect());
         }
         let mut found = vec![];
         for (text, dense) in texts.iter().zip(self.near_rows(Layer::Summary, depth)) {
-            let bm25 = self.bm25(Layer::Summary, text, depth)?;
+            let bm25 = if indexes.contains_key(&Layer::Summary) {
+                self.bm25(Layer::Summary, text, depth)?
+            } else {
+                vec![]
+            };
             found.push(self.store.read(|reader| {
                 let (dense, bm25) = (self.led_to(reader, dense)?, self.led_to(reader, bm25)?);
                 Ok(SummaryEvidence { dense, bm25 })

@@ -1,6 +1,5 @@
 //! Doing the units of a stage, several at a time. Results are written as they come, so that little
 //! is lost when the process dies; what fails stays in the ledger for the next run.
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,10 +8,11 @@ use halma_core::{Cx, Error, Layer, Limit, LlmError, Trace, UsageTotal};
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
-use super::{Backlog, BuildContext, SourceDocument, Stage, StageError};
+use super::scan::note_scanned;
+use super::{BuildContext, SourceDocument, Stage, StageError};
 use crate::cost::Cost;
 use crate::error::run_blocking;
-use crate::store::{ChunkRecord, History, Id, Row, StoreReader, Task};
+use crate::store::{History, Row, StoreReader};
 use crate::{KbError, PhaseProgress};
 
 /// Units whose results are written in one transaction, at most.
@@ -73,35 +73,6 @@ struct Finished<S: Stage> {
     history: History,
 }
 
-/// The documents of the base that have units left.
-pub(super) fn scan<S: Stage>(stage: &S, reader: &StoreReader<'_>) -> heed::Result<Backlog> {
-    let mut backlog = Backlog::default();
-    let rows = match stage.scanned_by() {
-        Some((task, with)) => unscanned(reader, task, with)?,
-        None => reader.all_rows(Layer::Document)?,
-    };
-    for row in rows {
-        let Some(document) = SourceDocument::load(reader, row)? else { continue };
-        let units = stage.units(reader, &document)?.len();
-        if units > 0 {
-            backlog.documents.push(row);
-            backlog.units += units;
-        }
-    }
-    Ok(backlog)
-}
-
-/// Documents that came since a task was last complete, and those of its failed units, in order.
-fn unscanned(reader: &StoreReader<'_>, task: Task, with: Id) -> heed::Result<Vec<Row>> {
-    let from = reader.scanned_to(task, with)?;
-    let mut rows: BTreeSet<Row> =
-        reader.rows(Layer::Document, from, usize::MAX)?.into_iter().collect();
-    for chunk in reader.open_rows(task, Layer::Chunk)? {
-        rows.extend(reader.node::<ChunkRecord>(chunk)?.map(|chunk| chunk.document));
-    }
-    Ok(rows.into_iter().collect())
-}
-
 impl<S: Stage> Driver<S> {
     pub(crate) fn new(stage: S) -> Self {
         let health = Arc::new(Health::new(&stage.pace()));
@@ -145,23 +116,9 @@ impl<S: Stage> Driver<S> {
             return Err(error);
         }
         if report.pending == 0 {
-            self.note_scanned(next).await?;
+            note_scanned(&self.stage, next).await?;
         }
         Ok(report)
-    }
-
-    /// Notes that no document before this row has units left but those that failed.
-    async fn note_scanned(&self, next: Row) -> Result<(), KbError> {
-        let Some((task, with)) = self.stage.scanned_by() else { return Ok(()) };
-        let stage = Arc::clone(&self.stage);
-        run_blocking("storing results", move || {
-            let store = stage.context().store();
-            if store.read(|reader| reader.scanned_to(task, with))? == next {
-                return Ok(());
-            }
-            store.write(|writer| writer.set_scanned_to(task, with, next))
-        })
-        .await
     }
 
     /// Does units as they come; `total` is how many are expected, by weight.

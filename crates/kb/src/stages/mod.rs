@@ -11,11 +11,15 @@ mod driver;
 mod embed;
 mod facts;
 mod forecast;
+mod map_tags;
 mod resolve;
+mod rows;
+mod scan;
 mod source;
 mod summaries;
 mod surroundings;
 mod tags;
+mod windows;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +35,9 @@ pub(crate) use driver::{Driver, StageReport};
 pub(crate) use embed::{Embed, Searched};
 pub(crate) use facts::Facts;
 pub(crate) use forecast::{Corpus, Forecast, Forecaster, Tally};
+pub(crate) use map_tags::{MapTags, SampleRequest, ShownTag};
 pub(crate) use resolve::{Comparison, ComparisonSide, SameEntity};
+pub(crate) use rows::{Rows, StatedRow};
 pub(crate) use source::{
     Passage, SourceChunk, SourceDocument, SourceSection, SourceTable, prompt_hash,
 };
@@ -158,7 +164,7 @@ pub(crate) trait Stage: Send + Sync + Sized + 'static {
     /// The documents of the base that have units left. By default those are looked at that came
     /// since the stage was last complete, and those of units that failed.
     fn backlog(&self, reader: &StoreReader<'_>) -> heed::Result<Backlog> {
-        driver::scan(self, reader)
+        scan::scan(self, reader)
     }
 
     /// The task of the units, which are all of chunks, and what they are asked with: a document

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use halma_core::{Edge, Layer, Prompt};
 use minijinja::{Value, context};
 
+use super::windows::pack;
 use super::{
     AskStage, BuildContext, Driver, LedgerUnit, SourceChunk, SourceDocument, SourceTable,
     StageError, StageReport,
@@ -356,31 +357,6 @@ impl AskStage for Summarize {
     }
 }
 
-/// Pieces together, in order, up to so many characters; a longer piece is cut.
-fn pack(pieces: &[String], most: usize) -> Vec<Vec<String>> {
-    let mut windows: Vec<Vec<String>> = vec![vec![]];
-    let mut room = most;
-    for piece in pieces {
-        let mut rest = piece.as_str();
-        while !rest.is_empty() {
-            let length = rest.chars().count();
-            let begun = windows.last().is_some_and(|window| !window.is_empty());
-            if length > room && begun {
-                windows.push(vec![]);
-                room = most;
-            }
-            let end = rest.char_indices().nth(room).map_or(rest.len(), |(at, _)| at);
-            let (head, tail) = rest.split_at(end);
-            if let Some(window) = windows.last_mut() {
-                window.push(head.to_owned());
-            }
-            room = room.saturating_sub(length.min(most));
-            rest = tail;
-        }
-    }
-    windows
-}
-
 /// The summary as a node that leads to what it sums up.
 fn put(writer: &mut StoreWriter<'_>, target: &Target, text: &str) -> heed::Result<()> {
     let id = summary_id(target.id);
@@ -389,20 +365,4 @@ fn put(writer: &mut StoreWriter<'_>, target: &Target, text: &str) -> heed::Resul
     writer.put_edge(Link::new((Layer::Summary, row), Edge::DerivedFrom, target.node))?;
     // Its vector is made of its summary.
     if is_new { writer.renew_vector_of(target.node) } else { Ok(()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_hold_all_text_in_order_and_no_more_than_they_may() {
-        let pieces: Vec<String> = [3, 4, 25, 1, 9, 2].map(|n| "é".repeat(n)).to_vec();
-        let windows = pack(&pieces, 10);
-        let lengths: Vec<usize> =
-            windows.iter().map(|w| w.iter().map(|t| t.chars().count()).sum()).collect();
-        assert!(lengths.iter().all(|length| *length <= 10), "{lengths:?}");
-        assert_eq!(windows.concat().concat(), pieces.concat());
-        assert_eq!(pack(&["a".to_owned()], 10).len(), 1);
-    }
 }

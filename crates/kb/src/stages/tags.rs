@@ -12,7 +12,7 @@ use super::{
     StageError, Tally,
 };
 use crate::extract::names::form;
-use crate::extract::{CLASSES_KEY, TagClass, TagVocabulary, Tags};
+use crate::extract::{CLASSES_KEY, ChunkTag, TagClass, TagVocabulary, Tags};
 use crate::kept::{BasePart, MOST_CHUNKS_UNASKED};
 use crate::store::{Id, Row, StoreReader, Task, hash};
 use crate::{KbError, Phase};
@@ -22,6 +22,8 @@ const SAMPLE: usize = 24;
 const SAMPLE_CHARS: usize = 600;
 const MOST_CLASSES: usize = 12;
 const MOST_TAGS: usize = 16;
+/// Other names kept of one tag.
+const MOST_NAMES: usize = 4;
 /// A longer tag is a sentence, in characters.
 const LONGEST_TAG: usize = 80;
 
@@ -47,6 +49,8 @@ pub(crate) struct TagReply {
 struct ClassedTag {
     class: String,
     tag: String,
+    #[serde(default)]
+    also_called: Vec<String>,
 }
 
 /// Finds the classes of tags of the corpus.
@@ -250,17 +254,30 @@ impl AskStage for Tag {
 
     fn accept(&self, _: &Passage, reply: TagReply) -> Result<Tags, StageError> {
         let (known, mut tags) = (self.named(), Tags::new());
-        for ClassedTag { class, tag } in reply.tags {
+        for ClassedTag { class, tag, also_called } in reply.tags {
             let Some(class) = known.get(&form(&class)) else { continue };
-            let tag = tag.split_whitespace().collect::<Vec<_>>().join(" ");
-            let pair = ((*class).to_owned(), tag);
-            let sound = !form(&pair.1).is_empty() && pair.1.chars().count() <= LONGEST_TAG;
-            if sound && !tags.contains(&pair) && tags.len() < MOST_TAGS {
-                tags.push(pair);
+            let Some(name) = sound(&tag) else { continue };
+            let is_held = |held: &ChunkTag| held.class == *class && held.name == name;
+            if tags.len() >= MOST_TAGS || tags.iter().any(is_held) {
+                continue;
             }
+            let mut also: Vec<String> = vec![];
+            for other in also_called.iter().filter_map(|other| sound(other)) {
+                if other != name && !also.contains(&other) && also.len() < MOST_NAMES {
+                    also.push(other);
+                }
+            }
+            tags.push(ChunkTag { class: (*class).to_owned(), name, also });
         }
         Ok(tags)
     }
+}
+
+/// A name of a tag with single spaces; `None` for one that says nothing or is a sentence.
+fn sound(name: &str) -> Option<String> {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    let sound = !form(&name).is_empty() && name.chars().count() <= LONGEST_TAG;
+    sound.then_some(name)
 }
 
 /// The forecast of tagging: with the classes that there are, or with new ones should the corpus

@@ -70,7 +70,45 @@ impl Store {
     }
 
     pub(crate) fn is_readable(&self, stored: &[u8]) -> bool {
-        self.is_sound(stored).unwrap()
+        self.unreadable(stored).is_none()
+    }
+
+    pub(crate) fn copy_to(&self, to: &std::path::Path) {
+        halma_seal::copy_open_environment(&self.env, to, "keys").unwrap();
+    }
+
+    /// Makes the store one of the format before, as if a former version had written it.
+    pub(crate) fn downgrade(self) {
+        let path = self.dir.join("keys");
+        self.write(|writer| {
+            let db = &self.db;
+            writer.downgrade_vectors()?;
+            let sealed = [db.texts, db.merges].into_iter().chain(db.nodes);
+            for (db, open) in sealed.map(|db| (db, 0)).chain([(db.ledger, 9)]) {
+                let mut values = vec![];
+                for entry in db.iter(writer)? {
+                    let (key, value) = entry?;
+                    let (head, stored) = value.split_at(open);
+                    if stored.is_empty() {
+                        continue;
+                    }
+                    let slot = Store::slot_in(stored).unwrap();
+                    let cipher = self.keys.key(slot).unwrap().unwrap();
+                    let plain = self.unsealed(stored)?.unwrap();
+                    let sealed = halma_seal::former::seal(&cipher, &plain);
+                    values.push((key.to_vec(), [head, &slot.to_le_bytes(), &sealed].concat()));
+                }
+                for (key, value) in values {
+                    db.put(writer.txn(), &key, &value)?;
+                }
+            }
+            writer.set_meta("format", &super::CONVERTED)
+        })
+        .unwrap();
+        let keys: Vec<_> =
+            (0..self.keys.slots().unwrap()).map(|slot| self.keys.key(slot).unwrap()).collect();
+        halma_seal::former::Keys::write(&path, &keys).unwrap();
+        std::fs::remove_file(path.with_added_extension("copy")).unwrap();
     }
 
     /// Removes a document and ends where a process may be killed: after the commit.
@@ -80,5 +118,27 @@ impl Store {
         writer.remove_document(row).unwrap();
         assert!(writer.save_keys().unwrap());
         writer.commit().unwrap();
+    }
+}
+
+impl super::StoreWriter<'_> {
+    /// Puts vectors back under their keys, sealed, and removes what the format before had not.
+    fn downgrade_vectors(&mut self) -> heed::Result<()> {
+        let db = &self.store.db;
+        let keys = db.vectors.iter(self)?.map(|entry| Ok(entry?.0.to_vec()));
+        for key in keys.collect::<heed::Result<Vec<Vec<u8>>>>()? {
+            let (embedder, layer, row) = super::schema::of_row_key(&key).unwrap();
+            let vector = self.vector(embedder, layer, row)?.unwrap();
+            let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
+            let slot = self.slot_of_node((layer, row))?.unwrap();
+            let cipher = self.store.keys.key(slot).unwrap().unwrap();
+            let sealed = halma_seal::former::seal(&cipher, &bytes);
+            let value = [&slot.to_le_bytes()[..], &sealed].concat();
+            db.vectors.put(self.txn(), &key, &value)?;
+        }
+        for db in [db.chunk_names, db.chunk_terms, db.changes] {
+            db.clear(self.txn())?;
+        }
+        Ok(())
     }
 }

@@ -24,11 +24,12 @@ pub(crate) struct CheckedCounts {
 /// What is reported of a vector that is listed and not in its file.
 pub(crate) const LOST_VECTOR: &str = "missing or damaged in its file";
 
-const UNREADABLE: &str = "cannot be read: its key is gone or its bytes are damaged";
-
 impl StoreReader<'_> {
     /// The id of a node, from the first bytes of its record.
     pub(crate) fn id_of(&self, (layer, row): At) -> heed::Result<Option<Id>> {
+        if !self.sees((layer, row))? {
+            return Ok(None);
+        }
         let Some(stored) = self.store.layer(layer).get(self, &row.to_be_bytes())? else {
             return Ok(None);
         };
@@ -52,7 +53,9 @@ impl StoreReader<'_> {
             let (key, row) = entry?;
             let Some(layer) = key.first().and_then(|byte| layer_of(*byte)) else { continue };
             let id = key.last_chunk().map_or(0, |id| Id::from_be_bytes(*id));
-            each(id, (layer, row_of(row)))?;
+            if self.sees((layer, row_of(row)))? {
+                each(id, (layer, row_of(row)))?;
+            }
         }
         Ok(())
     }
@@ -88,8 +91,8 @@ impl StoreReader<'_> {
             if at.1 >= next {
                 report(Some(at), format!("its row {} was never given", at.1));
             }
-            if !self.store.is_sound(stored)? {
-                report(Some(at), format!("its record {UNREADABLE}"));
+            if let Some(unreadable) = self.store.unreadable(stored) {
+                report(Some(at), format!("its record {unreadable}"));
                 continue;
             }
             let Some(id) = self.id_of(at)? else { continue };
@@ -134,8 +137,8 @@ impl StoreReader<'_> {
             };
             if !self.holds(at)? {
                 report(Some(at), format!("there is a {what} of it, and the node is missing"));
-            } else if !self.store.is_sound(stored)? {
-                report(Some(at), format!("its {what} {UNREADABLE}"));
+            } else if let Some(unreadable) = self.store.unreadable(stored) {
+                report(Some(at), format!("its {what} {unreadable}"));
             }
         }
         Ok(count)
@@ -153,8 +156,10 @@ impl StoreReader<'_> {
                 && !self.holds(node)?
             {
                 report(Some(node), format!("its unit `{task}` is listed, and the node is missing"));
-            } else if !entry.sealed.is_empty() && !self.store.is_sound(entry.sealed)? {
-                report(node, format!("the result of its unit `{task}` {UNREADABLE}"));
+            } else if !entry.sealed.is_empty()
+                && let Some(unreadable) = self.store.unreadable(entry.sealed)
+            {
+                report(node, format!("the result of its unit `{task}` {unreadable}"));
             }
         }
         Ok(())

@@ -49,7 +49,7 @@ pub(super) struct Databases<D = Db> {
 }
 
 /// The database of values about the base as a whole.
-const META: &str = "meta";
+pub(super) const META: &str = "meta";
 
 impl<D> Databases<D> {
     fn each(mut open: impl FnMut(&str) -> heed::Result<D>) -> heed::Result<Self> {
@@ -91,10 +91,14 @@ impl Databases {
 
     /// Opens all databases where none can be created.
     pub(super) fn open(env: &Env<WithoutTls>) -> heed::Result<Self> {
-        let missing =
-            |name: &str| heed::Error::Decoding(format!("the database `{name}` is missing").into());
-        Self::each(|name| open_one(env, name)?.ok_or_else(|| missing(name)))
+        Self::each(|name| open_existing(env, name))
     }
+}
+
+/// Opens one database, which is an error when it is missing.
+pub(super) fn open_existing(env: &Env<WithoutTls>, name: &str) -> heed::Result<Db> {
+    let missing = || heed::Error::Decoding(format!("the database `{name}` is missing").into());
+    open_one(env, name)?.ok_or_else(missing)
 }
 
 fn open_one(env: &Env<WithoutTls>, name: &str) -> heed::Result<Option<Db>> {

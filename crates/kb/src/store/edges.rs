@@ -18,6 +18,33 @@ pub(crate) struct Link {
 impl StoreReader<'_> {
     /// Edges that begin at a node, of one kind or of all, in the order of their keys.
     pub(crate) fn edges_from(&self, from: At, edge: Option<Edge>) -> heed::Result<Vec<Link>> {
+        self.visible(from, self.every_edge_from(from, edge)?)
+    }
+
+    /// Edges that end at a node, of one kind or of all, in the order of where they begin.
+    pub(crate) fn edges_to(&self, to: At, edge: Option<Edge>) -> heed::Result<Vec<Link>> {
+        self.visible(to, self.every_edge_to(to, edge)?)
+    }
+
+    /// Of the edges of a node those that this reader may see.
+    fn visible(&self, node: At, links: Vec<Link>) -> heed::Result<Vec<Link>> {
+        if self.sight.is_none() {
+            return Ok(links);
+        }
+        if !self.sees(node)? {
+            return Ok(vec![]);
+        }
+        let mut visible = vec![];
+        for link in links {
+            let other = if link.from == node { link.to } else { link.from };
+            if self.sees(other)? {
+                visible.push(link);
+            }
+        }
+        Ok(visible)
+    }
+
+    fn every_edge_from(&self, from: At, edge: Option<Edge>) -> heed::Result<Vec<Link>> {
         let mut links = vec![];
         for entry in self.store.db.edges.prefix_iter(self, &prefix(from, edge))? {
             let (key, weight) = entry?;
@@ -26,8 +53,8 @@ impl StoreReader<'_> {
         Ok(links)
     }
 
-    /// Edges that end at a node, of one kind or of all, in the order of where they begin.
-    pub(crate) fn edges_to(&self, to: At, edge: Option<Edge>) -> heed::Result<Vec<Link>> {
+    /// Edges that end at a node, whether or not this reader may see where they begin.
+    pub(super) fn every_edge_to(&self, to: At, edge: Option<Edge>) -> heed::Result<Vec<Link>> {
         let mut links = vec![];
         for entry in self.store.db.backlinks.prefix_iter(self, &prefix(to, edge))? {
             let (key, _) = entry?;
@@ -48,7 +75,10 @@ impl StoreReader<'_> {
     pub(crate) fn each_edge(&self, mut each: impl FnMut(Link)) -> heed::Result<()> {
         for entry in self.store.db.edges.iter(self)? {
             let (key, weight) = entry?;
-            if let Some(link) = link(key, weight) {
+            if let Some(link) = link(key, weight)
+                && self.sees(link.from)?
+                && self.sees(link.to)?
+            {
                 each(link);
             }
         }

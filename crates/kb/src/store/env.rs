@@ -8,6 +8,10 @@ use heed::{Env, EnvFlags, EnvOpenOptions, Error, WithoutTls};
 
 const GIB: usize = 1 << 30;
 
+/// Views of the store at a time, in all processes: more than the threads that a server and several
+/// commands have. Each takes 64 bytes of the lock file.
+const MAX_READERS: u32 = 4096;
+
 /// How a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -51,7 +55,7 @@ pub(super) fn open(dir: &Path, access: Access) -> heed::Result<Env<WithoutTls>> 
 
 fn open_with(dir: &Path, size: usize, flags: EnvFlags) -> heed::Result<Env<WithoutTls>> {
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
-    options.map_size(size).max_dbs(64).max_readers(510);
+    options.map_size(size).max_dbs(64).max_readers(MAX_READERS);
     // SAFETY: the folder is ours, LMDB's own lock file keeps processes apart, and no one
     // truncates `data.mdb` while it is mapped. `NO_META_SYNC` keeps the file consistent: a
     // power failure may undo the last commit, which `index` then repeats. `NO_LOCK` goes with

@@ -13,8 +13,7 @@ use halma_core::Layer;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::schema::{byte, encode, hash, layer_of};
-use super::shared::shared_owner;
+use super::schema::{byte, encode, layer_of};
 use super::{At, Id, Row, StoreReader, StoreWriter};
 
 /// What is done in a unit.
@@ -27,7 +26,7 @@ pub(crate) enum Task {
     /// Hyperlinks of a document that has got another name, or that an earlier version has left to
     /// be followed.
     Links,
-    /// Where a hyperlink leads, whether a document is there or not: see [`LinkTarget`].
+    /// Where a hyperlink leads, whether a document is there or not: see `link_targets.rs`.
     LinkTarget,
     /// Entities and facts of a chunk.
     Facts,
@@ -41,6 +40,10 @@ pub(crate) enum Task {
     TagClasses,
     /// Tags of a chunk.
     Tag,
+    /// Which words of a sample question stand for which tags.
+    MapTags,
+    /// Rows of the tables that are asked for, of a chunk.
+    Rows,
     /// A summary of a section, a document, or a part of one.
     Summarise,
     /// Title and summary of a community.
@@ -48,7 +51,7 @@ pub(crate) enum Task {
 }
 
 /// Every task with its letter, which is that of the format and never changes, and its name.
-const TASKS: [(Task, u8, &str); 12] = [
+const TASKS: [(Task, u8, &str); 14] = [
     (Task::Atoms, b'a', "atoms"),
     (Task::Embed, b'e', "embed"),
     (Task::Links, b'l', "links"),
@@ -59,6 +62,8 @@ const TASKS: [(Task, u8, &str); 12] = [
     (Task::Near, b'n', "near"),
     (Task::TagClasses, b'k', "tag_classes"),
     (Task::Tag, b't', "tag"),
+    (Task::MapTags, b'p', "map_tags"),
+    (Task::Rows, b'r', "rows"),
     (Task::Summarise, b'u', "summarise"),
     (Task::Community, b'm', "community"),
 ];
@@ -126,27 +131,6 @@ impl UnitKey {
         let layer = layer_of(*key.get(1)?)?;
         let at = key.get(2..)?.try_into().ok()?;
         Some(Self { task, layer, at: u64::from_be_bytes(at) })
-    }
-}
-
-/// A name that a hyperlink leads to, with the document that the link is in. Documents that lead to
-/// a name are found by it when a document gets it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LinkTarget {
-    /// Half a hash: more than one name may have it.
-    name: u32,
-    pub(crate) document: Row,
-}
-
-impl LinkTarget {
-    pub(crate) fn new(name: &str, document: Row) -> Self {
-        let name = u32::try_from(hash(&[name.as_bytes()]) >> 32).unwrap_or_default();
-        Self { name, document }
-    }
-
-    fn key(self) -> UnitKey {
-        let at = u64::from(self.name) << 32 | u64::from(self.document);
-        UnitKey::with_id(Task::LinkTarget, Layer::Entity, at)
     }
 }
 
@@ -222,6 +206,9 @@ pub(crate) struct UnitCounts {
 impl StoreReader<'_> {
     pub(crate) fn entry(&self, key: UnitKey) -> heed::Result<Option<Entry<'_>>> {
         let bytes = key.bytes();
+        if !self.sees_unit(key)? {
+            return Ok(None);
+        }
         let value = self.store.db.ledger.get(self, &bytes)?;
         Ok(value.and_then(|value| Entry::parse((&bytes, value))))
     }
@@ -232,12 +219,31 @@ impl StoreReader<'_> {
         task: Task,
     ) -> heed::Result<impl Iterator<Item = heed::Result<Entry<'_>>>> {
         let entries = self.store.db.ledger.prefix_iter(self, &[task.letter()])?;
-        Ok(entries.filter_map(|entry| entry.map(Entry::parse).transpose()))
+        let parsed = entries.filter_map(|entry| entry.map(Entry::parse).transpose());
+        Ok(parsed.filter_map(move |entry| match entry {
+            Ok(entry) => match self.sees_unit(entry.key) {
+                Ok(visible) => visible.then_some(Ok(entry)),
+                Err(e) => Some(Err(e)),
+            },
+            Err(e) => Some(Err(e)),
+        }))
+    }
+
+    /// Whether a unit is of a node that this reader may see.
+    fn sees_unit(&self, key: UnitKey) -> heed::Result<bool> {
+        match key.node() {
+            _ if self.sight.is_none() => Ok(true),
+            Some(node) => self.sees(node),
+            None => Ok(false),
+        }
     }
 
     /// Every entry of a node, of all tasks.
     pub(crate) fn entries_of(&self, node: At) -> heed::Result<Vec<Entry<'_>>> {
         let mut found = vec![];
+        if !self.sees(node)? {
+            return Ok(found);
+        }
         for task in Task::all() {
             // The part of a unit is the rest of its key.
             let first = UnitKey::of(task, node).bytes();
@@ -256,17 +262,6 @@ impl StoreReader<'_> {
             rows.extend(entry.map(|entry| entry.key.row()));
         }
         Ok(rows)
-    }
-
-    /// Targets of hyperlinks that may be this name, of any document.
-    pub(crate) fn link_targets(&self, name: &str) -> heed::Result<Vec<LinkTarget>> {
-        let wanted = LinkTarget::new(name, 0);
-        let mut targets = vec![];
-        for entry in self.store.db.ledger.prefix_iter(self, &wanted.key().bytes()[..6])? {
-            let document = entry?.0.last_chunk().map(|row| Row::from_be_bytes(*row));
-            targets.extend(document.map(|document| LinkTarget { document, ..wanted }));
-        }
-        Ok(targets)
     }
 
     /// The result of a unit, with what it was asked with.
@@ -346,14 +341,6 @@ impl StoreWriter<'_> {
         self.put_entry(&entry, None)
     }
 
-    pub(crate) fn put_link_target(&mut self, target: LinkTarget) -> heed::Result<()> {
-        self.put_pending(target.key())
-    }
-
-    pub(crate) fn forget_link_target(&mut self, target: LinkTarget) -> heed::Result<()> {
-        self.forget_unit(target.key())
-    }
-
     /// Notes that a unit is done, with its result, so that it is never paid for twice.
     pub(crate) fn put_done<T: Serialize>(
         &mut self,
@@ -383,33 +370,6 @@ impl StoreWriter<'_> {
     ) -> heed::Result<()> {
         self.note_unit_replaced(entry.key)?;
         self.seal_entry(entry, content)
-    }
-
-    fn note_unit_replaced(&mut self, key: UnitKey) -> heed::Result<()> {
-        if key.node().is_some() || key.task == Task::LinkTarget {
-            return Ok(());
-        }
-        let sealed = self.entry(key)?.map(|entry| entry.sealed.to_vec());
-        self.note_replaced(key.at, sealed.as_deref())
-    }
-
-    pub(super) fn seal_entry(
-        &mut self,
-        entry: &Entry<'_>,
-        content: Option<&[u8]>,
-    ) -> heed::Result<()> {
-        let Entry { key, state, input, .. } = *entry;
-        let mut value = vec![state as u8];
-        value.extend(input.to_be_bytes());
-        if let Some(content) = content {
-            let slot = match key.node() {
-                Some(node) => self.slot_of_node(node)?,
-                None => Some(self.slot_of(shared_owner(key.at))?),
-            };
-            let Some(slot) = slot else { return Ok(()) };
-            self.store.seal_onto(slot, content, &mut value)?;
-        }
-        self.store.db.ledger.put(self.txn(), &key.bytes(), &value)
     }
 
     pub(crate) fn forget_unit(&mut self, key: UnitKey) -> heed::Result<()> {

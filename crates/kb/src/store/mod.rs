@@ -4,18 +4,22 @@ mod atoms;
 mod broken;
 mod changes;
 mod check;
+mod convert;
 mod databases;
 mod documents;
 mod edges;
 mod env;
 mod history;
+mod languages;
 mod ledger;
+mod link_targets;
 mod mapped;
 mod merges;
 mod names;
 mod nodes;
 mod records;
 mod schema;
+mod scope;
 mod sealed;
 mod shared;
 mod vector_file;
@@ -29,6 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use halma_core::Filter;
 use halma_seal::Keys;
 use heed::{Env, WithoutTls};
 
@@ -37,6 +42,7 @@ pub(crate) use atoms::{atoms_input, atoms_key};
 pub(crate) use broken::Damage;
 pub(crate) use changes::{Changed, Changes};
 pub(crate) use check::{CheckedCounts, LOST_VECTOR};
+pub(crate) use convert::{CONVERTED, convert, format_of};
 use databases::{Databases, Db};
 pub(crate) use documents::{
     DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness, table_summary,
@@ -44,17 +50,20 @@ pub(crate) use documents::{
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use history::{History, Past};
-pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
+pub(crate) use languages::DocumentLanguages;
+pub(crate) use ledger::{Entry, Task, UnitCounts, UnitKey, UnitState};
+pub(crate) use link_targets::LinkTarget;
 pub(crate) use nodes::searched;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
-    FactRecord, FigureRecord, LayerRecord, Owner, RowRecord, SectionRecord, SummaryRecord,
-    TableRecord, TagRecord, forward_id, summary_id, under_headings,
+    FactRecord, FigureRecord, LayerRecord, NodeRecord, Owner, RowRecord, SectionRecord,
+    SummaryRecord, TableRecord, TagRecord, forward_id, summary_id, under_headings,
 };
 pub use records::{ColumnDetails, Details};
 pub(crate) use schema::{
     At, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id, parse_id,
 };
+use scope::Scope;
 pub(crate) use shared::RemovedDocuments;
 pub(crate) use vector_file::{Comparand, Precision, Slots, VectorFile};
 pub(crate) use view::{StoreReader, StoreWriter};
@@ -75,6 +84,8 @@ pub(crate) struct Store {
     keys: Arc<Keys>,
     vectors: Arc<VectorFiles>,
     access: Access,
+    /// What it is restricted to.
+    scope: Option<Arc<Scope>>,
 }
 
 impl Store {
@@ -106,17 +117,26 @@ impl Store {
             source => KbError::of_store(dir, source),
         };
         let env = env::open(dir, access).map_err(fail)?;
-        check_format(dir, databases::format(&env).map_err(fail)?)?;
-        let keys = dir.join("keys");
+        let format = databases::format(&env).map_err(fail)?;
+        check_format(dir, format)?;
+        let path = dir.join("keys");
         let (db, keys) = if access == Access::Read {
-            (Databases::open(&env), Keys::open_read_only(&keys))
+            (Databases::open(&env), Keys::open_read_only(&path)?)
         } else {
             env.clear_stale_readers().map_err(fail)?;
-            (Databases::create(&env), Keys::open(&keys))
+            // A store that is only being made has no format yet, and no key of worth.
+            let keys = if format.is_some() { Keys::open(&path)? } else { new_keys(&path)? };
+            (Databases::create(&env), keys)
         };
-        let (db, keys) = (db.map_err(fail)?, Arc::new(keys?));
+        if keys.were_restored() {
+            tracing::warn!(
+                "a key file was missing and is made from its copy: `{}`",
+                path.display()
+            );
+        }
+        let (db, keys) = (db.map_err(fail)?, Arc::new(keys));
         let vectors = Arc::new(VectorFiles::new(dir, access != Access::Read));
-        let store = Self { env, dir: dir.to_owned(), db, keys, vectors, access };
+        let store = Self { env, dir: dir.to_owned(), db, keys, vectors, access, scope: None };
         if store.read(|reader| reader.meta::<u32>("format"))?.is_none() {
             store.write(|writer| {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -127,6 +147,23 @@ impl Store {
             })?;
         }
         Ok(store)
+    }
+
+    /// The same store for readers who see the documents that all of these filters admit, under the
+    /// names that they admit, and what was made of these alone. It cannot be written to.
+    pub(crate) fn restricted(&self, filters: Vec<Filter>) -> Self {
+        let own = self.scope.iter().flat_map(|scope| scope.filters().to_vec());
+        let filters = own.chain(filters).collect();
+        Self { scope: Some(Arc::new(Scope::new(filters))), ..self.clone() }
+    }
+
+    /// The same store for readers who see everything.
+    pub(crate) fn whole(&self) -> Self {
+        Self { scope: None, ..self.clone() }
+    }
+
+    pub(crate) fn is_restricted(&self) -> bool {
+        self.scope.is_some()
     }
 
     /// Whether the store can be written to.
@@ -140,7 +177,7 @@ impl Store {
         work: impl FnOnce(&StoreReader<'_>) -> heed::Result<T>,
     ) -> Result<T, KbError> {
         let txn = self.env.read_txn().map_err(|e| self.failed(e))?;
-        work(&StoreReader::new(self, txn)).map_err(|e| self.failed(e))
+        StoreReader::new(self, txn).and_then(|reader| work(&reader)).map_err(|e| self.failed(e))
     }
 
     /// Writes all of it or, on an error, nothing. What it removed cannot be read by anyone when
@@ -149,6 +186,9 @@ impl Store {
         &self,
         work: impl FnOnce(&mut StoreWriter<'_>) -> heed::Result<T>,
     ) -> Result<T, KbError> {
+        if self.is_restricted() {
+            return Err(KbError::Restricted);
+        }
         if !self.is_writable() {
             return Err(KbError::ReadOnly { dir: self.dir.clone() });
         }
@@ -206,6 +246,9 @@ impl Store {
                 let source = env::probe(&self.dir).err().filter(no_space).unwrap_or(e);
                 KbError::of_store(&self.dir, heed::Error::Io(source))
             }
+            heed::Error::Decoding(e) if e.is::<halma_seal::DamagedValue>() => {
+                KbError::DamagedValue { dir: self.dir.clone() }
+            }
             source => KbError::of_store(&self.dir, source),
         }
     }
@@ -216,15 +259,28 @@ impl Store {
     }
 }
 
+/// The keys of a store that is being made. Those of one whose records are missing are left alone.
+fn new_keys(path: &Path) -> Result<Keys, KbError> {
+    if Keys::exist(path) {
+        let keys = Keys::open_read_only(path)?;
+        if keys.slots()? > 0 {
+            return Err(KbError::KeysWithoutStore { keys: path.to_owned() });
+        }
+    }
+    Ok(Keys::create(path)?)
+}
+
 fn is_denied(e: &std::io::Error) -> bool {
     matches!(e.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
 fn check_format(dir: &Path, found: Option<u32>) -> Result<(), KbError> {
-    let dir = dir.to_owned();
+    // The store is a folder in that of the base.
+    let dir = dir.parent().unwrap_or(dir).to_owned();
     match found {
         Some(found) if found > FORMAT => Err(KbError::Newer { dir, found, known: FORMAT }),
-        Some(found) if found < FORMAT => Err(KbError::Older { dir, found, known: FORMAT }),
+        Some(CONVERTED) => Err(KbError::Older { dir, found: CONVERTED, known: FORMAT }),
+        Some(found) if found < FORMAT => Err(KbError::NotConverted { dir, found, from: CONVERTED }),
         _ => Ok(()),
     }
 }

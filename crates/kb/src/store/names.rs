@@ -7,14 +7,21 @@ use super::{DocumentRecord, Row, SectionRecord, StoreReader, StoreWriter};
 use crate::walk::ChunkNames;
 
 impl StoreReader<'_> {
-    /// `None` where it is to be made.
+    /// `None` where it is to be made. What is stored names what is there in the whole base, so a
+    /// restricted reader makes its own.
     pub(crate) fn chunk_names(&self, chunk: Row) -> heed::Result<Option<ChunkNames>> {
+        if self.is_restricted() {
+            return Ok(None);
+        }
         let stored = self.store.db.chunk_names.get(self, &chunk.to_be_bytes())?;
         Ok(stored.map(|stored| self.store.decode_sealed(stored)).transpose()?.flatten())
     }
 
     /// Hashes of the terms of a chunk; `None` where they are to be made.
     pub(crate) fn chunk_terms(&self, chunk: Row) -> heed::Result<Option<Vec<u32>>> {
+        if self.is_restricted() {
+            return Ok(None);
+        }
         let stored = self.store.db.chunk_terms.get(self, &chunk.to_be_bytes())?;
         let steps = stored.map(|stored| self.store.decode_sealed::<Vec<u32>>(stored));
         Ok(steps.transpose()?.flatten().map(|mut terms| {

@@ -17,6 +17,14 @@ impl Store {
 impl StoreReader<'_> {
     /// The record of a row; `None` when it was removed.
     pub(crate) fn node<N: LayerRecord>(&self, row: Row) -> heed::Result<Option<N>> {
+        match self.any_node(row)? {
+            Some(record) => self.narrowed(row, record),
+            None => Ok(None),
+        }
+    }
+
+    /// The record of a row, whether or not this reader may see it.
+    pub(super) fn any_node<N: LayerRecord>(&self, row: Row) -> heed::Result<Option<N>> {
         let Some(stored) = self.store.layer(N::LAYER).get(self, &row.to_be_bytes())? else {
             return Ok(None);
         };
@@ -28,7 +36,9 @@ impl StoreReader<'_> {
         &self,
     ) -> heed::Result<impl Iterator<Item = heed::Result<(Row, N)>>> {
         let record = |(key, stored): (&[u8], &[u8])| {
-            Ok(self.store.decode_sealed(stored)?.map(|record| (row_of(key), record)))
+            let Some(record) = self.store.decode_sealed(stored)? else { return Ok(None) };
+            let row = row_of(key);
+            Ok(self.narrowed(row, record)?.map(|record| (row, record)))
         };
         let entries = self.store.layer(N::LAYER).iter(self)?;
         Ok(entries.filter_map(move |entry| entry.and_then(record).transpose()))
@@ -43,11 +53,18 @@ impl StoreReader<'_> {
     }
 
     pub(crate) fn find(&self, layer: Layer, id: Id) -> heed::Result<Option<Row>> {
-        Ok(self.store.db.ids.get(self, &id_key(layer, id))?.map(row_of))
+        let row = self.store.db.ids.get(self, &id_key(layer, id))?.map(row_of);
+        match row {
+            Some(row) if self.sees((layer, row))? => Ok(Some(row)),
+            _ => Ok(None),
+        }
     }
 
     /// How many nodes a layer holds.
     pub(crate) fn count(&self, layer: Layer) -> heed::Result<u64> {
+        if self.sight.is_some() {
+            return Ok(self.all_rows(layer)?.len() as u64);
+        }
         self.store.layer(layer).len(self)
     }
 
@@ -55,7 +72,10 @@ impl StoreReader<'_> {
     pub(crate) fn ids(&self, layer: Layer) -> heed::Result<Vec<Id>> {
         let mut ids = vec![];
         for entry in self.store.db.ids.prefix_iter(self, &id_key(layer, 0)[..1])? {
-            ids.push(entry?.0.last_chunk().map_or(0, |id| Id::from_be_bytes(*id)));
+            let (key, row) = entry?;
+            if self.sees((layer, row_of(row)))? {
+                ids.push(key.last_chunk().map_or(0, |id| Id::from_be_bytes(*id)));
+            }
         }
         Ok(ids)
     }
@@ -70,8 +90,14 @@ impl StoreReader<'_> {
         let from = from.to_be_bytes();
         let range = (std::ops::Bound::Included(&from[..]), std::ops::Bound::Unbounded);
         let mut rows = vec![];
-        for entry in self.store.layer(layer).range(self, &range)?.take(most) {
-            rows.push(row_of(entry?.0));
+        for entry in self.store.layer(layer).range(self, &range)? {
+            if rows.len() >= most {
+                break;
+            }
+            let row = row_of(entry?.0);
+            if self.sees((layer, row))? {
+                rows.push(row);
+            }
         }
         Ok(rows)
     }
@@ -84,6 +110,9 @@ impl StoreReader<'_> {
     /// The text at any place in a document.
     pub(crate) fn slice(&self, document: Row, bytes: (usize, usize)) -> heed::Result<String> {
         let missing = || heed::Error::Decoding(format!("document {document} has no text").into());
+        if !self.sees_document(document) {
+            return Err(missing());
+        }
         let stored = self.store.db.texts.get(self, &document.to_be_bytes())?.ok_or_else(missing)?;
         let slice = self.store.unsealed_part(stored, bytes.0..bytes.1)?.ok_or_else(missing)?;
         String::from_utf8(slice).map_err(|e| heed::Error::Decoding(e.into()))
@@ -96,7 +125,8 @@ impl StoreReader<'_> {
         bytes: (usize, usize),
         most: usize,
     ) -> heed::Result<String> {
-        let Some(stored) = self.store.db.texts.get(self, &document.to_be_bytes())? else {
+        let stored = self.store.db.texts.get(self, &document.to_be_bytes())?;
+        let Some(stored) = stored.filter(|_| self.sees_document(document)) else {
             return Ok(String::new());
         };
         let part = bytes.0..bytes.1.min(bytes.0.saturating_add(most));
@@ -137,6 +167,9 @@ impl StoreWriter<'_> {
         if N::LAYER == Layer::Entity && self.holds((N::LAYER, row))? {
             self.renamed(row)?;
         }
+        if N::LAYER == Layer::Document {
+            self.note_document_change()?;
+        }
         let slot = self.own(row, node)?;
         let record = encode(node)?;
         self.put_sealed((self.store.layer(N::LAYER), &row.to_be_bytes()), slot, &record)?;
@@ -170,6 +203,9 @@ impl StoreWriter<'_> {
         let (layer, row) = at;
         let Some(record) = self.record(at)? else { return Ok(None) };
         self.changes.add(Changed::Node, at);
+        if layer == Layer::Document {
+            self.note_document_change()?;
+        }
         self.disown(at, record.owner())?;
         self.store.layer(layer).delete(self.txn(), &row.to_be_bytes())?;
         // A document that is cut again has nodes of the same ids in other rows.

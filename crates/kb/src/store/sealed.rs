@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use halma_core::Layer;
-use halma_seal::{Key, SealError, Slot, is_whole, seal, unseal, unseal_part};
+use halma_seal::{DamagedValue, Key, SealError, Slot, seal, unseal, unseal_part, value_len};
 use serde::de::DeserializeOwned;
 
 use super::schema::{At, at_key, decode, layer_of, of_row_key, row_of};
@@ -25,6 +25,10 @@ pub(super) fn at_of_key(key: &[u8]) -> Option<At> {
 
 fn broken(source: SealError) -> heed::Error {
     heed::Error::Io(std::io::Error::new(source.source.kind(), source))
+}
+
+fn damaged(source: DamagedValue) -> heed::Error {
+    heed::Error::Decoding(Box::new(source))
 }
 
 fn split(value: &[u8]) -> Option<(Slot, &[u8])> {
@@ -49,9 +53,10 @@ impl Store {
     }
 
     /// A stored value; `None` when its key was wiped, that is, its owner deleted after this view
-    /// of the store was taken.
+    /// of the store was taken. A damaged one is an error.
     pub(super) fn unsealed(&self, stored: &[u8]) -> heed::Result<Option<Vec<u8>>> {
-        Ok(self.with_key(stored)?.and_then(|(key, sealed)| unseal(&key, sealed)))
+        let Some((key, sealed)) = self.with_key(stored)? else { return Ok(None) };
+        unseal(&key, sealed).map(Some).map_err(damaged)
     }
 
     /// What was encoded and stored; `None` as for [`Store::unsealed`].
@@ -68,12 +73,22 @@ impl Store {
         stored: &[u8],
         part: Range<usize>,
     ) -> heed::Result<Option<Vec<u8>>> {
-        Ok(self.with_key(stored)?.and_then(|(key, sealed)| unseal_part(&key, sealed, part)))
+        let Some((key, sealed)) = self.with_key(stored)? else { return Ok(None) };
+        unseal_part(&key, sealed, part).map_err(damaged)
     }
 
-    /// Whether a stored value is what was once stored.
-    pub(super) fn is_sound(&self, stored: &[u8]) -> heed::Result<bool> {
-        Ok(self.with_key(stored)?.is_some_and(|(key, sealed)| is_whole(&key, sealed)))
+    /// Why a stored value cannot be read; `None` for one that is what was once stored.
+    pub(super) fn unreadable(&self, stored: &[u8]) -> Option<&'static str> {
+        let Some((slot, sealed)) = split(stored) else {
+            return Some("cannot be read: its bytes are damaged");
+        };
+        match self.keys.key(slot) {
+            Err(_) => Some("cannot be read: its key is damaged, and so is the copy"),
+            Ok(None) => Some("cannot be read: its key is gone"),
+            Ok(Some(key)) => {
+                unseal(&key, sealed).err().map(|_| "cannot be read: its bytes are damaged")
+            }
+        }
     }
 
     fn with_key<'a>(&self, stored: &'a [u8]) -> heed::Result<Option<(Key, &'a [u8])>> {
@@ -85,7 +100,7 @@ impl Store {
 
     /// Length of the value in a stored one.
     pub(super) fn sealed_len(stored: &[u8]) -> usize {
-        stored.len().saturating_sub(SLOT + halma_seal::NONCE)
+        value_len(stored.len().saturating_sub(SLOT)).unwrap_or_default()
     }
 
     /// The slot that a stored value is sealed with.
@@ -154,7 +169,7 @@ impl Store {
             self.vectors.erase(embedder, layer, &rows)?;
         }
         let txn = self.env.read_txn()?;
-        let reader = StoreReader::new(self, txn);
+        let reader = StoreReader::new(self, txn)?;
         for embedder in erasures.embedders {
             // The same embedder may have begun again since.
             let known = reader.embedders()?.into_iter().nth(usize::from(embedder));

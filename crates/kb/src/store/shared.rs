@@ -139,6 +139,35 @@ impl StoreWriter<'_> {
         Ok(())
     }
 
+    /// [`StoreWriter::note_replaced`] of a unit, if there is one and it shares a key.
+    pub(super) fn note_unit_replaced(&mut self, key: UnitKey) -> heed::Result<()> {
+        if key.node().is_some() || key.task == Task::LinkTarget {
+            return Ok(());
+        }
+        let sealed = self.entry(key)?.map(|entry| entry.sealed.to_vec());
+        self.note_replaced(key.at, sealed.as_deref())
+    }
+
+    /// Stores an entry, sealed with the key of its node or a shared one.
+    pub(super) fn seal_entry(
+        &mut self,
+        entry: &Entry<'_>,
+        content: Option<&[u8]>,
+    ) -> heed::Result<()> {
+        let Entry { key, state, input, .. } = *entry;
+        let mut value = vec![state as u8];
+        value.extend(input.to_be_bytes());
+        if let Some(content) = content {
+            let slot = match key.node() {
+                Some(node) => self.slot_of_node(node)?,
+                None => Some(self.slot_of(shared_owner(key.at))?),
+            };
+            let Some(slot) = slot else { return Ok(()) };
+            self.store.seal_onto(slot, content, &mut value)?;
+        }
+        self.store.db.ledger.put(self.txn(), &key.bytes(), &value)
+    }
+
     /// Documents that this write has removed so far.
     pub(crate) fn removed_documents(&mut self) -> &mut RemovedDocuments {
         &mut self.removals.documents
@@ -225,8 +254,11 @@ mod tests {
         store.write(|writer| writer.forget_unit(key(near))).unwrap();
         assert!(readable(&first), "no document has gone");
         let remove = || {
-            let any = |writer: &mut StoreWriter<'_>| writer.removed_documents().any = true;
-            store.write(|writer| Ok(any(writer))).unwrap();
+            let removed = store.write(|writer| {
+                writer.removed_documents().any = true;
+                Ok(())
+            });
+            removed.unwrap();
         };
         remove();
         assert!(!readable(&first) && !readable(&stays), "its key is another");
@@ -262,7 +294,7 @@ mod tests {
                     )?;
                 }
                 writer.put_done(key, 1, &"words")?;
-                let mut value = vec![super::super::UnitState::Done as u8];
+                let mut value = vec![crate::store::UnitState::Done as u8];
                 value.extend(1_u64.to_be_bytes());
                 store.seal_onto(slot, b"\x05words", &mut value)?;
                 store.db.ledger.put(writer.txn(), &key.bytes(), &value)

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::changes::Changes;
 use super::schema::{decode, encode};
+use super::scope::Sight;
 use super::shared::Removals;
 use super::{Id, Store};
 
@@ -15,6 +16,8 @@ use super::{Id, Store};
 pub(crate) struct StoreReader<'t> {
     pub(super) store: &'t Store,
     txn: Txn<'t>,
+    /// What it sees, where the store is restricted.
+    pub(super) sight: Option<Sight>,
 }
 
 enum Txn<'t> {
@@ -52,8 +55,12 @@ impl<'t> Deref for StoreWriter<'t> {
 }
 
 impl<'t> StoreReader<'t> {
-    pub(super) fn new(store: &'t Store, txn: RoTxn<'t, WithoutTls>) -> Self {
-        Self { store, txn: Txn::Read(txn) }
+    pub(super) fn new(store: &'t Store, txn: RoTxn<'t, WithoutTls>) -> heed::Result<Self> {
+        let mut reader = Self { store, txn: Txn::Read(txn), sight: None };
+        if let Some(scope) = &store.scope {
+            reader.sight = Some(Sight::new(&reader, scope)?);
+        }
+        Ok(reader)
     }
 
     /// A value of the base as a whole.
@@ -66,9 +73,13 @@ impl<'t> StoreReader<'t> {
         Ok(self.meta("uid")?.unwrap_or_default())
     }
 
-    /// Grows whenever what searches see has changed.
+    /// Grows whenever what searches see has changed; for a restricted reader also when documents
+    /// were given other fields.
     pub(crate) fn generation(&self) -> heed::Result<u64> {
-        Ok(self.meta("generation")?.unwrap_or_default())
+        let generation: u64 = self.meta("generation")?.unwrap_or_default();
+        // Both numbers grow only, so that their sum changes with either.
+        let changes = if self.sight.is_some() { self.document_changes()? } else { 0 };
+        Ok(generation + changes)
     }
 
     /// Seconds since 1970 at which the base was made and last changed.
@@ -80,7 +91,7 @@ impl<'t> StoreReader<'t> {
 
 impl<'t> StoreWriter<'t> {
     pub(super) fn new(store: &'t Store, txn: RwTxn<'t>) -> Self {
-        let reader = StoreReader { store, txn: Txn::Write(txn) };
+        let reader = StoreReader { store, txn: Txn::Write(txn), sight: None };
         Self {
             reader,
             changes: Changes::default(),

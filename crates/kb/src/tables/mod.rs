@@ -29,7 +29,7 @@ use self::catalogue::{Catalogue, Field};
 use self::engine::Engine;
 pub use self::error::{NearNames, SqlError};
 use self::load::TableRows;
-pub(crate) use self::values::kind_of;
+pub(crate) use self::values::{ColumnReading, Value, kind_of};
 use self::worker::run_in_worker;
 pub(crate) use self::worker::serve_sql;
 use crate::error::run_blocking;

@@ -318,8 +318,15 @@ fn a_table_made_from_facts_is_computed_as_well() {
             writer.put_node(table, &record)?;
             let cells = vec!["Kern".into(), "Sandoz".into()];
             let id = hash(&[b"row"]);
-            let record =
-                RowRecord { id, table, chunk, number: 1, place: TextPlace::default(), cells };
+            let record = RowRecord {
+                id,
+                table,
+                chunk,
+                also: vec![],
+                number: 1,
+                place: TextPlace::default(),
+                cells,
+            };
             writer.put_node(row, &record)?;
             writer.publish()
         })

@@ -4,7 +4,7 @@ use halma_core::Layer;
 use super::record::{NameKeys, chunk_terms, names_of};
 use crate::KbError;
 use crate::progress::Progress;
-use crate::store::Store;
+use crate::store::{DocumentLanguages, Store};
 use crate::{Phase, PhaseProgress};
 
 /// Chunks in one transaction.
@@ -17,11 +17,13 @@ pub(crate) fn fill(store: &Store, progress: &Progress) -> Result<(), KbError> {
     let mut keys = NameKeys::default();
     for rows in open.chunks(BATCH) {
         let made = store.read(|reader| {
-            let mut made = vec![];
+            let languages = reader.languages()?;
+            let (mut made, mut of) = (vec![], DocumentLanguages::new(&languages));
             for row in rows {
                 let Some(names) = names_of(reader, &mut keys, *row)? else { continue };
                 let text = reader.searched_text(Layer::Chunk, *row)?.unwrap_or_default();
-                made.push((*row, names, chunk_terms(&text)));
+                let language = of.language(reader, (Layer::Chunk, *row))?;
+                made.push((*row, names, chunk_terms(&languages, &text, language.as_deref())));
             }
             Ok(made)
         })?;

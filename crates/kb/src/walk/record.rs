@@ -6,7 +6,7 @@ use halma_core::{Edge, Layer};
 use serde::{Deserialize, Serialize};
 
 use super::units::{NamedEntity, units};
-use crate::lexical::term_hashes;
+use crate::lexical::Languages;
 use crate::store::{At, ChunkRecord, EntityRecord, Row, StoreReader};
 
 /// A chunk as graph search follows it.
@@ -46,8 +46,9 @@ impl UnitNode {
 }
 
 /// Hashes of the terms of a chunk, of 24 bits, ascending.
-pub(crate) fn chunk_terms(text: &str) -> Vec<u32> {
-    let mut hashes: Vec<u32> = term_hashes(text).into_iter().map(short_hash).collect();
+pub(crate) fn chunk_terms(languages: &Languages, text: &str, code: Option<&str>) -> Vec<u32> {
+    let hashes = languages.term_hashes(text, code);
+    let mut hashes: Vec<u32> = hashes.into_iter().map(short_hash).collect();
     hashes.sort_unstable();
     hashes.dedup();
     hashes
@@ -67,14 +68,13 @@ pub(super) struct NameKeys(std::collections::HashMap<Row, String>);
 const MOST_KEYS: usize = 100_000;
 
 impl NameKeys {
-    /// The normalised name of an entity between spaces.
+    /// The normalised name of an entity.
     fn key(&mut self, reader: &StoreReader<'_>, row: Row) -> heed::Result<String> {
         if let Some(key) = self.0.get(&row) {
             return Ok(key.clone());
         }
         let record = reader.node::<EntityRecord>(row)?;
-        let name = record.map(|record| normalise_name(&record.name)).unwrap_or_default();
-        let key = format!(" {name} ");
+        let key = record.map(|record| normalise_name(&record.name)).unwrap_or_default();
         if self.0.len() >= MOST_KEYS {
             self.0.clear();
         }

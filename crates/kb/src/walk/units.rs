@@ -1,7 +1,7 @@
 //! What activation is passed through: the sentences of a chunk, whatever its atoms are. A question
 //! leaves out the very name that it asks for, so it cannot stand for its sentence.
 use halma_core::Layer;
-use halma_core::text::normalise_name;
+use halma_core::text::{count_name, normalise_name};
 
 use super::record::{Unit, UnitNode};
 use crate::Atoms;
@@ -16,7 +16,7 @@ const MOST_SENTENCES: usize = 64;
 /// An entity that a chunk names or stands under.
 pub(super) struct NamedEntity {
     pub(super) row: Row,
-    /// Its normalised name between spaces.
+    /// Its normalised name.
     pub(super) key: String,
     /// Whether the chunk stands under it, so that every sentence is about it.
     pub(super) is_title: bool,
@@ -33,8 +33,9 @@ pub(super) fn units(
         atoms.extend(reader.node::<AtomRecord>(atom)?.map(|record| (atom, record)));
     }
     let unit = |nodes: Vec<At>, text: &str| {
-        let text = format!(" {} ", normalise_name(text));
-        let named = entities.iter().filter(|entity| entity.is_title || text.contains(&entity.key));
+        let text = normalise_name(text);
+        let occurs = |entity: &&NamedEntity| entity.is_title || count_name(&entity.key, &text) > 0;
+        let named = entities.iter().filter(occurs);
         let nodes = nodes.into_iter().map(UnitNode::new).collect();
         Unit { nodes, entities: named.map(|entity| entity.row).collect() }
     };

@@ -227,3 +227,53 @@ fn fill_from_another_process() {
     assert_eq!(text(&cache, 1).as_deref(), Some("mine"));
     cache.put(key(2), &reply("theirs"), &names(&["a"]));
 }
+
+/// What a former version left: its tables, its key file, and no others.
+fn downgrade(dir: &std::path::Path, reply: &[u8]) {
+    use heed::types::Bytes;
+    let folder = dir.join("replies");
+    fs::create_dir_all(&folder).unwrap();
+    let Ok(env) = super::super::store::open_env(&folder) else { panic!("it cannot be opened") };
+    let cipher = [7; 16];
+    let named = super::name("one.md");
+    env.create_databases_and_commit(env.write_txn().unwrap(), |opener, txn| {
+        for name in ["about-2", "wipes-2", "slots-2"] {
+            opener.create_database::<Bytes, Bytes>(txn, Some(name))?;
+        }
+        let table = opener.create_database::<Bytes, Bytes>(txn, Some("replies-2"))?;
+        let sealed = halma_seal::former::seal(&cipher, reply);
+        let value = [&1_u32.to_le_bytes()[..], &1_u32.to_le_bytes(), &named, &sealed].concat();
+        table.put(txn, &key(1), &value)?;
+        Ok::<_, heed::Error>(heed::CommitOrAbort::<_, ()>::Commit(()))
+    })
+    .unwrap();
+    halma_seal::former::Keys::write(&folder.join("keys"), &[None, Some(cipher)]).unwrap();
+}
+
+#[test]
+fn replies_of_a_former_version_are_kept_and_can_be_forgotten() {
+    let folder = tempdir().unwrap();
+    let dir = folder.path().join("cache");
+    downgrade(&dir, &encode(&reply("paid for")).unwrap());
+    let cache = Cache::open(&dir).unwrap();
+    assert_eq!(text(&cache, 1).as_deref(), Some("paid for"));
+    assert!(!dir.join("replies/keys").exists());
+    drop(cache);
+    let cache = Cache::open(&dir).unwrap();
+    assert_eq!((text(&cache, 1).as_deref(), cache.entries().unwrap()), (Some("paid for"), 1));
+    assert_eq!(cache.forget(&["one.md".into()]).unwrap(), 1);
+    assert_eq!(text(&cache, 1), None);
+}
+
+#[test]
+fn replies_without_their_keys_are_set_aside() {
+    let folder = tempdir().unwrap();
+    let dir = folder.path().join("cache");
+    filled(&dir, 3);
+    for file in ["reply-keys", "reply-keys.copy"] {
+        fs::remove_file(dir.join("replies").join(file)).unwrap();
+    }
+    let cache = Cache::open(&dir).unwrap();
+    assert_eq!((text(&cache, 1), cache.entries().unwrap()), (None, 0));
+    assert!(dir.join("replies.damaged-1/data.mdb").exists());
+}

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use halma_seal::{Keys, Slot, seal, unseal};
+use halma_seal::{Keys, Slot, former, seal, unseal};
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Env, RoTxn, RwTxn, WithoutTls};
 
@@ -17,9 +17,16 @@ use super::store::{StoreError, Table, open_env};
 pub(crate) type Name = [u8; 16];
 
 /// Names of tables. A change of the replies' form changes them.
-const TABLES: [&str; 4] = ["replies-2", "about-2", "wipes-2", "slots-2"];
+const TABLES: [&str; 4] = ["replies-3", "about-3", "wipes-3", "slots-3"];
 
-/// The key of the only entry of `slots-2`: how many slots are known.
+/// The former tables, whose replies are sealed with the former cipher.
+const FORMER: [&str; 4] = ["replies-2", "about-2", "wipes-2", "slots-2"];
+
+/// The file of keys, and the one of former tables.
+const KEYS: &str = "reply-keys";
+const FORMER_KEYS: &str = "keys";
+
+/// The key of the only entry of `slots-3`: how many slots are known.
 const KNOWN: &[u8] = b"known";
 
 /// A reply to keep.
@@ -38,6 +45,19 @@ pub(crate) struct Sealed {
     /// Slots whose keys are to be wiped.
     wipes: Table,
     slots: Table,
+}
+
+/// The keys of an environment; a new one gets some.
+fn open_keys(dir: &Path, env: &Env<WithoutTls>, slots: Table) -> Result<Keys, StoreError> {
+    let path = dir.join(KEYS);
+    // Under the lock for writing, since two processes may make it.
+    let transaction = env.write_txn()?;
+    let keys = match slots.get(&transaction, KNOWN)? {
+        Some(_) => Keys::open(&path).map_err(|e| StoreError::Damaged(e.to_string()))?,
+        None => Keys::create(&path)?,
+    };
+    drop(transaction);
+    Ok(keys)
 }
 
 pub(crate) fn name(document: &str) -> Name {
@@ -77,8 +97,9 @@ impl Sealed {
                 Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(tables))
             })?;
         let [replies, about, wipes, slots] = opened.unwrap_commit();
-        let keys = Keys::open(&dir.join("keys"))?;
+        let keys = open_keys(dir, &env, slots)?;
         let sealed = Self { env, keys, replies, about, wipes, slots };
+        sealed.convert_former(dir)?;
         let transaction = sealed.env.read_txn()?;
         let left = sealed.wipes.len(&transaction)?;
         drop(transaction);
@@ -88,13 +109,56 @@ impl Sealed {
         Ok(sealed)
     }
 
+    /// Seals the replies of a former version again, so that none is paid for twice. All are
+    /// converted or none; then the former keys are destroyed, and with them the former bytes.
+    fn convert_former(&self, dir: &Path) -> Result<(), StoreError> {
+        let path = dir.join(FORMER_KEYS);
+        if !former::Keys::is_at(&path) {
+            return Ok(());
+        }
+        let keys = former::Keys::read(&path)?;
+        let [replies, ..] = FORMER;
+        let found = self.env.open_databases_and_commit(self.env.read_txn()?, |opener, txn| {
+            let found = opener.open_database::<Bytes, Bytes>(txn, Some(replies))?;
+            Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(found))
+        })?;
+        let mut converted = 0_u64;
+        if let Some(former_replies) = found.commit().flatten() {
+            let mut transaction = self.env.write_txn()?;
+            self.keys.begin(self.known(&transaction)?)?;
+            let mut entries = vec![];
+            for entry in former_replies.iter(&transaction)? {
+                let (key, value) = entry?;
+                let Some((key, stored)) = key.last_chunk::<32>().zip(Stored::new(value)) else {
+                    continue;
+                };
+                let reply = keys.key(stored.slot);
+                let reply = reply.and_then(|key| former::unseal(&key, stored.sealed).ok());
+                let about = stored.about.into();
+                entries.extend(reply.map(|reply| (*key, Entry { reply: reply.into(), about })));
+            }
+            for (key, entry) in &entries {
+                self.put(&mut transaction, key, entry)?;
+            }
+            former_replies.clear(&mut transaction)?;
+            let known = self.keys.save()?;
+            self.slots.put(&mut transaction, KNOWN, &known.to_le_bytes())?;
+            transaction.commit()?;
+            self.env.force_sync()?;
+            converted = entries.len() as u64;
+        }
+        former::Keys::destroy(&path)?;
+        tracing::info!("{converted} cached replies of a former version are sealed again");
+        Ok(())
+    }
+
     /// `None` also for a reply that is being destroyed.
     pub(super) fn read(&self, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
         let transaction = self.env.read_txn()?;
         let Some(value) = self.replies.get(&transaction, key)? else { return Ok(None) };
         let Some(stored) = Stored::new(value) else { return Ok(None) };
-        let key = self.keys.key(stored.slot)?;
-        Ok(key.and_then(|key| unseal(&key, stored.sealed)))
+        let Some(key) = self.keys.key(stored.slot)? else { return Ok(None) };
+        unseal(&key, stored.sealed).map(Some).map_err(|e| StoreError::Other(e.to_string()))
     }
 
     pub(super) fn entries(&self) -> Result<u64, StoreError> {
@@ -131,7 +195,8 @@ impl Sealed {
         let former = self.replies.get(transaction, key)?.and_then(Stored::new);
         let slot = former.as_ref().map(|former| former.slot);
         about.extend(former.iter().flat_map(|former| former.about));
-        let held = slot.map(|slot| self.keys.key(slot)).transpose()?.flatten();
+        // One whose key is damaged gets a new one: nothing can be read with the old.
+        let held = slot.and_then(|slot| self.keys.key(slot).ok().flatten());
         let (slot, cipher) = match slot.zip(held) {
             Some(held) => held,
             None => self.keys.give()?,

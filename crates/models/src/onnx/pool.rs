@@ -32,21 +32,42 @@ impl InferencePool {
         lengths: &[usize],
         run: impl Fn(&[usize], &Arc<ThreadPool>) -> Result<Vec<T>, String> + Sync,
     ) -> Result<Vec<T>, String> {
-        let mut order: Vec<usize> = (0..lengths.len()).collect();
-        // The longest first, so that the threads finish at about the same time.
-        order.sort_by_key(|&index| std::cmp::Reverse(lengths[index]));
+        let order = longest_first(lengths);
         let runs = runs(&order, lengths);
-        let found = if let [one] = runs.as_slice() {
+        self.run_each(&runs, lengths.len(), run)
+    }
+
+    /// [`InferencePool::run_batched`] with texts of one length in each run, so that what is made of
+    /// a text does not depend on the others: sums over more places are rounded otherwise, even
+    /// where these are zero.
+    pub(crate) fn run_alike<T: Send>(
+        &self,
+        lengths: &[usize],
+        run: impl Fn(&[usize], &Arc<ThreadPool>) -> Result<Vec<T>, String> + Sync,
+    ) -> Result<Vec<T>, String> {
+        let order = longest_first(lengths);
+        let alike = order.chunk_by(|a, b| lengths[*a] == lengths[*b]);
+        let runs: Vec<&[usize]> = alike.flat_map(|alike| runs(alike, lengths)).collect();
+        self.run_each(&runs, lengths.len(), run)
+    }
+
+    fn run_each<T: Send>(
+        &self,
+        runs: &[&[usize]],
+        count: usize,
+        run: impl Fn(&[usize], &Arc<ThreadPool>) -> Result<Vec<T>, String> + Sync,
+    ) -> Result<Vec<T>, String> {
+        let found = if let [one] = runs {
             vec![(0, run(one, &self.together)?)]
         } else {
-            self.run_concurrently(&runs, run)?
+            self.run_concurrently(runs, run)?
         };
-        let mut placed: Vec<(usize, T)> = Vec::with_capacity(lengths.len());
+        let mut placed: Vec<(usize, T)> = Vec::with_capacity(count);
         for (at, results) in found {
             placed.extend(runs[at].iter().copied().zip(results));
         }
-        if placed.len() != lengths.len() {
-            return Err(format!("{} results for {} texts", placed.len(), lengths.len()));
+        if placed.len() != count {
+            return Err(format!("{} results for {count} texts", placed.len()));
         }
         placed.sort_by_key(|(index, _)| *index);
         Ok(placed.into_iter().map(|(_, result)| result).collect())
@@ -78,6 +99,13 @@ impl InferencePool {
             Ok(found?.into_iter().flatten().collect())
         })
     }
+}
+
+/// The longest first, so that the threads finish at about the same time.
+fn longest_first(lengths: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(lengths[index]));
+    order
 }
 
 /// Cuts texts that are ordered by falling length into runs of at most [`RUN_TOKENS`], padding

@@ -9,9 +9,9 @@ use crate::lists::list;
 
 /// The conditions of a query, with the columns that they use.
 #[derive(Default)]
-pub(super) struct Rows {
-    pub(super) conditions: Vec<String>,
-    pub(super) columns: Vec<String>,
+pub(crate) struct Rows {
+    pub(crate) conditions: Vec<String>,
+    pub(crate) columns: Vec<String>,
 }
 
 impl Rows {
@@ -26,7 +26,7 @@ const BOUNDS: [(&str, &str); 4] =
     [("above", ">"), ("at least", ">="), ("below", "<"), ("at most", "<=")];
 
 /// An error where the question names something that no condition covers.
-pub(super) fn conditions(question: &TableQuestion<'_>) -> Result<Rows, String> {
+pub(crate) fn conditions(question: &TableQuestion<'_>) -> Result<Rows, String> {
     let table = question.table;
     let mut rows = Rows::default();
     let mut covered: Vec<String> = vec![table.name.replace('_', " "), table.caption.clone()];

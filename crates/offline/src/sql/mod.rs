@@ -1,5 +1,5 @@
 //! Task `sql`: a query over one table, for questions that count, add up, or look up a row.
-mod conditions;
+pub(crate) mod conditions;
 mod selection;
 
 use std::collections::HashSet;
@@ -25,18 +25,18 @@ pub(crate) struct SqlInput {
 
 /// An earlier query without a usable result.
 #[derive(Debug, Deserialize)]
-struct FailedQuery {
-    reason: String,
+pub(crate) struct FailedQuery {
+    pub(crate) reason: String,
 }
 
 /// A question about one table.
-struct TableQuestion<'a> {
-    text: &'a str,
+pub(crate) struct TableQuestion<'a> {
+    pub(crate) text: &'a str,
     /// Its words in lower case.
-    words: Vec<String>,
-    stems: HashSet<String>,
-    table: &'a Table,
-    lexicon: &'a Lexicon,
+    pub(crate) words: Vec<String>,
+    pub(crate) stems: HashSet<String>,
+    pub(crate) table: &'a Table,
+    pub(crate) lexicon: &'a Lexicon,
 }
 
 impl TableQuestion<'_> {
@@ -102,7 +102,7 @@ fn query(lexicon: &Lexicon, input: &SqlInput) -> Result<Query, String> {
 }
 
 /// The only table whose head and values share most with the question.
-fn best_table<'t>(
+pub(crate) fn best_table<'t>(
     question: &str,
     stems: &HashSet<String>,
     tables: &'t [Table],
@@ -128,7 +128,7 @@ fn best_table<'t>(
 }
 
 /// An identifier in quotation marks.
-fn quote_name(name: &str) -> String {
+pub(crate) fn quote_name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\"").replace('\0', ""))
 }
 

@@ -2,7 +2,7 @@
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
-use halma_engine::{Phase, PhaseProgress};
+use halma_engine::{Phase, PhaseProgress, TagSample};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -72,6 +72,9 @@ pub(crate) struct Build {
     pub(crate) state: BuildState,
     /// The uploads to build; everything that was uploaded when `None`.
     pub(crate) uploads: Option<Vec<String>>,
+    /// Samples to learn from; then nothing is indexed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) samples: Option<Vec<TagSample>>,
     /// The id of the key that started it.
     pub(crate) key: Option<String>,
     pub(crate) created: DateTime<Utc>,
@@ -148,11 +151,37 @@ pub(crate) struct BuildStatus {
     pub(crate) error: Option<String>,
 }
 
+impl BuildStatus {
+    /// The status with its numbers, and of the texts only why files of this build were refused.
+    pub(crate) fn without_texts(mut self) -> Self {
+        if self.error.is_some() {
+            self.error = Some("some work failed; whoever sees all documents can read what".into());
+        }
+        if let Some(report) = &mut self.report {
+            report.figures.retain(|_, figure| figure.is_number());
+        }
+        self
+    }
+}
+
 impl Build {
     pub(crate) fn queued(id: String, uploads: Option<Vec<String>>, key: Option<String>) -> Self {
         let (state, created) = (BuildState::Queued, Utc::now());
         let (started, finished, report, error, progress) = (None, None, None, None, None);
-        Self { id, state, uploads, key, created, started, finished, report, error, progress }
+        let samples = None;
+        Self {
+            id,
+            state,
+            uploads,
+            samples,
+            key,
+            created,
+            started,
+            finished,
+            report,
+            error,
+            progress,
+        }
     }
 
     pub(crate) fn update(&mut self, step: PhaseProgress) {
@@ -167,7 +196,11 @@ impl Build {
 
     /// Whether it includes an upload of this name.
     pub(crate) fn covers(&self, name: &str) -> bool {
-        self.uploads.as_ref().is_none_or(|uploads| uploads.iter().any(|upload| upload == name))
+        self.samples.is_none()
+            && self
+                .uploads
+                .as_ref()
+                .is_none_or(|uploads| uploads.iter().any(|upload| upload == name))
     }
 
     /// Why it refused an upload of this name.

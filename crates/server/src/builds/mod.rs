@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use chrono::Utc;
-use halma_engine::{PhaseProgress, TraceStore};
+use halma_engine::{PhaseProgress, TagSample, TraceStore};
 use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
@@ -77,7 +77,20 @@ impl Builds {
         key: Option<String>,
     ) -> Result<Build, Problem> {
         let id = TraceStore::next_id().map_err(|e| Problem::internal(&e))?;
-        let build = Build::queued(id, uploads, key);
+        self.append(Build::queued(id, uploads, key))
+    }
+
+    /// Appends learning from samples to the queue.
+    pub(crate) fn learn(
+        &self,
+        samples: Vec<TagSample>,
+        key: Option<String>,
+    ) -> Result<Build, Problem> {
+        let id = TraceStore::next_id().map_err(|e| Problem::internal(&e))?;
+        self.append(Build { samples: Some(samples), ..Build::queued(id, None, key) })
+    }
+
+    fn append(&self, build: Build) -> Result<Build, Problem> {
         let turn = self.turn();
         self.put(build.clone())?;
         drop(turn);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use chrono::Utc;
 use halma_core::{Budget, Meter, UsageTotal};
-use halma_engine::{EngineError, IndexOptions, IndexReport, Progress};
+use halma_engine::{EngineError, IndexOptions, IndexReport, Progress, TagLearning};
+use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -169,9 +170,15 @@ async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) {
         meter: Arc::clone(&meter),
         usage: None,
     };
-    let options = options(build.uploads.as_deref());
-    let done = engine.index_within(&inputs(workspace), &options, progress, Some(meter)).await;
-    spending.usage = done.as_ref().ok().map(|report| report.usage);
+    let done = if let Some(samples) = &build.samples {
+        let done = engine.learn_tags_within(samples, false, progress, Some(meter)).await;
+        done.map(Report::Learned)
+    } else {
+        let options = options(build.uploads.as_deref());
+        let done = engine.index_within(&inputs(workspace), &options, progress, Some(meter)).await;
+        done.map(|report| Report::Indexed(Box::new(report)))
+    };
+    spending.usage = done.as_ref().ok().map(Report::usage);
     drop(spending);
     metrics.build(if done.is_ok() { "done" } else { "failed" });
     let ended = set(builds, &build.id, BuildState::Running, move |build| {
@@ -181,19 +188,49 @@ async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) {
     log(ended.await);
 }
 
+/// What a run in the queue did.
+enum Report {
+    Indexed(Box<IndexReport>),
+    Learned(TagLearning),
+}
+
+impl Report {
+    fn usage(&self) -> UsageTotal {
+        match self {
+            Self::Indexed(report) => report.usage,
+            Self::Learned(report) => report.usage,
+        }
+    }
+
+    /// Why not everything was done.
+    fn error(&self) -> Option<String> {
+        let (spent, units, reason) = match self {
+            Self::Indexed(report) => (report.spent, report.failed_units, &report.failure),
+            Self::Learned(report) => {
+                (report.spent, report.failed + report.pending, &report.failure)
+            }
+        };
+        let spent = spent.map(|limit| format!("budget exhausted: {limit}"));
+        let failed = || {
+            let reason = reason.clone().unwrap_or_default();
+            format!("{units} units of work failed ({reason}); build again to retry them")
+        };
+        spent.or_else(|| (units > 0).then(failed))
+    }
+}
+
 impl Build {
     /// Records how the run ended.
-    fn apply(&mut self, done: Result<IndexReport, EngineError>, folder: &Path) {
+    fn apply(&mut self, done: Result<Report, EngineError>, folder: &Path) {
         match done {
             Ok(report) => {
-                let spent = report.spent.map(|limit| format!("budget exhausted: {limit}"));
-                let failed = (report.failed_units > 0).then(|| {
-                    let reason = report.failure.clone().unwrap_or_default();
-                    let units = report.failed_units;
-                    format!("{units} units of work failed ({reason}); build again to retry them")
+                self.error = report.error();
+                self.report = Some(match &report {
+                    Report::Indexed(report) => BuildReport::new(report, folder),
+                    Report::Learned(report) => {
+                        BuildReport { refused: vec![], figures: figures(report) }
+                    }
                 });
-                self.error = spent.or(failed);
-                self.report = Some(BuildReport::new(&report, folder));
             }
             Err(error) => {
                 (self.error, self.report) = (Some(Problem::from(error).detail), None);
@@ -213,14 +250,16 @@ impl BuildReport {
             RefusedFile { line: refused.line, ..file }
         };
         let refused = report.refused.iter().map(refused).collect();
-        let figures = match serde_json::to_value(report) {
-            Ok(Value::Object(mut figures)) => {
-                figures.remove("refused");
-                figures
-            }
-            _ => serde_json::Map::new(),
-        };
+        let mut figures = figures(report);
+        figures.remove("refused");
         Self { refused, figures }
+    }
+}
+
+fn figures(report: &impl Serialize) -> serde_json::Map<String, Value> {
+    match serde_json::to_value(report) {
+        Ok(Value::Object(figures)) => figures,
+        _ => serde_json::Map::new(),
     }
 }
 

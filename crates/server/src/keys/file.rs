@@ -5,13 +5,15 @@ use chrono::Utc;
 use serde::{Deserialize, Serialize};
 
 use super::key::{Credentials, GeneratedKey, generate};
-use super::{Key, NewKey};
+use super::{Key, NewKey, Scope};
 use crate::workspace::is_name;
 
 const FILE: &str = "keys.json";
 
-/// The version of the file format.
-const VERSION: u32 = 1;
+/// The version of the file format: from 2 on keys may be for some documents only, which older
+/// programs would not heed.
+const VERSION: u32 = 2;
+const OLDEST: u32 = 1;
 
 /// Why keys cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +26,8 @@ pub enum KeysError {
     Unknown(String),
     #[error("{0}")]
     Invalid(&'static str),
+    #[error("{0}")]
+    Condition(String),
     #[error("the system has no random numbers: {0}")]
     Random(getrandom::Error),
 }
@@ -90,6 +94,17 @@ impl KeyFile {
         if new.budget_per_day_usd.is_some_and(|usd| !usd.is_finite() || usd < 0.0) {
             return Err(KeysError::Invalid("a budget must be 0 or more"));
         }
+        if let Some(documents) = &new.documents {
+            documents.check().map_err(|e| KeysError::Condition(e.to_string()))?;
+            if documents.is_empty() {
+                return Err(KeysError::Invalid("a key for some documents needs a condition"));
+            }
+            if new.scopes.contains(&Scope::Admin) {
+                return Err(KeysError::Invalid(
+                    "a key for some documents cannot have the scope admin, which reaches all",
+                ));
+            }
+        }
         let GeneratedKey { id, text, hash } = generate().map_err(KeysError::Random)?;
         let mut scopes = new.scopes;
         scopes.sort_unstable();
@@ -103,6 +118,7 @@ impl KeyFile {
             expires: new.expires,
             budget_per_day_usd: new.budget_per_day_usd,
             calls_per_day: new.calls_per_day,
+            documents: new.documents,
         };
         let stored = StoredKey { key: key.clone(), hash: hash.to_hex().to_string() };
         self.change(|keys| {
@@ -161,7 +177,7 @@ impl KeyFile {
         };
         let broken = |reason| KeysError::Broken { path: self.path.clone(), reason };
         let contents: Contents = serde_json::from_str(&text).map_err(|e| broken(e.to_string()))?;
-        if contents.version != VERSION {
+        if !(OLDEST..=VERSION).contains(&contents.version) {
             return Err(broken(format!("its version is {}", contents.version)));
         }
         Ok(contents.keys)
@@ -187,7 +203,6 @@ pub(super) fn matches(credentials: &Credentials<'_>, hash: &blake3::Hash) -> boo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::Scope;
 
     fn new(name: &str) -> NewKey {
         NewKey {
@@ -197,6 +212,7 @@ mod tests {
             expires: None,
             budget_per_day_usd: None,
             calls_per_day: None,
+            documents: None,
         }
     }
 
@@ -232,6 +248,12 @@ mod tests {
         assert!(file.create(new(" ")).is_err());
         assert!(file.create(NewKey { scopes: vec![], ..new("a") }).is_err());
         assert!(file.create(NewKey { workspace: Some("../x".into()), ..new("a") }).is_err());
+        let documents = |json: &str| Some(serde_json::from_str(json).unwrap());
+        for wrong in ["{}", r#"{"a b": 1}"#, r#"{"a": {"gt": "x"}}"#] {
+            assert!(file.create(NewKey { documents: documents(wrong), ..new("a") }).is_err());
+        }
+        let (scopes, documents) = (vec![Scope::Admin], documents(r#"{"team": "a"}"#));
+        assert!(file.create(NewKey { scopes, documents, ..new("a") }).is_err());
         for invalid in ["", "halma", "halma_", "halma_a", "other_a_b", "halma__b"] {
             assert!(Credentials::parse(invalid).is_none(), "{invalid}");
         }

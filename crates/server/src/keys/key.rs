@@ -2,6 +2,7 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
+use halma_core::MetadataFilter;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -59,6 +60,10 @@ pub struct Key {
     /// Model calls that its questions and builds may make per day (UTC).
     #[serde(default)]
     pub calls_per_day: Option<u64>,
+    /// The documents that it sees and may change: those whose fields meet these conditions. Without
+    /// it all of the workspace.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub documents: Option<MetadataFilter>,
 }
 
 /// A key to create.
@@ -77,6 +82,9 @@ pub struct NewKey {
     pub budget_per_day_usd: Option<f64>,
     #[serde(default)]
     pub calls_per_day: Option<u64>,
+    /// The documents that it may see and change: those whose fields meet these conditions.
+    #[serde(default, rename = "where")]
+    pub documents: Option<MetadataFilter>,
 }
 
 impl Key {

@@ -121,6 +121,7 @@ const SETTINGS: &[(&str, Allowed)] = &[
 pub(crate) fn check_ask(ask: &AskRequest) -> Result<(), Problem> {
     name("strategy", ask.strategy.as_deref())?;
     name("asked_at", ask.asked_at.as_deref())?;
+    ask.filter.as_ref().map_or(Ok(()), check_filter)?;
     settings(&ask.settings)?;
     history(&ask.history)?;
     if ask.options.len() > MOST_OPTIONS {
@@ -219,7 +220,7 @@ pub(crate) fn check_filter(filter: &Filter) -> Result<(), Problem> {
     if all.any(|pattern| pattern.chars().count() > LONGEST_PATTERN) {
         return Err(too_long("filter", LONGEST_PATTERN));
     }
-    Ok(())
+    filter.metadata.check().map_err(|e| Problem::unfit(e.to_string()))
 }
 
 /// A name, a part of one, or a cursor.

@@ -1,5 +1,5 @@
 //! The arguments of the tools, as `tools.json` describes them.
-use halma_core::{AnswerStyle, Layer, Mode};
+use halma_core::{AnswerStyle, Filter, Layer, Mode};
 use serde::Deserialize;
 
 use crate::asking::Turn;
@@ -14,6 +14,8 @@ pub(super) struct AskArguments {
     pub(super) history: Vec<Turn>,
     #[serde(default)]
     pub(super) answer_style: Option<AnswerStyle>,
+    #[serde(default)]
+    pub(super) filter: Option<Filter>,
 }
 
 #[derive(Deserialize)]
@@ -24,6 +26,8 @@ pub(super) struct SearchArguments {
     pub(super) layer: Option<Layer>,
     #[serde(default)]
     pub(super) mode: Option<Mode>,
+    #[serde(default)]
+    pub(super) filter: Option<Filter>,
     #[serde(default)]
     pub(super) limit: Option<usize>,
 }

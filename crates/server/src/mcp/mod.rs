@@ -14,7 +14,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use self::tools::Tools;
-use crate::access::Caller;
+use crate::access::{Caller, Reach};
 use crate::app::{App, AppSetup, Shared};
 use crate::keys::Scope;
 use crate::problem::Problem;
@@ -43,7 +43,8 @@ async fn authorize(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let caller = Caller::resolve(&app, request.headers(), Some(Scope::Ask)).await?;
+    let (scope, reach) = (Some(Scope::Ask), Reach::Documents);
+    let caller = Caller::resolve(&app, request.headers(), scope, reach).await?;
     request.extensions_mut().insert(caller);
     Ok(next.run(request).await)
 }

@@ -28,6 +28,8 @@ use crate::openai::with_sources;
 use crate::problem::Problem;
 
 const TOOLS: &str = include_str!("tools.json");
+/// The argument `filter` of more than one tool.
+const FILTER: &str = include_str!("filter.json");
 
 /// Characters of a document in one result at most.
 const MAX_CHARACTERS: usize = 20_000;
@@ -90,9 +92,9 @@ impl Tools {
         arguments: AskArguments,
         context: &Context,
     ) -> Result<ToolOutput, Problem> {
-        let AskArguments { question, strategy, history, answer_style } = arguments;
-        let request =
-            AskRequest { question, strategy, history, answer_style, ..AskRequest::default() };
+        let AskArguments { question, strategy, history, answer_style, filter } = arguments;
+        let given = AskRequest { question, strategy, history, ..AskRequest::default() };
+        let request = AskRequest { answer_style, filter, ..given };
         let progress = Progress::start(context);
         let watcher = progress.as_ref().map(|progress| Arc::clone(&progress.watcher));
         let asking = Asking::begin(&self.app, caller, request, watcher)?;
@@ -157,12 +159,15 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ErrorData> {
 async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutput, Problem> {
     let engine = caller.workspace.engine();
     engine.check_question(&arguments.query)?;
+    if let Some(filter) = &arguments.filter {
+        bounds::check_filter(filter)?;
+    }
     let query = SearchQuery {
         text: arguments.query,
         layer: arguments.layer.unwrap_or(Layer::Chunk),
         mode: arguments.mode.unwrap_or_default(),
         limit: arguments.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS),
-        filter: halma_core::Filter::default(),
+        filter: arguments.filter.unwrap_or_default(),
     };
     let hits = caller.lane().pass(engine.search(query)).await??;
     let lines: Vec<String> = hits
@@ -223,6 +228,7 @@ async fn explain_answer(
     lane.run(move || {
         let trace = caller.workspace.engine().traces().get(&arguments.id);
         let missing = || Problem::not_found("such answer; its trace may have been deleted");
+        let trace = trace.filter(|trace| caller.sees_trace(&trace.head));
         let StoredTrace { head, body } = trace.ok_or_else(missing)?;
         let steps: Vec<String> = body.trace.0.iter().filter_map(Event::describe).collect();
         let text = format!("{}\n\n{}", head.question, steps.join("\n"));
@@ -239,7 +245,8 @@ fn tools() -> Result<Vec<Tool>, ErrorData> {
     let text = TOOLS
         .replace("\"$MODES\"", &json!(Mode::ALL.map(Mode::name)).to_string())
         .replace("$MODE_DESCRIPTIONS", &Mode::ALL.map(described).join("; "))
-        .replace("$DEFAULT_MODE", Mode::default().name());
+        .replace("$DEFAULT_MODE", Mode::default().name())
+        .replace("\"$FILTER\"", FILTER);
     serde_json::from_str(&text).map_err(|e| ErrorData::internal_error(e.to_string(), None))
 }
 

@@ -14,7 +14,7 @@ use tracing::Instrument as _;
 use super::error_body;
 use super::reply::{Rendered, render, usage};
 use super::request::ChatRequest;
-use crate::access::{Caller, MayAsk};
+use crate::access::{Caller, MayAskDocuments};
 use crate::app::Shared;
 use crate::asking::{AskResponse, Asking};
 use crate::json::JsonBody;
@@ -28,7 +28,7 @@ use crate::sse;
     responses((status = 200, description = "A completion, or chunks of one", body = Object)))]
 pub(crate) async fn chat(
     State(app): State<Shared>,
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Extension(request_id): Extension<RequestId>,
     JsonBody(request): JsonBody<ChatRequest>,
 ) -> Result<Response, Problem> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::access::MayAsk;
+use crate::access::MayAskDocuments;
 use crate::json::JsonBody;
 use crate::problem::Problem;
 
@@ -16,7 +16,7 @@ const MAX_TEXTS: usize = 2_048;
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct EmbeddingRequest {
     /// A text or a list of texts.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     input: Input,
     /// Ignored; the configured embedder is always used.
     #[serde(default)]
@@ -48,7 +48,7 @@ pub(crate) struct EmbeddingResponse {
 #[utoipa::path(post, path = "/v1/embeddings", tag = "openai", request_body = EmbeddingRequest,
     responses((status = 200, body = EmbeddingResponse), (status = 422, body = Problem)))]
 pub(crate) async fn embeddings(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     JsonBody(request): JsonBody<EmbeddingRequest>,
 ) -> Result<Json<EmbeddingResponse>, Problem> {
     let texts = match request.input {

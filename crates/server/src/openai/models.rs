@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::PREFIX;
-use crate::access::MayAsk;
+use crate::access::MayAskDocuments;
 use crate::json::Part;
 use crate::problem::Problem;
 
@@ -30,7 +30,7 @@ pub(crate) struct Model {
 /// List the usable strategies as models: the configured one first, the embedder last.
 #[utoipa::path(get, path = "/v1/models", tag = "openai",
     responses((status = 200, body = ModelList)))]
-pub(crate) async fn models(MayAsk(caller): MayAsk) -> Json<ModelList> {
+pub(crate) async fn models(MayAskDocuments(caller): MayAskDocuments) -> Json<ModelList> {
     let data = usable(&caller.workspace.engine());
     Json(ModelList { object: "list", data })
 }
@@ -40,7 +40,7 @@ pub(crate) async fn models(MayAsk(caller): MayAsk) -> Json<ModelList> {
     params(("model" = String, Path, description = "An id from `/v1/models`")),
     responses((status = 200, body = Model)))]
 pub(crate) async fn one_model(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Part(name): Part<String>,
 ) -> Result<Json<Model>, Problem> {
     let model = usable(&caller.workspace.engine()).into_iter().find(|model| model.id == name);

@@ -1,7 +1,7 @@
 //! A chat request of a front end. Unknown fields are ignored: `temperature` and the like are settings
 //! of a strategy's prompts.
 use axum::http::StatusCode;
-use halma_core::{AnswerStyle, Budget};
+use halma_core::{AnswerStyle, Budget, Filter};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -22,6 +22,9 @@ pub(crate) struct ChatRequest {
     /// Not a field of OpenAI's: `full` (sentences with numbered sources) or `short`.
     #[serde(default)]
     answer_style: Option<AnswerStyle>,
+    /// Not a field of OpenAI's: the documents that the answer may come from.
+    #[serde(default)]
+    filter: Option<Filter>,
     /// Must be 1.
     #[serde(default)]
     n: Option<u32>,
@@ -38,7 +41,7 @@ struct ChatMessage {
     role: String,
     /// A text, or a list of parts, of which only texts are read.
     #[serde(default)]
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     content: Value,
 }
 
@@ -76,6 +79,7 @@ impl ChatRequest {
             strategy: strategy(&self.model)?,
             history: self.messages[..last].iter().map(turn).collect(),
             answer_style: self.answer_style,
+            filter: self.filter.clone(),
             budget: Some(Budget::default()),
             ..AskRequest::default()
         })

@@ -9,7 +9,7 @@ use axum::{Extension, Json};
 use halma_core::{Event, Watcher};
 use tracing::Instrument as _;
 
-use crate::access::{Caller, MayAsk};
+use crate::access::{Caller, MayAskDocuments};
 use crate::app::Shared;
 use crate::asking::{AskRequest, AskResponse, Asking};
 use crate::json::JsonBody;
@@ -31,7 +31,7 @@ use crate::sse;
     ))]
 pub(crate) async fn ask(
     State(app): State<Shared>,
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Extension(request_id): Extension<RequestId>,
     headers: HeaderMap,
     JsonBody(request): JsonBody<AskRequest>,

@@ -9,9 +9,9 @@ use halma_engine::{Estimate, StageEstimate};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::access::{Caller, MayAsk, MayWrite};
+use crate::access::{Caller, MayAskDocuments, MayWrite, MayWriteDocuments};
 use crate::app::{Shared, Stop};
-use crate::builds::{BuildState, BuildStatus, inputs, options};
+use crate::builds::{Build, BuildState, BuildStatus, inputs, options};
 use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
 use crate::limits::bounds;
@@ -64,7 +64,7 @@ impl From<Estimate> for BuildEstimate {
     request_body = BuildRequest,
     responses((status = 200, body = BuildEstimate), (status = 422, body = Problem)))]
 pub(crate) async fn estimate(
-    MayWrite(caller): MayWrite,
+    MayWriteDocuments(caller): MayWriteDocuments,
     JsonBody(request): JsonBody<BuildRequest>,
 ) -> Result<Json<BuildEstimate>, Problem> {
     let uploads = check(&caller, request).await?;
@@ -79,25 +79,44 @@ pub(crate) async fn estimate(
 #[utoipa::path(post, path = "/api/v1/builds", tag = "builds", request_body = BuildRequest,
     responses((status = 202, body = BuildStatus), (status = 422, body = Problem)))]
 pub(crate) async fn start(
-    MayWrite(caller): MayWrite,
+    MayWriteDocuments(caller): MayWriteDocuments,
     JsonBody(request): JsonBody<BuildRequest>,
 ) -> Result<(StatusCode, Json<BuildStatus>), Problem> {
     let uploads = check(&caller, request).await?;
     let key = caller.key_id().map(str::to_owned);
-    let build = run_blocking(move || caller.workspace.builds.start(uploads, key)).await?;
-    Ok((StatusCode::ACCEPTED, Json(build.status())))
+    run_blocking(move || {
+        let build = caller.workspace.builds.start(uploads, key)?;
+        Ok((StatusCode::ACCEPTED, Json(status(&caller, &build))))
+    })
+    .await
+}
+
+/// A build that the caller may know of.
+fn find(caller: &Caller, id: &str) -> Result<Build, Problem> {
+    let build = caller.workspace.builds.get(id)?;
+    if caller.sees_build(&build) { Ok(build) } else { Err(Problem::not_found("such build")) }
+}
+
+/// What the caller is told of a build: those who see some of the documents are not told what went
+/// wrong with others, which a build tries again.
+fn status(caller: &Caller, build: &Build) -> BuildStatus {
+    let status = build.status();
+    if caller.documents().is_none() { status } else { status.without_texts() }
 }
 
 /// The requested uploads, all of which exist; `None` for everything.
 async fn check(caller: &Caller, request: BuildRequest) -> Result<Option<Vec<String>>, Problem> {
     let workspace = std::sync::Arc::clone(&caller.workspace);
     bounds::names("uploads", request.uploads.as_deref().unwrap_or_default(), MOST_UPLOADS)?;
-    let lane = caller.lane();
+    let (lane, restricted) = (caller.lane(), caller.documents().is_some());
     lane.run(move || {
         let engine = workspace.engine();
         let files = engine.originals().list();
         let existing: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        let uploads = request.uploads.filter(|uploads| !uploads.is_empty());
+        let all = || existing.iter().map(|name| (*name).to_owned()).collect();
+        // Without names those who see some of the files build these.
+        let every = restricted.then(all);
+        let uploads = request.uploads.filter(|uploads| !uploads.is_empty()).or(every);
         if existing.is_empty() {
             return Err(
                 Problem::unfit("no documents have been uploaded").hint("upload documents first")
@@ -114,19 +133,20 @@ async fn check(caller: &Caller, request: BuildRequest) -> Result<Option<Vec<Stri
 /// List builds, newest first.
 #[utoipa::path(get, path = "/api/v1/builds", tag = "builds",
     responses((status = 200, body = Items<BuildStatus>), (status = 401, body = Problem)))]
-pub(crate) async fn list(MayAsk(caller): MayAsk) -> Json<Items<BuildStatus>> {
+pub(crate) async fn list(MayAskDocuments(caller): MayAskDocuments) -> Json<Items<BuildStatus>> {
     let builds = caller.workspace.builds.list();
-    Json(Items::whole(builds.iter().map(crate::builds::Build::status).collect()))
+    let seen = builds.iter().filter(|build| caller.sees_build(build));
+    Json(Items::whole(seen.map(|build| status(&caller, build)).collect()))
 }
 
 /// Read the status of a build.
 #[utoipa::path(get, path = "/api/v1/builds/{id}", tag = "builds", params(("id" = String, Path)),
     responses((status = 200, body = BuildStatus), (status = 404, body = Problem)))]
 pub(crate) async fn get(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Json<BuildStatus>, Problem> {
-    Ok(Json(caller.workspace.builds.get(&id)?.status()))
+    find(&caller, &id).map(|build| Json(status(&caller, &build)))
 }
 
 /// Follow a build: an event `progress` for every change, and `done` when it has ended or is paused.
@@ -138,10 +158,10 @@ pub(crate) async fn get(
         (status = 404, body = Problem)))]
 pub(crate) async fn events(
     State(app): State<Shared>,
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Response, Problem> {
-    caller.workspace.builds.get(&id)?;
+    find(&caller, &id)?;
     let (sender, receiver) = sse::channel();
     let task = tokio::spawn(async move { follow(&app, &caller, &id, &sender).await });
     Ok(sse::response(receiver, task.abort_handle()))
@@ -153,7 +173,7 @@ async fn follow(app: &Shared, caller: &Caller, id: &str, sender: &EventSender) {
     while let Ok(build) = builds.get(id) {
         let pending = build.state.is_pending();
         let name = if pending { "progress" } else { "done" };
-        if !sender.send(name, &build.status()) || !pending {
+        if !sender.send(name, &status(caller, &build)) || !pending {
             return;
         }
         tokio::select! {

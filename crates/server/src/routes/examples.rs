@@ -6,7 +6,7 @@ use axum::extract::State;
 use halma_core::Layer;
 use halma_engine::{Engine, ListQuery};
 
-use crate::access::MayAsk;
+use crate::access::MayAskDocuments;
 use crate::app::Shared;
 use crate::documents::{self, DocumentQuery};
 use crate::limits::blocking::run_blocking;
@@ -33,7 +33,7 @@ const LONGEST: usize = 110;
     responses((status = 200, body = Items<String>), (status = 401, body = Problem)))]
 pub(crate) async fn examples(
     State(app): State<Shared>,
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
 ) -> Result<Json<Items<String>>, Problem> {
     if caller.workspace.name == DEFAULT && !app.config.examples.is_empty() {
         return Ok(Json(Items::whole(app.config.examples.clone())));

@@ -11,6 +11,7 @@ mod reference;
 mod search;
 mod strategies;
 mod tables;
+mod tags;
 mod traces;
 mod web_ui;
 
@@ -63,6 +64,7 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
     components.add_security_scheme("key", SecurityScheme::Http(bearer));
     OpenApiRouter::with_openapi(openapi)
         .routes(routes!(health::health))
+        .routes(routes!(health::ready))
         .routes(routes!(metrics::metrics))
         .routes(routes!(health::me))
         .routes(routes!(health::config))
@@ -72,11 +74,14 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(examples::examples))
         .routes(routes!(documents::list))
         .routes(routes!(documents::get, documents::delete))
+        .routes(routes!(documents::set_metadata))
         .routes(routes!(documents::text))
         .routes(routes!(documents::nodes))
         .routes(routes!(file::file))
         .routes(routes!(builds::list, builds::start))
         .routes(routes!(builds::estimate))
+        .routes(routes!(tags::learn))
+        .routes(routes!(tags::estimate))
         .routes(routes!(builds::get))
         .routes(routes!(builds::events))
         .routes(routes!(builds::pause))

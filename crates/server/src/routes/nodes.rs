@@ -5,7 +5,7 @@ use halma_engine::EdgeEnd;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::MayAsk;
+use crate::access::MayAskDocuments;
 use crate::json::{Params, Part};
 use crate::listing::limit;
 use crate::problem::Problem;
@@ -14,7 +14,7 @@ use crate::problem::Problem;
 #[utoipa::path(get, path = "/api/v1/nodes/{id}", tag = "knowledge", params(("id" = String, Path)),
     responses((status = 200, body = Hit), (status = 404, body = Problem)))]
 pub(crate) async fn get(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Json<Hit>, Problem> {
     let lane = caller.lane();
@@ -61,7 +61,7 @@ const MAX_TEXT: usize = 600;
     params(("id" = String, Path), NeighbourFilter),
     responses((status = 200, body = Neighbourhood), (status = 404, body = Problem)))]
 pub(crate) async fn neighbours(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
     Params(filter): Params<NeighbourFilter>,
 ) -> Result<Json<Neighbourhood>, Problem> {

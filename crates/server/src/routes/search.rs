@@ -5,7 +5,7 @@ use halma_engine::SearchQuery;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::access::MayAsk;
+use crate::access::MayAskDocuments;
 use crate::json::JsonBody;
 use crate::limits::bounds;
 use crate::listing;
@@ -37,7 +37,7 @@ pub(crate) struct SearchResponse {
 #[utoipa::path(post, path = "/api/v1/search", tag = "ask", request_body = SearchRequest,
     responses((status = 200, body = SearchResponse), (status = 422, body = Problem)))]
 pub(crate) async fn search(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     JsonBody(request): JsonBody<SearchRequest>,
 ) -> Result<Json<SearchResponse>, Problem> {
     let engine = caller.workspace.engine();

@@ -5,7 +5,7 @@ use halma_engine::{Engine, strategies as all};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::access::MayAsk;
+use crate::access::MayAskDocuments;
 use crate::problem::Problem;
 
 #[derive(Serialize, ToSchema)]
@@ -30,7 +30,9 @@ pub(crate) struct StrategyLine {
 /// List the strategies.
 #[utoipa::path(get, path = "/api/v1/strategies", tag = "ask",
     responses((status = 200, body = Vec<StrategyLine>), (status = 401, body = Problem)))]
-pub(crate) async fn strategies(MayAsk(caller): MayAsk) -> Json<Vec<StrategyLine>> {
+pub(crate) async fn strategies(
+    MayAskDocuments(caller): MayAskDocuments,
+) -> Json<Vec<StrategyLine>> {
     Json(lines(&caller.workspace.engine()))
 }
 

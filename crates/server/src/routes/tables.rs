@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::MayAsk;
+use crate::access::MayAskDocuments;
 use crate::json::{JsonBody, Params, Part};
 use crate::listing::{Items, limit};
 use crate::problem::Problem;
@@ -15,7 +15,9 @@ use crate::problem::Problem;
 /// List the tables that can be queried.
 #[utoipa::path(get, path = "/api/v1/tables", tag = "knowledge",
     responses((status = 200, body = Items<TableLine>), (status = 401, body = Problem)))]
-pub(crate) async fn list(MayAsk(caller): MayAsk) -> Result<Json<Items<TableLine>>, Problem> {
+pub(crate) async fn list(
+    MayAskDocuments(caller): MayAskDocuments,
+) -> Result<Json<Items<TableLine>>, Problem> {
     let lane = caller.lane();
     lane.run(move || Ok(Json(Items::whole(caller.workspace.engine().base().tables()?)))).await
 }
@@ -44,7 +46,7 @@ pub(crate) struct TableRows {
     params(("name" = String, Path), RowRange),
     responses((status = 200, body = TableRows), (status = 404, body = Problem)))]
 pub(crate) async fn get(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Part(name): Part<String>,
     Params(range): Params<RowRange>,
 ) -> Result<Json<TableRows>, Problem> {
@@ -75,7 +77,7 @@ pub(crate) struct SqlRequest {
     responses((status = 200, body = SqlResult), (status = 422, body = Problem),
         (status = 503, body = Problem)))]
 pub(crate) async fn sql(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     JsonBody(request): JsonBody<SqlRequest>,
 ) -> Result<Response, Problem> {
     let lane = caller.lane();

@@ -6,7 +6,7 @@ use halma_engine::{StoredTrace, TraceBody, TraceHead};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::{MayAsk, MayWrite};
+use crate::access::{MayAskDocuments, MayWriteDocuments};
 use crate::json::{Params, Part};
 use crate::limits::bounds;
 use crate::listing::{Items, limit};
@@ -30,7 +30,7 @@ pub(crate) struct TraceQuery {
 #[utoipa::path(get, path = "/api/v1/traces", tag = "traces", params(TraceQuery),
     responses((status = 200, body = Items<TraceHead>), (status = 401, body = Problem)))]
 pub(crate) async fn list(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Params(query): Params<TraceQuery>,
 ) -> Result<Json<Items<TraceHead>>, Problem> {
     let limit = limit(query.limit);
@@ -40,7 +40,8 @@ pub(crate) async fn list(
     let lane = caller.lane();
     lane.run(move || {
         let matches = |head: &TraceHead| {
-            query.strategy.as_ref().is_none_or(|name| *name == head.strategy)
+            caller.sees_trace(head)
+                && query.strategy.as_ref().is_none_or(|name| *name == head.strategy)
                 && text.as_ref().is_none_or(|text| head.question.to_lowercase().contains(text))
         };
         let engine = caller.workspace.engine();
@@ -94,12 +95,13 @@ impl From<StoredTrace> for TraceDetail {
 #[utoipa::path(get, path = "/api/v1/traces/{id}", tag = "traces", params(("id" = String, Path)),
     responses((status = 200, body = TraceDetail), (status = 404, body = Problem)))]
 pub(crate) async fn get(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Json<TraceDetail>, Problem> {
     let lane = caller.lane();
     lane.run(move || {
         let trace = caller.workspace.engine().traces().get(&id);
+        let trace = trace.filter(|trace| caller.sees_trace(&trace.head));
         trace.map(|trace| Json(trace.into())).ok_or_else(|| Problem::not_found("such trace"))
     })
     .await
@@ -109,12 +111,17 @@ pub(crate) async fn get(
 #[utoipa::path(delete, path = "/api/v1/traces/{id}", tag = "traces", params(("id" = String, Path)),
     responses((status = 204), (status = 404, body = Problem)))]
 pub(crate) async fn delete(
-    MayWrite(caller): MayWrite,
+    MayWriteDocuments(caller): MayWriteDocuments,
     Part(id): Part<String>,
 ) -> Result<StatusCode, Problem> {
     let lane = caller.lane();
     lane.run(move || {
-        let removed = caller.workspace.engine().traces().remove(&id);
+        let engine = caller.workspace.engine();
+        let seen = engine.traces().get(&id).is_none_or(|trace| caller.sees_trace(&trace.head));
+        if !seen {
+            return Err(Problem::not_found("such trace"));
+        }
+        let removed = engine.traces().remove(&id);
         if removed.map_err(|e| Problem::internal(&e))? {
             Ok(StatusCode::NO_CONTENT)
         } else {

@@ -4,6 +4,7 @@ mod all;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use halma_core::MetadataFilter;
 use halma_engine::Engine;
 
 pub(crate) use all::{DEFAULT, Workspaces};
@@ -18,7 +19,7 @@ pub(crate) struct Workspace {
     pub(crate) dir: PathBuf,
     engine: RwLock<Arc<Engine>>,
     /// Set when it is removed.
-    closed: RwLock<bool>,
+    closed: Arc<RwLock<bool>>,
     pub(crate) builds: Arc<Builds>,
     pub(crate) usage: Arc<Usage>,
     /// Work of its requests.
@@ -40,11 +41,25 @@ impl Workspace {
             name: name.to_owned(),
             dir: dir.to_owned(),
             engine: RwLock::new(Arc::new(engine)),
-            closed: RwLock::new(false),
+            closed: Arc::default(),
             builds: Arc::new(Builds::open(dir).map_err(failed)?),
             usage: Arc::new(Usage::open(dir).map_err(failed)?),
             lane: Lane::new(),
             estimates: Lane::with(1, 8),
+        })
+    }
+
+    /// The workspace for those who see only the documents whose fields meet these conditions.
+    pub(crate) fn restricted(&self, documents: MetadataFilter) -> Result<Self, Problem> {
+        Ok(Self {
+            name: self.name.clone(),
+            dir: self.dir.clone(),
+            engine: RwLock::new(self.engine().restricted(&documents)?),
+            closed: Arc::clone(&self.closed),
+            builds: Arc::clone(&self.builds),
+            usage: Arc::clone(&self.usage),
+            lane: self.lane.clone(),
+            estimates: self.estimates.clone(),
         })
     }
 

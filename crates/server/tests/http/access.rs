@@ -21,6 +21,7 @@ const ROUTES: &[(&str, &str, Option<Scope>)] = &[
     ("post", "/api/v1/documents", Some(Scope::Write)),
     ("get", "/api/v1/documents/{id}", Some(Scope::Ask)),
     ("delete", "/api/v1/documents/{id}", Some(Scope::Write)),
+    ("put", "/api/v1/documents/{id}/metadata", Some(Scope::Write)),
     ("get", "/api/v1/documents/{id}/text", Some(Scope::Ask)),
     ("get", "/api/v1/documents/{id}/nodes", Some(Scope::Ask)),
     ("get", "/api/v1/documents/{id}/file", Some(Scope::Ask)),

@@ -78,3 +78,31 @@ async fn what_cannot_be_read_is_told_by_name() {
     assert!(!world.dir.path().join("files/broken.pdf").exists());
     world.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn learning_from_samples_is_estimated_checked_and_queued_as_a_build() {
+    let world = World::with(Setup { config: config(), library: false }).await;
+    world.upload(&[("a.md", b"# A\n\nThe lamp of Velby burns oil.\n")]).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    world.wait_for_build(build["id"].as_str().unwrap()).await;
+    let sample = json!({"samples": [{"question": "What fires the light?", "answer": "oil"}]});
+    for (path, body, says) in [
+        ("/api/v1/tags/learn", json!({"samples": []}), "`samples` is empty"),
+        ("/api/v1/tags/learn", json!({"samples": [{"question": "?"}]}), "sample 1"),
+        ("/api/v1/tags/learn/estimate", json!({"samples": [{"question": "Why?"}]}), "answer"),
+        ("/api/v1/tags/learn", json!({}), "samples"),
+    ] {
+        let refused = world.post(path, &body).await;
+        assert_eq!(refused.status(), 422, "{body}");
+        let problem = refused.text().await.unwrap();
+        assert!(problem.contains(says), "{says} in {problem}");
+    }
+    let estimate = world.post_json("/api/v1/tags/learn/estimate", &sample).await;
+    assert_eq!(estimate["calls"], 0, "the passage has no tags: {estimate}");
+    let build = world.post_json("/api/v1/tags/learn", &sample).await;
+    let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
+    assert_eq!(done["state"], "done", "{done}");
+    let skipped = done["report"]["skipped"][0]["reason"].as_str().unwrap();
+    assert!(skipped.contains("no tags"), "{done}");
+    world.stop().await;
+}

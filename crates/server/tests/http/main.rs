@@ -12,6 +12,7 @@ mod openai;
 mod operations;
 mod problems;
 mod reading;
+mod rights;
 mod security;
 mod stopping;
 mod types;

@@ -56,6 +56,27 @@ async fn the_server_describes_itself() {
     assert!(keys.contains(&"serve.requests_per_minute") && keys.contains(&"ask.strategy"));
     let description = world.get_json("/api/v1/openapi.json").await;
     assert!(description["openapi"].as_str().unwrap().starts_with("3."));
+    let operations: Vec<&Value> = description["paths"]
+        .as_object()
+        .unwrap()
+        .values()
+        .flat_map(|methods| methods.as_object().unwrap().values())
+        .collect();
+    let ids: std::collections::BTreeSet<&str> =
+        operations.iter().map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), operations.len(), "an operation has the id of another: {ids:?}");
+    for operation in &operations {
+        for (status, response) in operation["responses"].as_object().unwrap() {
+            assert!(
+                response["description"].as_str().is_some_and(|text| !text.is_empty()),
+                "{status}"
+            );
+        }
+        let responses = operation["responses"].as_object().unwrap();
+        assert!(responses.contains_key("400") && responses.contains_key("default"));
+        let is_open = operation["operationId"] == "health";
+        assert_eq!(responses.contains_key("401"), !is_open, "{operation}");
+    }
     let page = world.get("/api/docs").await.text().await.unwrap();
     assert!(!page.contains("https://") && page.contains("/api/docs/reference.js"));
     world.stop().await;

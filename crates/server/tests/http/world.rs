@@ -173,6 +173,7 @@ pub(crate) fn new_key(scopes: &[Scope], workspace: &str) -> NewKey {
         expires: None,
         budget_per_day_usd: None,
         calls_per_day: None,
+        documents: None,
     }
 }
 

@@ -5,8 +5,9 @@
 //!
 //! ```text
 //! kind <- LLM(q, what the base holds, chunks near q)            -> auto/classify.md
-//! level <- naive or pike_l1 for a factual question, else pike_l2; a question about the whole
-//!          collection: graph_global, where the base has communities
+//! level <- naive or pike_l1 for a factual question, pike_l3 for a predictive one, pike_l4
+//!          for one that asks for ideas, else pike_l2; a question about the whole collection:
+//!          graph_global, where the base has communities
 //! repeat
 //!     â, C <- the strategy of that level
 //!     stop when no level is above, or when â is there and LLM(q, â, C) says that C supports it
@@ -34,6 +35,8 @@ use crate::graph_global::GraphGlobal;
 use crate::naive::Naive;
 use crate::pike_l1::PikeL1;
 use crate::pike_l2::PikeL2;
+use crate::pike_l3::PikeL3;
+use crate::pike_l4::PikeL4;
 use crate::shared::kinds::{Kind, classify};
 use crate::shared::settings;
 
@@ -89,6 +92,10 @@ pub(crate) struct Auto {
     pub(crate) pike_l1: PikeL1,
     /// Its `kind` is what the classifier says.
     pub(crate) pike_l2: PikeL2,
+    /// For questions about the future.
+    pub(crate) pike_l3: PikeL3,
+    /// For questions that ask for ideas.
+    pub(crate) pike_l4: PikeL4,
     /// For questions about the whole collection.
     pub(crate) graph_global: GraphGlobal,
 }
@@ -101,6 +108,8 @@ impl Default for Auto {
             naive: Naive::default(),
             pike_l1: PikeL1::default(),
             pike_l2: PikeL2::default(),
+            pike_l3: PikeL3::default(),
+            pike_l4: PikeL4::default(),
             graph_global: GraphGlobal::default(),
         }
     }
@@ -135,6 +144,12 @@ impl Strategy for Auto {
                 return self.graph_global.answer(question, &cx.span("graph_global")).await;
             }
             cx.note("the knowledge base has no communities: summarizing what is near");
+        }
+        if kind == Kind::Predictive {
+            return self.pike_l3.answer(question, &cx.span("pike_l3")).await;
+        }
+        if kind == Kind::Creative {
+            return self.pike_l4.answer(question, &cx.span("pike_l4")).await;
         }
         let mut level = if kind == Kind::Factual { self.factual } else { Level::PikeL2 };
         // What a lower level said though the passages did not supports it.
@@ -216,6 +231,8 @@ impl Auto {
             naive: self.naive.checked().map_err(within(Level::Naive))?,
             pike_l1: self.pike_l1.checked().map_err(within(Level::PikeL1))?,
             pike_l2: self.pike_l2.checked().map_err(within(Level::PikeL2))?,
+            pike_l3: self.pike_l3.checked().map_err(|error| error.replacen('`', "`pike_l3.", 1))?,
+            pike_l4: self.pike_l4.checked().map_err(|error| error.replacen('`', "`pike_l4.", 1))?,
             graph_global: self
                 .graph_global
                 .checked()

@@ -86,13 +86,25 @@ async fn a_counting_question_goes_to_the_tables() {
 }
 
 #[tokio::test]
-async fn a_creative_question_is_summed_up_and_what_is_missing_is_named() {
-    let model = Script::new([
-        ("auto/classify", r#"{"kind": "creative", "reason": "It asks for ideas."}"#),
-        ("pike_l2/summarise", r#"{"points": []}"#),
+async fn a_creative_question_goes_to_level_4_which_may_summarize() {
+    let model = Script::with_failures(vec![
+        ("auto/classify", Ok(r#"{"kind": "creative", "reason": "It asks for ideas."}"#)),
+        ("pike_l4/ask", Err(LlmError::refused("the offline model cannot do `ask`"))),
+        ("pike_l2/summarise", Ok(r#"{"points": []}"#)),
     ]);
     let question = "What could the Varn lighthouse architect do?";
     golden("auto/creative", &Auto::default(), Run { question, ..Run::new(model) }).await;
+}
+
+#[tokio::test]
+async fn a_predictive_question_goes_to_level_3_which_may_summarize() {
+    let model = Script::new([
+        ("auto/classify", r#"{"kind": "predictive", "reason": "It asks about next year."}"#),
+        ("pike_l3/plan", r#"{"target": "", "measure": "count", "granularity": "year"}"#),
+        ("pike_l2/summarise", r#"{"points": []}"#),
+    ]);
+    let question = "Will the Varn lighthouse architect open a lighthouse next year?";
+    golden("auto/predictive", &Auto::default(), Run { question, ..Run::new(model) }).await;
 }
 
 #[tokio::test]

@@ -2,7 +2,6 @@
 use std::collections::HashSet;
 
 use futures::future::try_join_all;
-use halma_core::text::words;
 use halma_core::{Cx, Edge, Filter, Hit, Layer, MinScore, Query, Question, Result};
 
 use super::PikeL1;
@@ -105,38 +104,24 @@ impl PikeL1 {
         self.near(Layer::Chunk, self.leads, filter, question, cx).await
     }
 
-    /// Chunks near the question that carry one of its tags, or of the tags that these map to.
+    /// Chunks near the question that have one of the tags that it means: by name, by words that
+    /// samples map to the tag, or by vectors. The surest tags come first.
     async fn through_tags(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
-        let query = Query {
-            texts: vec![question.text.clone()],
-            layer: Layer::Tag,
-            mode: self.mode,
-            limit: self.chunks,
-            min_score: MinScore::Any,
-            exclude: vec![],
-            filter: Filter::default(),
-        };
-        let question_words: HashSet<String> = words(&question.text).into_iter().collect();
-        let fits = |tag: &Hit| {
-            let near = tag.cosine.is_some_and(|cosine| cosine >= self.tag_score);
-            near || words(&tag.text).iter().all(|word| question_words.contains(word))
-        };
-        let found = cx.search(&query).await?.into_iter().flatten();
-        let own: Vec<Hit> = found.filter(fits).collect();
-        let mapped = own.iter().map(|tag| cx.neighbours(&tag.id, Some(Edge::MapsTo)));
-        let mapped = try_join_all(mapped).await?.into_iter().flatten().map(|(_, tag)| tag);
-        let mut tags: Vec<String> = vec![];
-        for tag in own.into_iter().chain(mapped) {
-            if !tags.contains(&tag.text) {
-                tags.push(tag.text);
-            }
-        }
+        let tags = cx.tags(&question.text, self.tag_score).await?;
         if tags.is_empty() {
             cx.note("the question has none of the knowledge base's tags");
             return Ok(vec![]);
         }
-        cx.note(format!("tags: {}", tags.join(", ")));
-        let filter = Filter { tags, ..Filter::default() };
-        self.near(Layer::Chunk, self.chunks, filter, question, cx).await
+        let shown = tags.iter().map(|tag| format!("{} {:.2}", tag.name, tag.weight));
+        cx.note(format!("tags: {}", shown.collect::<Vec<_>>().join(", ")));
+        let mut chunks: Vec<Hit> = vec![];
+        for equal in tags.chunk_by(|a, b| (a.weight - b.weight).abs() < f32::EPSILON) {
+            let tags = equal.iter().map(|tag| tag.name.clone()).collect();
+            let filter = Filter { tags, ..Filter::default() };
+            let found = self.near(Layer::Chunk, self.chunks, filter, question, cx).await?;
+            chunks.extend(unseen(vec![found], &chunks));
+        }
+        chunks.truncate(self.chunks);
+        Ok(chunks)
     }
 }

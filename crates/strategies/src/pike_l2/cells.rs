@@ -15,31 +15,31 @@ const CELL: Prompt<Reading> = Prompt::json("pike_l2/cell");
 
 /// A question about one thing with its value, which is empty where none was found.
 #[derive(Debug, Serialize)]
-pub(super) struct Cell {
-    pub(super) thing: String,
-    pub(super) attribute: String,
-    pub(super) question: String,
-    pub(super) answer: String,
+pub(crate) struct Cell {
+    pub(crate) thing: String,
+    pub(crate) attribute: String,
+    pub(crate) question: String,
+    pub(crate) answer: String,
     #[serde(skip)]
-    pub(super) answered: Option<Answered>,
+    pub(crate) answered: Option<Answered>,
 }
 
 /// The value of a cell with the passages that it was read from.
 #[derive(Debug)]
-pub(super) struct Answered {
-    pub(super) answer: Answer,
-    pub(super) passages: Vec<Hit>,
+pub(crate) struct Answered {
+    pub(crate) answer: Answer,
+    pub(crate) passages: Vec<Hit>,
 }
 
 impl Cell {
-    pub(super) fn new(thing: String, attribute: String, question: String) -> Self {
+    pub(crate) fn new(thing: String, attribute: String, question: String) -> Self {
         Self { thing, attribute, question, answer: String::new(), answered: None }
     }
 }
 
 impl Comparative {
     /// Looks the cells of a question's table up; one stays empty where nothing is found or the budget is spent.
-    pub(super) async fn fill(
+    pub(crate) async fn fill(
         &self,
         whole: &Question,
         cells: Vec<Cell>,

@@ -120,7 +120,7 @@ impl Comparative {
         Ok(cells)
     }
 
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
         if self.things < 2 {
             return Err(format!("`things` is {}, but two are compared at least", self.things));
         }

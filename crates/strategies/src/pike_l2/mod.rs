@@ -24,9 +24,9 @@
 //!
 //! Where a kind cannot serve, the question is bridged. Departures from the paper:
 //! `docs/strategies/pike_l2.md`.
-mod cells;
+pub(crate) mod cells;
 mod comparative;
-mod quantitative;
+pub(crate) mod quantitative;
 mod summarising;
 #[cfg(test)]
 mod tests;
@@ -115,7 +115,7 @@ impl PikeL2 {
             Kind::Predictive | Kind::Creative => {
                 let level = if kind == Kind::Predictive { "pike_l3" } else { "pike_l4" };
                 cx.note(format!(
-                    "{} questions need `{level}`, which is not available: summarizing instead",
+                    "{} questions are for `{level}` (or `auto`): summarizing instead",
                     kind.name()
                 ));
                 return self.summarising.answer(question, cx).await;

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use halma_core::text::content_words;
 use halma_core::{
     BoxError, Catalog, Edge, Filter, Hit, Knowledge, Layer, MinScore, NodeId, Query, SqlResult,
+    TagMatch,
 };
 
 use self::tables::Tables;
@@ -119,6 +120,27 @@ impl Knowledge for Toy {
         let incoming = all.iter().filter(|(_, _, to)| *to == id);
         let incoming = incoming.filter_map(|(from, kind, _)| seen(*kind, from));
         Ok(outgoing.chain(incoming).collect())
+    }
+
+    /// Tags whose words are all in the text, and those that they map to.
+    async fn tags(&self, text: &str, _near: f32) -> Result<Vec<TagMatch>, BoxError> {
+        let held: BTreeSet<String> = content_words(text).into_iter().collect();
+        let named = |hit: &&Hit| {
+            hit.layer == Layer::Tag && content_words(&hit.text).iter().all(|w| held.contains(w))
+        };
+        let mut tags: Vec<TagMatch> = vec![];
+        for named in self.nodes.iter().filter(named) {
+            let mapped = self
+                .edges
+                .iter()
+                .filter(|(from, edge, _)| *from == named.id && *edge == Edge::MapsTo);
+            let mapped = mapped.filter_map(|(_, _, to)| self.node(to));
+            for (hit, weight) in std::iter::once((named, 1.0)).chain(mapped.map(|hit| (hit, 0.5))) {
+                let (name, through) = (hit.text.clone(), named.text.clone());
+                tags.push(TagMatch { id: hit.id.clone(), name, weight, through });
+            }
+        }
+        Ok(tags)
     }
 
     async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError> {

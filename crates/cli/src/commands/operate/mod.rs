@@ -1,4 +1,5 @@
 //! Commands about the program and its server rather than about documents and questions.
+pub(crate) mod backup;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod health;

@@ -31,7 +31,7 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
         layer: args.layer,
         mode: args.mode,
         limit: args.top as usize,
-        filter: args.filter.into(),
+        filter: args.filter.try_into()?,
     };
     let hits = engine.search(query).await?;
     let explanation = if args.explain {

@@ -9,6 +9,8 @@ mod dump;
 #[cfg(test)]
 mod incremental;
 #[cfg(test)]
+mod metadata;
+#[cfg(test)]
 mod scale;
 #[cfg(test)]
 mod update;

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use super::{LARGEST, Refusal, refusal};
 use crate::KbError;
 use crate::build::Selection;
+use crate::metadata::is_metadata_file;
 use crate::report::Refused;
 use crate::store::FileStamp;
 
@@ -116,7 +117,8 @@ impl Walk<'_> {
                 continue;
             }
             self.found = true;
-            if self.selection.takes(&below) {
+            // The fields of a file are read with it.
+            if self.selection.takes(&below) && !is_metadata_file(&below) {
                 let origin = format!("{origin}{below}");
                 self.file(&path, below, origin);
             }

@@ -5,7 +5,7 @@ mod owned;
 mod summaries;
 mod tables;
 
-use halma_core::Layer;
+use halma_core::{Layer, Metadata};
 use halma_parse::Parsed;
 
 use self::tables::Begins;
@@ -59,7 +59,10 @@ impl StoreReader<'_> {
 
     /// The document of a name.
     pub(crate) fn named(&self, name: &str) -> heed::Result<Option<Row>> {
-        Ok(self.store.db.names.get(self, &name_key(name))?.map(row_of))
+        let row = self.store.db.names.get(self, &name_key(name))?.map(row_of);
+        let Some(row) = row.filter(|_| self.sight.is_some()) else { return Ok(row) };
+        let record = self.node::<DocumentRecord>(row)?;
+        Ok(record.filter(|record| record.names.iter().any(|known| known == name)).map(|_| row))
     }
 }
 
@@ -121,7 +124,9 @@ impl StoreWriter<'_> {
             links: draft.parsed.links.iter().map(link).collect(),
             warnings: draft.parsed.warnings.clone(),
             origins: vec![draft.origin.to_owned()],
+            metadata: vec![String::new()],
         };
+        self.note_language(record.language.as_ref())?;
         self.put_node(document, &record)?;
         let slot = self.slot_of((Layer::Document, document))?;
         let key = document.to_be_bytes();
@@ -140,6 +145,7 @@ impl StoreWriter<'_> {
     ) -> heed::Result<()> {
         let mut record: DocumentRecord = self.linked(row)?;
         record.origins.resize(record.names.len(), String::new());
+        record.metadata.resize(record.names.len(), String::new());
         let known = record.names.iter().position(|known| known == name);
         let stays = |at| at == 0 || !first;
         match known {
@@ -149,18 +155,38 @@ impl StoreWriter<'_> {
                 if first {
                     record.names[..=at].rotate_right(1);
                     record.origins[..=at].rotate_right(1);
+                    record.metadata[..=at].rotate_right(1);
                 }
             }
             None => {
                 let at = if first { 0 } else { record.names.len() };
                 record.names.insert(at, name.to_owned());
                 record.origins.insert(at, origin.to_owned());
+                record.metadata.insert(at, String::new());
                 // Its links lead elsewhere from there, and other links may lead to it now.
                 self.put_pending(UnitKey::of(Task::Links, (Layer::Document, row)))?;
             }
         }
         self.put_node(row, &record)?;
         self.store.db.names.put(self.txn(), &name_key(name), &row.to_be_bytes())
+    }
+
+    /// Gives a document other fields under one of its names; nothing of it is made again.
+    pub(crate) fn set_metadata(
+        &mut self,
+        row: Row,
+        name: &str,
+        metadata: &Metadata,
+    ) -> heed::Result<()> {
+        let mut record: DocumentRecord = self.linked(row)?;
+        let Some(at) = record.names.iter().position(|known| known == name) else { return Ok(()) };
+        if record.metadata_of(at) == *metadata {
+            return Ok(());
+        }
+        let json = serde_json::to_string(metadata).map_err(|e| heed::Error::Encoding(e.into()))?;
+        record.metadata.resize(record.names.len(), String::new());
+        record.metadata[at] = if metadata.is_empty() { String::new() } else { json };
+        self.put_node(row, &record)
     }
 
     /// Takes a name from a document, and the document out if that was its last.
@@ -177,8 +203,10 @@ impl StoreWriter<'_> {
         let mut record: DocumentRecord = self.linked(row)?;
         if let Some(at) = record.names.iter().position(|known| known == name) {
             record.names.remove(at);
-            if at < record.origins.len() {
-                record.origins.remove(at);
+            for list in [&mut record.origins, &mut record.metadata] {
+                if at < list.len() {
+                    list.remove(at);
+                }
             }
         }
         self.free_name(row, name)?;

@@ -60,7 +60,11 @@ impl StoreReader<'_> {
     pub(crate) fn listed_under(&self, owner: At) -> heed::Result<Vec<At>> {
         let mut nodes = vec![];
         for entry in self.store.db.owned.prefix_iter(self, &at_key(owner))? {
-            nodes.extend(at_of_key(entry?.0));
+            if let Some(at) = at_of_key(entry?.0)
+                && self.sees(at)?
+            {
+                nodes.push(at);
+            }
         }
         Ok(nodes)
     }
@@ -170,6 +174,13 @@ impl StoreWriter<'_> {
         if layer == Layer::Row {
             let record = self.node::<RowRecord>(row)?;
             gone.touched.extend(record.map(|record| (Layer::Table, record.table)));
+        }
+        if layer == Layer::Chunk {
+            // Rows that were put together from several documents go with each of them.
+            let rows = self.edges_to(at, Some(Edge::DerivedFrom))?;
+            for link in rows.iter().filter(|link| link.from.0 == Layer::Row) {
+                self.remove(link.from, gone)?;
+            }
         }
         let Some(ends) = self.take_out(at)? else { return Ok(()) };
         gone.count(layer);

@@ -68,6 +68,7 @@ impl StoreWriter<'_> {
                 id: hash(&[&id.to_be_bytes(), &number.to_be_bytes()]),
                 table,
                 chunk: begins.chunk + self::number(row.chunk),
+                also: vec![],
                 number: number + 1,
                 place: row.place,
                 cells: row.cells.clone(),

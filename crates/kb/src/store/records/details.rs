@@ -1,7 +1,7 @@
 //! What a node is beyond its text, layer by layer, as a user looks at it.
 use std::collections::BTreeMap;
 
-use halma_core::{Layer, NodeId};
+use halma_core::{Layer, Metadata, NodeId};
 use serde::Serialize;
 
 /// What a node is beyond its text.
@@ -22,6 +22,8 @@ pub enum Details {
         /// Hyperlinks: from where in the text (characters) to what.
         links: Vec<((usize, usize), String)>,
         warnings: Vec<String>,
+        /// Fields that a user gave to it.
+        metadata: Metadata,
         /// What it is made of, by layer.
         parts: BTreeMap<Layer, u64>,
     },
@@ -58,6 +60,8 @@ pub enum Details {
     Summary,
     Tag {
         class: String,
+        /// Other names of the same thing.
+        also: Vec<String>,
     },
     Entity {
         of_kind: String,

@@ -2,16 +2,21 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use halma_core::{Edge, Hit, Layer, Span};
+use halma_core::{Edge, Hit, Layer, Metadata, Span};
 
 use super::details::Details;
 use super::hit::{self, BEGINNING, EMBEDDED, joined};
 use super::types::{DocumentRecord, SectionRecord};
 use super::{LayerRecord, NodeRecord, Owner};
+use crate::store::scope::Scope;
 use crate::store::{At, Id, Link, Row, StoreReader};
 
 impl LayerRecord for DocumentRecord {
     const LAYER: Layer = Layer::Document;
+
+    fn narrow(self, scope: &Scope) -> Option<Self> {
+        scope.narrow(self)
+    }
 }
 
 impl NodeRecord for DocumentRecord {
@@ -80,6 +85,7 @@ impl NodeRecord for DocumentRecord {
             pages: self.pages.clone(),
             links: self.links.clone(),
             warnings: self.warnings.clone(),
+            metadata: self.metadata_of(0),
             parts: self.part_counts(reader, row)?,
         })
     }
@@ -90,6 +96,19 @@ impl NodeRecord for DocumentRecord {
 }
 
 impl DocumentRecord {
+    /// The fields that a user gave to it under its name at this place.
+    pub(crate) fn metadata_of(&self, at: usize) -> Metadata {
+        let stored = self.metadata.get(at).filter(|json| !json.is_empty());
+        // What is stored was checked and written by this program.
+        stored.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    }
+
+    /// The fields under a name; none where it does not have the name.
+    pub(crate) fn metadata_under(&self, name: &str) -> Metadata {
+        let at = self.names.iter().position(|known| known == name);
+        at.map_or_else(Metadata::default, |at| self.metadata_of(at))
+    }
+
     /// As a hit with the first bytes of its text only, and so without a span.
     pub(crate) fn head(
         &self,

@@ -5,7 +5,7 @@ use super::details::Details;
 use super::hit;
 use super::types::FactRecord;
 use super::{LayerRecord, NodeRecord, Owner};
-use crate::store::{Id, Link, Row, StoreReader, node_id};
+use crate::store::{At, Id, Link, Row, StoreReader, node_id};
 
 impl LayerRecord for FactRecord {
     const LAYER: Layer = Layer::Fact;
@@ -18,6 +18,10 @@ impl NodeRecord for FactRecord {
 
     fn owner(&self) -> Owner {
         Owner::Chunk(self.chunk)
+    }
+
+    fn depends_on(&self) -> Vec<At> {
+        vec![(Layer::Entity, self.head), (Layer::Entity, self.tail)]
     }
 
     fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {

@@ -22,6 +22,7 @@ use halma_core::{Hit, Layer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::scope::Scope;
 use super::{At, Id, Link, Row, StoreReader};
 
 pub(crate) use chunk::under_headings;
@@ -48,6 +49,12 @@ pub(crate) trait NodeRecord {
 
     /// With what it is deleted, and under whose key it is sealed.
     fn owner(&self) -> Owner;
+
+    /// Nodes in addition to its owner that its words may come from: a reader who may not see all of
+    /// them may not see it.
+    fn depends_on(&self) -> Vec<At> {
+        vec![]
+    }
 
     /// The document it belongs to; `None` for what belongs to several.
     fn document(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Option<Row>> {
@@ -102,6 +109,11 @@ pub(crate) trait NodeRecord {
 /// A record of the layer that its type stands for.
 pub(crate) trait LayerRecord: NodeRecord + Serialize + DeserializeOwned + 'static {
     const LAYER: Layer;
+
+    /// What of it a reader of this scope sees, once it is known that the node is visible.
+    fn narrow(self, _: &Scope) -> Option<Self> {
+        Some(self)
+    }
 }
 
 impl StoreReader<'_> {
@@ -126,6 +138,29 @@ impl StoreReader<'_> {
     fn boxed<N: LayerRecord>(&self, row: Row) -> heed::Result<Option<Box<dyn NodeRecord>>> {
         let boxed = |record: N| -> Box<dyn NodeRecord> { Box::new(record) };
         Ok(self.node::<N>(row)?.map(boxed))
+    }
+
+    /// The record of a node, whether or not this reader may see it: to find out whether it may.
+    pub(super) fn any_record(&self, (layer, row): At) -> heed::Result<Option<Box<dyn NodeRecord>>> {
+        match layer {
+            Layer::Document => self.any_boxed::<DocumentRecord>(row),
+            Layer::Section => self.any_boxed::<SectionRecord>(row),
+            Layer::Chunk => self.any_boxed::<ChunkRecord>(row),
+            Layer::Atom => self.any_boxed::<AtomRecord>(row),
+            Layer::Table => self.any_boxed::<TableRecord>(row),
+            Layer::Figure => self.any_boxed::<FigureRecord>(row),
+            Layer::Row => self.any_boxed::<RowRecord>(row),
+            Layer::Summary => self.any_boxed::<SummaryRecord>(row),
+            Layer::Tag => self.any_boxed::<TagRecord>(row),
+            Layer::Entity => self.any_boxed::<EntityRecord>(row),
+            Layer::Fact => self.any_boxed::<FactRecord>(row),
+            Layer::Community => self.any_boxed::<CommunityRecord>(row),
+        }
+    }
+
+    fn any_boxed<N: LayerRecord>(&self, row: Row) -> heed::Result<Option<Box<dyn NodeRecord>>> {
+        let boxed = |record: N| -> Box<dyn NodeRecord> { Box::new(record) };
+        Ok(self.any_node::<N>(row)?.map(boxed))
     }
 
     /// A node as a hit, without scores; `None` when it was removed.

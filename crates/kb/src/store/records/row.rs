@@ -5,7 +5,7 @@ use super::details::Details;
 use super::hit::{self, joined};
 use super::types::{RowRecord, TableRecord};
 use super::{LayerRecord, NodeRecord, Owner};
-use crate::store::{Id, Link, Row, StoreReader, node_id};
+use crate::store::{At, Id, Link, Row, StoreReader, node_id};
 
 /// Rows of one table that have vectors.
 const MOST_EMBEDDED: u32 = 1_000;
@@ -20,7 +20,12 @@ impl NodeRecord for RowRecord {
     }
 
     fn owner(&self) -> Owner {
-        Owner::Chunk(self.chunk)
+        // What quotes several documents goes with each of them, under a key of its own.
+        if self.also.is_empty() { Owner::Chunk(self.chunk) } else { Owner::Itself }
+    }
+
+    fn depends_on(&self) -> Vec<At> {
+        vec![(Layer::Table, self.table)]
     }
 
     fn hit(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Hit> {
@@ -43,10 +48,12 @@ impl NodeRecord for RowRecord {
 
     fn edges(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {
         let node = (Self::LAYER, row);
-        Ok(vec![
-            Link::new(node, Edge::DerivedFrom, (Layer::Chunk, self.chunk)),
-            Link::new((Layer::Table, self.table), Edge::Contains, node),
-        ])
+        let mut links = vec![Link::new((Layer::Table, self.table), Edge::Contains, node)];
+        // Those of a row that was put together are stored.
+        if self.also.is_empty() {
+            links.push(Link::new(node, Edge::DerivedFrom, (Layer::Chunk, self.chunk)));
+        }
+        Ok(links)
     }
 
     fn details(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Details> {

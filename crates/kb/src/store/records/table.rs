@@ -64,7 +64,8 @@ impl NodeRecord for TableRecord {
     }
 
     fn details(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Details> {
-        let held = reader.rows(Layer::Row, self.rows.0, usize::MAX)?;
+        let most = (self.rows.1 - self.rows.0) as usize;
+        let held = reader.rows(Layer::Row, self.rows.0, most)?;
         let columns = self.columns.iter();
         let columns = columns
             .map(|column| ColumnDetails { name: column.name.clone(), values: column.kind.name() });

@@ -25,11 +25,12 @@ impl NodeRecord for TagRecord {
     }
 
     fn searched_text(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<String> {
-        Ok(joined([self.class.clone(), self.name.clone()]))
+        let own = [self.class.clone(), self.name.clone()];
+        Ok(joined(own.into_iter().chain(self.also.iter().cloned())))
     }
 
     fn details(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Details> {
-        Ok(Details::Tag { class: self.class.clone() })
+        Ok(Details::Tag { class: self.class.clone(), also: self.also.clone() })
     }
 
     fn sources(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Vec<At>> {

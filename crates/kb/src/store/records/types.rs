@@ -33,6 +33,8 @@ pub(crate) struct DocumentRecord {
     pub(crate) warnings: Vec<String>,
     /// For each of its names the file it came from, so that a file that is gone is recognised.
     pub(crate) origins: Vec<String>,
+    /// For each of its names the fields that a user gave to it, as JSON; empty for none.
+    pub(crate) metadata: Vec<String>,
 }
 
 /// A headed part of a document.
@@ -119,6 +121,8 @@ pub(crate) struct RowRecord {
     pub(crate) table: Row,
     /// The chunk that holds it.
     pub(crate) chunk: Row,
+    /// Others that it was put together from.
+    pub(crate) also: Vec<Row>,
     /// Counted from 1, as in the document.
     pub(crate) number: u32,
     pub(crate) place: TextPlace,
@@ -148,12 +152,14 @@ pub(crate) struct SummaryRecord {
     pub(crate) text: String,
 }
 
-/// A tag of chunks.
+/// A tag of chunks, or words of questions that stand for some.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TagRecord {
     pub(crate) id: Id,
     pub(crate) class: String,
     pub(crate) name: String,
+    /// Other names of the same thing.
+    pub(crate) also: Vec<String>,
 }
 
 /// Which chunks and atoms name it is in their `mentions` edges; an entity that nothing mentions any

@@ -58,14 +58,13 @@ impl Encoder {
         self.model.metadata().get(WEIGHTS_SUM)
     }
 
-    /// One vector of length one for each text of token ids.
+    /// One vector of length one for each text of token ids, which are at most `length` each.
     pub(super) fn run(
         &self,
         texts: &[&[u32]],
-        pooling: Pooling,
+        (length, pooling): (usize, Pooling),
         pool: &Arc<ThreadPool>,
     ) -> Result<Vec<Vector>, String> {
-        let length = texts.iter().map(|ids| ids.len()).max().unwrap_or(0);
         let shape = [texts.len(), length];
         let mut ids = NdTensor::<i32, 2>::zeros(shape);
         let mut mask = NdTensor::<i32, 2>::zeros(shape);

@@ -112,12 +112,13 @@ impl Inner {
         let refused = |reason| LlmError::refused(format!("{} cannot embed: {reason}", self.name));
         let ids: Result<Vec<_>, _> = texts.iter().map(|text| self.tokens.ids(text)).collect();
         let ids = ids.map_err(|error| refused(error.to_string()))?;
-        let lengths: Vec<usize> = ids.iter().map(Vec::len).collect();
+        let lengths: Vec<usize> = ids.iter().map(|ids| self.tokens.padded(ids.len())).collect();
         let embed = |run: &[usize], pool: &_| {
             let texts: Vec<&[u32]> = run.iter().map(|&index| ids[index].as_slice()).collect();
-            self.encoder.run(&texts, self.pooling, pool)
+            let length = run.first().map_or(0, |&index| lengths[index]);
+            self.encoder.run(&texts, (length, self.pooling), pool)
         };
-        self.pool.run_batched(&lengths, embed).map_err(refused)
+        self.pool.run_alike(&lengths, embed).map_err(refused)
     }
 }
 

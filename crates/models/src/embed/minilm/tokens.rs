@@ -8,8 +8,14 @@ use super::weights::WeightsError;
 /// Longer texts are cut: what the model was published with.
 pub(super) const MAX_TOKENS: usize = 256;
 
-/// A tokenizer that cuts long texts and never pads; padding depends on the batch.
-pub(super) struct Tokens(Tokenizer);
+/// Texts are padded to a multiple of so many tokens, so that many of them are of one length.
+const STEP: usize = 8;
+
+/// A tokenizer that cuts long texts and never pads.
+pub(super) struct Tokens {
+    tokenizer: Tokenizer,
+    most: usize,
+}
 
 impl Tokens {
     /// `positions`: how many tokens the model can take.
@@ -19,17 +25,21 @@ impl Tokens {
             reason: error.to_string(),
         };
         let mut tokenizer = Tokenizer::from_file(path).map_err(wrong)?;
-        let truncation = TruncationParams {
-            max_length: MAX_TOKENS.min(positions),
-            ..TruncationParams::default()
-        };
+        let most = MAX_TOKENS.min(positions);
+        let truncation = TruncationParams { max_length: most, ..TruncationParams::default() };
         tokenizer.with_truncation(Some(truncation)).map_err(wrong)?;
         tokenizer.with_padding(None);
-        Ok(Self(tokenizer))
+        Ok(Self { tokenizer, most })
+    }
+
+    /// The length that a text of so many ids is padded to. It depends on the text alone, so that
+    /// its vector does not depend on the texts beside it.
+    pub(super) fn padded(&self, ids: usize) -> usize {
+        ids.next_multiple_of(STEP).min(self.most).max(ids)
     }
 
     /// At most [`MAX_TOKENS`] ids, the special ones included.
     pub(super) fn ids(&self, text: &str) -> Result<Vec<u32>, tokenizers::Error> {
-        Ok(self.0.encode_fast(text, true)?.get_ids().to_vec())
+        Ok(self.tokenizer.encode_fast(text, true)?.get_ids().to_vec())
     }
 }

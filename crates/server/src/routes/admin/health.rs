@@ -1,12 +1,16 @@
 //! Health of the server, the caller's permissions, the configuration.
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
+use halma_core::MetadataFilter;
 use halma_engine::ShownValue;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::{AnyKey, MayAdmin};
-use crate::app::Shared;
+use crate::app::{Shared, Stop};
 use crate::keys::Scope;
 use crate::problem::Problem;
 
@@ -24,6 +28,46 @@ pub(crate) async fn health() -> Json<Health> {
     Json(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
 }
 
+/// Time that each look may take; a store that takes longer is not ready.
+const LONGEST_LOOK: Duration = Duration::from_millis(500);
+
+/// Bytes on the disk below which nothing more can be stored.
+const LEAST_SPACE: u64 = 64 << 20;
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Readiness {
+    /// Whether questions can be answered and files be stored.
+    ready: bool,
+    /// Whether the store of the default workspace can be read.
+    store: bool,
+    /// The embedder that is open; without one, only keywords are searched.
+    embedder: Option<String>,
+    /// Whether the disk has space left.
+    disk: bool,
+    /// Whether another question would be accepted.
+    queue: bool,
+}
+
+/// Check that the server can do its work; no key is required.
+#[utoipa::path(get, path = "/api/v1/ready", tag = "server", security(()),
+    responses((status = 200, body = Readiness), (status = 503, body = Readiness)))]
+pub(crate) async fn ready(State(app): State<Shared>) -> (StatusCode, Json<Readiness>) {
+    let engine = app.workspaces.root().engine();
+    let embedder = engine.embedder().map(|embedder| embedder.model().to_owned());
+    let dir = app.workspaces.root().dir.clone();
+    let look = tokio::task::spawn_blocking(move || {
+        let space = halma_engine::free_space(&dir);
+        (engine.base().probe().is_ok(), space.is_ok_and(|space| space >= LEAST_SPACE))
+    });
+    let looked = tokio::time::timeout(LONGEST_LOOK, look).await;
+    let (store, disk) = looked.ok().and_then(Result::ok).unwrap_or((false, false));
+    let stopping = *app.stop.borrow() != Stop::No;
+    let queue = !stopping && app.asks.available_permits() > 0;
+    let ready = store && disk && queue;
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(Readiness { ready, store, embedder, disk, queue }))
+}
+
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Me {
     workspace: String,
@@ -33,6 +77,9 @@ pub(crate) struct Me {
     /// The key's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
+    /// The conditions that the documents meet which the key sees; all are seen without any.
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    documents: Option<MetadataFilter>,
     /// Whether this is the demo library.
     demo: bool,
 }
@@ -46,6 +93,7 @@ pub(crate) async fn me(State(app): State<Shared>, AnyKey(caller): AnyKey) -> Jso
         scopes: caller.scopes(),
         keys_required: caller.key.is_some(),
         name: caller.key.as_ref().map(|key| key.name.clone()),
+        documents: caller.documents().cloned(),
         demo: app.demo,
     })
 }

@@ -74,6 +74,7 @@ impl From<KeysError> for Problem {
         match error {
             KeysError::Unknown(_) => Self::not_found("such key"),
             KeysError::Invalid(reason) => Self::unfit(reason),
+            KeysError::Condition(reason) => Self::unfit(reason),
             KeysError::File { .. } | KeysError::Broken { .. } | KeysError::Random(_) => {
                 Self::internal(&error)
             }

@@ -10,7 +10,7 @@ use halma_engine::{Config, OFFLINE, ROLES};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::access::{MayAdmin, MayAsk};
+use crate::access::{MayAdmin, MayAskDocuments};
 use crate::app::Shared;
 use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
@@ -36,7 +36,7 @@ pub(crate) struct ModelLine {
 /// List the configured models and the built-in one.
 #[utoipa::path(get, path = "/api/v1/models", tag = "models",
     responses((status = 200, body = Models), (status = 401, body = Problem)))]
-pub(crate) async fn list(MayAsk(caller): MayAsk) -> Json<Models> {
+pub(crate) async fn list(MayAskDocuments(caller): MayAskDocuments) -> Json<Models> {
     Json(lines(caller.workspace.engine().config()))
 }
 

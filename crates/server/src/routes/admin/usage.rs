@@ -3,7 +3,7 @@ use axum::Json;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::access::MayAsk;
+use crate::access::MayAskDocuments;
 use crate::json::Params;
 use crate::problem::Problem;
 use crate::usage::{GroupBy, UsageLine};
@@ -22,8 +22,10 @@ pub(crate) struct UsageQuery {
 #[utoipa::path(get, path = "/api/v1/usage", tag = "server", params(UsageQuery),
     responses((status = 200, body = Vec<UsageLine>), (status = 401, body = Problem)))]
 pub(crate) async fn usage(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Params(query): Params<UsageQuery>,
 ) -> Json<Vec<UsageLine>> {
-    Json(caller.workspace.usage.grouped(query.by))
+    // Those who see some documents see what their own key has used.
+    let own = caller.documents().and_then(|_| caller.key_id());
+    Json(caller.workspace.usage.grouped(query.by, own))
 }

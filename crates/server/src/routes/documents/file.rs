@@ -8,7 +8,7 @@ use axum::http::header::{
 use axum::http::{HeaderValue, Response};
 use tokio::io::AsyncReadExt as _;
 
-use crate::access::MayAsk;
+use crate::access::MayAskDocuments;
 use crate::documents::{document_id, find_upload};
 use crate::json::Part;
 use crate::problem::Problem;
@@ -26,7 +26,7 @@ const BUFFER: usize = 64 * 1024;
             (Vec<u8> = "application/pdf"), (Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"))),
         (status = 404, body = Problem)))]
 pub(crate) async fn file(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Response<Body>, Problem> {
     let lane = caller.lane();

@@ -5,14 +5,15 @@ pub(super) mod uploads;
 use std::collections::BTreeMap;
 
 use axum::Json;
-use halma_core::{Hit, Layer, NodeId};
+use axum::http::StatusCode;
+use halma_core::{Hit, Layer, Metadata, MetadataError, NodeId};
 use halma_engine::{Details, Engine, ListQuery, ListedNode};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::{MayAsk, MayWrite};
+use crate::access::{MayAskDocuments, MayWriteDocuments};
 use crate::documents::{self, DocumentLine, DocumentState, document_id, find_upload};
-use crate::json::{Params, Part};
+use crate::json::{JsonBody, Params, Part};
 use crate::limits::bounds;
 use crate::listing::{Items, limit};
 use crate::problem::Problem;
@@ -34,7 +35,7 @@ pub(crate) struct DocumentQuery {
 #[utoipa::path(get, path = "/api/v1/documents", tag = "documents", params(DocumentQuery),
     responses((status = 200, body = Items<DocumentLine>), (status = 401, body = Problem)))]
 pub(crate) async fn list(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Params(query): Params<DocumentQuery>,
 ) -> Result<Json<Items<DocumentLine>>, Problem> {
     let DocumentQuery { query, state, after, limit: requested } = query;
@@ -62,6 +63,8 @@ pub(crate) struct DocumentDetail {
     author: Option<String>,
     language: Option<String>,
     warnings: Vec<String>,
+    /// Fields that a user gave to it.
+    metadata: Metadata,
     /// Number of nodes of each layer.
     counts: BTreeMap<Layer, u64>,
     sections: Vec<SectionLine>,
@@ -86,7 +89,7 @@ const MAX_SECTIONS: usize = 2_000;
     params(("id" = String, Path, description = "An id or a name")),
     responses((status = 200, body = DocumentDetail), (status = 404, body = Problem)))]
 pub(crate) async fn get(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Json<DocumentDetail>, Problem> {
     let lane = caller.lane();
@@ -94,7 +97,16 @@ pub(crate) async fn get(
         let engine = caller.workspace.engine();
         let shown = engine.base().inspector().show(&document_id(&engine, &id)?)?;
         let Details::Document {
-            names, format, url, date, author, language, warnings, parts, ..
+            names,
+            format,
+            url,
+            date,
+            author,
+            language,
+            warnings,
+            metadata,
+            parts,
+            ..
         } = shown.details
         else {
             return Err(Problem::not_found("such document"));
@@ -119,6 +131,7 @@ pub(crate) async fn get(
             author,
             language,
             warnings,
+            metadata,
             counts: parts,
             sections: sections.into_iter().map(SectionLine::from).collect(),
             original: file.is_some(),
@@ -179,7 +192,7 @@ const MAX_CHARACTERS: usize = 1_000_000;
     params(("id" = String, Path, description = "An id or a name"), TextRange),
     responses((status = 200, body = DocumentText), (status = 404, body = Problem)))]
 pub(crate) async fn text(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
     Params(range): Params<TextRange>,
 ) -> Result<Json<DocumentText>, Problem> {
@@ -220,7 +233,7 @@ pub(crate) struct NodeQuery {
     params(("id" = String, Path, description = "An id or a name"), NodeQuery),
     responses((status = 200, body = Items<Hit>), (status = 404, body = Problem)))]
 pub(crate) async fn nodes(
-    MayAsk(caller): MayAsk,
+    MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
     Params(query): Params<NodeQuery>,
 ) -> Result<Json<Items<Hit>>, Problem> {
@@ -248,6 +261,39 @@ fn into_hit(listed: ListedNode) -> Hit {
     Hit { id, layer, parent, document, title, section, page, text, score, cosine, parts, span }
 }
 
+/// Give a document other fields; those that it had are gone. Nothing is indexed again, and searches
+/// and keys for some documents see the change at once.
+#[utoipa::path(put, path = "/api/v1/documents/{id}/metadata", tag = "documents",
+    operation_id = "set_metadata",
+    params(("id" = String, Path, description = "An id or a name")), request_body = Metadata,
+    responses((status = 200, body = Metadata), (status = 404, body = Problem),
+        (status = 422, body = Problem)))]
+pub(crate) async fn set_metadata(
+    MayWriteDocuments(caller): MayWriteDocuments,
+    Part(id): Part<String>,
+    JsonBody(metadata): JsonBody<Metadata>,
+) -> Result<Json<Metadata>, Problem> {
+    bounds::name("id", Some(&id))?;
+    let wrong = |e: MetadataError| Problem::unfit(e.to_string());
+    metadata.check().map_err(wrong)?;
+    if caller.documents().is_some_and(|documents| !documents.admits(&metadata)) {
+        let detail = "with these fields this key could not see the document any more";
+        return Err(Problem::new(StatusCode::FORBIDDEN, detail)
+            .hint("keep the fields that the key asks for, or use a key without conditions"));
+    }
+    let lane = caller.lane();
+    lane.run(move || {
+        let engine = caller.workspace.engine();
+        let document = match find_upload(&engine, &id) {
+            Some(upload) => upload.name,
+            None => id,
+        };
+        caller.workspace.while_open(|| Ok(engine.set_metadata(&document, &metadata)?))?;
+        Ok(Json(metadata))
+    })
+    .await
+}
+
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DeletedDocument {
     /// Number of removed nodes of each layer.
@@ -260,7 +306,7 @@ pub(crate) struct DeletedDocument {
     params(("id" = String, Path)),
     responses((status = 200, body = DeletedDocument), (status = 404, body = Problem)))]
 pub(crate) async fn delete(
-    MayWrite(caller): MayWrite,
+    MayWriteDocuments(caller): MayWriteDocuments,
     Part(id): Part<String>,
 ) -> Result<Json<DeletedDocument>, Problem> {
     // A build that is running makes room and continues afterwards.

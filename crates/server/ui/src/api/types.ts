@@ -34,6 +34,7 @@ export interface AskRequest {
   answer_style?: AnswerStyle | null;
   asked_at?: string | null;
   budget?: Budget | null;
+  filter?: Filter | null;
   history?: Turn[];
   options?: string[];
   question: string;
@@ -99,12 +100,13 @@ export interface BuildStatus {
 }
 
 export interface ChatMessage {
-  content?: Record<string, unknown>;
+  content?: unknown;
   role: string;
 }
 
 export interface ChatRequest {
   answer_style?: AnswerStyle | null;
+  filter?: Filter | null;
   messages: ChatMessage[];
   model: string;
   n?: number | null;
@@ -169,6 +171,7 @@ export interface DocumentDetail {
   id: string;
   language?: string | null;
   length: number;
+  metadata: Metadata;
   names: string[];
   original: boolean;
   sections: SectionLine[];
@@ -184,6 +187,7 @@ export interface DocumentLine {
   error?: string | null;
   format: string;
   id: string;
+  metadata?: Metadata;
   name: string;
   state: DocumentState;
   title: string;
@@ -213,7 +217,7 @@ export interface EdgeLine {
 
 export interface EmbeddingRequest {
   encoding_format?: string | null;
-  input: Record<string, unknown>;
+  input: unknown;
   model?: string | null;
 }
 
@@ -244,9 +248,12 @@ export interface EvaluationRun {
   total: number;
 }
 
+export type FieldValue = boolean | number | string | FieldValue[];
+
 export interface Filter {
   documents?: string[];
   formats?: string[];
+  metadata?: MetadataFilter;
   sections?: string[];
   since?: string | null;
   tags?: string[];
@@ -300,6 +307,7 @@ export interface Key {
   id: string;
   name: string;
   scopes: Scope[];
+  where?: MetadataFilter | null;
   workspace: string;
 }
 
@@ -314,6 +322,7 @@ export interface Me {
   keys_required: boolean;
   name?: string | null;
   scopes: Scope[];
+  where?: MetadataFilter | null;
   workspace: string;
 }
 
@@ -329,7 +338,18 @@ export interface Message {
   text: string;
 }
 
+export type Metadata = Record<string, FieldValue>;
+
+export type MetadataFilter = Record<string, MetadataTest>;
+
+export type MetadataTest = FieldValue | ValueRange;
+
 export const ModeValues = ["bm25", "dense", "hybrid", "graph"] as const;
+export interface MethodError {
+  error: number;
+  method: string;
+}
+
 export type Mode = (typeof ModeValues)[number];
 
 export interface Model {
@@ -381,6 +401,7 @@ export interface NewKey {
   expires?: string | null;
   name: string;
   scopes: Scope[];
+  where?: MetadataFilter | null;
   workspace?: string | null;
 }
 
@@ -394,6 +415,12 @@ export interface PageRange {
   end: number;
   page: number;
   start: number;
+}
+
+export interface PredictionInterval {
+  high: number;
+  level: number;
+  low: number;
 }
 
 export interface Price {
@@ -481,6 +508,34 @@ export interface SectionLine {
   start: number;
 }
 
+export interface SeriesForecast {
+  caveats: string[];
+  errors: MethodError[];
+  granularity: string;
+  group: string;
+  measure: string;
+  method: string;
+  points: SeriesPoint[];
+  predictions: SeriesPrediction[];
+  target: string;
+  unit: string;
+}
+
+export interface SeriesPoint {
+  filled: boolean;
+  finished: boolean;
+  fitted?: number | null;
+  period: string;
+  rows: NodeId[];
+  value: number;
+}
+
+export interface SeriesPrediction {
+  intervals: PredictionInterval[];
+  period: string;
+  value: number;
+}
+
 export interface Span {
   end: number;
   start: number;
@@ -499,7 +554,7 @@ export interface SqlResult {
 
 export interface SqlRow {
   sources: NodeId[];
-  values: Record<string, unknown>[];
+  values: unknown[];
 }
 
 export interface StageEstimate {
@@ -619,6 +674,10 @@ export type TraceEvent = {
   span: number;
   sql: string;
 } | {
+  event: "series_forecast";
+  series: SeriesForecast;
+  span: number;
+} | {
   elapsed_ms: number;
   event: "reranked";
   hits: HitLine[];
@@ -672,6 +731,7 @@ export interface Turn {
 
 export interface UploadForm {
   file: string[];
+  metadata?: string | null;
   path?: string | null;
 }
 
@@ -706,8 +766,25 @@ export interface UsageTotal {
   usd: number;
 }
 
+export interface ValueRange {
+  gt?: FieldValue | null;
+  gte?: FieldValue | null;
+  lt?: FieldValue | null;
+  lte?: FieldValue | null;
+}
+
 export interface WorkspaceLine {
   created?: string | null;
   documents: number;
   name: string;
+}
+
+export interface OpenAiError {
+  error: {
+    message: string;
+    type: string;
+    code: string;
+    param?: string | null;
+    request_id?: string;
+  };
 }

@@ -2,7 +2,7 @@
 //! that fits is listed and looked up; never the nearest by eye.
 mod doubt;
 mod listing;
-mod offered;
+pub(crate) mod offered;
 mod query;
 mod rows;
 mod tally;

@@ -13,15 +13,15 @@ const SAMPLE_CHARS: usize = 60;
 
 /// A table as a writer of queries sees it.
 #[derive(Debug, Serialize)]
-pub(super) struct Offered {
+pub(crate) struct Offered {
     #[serde(flatten)]
-    pub(super) table: TableSchema,
+    pub(crate) table: TableSchema,
     samples: Vec<Vec<Value>>,
 }
 
 impl Quantitative {
     /// The tables nearest to the question, with samples of their rows.
-    pub(super) async fn offered(&self, question: &Question, cx: &Cx) -> Result<Vec<Offered>> {
+    pub(crate) async fn offered(&self, question: &Question, cx: &Cx) -> Result<Vec<Offered>> {
         let catalog = cx.catalog().await?;
         let held = catalog.tables.len();
         if held > self.tables {

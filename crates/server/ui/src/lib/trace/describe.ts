@@ -36,6 +36,13 @@ export function describe(event: StepEvent): Description {
       return { action: `${event.source} failed`, subject: event.query, result: event.reason, tone: "bad" };
     case "sql_executed":
       return { action: "ran SQL", subject: event.sql, result: plural(event.rows, "row"), tone: "compute" };
+    case "series_forecast":
+      return {
+        action: "forecast",
+        subject: event.series.target,
+        result: event.series.predictions.map((p) => `${p.period}: ${Math.round(p.value * 100) / 100}`).join(", ") || event.series.method,
+        tone: "compute",
+      };
     case "reranked":
       return { action: "reranked", subject: event.query, result: topHit(event.hits), tone: "compute" };
     case "tagged":

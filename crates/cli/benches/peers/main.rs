@@ -1,0 +1,196 @@
+//! Halma and LangChain with FAISS on the same work, side by side in one run. Processes of either: the
+//! program, and this one, which is the model server (at 0 ms, vectors of 384 dimensions over HTTP) and
+//! for Halma also the client. `make bench-peers` runs it; the peer takes part where `HALMA_PEERS` is
+//! a Python with the packages that `langchain.py` imports.
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints and may stop")]
+mod client;
+#[path = "../passages/mod.rs"]
+mod passages;
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use client::{Client, Served};
+use halma_testkit::double::{Behaviour, Double};
+use passages::{two_hops, write_passages};
+
+/// Rounds: the peer and Halma take turns, so that what else the machine does hits both.
+const ROUNDS: usize = 3;
+/// Passages that are indexed, and those that questions are about.
+const INDEXED: usize = 10_000;
+const ASKED: usize = 1_000;
+/// Questions one after the other, and at once.
+const QUESTIONS: usize = 200;
+const TOGETHER: usize = 600;
+const AT_ONCE: usize = 16;
+
+fn main() {
+    let double = Double::start(Behaviour::replying(two_hops()).unrecorded());
+    let peer = std::env::var_os("HALMA_PEERS").map(std::path::PathBuf::from);
+    if peer.is_none() {
+        println!("`HALMA_PEERS` names no Python with LangChain: Halma alone\n");
+    }
+    println!("| round | what | halma | LangChain + FAISS |\n|---|---|---|---|");
+    for round in 1..=ROUNDS {
+        let dir = tempfile::tempdir().unwrap();
+        let large = write_passages(dir.path(), INDEXED);
+        let row = |what: &str, own: &str, other: &str| {
+            println!("| {round} | {what} | {own} | {other} |");
+        };
+        let theirs = |work: &str, arguments: &[&str], key: &str| {
+            let Some(python) = &peer else { return String::new() };
+            langchain(python, &double.url(), work, arguments).get(key).cloned().unwrap_or_default()
+        };
+        let large = large.to_str().unwrap();
+        let own = index(dir.path(), &double.url(), large);
+        let what = format!("index {INDEXED} passages without atoms");
+        row(&what, &own, &theirs("index", &[large], "rate"));
+        drop(dir);
+
+        let dir = tempfile::tempdir().unwrap();
+        let small = write_passages(dir.path(), ASKED);
+        let small = small.to_str().unwrap();
+        index(dir.path(), &double.url(), small);
+        let server = Server::start(dir.path());
+        let counts = [QUESTIONS.to_string(), TOGETHER.to_string(), AT_ONCE.to_string()];
+        let counts: Vec<&str> = counts.iter().map(String::as_str).collect();
+        let other = peer.as_ref().map(|python| {
+            langchain(python, &double.url(), "ask", &[&[small], counts.as_slice()].concat())
+        });
+        for (strategy, mode) in
+            [("naive", "dense"), ("naive", "graph"), ("kar3", "dense"), ("kar3", "graph")]
+        {
+            let Served { p50, calls, rate, cpu } = server.ask(strategy, mode, round);
+            let what = format!("`{strategy}` ({mode}), {calls:.0} calls: p50; {AT_ONCE} at once");
+            let own = format!("{p50:.2} ms; {rate:.0}/s, {cpu:.2} ms CPU of the server each");
+            let other = other.as_ref().filter(|_| (strategy, mode) == ("naive", "dense"));
+            let other = other.map(|o| format!("{}; {}", o["p50"], o["rate"]));
+            row(&what, &own, &other.unwrap_or_default());
+        }
+    }
+}
+
+fn halma() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_halma"));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// The configuration of a base in `dir`.
+fn configure(dir: &Path, url: &str) {
+    let text = format!(
+        "[kb]\natoms = \"none\"\nconcurrency = 64\n[embedder]\nkind = \"endpoint\"\n\
+         url = \"{url}\"\nmodel = \"double\"\nchunk_threshold = -1.0\natom_threshold = -1.0\n\
+         [models.double]\nurl = \"{url}\"\nmodel = \"double\"\nconcurrency = 64\n"
+    );
+    std::fs::write(dir.join("halma.toml"), text).unwrap();
+}
+
+/// Indexes into a fresh base; the process from its start to its end.
+fn index(dir: &Path, url: &str, passages: &str) -> String {
+    configure(dir, url);
+    let count = std::fs::read_to_string(passages).unwrap().lines().count();
+    let before = client::children_cpu();
+    let began = Instant::now();
+    let mut command = halma();
+    command.args(["index", passages, "--kb"]).arg(dir.join("base"));
+    command.arg("--config").arg(dir.join("halma.toml"));
+    assert!(command.status().unwrap().success(), "`halma index` failed");
+    let (seconds, cpu) = (began.elapsed().as_secs_f64(), client::children_cpu() - before);
+    #[expect(clippy::cast_precision_loss, reason = "a count of passages")]
+    let count = count as f64;
+    format!("{:.0}/s, {:.0} µs CPU each", count / seconds, cpu * 1e6 / count)
+}
+
+/// What the peer's script prints: `key value` a line.
+fn langchain(
+    python: &Path,
+    url: &str,
+    work: &str,
+    arguments: &[&str],
+) -> std::collections::HashMap<String, String> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers/langchain.py");
+    let mut command = Command::new(python);
+    command.arg(script).arg(url).arg(work).args(arguments).stderr(Stdio::null());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "`{}` did not run {script}", python.display());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let pair = |line: &str| line.split_once(' ').map(|(k, v)| (k.to_owned(), v.to_owned()));
+    text.lines().filter_map(pair).collect()
+}
+
+/// `halma serve` over a base; ended when dropped.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(dir: &Path) -> Self {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = free.local_addr().unwrap();
+        drop(free);
+        let mut command = halma();
+        command.args(["serve", "--port", &address.port().to_string(), "--kb"]);
+        command.arg(dir.join("base")).arg("--config").arg(dir.join("halma.toml"));
+        let server = Self { child: command.spawn().unwrap(), address: address.to_string() };
+        let ready = || Client::new(&server.address).is_ok_and(|mut c| c.is_healthy());
+        for _ in 0..200 {
+            if ready() {
+                return server;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("`halma serve` did not start on {address}");
+    }
+
+    /// Questions of one strategy, one after the other and at once.
+    fn ask(&self, strategy: &str, mode: &str, round: usize) -> Served {
+        let text = |part: &str, i: usize| {
+            format!("Where was the maker of thing number {i} of lot {part} {round} born?")
+        };
+        let mut client = Client::new(&self.address).unwrap();
+        for i in 0..10 {
+            client.ask(&text("warm", i), strategy, mode);
+        }
+        let mut times = vec![];
+        let mut calls = 0;
+        for i in 0..QUESTIONS {
+            let began = Instant::now();
+            calls += client.ask(&text("one", i), strategy, mode);
+            times.push(began.elapsed().as_secs_f64() * 1e3);
+        }
+        times.sort_by(f64::total_cmp);
+        let before = client::cpu_of(self.child.id());
+        let began = Instant::now();
+        std::thread::scope(|scope| {
+            for start in 0..AT_ONCE {
+                scope.spawn(move || {
+                    let mut client = Client::new(&self.address).unwrap();
+                    for i in (start..TOGETHER).step_by(AT_ONCE) {
+                        client.ask(&text("many", i), strategy, mode);
+                    }
+                });
+            }
+        });
+        let seconds = began.elapsed().as_secs_f64();
+        let cpu = client::cpu_of(self.child.id()) - before;
+        #[expect(clippy::cast_precision_loss, reason = "counts of questions")]
+        let (questions, together) = (QUESTIONS as f64, TOGETHER as f64);
+        Served {
+            p50: times[times.len() / 2],
+            #[expect(clippy::cast_precision_loss, reason = "a count of calls")]
+            calls: calls as f64 / questions,
+            rate: together / seconds,
+            cpu: cpu * 1e3 / together,
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

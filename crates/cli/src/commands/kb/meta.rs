@@ -1,0 +1,37 @@
+//! `halma kb meta`: prints and changes the fields of a document.
+use halma_core::Metadata;
+use halma_engine::{Details, Engine};
+
+use crate::args::{Common, KbMeta};
+use crate::commands::setup::{metadata_of, open_base};
+use crate::view;
+
+pub(super) fn run(args: &KbMeta, common: &Common) -> anyhow::Result<()> {
+    let engine = open_base(&args.kb.kb, common)?;
+    let mut metadata = fields(&engine, &args.document)?;
+    if !args.set.is_empty() || !args.unset.is_empty() {
+        metadata.0.retain(|name, _| !args.unset.contains(name));
+        metadata = metadata.overlaid(&metadata_of(&args.set)?);
+        engine.set_metadata(&args.document, &metadata)?;
+    }
+    if args.json {
+        return view::print_json(&metadata);
+    }
+    if metadata.is_empty() {
+        return view::print("The document has no fields.");
+    }
+    let line = |(name, value)| Ok(format!("{name} = {}", serde_json::to_string(value)?));
+    let lines: Vec<String> = metadata.0.iter().map(line).collect::<anyhow::Result<_>>()?;
+    view::print(&lines.join("\n"))
+}
+
+/// The fields of a document under the name that is given.
+fn fields(engine: &Engine, document: &str) -> anyhow::Result<Metadata> {
+    if let Some(metadata) = engine.base().metadata(document)? {
+        return Ok(metadata);
+    }
+    match engine.base().inspector().show(&document.into())?.details {
+        Details::Document { metadata, .. } => Ok(metadata),
+        _ => anyhow::bail!("`{document}` is not a document\n hint: `halma kb list` lists all"),
+    }
+}

@@ -1,0 +1,46 @@
+//! `halma kb migrate`: converts a base of the format before.
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use halma_engine::convert_base;
+
+use crate::args::KbMigrate;
+use crate::view::{self, plural};
+
+/// How often the progress is printed.
+const STEP: Duration = Duration::from_secs(2);
+
+pub(super) fn run(args: &KbMigrate) -> anyhow::Result<()> {
+    let dir = &args.kb.kb;
+    let printed = Cell::new(Instant::now());
+    let progress = |values: u64| {
+        if printed.get().elapsed() >= STEP {
+            printed.set(Instant::now());
+            view::note(&format!("{values} values so far"));
+        }
+    };
+    let converted = convert_base(dir, &progress)?;
+    if args.json {
+        return view::print_json(&converted);
+    }
+    let dir = dir.display();
+    let replies = match converted.replies {
+        0 => String::new(),
+        some => format!(" It has {}.", plural(some, "cached reply", "cached replies")),
+    };
+    let base = converted.base;
+    if base.from == base.to {
+        return view::print(&format!("{dir} has format {} already.{replies}", base.to));
+    }
+    if base.damaged > 0 {
+        let damaged = plural(base.damaged, "value", "values");
+        view::warn(&format!(
+            "{damaged} could not be read and were left out; `halma kb verify` lists what lacks them"
+        ));
+    }
+    let values = plural(base.values, "value", "values");
+    view::print(&format!(
+        "Converted {dir} from format {} to {}: {values}.{replies}",
+        base.from, base.to
+    ))
+}

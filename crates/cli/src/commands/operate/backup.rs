@@ -1,0 +1,53 @@
+//! `halma backup` and `halma restore`.
+use halma_engine::{RestoreOptions, backup, restore};
+
+use crate::args::{Backup, Restore};
+use crate::view::{self, plural};
+
+pub(crate) fn run(args: &Backup) -> anyhow::Result<()> {
+    let report = backup(&args.kb.kb, &args.to)?;
+    if args.json {
+        return view::print_json(&report);
+    }
+    let stores = plural(report.environments, "store", "stores");
+    let values = plural(report.values, "value", "values");
+    let files = plural(report.files, "file", "files");
+    view::print(&format!(
+        "Backed up {} to {}: {stores} with {values} ({} changed), {files} ({} changed) in {:.1} s.",
+        args.kb.kb.display(),
+        args.to.display(),
+        report.changed_values,
+        report.changed_files,
+        report.elapsed_ms / 1e3,
+    ))
+}
+
+pub(crate) fn run_restore(args: &Restore) -> anyhow::Result<()> {
+    let options = RestoreOptions { replace: args.replace, unverified: args.unverified };
+    let report = restore(&args.backup, &args.kb.kb, options)?;
+    if !report.complete {
+        view::warn(
+            "the backup was interrupted while it was brought up to date: its records are whole, \
+             uploaded files and traces may be older or newer",
+        );
+    }
+    for problem in &report.problems {
+        view::warn(&format!("damaged: {problem}"));
+    }
+    if args.json {
+        return view::print_json(&report);
+    }
+    let bases = plural(report.bases, "base", "bases");
+    let documents = plural(report.documents, "document", "documents");
+    let rebuilt = match report.rebuilt_indexes {
+        0 => String::new(),
+        some => format!(", {} rebuilt", plural(some, "lexical index", "lexical indexes")),
+    };
+    view::print(&format!(
+        "Restored {} to {}: {bases} with {documents} and {}{rebuilt}, verified in {:.1} s.",
+        args.backup.display(),
+        args.kb.kb.display(),
+        plural(report.chunks, "chunk", "chunks"),
+        report.elapsed_ms / 1e3,
+    ))
+}

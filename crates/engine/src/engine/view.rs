@@ -1,0 +1,113 @@
+//! Engines that see some documents of a base only.
+use std::sync::{Arc, Mutex, PoisonError};
+
+use halma_core::{ConfigError, Filter, Metadata, MetadataFilter, Setup};
+use halma_kb::Base;
+
+use super::{Engine, knowledge_graph};
+use crate::error::EngineError;
+
+/// Views that are kept with what they have loaded; the one that was not used for longest goes.
+const KEPT: usize = 16;
+
+/// The views of one engine by what they are restricted to, the latest last.
+#[derive(Default)]
+pub(super) struct Views(Mutex<Vec<(Vec<Filter>, Arc<Engine>)>>);
+
+impl Engine {
+    /// This engine for those who see only the documents whose fields meet the conditions: every
+    /// strategy, search, list and query of it reads a restricted base ([`Base::restricted`]), and
+    /// there are no loaded knowledge graphs, which belong to no document.
+    pub fn restricted(&self, to: &MetadataFilter) -> Result<Arc<Self>, EngineError> {
+        to.check().map_err(halma_kb::KbError::from)?;
+        let filter = Filter { metadata: to.clone(), ..Filter::default() };
+        let originals = self.originals.restricted(to.clone());
+        self.view(vec![filter], |view| Self { originals, ..view })
+    }
+
+    /// This engine for a question about some documents. Nodes smaller than a document cannot be
+    /// chosen here.
+    pub fn filtered(self: &Arc<Self>, filter: &Filter) -> Result<Arc<Self>, EngineError> {
+        let unfit = |key: &str| ConfigError {
+            file: "the filter of a question".into(),
+            key: key.into(),
+            reason: "a question is answered from whole documents".into(),
+            hint: "filter by documents, formats, dates or metadata; a search can be filtered by \
+                   sections and tags"
+                .into(),
+        };
+        if !filter.sections.is_empty() {
+            return Err(unfit("filter.sections").into());
+        }
+        if !filter.tags.is_empty() {
+            return Err(unfit("filter.tags").into());
+        }
+        if filter.is_empty() {
+            return Ok(Arc::clone(self));
+        }
+        filter.metadata.check().map_err(halma_kb::KbError::from)?;
+        self.view(vec![filter.clone()], |view| view)
+    }
+
+    fn view(
+        &self,
+        filters: Vec<Filter>,
+        adjust: impl FnOnce(Self) -> Self,
+    ) -> Result<Arc<Self>, EngineError> {
+        let mut views = self.views.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = views.iter().position(|(known, _)| *known == filters) {
+            let view = views.remove(at);
+            let engine = Arc::clone(&view.1);
+            views.push(view);
+            return Ok(engine);
+        }
+        let view = Arc::new(adjust(self.over(self.base.restricted(filters.clone()))?));
+        if views.len() >= KEPT {
+            views.remove(0);
+        }
+        views.push((filters, Arc::clone(&view)));
+        Ok(view)
+    }
+
+    /// This engine over a view of its base.
+    fn over(&self, base: Arc<Base>) -> Result<Self, EngineError> {
+        let named = |e| self.config.named(e);
+        let setup =
+            self.resources.setup(&self.config, &base, self.cache.as_ref()).map_err(named)?;
+        let facts = knowledge_graph::facts_of_documents(self, &base)?;
+        let setup = Setup { facts, ..setup };
+        Ok(Self {
+            config: self.config.clone(),
+            base,
+            setup: Arc::new(setup),
+            cache: self.cache.clone(),
+            resources: self.resources.clone(),
+            independent_facts: None,
+            traces: Arc::clone(&self.traces),
+            originals: self.originals.clone(),
+            views: Views::default(),
+        })
+    }
+
+    /// Gives a document, named or by its id, other fields, and the file that was uploaded for it the
+    /// same. Returns its name.
+    pub fn set_metadata(&self, document: &str, metadata: &Metadata) -> Result<String, EngineError> {
+        metadata.check().map_err(halma_kb::KbError::from)?;
+        let store = |name: &str| {
+            let set = self.originals.set_metadata(name, metadata);
+            set.map_err(|e| EngineError::file(self.originals.dir(), e))
+        };
+        match self.base.set_metadata(document, metadata) {
+            Ok(name) => store(&name).map(|_| name),
+            // It may wait for a build.
+            Err(halma_kb::KbError::NoNode { .. }) if store(document)? => Ok(document.to_owned()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether a document or file of this name is there that is not to be seen here, so that
+    /// another of its name would take its place.
+    pub fn hides(&self, name: &str) -> Result<bool, EngineError> {
+        Ok(self.originals.hides(name) || self.base.hides(name)?)
+    }
+}

@@ -1,0 +1,190 @@
+//! Tables that the settings ask for: of a relation that facts state, or of things with typed columns
+//! that a model is asked for.
+use halma_core::text::dates::{DateOrder, Period, parse_day};
+use serde::{Deserialize, Serialize};
+
+use crate::store::{ColumnKind, Id, hash};
+use crate::tables::{ColumnReading, Value};
+
+/// An entry of `tables_of`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum TableOf {
+    /// A relation, as `founder of`, whose facts become rows.
+    Relation(String),
+    /// A table that the model is asked for, passage by passage.
+    Target(TableTarget),
+}
+
+/// A table of things with what is said of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableTarget {
+    /// What ties head and tail, as `approved by`; the name of the table.
+    pub relation: String,
+    /// What kind of thing a row is about, as `medicine`.
+    pub head: String,
+    /// What kind of thing it is tied to, as `agency`; empty where it is tied to none.
+    #[serde(default)]
+    pub tail: String,
+    /// What else is asked about it.
+    #[serde(default)]
+    pub columns: Vec<TargetColumn>,
+}
+
+/// A column of a [`TableTarget`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetColumn {
+    pub name: String,
+    /// What its values are.
+    #[serde(default, rename = "type")]
+    pub kind: ValueType,
+}
+
+/// What the values of a column are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueType {
+    #[default]
+    Text,
+    Integer,
+    Number,
+    Date,
+    Truth,
+}
+
+impl From<&str> for TableOf {
+    fn from(relation: &str) -> Self {
+        Self::Relation(relation.to_owned())
+    }
+}
+
+impl TableTarget {
+    /// What it is asked with: rows of another table are asked for again.
+    pub(crate) fn id(&self) -> Id {
+        let mut parts: Vec<&[u8]> =
+            vec![self.relation.as_bytes(), self.head.as_bytes(), self.tail.as_bytes()];
+        for column in &self.columns {
+            parts.extend([column.name.as_bytes(), column.kind.name().as_bytes()]);
+        }
+        hash(&parts)
+    }
+}
+
+/// The tables that a model is asked for.
+pub(crate) fn targets(tables: &[TableOf]) -> Vec<TableTarget> {
+    let target = |table: &TableOf| match table {
+        TableOf::Target(target) => Some(target.clone()),
+        TableOf::Relation(_) => None,
+    };
+    tables.iter().filter_map(target).collect()
+}
+
+/// The relations whose facts become tables.
+pub(crate) fn relations(tables: &[TableOf]) -> Vec<String> {
+    let relation = |table: &TableOf| match table {
+        TableOf::Relation(relation) => Some(relation.clone()),
+        TableOf::Target(_) => None,
+    };
+    tables.iter().filter_map(relation).collect()
+}
+
+impl ValueType {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Date => "date",
+            Self::Truth => "truth",
+        }
+    }
+
+    pub(crate) fn column_kind(self) -> ColumnKind {
+        match self {
+            Self::Text => ColumnKind::Text,
+            Self::Integer => ColumnKind::Integer,
+            Self::Number => ColumnKind::Number,
+            Self::Date => ColumnKind::Date,
+            Self::Truth => ColumnKind::Truth,
+        }
+    }
+
+    /// A value as it is stored, so that SQL compares it: dates as `2023-01-31` or as much of it as
+    /// is known, numbers as the machine writes them. `None` for what is none of this type.
+    pub(crate) fn normalise(self, value: &str) -> Option<String> {
+        let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+        match self {
+            Self::Text => (!value.is_empty()).then_some(value),
+            Self::Date => date(&value),
+            Self::Integer | Self::Number | Self::Truth => {
+                let reading = ColumnReading::of(&std::iter::once(value.as_str()));
+                match (self, reading.read(&value)) {
+                    (Self::Truth, Value::Truth(truth)) => {
+                        Some(if truth { "yes" } else { "no" }.to_owned())
+                    }
+                    (Self::Integer | Self::Number, Value::Integer(number)) => {
+                        Some(number.to_string())
+                    }
+                    (Self::Number, Value::Number(number)) => Some(number.to_string()),
+                    _ => None,
+                }
+            }
+        }
+    }
+}
+
+/// A day, month or year in ISO order.
+fn date(value: &str) -> Option<String> {
+    if let Some(day) = parse_day(value, DateOrder::DayFirst)
+        && parse_day(value, DateOrder::MonthFirst).is_none_or(|other| other == day)
+    {
+        return Some(day);
+    }
+    if Period::from_value(value).is_some() {
+        return Some(value.to_owned());
+    }
+    let lower = value.to_lowercase().replace(',', " ");
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let (period, used) = Period::parse_prefix(&words)?;
+    (used == words.len()).then(|| iso(period))?
+}
+
+/// A day, a month or a year of our era in ISO order; `None` for longer or earlier periods.
+pub(crate) fn iso(period: Period) -> Option<String> {
+    let ((year, month, day), last) = (period.first, period.last);
+    match (period.first == last, year == last.0, month == last.1) {
+        _ if year <= 0 => None,
+        (true, ..) => Some(format!("{year:04}-{month:02}-{day:02}")),
+        (_, true, true) => Some(format!("{year:04}-{month:02}")),
+        (_, true, false) => Some(format!("{year:04}")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_stored_so_that_they_compare() {
+        for (kind, value, stored) in [
+            (ValueType::Date, "14 September 2017", Some("2017-09-14")),
+            (ValueType::Date, "2017-09", Some("2017-09")),
+            (ValueType::Date, "July 2019", Some("2019-07")),
+            (ValueType::Date, "in the summer", None),
+            (ValueType::Date, "1885", Some("1885")),
+            (ValueType::Integer, "1,200", Some("1200")),
+            (ValueType::Integer, "1.5", None),
+            (ValueType::Number, "1.5", Some("1.5")),
+            (ValueType::Number, "about five", None),
+            (ValueType::Truth, "Yes", Some("yes")),
+            (ValueType::Truth, "perhaps", None),
+            (ValueType::Text, " a  b ", Some("a b")),
+            (ValueType::Text, " ", None),
+        ] {
+            assert_eq!(kind.normalise(value).as_deref(), stored, "{kind:?} {value}");
+        }
+    }
+}

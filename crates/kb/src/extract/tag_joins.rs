@@ -1,0 +1,196 @@
+//! Which spellings are one tag: those with the same stems, and within a class those of which one is
+//! another name of the other.
+use std::collections::{BTreeMap, HashMap};
+
+use super::names::form;
+use crate::lexical::query_terms;
+use crate::store::{Id, hash};
+
+/// A tag of one text, as the model wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct ChunkTag {
+    pub(crate) class: String,
+    pub(crate) name: String,
+    /// Other names of the same thing.
+    pub(crate) also: Vec<String>,
+}
+
+/// A class, and what the spellings of a tag have in common.
+type TagKey = (String, String);
+
+/// A tag with everything that it is called.
+#[derive(Debug, Default)]
+pub(crate) struct JoinedTag {
+    pub(crate) class: String,
+    pub(crate) keys: Vec<String>,
+    /// The most frequent spelling.
+    pub(crate) name: String,
+    /// The other names, each in one spelling.
+    pub(crate) also: Vec<String>,
+}
+
+/// What tags that are one have in common: the stems of their words in any order.
+pub(crate) fn tag_key(tag: &str) -> String {
+    let mut stems = query_terms(tag);
+    stems.sort();
+    if stems.is_empty() { form(tag) } else { stems.join(" ") }
+}
+
+pub(crate) fn tag_id(class: &str, key: &str) -> Id {
+    hash(&[class.as_bytes(), key.as_bytes()])
+}
+
+#[derive(Default)]
+struct Spellings {
+    written: BTreeMap<String, usize>,
+    also: BTreeMap<String, usize>,
+}
+
+impl Spellings {
+    fn count(&self) -> usize {
+        self.written.values().sum()
+    }
+}
+
+/// Counts the tags of all texts, then joins those that are one.
+#[derive(Default)]
+pub(crate) struct TagJoiner {
+    spelled: BTreeMap<TagKey, Spellings>,
+}
+
+impl TagJoiner {
+    pub(crate) fn add(&mut self, tag: &ChunkTag) {
+        let key = (tag.class.clone(), tag_key(&tag.name));
+        let spellings = self.spelled.entry(key).or_default();
+        *spellings.written.entry(tag.name.clone()).or_default() += 1;
+        for name in &tag.also {
+            *spellings.also.entry(name.clone()).or_default() += 1;
+        }
+    }
+
+    /// The tags, in the order of their classes and keys.
+    pub(crate) fn joined(self) -> Vec<JoinedTag> {
+        let keys: Vec<&TagKey> = self.spelled.keys().collect();
+        let mut sets = DisjointSets::new(keys.len());
+        for (one, two) in self.same(&keys) {
+            sets.join(one, two);
+        }
+        let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for at in 0..keys.len() {
+            groups.entry(sets.find(at)).or_default().push(at);
+        }
+        let spellings: Vec<&Spellings> = self.spelled.values().collect();
+        let joined = groups.into_values().map(|mut group| {
+            // The most frequent comes first and gives the name.
+            group.sort_by_key(|at| (std::cmp::Reverse(spellings[*at].count()), *at));
+            let mut joined = JoinedTag { class: keys[group[0]].0.clone(), ..JoinedTag::default() };
+            let mut names: Vec<(String, String)> = vec![];
+            for at in &group {
+                joined.keys.push(keys[*at].1.clone());
+                names.extend(most_frequent(&spellings[*at].written).map(|n| (tag_key(&n), n)));
+            }
+            for at in &group {
+                names.extend(spellings[*at].also.keys().map(|name| (tag_key(name), name.clone())));
+            }
+            let mut known: Vec<String> = vec![];
+            for (key, name) in names {
+                if !known.contains(&key) {
+                    known.push(key);
+                    joined.also.push(name);
+                }
+            }
+            joined.name = joined.also.remove(0);
+            joined
+        });
+        joined.collect()
+    }
+
+    /// Pairs of tags of a class of which one is another name of the other. A name that several tags
+    /// go by, as an abbreviation may be, says nothing about which of them is meant.
+    fn same(&self, keys: &[&TagKey]) -> Vec<(usize, usize)> {
+        let places: HashMap<&TagKey, usize> =
+            keys.iter().enumerate().map(|(at, key)| (*key, at)).collect();
+        let mut called: BTreeMap<TagKey, Vec<usize>> = BTreeMap::new();
+        for (at, ((class, own), spellings)) in self.spelled.iter().enumerate() {
+            for name in spellings.also.keys() {
+                let key = tag_key(name);
+                let tags = called.entry((class.clone(), key.clone())).or_default();
+                if key != *own && !tags.contains(&at) {
+                    tags.push(at);
+                }
+            }
+        }
+        let mut pairs = vec![];
+        for (key, tags) in &called {
+            if let ([one], Some(two)) = (tags.as_slice(), places.get(key)) {
+                pairs.push((*one, *two));
+            }
+        }
+        pairs
+    }
+}
+
+fn most_frequent(written: &BTreeMap<String, usize>) -> Option<String> {
+    let best = written.iter().max_by_key(|(name, count)| (**count, std::cmp::Reverse(*name)));
+    best.map(|(name, _)| name.clone())
+}
+
+struct DisjointSets(Vec<usize>);
+
+impl DisjointSets {
+    fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    fn find(&mut self, at: usize) -> usize {
+        let mut root = at;
+        while self.0[root] != root {
+            root = self.0[root];
+        }
+        self.0[at] = root;
+        root
+    }
+
+    fn join(&mut self, one: usize, two: usize) {
+        let (one, two) = (self.find(one), self.find(two));
+        self.0[one.max(two)] = one.min(two);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined(tags: &[(&str, &str, &[&str])]) -> Vec<String> {
+        let mut joiner = TagJoiner::default();
+        for (class, name, also) in tags {
+            let also = also.iter().map(ToString::to_string).collect();
+            let tag = ChunkTag { class: (*class).to_owned(), name: (*name).to_owned(), also };
+            joiner.add(&tag);
+        }
+        let line =
+            |tag: JoinedTag| format!("{}: {} [{}]", tag.class, tag.name, tag.also.join(", "));
+        joiner.joined().into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn other_names_join_tags_of_one_class() {
+        let lines = joined(&[
+            ("disease", "myocardial infarction", &["heart attack"]),
+            ("disease", "Myocardial infarctions", &[]),
+            ("disease", "MI", &["myocardial infarction"]),
+            ("drug", "MI", &[]),
+        ]);
+        assert_eq!(lines, ["disease: Myocardial infarctions [MI, heart attack]", "drug: MI []"]);
+    }
+
+    #[test]
+    fn a_name_that_two_tags_go_by_joins_neither() {
+        let lines = joined(&[
+            ("disease", "myocardial infarction", &["MI"]),
+            ("disease", "mitral insufficiency", &["MI"]),
+            ("disease", "MI", &[]),
+        ]);
+        assert_eq!(lines.len(), 3, "{lines:?}");
+    }
+}

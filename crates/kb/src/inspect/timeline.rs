@@ -1,0 +1,227 @@
+//! What happened when to an entity: of its facts, of the rows of tables that name it, and of the
+//! sentences that do.
+use std::collections::BTreeSet;
+
+use halma_core::text::dates::Period;
+use halma_core::text::{count_name, normalise_name, sentences};
+use halma_core::{Edge, Layer, NodeId};
+use serde::Serialize;
+
+use super::Inspector;
+use crate::KbError;
+use crate::extract::iso;
+use crate::graph::entities_named;
+use crate::store::{
+    At, ChunkRecord, ColumnKind, DocumentRecord, EntityRecord, FactRecord, Row, RowRecord,
+    StoreReader, TableRecord, node_id,
+};
+
+/// Passages of one entity that are read, at most.
+const MOST_CHUNKS: usize = 5_000;
+
+/// The dated events of the entities of one name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Timeline {
+    /// Their names; several where they share the one that was asked for.
+    pub entities: Vec<String>,
+    /// In the order of their dates.
+    pub events: Vec<TimelineEvent>,
+    /// Whether there are more than were asked for.
+    pub cut: bool,
+}
+
+/// Something that is dated.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct TimelineEvent {
+    /// As `2017-09-14`, `2017-09` or `2017`.
+    pub date: String,
+    /// What says so.
+    pub text: String,
+    /// The document that says so.
+    pub document: String,
+    /// The fact, row or chunk.
+    pub node: NodeId,
+}
+
+impl Inspector<'_> {
+    /// The dated events of an entity, by one of its names, the first `most` of them.
+    pub fn timeline(&self, name: &str, most: usize) -> Result<Timeline, KbError> {
+        let timeline = self.base.store.read(|reader| {
+            let rows = entities_named(reader, name)?;
+            let mut collected = Collector::default();
+            for row in &rows {
+                collected.add_entity(reader, *row)?;
+            }
+            collected.add_rows(reader)?;
+            let count = collected.events.len();
+            let events = collected.events.into_iter().take(most).collect();
+            let names = collected.names.into_iter().collect();
+            Ok(Timeline { entities: names, events, cut: count > most })
+        })?;
+        if timeline.entities.is_empty() {
+            return Err(KbError::NoEntity { name: name.to_owned() });
+        }
+        Ok(timeline)
+    }
+}
+
+#[derive(Default)]
+struct Collector {
+    names: BTreeSet<String>,
+    /// All names of the entities, normalised.
+    keys: Vec<String>,
+    /// Sentences that facts have told already.
+    told: BTreeSet<String>,
+    events: BTreeSet<TimelineEvent>,
+}
+
+impl Collector {
+    fn add_entity(&mut self, reader: &StoreReader<'_>, row: Row) -> heed::Result<()> {
+        let Some(entity) = reader.node::<EntityRecord>(row)? else { return Ok(()) };
+        for name in std::iter::once(&entity.name).chain(&entity.aliases) {
+            self.keys.push(normalise_name(name));
+        }
+        self.names.insert(entity.name);
+        let mut chunks = BTreeSet::new();
+        let mentions = reader.first_edges_to((Layer::Entity, row), Edge::Mentions, MOST_CHUNKS)?;
+        for (layer, at) in mentions {
+            match layer {
+                Layer::Chunk => drop(chunks.insert(at)),
+                Layer::Document => {
+                    let document: DocumentRecord = reader.linked(at)?;
+                    chunks.extend(document.chunks.0..document.chunks.1);
+                }
+                _ => {}
+            }
+        }
+        for chunk in chunks.into_iter().take(MOST_CHUNKS) {
+            self.add_chunk(reader, chunk, row)?;
+        }
+        Ok(())
+    }
+
+    /// The facts of a chunk about an entity, then the sentences that name it.
+    fn add_chunk(&mut self, reader: &StoreReader<'_>, row: Row, entity: Row) -> heed::Result<()> {
+        let Some(chunk) = reader.node::<ChunkRecord>(row)? else { return Ok(()) };
+        for at in reader.listed_under((Layer::Chunk, row))? {
+            if at.0 == Layer::Fact
+                && let Some(fact) = reader.node::<FactRecord>(at.1)?
+                && [fact.head, fact.tail].contains(&entity)
+            {
+                self.add(reader, (at, fact.id), (row, &fact.text))?;
+            }
+        }
+        let text = reader.chunk_text(&chunk)?;
+        let document: DocumentRecord = reader.linked(chunk.document)?;
+        let title = normalise_name(&document.title);
+        let is_titled = self.keys.contains(&title);
+        for range in sentences(&text) {
+            let sentence = text[range].trim();
+            let form = normalise_name(sentence);
+            if is_titled || self.keys.iter().any(|key| count_name(key, &form) > 0) {
+                self.add(reader, ((Layer::Chunk, row), chunk.id), (row, sentence))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a sentence of a chunk dates.
+    fn add(
+        &mut self,
+        reader: &StoreReader<'_>,
+        (at, id): (At, u64),
+        (chunk, text): (Row, &str),
+    ) -> heed::Result<()> {
+        let said = normalise_name(text);
+        let dates = dates(text);
+        if dates.is_empty() || !self.told.insert(said) {
+            return Ok(());
+        }
+        let document = document_name(reader, chunk)?;
+        for date in dates {
+            let (node, document) = (node_id(at.0, id), document.clone());
+            self.events.insert(TimelineEvent { date, text: text.to_owned(), document, node });
+        }
+        Ok(())
+    }
+
+    /// The dates of tables' rows that name one of the entities.
+    fn add_rows(&mut self, reader: &StoreReader<'_>) -> heed::Result<()> {
+        for node in reader.nodes::<TableRecord>()? {
+            let (_, table) = node?;
+            let dated = |kind: &ColumnKind| *kind == ColumnKind::Date;
+            if !table.columns.iter().any(|column| dated(&column.kind)) {
+                continue;
+            }
+            for row in table.rows.0..table.rows.1 {
+                let Some(record) = reader.node::<RowRecord>(row)? else { continue };
+                let is_named = |cell: &String| self.keys.contains(&normalise_name(cell));
+                let Some(named) = record.cells.iter().find(|cell| is_named(cell)).cloned() else {
+                    continue;
+                };
+                for (column, cell) in table.columns.iter().zip(&record.cells) {
+                    if !dated(&column.kind) || cell.trim().is_empty() {
+                        continue;
+                    }
+                    let caption = table.caption.as_deref().unwrap_or("table");
+                    let text = format!("{caption}: {named}, {}", column.name);
+                    let date = cell.trim().to_owned();
+                    let document = document_name(reader, record.chunk)?;
+                    let node = node_id(Layer::Row, record.id);
+                    self.events.insert(TimelineEvent { date, text, document, node });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn document_name(reader: &StoreReader<'_>, chunk: Row) -> heed::Result<String> {
+    let Some(chunk) = reader.node::<ChunkRecord>(chunk)? else { return Ok(String::new()) };
+    let document: DocumentRecord = reader.linked(chunk.document)?;
+    Ok(document.names.into_iter().next().unwrap_or_default())
+}
+
+/// Words after which a number of four digits is a year.
+const BEFORE_YEARS: &[&str] = &[
+    "in", "since", "by", "until", "of", "from", "during", "to", "before", "after", "early", "late",
+];
+
+/// The days, months and years that a sentence states, in ISO order.
+fn dates(text: &str) -> BTreeSet<String> {
+    let clean = |c: char| if matches!(c, ',' | '(' | ')' | ';' | ':' | '.') { ' ' } else { c };
+    let lower: String = text.to_lowercase().chars().map(clean).collect();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let (mut dates, mut at) = (BTreeSet::new(), 0);
+    while at < words.len() {
+        let Some((period, used)) = Period::parse_prefix(&words[at..]) else {
+            at += 1;
+            continue;
+        };
+        let is_year = period.first.0 == period.last.0 && period.first.1 != period.last.1;
+        let meant = !is_year || at.checked_sub(1).is_some_and(|b| BEFORE_YEARS.contains(&words[b]));
+        dates.extend(iso(period).filter(|_| meant));
+        at += used.max(1);
+    }
+    dates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_months_and_years_are_read_from_sentences() {
+        for (text, expected) in [
+            (
+                "It was approved on 14 September 2017, and sold from July 2019.",
+                vec!["2017-09-14", "2019-07"],
+            ),
+            ("Founded in 1885, it has 1900 workers.", vec!["1885"]),
+            ("September 14, 2017 was a day.", vec!["2017-09-14"]),
+            ("Nothing happened.", vec![]),
+        ] {
+            assert_eq!(dates(text).into_iter().collect::<Vec<_>>(), expected, "{text}");
+        }
+    }
+}

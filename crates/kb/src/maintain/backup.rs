@@ -1,0 +1,144 @@
+//! A copy of a base, or of a server's folder with all its workspaces, while it is used. Every LMDB
+//! environment is copied as of one moment with its keys; other files as they are found. The
+//! lexical index may be of another moment than the store: `restore` compares the two.
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use halma_seal::{copy_environment, is_environment};
+use serde::{Deserialize, Serialize};
+
+use super::archive;
+use super::error::BackupError;
+use super::tree::{self, MirrorCounts};
+use crate::base::store_dir;
+
+/// The file that says what a backup is.
+pub(super) const ABOUT: &str = "backup.json";
+
+/// What a backup is of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct AboutBackup {
+    /// The folder that it is of, as it was given.
+    pub(super) of: String,
+    /// Seconds since 1970 at which it was begun.
+    pub(super) time: u64,
+    /// Whether it was finished. The records of one that was not are whole nevertheless.
+    pub(super) complete: bool,
+}
+
+/// What a backup did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct BackupReport {
+    /// LMDB environments: stores of bases and caches of replies.
+    pub environments: u64,
+    /// Values in them, and how many were written or removed.
+    pub values: u64,
+    pub changed_values: u64,
+    /// Other files, and how many were written or removed.
+    pub files: u64,
+    pub changed_files: u64,
+    pub elapsed_ms: f64,
+}
+
+/// Backs up the folder of a base or of a server to a folder, which is brought up to date if it is
+/// an earlier backup of the same, or to a file with the extension `tar`. Others may read and write
+/// meanwhile; a process that dies leaves an earlier backup that can be restored.
+pub fn backup(of: &Path, to: &Path) -> Result<BackupReport, BackupError> {
+    let began = Instant::now();
+    if !is_environment(&store_dir(of)) && !of.join("workspaces").is_dir() {
+        return Err(BackupError::NoBase { path: of.to_owned() });
+    }
+    let real = of.canonicalize().map_err(BackupError::io(of, "open"))?;
+    let outside = std::path::absolute(to).map_err(BackupError::io(to, "open"))?;
+    if outside.starts_with(&real) {
+        return Err(BackupError::Inside { path: to.to_owned() });
+    }
+    if let Some(parent) = outside.parent() {
+        fs::create_dir_all(parent).map_err(BackupError::io(parent, "create"))?;
+    }
+    let mut report = if archive::is_named_one(to) {
+        let folder = to.with_added_extension("part.d");
+        tree::remove(&folder)?;
+        let report = write(&real, &folder, &folder)?;
+        archive::pack(&folder, to)?;
+        tree::remove(&folder)?;
+        report
+    } else if to.join(ABOUT).is_file() {
+        write(&real, to, to)?
+    } else if to.exists() && !tree::is_empty(to)? {
+        return Err(BackupError::NotABackup { path: to.to_owned() });
+    } else {
+        // A new one has its name when it is complete.
+        let part = to.with_added_extension("part");
+        if part.exists() && !part.join(ABOUT).is_file() && !tree::is_empty(&part)? {
+            return Err(BackupError::NotABackup { path: part });
+        }
+        tree::remove(&part)?;
+        let report = write(&real, &part, to)?;
+        tree::remove(to)?;
+        fs::rename(&part, to).map_err(BackupError::io(to, "create"))?;
+        report
+    };
+    report.elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
+    Ok(report)
+}
+
+fn write(of: &Path, to: &Path, name: &Path) -> Result<BackupReport, BackupError> {
+    fs::create_dir_all(to).map_err(BackupError::io(to, "create"))?;
+    let _lock = lock(to, name)?;
+    let source = of.display().to_string();
+    if let Some(former) = about(to)
+        && former.of != source
+    {
+        return Err(BackupError::OfAnother { path: name.to_owned(), of: former.of });
+    }
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let mut about = AboutBackup { of: source, time, complete: false };
+    put(to, &about)?;
+    let mut report = BackupReport::default();
+    let mut counts = MirrorCounts::default();
+    let mut environment = |from: &Path, to: &Path| -> Result<(), BackupError> {
+        let copied = copy_environment(from, to, key_file(from))?;
+        report.environments += 1;
+        report.values += copied.values;
+        report.changed_values += copied.changed;
+        Ok(())
+    };
+    tree::mirror(of, to, &mut environment, &mut counts)?;
+    (report.files, report.changed_files) = (counts.files, counts.changed);
+    about.complete = true;
+    put(to, &about)?;
+    Ok(report)
+}
+
+/// The name of the key file of an environment.
+fn key_file(dir: &Path) -> &'static str {
+    let names = ["keys", "reply-keys"];
+    names.into_iter().find(|name| dir.join(name).exists()).unwrap_or(names[0])
+}
+
+fn lock(dir: &Path, name: &Path) -> Result<File, BackupError> {
+    let path = dir.join("backup.lock");
+    let file = File::create(&path).map_err(BackupError::io(&path, "create"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(BackupError::Busy { path: name.to_owned() }),
+        Err(TryLockError::Error(e)) => Err(BackupError::io(&path, "lock")(e)),
+    }
+}
+
+/// What a folder says of itself; `None` for one that is not a backup.
+pub(super) fn about(dir: &Path) -> Option<AboutBackup> {
+    serde_json::from_slice(&fs::read(dir.join(ABOUT)).ok()?).ok()
+}
+
+fn put(dir: &Path, about: &AboutBackup) -> Result<(), BackupError> {
+    let path: PathBuf = dir.join(ABOUT);
+    let bytes = serde_json::to_vec(about).map_err(std::io::Error::other);
+    bytes.and_then(|bytes| tree::replace(&path, &bytes)).map_err(BackupError::io(&path, "write"))
+}
+
+#[cfg(test)]
+#[path = "backup_tests.rs"]
+mod tests;

@@ -1,0 +1,152 @@
+//! A backup holds what the base held at one moment, and a restore brings it back.
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tempfile::{TempDir, tempdir};
+
+use super::super::{BackupError, RestoreOptions, restore};
+use super::*;
+use crate::store::Damage;
+use crate::{Base, BaseOptions, ExportFormat, sample};
+
+fn exported(base: &Base) -> Vec<u8> {
+    let verified = base.inspector().verify().unwrap();
+    assert!(verified.is_sound(), "{:?}", verified.problems);
+    let mut bytes = vec![];
+    base.inspector().export(ExportFormat::Jsonl, &mut bytes).unwrap();
+    bytes
+}
+
+fn open(dir: &Path) -> Arc<Base> {
+    Base::open(dir, BaseOptions::default()).unwrap()
+}
+
+/// A closed base with an uploaded file, and where its backup and what is restored go.
+fn made() -> (TempDir, [PathBuf; 3]) {
+    let dir = tempdir().unwrap();
+    let [base, to, again] = ["base", "backup", "again"].map(|name| dir.path().join(name));
+    drop(sample::base(&base, "zqmark"));
+    fs::create_dir(base.join("files")).unwrap();
+    fs::write(base.join("files/one.md"), "uploaded").unwrap();
+    (dir, [base, to, again])
+}
+
+#[test]
+fn a_backup_is_restored_as_folder_and_as_file() {
+    let (dir, [base, to, again]) = made();
+    let before = exported(&open(&base));
+    for to in [to, dir.path().join("backup.tar")] {
+        let report = backup(&base, &to).unwrap();
+        assert!(report.environments == 1 && report.values > 20 && report.files > 2, "{report:?}");
+        let restored = restore(&to, &again, RestoreOptions::default()).unwrap();
+        assert_eq!((restored.bases, restored.documents, restored.complete), (1, 2, true));
+        assert_eq!(exported(&open(&again)), before);
+        assert_eq!(fs::read_to_string(again.join("files/one.md")).unwrap(), "uploaded");
+        let refused = restore(&to, &again, RestoreOptions::default());
+        assert!(matches!(refused, Err(BackupError::Exists { .. })));
+        fs::write(again.join("files/other.md"), "later").unwrap();
+        restore(&to, &again, RestoreOptions { replace: true, unverified: false }).unwrap();
+        assert!(!again.join("files/other.md").exists());
+        fs::remove_dir_all(&again).unwrap();
+    }
+}
+
+#[test]
+fn a_second_backup_writes_what_changed_and_forgets_what_was_deleted() {
+    let (_dir, [base, to, again]) = made();
+    let first = backup(&base, &to).unwrap();
+    let same = backup(&base, &to).unwrap();
+    assert_eq!((same.changed_values, same.changed_files), (0, 0));
+    assert_eq!((same.values, same.files), (first.values, first.files));
+    let opened = open(&base);
+    opened.delete(&["one*".into()]).unwrap();
+    let after = exported(&opened);
+    drop(opened);
+    let changed = backup(&base, &to).unwrap();
+    assert!(changed.changed_values > 10 && changed.values < first.values, "{changed:?}");
+    // What was deleted cannot be read in the backup any more.
+    let keys = |dir: &Path| fs::read(dir.join("store/keys")).unwrap();
+    assert!(keys(&base) == keys(&to) && keys(&to) == fs::read(to.join("store/keys.copy")).unwrap());
+    restore(&to, &again, RestoreOptions::default()).unwrap();
+    assert_eq!(exported(&open(&again)), after);
+}
+
+#[test]
+fn an_index_of_another_moment_is_built_again() {
+    let (_dir, [base, to, again]) = made();
+    let before = exported(&open(&base));
+    backup(&base, &to).unwrap();
+    let later = open(&base);
+    later.delete(&["one*".into()]).unwrap();
+    drop(later);
+    fs::remove_dir_all(to.join("bm25")).unwrap();
+    tree::mirror(
+        &base.join("bm25"),
+        &to.join("bm25"),
+        &mut |_, _| Ok(()),
+        &mut MirrorCounts::default(),
+    )
+    .unwrap();
+    let report = restore(&to, &again, RestoreOptions::default()).unwrap();
+    assert_eq!(report.rebuilt_indexes, 1);
+    assert_eq!(exported(&open(&again)), before);
+}
+
+#[test]
+fn a_backup_while_documents_come_and_go_is_of_one_moment() {
+    let (_dir, [base, to, again]) = made();
+    let stop = AtomicBool::new(false);
+    let opened = open(&base);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut marks = sample::Marks::new("more");
+            for number in 0.. {
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                sample::add(&opened.store, &format!("more {number}"), &mut marks);
+                if number > 0 {
+                    opened.delete(&[format!("more {}", number - 1)]).unwrap();
+                }
+            }
+        });
+        for _ in 0..20 {
+            backup_open(&opened, &to);
+            let report = restore(&to, &again, RestoreOptions { replace: true, unverified: false });
+            assert!(report.unwrap().documents >= 2);
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+/// In this process the environment is open already, so its own handle is copied from.
+fn backup_open(base: &Base, to: &Path) {
+    base.store.copy_to(&to.join("store"));
+    let vectors = |dir: &Path| dir.join("store/vectors");
+    let counts = &mut MirrorCounts::default();
+    tree::mirror(&vectors(&base.dir), &vectors(to), &mut |_, _| Ok(()), counts).unwrap();
+    put(to, &AboutBackup { of: String::new(), time: 0, complete: true }).unwrap();
+}
+
+#[test]
+fn what_is_not_a_backup_is_refused_and_damage_is_found() {
+    let (dir, [base, to, again]) = made();
+    let other = dir.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("letter"), "to my aunt").unwrap();
+    assert!(matches!(backup(&base, &other), Err(BackupError::NotABackup { .. })));
+    assert!(matches!(backup(&base, &base.join("in")), Err(BackupError::Inside { .. })));
+    assert!(matches!(backup(&other, &to), Err(BackupError::NoBase { .. })));
+    let none = RestoreOptions::default();
+    assert!(matches!(restore(&other, &again, none), Err(BackupError::NoBackup { .. })));
+    let store = crate::store::Store::open(&store_dir(&base)).unwrap();
+    store.damage(Damage::Text(0));
+    drop(store);
+    backup(&base, &to).unwrap();
+    let message = restore(&to, &again, none).unwrap_err().to_string();
+    assert!(message.contains("its bytes are damaged"), "{message}");
+    assert!(!again.exists());
+    let report = restore(&to, &again, RestoreOptions { unverified: true, replace: false }).unwrap();
+    assert!(!report.problems.is_empty());
+}

@@ -1,0 +1,47 @@
+//! Why a backup or a restore ends.
+use std::path::{Path, PathBuf};
+
+use crate::KbError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    #[error(
+        "`{path}` is not empty and not a backup; give a folder that is one, an empty one, or one \
+         that does not exist"
+    )]
+    NotABackup { path: PathBuf },
+    #[error("`{path}` is a backup of another base, `{of}`; give another folder")]
+    OfAnother { path: PathBuf, of: String },
+    #[error("another process is writing the backup `{path}`; wait for it")]
+    Busy { path: PathBuf },
+    #[error("there is nothing to back up in `{path}`; give the folder of a base with `--kb`")]
+    NoBase { path: PathBuf },
+    #[error("`{path}` lies in the folder that is backed up; give one outside of it")]
+    Inside { path: PathBuf },
+    #[error("`{path}` is not a backup; give what `halma backup` has written")]
+    NoBackup { path: PathBuf },
+    #[error("`{path}` is there already; with `--replace` the backup takes its place")]
+    Exists { path: PathBuf },
+    #[error("the base in `{path}` is in use by a server or a build; stop it first")]
+    InUse { path: PathBuf },
+    #[error(
+        "the backup `{path}` is damaged: {problem}; take an earlier one, or `--unverified` to get \
+         what can still be read"
+    )]
+    Damaged { path: PathBuf, problem: String },
+    #[error(
+        "cannot {doing} `{path}`: {source}; check the path, its permissions and the space left"
+    )]
+    Io { path: PathBuf, doing: &'static str, source: std::io::Error },
+    #[error(transparent)]
+    Copy(#[from] halma_seal::CopyError),
+    #[error(transparent)]
+    Base(#[from] KbError),
+}
+
+impl BackupError {
+    pub(super) fn io(path: &Path, doing: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, doing, source }
+    }
+}

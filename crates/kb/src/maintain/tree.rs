@@ -1,0 +1,129 @@
+//! Folders that are made equal to others, file by file.
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use halma_seal::is_environment;
+
+use super::backup::ABOUT;
+use super::error::BackupError;
+
+/// Files that a mirror has, and how many were written or removed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct MirrorCounts {
+    pub(super) files: u64,
+    pub(super) changed: u64,
+}
+
+/// How a folder with an LMDB environment is taken over.
+pub(super) type Environment<'a> = dyn FnMut(&Path, &Path) -> Result<(), BackupError> + 'a;
+
+/// What belongs to processes and not to the base, or is there only while something is written.
+fn is_left_out(name: &str) -> bool {
+    let named = ["lock.mdb", "probe", "store.new", "store.old", ABOUT];
+    let ended = [".lock", ".part", ".tmp"];
+    named.contains(&name) || ended.iter().any(|end| name.ends_with(end))
+}
+
+/// Makes `to` equal to `from`: what has the same length and time is taken to be the same, and what
+/// is no longer there is removed. Links are not followed and not copied.
+pub(super) fn mirror(
+    from: &Path,
+    to: &Path,
+    environment: &mut Environment<'_>,
+    counts: &mut MirrorCounts,
+) -> Result<(), BackupError> {
+    fs::create_dir_all(to).map_err(BackupError::io(to, "create"))?;
+    let mut names: BTreeSet<OsString> = BTreeSet::new();
+    for entry in fs::read_dir(from).map_err(BackupError::io(from, "read"))? {
+        let entry = entry.map_err(BackupError::io(from, "read"))?;
+        let name = entry.file_name();
+        if is_left_out(&name.to_string_lossy()) {
+            continue;
+        }
+        let (source, target) = (entry.path(), to.join(&name));
+        // A file may go between being listed and being looked at.
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && is_environment(&source) {
+            environment(&source, &target)?;
+            // Vectors are written before the records that list them, so that all that are listed in
+            // the records copied above are there. Those of documents that were deleted since are not.
+            let vectors = source.join("vectors");
+            if vectors.is_dir() {
+                mirror(&vectors, &target.join("vectors"), environment, counts)?;
+            } else {
+                remove(&target.join("vectors"))?;
+            }
+        } else if kind.is_dir() {
+            mirror(&source, &target, environment, counts)?;
+        } else if kind.is_file() {
+            match copy(&source, &target) {
+                Ok(changed) => {
+                    counts.files += 1;
+                    counts.changed += u64::from(changed);
+                }
+                Err(e) if e.kind() == ErrorKind::NotFound => continue,
+                Err(e) => return Err(BackupError::io(&source, "copy")(e)),
+            }
+        } else {
+            continue;
+        }
+        names.insert(name);
+    }
+    for entry in fs::read_dir(to).map_err(BackupError::io(to, "read"))? {
+        let entry = entry.map_err(BackupError::io(to, "read"))?;
+        let name = entry.file_name();
+        let own = ["backup.lock", ABOUT].iter().any(|own| name == **own);
+        if !own && !names.contains(&name) {
+            remove(&entry.path())?;
+            counts.changed += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Copies a file unless it is there already; returns whether it was copied.
+fn copy(from: &Path, to: &Path) -> io::Result<bool> {
+    let (about, held) = (fs::metadata(from)?, fs::metadata(to));
+    if held.is_ok_and(|held| held.is_file() && is_same(&about, &held)) {
+        return Ok(false);
+    }
+    let part = to.with_added_extension("part");
+    fs::copy(from, &part)?;
+    let file = File::options().write(true).open(&part)?;
+    file.set_modified(about.modified()?)?;
+    file.sync_all()?;
+    fs::rename(&part, to)?;
+    Ok(true)
+}
+
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    let times = (one.modified().ok(), other.modified().ok());
+    one.len() == other.len() && times.0.is_some() && times.0 == times.1
+}
+
+/// Writes a file in full or not at all.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let part = path.with_added_extension("part");
+    let mut file = File::create(&part)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&part, path)?;
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+pub(super) fn is_empty(dir: &Path) -> Result<bool, BackupError> {
+    let mut entries = fs::read_dir(dir).map_err(BackupError::io(dir, "read"))?;
+    Ok(entries.next().is_none())
+}
+
+/// Removes a file or a folder, if it is there.
+pub(super) fn remove(path: &Path) -> Result<(), BackupError> {
+    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(BackupError::io(path, "remove")(e)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,177 @@
+//! What each kind of edge is worth to graph search, over training questions with a knowledge graph
+//! that rules make of the passages:
+//! `HALMA_DATA=DIR cargo test -p halma-kb --test graph_edges -- --ignored --nocapture`.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a measurement")]
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use halma_core::text::{NameKind, names, sentences};
+use halma_core::{
+    ChatReply, ChatRequest, Filter, Knowledge, Layer, Llm, LlmError, MinScore, Mode, Models,
+    Prompts, Query, Setup,
+};
+use halma_kb::{
+    Atoms, Base, BaseOptions, BuildContext, Entities, GraphSettings, IndexOptions, InputFormat,
+    KbSettings, PROMPTS, index,
+};
+use halma_testkit::Toy;
+use serde_json::{Value, json};
+
+/// Questions of each file.
+const QUESTIONS: usize = 60;
+
+/// Facts between the title of a passage and what it names, and between names next to each other in
+/// a sentence.
+struct Rules;
+
+#[async_trait]
+impl Llm for Rules {
+    fn model(&self) -> &'static str {
+        "rules"
+    }
+
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
+        let variables = serde_json::to_value(&request.variables).unwrap();
+        let reply = match request.task.as_str() {
+            "facts" => facts(&variables["chunk"]),
+            "same_entity" => json!({"reason": "a rule cannot say", "same": false}),
+            task => return Err(LlmError::refused(format!("no rule for {task}"))),
+        };
+        Ok(ChatReply { text: reply.to_string(), ..ChatReply::default() })
+    }
+}
+
+fn facts(chunk: &Value) -> Value {
+    let text = chunk["text"].as_str().unwrap();
+    let title = chunk["title"].as_str().unwrap().split(" (").next().unwrap();
+    let mut entities = BTreeSet::from([title.to_owned()]);
+    let mut facts = vec![];
+    for range in sentences(text) {
+        let sentence = &text[range];
+        let found = names(sentence).into_iter().filter(|name| name.kind == NameKind::Name);
+        let mut last = title.to_owned();
+        for name in found.map(|name| sentence[name.range].to_owned()) {
+            entities.insert(name.clone());
+            for head in [title, &last] {
+                if *head != name && facts.len() < 40 {
+                    facts.push(json!({"head": head, "relation": "is tied to", "tail": name,
+                        "sentence": sentence}));
+                }
+            }
+            last = name;
+        }
+    }
+    let entity = |name: &String| json!({"name": name, "type": "other", "description": ""});
+    let entities: Vec<Value> = entities.iter().take(60).map(entity).collect();
+    json!({"entities": entities, "facts": facts})
+}
+
+struct TrainQuestion {
+    text: String,
+    /// Titles of the passages that answer it, each with the beginning of its text.
+    gold: Vec<(String, String)>,
+}
+
+fn questions(file: &Value) -> Vec<TrainQuestion> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let all = file.as_array().unwrap().iter().take(QUESTIONS);
+    all.map(|item| {
+        let gold = if let Some(paragraphs) = item["paragraphs"].as_array() {
+            let gold = paragraphs.iter().filter(|p| p["is_supporting"] == true);
+            gold.map(|p| (text(&p["title"]), text(&p["paragraph_text"]))).collect()
+        } else {
+            let titles: BTreeSet<String> =
+                item["supporting_facts"].as_array().unwrap().iter().map(|f| text(&f[0])).collect();
+            titles.into_iter().map(|title| (title, String::new())).collect()
+        };
+        TrainQuestion { text: text(&item["question"]), gold }
+    })
+    .collect()
+}
+
+async fn recall(base: &Base, questions: &[TrainQuestion]) -> (f32, f32) {
+    let (mut sum, mut all) = (0.0, 0);
+    let number = |count: usize| f32::from(u16::try_from(count).unwrap());
+    for question in questions {
+        let query = Query {
+            texts: vec![question.text.clone()],
+            layer: Layer::Chunk,
+            mode: Mode::Graph,
+            limit: 5,
+            min_score: MinScore::Any,
+            exclude: vec![],
+            filter: Filter::default(),
+        };
+        let hits = base.search(&query).await.unwrap().remove(0);
+        let found = question.gold.iter().filter(|(title, text)| {
+            hits.iter().any(|hit| {
+                hit.title == *title && (text.is_empty() || text.contains(hit.text.trim()))
+            })
+        });
+        let found = found.count();
+        sum += number(found) / number(question.gold.len().max(1));
+        all += usize::from(found == question.gold.len());
+    }
+    let count = number(questions.len());
+    (100.0 * sum / count, 100.0 * number(all) / count)
+}
+
+fn options(graph: GraphSettings) -> BaseOptions {
+    BaseOptions { graph, ..BaseOptions::default() }
+}
+
+#[tokio::test]
+#[ignore = "needs HALMA_DATA: the folder with hotpotqa_train.json and the like; prints a measurement"]
+async fn edges_of_a_knowledge_graph() {
+    let data = std::env::var("HALMA_DATA").unwrap();
+    let default = GraphSettings { facts: 0.0, ..GraphSettings::default() };
+    let variants: Vec<(&str, GraphSettings)> = vec![
+        ("no facts", default),
+        ("aliases = 0", GraphSettings { aliases: 0.0, ..default }),
+        ("aliases = 0.5", GraphSettings { aliases: 0.5, ..default }),
+        ("facts = 0.1", GraphSettings { facts: 0.1, ..default }),
+        ("facts = 0.2", GraphSettings { facts: 0.2, ..default }),
+        ("facts = 0.4", GraphSettings { facts: 0.4, ..default }),
+        ("next = 0.1", GraphSettings { next: 0.1, ..default }),
+        ("links = 0.1", GraphSettings { links: 0.1, ..default }),
+        ("links = 0.3", GraphSettings { links: 0.3, ..default }),
+    ];
+    for (file, format) in [
+        ("hotpotqa_train.json", InputFormat::Hotpotqa),
+        ("2wiki_train.json", InputFormat::TwoWiki),
+        ("musique_train100.json", InputFormat::Musique),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let items: Value =
+            serde_json::from_slice(&std::fs::read(Path::new(&data).join(file)).unwrap()).unwrap();
+        let questions = questions(&items);
+        let first: Vec<&Value> = items.as_array().unwrap().iter().take(QUESTIONS).collect();
+        let input = dir.path().join(file);
+        std::fs::write(&input, serde_json::to_vec(&first).unwrap()).unwrap();
+        let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
+        let setup = Arc::new(Setup::new(Models::new(Arc::new(Rules)), Toy::empty(), prompts));
+        let folder = dir.path().join("base");
+        for entities in [Entities::Names, Entities::Model] {
+            let settings =
+                KbSettings { atoms: Atoms::Sentences, entities, ..KbSettings::default() };
+            let folder = folder.join(format!("{entities:?}"));
+            let base = Base::create_or_open(&folder, options(default)).unwrap();
+            let context = BuildContext::new(&base, &settings, &setup);
+            let how = IndexOptions { format, ..IndexOptions::default() };
+            let report = index(context, std::slice::from_ref(&input), &how).await.unwrap();
+            println!(
+                "{file} {entities:?}: {} chunks, {} facts",
+                report.chunks, report.extracted.facts
+            );
+            drop(base);
+            for (name, graph) in &variants {
+                let base = Base::create_or_open(&folder, options(*graph)).unwrap();
+                let (recall, all) = recall(&base, &questions).await;
+                println!("  {name:16} {recall:5.1} / {all:5.1}");
+            }
+        }
+    }
+}

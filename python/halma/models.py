@@ -1,0 +1,2204 @@
+# Generated from the OpenAPI description of the server by `generate.py`; do not edit.
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Dict, Literal, Union
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, RootModel, conint
+
+
+class AcceptedFile(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    bytes: conint(ge=0)
+    name: str
+    upload: str
+    """
+    The name to use in `uploads` of a build.
+    """
+
+
+class AnswerKind(Enum):
+    """
+    The shape the answer should have; prompts choose their instruction by it.
+    """
+
+    short = 'short'
+    yes_no = 'yes_no'
+    option = 'option'
+    number = 'number'
+    long = 'long'
+    verdict = 'verdict'
+
+
+class AnswerStep(BaseModel):
+    """
+    One step to the answer: what was asked and the citation that settled it.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    citation: conint(ge=0)
+    """
+    The number of the citation, from 1.
+    """
+    query: str
+    """
+    The query that found the cited passage; empty where the trace does not tell.
+    """
+
+
+class AnswerStyle(Enum):
+    """
+    How an answer is written.
+    """
+
+    short = 'short'
+    full = 'full'
+
+
+class Budget(BaseModel):
+    """
+    Limits of one question or one build; what is not set is not limited.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    calls: conint(ge=0) | None = None
+    """
+    Calls to models. Replies from the cache are not counted.
+    """
+    repairs: conint(ge=0) | None = None
+    """
+    How often in all a model is asked again because its reply does not fit.
+    """
+    seconds: float | None = None
+    tokens: conint(ge=0) | None = None
+    """
+    Prompt and completion tokens together.
+    """
+    usd: float | None = None
+    """
+    US dollars, by the prices in the configuration.
+    """
+
+
+class BuildPhase(Enum):
+    """
+    The state of a build for clients, to whom a queued build is running.
+    """
+
+    running = 'running'
+    paused = 'paused'
+    cancelled = 'cancelled'
+    done = 'done'
+    failed = 'failed'
+
+
+class BuildRequest(BaseModel):
+    """
+    What is to be built.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    uploads: list[str] | None = None
+    """
+    `upload` of accepted files; everything that was uploaded by default.
+    """
+
+
+class ChatMessage(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    content: dict[str, Any] | None = None
+    """
+    A text, or a list of parts, of which only texts are read.
+    """
+    role: str
+
+
+class Claim(BaseModel):
+    """
+    A sentence of a full answer. `start..end` are characters (Unicode scalar values) of its text.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    citations: list[conint(ge=0)]
+    """
+    The numbers of its citations, from 1.
+    """
+    end: conint(ge=0)
+    start: conint(ge=0)
+    supported: bool
+    """
+    Whether a cited passage supports it.
+    """
+
+
+class ColumnLine(BaseModel):
+    """
+    A column as SQL knows it.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    kind: str
+    """
+    `integer`, `number`, `date` (as `2023-01-31`), `truth` (1 or 0) or `text`.
+    """
+    name: str
+    unit: str | None = None
+    """
+    What its numbers count: `%`, `USD`, `mg`.
+    """
+    written: str
+    """
+    As the document has it.
+    """
+
+
+class ConfigValue(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    key: str
+    """
+    Dotted, as in `strategy.kar3.n`.
+    """
+    origin: str
+    """
+    `default`, a file, or a flag.
+    """
+    value: Any
+    """
+    `null` when nothing is set and the program decides.
+    """
+
+
+class ConfigValues(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    values: list[ConfigValue]
+
+
+class DeletedDocument(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    removed: dict[Literal['document', 'section', 'chunk', 'table', 'figure', 'row', 'atom', 'summary', 'tag', 'entity', 'fact', 'community'], conint(ge=0)]
+    """
+    Number of removed nodes of each layer.
+    """
+
+
+class DocumentState(Enum):
+    indexed = 'indexed'
+    building = 'building'
+    queued = 'queued'
+    failed = 'failed'
+    refused = 'refused'
+
+
+class Edge(Enum):
+    """
+    One kind of directed edge.
+    """
+
+    contains = 'contains'
+    next = 'next'
+    refers_to = 'refers_to'
+    links_to = 'links_to'
+    derived_from = 'derived_from'
+    mentions = 'mentions'
+    relates = 'relates'
+    tagged = 'tagged'
+    member_of = 'member_of'
+    maps_to = 'maps_to'
+
+
+class EmbeddingRequest(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    encoding_format: str | None = None
+    """
+    `float` (default) or `base64`.
+    """
+    input: dict[str, Any]
+    """
+    A text or a list of texts.
+    """
+    model: str | None = None
+    """
+    Ignored; the configured embedder is always used.
+    """
+
+
+class EmbeddingResponse(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    data: list[Any]
+    """
+    {object: "embedding", index, embedding}
+    """
+    model: str
+    object: str
+    """
+    `list`.
+    """
+    usage: Any
+
+
+class FieldValue(RootModel[Union[bool, float, str, list["FieldValue"]]]):
+    root: Union[bool, float, str, list["FieldValue"]]
+    """
+    The value of a field. A text of the form `2023-01-31` (or `2023-01-31T10:00`) is a date.
+    """
+
+
+class Flip(BaseModel):
+    """
+    A question that one of two runs answered rightly and the other did not.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    a: str
+    b: str
+    kind: str | None = None
+    question: str
+
+
+class FullAnswer(BaseModel):
+    """
+    An answer in sentences.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    claims: list[Claim]
+    text: str
+    """
+    Sentences with the numbers of their citations: `… in 1931 [2].`
+    """
+
+
+class Health(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    status: str
+    """
+    `ok`.
+    """
+    version: str
+
+
+class Item6(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    changed: bool
+    """
+    Whether a file replaces the shipped text.
+    """
+    hash: str
+    """
+    Hash of the text in use, as recorded in traces.
+    """
+    name: str
+    """
+    As in `kar3/select`.
+    """
+    role: str
+    task: str
+    variables: list[str]
+
+
+class ItemsPromptLine(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[Item6]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class ItemsString(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[str]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class Item9(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    created: AwareDatetime | None = None
+    documents: conint(ge=0)
+    name: str
+
+
+class ItemsWorkspaceLine(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[Item9]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class Layer(Enum):
+    """
+    One kind of node (PIKE-RAG, Figure 3): sources, corpus, distilled knowledge.
+    """
+
+    document = 'document'
+    section = 'section'
+    chunk = 'chunk'
+    table = 'table'
+    figure = 'figure'
+    row = 'row'
+    atom = 'atom'
+    summary = 'summary'
+    tag = 'tag'
+    entity = 'entity'
+    fact = 'fact'
+    community = 'community'
+
+
+class Limit(Enum):
+    """
+    The limit that was reached.
+    """
+
+    calls = 'calls'
+    tokens = 'tokens'
+    usd = 'usd'
+    seconds = 'seconds'
+
+
+class Message(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    role: str
+    """
+    `system`, `user` or `assistant`.
+    """
+    text: str
+
+
+class Mode(Enum):
+    """
+    How a search compares the query with the nodes.
+    """
+
+    bm25 = 'bm25'
+    dense = 'dense'
+    hybrid = 'hybrid'
+    graph = 'graph'
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    created: conint(ge=0)
+    id: str
+    """
+    `halma-<strategy>`, or the embedder's name.
+    """
+    object: str
+    """
+    `model`.
+    """
+    owned_by: str
+
+
+class ModelList(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    data: list[Model]
+    object: str
+    """
+    `list`.
+    """
+
+
+class ModelTest(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    message: str
+    ms: float
+    ok: bool
+
+
+class NewEvaluation(BaseModel):
+    """
+    Questions with their answers and the strategies that are compared.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    name: str
+    """
+    Letters, digits, `-` and `_`.
+    """
+    questions: str
+    """
+    One JSON object per line: `{"question": "…", "answers": ["…"]}`.
+    """
+    strategies: list[str]
+
+
+class NewWorkspace(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    name: str
+    """
+    At most 64 characters: a-z, 0-9, - and _.
+    """
+
+
+class PageRange(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    end: conint(ge=0)
+    page: conint(ge=0)
+    start: conint(ge=0)
+
+
+class Price(BaseModel):
+    """
+    US dollars per million tokens.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    completion: float
+    prompt: float
+
+
+class Problem(BaseModel):
+    """
+    An error as reported to the client.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    detail: str
+    """
+    What exactly is wrong.
+    """
+    hint: str | None = None
+    """
+    What to do about it.
+    """
+    request_id: str
+    """
+    The value of the header `x-request-id`, which also identifies the request in the log.
+    """
+    status: conint(ge=0)
+    title: str
+    """
+    A short summary.
+    """
+    type: str
+    """
+    The kind of problem, such as `urn:halma:not-found`.
+    """
+
+
+class PromptLine(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    changed: bool
+    """
+    Whether a file replaces the shipped text.
+    """
+    hash: str
+    """
+    Hash of the text in use, as recorded in traces.
+    """
+    name: str
+    """
+    As in `kar3/select`.
+    """
+    role: str
+    task: str
+    variables: list[str]
+
+
+class PromptText(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    text: str
+
+
+class RefusedFile(BaseModel):
+    """
+    A file that was not accepted.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    hint: str
+    """
+    What to do about it.
+    """
+    line: conint(ge=0) | None = None
+    """
+    Counted from 1, for files with one record per line.
+    """
+    name: str
+    reason: str
+
+
+class ReplyStatus1(Enum):
+    """
+    What became of a reply.
+    """
+
+    valid = 'valid'
+
+
+class ReplyStatus2(BaseModel):
+    """
+    It did not parse, for this reason; it was asked for again, or given up on.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    malformed: str
+    """
+    It did not parse, for this reason; it was asked for again, or given up on.
+    """
+
+
+class ReplyStatus(RootModel[ReplyStatus1 | ReplyStatus2]):
+    root: ReplyStatus1 | ReplyStatus2
+    """
+    What became of a reply.
+    """
+
+
+class RoleAssignment(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    roles: dict[str, str]
+    """
+    Role → name of a model.
+    """
+
+
+class RunLine(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    label: str
+    strategy: str
+    values: Any
+    """
+    By column, as `report.json` has them.
+    """
+
+
+class RunState(Enum):
+    running = 'running'
+    done = 'done'
+    failed = 'failed'
+    cancelled = 'cancelled'
+
+
+class Scope(Enum):
+    """
+    What a key permits.
+    """
+
+    ask = 'ask'
+    write = 'write'
+    admin = 'admin'
+
+
+class ScorePart(BaseModel):
+    """
+    What one layer or way of searching added to a score.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    name: str
+    """
+    `dense`, `words`, `entities`, `titles`, `atoms`, …
+    """
+    score: float
+    through: str | None = None
+    """
+    What gave it: the entities, the atom.
+    """
+
+
+class SectionLine(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    end: conint(ge=0)
+    id: str
+    """
+    The name of a node, derived from its content, so that the same input gives the same base.
+    """
+    name: str | None = None
+    page: conint(ge=0) | None = None
+    start: conint(ge=0)
+    """
+    Characters of the document's text.
+    """
+
+
+class Span(BaseModel):
+    """
+    A range of characters (Unicode scalar values, not bytes) of a document's text.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    end: conint(ge=0)
+    start: conint(ge=0)
+
+
+class SqlRequest(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    sql: str
+    """
+    One `SELECT` over the tables.
+    """
+
+
+class SqlRow(BaseModel):
+    """
+    One row of a result with the nodes it comes from.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    sources: list[str]
+    """
+    Rows or tables of the base, as many as are known.
+    """
+    values: list[Any]
+
+
+class StageEstimate(BaseModel):
+    """
+    What one stage would cost.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    calls: conint(ge=0)
+    completion_tokens: conint(ge=0)
+    measured: bool
+    """
+    Whether the figures rest on what this model did for this base before. If not, they are a
+    rule of thumb, the time above all.
+    """
+    model: str
+    prompt_tokens: conint(ge=0)
+    seconds: float
+    task: str
+    """
+    What is asked for, as in the prompt's file; `embed` for vectors.
+    """
+    units: conint(ge=0)
+    """
+    Figures, documents, chunks, pairs of entities, windows of text, communities, or texts to
+    embed.
+    """
+    usd: float
+
+
+class StrategyLine(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    calls: str
+    """
+    Calls to a model for one question with the default settings, as the algorithm has them.
+    """
+    default: bool
+    """
+    Whether it is used where a request names none.
+    """
+    name: str
+    needs: list[str]
+    """
+    What it requires.
+    """
+    paper: str
+    """
+    Authors, title, venue.
+    """
+    settings: Any
+    """
+    Its settings with their values.
+    """
+    summary: str
+    unmet: str | None = None
+    """
+    Why it cannot be used with the server's configuration.
+    """
+
+
+class StreamOptions(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    include_usage: bool | None = None
+
+
+class TableLine(BaseModel):
+    """
+    A table as SQL knows it.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    caption: str | None = None
+    columns: list[ColumnLine]
+    document: str | None = None
+    """
+    `None` for what was made from facts or unites tables.
+    """
+    id: str
+    """
+    For what unites several tables: that of the first.
+    """
+    name: str
+    page: conint(ge=0) | None = None
+    refused: str | None = None
+    """
+    Why it cannot be read in SQL.
+    """
+    rows: conint(ge=0)
+    unites: list[str] | None = None
+    """
+    Names of the tables whose rows this one unites.
+    """
+
+
+class TableRows(TableLine):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    data: list[list[Any]]
+    """
+    The rows of this page, cell by cell; `rows` is the number of all rows.
+    """
+
+
+class TraceEvent(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+
+
+class Turn(BaseModel):
+    """
+    A message of a conversation.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    role: str
+    """
+    `user` or `assistant`.
+    """
+    text: str
+
+
+class UploadForm(BaseModel):
+    """
+    A form with a field `file` for each file; a field `path` names the folder of the files after it, a
+    field `metadata` says the fields that they get.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    file: list[bytes]
+    metadata: str | None = None
+    """
+    The fields of the files that follow, as a JSON object. Without it a file that replaces another
+    keeps its fields.
+    """
+    path: str | None = None
+    """
+    The folder of the files that follow.
+    """
+
+
+class UploadResult(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    accepted: list[AcceptedFile]
+    refused: list[RefusedFile]
+
+
+class Usage(BaseModel):
+    """
+    Tokens of one call, as the server counts them (estimated at four characters a token when it
+    does not).
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    completion_tokens: conint(ge=0)
+    prompt_tokens: conint(ge=0)
+
+
+class UsageCounts(BaseModel):
+    """
+    What questions and builds have used.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    cached: conint(ge=0)
+    """
+    Calls that the cache answered.
+    """
+    calls: conint(ge=0)
+    """
+    Calls that reached a model.
+    """
+    completion_tokens: conint(ge=0)
+    prompt_tokens: conint(ge=0)
+    questions: conint(ge=0)
+    usd: float
+    """
+    US dollars.
+    """
+
+
+class UsageLine(UsageCounts):
+    """
+    The usage of one group.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    group: str
+    """
+    A day, a key's id, or a strategy.
+    """
+
+
+class UsageTotal(BaseModel):
+    """
+    Usage and cost of a run.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    cached_calls: conint(ge=0)
+    """
+    Calls that the cache answered.
+    """
+    completion_tokens: conint(ge=0)
+    llm_calls: conint(ge=0)
+    """
+    Calls that reached a model.
+    """
+    prompt_tokens: conint(ge=0)
+    """
+    Tokens of the calls that reached a model.
+    """
+    usd: float
+
+
+class ValueRange(BaseModel):
+    """
+    A range of numbers or dates.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    gt: FieldValue | None = None
+    gte: FieldValue | None = None
+    lt: FieldValue | None = None
+    lte: FieldValue | None = None
+
+
+class WorkspaceLine(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    created: AwareDatetime | None = None
+    documents: conint(ge=0)
+    name: str
+
+
+class Error(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    message: str
+    type: str
+    code: str
+    param: str | None = None
+    request_id: str | None = None
+
+
+class OpenAiError(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    error: Error
+
+
+class BuildEstimate(BaseModel):
+    """
+    What a build would cost.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    calls: conint(ge=0)
+    chunks: conint(ge=0)
+    documents: conint(ge=0)
+    """
+    New and changed documents.
+    """
+    seconds: float
+    stages: list[StageEstimate]
+    tokens: conint(ge=0)
+    usd: float
+    """
+    US dollars, by the prices in the configuration.
+    """
+
+
+class BuildReport(BaseModel):
+    """
+    What a build did.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    __annotations__ = {
+        '__pydantic_extra__': Dict[str, Any],
+    }
+    refused: list[RefusedFile]
+
+
+class BuildStatus(BaseModel):
+    """
+    The status of a build.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    created: AwareDatetime
+    done: conint(ge=0)
+    error: str | None = None
+    finished: AwareDatetime | None = None
+    id: str
+    rate_per_s: float | None = None
+    report: BuildReport | None = None
+    seconds_left: float | None = None
+    stage: str
+    """
+    What is being done; `waiting` while an earlier build runs.
+    """
+    started: AwareDatetime | None = None
+    state: BuildPhase
+    total: conint(ge=0)
+
+
+class Citation(BaseModel):
+    """
+    A passage the answer rests on. `start..end` are characters (Unicode scalar values) of the
+    document's text.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    document: str
+    """
+    The document's name: its path below the indexed folder, or the record's id.
+    """
+    end: conint(ge=0)
+    node: str
+    """
+    The name of a node, derived from its content, so that the same input gives the same base.
+    """
+    page: conint(ge=0) | None = None
+    quote: str
+    section: str | None = None
+    start: conint(ge=0)
+    title: str
+
+
+class Compared(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    comparison: dict[str, Any] | None = None
+    """
+    The comparison as `halma eval compare --json` prints it; `null` where the runs have no
+    scored question in common.
+    """
+    flips: list[Flip]
+
+
+class DocumentDetail(BaseModel):
+    """
+    A document with its parts.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    author: str | None = None
+    bytes: conint(ge=0) | None = None
+    counts: dict[Literal['document', 'section', 'chunk', 'table', 'figure', 'row', 'atom', 'summary', 'tag', 'entity', 'fact', 'community'], conint(ge=0)]
+    """
+    Number of nodes of each layer.
+    """
+    date: str | None = None
+    format: str
+    id: str
+    language: str | None = None
+    length: conint(ge=0)
+    """
+    Characters of its text.
+    """
+    metadata: dict[str, FieldValue]
+    """
+    Fields that a user gave to it.
+    """
+    names: list[str]
+    """
+    The first one is displayed; the others are copies with the same text.
+    """
+    original: bool
+    """
+    Whether the original file can be downloaded.
+    """
+    sections: list[SectionLine]
+    title: str
+    url: str | None = None
+    warnings: list[str]
+
+
+class DocumentLine(BaseModel):
+    """
+    A document in a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    atoms: conint(ge=0)
+    bytes: conint(ge=0) | None = None
+    """
+    Size of the original file, where it is stored.
+    """
+    chunks: conint(ge=0)
+    error: str | None = None
+    format: str
+    id: str
+    metadata: dict[str, FieldValue] | None = None
+    """
+    Fields that a user gave to it.
+    """
+    name: str
+    """
+    Its path below the folder of originals.
+    """
+    state: DocumentState
+    title: str
+    updated: AwareDatetime | None = None
+
+
+class DocumentText(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    end: conint(ge=0)
+    length: conint(ge=0)
+    """
+    Characters of the document's whole text.
+    """
+    pages: list[PageRange]
+    start: conint(ge=0)
+    """
+    Characters of the document's text.
+    """
+    text: str
+
+
+class EdgeLine(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    edge: Edge
+    from_: str = Field(..., alias='from')
+    """
+    The name of a node, derived from its content, so that the same input gives the same base.
+    """
+    to: str
+    """
+    The name of a node, derived from its content, so that the same input gives the same base.
+    """
+    weight: float
+
+
+class EvaluationLine(BaseModel):
+    """
+    An evaluation in a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    at: AwareDatetime | None = None
+    dataset: str
+    id: str
+    n: conint(ge=0)
+    """
+    Questions that were to be asked.
+    """
+    runs: list[RunLine]
+
+
+class EvaluationRun(BaseModel):
+    """
+    How far an evaluation is.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    done: conint(ge=0)
+    error: str | None = None
+    """
+    Why it failed.
+    """
+    failed: conint(ge=0)
+    """
+    Questions that failed so far.
+    """
+    id: str
+    label: str
+    """
+    The strategy that is being asked, or `retrieval`.
+    """
+    name: str
+    started: AwareDatetime
+    state: RunState
+    total: conint(ge=0)
+
+
+class Hit(BaseModel):
+    """
+    A node that a search found.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    cosine: float | None = None
+    """
+    Cosine in `[-1, 1]` between query and node, where both have a vector. Thresholds are
+    stated in it (`docs/concepts/scores.md`).
+    """
+    document: str
+    """
+    The document's name: its path below the indexed folder, or the record's id.
+    """
+    id: str
+    """
+    The name of a node, derived from its content, so that the same input gives the same base.
+    """
+    layer: Layer
+    page: conint(ge=0) | None = None
+    parent: str | None = None
+    parts: list[ScorePart] | None = None
+    """
+    What the score is made of; empty where it is one thing only.
+    """
+    score: float
+    """
+    What the list is ordered by: cosine for a dense search, BM25 for a word search, the fused
+    reciprocal rank for a hybrid one, the sum of its parts for a graph search.
+    """
+    section: str | None = None
+    span: Span
+    text: str
+    title: str
+
+
+class HitLine(BaseModel):
+    """
+    A hit as the trace keeps it.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    id: str
+    """
+    The name of a node, derived from its content, so that the same input gives the same base.
+    """
+    score: float
+    text: str
+    title: str
+
+
+class Item(BaseModel):
+    """
+    The status of a build.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    created: AwareDatetime
+    done: conint(ge=0)
+    error: str | None = None
+    finished: AwareDatetime | None = None
+    id: str
+    rate_per_s: float | None = None
+    report: BuildReport | None = None
+    seconds_left: float | None = None
+    stage: str
+    """
+    What is being done; `waiting` while an earlier build runs.
+    """
+    started: AwareDatetime | None = None
+    state: BuildPhase
+    total: conint(ge=0)
+
+
+class ItemsBuildStatus(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[Item]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class Item1(BaseModel):
+    """
+    A document in a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    atoms: conint(ge=0)
+    bytes: conint(ge=0) | None = None
+    """
+    Size of the original file, where it is stored.
+    """
+    chunks: conint(ge=0)
+    error: str | None = None
+    format: str
+    id: str
+    metadata: dict[str, FieldValue] | None = None
+    """
+    Fields that a user gave to it.
+    """
+    name: str
+    """
+    Its path below the folder of originals.
+    """
+    state: DocumentState
+    title: str
+    updated: AwareDatetime | None = None
+
+
+class ItemsDocumentLine(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[Item1]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class Item2(BaseModel):
+    """
+    An evaluation in a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    at: AwareDatetime | None = None
+    dataset: str
+    id: str
+    n: conint(ge=0)
+    """
+    Questions that were to be asked.
+    """
+    runs: list[RunLine]
+
+
+class ItemsEvaluationLine(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[Item2]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class Item3(BaseModel):
+    """
+    How far an evaluation is.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    done: conint(ge=0)
+    error: str | None = None
+    """
+    Why it failed.
+    """
+    failed: conint(ge=0)
+    """
+    Questions that failed so far.
+    """
+    id: str
+    label: str
+    """
+    The strategy that is being asked, or `retrieval`.
+    """
+    name: str
+    started: AwareDatetime
+    state: RunState
+    total: conint(ge=0)
+
+
+class ItemsEvaluationRun(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[Item3]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class Item4(BaseModel):
+    """
+    A node that a search found.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    cosine: float | None = None
+    """
+    Cosine in `[-1, 1]` between query and node, where both have a vector. Thresholds are
+    stated in it (`docs/concepts/scores.md`).
+    """
+    document: str
+    """
+    The document's name: its path below the indexed folder, or the record's id.
+    """
+    id: str
+    """
+    The name of a node, derived from its content, so that the same input gives the same base.
+    """
+    layer: Layer
+    page: conint(ge=0) | None = None
+    parent: str | None = None
+    parts: list[ScorePart] | None = None
+    """
+    What the score is made of; empty where it is one thing only.
+    """
+    score: float
+    """
+    What the list is ordered by: cosine for a dense search, BM25 for a word search, the fused
+    reciprocal rank for a hybrid one, the sum of its parts for a graph search.
+    """
+    section: str | None = None
+    span: Span
+    text: str
+    title: str
+
+
+class ItemsHit(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[Item4]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class Item7(BaseModel):
+    """
+    A table as SQL knows it.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    caption: str | None = None
+    columns: list[ColumnLine]
+    document: str | None = None
+    """
+    `None` for what was made from facts or unites tables.
+    """
+    id: str
+    """
+    For what unites several tables: that of the first.
+    """
+    name: str
+    page: conint(ge=0) | None = None
+    refused: str | None = None
+    """
+    Why it cannot be read in SQL.
+    """
+    rows: conint(ge=0)
+    unites: list[str] | None = None
+    """
+    Names of the tables whose rows this one unites.
+    """
+
+
+class ItemsTableLine(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[Item7]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class Item8(BaseModel):
+    """
+    What a list shows of a question: the first line of its file.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    abstained: bool
+    answer: str | None = None
+    """
+    The answer's text; empty for an abstention.
+    """
+    at: AwareDatetime
+    documents: list[str]
+    """
+    Names of the documents that the trace quotes.
+    """
+    elapsed_ms: float
+    error: str | None = None
+    """
+    Why there is no answer.
+    """
+    hops: conint(ge=0)
+    id: str
+    key: str | None = None
+    """
+    The id of the API key that asked; `None` without keys and on the command line.
+    """
+    question: str
+    strategy: str
+    usage: UsageTotal
+
+
+class ItemsTraceHead(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[Item8]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class Mention(BaseModel):
+    """
+    An entity as a text names it.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    kind: str
+    """
+    `person`, `place`, `organisation`, `work`, `event`, `date`, `number`, or what the tagger
+    calls it; `name` where it tells no kinds apart.
+    """
+    score: float
+    """
+    How sure the tagger is, between 0 and 1.
+    """
+    span: Span
+    """
+    Where it stands, in characters of the text.
+    """
+    text: str
+    """
+    As it stands in the text.
+    """
+
+
+class ModelLine(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    model: str
+    name: str
+    price: Price
+    url: str
+    """
+    Empty for the built-in offline model.
+    """
+
+
+class Models(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    models: list[ModelLine]
+    roles: dict[str, str]
+    """
+    The model of each role.
+    """
+
+
+class Neighbourhood(BaseModel):
+    """
+    A node and the nodes that share an edge with it.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    center: Hit
+    cut: bool
+    """
+    Whether there are more.
+    """
+    edges: list[EdgeLine]
+    nodes: list[Hit]
+
+
+class PromptDetail(PromptLine):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    shipped_text: str
+    """
+    The text that is shipped with Halma.
+    """
+    text: str
+
+
+class SearchResponse(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    hits: list[Hit]
+
+
+class SqlResult(BaseModel):
+    """
+    What a query over the base's tables gave.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    columns: list[str]
+    cut: bool
+    """
+    Rows beyond the limit were left out.
+    """
+    documents: list[str]
+    """
+    Names of the documents whose tables were read.
+    """
+    rows: list[SqlRow]
+
+
+class TraceHead(BaseModel):
+    """
+    What a list shows of a question: the first line of its file.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    abstained: bool
+    answer: str | None = None
+    """
+    The answer's text; empty for an abstention.
+    """
+    at: AwareDatetime
+    documents: list[str]
+    """
+    Names of the documents that the trace quotes.
+    """
+    elapsed_ms: float
+    error: str | None = None
+    """
+    Why there is no answer.
+    """
+    hops: conint(ge=0)
+    id: str
+    key: str | None = None
+    """
+    The id of the API key that asked; `None` without keys and on the command line.
+    """
+    question: str
+    strategy: str
+    usage: UsageTotal
+
+
+class Answer(BaseModel):
+    """
+    What a strategy returns. An abstention has empty `text` and says why in `reason`.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    abstained: bool
+    """
+    The knowledge does not hold the answer.
+    """
+    citations: list[Citation]
+    confidence: float | None = None
+    """
+    In `[0, 1]` where the strategy can tell.
+    """
+    full: FullAnswer | None = None
+    partial: bool
+    """
+    A budget was spent before the strategy was done.
+    """
+    reason: str
+    """
+    The reader's account of how the answer follows, or why there is none.
+    """
+    steps: list[AnswerStep] | None = None
+    """
+    The way to the answer, in the order of the hops.
+    """
+    text: str
+
+
+class AskResponse(BaseModel):
+    """
+    An answer, with the trace that explains it.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    answer: Answer
+    elapsed_ms: float
+    first_word_ms: float | None = None
+    """
+    Milliseconds from the question to the first word of the answer.
+    """
+    hops: conint(ge=0)
+    id: str
+    """
+    The id of the trace.
+    """
+    question: str
+    """
+    The question as resolved with the conversation; may differ from the question sent.
+    """
+    strategy: str
+    usage: UsageTotal
+
+
+class NewKey(BaseModel):
+    """
+    A key to create.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    budget_per_day_usd: float | None = None
+    calls_per_day: conint(ge=0) | None = None
+    expires: AwareDatetime | None = None
+    name: str
+    scopes: list[Scope]
+    where: dict[str, FieldValue | ValueRange] | None = None
+    workspace: str | None = None
+    """
+    `default` by default.
+    """
+
+
+class TraceDetail(BaseModel):
+    """
+    A question with everything that happened while it was answered.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    abstained: bool
+    answer: Answer | None = None
+    at: AwareDatetime
+    elapsed_ms: float
+    error: str | None = None
+    hops: conint(ge=0)
+    id: str
+    key: str | None = None
+    """
+    The id of the key that asked.
+    """
+    question: str
+    strategy: str
+    trace: list[TraceEvent]
+    usage: UsageTotal
+
+
+class Filter(BaseModel):
+    """
+    What a hit must belong to. An empty list asks for nothing; several values of one list are
+    alternatives; all lists must be met.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    documents: list[str] | None = []
+    """
+    Names of documents; `*` stands for any characters.
+    """
+    formats: list[str] | None = []
+    """
+    Formats of files, as `halma kb list` shows them: `pdf`, `docx`, `markdown` …
+    """
+    metadata: dict[str, FieldValue | ValueRange] | None = Field(
+        {}, validate_default=True
+    )
+    """
+    Conditions on the fields that users gave to documents.
+    """
+    sections: list[str] | None = []
+    """
+    Headings; `*` stands for any characters, case is ignored.
+    """
+    since: str | None = None
+    """
+    Documents dated on this day or later, as `2023-01-31`, `2023-01` or `2023`.
+    """
+    tags: list[str] | None = []
+    """
+    Tags of chunks, by name.
+    """
+    until: str | None = None
+    """
+    Documents dated on this day or earlier.
+    """
+
+
+class Item5(BaseModel):
+    """
+    An API key, without its secret.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    budget_per_day_usd: float | None = None
+    """
+    US dollars that its questions and builds may cost per day (UTC).
+    """
+    calls_per_day: conint(ge=0) | None = None
+    """
+    Model calls that its questions and builds may make per day (UTC).
+    """
+    created: AwareDatetime
+    expires: AwareDatetime | None = None
+    id: str
+    name: str
+    """
+    Who or what uses it.
+    """
+    scopes: list[Scope]
+    where: dict[str, FieldValue | ValueRange] | None = None
+    workspace: str
+
+
+class ItemsKey(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[Item5]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class Key(BaseModel):
+    """
+    An API key, without its secret.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    budget_per_day_usd: float | None = None
+    """
+    US dollars that its questions and builds may cost per day (UTC).
+    """
+    calls_per_day: conint(ge=0) | None = None
+    """
+    Model calls that its questions and builds may make per day (UTC).
+    """
+    created: AwareDatetime
+    expires: AwareDatetime | None = None
+    id: str
+    name: str
+    """
+    Who or what uses it.
+    """
+    scopes: list[Scope]
+    where: dict[str, FieldValue | ValueRange] | None = None
+    workspace: str
+
+
+class Me(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    demo: bool
+    """
+    Whether this is the demo library.
+    """
+    keys_required: bool
+    """
+    Whether requests require a key.
+    """
+    name: str | None = None
+    """
+    The key's name.
+    """
+    scopes: list[Scope]
+    where: dict[str, FieldValue | ValueRange] | None = None
+    workspace: str
+
+
+class SearchRequest(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    filter: Filter | None = None
+    layer: Layer | None = None
+    limit: conint(ge=0) | None = None
+    """
+    Maximum number of hits: 50 by default, at most 500.
+    """
+    mode: Mode | None = None
+    text: str
+
+
+class AskRequest(BaseModel):
+    """
+    A question and how to answer it.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    answer_kind: AnswerKind | None = None
+    answer_style: AnswerStyle | None = None
+    asked_at: str | None = None
+    """
+    The date of the question, such as `2024-02-28`: what changes with time is answered for it.
+    """
+    budget: Budget | None = None
+    filter: Filter | None = None
+    history: list[Turn] | None = None
+    """
+    The conversation so far, oldest turn first; the question may refer to it.
+    """
+    options: list[str] | None = None
+    """
+    The choices of a multiple-choice question.
+    """
+    question: str
+    settings: dict[str, Any] | None = None
+    """
+    Settings of the strategy for this question.
+    """
+    strategy: str | None = None
+    """
+    The strategy; the configured one by default.
+    """
+    stream: bool | None = None
+    """
+    Stream events; so does the header `accept: text/event-stream`.
+    """
+
+
+class ChatRequest(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    answer_style: AnswerStyle | None = None
+    filter: Filter | None = None
+    messages: list[ChatMessage]
+    model: str
+    """
+    `halma-<strategy>`, or `halma` for the configured strategy.
+    """
+    n: conint(ge=0) | None = None
+    """
+    Must be 1.
+    """
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+
+
+class CreatedKey(Key):
+    """
+    A new key; this response is the only one that contains its secret.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    key: str
+    """
+    What a client sends: `halma_<id>_<secret>`.
+    """
+
+
+FieldValue.model_rebuild()

@@ -1,0 +1,391 @@
+"""The client that returns when an answer is there."""
+
+# Generated from `halma/async_client.py` by `generate.py`; do not edit.
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, TypeVar
+
+import httpx
+
+from halma import _requests, models
+from halma._requests import Call, Filter, Metadata, Page, Upload, of, part
+from halma.errors import ConnectionFailed
+from halma.events import StreamEvent, read_events
+
+T = TypeVar("T")
+
+
+class Halma:
+    """A client of one server, with one key.
+
+    ``url`` and ``key`` default to the environment variables ``HALMA_URL`` and ``HALMA_KEY``. A key with
+    the scope ``admin`` selects another workspace with ``workspace``. Questions may take minutes:
+    ``timeout`` is for a silence of the server, in seconds.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        workspace: str | None = None,
+        timeout: float | httpx.Timeout | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.url = _requests.server_url(url)
+        self._http = httpx.Client(
+            base_url=self.url,
+            headers=_requests.headers(key, workspace),
+            timeout=_requests.DEFAULT_TIMEOUT if timeout is None else timeout,
+            transport=transport,
+        )
+
+    def __enter__(self) -> Halma:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def _send(self, call: Call[T]) -> T:
+        try:
+            response = self._http.request(
+                call.method,
+                call.path,
+                params=call.params or None,
+                json=call.json,
+                data=call.data,
+                files=call.files,
+            )
+        except httpx.TransportError as error:
+            raise ConnectionFailed(f"{self.url}: {error or type(error).__name__}") from error
+        return call.read(_requests.check(response).content)
+
+    # Questions
+
+    def ask(
+        self,
+        question: str,
+        *,
+        strategy: str | None = None,
+        filter: Filter | None = None,
+        history: Sequence[Mapping[str, str]] | None = None,
+        options: Sequence[str] | None = None,
+        answer_kind: str | None = None,
+        answer_style: str | None = None,
+        asked_at: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        budget: Mapping[str, Any] | None = None,
+    ) -> models.AskResponse:
+        """Answers a question from the documents, with citations.
+
+        ``filter`` names the documents that the answer may come from, ``history`` is the conversation so
+        far as ``{"role": …, "text": …}``, ``options`` are the choices of a multiple-choice question.
+        """
+        return self._send(
+            _requests.ask(
+                question,
+                {
+                    "strategy": strategy,
+                    "filter": filter,
+                    "history": history,
+                    "options": options,
+                    "answer_kind": answer_kind,
+                    "answer_style": answer_style,
+                    "asked_at": asked_at,
+                    "settings": settings,
+                    "budget": budget,
+                },
+            )
+        )
+
+    @contextmanager
+    def ask_stream(
+        self,
+        question: str,
+        *,
+        strategy: str | None = None,
+        filter: Filter | None = None,
+        history: Sequence[Mapping[str, str]] | None = None,
+        options: Sequence[str] | None = None,
+        answer_kind: str | None = None,
+        answer_style: str | None = None,
+        asked_at: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        budget: Mapping[str, Any] | None = None,
+    ) -> Iterator[Iterator[StreamEvent]]:
+        """Answers a question as a stream of events; leaving the block stops the run on the server."""
+        call = _requests.ask(
+            question,
+            {
+                "strategy": strategy,
+                "filter": filter,
+                "history": history,
+                "options": options,
+                "answer_kind": answer_kind,
+                "answer_style": answer_style,
+                "asked_at": asked_at,
+                "settings": settings,
+                "budget": budget,
+                "stream": True,
+            },
+        )
+        request = self._http.build_request(
+            call.method, call.path, json=call.json, headers={"accept": "text/event-stream"}
+        )
+        try:
+            response = self._http.send(request, stream=True)
+            try:
+                if not response.is_success:
+                    response.read()
+                    _requests.check(response)
+                yield read_events(response.iter_lines())
+            finally:
+                response.close()
+        except httpx.TransportError as error:
+            raise ConnectionFailed(f"{self.url}: {error or type(error).__name__}") from error
+
+    def search(
+        self,
+        text: str,
+        *,
+        layer: str | None = None,
+        mode: str | None = None,
+        limit: int | None = None,
+        filter: Filter | None = None,
+    ) -> list[models.Hit]:
+        """Searches one layer of the base (``chunk`` by default), best hit first."""
+        options = {"layer": layer, "mode": mode, "limit": limit, "filter": filter}
+        return self._send(_requests.search(text, options))
+
+    def strategies(self) -> list[models.StrategyLine]:
+        """The ways of answering, with what each needs."""
+        return self._send(Call("GET", "/api/v1/strategies", of(list[models.StrategyLine])))
+
+    def examples(self) -> list[str]:
+        """A few questions that the documents answer."""
+        return self._send(Call("GET", "/api/v1/examples", _requests.items_of(str)))
+
+    # Documents
+
+    def documents_page(
+        self,
+        *,
+        query: str | None = None,
+        state: str | None = None,
+        limit: int | None = None,
+        after: str | None = None,
+    ) -> Page[models.DocumentLine]:
+        """A page of the documents by name; ``query`` is a part of one."""
+        params = _requests.given(query=query, state=state, limit=limit, after=after)
+        read = _requests.page_of(models.DocumentLine)
+        return self._send(Call("GET", "/api/v1/documents", read, params=params))
+
+    def documents(
+        self, *, query: str | None = None, state: str | None = None
+    ) -> Iterator[models.DocumentLine]:
+        """All documents, page by page."""
+        after: str | None = None
+        while True:
+            page = self.documents_page(query=query, state=state, limit=500, after=after)
+            for document in page.items:
+                yield document
+            after = page.next
+            if after is None:
+                return
+
+    def document(self, document: str) -> models.DocumentDetail:
+        """A document, by its id or name, with its sections, counts and fields."""
+        path = f"/api/v1/documents/{part(document)}"
+        return self._send(Call("GET", path, of(models.DocumentDetail)))
+
+    def document_text(
+        self, document: str, *, start: int | None = None, end: int | None = None
+    ) -> models.DocumentText:
+        """The text of a document, or the characters from ``start`` to ``end``."""
+        path = f"/api/v1/documents/{part(document)}/text"
+        params = _requests.given(start=start, end=end)
+        return self._send(Call("GET", path, of(models.DocumentText), params=params))
+
+    def download(self, document: str) -> bytes:
+        """The original file of a document."""
+        path = f"/api/v1/documents/{part(document)}/file"
+        return self._send(Call("GET", path, _requests.raw))
+
+    def upload(
+        self,
+        files: Iterable[Upload],
+        *,
+        folder: str | None = None,
+        metadata: Metadata | None = None,
+    ) -> models.UploadResult:
+        """Uploads files, given as paths or as ``(name, bytes)``; a build makes them documents.
+
+        ``metadata`` are the fields that they get, such as ``{"team": "legal", "year": 2024}``.
+        """
+        with contextlib.ExitStack() as opened:
+            return self._send(_requests.upload(files, folder, metadata, opened))
+
+    def set_metadata(self, document: str, metadata: Metadata) -> dict[str, Any]:
+        """Gives a document other fields; nothing is indexed again."""
+        path = f"/api/v1/documents/{part(document)}/metadata"
+        return self._send(Call("PUT", path, of(dict[str, Any]), json=dict(metadata)))
+
+    def delete_document(self, document: str) -> models.DeletedDocument:
+        """Deletes a document with everything that was made of it."""
+        path = f"/api/v1/documents/{part(document)}"
+        return self._send(Call("DELETE", path, of(models.DeletedDocument)))
+
+    # Builds
+
+    def estimate(self, uploads: Sequence[str] | None = None) -> models.BuildEstimate:
+        """What a build would cost."""
+        body = _requests.given(uploads=uploads)
+        call = Call("POST", "/api/v1/builds/estimate", of(models.BuildEstimate), json=body)
+        return self._send(call)
+
+    def build(self, uploads: Sequence[str] | None = None) -> models.BuildStatus:
+        """Starts a build of these uploads, or of all; ``wait_for_build`` returns when it has ended."""
+        return self._send(_requests.build(uploads))
+
+    def builds(self) -> list[models.BuildStatus]:
+        """The builds, newest first."""
+        return self._send(Call("GET", "/api/v1/builds", _requests.items_of(models.BuildStatus)))
+
+    def build_status(self, build: str) -> models.BuildStatus:
+        """The status of a build."""
+        path = f"/api/v1/builds/{part(build)}"
+        return self._send(Call("GET", path, of(models.BuildStatus)))
+
+    def wait_for_build(self, build: str, *, interval: float = 0.5) -> models.BuildStatus:
+        """Returns the status of a build when it has ended or is paused."""
+        while True:
+            status = self.build_status(build)
+            if status.state != models.BuildPhase.running:
+                return status
+            time.sleep(interval)
+
+    def pause_build(self, build: str) -> models.BuildStatus:
+        """Pauses a build; what it has done is kept."""
+        path = f"/api/v1/builds/{part(build)}/pause"
+        return self._send(Call("POST", path, of(models.BuildStatus)))
+
+    def resume_build(self, build: str) -> models.BuildStatus:
+        """Resumes a build that was paused or has failed."""
+        path = f"/api/v1/builds/{part(build)}/resume"
+        return self._send(Call("POST", path, of(models.BuildStatus)))
+
+    def cancel_build(self, build: str) -> models.BuildStatus:
+        """Cancels a build; what it has done is kept."""
+        path = f"/api/v1/builds/{part(build)}/cancel"
+        return self._send(Call("POST", path, of(models.BuildStatus)))
+
+    # Nodes and tables
+
+    def node(self, node: str) -> models.Hit:
+        """A node of any layer."""
+        return self._send(Call("GET", f"/api/v1/nodes/{part(node)}", of(models.Hit)))
+
+    def neighbours(
+        self, node: str, *, edge: str | None = None, limit: int | None = None
+    ) -> models.Neighbourhood:
+        """The nodes that share an edge with a node."""
+        path = f"/api/v1/nodes/{part(node)}/neighbours"
+        params = _requests.given(edge=edge, limit=limit)
+        return self._send(Call("GET", path, of(models.Neighbourhood), params=params))
+
+    def tables(self) -> list[models.TableLine]:
+        """The tables that can be queried."""
+        return self._send(Call("GET", "/api/v1/tables", _requests.items_of(models.TableLine)))
+
+    def sql(self, sql: str) -> models.SqlResult:
+        """Runs one ``SELECT`` over the tables; each row names the nodes that it comes from."""
+        return self._send(Call("POST", "/api/v1/sql", of(models.SqlResult), json={"sql": sql}))
+
+    # Traces
+
+    def traces(
+        self, *, strategy: str | None = None, query: str | None = None, after: str | None = None
+    ) -> Page[models.TraceHead]:
+        """Earlier questions, newest first."""
+        params = _requests.given(strategy=strategy, query=query, after=after)
+        read = _requests.page_of(models.TraceHead)
+        return self._send(Call("GET", "/api/v1/traces", read, params=params))
+
+    def trace(self, trace: str) -> models.TraceDetail:
+        """A question with everything that happened while it was answered."""
+        return self._send(Call("GET", f"/api/v1/traces/{part(trace)}", of(models.TraceDetail)))
+
+    def delete_trace(self, trace: str) -> None:
+        """Deletes a trace."""
+        self._send(Call("DELETE", f"/api/v1/traces/{part(trace)}", _requests.nothing))
+
+    # Server
+
+    def health(self) -> models.Health:
+        """Whether the server runs; needs no key."""
+        return self._send(Call("GET", "/api/v1/health", of(models.Health)))
+
+    def me(self) -> models.Me:
+        """The workspace and the scopes of the key."""
+        return self._send(Call("GET", "/api/v1/me", of(models.Me)))
+
+    def usage(self, by: str | None = None) -> list[models.UsageLine]:
+        """What questions and builds have used, by ``day``, ``key`` or ``strategy``."""
+        read = of(list[models.UsageLine])
+        return self._send(Call("GET", "/api/v1/usage", read, params=_requests.given(by=by)))
+
+    def create_key(
+        self,
+        name: str,
+        scopes: Sequence[str],
+        *,
+        workspace: str | None = None,
+        where: Metadata | None = None,
+        expires: str | None = None,
+        budget_per_day_usd: float | None = None,
+        calls_per_day: int | None = None,
+    ) -> models.CreatedKey:
+        """Creates a key; ``where`` restricts it to the documents whose fields meet the conditions."""
+        options = {
+            "workspace": workspace,
+            "expires": expires,
+            "budget_per_day_usd": budget_per_day_usd,
+            "calls_per_day": calls_per_day,
+        }
+        return self._send(_requests.new_key(name, scopes, options, where))
+
+    def keys(self) -> list[models.Key]:
+        """The keys, without their secrets."""
+        return self._send(Call("GET", "/api/v1/keys", _requests.items_of(models.Key)))
+
+    def revoke_key(self, key: str) -> None:
+        """Revokes a key and closes its open streams."""
+        self._send(Call("DELETE", f"/api/v1/keys/{part(key)}", _requests.nothing))
+
+    def workspaces(self) -> list[models.WorkspaceLine]:
+        """The workspaces of the server."""
+        read = _requests.items_of(models.WorkspaceLine)
+        return self._send(Call("GET", "/api/v1/workspaces", read))
+
+    def create_workspace(self, name: str) -> models.WorkspaceLine:
+        """Creates a workspace."""
+        read = of(models.WorkspaceLine)
+        return self._send(Call("POST", "/api/v1/workspaces", read, json={"name": name}))
+
+    def delete_workspace(self, name: str) -> None:
+        """Deletes a workspace with everything in it."""
+        self._send(Call("DELETE", f"/api/v1/workspaces/{part(name)}", _requests.nothing))

@@ -1,0 +1,162 @@
+"""The client against a real server with the demo library (`HALMA_URL`)."""
+
+import asyncio
+import io
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import halma
+from halma import (
+    AnswerDelta,
+    Answered,
+    AsyncHalma,
+    AuthenticationError,
+    ConnectionFailed,
+    Halma,
+    HalmaError,
+    InvalidRequestError,
+    NotFoundError,
+    Started,
+    TraceEvent,
+    models,
+)
+
+URL = os.environ["HALMA_URL"]
+QUESTION = "Who founded Biocon?"
+
+
+class Sync(unittest.TestCase):
+    def setUp(self):
+        self.halma = Halma(URL)
+        self.addCleanup(self.halma.close)
+
+    def test_an_answer_has_citations_that_stand_in_their_documents(self):
+        reply = self.halma.ask(QUESTION)
+        self.assertIsInstance(reply, models.AskResponse)
+        self.assertIn("Mazumdar", reply.answer.text)
+        citation = reply.answer.citations[0]
+        text = self.halma.document_text(citation.document, start=citation.start, end=citation.end)
+        self.assertEqual(text.text, citation.quote)
+        self.assertEqual(self.halma.node(citation.node).document, citation.document)
+        self.assertTrue(self.halma.neighbours(citation.node, limit=3).nodes)
+
+    def test_a_stream_ends_with_the_answer_that_its_pieces_make(self):
+        with self.halma.ask_stream(QUESTION) as events:
+            events = list(events)
+        self.assertIsInstance(events[0], Started)
+        self.assertTrue(any(isinstance(event, TraceEvent) for event in events))
+        self.assertIsInstance(events[-1], Answered)
+        self.assertEqual(events[-1].response.id, events[0].id)
+        pieces = ""
+        for event in events:
+            if isinstance(event, AnswerDelta):
+                pieces = event.text if event.restart else pieces + event.text
+        answer = events[-1].response.answer
+        self.assertEqual(pieces, answer.full.text if answer.full else answer.text)
+
+    def test_a_stream_can_be_left(self):
+        with self.halma.ask_stream(QUESTION) as events:
+            self.assertIsInstance(next(events), Started)
+        self.assertEqual(self.halma.health().status, "ok")
+
+    def test_documents_are_listed_uploaded_given_fields_and_deleted(self):
+        names = [document.name for document in self.halma.documents()]
+        self.assertGreater(len(names), 10)
+        self.assertEqual(len(names), len(set(names)))
+        page = self.halma.documents_page(limit=2)
+        self.assertEqual(len(page.items), 2)
+        following = self.halma.documents_page(limit=2, after=page.next)
+        self.assertFalse({d.id for d in page.items} & {d.id for d in following.items})
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "notes.md")
+            path.write_text("# Skell\n\nSkell Light was first lit in 1890.\n")
+            uploaded = self.halma.upload(
+                [path, ("bad.bin", b"\x00\x01"), ("lens.md", io.BytesIO(b"# Lens\n\nA lens of glass.\n"))],
+                folder="of test",
+                metadata={"team": "lights", "year": 1890},
+            )
+        self.assertEqual([file.name for file in uploaded.accepted], ["of test/notes.md", "of test/lens.md"])
+        self.assertEqual([file.name for file in uploaded.refused], ["of test/bad.bin"])
+        uploads = [file.upload for file in uploaded.accepted]
+        self.assertGreaterEqual(self.halma.estimate(uploads).documents, 2)
+        build = self.halma.wait_for_build(self.halma.build(uploads).id)
+        self.assertEqual(build.state, models.BuildPhase.done, build)
+        self.assertIn(build.id, [build.id for build in self.halma.builds()])
+        lights = {"metadata": {"team": "lights", "year": {"gte": 1800}}}
+        hits = self.halma.search("Skell Light", filter=lights, mode="bm25")
+        self.assertEqual({hit.document for hit in hits}, {"of test/notes.md"})
+        reply = self.halma.ask("When was Skell Light first lit?", strategy="naive", filter=lights)
+        self.assertEqual({c.document for c in reply.answer.citations}, {"of test/notes.md"})
+        self.assertEqual(self.halma.set_metadata("of test/notes.md", {"team": "none"}), {"team": "none"})
+        self.assertEqual(self.halma.search("Skell Light", filter=lights, mode="bm25"), [])
+        self.assertIn(b"Skell", self.halma.download("of test/notes.md"))
+        for name in ["of test/notes.md", "of test/lens.md"]:
+            self.assertTrue(self.halma.delete_document(name).removed)
+
+    def test_tables_and_traces_are_read(self):
+        table = self.halma.tables()[0]
+        rows = self.halma.sql(f'SELECT count(*) FROM "{table.name}"')
+        self.assertEqual(rows.rows[0].values, [table.rows])
+        trace = self.halma.ask(QUESTION, strategy="naive").id
+        for _ in range(100):
+            heads = self.halma.traces(strategy="naive")
+            if trace in [head.id for head in heads.items]:
+                break
+        self.assertEqual(self.halma.trace(trace).question, QUESTION)
+        self.halma.delete_trace(trace)
+        with self.assertRaises(NotFoundError):
+            self.halma.trace(trace)
+        self.assertIn("kar3", [strategy.name for strategy in self.halma.strategies()])
+        self.assertTrue(self.halma.examples())
+        self.assertTrue(self.halma.usage(by="strategy"))
+        self.assertTrue(self.halma.me().demo)
+
+    def test_errors_say_what_is_wrong_and_what_to_do(self):
+        with self.assertRaises(NotFoundError) as missing:
+            self.halma.document("no such document")
+        self.assertEqual(missing.exception.status, 404)
+        self.assertRegex(missing.exception.request_id, r"^[0-9a-f]{16}$")
+        with self.assertRaises(InvalidRequestError) as wrong:
+            self.halma.ask(QUESTION, settings={"chunks": 10**10})
+        self.assertIn("chunks", wrong.exception.detail)
+        self.assertTrue(wrong.exception.hint)
+        with self.assertRaises(InvalidRequestError), self.halma.ask_stream(" ") as events:
+            list(events)
+        with self.assertRaises(ConnectionFailed), Halma("http://127.0.0.1:9", timeout=2) as nowhere:
+            nowhere.health()
+        self.assertTrue(issubclass(AuthenticationError, HalmaError))
+
+
+class Async(unittest.IsolatedAsyncioTestCase):
+    async def test_several_questions_at_once(self):
+        async with AsyncHalma(URL) as client:
+            asked = [client.ask(QUESTION, strategy="naive") for _ in range(4)]
+            replies = await asyncio.gather(*asked)
+            self.assertEqual(len({reply.answer.text for reply in replies}), 1)
+            async with client.ask_stream(QUESTION) as events:
+                kinds = [type(event) async for event in events]
+            self.assertEqual((kinds[0], kinds[-1]), (Started, Answered))
+            names = [document.name async for document in client.documents()]
+            self.assertGreater(len(names), 10)
+            with self.assertRaises(NotFoundError):
+                await client.node("c-0000000000000000")
+
+
+class Package(unittest.TestCase):
+    def test_generated_files_are_up_to_date(self):
+        script = Path(__file__).resolve().parents[1] / "generate.py"
+        subprocess.run([sys.executable, str(script), URL, "--check"], check=True)
+
+    def test_nothing_is_imported_before_it_is_used(self):
+        code = "import halma, sys; assert not {'httpx', 'pydantic'} & set(sys.modules)"
+        subprocess.run([sys.executable, "-c", code], check=True)
+        with self.assertRaises(AttributeError):
+            halma.unheard_of  # noqa: B018
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -114,6 +114,10 @@ fn is_unchanged(store: &Store, position: u64) -> Result<bool, KbError> {
         }
         // The name of a document is that of its tables.
         for row in changes.of(Changed::Node, Layer::Document) {
+            // Fields decide whether a view has a document, with its tables, at all.
+            if reader.is_restricted() {
+                return Ok(false);
+            }
             let record = reader.node::<DocumentRecord>(*row)?;
             if record.is_some_and(|record| record.tables.0 < record.tables.1) {
                 return Ok(false);

@@ -38,7 +38,7 @@ fn library() -> Works {
     let mut works = Works::new();
     works.bench.settings.entities = Entities::Names;
     works.bench.settings.tables_of = vec![approvals()];
-    works.bench.write("one.txt", "Lavex was approved by the Board on 14 September 2017.");
+    works.bench.write("one.txt", "The drug Lavex was approved by the Board on 14 September 2017.");
     works.bench.write("two.txt", "Lavex is made by Quill and Sons and helps 1,200 patients.");
     works.bench.write("three.txt", "Norit was approved by the Board in July 2019.");
     let on = [("approval date", "14 September 2017")];

@@ -33,6 +33,7 @@ pub(super) const TABLES: &[Table] = &[
     Table::new("ask"),
     Table::new("kb"),
     Table::new("kb.search"),
+    Table::new("kb.vectors"),
     Table::new("kb.graph"),
     Table::new("embedder"),
     Table::new("reranker"),

@@ -26,6 +26,7 @@ pub enum FieldValue {
 }
 
 /// Whole numbers without a fraction, as they are usually written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
 fn as_written<S: serde::Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     /// Up to here every whole number is one of `f64`.
     const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -151,6 +152,7 @@ impl Metadata {
     }
 
     /// These fields, and those of `other` in their place where both have one.
+    #[must_use]
     pub fn overlaid(mut self, other: &Self) -> Self {
         self.0.extend(other.0.iter().map(|(name, value)| (name.clone(), value.clone())));
         self

@@ -144,8 +144,10 @@ fn count(dir: &Path, wanted: &str) -> usize {
 }
 
 fn keys(dir: &Path) -> Vec<[u8; 16]> {
-    let bytes = fs::read(dir.join("replies/keys")).unwrap();
-    bytes.as_chunks::<16>().0[1..].to_vec()
+    let bytes = fs::read(dir.join("replies/reply-keys")).unwrap();
+    // A head, then a key of 16 bytes and its checksum for each slot.
+    let slots = bytes[16..].as_chunks::<20>().0;
+    slots[1..].iter().map(|slot| *slot.first_chunk().unwrap()).collect()
 }
 
 fn names(names: &[&str]) -> Vec<String> {

@@ -71,7 +71,7 @@ const ROUTES: &[(&str, &str, Option<Scope>)] = &[
 ];
 
 /// Routes that require no key, and the one that `OpenAPI` does not describe.
-const OPEN: &[&str] = &["get /api/v1/health"];
+const OPEN: &[&str] = &["get /api/v1/health", "get /api/v1/ready"];
 const MCP: (&str, &str, Option<Scope>) = ("post", "/mcp", Some(Scope::Ask));
 
 async fn described(world: &World) -> BTreeSet<String> {

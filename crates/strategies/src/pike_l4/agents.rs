@@ -103,13 +103,13 @@ impl PikeL4 {
             perspective => Serde(perspective),
             board => Serde(&board.evidence),
             context => Serde(&found),
-            number => self.proposals,
+            number => self.ideas,
         };
         let proposed = cx.ask(&PROPOSE, variables).await;
         let proposed = proposed.unless_failed(cx, "the agent proposes nothing").unless_spent()?;
         let mut stated = proposed.map(|Proposed { proposals }| proposals).unwrap_or_default();
         stated.retain(|stated| !stated.idea.trim().is_empty());
-        stated.truncate(self.proposals);
+        stated.truncate(self.ideas);
         Ok((found, stated))
     }
 }

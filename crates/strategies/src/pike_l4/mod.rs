@@ -60,7 +60,7 @@ pub(crate) struct PikeL4 {
     pub(crate) look_ups: usize,
     pub(crate) chunks: usize,
     /// The most proposals of each agent.
-    pub(crate) proposals: usize,
+    pub(crate) ideas: usize,
     /// Rounds of criticism; 0 is an ablation.
     pub(crate) rounds: usize,
     /// Share of common words from which two ideas are one.
@@ -70,8 +70,8 @@ pub(crate) struct PikeL4 {
 impl Default for PikeL4 {
     fn default() -> Self {
         let (questions, agents, look_ups, chunks) = (6, 4, 3, 4);
-        let (proposals, rounds, alike, perspectives) = (3, 1, 0.7, vec![]);
-        Self { questions, agents, perspectives, look_ups, chunks, proposals, rounds, alike }
+        let (ideas, rounds, alike, perspectives) = (3, 1, 0.7, vec![]);
+        Self { questions, agents, perspectives, look_ups, chunks, ideas, rounds, alike }
     }
 }
 
@@ -119,7 +119,7 @@ impl PikeL4 {
     pub(crate) fn checked(self) -> std::result::Result<Self, String> {
         at_least_one("questions", self.questions)?;
         at_least_one("agents", self.agents)?;
-        at_least_one("proposals", self.proposals)?;
+        at_least_one("ideas", self.ideas)?;
         at_least_one("chunks", self.chunks)?;
         if !(0.0..=1.0).contains(&self.alike) {
             return Err(format!("`alike` is {}, but must be between 0 and 1", self.alike));

@@ -314,6 +314,10 @@ export interface Key {
 export const LayerValues = ["document", "section", "chunk", "table", "figure", "row", "atom", "summary", "tag", "entity", "fact", "community"] as const;
 export type Layer = (typeof LayerValues)[number];
 
+export interface LearnRequest {
+  samples: TagSample[];
+}
+
 export const LimitValues = ["calls", "tokens", "usd", "seconds"] as const;
 export type Limit = (typeof LimitValues)[number];
 
@@ -344,12 +348,12 @@ export type MetadataFilter = Record<string, MetadataTest>;
 
 export type MetadataTest = FieldValue | ValueRange;
 
-export const ModeValues = ["bm25", "dense", "hybrid", "graph"] as const;
 export interface MethodError {
   error: number;
   method: string;
 }
 
+export const ModeValues = ["bm25", "dense", "hybrid", "graph"] as const;
 export type Mode = (typeof ModeValues)[number];
 
 export interface Model {
@@ -453,6 +457,14 @@ export interface PromptLine {
 
 export interface PromptText {
   text: string;
+}
+
+export interface Readiness {
+  disk: boolean;
+  embedder?: string | null;
+  queue: boolean;
+  ready: boolean;
+  store: boolean;
 }
 
 export interface RefusedFile {
@@ -599,6 +611,13 @@ export interface TableLine {
 export type TableRows = TableLine & {
   data: unknown[][];
 };
+
+export interface TagSample {
+  answer?: string;
+  answers?: string[];
+  documents?: string[];
+  question?: string;
+}
 
 export type Trace = TraceEvent[];
 

@@ -6,14 +6,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
 use halma_core::Event;
 use halma_engine::atomr::Plan;
 use halma_engine::{AskRequest, Engine, IndexOptions, load};
-use halma_testkit::double::{Behaviour, ChatCall, Double, atomizer};
+use halma_testkit::double::{Behaviour, Double, atomizer};
 
 mod passages;
 use passages::{two_hops, write_passages};

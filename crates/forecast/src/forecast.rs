@@ -46,7 +46,7 @@ pub struct Interval {
 
 /// One step ahead of the series.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct ForecastStep {
     pub value: f64,
     /// One for each level of the request.
     pub intervals: Vec<Interval>,
@@ -58,7 +58,7 @@ pub struct Forecast {
     pub method: Method,
     /// The form of the method, such as `ANN`; empty where it has one form.
     pub form: String,
-    pub steps: Vec<Step>,
+    pub steps: Vec<ForecastStep>,
     /// What the method gives for the series itself, value by value.
     pub fitted: Vec<Option<f64>>,
     /// The mean absolute error of each method that was tested, the used one among them.
@@ -124,7 +124,7 @@ fn is_constant(values: &[f64]) -> bool {
 }
 
 impl Request<'_> {
-    fn step(&self, step: usize, continued: &Continued, root: f64) -> Step {
+    fn step(&self, step: usize, continued: &Continued, root: f64) -> ForecastStep {
         let floor = if self.nature == Nature::Level { f64::NEG_INFINITY } else { 0.0 };
         let value = continued.values[step].max(floor);
         let deviation = continued.deviations[step];
@@ -138,7 +138,7 @@ impl Request<'_> {
             };
             Interval { level: *level, low, high }
         };
-        Step { value, intervals: self.levels.iter().map(interval).collect() }
+        ForecastStep { value, intervals: self.levels.iter().map(interval).collect() }
     }
 
     /// Never seen does not mean impossible: a mean of 0 is that of half a thing in all the periods

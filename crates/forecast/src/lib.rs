@@ -13,7 +13,7 @@ mod likelihood;
 mod methods;
 mod period;
 
-pub use forecast::{Forecast, ForecastError, Interval, Nature, Request, Step, forecast};
+pub use forecast::{Forecast, ForecastError, ForecastStep, Interval, Nature, Request, forecast};
 pub use induce::{Induction, InductionError, Measure, Omitted, Point, Row, Series, induce};
 pub use likelihood::{Likelihood, likelihood};
 pub use methods::Method;

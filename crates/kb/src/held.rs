@@ -8,9 +8,9 @@ use halma_core::{Filter, Layer};
 use crate::KbError;
 use crate::graph::GraphCache;
 use crate::lexical::{IndexedText, Languages, LexicalIndex};
-use crate::search::filter::Rows;
 use crate::search::filter_cache::FilterRows;
 use crate::search::matrix::Matrix;
+use crate::store::RowSet;
 use crate::store::{Changed, DocumentLanguages, Row, Store, StoreReader};
 use crate::tags::TagIndex;
 use crate::walk::Walk;
@@ -178,7 +178,7 @@ impl Held {
         store: &Store,
         (filter, layer): (&Filter, Layer),
         generation: u64,
-    ) -> Result<Option<Arc<Rows>>, KbError> {
+    ) -> Result<Option<Arc<RowSet>>, KbError> {
         if filter.is_empty() && !store.is_restricted() {
             return Ok(None);
         }

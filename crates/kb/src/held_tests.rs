@@ -5,9 +5,7 @@ use halma_core::{Hit, Knowledge, Llm, MinScore, Mode, Models, Prompts, Query, Se
 use halma_testkit::Toy;
 
 use super::*;
-use crate::{
-    Atoms, Base, BaseOptions, BuildContext, IndexOptions, KbSettings, PROMPTS, index,
-};
+use crate::{Atoms, Base, BaseOptions, BuildContext, IndexOptions, KbSettings, PROMPTS, index};
 
 /// A text of a few sentences about names that others have as well.
 fn text(seed: u64) -> (String, String) {
@@ -62,7 +60,10 @@ async fn found(base: &Base) -> Vec<String> {
                     if in_memory {
                         return format!("{mode:?} {}", hit.id.0);
                     }
-                    format!("{mode:?} {} {:.4} {:?} {:?}", hit.id.0, hit.score, hit.cosine, hit.parts)
+                    format!(
+                        "{mode:?} {} {:.4} {:?} {:?}",
+                        hit.id.0, hit.score, hit.cosine, hit.parts
+                    )
                 };
                 let mut lines: Vec<String> = lists.iter().flatten().map(line).collect();
                 if in_memory {

@@ -30,8 +30,6 @@ mod progress;
 mod read;
 mod report;
 #[cfg(test)]
-mod restricted_tests;
-#[cfg(test)]
 mod sample;
 mod search;
 mod settings;

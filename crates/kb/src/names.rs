@@ -39,6 +39,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, text, expected) in [
+            ("a.md", "a.md", true),
+            ("a.md", "a.mdx", false),
+            ("*.md", "sub/a.md", true),
+            ("sub/*", "sub/a.md", true),
+            ("s*a*d", "sub/a.md", true),
+            ("*", "", true),
+            ("", "a", false),
+            ("a*a", "a", false),
+            ("*.pdf", "a.md", false),
+        ] {
+            assert_eq!(fits(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
     fn a_star_stands_for_anything() {
         for (pattern, name, expected) in [
             ("a.txt", "a.txt", true),

@@ -63,9 +63,8 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
     chunks[1].summary = Some(marks.next());
     let whole = place(&text, 0..text.len());
     let heading = Some(marks.next());
-    let sections =
-        vec![SectionDraft { name: heading, indexed: true, level: 1, place: whole, chunks }];
-    let outline = Outline { sections, ..Outline::default() };
+    let section = SectionDraft { name: heading, indexed: true, level: 1, place: whole, chunks };
+    let outline = Outline { sections: vec![section], ..Outline::default() };
     let title = marks.next();
     let id = hash(&[title.as_bytes(), text.as_bytes()]);
     let file = format!("{name} {}", marks.next());

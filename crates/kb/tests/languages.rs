@@ -1,5 +1,4 @@
 //! Words are stemmed as the language of their document, and queries find them in any.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod common;
 
 use common::{Bench, search};

@@ -67,7 +67,7 @@ pub(crate) struct KeyFile {
 }
 
 impl KeyFile {
-    /// Makes both files anew, with no slots.
+    /// Creates both files, with no slots.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let create = |path: &Path| -> io::Result<File> {
             let mut file =

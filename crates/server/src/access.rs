@@ -80,7 +80,7 @@ impl Caller {
         let mut workspace = app.workspaces.get(name).await?;
         if let Some(documents) = documents {
             workspace =
-                run_blocking(move || Ok(Arc::new(workspace.restricted(documents)?))).await?;
+                run_blocking(move || Ok(Arc::new(workspace.restricted(&documents)?))).await?;
         }
         let span = tracing::Span::current();
         span.record("workspace", &workspace.name);

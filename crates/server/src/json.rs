@@ -16,7 +16,7 @@ use crate::problem::Problem;
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
 /// Time that a client has to send a body, however it is cut into pieces.
-const LONGEST_BODY: Duration = Duration::from_secs(60);
+const LONGEST_BODY: Duration = Duration::from_mins(1);
 
 /// Longer bodies are read off the runtime's threads.
 const LARGE: usize = 64 * 1024;

@@ -47,7 +47,7 @@ const FUNCTION_WORDS: &[(&str, usize, &str)] = &[
     (
         "nl",
         6,
-        "de het een en van in is op te dat die voor met zijn aan niet er om bij als ook door uit \
+        "de het een en van in is op te dat die voor met zijn aan niet er om bij als ook uit \
          naar over maar werd worden heeft wordt deze dit hij ze nog tot of",
     ),
 ];
@@ -155,7 +155,7 @@ mod tests {
             ),
             (
                 "nl",
-                "De brug werd in 1901 door de stad gebouwd en het is een van de oudste van het land.",
+                "De brug werd in 1901 voor de stad gebouwd en het is een van de oudste van het land.",
             ),
         ] {
             assert_eq!(of(text), Some(language), "{text}");

@@ -1,4 +1,4 @@
-//! A client that costs little beside what it measures: one kept connection, blocking.
+//! A client that costs little compared with what it measures: one kept connection, blocking.
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 

@@ -1,4 +1,4 @@
-//! Halma and LangChain with FAISS on the same work, side by side in one run. Processes of either: the
+//! Halma and `LangChain` with FAISS on the same work, side by side in one run. Processes of either: the
 //! program, and this one, which is the model server (at 0 ms, vectors of 384 dimensions over HTTP) and
 //! for Halma also the client. `make bench-peers` runs it; the peer takes part where `HALMA_PEERS` is
 //! a Python with the packages that `langchain.py` imports.

@@ -50,17 +50,17 @@ async fn reload_on_signal(args: &Serve, common: &Common, dir: &Path, reloader: &
             with_prompts(&mut loaded, dir);
             Ok(loaded.config)
         };
-        let reloaded = match read() {
+        let outcome = match read() {
             Ok(config) => reloader.reload(config).await.map_err(anyhow::Error::from),
             Err(error) => Err(error),
         };
-        match reloaded {
+        match outcome {
             Ok(()) => tracing::info!("the configuration was read again"),
             Err(e) => tracing::error!("the configuration stays as it was: {e:#}"),
         }
     }
     // There are no signals; the server goes on.
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Uses the prompts that were changed over HTTP, which are in the folder of the base, unless the

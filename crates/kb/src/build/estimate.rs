@@ -12,7 +12,7 @@ use super::rebuild::{RebuildCost, rebuild_cost};
 use crate::embedding::BATCH;
 use crate::error::run_blocking;
 use crate::kept::KeptPart;
-use crate::stages::{BuildContext, Forecast};
+use crate::stages::{BuildContext, StageForecast};
 use crate::store::{History, Past};
 use crate::{IndexOptions, KbError, Refused};
 
@@ -93,7 +93,7 @@ pub async fn estimate(
 
 /// The price of forecasts of stages that ask models, outside of a build.
 pub(crate) fn price_forecasts(
-    forecasts: &[Forecast],
+    forecasts: &[StageForecast],
     context: &BuildContext,
 ) -> Result<Estimate, KbError> {
     let history = context.store().history()?;
@@ -134,12 +134,12 @@ fn price(preview: Preview, history: &History, context: &BuildContext) -> Estimat
 
 /// A stage that asks a model.
 fn price_stage(
-    forecast: &Forecast,
+    forecast: &StageForecast,
     model: &dyn Llm,
     past: Option<&Past>,
     concurrency: usize,
 ) -> StageEstimate {
-    let Forecast { stage, cost, .. } = forecast;
+    let StageForecast { stage, cost, .. } = forecast;
     let found = past.map_or(1.0, |past| past.units.ratio());
     let by = |ratio: fn(&Past) -> f64| found * past.map_or(1.0, ratio);
     let calls = scaled(cost.calls, by(|past| past.calls.ratio()));
@@ -164,7 +164,7 @@ fn price_stage(
 }
 
 /// Chunking by the embedder. Other stages without a model cost nothing.
-fn chunked(forecast: &Forecast, context: &BuildContext) -> Option<StageEstimate> {
+fn chunked(forecast: &StageForecast, context: &BuildContext) -> Option<StageEstimate> {
     let embedder = context.embedder.as_ref().filter(|_| forecast.cost.calls > 0)?;
     Some(StageEstimate {
         task: forecast.stage.to_owned(),

@@ -8,7 +8,6 @@ mod link;
 mod migrate;
 mod options;
 mod preview;
-mod preview_texts;
 mod profile;
 mod prune;
 mod reader;
@@ -135,7 +134,9 @@ fn set_build_target(
         plan.record(writer)?;
         let lost = writer.renew_lost_vectors()?;
         if lost > 0 {
-            tracing::warn!("{lost} vectors were missing or damaged; their texts are embedded again");
+            tracing::warn!(
+                "{lost} vectors were missing or damaged; their texts are embedded again"
+            );
         }
         let exact = context.settings.keep_f32;
         writer.set_precision(if exact { Precision::Float32 } else { Precision::Int8 })?;

@@ -98,14 +98,14 @@ impl InputReader {
         let known = if may_be_known { self.known(file)? } else { None };
         // Before the bytes: one that is written in between is read again by the next build.
         let stamp = file.stamp();
-        let beside = match read_metadata_file(&file.path) {
-            Ok(beside) => beside,
+        let sidecar = match read_metadata_file(&file.path) {
+            Ok(sidecar) => sidecar,
             Err(refusal) => {
                 return sink(Input::Refused(vec![Refused::new(&file.path, None, refusal)]));
             }
         };
         let unchanged = |document, stamp| {
-            let (file, metadata) = (Arc::clone(file), beside.clone());
+            let (file, metadata) = (Arc::clone(file), sidecar.clone());
             Input::Unchanged(UnchangedFile { document, file, stamp, metadata })
         };
         if let Some(record) = &known
@@ -127,7 +127,7 @@ impl InputReader {
                 sink(match input {
                     Input::Document(mut document) => {
                         let own = document.draft.metadata.take();
-                        document.draft.metadata = overlaid(own, beside.as_ref());
+                        document.draft.metadata = overlaid(own, sidecar.as_ref());
                         Input::Document(document)
                     }
                     input => input,
@@ -196,9 +196,9 @@ impl InputReader {
 }
 
 /// The fields of a document: its record's, and in their place those in the file next to its file.
-fn overlaid(own: Option<Metadata>, beside: Option<&Metadata>) -> Option<Metadata> {
-    match beside {
-        Some(beside) => Some(own.unwrap_or_default().overlaid(beside)),
+fn overlaid(own: Option<Metadata>, sidecar: Option<&Metadata>) -> Option<Metadata> {
+    match sidecar {
+        Some(sidecar) => Some(own.unwrap_or_default().overlaid(sidecar)),
         None => own,
     }
 }

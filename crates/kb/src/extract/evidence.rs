@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use halma_core::{EmbedRole, Layer};
 
-use super::community_store;
 use super::extraction::{ExtractedChunk, extracted_chunks};
 use super::graph::{self, Written};
 use super::resolve::{Local, PairVerdict, Question, ResolutionEvidence, Resolved, Undone, resolve};
@@ -45,7 +44,7 @@ pub(super) async fn resolve_all(
         return Ok((report, written));
     }
     let base = Arc::clone(&context.base);
-    let known = run_blocking("resolving entities", move || Known::load(&base)).await?;
+    let known = run_blocking("resolving entities", move || Resolution::load(&base)).await?;
     let mut known = Arc::new(known);
     for _ in 0..ROUNDS {
         let questions = known.questions(&context.base)?;
@@ -87,12 +86,12 @@ pub(super) async fn resolve_all(
 }
 
 /// What the chunks say, and what comes of it with what is known besides.
-struct Known {
+struct Resolution {
     reads: Arc<Vec<ExtractedChunk>>,
     resolved: Resolved,
 }
 
-impl Known {
+impl Resolution {
     fn load(base: &Base) -> Result<Self, KbError> {
         let (reads, known) =
             base.store.read(|reader| Ok((extracted_chunks(reader)?, evidence(reader)?)))?;
@@ -135,7 +134,7 @@ impl Known {
         let written = graph::write(&base.store, &self.reads, &self.resolved)?;
         base.store.write(|writer| {
             if written.changed {
-                community_store::mark_stale(writer)?;
+                writer.mark_communities_stale()?;
             }
             writer.set_unsettled(false)
         })?;
@@ -173,7 +172,7 @@ fn print(reader: &StoreReader<'_>) -> heed::Result<Id> {
 
 /// Resolves with what is known, asks nobody, and writes the graph.
 fn settle(base: &Base) -> Result<Written, KbError> {
-    Known::load(base)?.write(base)
+    Resolution::load(base)?.write(base)
 }
 
 fn evidence(reader: &StoreReader<'_>) -> heed::Result<ResolutionEvidence> {
@@ -227,9 +226,9 @@ fn comparison(question: &Question, locals: &[Local], names: &HashMap<Id, String>
 /// model. Returns the questions that are left, and what is known by then.
 async fn measure(
     context: &BuildContext,
-    known: &Arc<Known>,
+    known: &Arc<Resolution>,
     questions: Vec<Comparison>,
-) -> Result<(Vec<Comparison>, Arc<Known>), KbError> {
+) -> Result<(Vec<Comparison>, Arc<Resolution>), KbError> {
     let base = &context.base;
     let known = Arc::clone(known);
     let Some(embedder) = context.embedder.clone() else { return Ok((questions, known)) };

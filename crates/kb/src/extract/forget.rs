@@ -3,7 +3,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use halma_core::{Edge, Layer};
 
-use super::community_store;
 use super::extraction::Extraction;
 use super::graph::{Made, StoredMerge};
 use super::resolve::{PairVerdict, profile_of};
@@ -61,7 +60,7 @@ pub(crate) fn forget_quotes(
     writer: &mut StoreWriter<'_>,
     removed: &RemovedDocuments,
 ) -> heed::Result<()> {
-    community_store::mark_stale(writer)?;
+    writer.mark_communities_stale()?;
     if !removed.described.is_empty() {
         forget_evidence(writer, &removed.described)?;
     }

@@ -2,8 +2,7 @@
 //! communities. Each is on or off, each is asked for unit by unit and never twice, and each goes
 //! with the documents it came from. The [stages](crate::stages) ask the models; what is made of the
 //! replies is here.
-mod community_graph;
-mod community_store;
+mod communities;
 mod evidence;
 mod extraction;
 mod forget;
@@ -12,7 +11,6 @@ mod forget_tests;
 mod graph;
 mod joined_rows;
 mod learned_tags;
-mod louvain;
 #[cfg(test)]
 mod measure;
 mod merges;
@@ -27,7 +25,6 @@ use std::sync::Arc;
 use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
-pub(crate) use community_store::{communities_are_current, communities_exist};
 pub use extraction::LeftOut;
 pub(crate) use extraction::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
 pub(crate) use forget::{ExtractedFrom, forget_quotes};
@@ -117,7 +114,7 @@ pub(crate) async fn extract_knowledge(
         extracted.summaries = summaries;
     }
     if settings.communities {
-        let (report, communities) = community_store::update_all(context, fresh).await?;
+        let (report, communities) = communities::update_all(context, fresh).await?;
         extracted.add(report);
         extracted.communities = communities;
     }

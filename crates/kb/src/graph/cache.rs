@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use halma_core::{Edge, Layer};
 use halma_core::text::normalise_name;
+use halma_core::{Edge, Layer};
 
 use super::aliases::AliasIndex;
 use crate::lexical::Languages;

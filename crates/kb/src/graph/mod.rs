@@ -22,10 +22,10 @@ mod score;
 mod tests;
 
 use crate::search::GraphSettings;
-#[cfg(test)]
-pub(crate) use tests::{Hashed, WhoAsker};
 use crate::store::StoreReader;
 use crate::walk::Walk;
+#[cfg(test)]
+pub(crate) use tests::{Hashed, WhoAsker};
 
 pub(crate) use aliases::entities_named;
 pub(crate) use cache::GraphCache;

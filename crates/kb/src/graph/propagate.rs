@@ -52,7 +52,8 @@ fn best_of(
 ) -> Vec<(f32, UnitPlace)> {
     let mut scored: Vec<(f32, UnitPlace)> =
         units.into_iter().map(|unit| (score(unit), unit)).collect();
-    let order = |a: &(f32, UnitPlace), b: &(f32, UnitPlace)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    let order =
+        |a: &(f32, UnitPlace), b: &(f32, UnitPlace)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
     if scored.len() > most && most > 0 {
         scored.select_nth_unstable_by(most - 1, order);
     }

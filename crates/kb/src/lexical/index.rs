@@ -13,8 +13,7 @@ use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Ta
 
 use super::{Languages, analyzer, merging, read_only, top};
 use crate::KbError;
-use crate::search::filter::Rows;
-use crate::store::{DocumentLanguages, Row, Store};
+use crate::store::{DocumentLanguages, Row, RowSet, Store};
 
 /// Changes whenever words are cut differently, so that older indexes are built again.
 const LEXICAL_VERSION: u32 = 2;
@@ -305,7 +304,7 @@ impl LexicalIndex {
         &self,
         query: &LexicalQuery<'_>,
         limit: usize,
-        allowed: Option<&Arc<Rows>>,
+        allowed: Option<&Arc<RowSet>>,
     ) -> Result<Vec<(Row, f32)>, KbError> {
         let words = self.query_words(query.text);
         if words.is_empty() && query.added.is_empty() || limit == 0 {
@@ -344,9 +343,10 @@ impl LexicalIndex {
         };
         let found = found.map_err(self.failed())?;
         // Opening a column costs more than reading a thousand rows of it.
-        let columns = searcher.segment_readers().iter().map(|segment| {
-            segment.fast_fields().u64("row").map_err(self.failed())
-        });
+        let columns = searcher
+            .segment_readers()
+            .iter()
+            .map(|segment| segment.fast_fields().u64("row").map_err(self.failed()));
         let columns = columns.collect::<Result<Vec<_>, KbError>>()?;
         let mut hits = Vec::with_capacity(found.len());
         for (score, address) in found {

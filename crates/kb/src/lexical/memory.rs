@@ -41,10 +41,8 @@ impl LexicalIndex {
     pub(crate) fn replace(&self, texts: Vec<(Row, Option<IndexedText>)>) -> Result<(), KbError> {
         let languages = self.languages.read().unwrap_or_else(PoisonError::into_inner).clone();
         let fail = self.failed();
-        let mut writer = self
-            .index
-            .writer_with_num_threads::<TantivyDocument>(1, SMALL_HEAP)
-            .map_err(&fail)?;
+        let mut writer =
+            self.index.writer_with_num_threads::<TantivyDocument>(1, SMALL_HEAP).map_err(&fail)?;
         for (row, searched) in texts {
             writer.delete_term(Term::from_field_u64(self.row, u64::from(row)));
             let Some(searched) = searched else { continue };

@@ -93,7 +93,7 @@ fn remove(dir: &Path) -> Result<(), KbError> {
 fn destroy(dir: &Path) -> Result<(), KbError> {
     let keys = dir.join("keys");
     if keys.exists() {
-        halma_seal::former::Keys::destroy(&keys)?;
+        halma_seal::former::FormerKeys::destroy(&keys)?;
     }
     remove(dir)
 }

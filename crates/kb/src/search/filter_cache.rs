@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use halma_core::{Filter, Layer};
 
-use super::filter::{Rows, allowed, allowed_of_document};
+use super::filter::{allowed, allowed_of_document};
 use crate::KbError;
+use crate::store::RowSet;
 use crate::store::{Changed, Changes, Row, Store, StoreReader};
 
 /// Rows of one layer.
@@ -13,9 +14,9 @@ use crate::store::{Changed, Changes, Row, Store, StoreReader};
 pub(crate) struct FilterRows {
     position: u64,
     layer: Layer,
-    pub(crate) rows: Arc<Rows>,
+    pub(crate) rows: Arc<RowSet>,
     /// For atoms: the chunks that are let in.
-    chunks: Option<Arc<Rows>>,
+    chunks: Option<Arc<RowSet>>,
 }
 
 impl FilterRows {
@@ -34,10 +35,8 @@ impl FilterRows {
     /// Takes in what has changed; `false` when all is to be looked at again.
     pub(crate) fn update(&mut self, store: &Store, filter: &Filter) -> Result<bool, KbError> {
         // Tags, and what rests on several documents, change by more than their documents.
-        let by_document = matches!(
-            self.layer,
-            Layer::Document | Layer::Section | Layer::Chunk | Layer::Atom
-        );
+        let by_document =
+            matches!(self.layer, Layer::Document | Layer::Section | Layer::Chunk | Layer::Atom);
         store.read(|reader| {
             let changes = reader.changes_since(self.position)?;
             let Some(changes) = changes.filter(|_| by_document && filter.tags.is_empty()) else {

@@ -87,7 +87,8 @@ impl SearchJob {
         };
         store.read(|reader| {
             let mut all = vec![];
-            for ((list, plain), moved) in lists.into_iter().zip(&self.vectors).zip(&search.vectors) {
+            for ((list, plain), moved) in lists.into_iter().zip(&self.vectors).zip(&search.vectors)
+            {
                 let probes = (probe(plain), probe(moved));
                 let near = |row: Row| {
                     let (Some(plain), Some(moved)) = (plain, moved) else { return Ok(None) };

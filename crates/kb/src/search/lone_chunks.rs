@@ -50,8 +50,7 @@ impl Search<'_> {
         let admitted = self.admitted(layer);
         let vectors: Vec<&Vector> = self.vectors.iter().flatten().collect();
         let (of_chunks, is_cancelled) = (&self.admitted(Layer::Chunk), &|| self.is_cancelled());
-        let request =
-            NearRequest { most, admitted: of_chunks, ranges: false, is_cancelled };
+        let request = NearRequest { most, admitted: of_chunks, ranges: false, is_cancelled };
         let near = chunks.near(&vectors, &request);
         self.store.read(|reader| {
             let mut lists = vec![];

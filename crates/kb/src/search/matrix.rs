@@ -8,10 +8,11 @@ use halma_core::{Layer, Vector};
 use simsimd::SpatialSimilarity;
 
 use super::codes::QueryCode;
-use super::filter::{Admitted, Rows};
+use super::filter::Admitted;
 use super::scan::{Candidates, SEGMENT, ScanRequest, Segment, scan};
 use super::simd::Instructions;
 use crate::KbError;
+use crate::store::RowSet;
 use crate::store::{Changed, Changes, Comparand, Row, Slots, Store, StoreReader, VectorFile};
 
 /// Vectors read at a time.
@@ -27,7 +28,7 @@ pub(crate) struct Matrix {
     file: Option<Arc<VectorFile>>,
     slots: Option<Arc<Slots>>,
     /// The rows that have a vector.
-    held: Rows,
+    held: RowSet,
     /// One larger than the largest of them.
     end: Row,
     segments: Vec<Arc<Segment>>,
@@ -61,7 +62,7 @@ impl Matrix {
             position: 0,
             file: None,
             slots: None,
-            held: Rows::default(),
+            held: RowSet::default(),
             end: 0,
             segments: vec![],
             lost: 0,
@@ -206,7 +207,8 @@ impl Matrix {
 
 fn range(ends: &[(Row, f32)]) -> (f32, f32) {
     let widest = (f32::INFINITY, f32::NEG_INFINITY);
-    let range = ends.iter().fold(widest, |range, (_, near)| (range.0.min(*near), range.1.max(*near)));
+    let range =
+        ends.iter().fold(widest, |range, (_, near)| (range.0.min(*near), range.1.max(*near)));
     if range.0 > range.1 { (0.0, 0.0) } else { range }
 }
 
@@ -234,9 +236,8 @@ impl<'m> Probe<'m> {
     /// a code is one line of the processor's cache. 0 for a row without a vector.
     pub(crate) fn rough(&self, row: Row) -> f32 {
         let place = self.matrix.place(row);
-        let similarity = place.map(|(segment, at)| {
-            segment.codes.similarity(self.instructions, &self.code, at)
-        });
+        let similarity =
+            place.map(|(segment, at)| segment.codes.similarity(self.instructions, &self.code, at));
         similarity.unwrap_or(0.0)
     }
 

@@ -11,8 +11,7 @@ fn unit(seed: u32) -> Vector {
 fn put(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
     let place = TextPlace::default();
     let id = u64::from(row);
-    let record =
-        ChunkRecord { id, document: 0, section: 0, place, text: None, summary: None };
+    let record = ChunkRecord { id, document: 0, section: 0, place, text: None, summary: None };
     writer.put_node(row, &record)?;
     writer.put_vector(0, (Layer::Chunk, row), &unit(row))
 }

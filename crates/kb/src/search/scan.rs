@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use super::codes::{Codes, QueryCode};
-use super::filter::Rows;
 use super::simd::Instructions;
 use crate::store::Row;
+use crate::store::RowSet;
 
 /// Rows of one segment: its codes and the distances of one query fit into the cache of a core.
 pub(super) const SEGMENT: usize = 1 << 15;
@@ -33,7 +33,7 @@ pub(super) struct Segment {
     /// How many of the first rows ascend.
     sorted: usize,
     /// Places of rows that were removed.
-    pub(super) dead: Rows,
+    pub(super) dead: RowSet,
     pub(super) alive: usize,
 }
 
@@ -48,7 +48,7 @@ impl Segment {
     /// The place of a row that was not removed.
     pub(super) fn find(&self, row: Row) -> Option<usize> {
         let first = *self.rows.first()?;
-        // Rows are stored in their order, mostly without gaps; one that was added later than
+        // RowSet are stored in their order, mostly without gaps; one that was added later than
         // larger ones is at the end.
         let guess = row.checked_sub(first).map(|at| at as usize);
         let guess = guess.filter(|at| self.rows.get(*at) == Some(&row));
@@ -201,7 +201,8 @@ impl QueryScan {
                     }
                 }
                 let row = segment.rows[place as usize];
-                if *distance <= self.near.within && request.admits.is_none_or(|admits| admits(row)) {
+                if *distance <= self.near.within && request.admits.is_none_or(|admits| admits(row))
+                {
                     self.near.push(*distance, (at, place));
                 }
             }
@@ -343,9 +344,8 @@ mod tests {
         let segment = Arc::make_mut(&mut all[0]);
         assert!(segment.remove(7) && !segment.remove(7) && !segment.remove(99));
         let asked = vector(7, 64);
-        let found = |all: &[Arc<Segment>]| {
-            sorted(scan(all, &[&asked], &request(100, None)).remove(0).near)
-        };
+        let found =
+            |all: &[Arc<Segment>]| sorted(scan(all, &[&asked], &request(100, None)).remove(0).near);
         let expected: Vec<Row> = (0..50).filter(|row| *row != 7).collect();
         assert_eq!(found(&all), expected);
         let compacted = vec![Arc::new(all[0].compacted())];

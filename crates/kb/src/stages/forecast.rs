@@ -16,7 +16,7 @@ pub(crate) struct Corpus {
 
 /// What one stage is expected to do.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Forecast {
+pub(crate) struct StageForecast {
     /// As [`Stage::name`] says.
     pub(crate) stage: &'static str,
     pub(crate) prompt: Option<&'static str>,
@@ -43,7 +43,7 @@ pub(crate) trait Forecaster {
     /// Counts the units that are expected, see [`Stage::expect`].
     fn add_expected(&mut self, reader: &StoreReader<'_>, corpus: &Corpus) -> heed::Result<()>;
 
-    fn forecast(&self) -> Forecast;
+    fn forecast(&self) -> StageForecast;
 }
 
 /// Adds up the forecasts of one stage.
@@ -104,8 +104,8 @@ impl<S: Stage> Forecaster for Tally<S> {
         Ok(())
     }
 
-    fn forecast(&self) -> Forecast {
+    fn forecast(&self) -> StageForecast {
         let (stage, prompt) = (self.stage.name(), self.stage.prompt());
-        Forecast { stage, prompt, units: self.units, cost: self.cost }
+        StageForecast { stage, prompt, units: self.units, cost: self.cost }
     }
 }

@@ -5,20 +5,15 @@
 mod ask;
 mod atomize;
 mod chunk;
-mod communities;
 mod describe;
 mod driver;
 mod embed;
-mod facts;
 mod forecast;
-mod map_tags;
-mod resolve;
-mod rows;
+mod knowledge;
 mod scan;
 mod source;
 mod summaries;
 mod surroundings;
-mod tags;
 mod windows;
 
 use std::collections::BTreeMap;
@@ -29,20 +24,18 @@ use halma_core::{Cx, Embedder, Error, Limit, Llm, Meter, Setup};
 pub(crate) use ask::{AskStage, LedgerUnit};
 pub(crate) use atomize::Atomize;
 pub(crate) use chunk::{Chunk, Uncut};
-pub(crate) use communities::{Communities, CommunityRequest, CommunityText};
 pub(crate) use describe::{Describe, FigureRequest, insert_description};
 pub(crate) use driver::{Driver, StageReport};
 pub(crate) use embed::{Embed, Searched};
-pub(crate) use facts::Facts;
-pub(crate) use forecast::{Corpus, Forecast, Forecaster, Tally};
-pub(crate) use map_tags::{MapTags, SampleRequest, ShownTag};
-pub(crate) use resolve::{Comparison, ComparisonSide, SameEntity};
-pub(crate) use rows::{Rows, StatedRow};
+pub(crate) use forecast::{Corpus, Forecaster, StageForecast, Tally};
+pub(crate) use knowledge::{
+    Communities, CommunityRequest, CommunityText, Comparison, ComparisonSide, Facts, MapTags, Rows,
+    SameEntity, SampleRequest, ShownTag, StatedRow, Tag, TagClasses, TagForecast,
+};
 pub(crate) use source::{
     Passage, SourceChunk, SourceDocument, SourceSection, SourceTable, prompt_hash,
 };
 pub(crate) use summaries::{Summarize, summarize};
-pub(crate) use tags::{Tag, TagClasses, TagForecast};
 
 use crate::cost::Cost;
 use crate::kept::BasePart;

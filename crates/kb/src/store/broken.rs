@@ -47,7 +47,8 @@ impl Store {
         let db = &self.db;
         let read = |reader: &super::StoreReader<'_>| {
             let mut values = vec![];
-            for db in [db.texts, db.merges, db.chunk_names, db.chunk_terms].iter().chain(&db.nodes) {
+            for db in [db.texts, db.merges, db.chunk_names, db.chunk_terms].iter().chain(&db.nodes)
+            {
                 for entry in db.iter(reader)? {
                     values.push(entry?.1.to_vec());
                 }
@@ -107,7 +108,7 @@ impl Store {
         .unwrap();
         let keys: Vec<_> =
             (0..self.keys.slots().unwrap()).map(|slot| self.keys.key(slot).unwrap()).collect();
-        halma_seal::former::Keys::write(&path, &keys).unwrap();
+        halma_seal::former::FormerKeys::write(&path, &keys).unwrap();
         std::fs::remove_file(path.with_added_extension("copy")).unwrap();
     }
 

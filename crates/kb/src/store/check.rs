@@ -6,8 +6,7 @@ use halma_core::Layer;
 
 use super::documents::name_key;
 use super::schema::{at_key, edge_key, edge_of_key, id_key, layer_of, of_row_key, row_of};
-use super::sealed::at_of_key;
-use super::shared::is_shared;
+use super::sealed::{at_of_key, is_shared};
 use super::{At, Db, DocumentRecord, Entry, Id, Store, StoreReader};
 
 /// Called with what does not fit: the node it is about, where there is one, and what is wrong.
@@ -186,7 +185,9 @@ impl StoreReader<'_> {
                     let (model, dimensions) = (&record.model, record.dimensions);
                     report(
                         Some((layer, row)),
-                        format!("its vector by `{model}` of {dimensions} dimensions is {LOST_VECTOR}"),
+                        format!(
+                            "its vector by `{model}` of {dimensions} dimensions is {LOST_VECTOR}"
+                        ),
                     );
                 }
             }

@@ -50,7 +50,7 @@ pub(crate) fn convert(
 ) -> Result<ConvertedCounts, KbError> {
     let source = env::open(from, Access::Read).map_err(|e| KbError::of_store(from, e))?;
     let target = env::open(to, Access::Write).map_err(|e| KbError::of_store(to, e))?;
-    let former = former::Keys::read(&from.join("keys"))?;
+    let former = former::FormerKeys::read(&from.join("keys"))?;
     let fail = |e| KbError::of_store(to, e);
     let keys = new_keys(&source, &former, &to.join("keys"))?;
     Databases::create(&target).map_err(fail)?;
@@ -65,7 +65,7 @@ pub(crate) fn convert(
 /// A new key for every slot that has one; the others are wiped. Returns them by slot.
 fn new_keys(
     source: &Env<WithoutTls>,
-    former: &former::Keys,
+    former: &former::FormerKeys,
     path: &Path,
 ) -> Result<Vec<Key>, KbError> {
     let read = || -> heed::Result<(Slot, Vec<Slot>)> {
@@ -103,7 +103,7 @@ struct Copying<'a> {
 
 /// The keys of both, by slot.
 struct Sealing {
-    former: former::Keys,
+    former: former::FormerKeys,
     keys: Vec<Key>,
     damaged: u64,
 }

@@ -6,7 +6,7 @@ use super::schema;
 
 pub(super) type Db = Database<'static, Bytes, Bytes>;
 
-/// Values marked with * are sealed (`sealed.rs`): whatever holds words of a document or of a model
+/// Values marked with * are sealed (`sealed/`): whatever holds words of a document or of a model
 /// must be.
 #[derive(Clone, Copy)]
 pub(super) struct Databases<D = Db> {

@@ -28,7 +28,7 @@ impl StoreReader<'_> {
 
     /// Of the edges of a node those that this reader may see.
     fn visible(&self, node: At, links: Vec<Link>) -> heed::Result<Vec<Link>> {
-        if self.sight.is_none() {
+        if self.visibility.is_none() {
             return Ok(links);
         }
         if !self.sees(node)? {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::schema::{At, at_key, edge_byte, edge_key, edge_of_key, encode};
-use super::shared::shared_owner;
+use super::sealed::shared_owner;
 use super::{Id, Link, StoreReader, StoreWriter};
 
 impl StoreReader<'_> {
@@ -23,7 +23,7 @@ impl StoreReader<'_> {
     pub(crate) fn all_merges<T: DeserializeOwned>(&self) -> heed::Result<Vec<(Id, T)>> {
         let mut merges = vec![];
         // They quote all documents.
-        if self.sight.is_some() {
+        if self.visibility.is_some() {
             return Ok(merges);
         }
         for entry in self.store.db.merges.iter(self)? {

@@ -4,6 +4,7 @@ mod atoms;
 mod broken;
 mod changes;
 mod check;
+mod communities;
 mod convert;
 mod databases;
 mod documents;
@@ -12,19 +13,16 @@ mod env;
 mod history;
 mod languages;
 mod ledger;
-mod link_targets;
 mod mapped;
 mod merges;
 mod names;
 mod nodes;
 mod records;
+mod restriction;
 mod schema;
-mod scope;
 mod sealed;
-mod shared;
 mod vector_file;
 mod vector_files;
-mod vector_layers;
 mod vectors;
 mod view;
 
@@ -51,8 +49,7 @@ pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use history::{History, Past};
 pub(crate) use languages::DocumentLanguages;
-pub(crate) use ledger::{Entry, Task, UnitCounts, UnitKey, UnitState};
-pub(crate) use link_targets::LinkTarget;
+pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
 pub(crate) use nodes::searched;
 pub(crate) use records::{
     AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
@@ -60,11 +57,12 @@ pub(crate) use records::{
     SummaryRecord, TableRecord, TagRecord, forward_id, summary_id, under_headings,
 };
 pub use records::{ColumnDetails, Details};
+use restriction::Scope;
+pub(crate) use restriction::{RowSet, admits_document, admits_name};
 pub(crate) use schema::{
     At, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id, parse_id,
 };
-use scope::Scope;
-pub(crate) use shared::RemovedDocuments;
+pub(crate) use sealed::RemovedDocuments;
 pub(crate) use vector_file::{Comparand, Precision, Slots, VectorFile};
 pub(crate) use view::{StoreReader, StoreWriter};
 

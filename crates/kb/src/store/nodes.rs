@@ -62,7 +62,7 @@ impl StoreReader<'_> {
 
     /// How many nodes a layer holds.
     pub(crate) fn count(&self, layer: Layer) -> heed::Result<u64> {
-        if self.sight.is_some() {
+        if self.visibility.is_some() {
             return Ok(self.all_rows(layer)?.len() as u64);
         }
         self.store.layer(layer).len(self)

@@ -143,11 +143,7 @@ fn quantize(vector: &[f32]) -> (Vec<i8>, f32) {
 
 impl VectorFile {
     /// Makes the file in the place of any that is there.
-    pub(super) fn create(
-        path: &Path,
-        dimensions: usize,
-        precision: Precision,
-    ) -> io::Result<Self> {
+    pub(super) fn create(path: &Path, dimensions: usize, precision: Precision) -> io::Result<Self> {
         let mut options = File::options();
         let file = options.read(true).write(true).create(true).truncate(true).open(path)?;
         let mut head = [0; HEAD];
@@ -287,7 +283,8 @@ impl Slots {
                 (coarse * other.coarse.1 + fine * other.fine.1) * f32::from_le_bytes(*scale)
             }
             Precision::Float32 => {
-                let values = slot.as_chunks::<WORD>().0.iter().map(|four| f32::from_le_bytes(*four));
+                let values =
+                    slot.as_chunks::<WORD>().0.iter().map(|four| f32::from_le_bytes(*four));
                 let values: Vector = values.take(self.dimensions).collect();
                 #[expect(clippy::cast_possible_truncation, reason = "a cosine")]
                 let dot = f32::dot(&other.whole, &values).unwrap_or_default() as f32;

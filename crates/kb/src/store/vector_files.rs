@@ -89,7 +89,9 @@ impl VectorFiles {
 
     /// Overwrites what is in the slots of these rows, in every file of the layer.
     pub(super) fn erase(&self, embedder: u8, layer: Layer, rows: &[Row]) -> heed::Result<()> {
-        for key in self.listed()?.into_iter().filter(|key| (key.embedder, key.layer) == (embedder, layer)) {
+        for key in
+            self.listed()?.into_iter().filter(|key| (key.embedder, key.layer) == (embedder, layer))
+        {
             let Some(file) = self.open(key)? else { continue };
             at(file.path(), file.erase(rows).and_then(|()| file.sync()))?;
         }

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::changes::Changes;
+use super::restriction::Visibility;
 use super::schema::{decode, encode};
-use super::scope::Sight;
-use super::shared::Removals;
+use super::sealed::Removals;
 use super::{Id, Store};
 
 /// One consistent view of the store.
@@ -17,7 +17,7 @@ pub(crate) struct StoreReader<'t> {
     pub(super) store: &'t Store,
     txn: Txn<'t>,
     /// What it sees, where the store is restricted.
-    pub(super) sight: Option<Sight>,
+    pub(super) visibility: Option<Visibility>,
 }
 
 enum Txn<'t> {
@@ -56,9 +56,9 @@ impl<'t> Deref for StoreWriter<'t> {
 
 impl<'t> StoreReader<'t> {
     pub(super) fn new(store: &'t Store, txn: RoTxn<'t, WithoutTls>) -> heed::Result<Self> {
-        let mut reader = Self { store, txn: Txn::Read(txn), sight: None };
+        let mut reader = Self { store, txn: Txn::Read(txn), visibility: None };
         if let Some(scope) = &store.scope {
-            reader.sight = Some(Sight::new(&reader, scope)?);
+            reader.visibility = Some(Visibility::new(&reader, scope)?);
         }
         Ok(reader)
     }
@@ -78,7 +78,7 @@ impl<'t> StoreReader<'t> {
     pub(crate) fn generation(&self) -> heed::Result<u64> {
         let generation: u64 = self.meta("generation")?.unwrap_or_default();
         // Both numbers grow only, so that their sum changes with either.
-        let changes = if self.sight.is_some() { self.document_changes()? } else { 0 };
+        let changes = if self.visibility.is_some() { self.document_changes()? } else { 0 };
         Ok(generation + changes)
     }
 
@@ -91,7 +91,7 @@ impl<'t> StoreReader<'t> {
 
 impl<'t> StoreWriter<'t> {
     pub(super) fn new(store: &'t Store, txn: RwTxn<'t>) -> Self {
-        let reader = StoreReader { store, txn: Txn::Write(txn), sight: None };
+        let reader = StoreReader { store, txn: Txn::Write(txn), visibility: None };
         Self {
             reader,
             changes: Changes::default(),

@@ -14,7 +14,7 @@ pub(crate) use record::{ChunkNames, UnitNode, chunk_terms, short_hash};
 use self::record::NameKeys;
 use self::segment::{SEGMENT, Segment};
 use crate::KbError;
-use crate::search::filter::Rows;
+use crate::store::RowSet;
 use crate::store::{Row, Store, StoreReader};
 
 /// What is walked over.
@@ -35,7 +35,7 @@ struct Part {
 #[derive(Debug, Clone, Default)]
 struct Alive {
     /// Places of chunks that were removed or replaced.
-    dead: Rows,
+    dead: RowSet,
     chunks: usize,
     /// For each entity how many of the chunks name it or stand under it.
     frequencies: Vec<u32>,
@@ -80,7 +80,7 @@ impl Part {
     fn new(chunks: &[(Row, ChunkNames)]) -> Self {
         let segment = Segment::new(chunks);
         let mut alive = Alive {
-            dead: Rows::default(),
+            dead: RowSet::default(),
             chunks: segment.len(),
             frequencies: vec![0; segment.entity_count()],
         };
@@ -166,7 +166,8 @@ impl Walk {
             if larger + smaller > SEGMENT || larger > smaller.saturating_mul(4).max(64) {
                 break;
             }
-            let joined: BTreeMap<Row, ChunkNames> = before.records().chain(last.records()).collect();
+            let joined: BTreeMap<Row, ChunkNames> =
+                before.records().chain(last.records()).collect();
             let joined = Part::new(&joined.into_iter().collect::<Vec<_>>());
             self.parts.truncate(self.parts.len() - 2);
             self.parts.push(joined);

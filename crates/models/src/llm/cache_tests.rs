@@ -249,7 +249,7 @@ fn downgrade(dir: &std::path::Path, reply: &[u8]) {
         Ok::<_, heed::Error>(heed::CommitOrAbort::<_, ()>::Commit(()))
     })
     .unwrap();
-    halma_seal::former::Keys::write(&folder.join("keys"), &[None, Some(cipher)]).unwrap();
+    halma_seal::former::FormerKeys::write(&folder.join("keys"), &[None, Some(cipher)]).unwrap();
 }
 
 #[test]

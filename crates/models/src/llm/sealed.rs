@@ -113,10 +113,10 @@ impl Sealed {
     /// converted or none; then the former keys are destroyed, and with them the former bytes.
     fn convert_former(&self, dir: &Path) -> Result<(), StoreError> {
         let path = dir.join(FORMER_KEYS);
-        if !former::Keys::is_at(&path) {
+        if !former::FormerKeys::is_at(&path) {
             return Ok(());
         }
-        let keys = former::Keys::read(&path)?;
+        let keys = former::FormerKeys::read(&path)?;
         let [replies, ..] = FORMER;
         let found = self.env.open_databases_and_commit(self.env.read_txn()?, |opener, txn| {
             let found = opener.open_database::<Bytes, Bytes>(txn, Some(replies))?;
@@ -147,7 +147,7 @@ impl Sealed {
             self.env.force_sync()?;
             converted = entries.len() as u64;
         }
-        former::Keys::destroy(&path)?;
+        former::FormerKeys::destroy(&path)?;
         tracing::info!("{converted} cached replies of a former version are sealed again");
         Ok(())
     }

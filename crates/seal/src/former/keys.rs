@@ -9,9 +9,9 @@ use crate::{Key, Slot};
 const HEAD: &[u8; 16] = b"halma keys 1\n\0\0\0";
 
 /// All keys of a former version's file.
-pub struct Keys(Vec<Key>);
+pub struct FormerKeys(Vec<Key>);
 
-impl Keys {
+impl FormerKeys {
     /// Whether the file at `path` is one of a former version.
     #[must_use]
     pub fn is_at(path: &Path) -> bool {

@@ -3,4 +3,4 @@ mod cipher;
 mod keys;
 
 pub use cipher::{seal, unseal};
-pub use keys::Keys;
+pub use keys::FormerKeys;

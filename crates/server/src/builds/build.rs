@@ -155,7 +155,8 @@ impl BuildStatus {
     /// The status with its numbers, and of the texts only why files of this build were refused.
     pub(crate) fn without_texts(mut self) -> Self {
         if self.error.is_some() {
-            self.error = Some("some work failed; whoever sees all documents can read what".into());
+            self.error =
+                Some("some work failed; a key that sees all documents can read what".into());
         }
         if let Some(report) = &mut self.report {
             report.figures.retain(|_, figure| figure.is_number());

@@ -94,7 +94,7 @@ impl Tools {
     ) -> Result<ToolOutput, Problem> {
         let AskArguments { question, strategy, history, answer_style, filter } = arguments;
         let given = AskRequest { question, strategy, history, ..AskRequest::default() };
-        let request = AskRequest { answer_style, filter, ..given };
+        let request = AskRequest { filter, answer_style, ..given };
         let progress = Progress::start(context);
         let watcher = progress.as_ref().map(|progress| Arc::clone(&progress.watcher));
         let asking = Asking::begin(&self.app, caller, request, watcher)?;

@@ -50,11 +50,11 @@ impl Workspace {
     }
 
     /// The workspace for those who see only the documents whose fields meet these conditions.
-    pub(crate) fn restricted(&self, documents: MetadataFilter) -> Result<Self, Problem> {
+    pub(crate) fn restricted(&self, documents: &MetadataFilter) -> Result<Self, Problem> {
         Ok(Self {
             name: self.name.clone(),
             dir: self.dir.clone(),
-            engine: RwLock::new(self.engine().restricted(&documents)?),
+            engine: RwLock::new(self.engine().restricted(documents)?),
             closed: Arc::clone(&self.closed),
             builds: Arc::clone(&self.builds),
             usage: Arc::clone(&self.usage),

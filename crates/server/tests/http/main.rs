@@ -14,6 +14,5 @@ mod problems;
 mod reading;
 mod rights;
 mod security;
-mod stopping;
 mod types;
 mod world;

@@ -1,6 +1,7 @@
 //! Two teams within one workspace: a key that sees the documents of one gets no word of the other's,
 //! by whatever route, strategy, mode or protocol.
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use halma_core::{Layer, MetadataFilter, Mode};
 use halma_server::{KeyFile, NewKey, Scope};
@@ -37,10 +38,10 @@ struct Teams {
     b: String,
 }
 
-fn only(team: &str) -> Option<MetadataFilter> {
+fn only(team: &str) -> MetadataFilter {
     let mut documents = MetadataFilter::default();
     documents.add(&format!("team={team}")).unwrap();
-    Some(documents)
+    documents
 }
 
 fn key(world: &World, documents: Option<MetadataFilter>, scopes: &[Scope]) -> String {
@@ -52,12 +53,14 @@ fn key(world: &World, documents: Option<MetadataFilter>, scopes: &[Scope]) -> St
 fn form(fields: &[(&str, &str)], files: &[(&str, &str)]) -> (String, Vec<u8>) {
     let mut body = String::new();
     for (name, value) in fields {
-        body += &format!(
+        let _ = write!(
+            body,
             "--edge\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
         );
     }
     for (name, text) in files {
-        body += &format!(
+        let _ = write!(
+            body,
             "--edge\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n\
              {text}\r\n"
         );
@@ -119,7 +122,7 @@ impl Teams {
         let world = World::with(Setup { config, library: false }).await;
         let both = [Scope::Ask, Scope::Write];
         let admin = key(&world, None, &Scope::ALL);
-        let (a, b) = (key(&world, only("a"), &both), key(&world, only("b"), &both));
+        let (a, b) = (key(&world, Some(only("a")), &both), key(&world, Some(only("b")), &both));
         let teams = Self { world, admin, a, b };
         for (key, files) in [(&teams.a, OF_A), (&teams.b, OF_B)] {
             let uploaded = teams.upload(key, &[], files).await;
@@ -162,6 +165,7 @@ async fn read(response: Response) -> (u16, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "one table of what is asked")]
 async fn a_key_of_one_team_gets_no_word_of_another() {
     let teams = Teams::start().await;
     // Team b leaves traces of its own questions.

@@ -18,12 +18,12 @@ use crate::shared::citing::joined;
 use crate::shared::near::Near;
 use crate::shared::steps::{Reading, abstain, answer_from, answer_text};
 
-const ANSWER: Prompt<Outlook> = Prompt::json("pike_l3/answer");
+const ANSWER: Prompt<WrittenForecast> = Prompt::json("pike_l3/answer");
 const GUESS: Prompt<Reading> = Prompt::json("pike_l3/guess");
 
 /// A reply to `answer`.
 #[derive(Debug, Deserialize)]
-struct Outlook {
+struct WrittenForecast {
     #[serde(default)]
     rationale: String,
     #[serde(deserialize_with = "answer_text")]
@@ -63,7 +63,7 @@ impl PikeL3 {
     ) -> Result<Answer> {
         let Findings { plan, collected, outlook } = *findings;
         let citations = self.cited(outlook, cx).await?;
-        let shown: Vec<Shown> = outlook.iter().filter_map(|series| Shown::new(series)).collect();
+        let shown: Vec<Shown> = outlook.iter().filter_map(Shown::new).collect();
         if shown.is_empty() {
             let series: Vec<String> = outlook.iter().map(SeriesForecast::describe).collect();
             let reason = format!("There is no forecast. {}", series.join("; "));
@@ -80,7 +80,7 @@ impl PikeL3 {
             context => Serde(&evidence),
         };
         let expected: Vec<&str> = shown.iter().map(|shown| shown.value.as_str()).collect();
-        let check = |reply: &Outlook| states(&reply.answer, &expected);
+        let check = |reply: &WrittenForecast| states(&reply.answer, &expected);
         let replied = cx.reserve().ask_checked(&ANSWER, variables, check).await;
         let reply = replied.unless_failed(cx, "the computed forecast is the answer")?;
         let (text, said) = match reply {

@@ -73,7 +73,9 @@ impl PikeL3 {
                     unread += group.len();
                     continue;
                 };
-                rows.into_iter().for_each(|row| gathering.add(row, group));
+                for row in rows {
+                    gathering.add(row, group);
+                }
             }
             gathering.read.extend(found.into_iter().map(|hit| hit.id));
             idle = if gathering.rows.len() > before { 0 } else { idle + 1 };
@@ -154,7 +156,7 @@ impl PikeL3 {
         let filled = self.cells.fill(question, cells, &cx.span("undated things")).await?;
         for (at, cell) in undated.into_iter().zip(filled) {
             if let Some(answered) = cell.answered {
-                rows[at].date = answered.answer.text.clone();
+                rows[at].date.clone_from(&answered.answer.text);
                 let passages = answered.passages.iter().take(1).map(|hit| hit.id.clone());
                 rows[at].sources.extend(passages);
             }

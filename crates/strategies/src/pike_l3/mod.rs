@@ -129,7 +129,7 @@ impl Strategy for PikeL3 {
             return self.summarise("there is no plan for a forecast", question, cx).await;
         };
         let rows = self.structure(question, &plan, &tables, cx).await?;
-        if let Some(recorded) = self.recorded(&plan, &rows) {
+        if let Some(recorded) = predict::recorded(&plan, &rows) {
             cx.note(format!("the rows reach {recorded}: it is counted, not forecast"));
             return PikeL2::default().of_kind(Kind::Quantitative, question, cx).await;
         }

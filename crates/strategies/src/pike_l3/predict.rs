@@ -18,18 +18,18 @@ const WIDE: f64 = 0.95;
 /// Nodes that the trace names for each period.
 const NAMED: usize = 50;
 
-impl PikeL3 {
-    /// The period that is asked for, where the rows have it already.
-    pub(super) fn recorded(&self, plan: &Plan, collected: &Collected) -> Option<String> {
-        let target = plan.target_period()?;
-        let beyond = |row: &super::rows::RawRow| {
-            days(&row.date).is_some_and(|(first, _)| first > target.last_day())
-        };
-        // One row beyond may be a typo.
-        let later = collected.rows.iter().filter(|row| beyond(row)).count();
-        (later > 1 && later * 20 > collected.rows.len()).then(|| target.label())
-    }
+/// The period that is asked for, where the rows have it already.
+pub(super) fn recorded(plan: &Plan, collected: &Collected) -> Option<String> {
+    let target = plan.target_period()?;
+    let beyond = |row: &super::rows::RawRow| {
+        days(&row.date).is_some_and(|(first, _)| first > target.last_day())
+    };
+    // One row beyond may be a typo.
+    let later = collected.rows.iter().filter(|row| beyond(row)).count();
+    (later > 1 && later * 20 > collected.rows.len()).then(|| target.label())
+}
 
+impl PikeL3 {
     /// A forecast for each group of rows, the largest first, recorded in the trace; empty where
     /// there is no row.
     pub(super) fn predict(
@@ -128,13 +128,13 @@ impl PikeL3 {
             }
             Err(ForecastError::TooFew { values, low, high }) => {
                 let (low, high) = (halma_core::round(low), halma_core::round(high));
-                let least = self.min_points;
+                let needed = self.min_points;
                 made.method = format!(
-                    "no basis: {values} periods, from {low} to {high}; a forecast needs {least}"
+                    "no basis: {values} periods, from {low} to {high}; a forecast needs {needed}"
                 );
             }
             Err(ForecastError::NotFinite) => {
-                made.method = "no basis: the values are too large".into()
+                made.method = "no basis: the values are too large".into();
             }
         }
         made
@@ -148,17 +148,17 @@ impl PikeL3 {
         horizon: usize,
         mut made: SeriesForecast,
     ) -> SeriesForecast {
-        let likely = likelihood(values, horizon, &[self.level, WIDE]);
-        let (with, periods) = (likely.with, likely.periods);
+        let rate = likelihood(values, horizon, &[self.level, WIDE]);
+        let (with, periods) = (rate.with, rate.periods);
         if periods < self.min_points {
-            let least = self.min_points;
+            let needed = self.min_points;
             made.method =
-                format!("no basis: in {with} of {periods} periods; a likelihood needs {least}");
+                format!("no basis: in {with} of {periods} periods; a likelihood needs {needed}");
             return made;
         }
-        let intervals = likely.intervals.iter().map(interval).collect();
+        let intervals = rate.intervals.iter().map(interval).collect();
         let period = last.plus(i32::try_from(horizon).unwrap_or(1)).label();
-        made.predictions = vec![SeriesPrediction { period, value: likely.share, intervals }];
+        made.predictions = vec![SeriesPrediction { period, value: rate.share, intervals }];
         made.method = format!("base rate: in {with} of {periods} periods");
         made
     }

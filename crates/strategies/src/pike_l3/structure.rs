@@ -46,10 +46,10 @@ impl PikeL3 {
         cx: &Cx,
     ) -> Result<Collected> {
         let cx = cx.span("structuring");
-        if !tables.is_empty() {
-            if let Some(collected) = self.query(question, plan, tables, &cx).await? {
-                return Ok(collected);
-            }
+        if !tables.is_empty()
+            && let Some(collected) = self.query(question, plan, tables, &cx).await?
+        {
+            return Ok(collected);
         }
         self.gather(question, plan, &cx).await
     }

@@ -8,7 +8,7 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::PikeL4;
-use super::board::{Board, Evidence};
+use super::board::{Board, BoardItem};
 use super::perspectives::Perspective;
 use super::proposals::{Proposal, Proposals, Stated};
 use crate::shared::near::Near;
@@ -114,7 +114,7 @@ impl PikeL4 {
     }
 }
 
-fn evidence(hit: &Hit) -> Evidence {
+fn evidence(hit: &Hit) -> BoardItem {
     let citations = vec![Citation::from(hit)];
-    Evidence { about: hit.title.clone(), text: hit.text.clone(), citations }
+    BoardItem { about: hit.title.clone(), text: hit.text.clone(), citations }
 }

@@ -25,7 +25,7 @@ struct SubQuestions {
 
 /// One thing that is known, with where it stands.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Evidence {
+pub(super) struct BoardItem {
     pub(super) about: String,
     pub(super) text: String,
     #[serde(skip)]
@@ -35,7 +35,7 @@ pub(super) struct Evidence {
 /// What is known, and which questions stayed open.
 #[derive(Debug, Default)]
 pub(super) struct Board {
-    pub(super) evidence: Vec<Evidence>,
+    pub(super) evidence: Vec<BoardItem>,
     pub(super) open: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ impl PikeL4 {
         for (text, answer) in sub_questions.into_iter().zip(answers) {
             match answer.filter(|answer| !answer.abstained) {
                 Some(Answer { text: said, citations, .. }) => {
-                    board.evidence.push(Evidence { about: text, text: said, citations });
+                    board.evidence.push(BoardItem { about: text, text: said, citations });
                 }
                 None => board.open.push(text),
             }

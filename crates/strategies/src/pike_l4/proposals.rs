@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use halma_core::text::content_words;
 use serde::{Deserialize, Serialize};
 
-use super::board::Evidence;
+use super::board::BoardItem;
 
 /// An idea as an agent states it; evidence counts from 1.
 #[derive(Debug, Clone, Deserialize)]
@@ -43,7 +43,7 @@ pub(super) struct Proposal {
 /// All proposals and the evidence that they rest on.
 #[derive(Debug, Default)]
 pub(super) struct Proposals {
-    pub(super) evidence: Vec<Evidence>,
+    pub(super) evidence: Vec<BoardItem>,
     pub(super) all: Vec<Proposal>,
 }
 

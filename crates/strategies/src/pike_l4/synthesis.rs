@@ -80,12 +80,16 @@ impl Synthesis {
             left.retain(|at| !named.contains(at));
             if !named.is_empty() {
                 let _ = writeln!(out, "\n{}", group.title.trim());
-                named.into_iter().for_each(|at| describe(&ideas[at], &mut out));
+                for at in named {
+                    describe(&ideas[at], &mut out);
+                }
             }
         }
         if !left.is_empty() {
             let _ = writeln!(out, "\nFurther ideas");
-            left.into_iter().for_each(|at| describe(&ideas[at], &mut out));
+            for at in left {
+                describe(&ideas[at], &mut out);
+            }
         }
         let open: Vec<String> = self.open.iter().chain(unanswered).cloned().collect();
         section(&mut out, "Open points", &open);
@@ -96,7 +100,9 @@ impl Synthesis {
 
 fn plain(ideas: &[Proposal], unanswered: &[String]) -> String {
     let mut out = String::new();
-    ideas.iter().for_each(|idea| describe(idea, &mut out));
+    for idea in ideas {
+        describe(idea, &mut out);
+    }
     section(&mut out, "Open points", unanswered);
     out.trim().to_owned()
 }
@@ -104,9 +110,9 @@ fn plain(ideas: &[Proposal], unanswered: &[String]) -> String {
 fn section(out: &mut String, title: &str, lines: &[String]) {
     if !lines.is_empty() {
         let _ = writeln!(out, "\n{title}");
-        lines.iter().for_each(|line| {
+        for line in lines {
             let _ = writeln!(out, "- {}", line.trim());
-        });
+        }
     }
 }
 

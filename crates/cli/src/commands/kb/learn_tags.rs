@@ -25,9 +25,9 @@ pub(super) async fn run(args: &KbLearnTags, common: &Common) -> anyhow::Result<(
     }
     let report = engine.learn_tags(&samples, args.replace, progress::index()).await?;
     if args.json {
-        view::print_json(&report)?
+        view::print_json(&report)?;
     } else {
-        view::print(&lines(&report))?
+        view::print(&lines(&report))?;
     }
     outcome(&report)
 }

@@ -60,7 +60,7 @@ impl StoreReader<'_> {
     /// The document of a name.
     pub(crate) fn named(&self, name: &str) -> heed::Result<Option<Row>> {
         let row = self.store.db.names.get(self, &name_key(name))?.map(row_of);
-        let Some(row) = row.filter(|_| self.sight.is_some()) else { return Ok(row) };
+        let Some(row) = row.filter(|_| self.visibility.is_some()) else { return Ok(row) };
         let record = self.node::<DocumentRecord>(row)?;
         Ok(record.filter(|record| record.names.iter().any(|known| known == name)).map(|_| row))
     }

@@ -8,7 +8,7 @@ use super::details::Details;
 use super::hit::{self, BEGINNING, EMBEDDED, joined};
 use super::types::{DocumentRecord, SectionRecord};
 use super::{LayerRecord, NodeRecord, Owner};
-use crate::store::scope::Scope;
+use crate::store::restriction::Scope;
 use crate::store::{At, Id, Link, Row, StoreReader};
 
 impl LayerRecord for DocumentRecord {

@@ -22,7 +22,7 @@ use halma_core::{Hit, Layer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::scope::Scope;
+use super::restriction::Scope;
 use super::{At, Id, Link, Row, StoreReader};
 
 pub(crate) use chunk::under_headings;

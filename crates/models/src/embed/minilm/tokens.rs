@@ -33,7 +33,7 @@ impl Tokens {
     }
 
     /// The length that a text of so many ids is padded to. It depends on the text alone, so that
-    /// its vector does not depend on the texts beside it.
+    /// its vector does not depend on the other texts of its batch.
     pub(super) fn padded(&self, ids: usize) -> usize {
         ids.next_multiple_of(STEP).min(self.most).max(ids)
     }

@@ -34,6 +34,7 @@ const LONGEST_LOOK: Duration = Duration::from_millis(500);
 /// Bytes on the disk below which nothing more can be stored.
 const LEAST_SPACE: u64 = 64 << 20;
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a condition of its own")]
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Readiness {
     /// Whether questions can be answered and files be stored.

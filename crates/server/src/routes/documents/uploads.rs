@@ -27,7 +27,7 @@ const MAX_FILES: usize = 10_000;
 
 /// A client that sends more slowly than this is cut off, after a while that is given to each file.
 const LEAST_BYTES_PER_SECOND: u64 = 4096;
-const GRACE: Duration = Duration::from_secs(60);
+const GRACE: Duration = Duration::from_mins(1);
 
 /// Bytes of the field `path` at most.
 const MAX_PATH: usize = 1_000;

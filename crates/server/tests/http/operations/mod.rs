@@ -1,2 +1,3 @@
 //! What an administrator sees of a server.
 mod metrics;
+mod stopping;

@@ -1,0 +1,249 @@
+//! A base that is open: the primary store, its indexes, and the vectors held in memory.
+mod lexical;
+#[cfg(test)]
+mod restricted_tests;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use halma_core::{Embedder, Filter, Layer};
+use tokio::sync::Semaphore;
+
+use self::lexical::caught_up;
+use crate::held::Held;
+use crate::kept::KeptPart;
+use crate::lexical::LexicalIndex;
+use crate::lock::WriterLock;
+use crate::search::query_vectors::QueryVectorCache;
+use crate::store::Store;
+use crate::{BaseOptions, Former, GraphSettings, KbError, SearchSettings, Thresholds};
+
+/// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
+pub struct Base {
+    pub(crate) dir: PathBuf,
+    pub(crate) store: Store,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    /// How the embedder is opened, for the record.
+    pub(crate) origin: String,
+    pub(crate) former: Option<Former>,
+    pub(crate) thresholds: Thresholds,
+    pub(crate) search: SearchSettings,
+    pub(crate) graph: GraphSettings,
+    /// What searches hold in memory.
+    pub(crate) held: Arc<Held>,
+    /// A place for each search that may run at the same time; the others wait.
+    pub(crate) searching: Arc<Semaphore>,
+    pub(crate) query_vectors: Arc<QueryVectorCache>,
+    pub(crate) tables: crate::tables::SqlTables,
+    pub(crate) workers: Option<Arc<crate::workers::Workers>>,
+    warned: AtomicBool,
+    /// The base that this is a restricted view of.
+    pub(crate) whole: Option<Arc<Self>>,
+    /// Parts that differ from the configuration, as they were reported.
+    reported: Mutex<Vec<KeptPart>>,
+}
+
+/// The folder of the primary store in the folder of a base.
+pub(crate) fn store_dir(dir: &Path) -> PathBuf {
+    dir.join("store")
+}
+
+impl Base {
+    /// Opens the base in `dir`, which is made when there is none.
+    pub fn create_or_open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
+        if Self::is_half_converted(dir) {
+            return Err(KbError::HalfConverted { dir: dir.to_owned() });
+        }
+        for folder in [store_dir(dir), dir.join("bm25"), dir.join("cache")] {
+            std::fs::create_dir_all(&folder).map_err(|e| KbError::io(folder, "create", e))?;
+        }
+        Self::open_there(dir, options)
+    }
+
+    /// Whether there is a base in `dir`.
+    pub fn exists(dir: &Path) -> bool {
+        Store::exists(&store_dir(dir))
+    }
+
+    /// Opens the base in `dir`; [`KbError::NoBase`] when there is none.
+    pub fn open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
+        if Self::is_half_converted(dir) {
+            return Err(KbError::HalfConverted { dir: dir.to_owned() });
+        }
+        if !Self::exists(dir) {
+            return Err(KbError::NoBase { dir: dir.to_owned() });
+        }
+        Self::open_there(dir, options)
+    }
+
+    fn open_there(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
+        let store = Store::open(&store_dir(dir))?;
+        let lexical = |layer: Layer| dir.join("bm25").join(layer.name());
+        let open = || {
+            let chunks = LexicalIndex::open(&lexical(Layer::Chunk), Layer::Chunk)?;
+            Ok::<_, KbError>((chunks, LexicalIndex::open(&lexical(Layer::Atom), Layer::Atom)?))
+        };
+        // While another process indexes, what it has added so far is searched. Otherwise the
+        // lexical index is brought up to date here, should a run have been killed.
+        let writable = store.is_writable();
+        let lock = if writable { WriterLock::try_take(dir)? } else { None };
+        let opened = match lock {
+            Some(_) => None,
+            None if writable => open().ok(),
+            None => Some(open()?),
+        };
+        let (chunks, atoms) = if let Some(opened) = opened {
+            opened
+        } else {
+            let _lock = lock.map_or_else(|| WriterLock::take(dir), Ok)?;
+            store.settle()?;
+            let up = |layer| caught_up(&lexical(layer), layer, &store);
+            (up(Layer::Chunk)?, up(Layer::Atom)?)
+        };
+        let (generation, languages) =
+            store.read(|reader| Ok((reader.generation()?, reader.languages()?)))?;
+        let languages = Arc::new(languages);
+        chunks.use_languages(Arc::clone(&languages));
+        atoms.use_languages(languages);
+        Ok(Arc::new(Self {
+            dir: dir.to_owned(),
+            store,
+            embedder: options.embedder,
+            origin: options.origin,
+            former: options.former,
+            thresholds: options.thresholds,
+            search: options.search,
+            graph: options.graph,
+            held: Arc::new(Held::new(chunks, atoms, generation)),
+            searching: Arc::new(Semaphore::new(searches_at_once())),
+            query_vectors: Arc::default(),
+            whole: None,
+            tables: crate::tables::SqlTables::new(options.workers.clone()),
+            workers: options.workers,
+            warned: AtomicBool::new(false),
+            reported: Mutex::default(),
+        }))
+    }
+
+    /// The same base for readers who see only the documents that all of these filters admit, and
+    /// what was made of those alone: whatever is searched, listed, computed or followed from it, the
+    /// others are not there. Only names, formats, dates and fields of documents are looked at. Vectors
+    /// and lexical indexes are shared; nothing can be written but deletions and fields.
+    pub fn restricted(self: &Arc<Self>, filters: Vec<Filter>) -> Arc<Self> {
+        Arc::new(Self {
+            dir: self.dir.clone(),
+            store: self.store.restricted(filters),
+            embedder: self.embedder.clone(),
+            origin: self.origin.clone(),
+            former: self.former.clone(),
+            thresholds: self.thresholds,
+            search: self.search,
+            graph: self.graph,
+            held: Arc::new(Held::restricted(&self.held, &self.store)),
+            searching: Arc::clone(&self.searching),
+            query_vectors: Arc::clone(&self.query_vectors),
+            tables: crate::tables::SqlTables::new(self.workers.clone()),
+            workers: self.workers.clone(),
+            warned: AtomicBool::new(true),
+            whole: Some(self.whole.as_ref().map_or_else(|| Arc::clone(self), Arc::clone)),
+            reported: Mutex::default(),
+        })
+    }
+
+    /// Whether this is a view of some documents of a base.
+    pub fn is_restricted(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// Reads one value of the store; an error says why it cannot be used.
+    pub fn probe(&self) -> Result<(), KbError> {
+        self.store.generation().map(drop)
+    }
+
+    /// The folder for what may be thrown away: replies of models and the like.
+    pub fn cache_dir(&self) -> PathBuf {
+        self.dir.join("cache")
+    }
+
+    /// The folder for knowledge graphs that are loaded next to the documents.
+    pub fn kg_dir(&self) -> PathBuf {
+        self.dir.join("kg")
+    }
+
+    /// The lexical index of a layer that has one on disk.
+    pub(crate) fn lexical_on_disk(&self, layer: Layer) -> Result<&LexicalIndex, KbError> {
+        match layer {
+            Layer::Chunk => Ok(&self.held.chunks),
+            Layer::Atom => Ok(&self.held.atoms),
+            _ => Err(KbError::NotSearched { layer: layer.name() }),
+        }
+    }
+
+    /// Sees what was published since the last search.
+    pub(crate) fn refresh(&self) -> Result<(), KbError> {
+        self.held.refresh(&self.store).map(|_| ())
+    }
+
+    /// The open embedder of this name, with its thresholds.
+    pub(crate) fn opened(&self, model: &str) -> Option<(&Arc<dyn Embedder>, Thresholds)> {
+        if let Some(embedder) = self.embedder.as_ref().filter(|e| e.model() == model) {
+            return Some((embedder, self.thresholds));
+        }
+        let former = self.former.as_ref().filter(|former| former.embedder.model() == model)?;
+        Some((&former.embedder, former.thresholds))
+    }
+
+    /// Whether this was not reported before: a folder that is watched is indexed again and again.
+    pub(crate) fn is_news(&self, part: &KeptPart) -> bool {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let news = !reported.contains(part);
+        if news {
+            reported.push(part.clone());
+        }
+        news
+    }
+
+    /// Whether this is the name of the embedder that is configured.
+    pub(crate) fn is_configured(&self, model: &str) -> bool {
+        self.embedder.as_ref().is_some_and(|embedder| embedder.model() == model)
+    }
+
+    /// Warns once that only BM25 is searched, unless there is nothing to search. The layers other
+    /// than chunks and atoms are searched by BM25 in every base.
+    pub(crate) fn warn_lexical_only(&self, layer: Layer) -> Result<(), KbError> {
+        if !matches!(layer, Layer::Chunk | Layer::Atom) {
+            return Ok(());
+        }
+        let held = self.store.read(|reader| reader.count(layer))?;
+        if held == 0 || self.warned.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let layer = layer.name();
+        let active =
+            self.store.read(|reader| Ok(reader.active_embedder()?.map(|(_, record)| record)))?;
+        if let Some(record) = active.filter(|record| self.opened(&record.model).is_none()) {
+            tracing::warn!(
+                "the base's vectors are of `{}`, which is not open: only BM25 is searched until \
+                 `halma index` has embedded the base again",
+                record.model
+            );
+        } else if let Some(embedder) = &self.embedder {
+            tracing::warn!(
+                "the base has no {layer} vectors of `{}`: only BM25 is searched; run `halma \
+                 index` again to embed it",
+                embedder.model()
+            );
+        } else {
+            tracing::warn!("there is no embedder: only BM25 is searched");
+        }
+        Ok(())
+    }
+}
+
+/// Twice the processors: more would only wait for each other, and hold memory meanwhile.
+fn searches_at_once() -> usize {
+    2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}

@@ -1,0 +1,14 @@
+//! Stages that take knowledge from stored documents: facts, rows of tables, tags and communities.
+mod communities;
+mod facts;
+mod map_tags;
+mod resolve;
+mod rows;
+mod tags;
+
+pub(crate) use communities::{Communities, CommunityRequest, CommunityText};
+pub(crate) use facts::Facts;
+pub(crate) use map_tags::{MapTags, SampleRequest, ShownTag};
+pub(crate) use resolve::{Comparison, ComparisonSide, SameEntity};
+pub(crate) use rows::{Rows, StatedRow};
+pub(crate) use tags::{Tag, TagClasses, TagForecast};

@@ -1,0 +1,303 @@
+//! What is about no single node (verdicts on pairs of entities, merges, texts about communities) is
+//! sealed with one of a few thousand shared keys, by the first bits of its id. What is taken out or
+//! replaced can be read until its key is another; that is when a document goes, whose words it may
+//! hold. Only the keys concerned are then renewed, so that a deletion does not grow with the base.
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use halma_core::Layer;
+
+use super::removals::{Bucket, RemovedDocuments};
+use crate::store::ledger::{Entry, Task, UnitKey};
+use crate::store::schema::{At, Row, at_key};
+use crate::store::{Id, StoreReader, StoreWriter};
+
+/// How many keys there are: as many as the first bits of an id can tell.
+const BITS: u32 = 12;
+
+/// Whose key sealed all of it in earlier versions; no node ever has this row.
+const FORMER: At = (Layer::Community, Row::MAX);
+
+/// The name under which the keys are kept whose former values can still be read.
+const STALE: &str = "stale keys";
+
+/// Stands for [`FORMER`].
+const ALL_FORMER: Bucket = Bucket::MAX;
+
+/// The owner whose key seals what has this id. No node ever has such a row.
+pub(in crate::store) fn shared_owner(id: Id) -> At {
+    owner_of(bucket_of(id))
+}
+
+/// Whether an owner is no node but one of the shared keys.
+pub(in crate::store) fn is_shared(owner: At) -> bool {
+    owner.0 == Layer::Community && owner.1 >= Row::MAX - (1 << BITS)
+}
+
+fn bucket_of(id: Id) -> Bucket {
+    Bucket::try_from(id >> (Id::BITS - BITS)).unwrap_or_default()
+}
+
+fn owner_of(bucket: Bucket) -> At {
+    match bucket {
+        ALL_FORMER => FORMER,
+        bucket => (Layer::Community, Row::MAX - 1 - Row::from(bucket)),
+    }
+}
+
+/// A value that shares a key: a unit, or the record of a merge.
+enum Shared {
+    Unit(UnitKey, Vec<u8>),
+    Merge(Id, Vec<u8>),
+}
+
+impl StoreReader<'_> {
+    fn stale_keys(&self) -> heed::Result<BTreeSet<Bucket>> {
+        Ok(self.meta(STALE)?.unwrap_or_default())
+    }
+
+    fn slot_of_owner(&self, owner: At) -> heed::Result<Option<halma_seal::Slot>> {
+        let slot = self.store.db.slots.get(self, &at_key(owner))?;
+        Ok(slot.and_then(|slot| slot.try_into().ok()).map(halma_seal::Slot::from_le_bytes))
+    }
+
+    /// Every value that is sealed with one of the shared keys.
+    fn sealed_with(&self, bucket: Bucket) -> heed::Result<Vec<Shared>> {
+        let former = self.slot_of_owner(FORMER)?;
+        let ids = match bucket {
+            ALL_FORMER => (0, Id::MAX),
+            bucket => {
+                let first = Id::from(bucket) << (Id::BITS - BITS);
+                (first, first | (Id::MAX >> BITS))
+            }
+        };
+        let fits = |sealed: &[u8]| {
+            let slot = crate::store::Store::slot_in(sealed);
+            slot.is_some() && (slot == former) == (bucket == ALL_FORMER)
+        };
+        let mut found = vec![];
+        // Targets of links hold no words.
+        for task in Task::all().filter(|task| *task != Task::LinkTarget) {
+            for layer in Layer::ALL {
+                let keys = [ids.0, ids.1].map(|id| UnitKey::with_id(task, layer, id));
+                if keys[0].node().is_some() {
+                    continue;
+                }
+                let keys = keys.map(UnitKey::bytes);
+                let range = (Bound::Included(&keys[0][..]), Bound::Included(&keys[1][..]));
+                for value in self.store.db.ledger.range(self, &range)? {
+                    let Some(entry) = Entry::parse(value?).filter(|e| fits(e.sealed)) else {
+                        continue;
+                    };
+                    found.extend(self.content(&entry)?.map(|value| Shared::Unit(entry.key, value)));
+                }
+            }
+        }
+        let keys = [ids.0, ids.1].map(Id::to_be_bytes);
+        let range = (Bound::Included(&keys[0][..]), Bound::Included(&keys[1][..]));
+        for entry in self.store.db.merges.range(self, &range)? {
+            let (key, sealed) = entry?;
+            let id = key.last_chunk().map_or(0, |id| Id::from_be_bytes(*id));
+            if fits(sealed) {
+                let value = self.store.unsealed(sealed)?;
+                found.extend(value.map(|value| Shared::Merge(id, value)));
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl StoreWriter<'_> {
+    /// Notes that a value is taken out or replaced that shares a key with others.
+    pub(in crate::store) fn note_replaced(
+        &mut self,
+        id: Id,
+        sealed: Option<&[u8]>,
+    ) -> heed::Result<()> {
+        let Some(slot) = sealed.and_then(crate::store::Store::slot_in) else { return Ok(()) };
+        let former = self.slot_of_owner(FORMER)? == Some(slot);
+        let bucket = if former { ALL_FORMER } else { bucket_of(id) };
+        if self.removals.stale.is_none() {
+            self.removals.stale = Some(self.stale_keys()?);
+        }
+        self.removals.stale.get_or_insert_default().insert(bucket);
+        Ok(())
+    }
+
+    /// [`StoreWriter::note_replaced`] of a unit, if there is one and it shares a key.
+    pub(in crate::store) fn note_unit_replaced(&mut self, key: UnitKey) -> heed::Result<()> {
+        if key.node().is_some() || key.task == Task::LinkTarget {
+            return Ok(());
+        }
+        let sealed = self.entry(key)?.map(|entry| entry.sealed.to_vec());
+        self.note_replaced(key.at, sealed.as_deref())
+    }
+
+    /// Stores an entry, sealed with the key of its node or a shared one.
+    pub(in crate::store) fn seal_entry(
+        &mut self,
+        entry: &Entry<'_>,
+        content: Option<&[u8]>,
+    ) -> heed::Result<()> {
+        let Entry { key, state, input, .. } = *entry;
+        let mut value = vec![state as u8];
+        value.extend(input.to_be_bytes());
+        if let Some(content) = content {
+            let slot = match key.node() {
+                Some(node) => self.slot_of_node(node)?,
+                None => Some(self.slot_of(shared_owner(key.at))?),
+            };
+            let Some(slot) = slot else { return Ok(()) };
+            self.store.seal_onto(slot, content, &mut value)?;
+        }
+        self.store.db.ledger.put(self.txn(), &key.bytes(), &value)
+    }
+
+    /// Documents that this write has removed so far.
+    pub(crate) fn removed_documents(&mut self) -> &mut RemovedDocuments {
+        &mut self.removals.documents
+    }
+
+    /// Ends a write: where documents have gone, what others said of them goes as well, and nothing
+    /// that was taken out can be read any more.
+    pub(in crate::store) fn finish_removals(&mut self) -> heed::Result<()> {
+        let documents = std::mem::take(&mut self.removals.documents);
+        if documents.any {
+            crate::extract::forget_quotes(self, &documents)?;
+        }
+        let held = self.removals.stale.take();
+        if !documents.any {
+            return match held.filter(|stale| !stale.is_empty()) {
+                Some(stale) if stale != self.stale_keys()? => self.set_meta(STALE, &stale),
+                _ => Ok(()),
+            };
+        }
+        let stale = match held {
+            Some(stale) => stale,
+            None => self.stale_keys()?,
+        };
+        if stale.is_empty() {
+            return Ok(());
+        }
+        for bucket in &stale {
+            self.renew_shared(*bucket)?;
+        }
+        self.set_meta(STALE, &BTreeSet::<Bucket>::new())
+    }
+
+    fn renew_shared(&mut self, bucket: Bucket) -> heed::Result<()> {
+        let values = self.sealed_with(bucket)?;
+        self.forget_owner(owner_of(bucket))?;
+        for value in values {
+            match value {
+                Shared::Unit(key, content) => {
+                    let Some(state) = self.entry(key)?.map(|entry| (entry.state, entry.input))
+                    else {
+                        continue;
+                    };
+                    let entry = Entry { key, state: state.0, input: state.1, sealed: &[] };
+                    self.seal_entry(&entry, Some(&content))?;
+                }
+                Shared::Merge(id, content) => self.seal_merge(id, &content)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    #[test]
+    fn a_removal_renews_only_the_keys_of_what_was_taken_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let key = |id| UnitKey::with_id(Task::SameEntity, Layer::Entity, id);
+        let (near, twin, far) = (1 << 51, (1 << 51) + 1, 1 << 63);
+        store
+            .write(|writer| {
+                for id in [near, twin, far] {
+                    writer.put_done(key(id), 1, &"words")?;
+                    writer.put_merge(id, &"other words")?;
+                }
+                Ok(())
+            })
+            .unwrap();
+        let raw = |id| {
+            store
+                .read(|reader| Ok(reader.entry(key(id))?.map(|entry| entry.sealed.to_vec())))
+                .unwrap()
+        };
+        // As another process sees it.
+        let readable = |sealed: &[u8]| {
+            let keys = halma_seal::Keys::open_read_only(&dir.path().join("keys")).unwrap();
+            keys.key(Store::slot_in(sealed).unwrap()).unwrap().is_some()
+        };
+        let (first, stays, elsewhere) = (raw(near).unwrap(), raw(twin).unwrap(), raw(far).unwrap());
+        store.write(|writer| writer.forget_unit(key(near))).unwrap();
+        assert!(readable(&first), "no document has gone");
+        let remove = || {
+            let removed = store.write(|writer| {
+                writer.removed_documents().any = true;
+                Ok(())
+            });
+            removed.unwrap();
+        };
+        remove();
+        assert!(!readable(&first) && !readable(&stays), "its key is another");
+        assert_eq!(raw(far), Some(elsewhere.clone()), "this one is not touched");
+        let results = store
+            .read(|reader| {
+                let units: Vec<_> =
+                    reader.results::<String>(Task::SameEntity)?.collect::<heed::Result<_>>()?;
+                Ok((units.len(), reader.all_merges::<String>()?.len()))
+            })
+            .unwrap();
+        assert_eq!(results, (2, 3));
+        store.write(|writer| writer.put_merge(far, &"new words")).unwrap();
+        remove();
+        assert!(!readable(&elsewhere), "what was replaced goes with the next document");
+        let stale = store.read(|reader| reader.stale_keys()).unwrap();
+        assert!(stale.is_empty());
+    }
+
+    #[test]
+    fn what_an_earlier_version_sealed_with_one_key_is_still_read_and_wiped() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let key = UnitKey::with_id(Task::SameEntity, Layer::Entity, 1 << 60);
+        store
+            .write(|writer| {
+                let slot = writer.slot_of(FORMER)?;
+                for id in [7, 1 << 61] {
+                    writer.put_sealed(
+                        (store.db.merges, &Id::to_be_bytes(id)),
+                        slot,
+                        b"\x05words",
+                    )?;
+                }
+                writer.put_done(key, 1, &"words")?;
+                let mut value = vec![crate::store::UnitState::Done as u8];
+                value.extend(1_u64.to_be_bytes());
+                store.seal_onto(slot, b"\x05words", &mut value)?;
+                store.db.ledger.put(writer.txn(), &key.bytes(), &value)
+            })
+            .unwrap();
+        let merges = || store.read(|reader| reader.all_merges::<String>()).unwrap().len();
+        assert_eq!(merges(), 2);
+        store
+            .write(|writer| {
+                writer.remove_merge(7)?;
+                writer.removed_documents().any = true;
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(merges(), 1);
+        let (slot, done) = store
+            .read(|reader| Ok((reader.slot_of_owner(FORMER)?, reader.done::<String>(key, 1)?)))
+            .unwrap();
+        assert_eq!((slot, done), (None, Some("words".to_owned())));
+    }
+}

@@ -149,8 +149,9 @@ impl Collector {
     fn add_rows(&mut self, reader: &StoreReader<'_>) -> heed::Result<()> {
         for node in reader.nodes::<TableRecord>()? {
             let (_, table) = node?;
-            let dated = |kind: &ColumnKind| *kind == ColumnKind::Date;
-            if !table.columns.iter().any(|column| dated(&column.kind)) {
+            let may_be_dated =
+                |kind: ColumnKind| matches!(kind, ColumnKind::Date | ColumnKind::Text);
+            if !table.columns.iter().any(|column| may_be_dated(column.kind)) {
                 continue;
             }
             for row in table.rows.0..table.rows.1 {
@@ -160,7 +161,12 @@ impl Collector {
                     continue;
                 };
                 for (column, cell) in table.columns.iter().zip(&record.cells) {
-                    if !dated(&column.kind) || cell.trim().is_empty() {
+                    let is_dated = match column.kind {
+                        ColumnKind::Date => !cell.trim().is_empty(),
+                        ColumnKind::Text => is_iso_date(cell.trim()),
+                        _ => false,
+                    };
+                    if !is_dated {
                         continue;
                     }
                     let caption = table.caption.as_deref().unwrap_or("table");
@@ -180,6 +186,15 @@ fn document_name(reader: &StoreReader<'_>, chunk: Row) -> heed::Result<String> {
     let Some(chunk) = reader.node::<ChunkRecord>(chunk)? else { return Ok(String::new()) };
     let document: DocumentRecord = reader.linked(chunk.document)?;
     Ok(document.names.into_iter().next().unwrap_or_default())
+}
+
+/// Whether a cell is `2017-09` or `2017-09-14`: a column with both is one of texts.
+fn is_iso_date(cell: &str) -> bool {
+    let fits = |(at, byte): (usize, u8)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    matches!(cell.len(), 7 | 10) && cell.bytes().enumerate().all(fits)
 }
 
 /// Words after which a number of four digits is a year.

@@ -147,7 +147,7 @@ fn keys(dir: &Path) -> Vec<[u8; 16]> {
     let bytes = fs::read(dir.join("replies/reply-keys")).unwrap();
     // A head, then a key of 16 bytes and its checksum for each slot.
     let slots = bytes[16..].as_chunks::<20>().0;
-    slots[1..].iter().map(|slot| *slot.first_chunk().unwrap()).collect()
+    slots.iter().map(|slot| *slot.first_chunk().unwrap()).collect()
 }
 
 fn names(names: &[&str]) -> Vec<String> {

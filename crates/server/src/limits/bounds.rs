@@ -63,6 +63,7 @@ const SETTINGS: &[(&str, Allowed)] = &[
     ("min_points", Allowed::Count(500)),
     ("points", Allowed::Count(500)),
     ("related", Allowed::Count(500)),
+    ("reports", Allowed::Count(100)),
     // Turns, tries and branches, each of which costs calls.
     ("agents", Allowed::Count(20)),
     ("batch", Allowed::Count(50)),

@@ -64,6 +64,8 @@ const ROUTES: &[(&str, &str, Option<Scope>)] = &[
     ("get", "/api/v1/workspaces", Some(Scope::Admin)),
     ("post", "/api/v1/workspaces", Some(Scope::Admin)),
     ("delete", "/api/v1/workspaces/{name}", Some(Scope::Admin)),
+    ("post", "/api/v1/tags/learn", Some(Scope::Write)),
+    ("post", "/api/v1/tags/learn/estimate", Some(Scope::Write)),
     ("post", "/v1/chat/completions", Some(Scope::Ask)),
     ("get", "/v1/models", Some(Scope::Ask)),
     ("get", "/v1/models/{model}", Some(Scope::Ask)),

@@ -89,6 +89,10 @@ fn log_style(args: &Args) -> LogStyle {
     LogStyle {
         format: format.unwrap_or_default(),
         time: serves && std::env::var_os("JOURNAL_STREAM").is_none(),
-        filter: if serves { "error,halma=warn,halma_server=info" } else { "error,halma=warn" },
+        filter: if serves {
+            "error,halma=warn,halma::commands::serve=info,halma_server=info"
+        } else {
+            "error,halma=warn"
+        },
     }
 }

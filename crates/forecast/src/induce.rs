@@ -139,7 +139,7 @@ pub fn induce(rows: &[Row], how: &Induction) -> Result<Series, InductionError> {
 impl Measure {
     fn value(self, values: &[f64]) -> f64 {
         match self {
-            Self::Count | Self::Sum => values.iter().sum(),
+            Self::Count | Self::Sum => values.iter().sum::<f64>() + 0.0,
             Self::Mean => values.iter().sum::<f64>() / number(values.len().max(1)),
             Self::Event => f64::from(u8::from(!values.is_empty())),
         }

@@ -11,12 +11,24 @@ use futures::Stream;
 use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
+use utoipa::ToSchema;
 
 /// The longest silence of a stream.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Events that wait for a client.
 const MOST_WAITING: usize = 4_096;
+
+/// One event of a stream, as the API reference describes it. Comments that keep a stream open are
+/// not events.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only described")]
+pub(crate) struct StreamEvent {
+    /// What the event is.
+    event: String,
+    /// JSON, of the kind that `event` says.
+    data: String,
+}
 
 /// Where a task writes its events.
 #[derive(Clone)]

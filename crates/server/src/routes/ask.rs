@@ -24,7 +24,7 @@ use crate::sse;
 #[utoipa::path(post, path = "/api/v1/ask", tag = "ask", request_body = AskRequest,
     responses(
         (status = 200, description = "The answer, or a stream of events where one is requested",
-            content((AskResponse = "application/json"), (String = "text/event-stream"))),
+            content((AskResponse = "application/json"), (sse::StreamEvent = "text/event-stream"))),
         (status = 401, body = Problem), (status = 403, body = Problem),
         (status = 422, body = Problem), (status = 429, body = Problem),
         (status = 502, body = Problem), (status = 503, body = Problem),

@@ -154,7 +154,7 @@ pub(crate) async fn get(
     params(("id" = String, Path)),
     responses(
         (status = 200, description = "Events `progress` and `done`, each with the build's status",
-            content_type = "text/event-stream"),
+            body = sse::StreamEvent, content_type = "text/event-stream"),
         (status = 404, body = Problem)))]
 pub(crate) async fn events(
     State(app): State<Shared>,

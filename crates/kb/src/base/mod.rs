@@ -176,6 +176,12 @@ impl Base {
         })
     }
 
+    /// Distinguishes this base from every other one, also from one that is made later in the same
+    /// folder; a restored backup is the same base. 16 hexadecimal digits.
+    pub fn id(&self) -> Result<String, KbError> {
+        Ok(format!("{:016x}", self.store.read(|reader| reader.uid())?))
+    }
+
     /// Whether this is a view of some documents of a base.
     pub fn is_restricted(&self) -> bool {
         self.whole.is_some()

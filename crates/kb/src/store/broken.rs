@@ -117,7 +117,8 @@ impl Store {
 
     /// Removes a document and ends where a process may be killed: after the commit.
     pub(crate) fn remove_and_die(&self, name: &str) {
-        let mut writer = self.writer().unwrap();
+        let mut writer = super::StoreWriter::new(self, self.env.write_txn().unwrap());
+        self.begin_keys(&writer).unwrap();
         let row = writer.named(name).unwrap().unwrap();
         writer.remove_document(row).unwrap();
         assert!(writer.save_keys().unwrap());

@@ -9,6 +9,7 @@ mod databases;
 mod documents;
 mod edges;
 mod env;
+mod growth;
 mod history;
 mod languages;
 mod ledger;
@@ -41,6 +42,7 @@ pub(crate) use documents::{
 };
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
+use growth::Growth;
 pub(crate) use history::{History, Past};
 pub(crate) use languages::DocumentLanguages;
 pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
@@ -73,6 +75,7 @@ pub(crate) struct Store {
     db: Databases,
     keys: Arc<Keys>,
     access: Access,
+    growth: Arc<Growth>,
     /// What it is restricted to.
     scope: Option<Arc<Scope>>,
 }
@@ -124,7 +127,8 @@ impl Store {
             );
         }
         let (db, keys) = (db.map_err(fail)?, Arc::new(keys));
-        let store = Self { env, dir: dir.to_owned(), db, keys, access, scope: None };
+        let growth = Arc::default();
+        let store = Self { env, dir: dir.to_owned(), db, keys, access, growth, scope: None };
         if store.read(|reader| reader.meta::<u32>("format"))?.is_none() {
             store.write(|writer| {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -159,7 +163,8 @@ impl Store {
         &self,
         work: impl FnOnce(&StoreReader<'_>) -> heed::Result<T>,
     ) -> Result<T, KbError> {
-        let txn = self.env.read_txn().map_err(|e| self.failed(e))?;
+        let begin = self.growth.begin(&self.env, || self.env.read_txn());
+        let (_open, txn) = begin.map_err(|e| self.failed(e))?;
         StoreReader::new(self, txn).and_then(|reader| work(&reader)).map_err(|e| self.failed(e))
     }
 
@@ -175,7 +180,11 @@ impl Store {
         if !self.is_writable() {
             return Err(KbError::ReadOnly { dir: self.dir.clone() });
         }
-        let mut writer = self.writer()?;
+        self.growth.grow(&self.env, self.access);
+        let begin = self.growth.begin(&self.env, || self.env.write_txn());
+        let (_open, txn) = begin.map_err(|e| self.failed(e))?;
+        let mut writer = StoreWriter::new(self, txn);
+        self.begin_keys(&writer)?;
         let done = work(&mut writer)
             .and_then(|done| writer.finish_removals().map(|()| done))
             .and_then(|done| writer.save_keys().map(|wipes| (done, wipes)))
@@ -207,13 +216,6 @@ impl Store {
     /// [`StoreReader::history`] of a view of its own.
     pub(crate) fn history(&self) -> Result<History, KbError> {
         self.read(|reader| reader.history())
-    }
-
-    /// A write that ends when it is committed or dropped.
-    fn writer(&self) -> Result<StoreWriter<'_>, KbError> {
-        let writer = StoreWriter::new(self, self.env.write_txn().map_err(|e| self.failed(e))?);
-        self.begin_keys(&writer)?;
-        Ok(writer)
     }
 
     fn failed(&self, source: heed::Error) -> KbError {

@@ -21,8 +21,13 @@ pub(crate) struct Victim {
 impl Victim {
     /// A server with a base of a table and some notes, and a second workspace with a note.
     pub(crate) fn start() -> Self {
+        Self::configured("")
+    }
+
+    /// [`Victim::start`] with more lines of configuration.
+    pub(crate) fn configured(config: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        write(dir.path());
+        write(dir.path(), config);
         let halma = |args: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_halma"));
             command.current_dir(dir.path()).args(args).stdin(Stdio::null());
@@ -113,13 +118,14 @@ impl Drop for Victim {
     }
 }
 
-fn write(dir: &Path) {
+fn write(dir: &Path, config: &str) {
     let file = |name: &str, text: &str| {
         let path: PathBuf = dir.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     };
-    file("halma.toml", "[embedder]\nkind = \"none\"\n");
+    let atoms = "[kb]\natoms = \"sentences\"\n";
+    file("halma.toml", &format!("[embedder]\nkind = \"none\"\n{atoms}{config}"));
     let row = |n: usize| format!("Light {n},{},{}\n", n % 90, 1800 + n % 200);
     let rows = (0..2_000).map(row).collect::<Vec<String>>().concat();
     file("library/towers.csv", &format!("tower,height,year\n{rows}"));

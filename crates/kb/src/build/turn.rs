@@ -34,8 +34,12 @@ pub(super) async fn run(
 ) -> Result<IndexReport, KbError> {
     let dir = context.base.dir.clone();
     let (mut deleted, mut used) = (HashSet::new(), UsageTotal::default());
+    let mut held = HashSet::new();
     loop {
         let lock = Arc::new(wait(&context).await?);
+        if !held.is_empty() {
+            deleted.extend(held.difference(&documents(&context)?));
+        }
         let turn = Turn { lock: Arc::clone(&lock), deleted: Arc::new(deleted.clone()) };
         let before = usage(&context.meter);
         tokio::select! {
@@ -51,12 +55,10 @@ pub(super) async fn run(
         while Arc::strong_count(&lock) > 1 {
             tokio::time::sleep(INTERVAL).await;
         }
-        let held = documents(&context)?;
+        held = documents(&context)?;
         drop(lock);
         let dir = dir.clone();
         run_blocking("waiting for a deletion", move || lock::make_room(&dir)).await?;
-        let left = documents(&context)?;
-        deleted.extend(held.difference(&left));
     }
 }
 

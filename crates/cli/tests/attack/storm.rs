@@ -79,7 +79,7 @@ fn a_thousand_people_at_once_are_answered_and_accounted_for() {
     // The accounts are written when a question has ended, which its client may see before.
     std::thread::sleep(Duration::from_secs(2));
     let usage = victim.get("/api/v1/usage?by=strategy").json();
-    let counted = usage[0]["questions"].as_u64().unwrap_or(0) as usize;
+    let counted = usize::try_from(usage[0]["questions"].as_u64().unwrap_or(0)).unwrap();
     let count = |ends: &AtomicUsize| ends.load(Ordering::Relaxed);
     let (answered, refused, lost) =
         (count(&ends.answered), count(&ends.refused), count(&ends.lost));
@@ -105,7 +105,8 @@ fn ask_until(victim: &Victim, ends: &Ends, person: usize, until: Instant) {
             return;
         }
         let question = format!("When was Light {} lit, asks {person} for the {n}th time?", n % 200);
-        let answer = victim.post("/api/v1/ask", &json!({"question": question, "strategy": "naive"}));
+        let answer =
+            victim.post("/api/v1/ask", &json!({"question": question, "strategy": "naive"}));
         let end = match answer.status {
             200 => &ends.answered,
             502 | 503 if answer.text.contains("\"detail\"") => {

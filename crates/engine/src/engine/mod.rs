@@ -72,6 +72,7 @@ impl Engine {
     fn assemble(mut config: Config, dir: &Path, open: OpenBase) -> Result<Self, EngineError> {
         // Figures are described when a model is named for it.
         config.kb.describe_figures |= config.roles.contains_key("vision");
+        strategy::check_tables(&config)?;
         let resources = SharedResources::open(&config).map_err(|e| config.named(e))?;
         Self::with_resources(config, resources, dir, open)
     }
@@ -120,6 +121,7 @@ impl Engine {
     /// The same engine with another configuration of prompts, which are read again.
     pub fn with_prompts(&self, config: &Config) -> Result<Self, EngineError> {
         let named = |e| config.named(e);
+        strategy::check_tables(config)?;
         let resources = self.resources.with_prompts(config).map_err(named)?;
         let setup = resources.setup(config, &self.base, self.cache.as_ref()).map_err(named)?;
         Ok(Self {

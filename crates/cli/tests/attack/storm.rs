@@ -99,6 +99,7 @@ fn a_thousand_people_at_once_are_answered_and_accounted_for() {
     victim.stop();
 }
 
+#[expect(clippy::print_stderr, reason = "its result")]
 fn ask_until(victim: &Victim, ends: &Ends, person: usize, until: Instant) {
     for n in 0.. {
         if Instant::now() > until {
@@ -113,7 +114,10 @@ fn ask_until(victim: &Victim, ends: &Ends, person: usize, until: Instant) {
                 std::thread::sleep(Duration::from_millis(200));
                 &ends.refused
             }
-            _ => &ends.lost,
+            status => {
+                eprintln!("{status}: {}", answer.text.lines().last().unwrap_or_default());
+                &ends.lost
+            }
         };
         end.fetch_add(1, Ordering::Relaxed);
     }

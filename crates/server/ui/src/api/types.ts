@@ -592,6 +592,11 @@ export interface StrategyLine {
   unmet?: string | null;
 }
 
+export interface StreamEvent {
+  data: string;
+  event: string;
+}
+
 export interface StreamOptions {
   include_usage?: boolean;
 }

@@ -224,15 +224,14 @@ struct UploadTarget {
 }
 
 impl UploadTarget {
-    /// What the workspace holds already.
+    /// What the workspace holds already, for whoever sees it.
     async fn quota(&self, config: &ServeConfig) -> Result<Quota, Problem> {
         let limits = (config.max_workspace_files, config.max_workspace_bytes);
         let engine = Arc::clone(&self.engine);
         self.lane
             .run(move || {
-                let held = engine.originals().list();
-                let bytes = held.iter().map(|file| file.bytes).sum();
-                Ok(Quota { files: held.len() as u64, bytes, limits })
+                let held = engine.originals().sizes();
+                Ok(Quota { files: held.len() as u64, bytes: held.iter().sum(), limits })
             })
             .await
     }

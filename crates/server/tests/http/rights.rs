@@ -382,7 +382,7 @@ async fn files_that_a_key_does_not_see_count_towards_the_limit() {
     let admin = key(&world, None, &Scope::ALL);
     let restricted = key(&world, Some(only("a")), &[Scope::Ask, Scope::Write]);
     let status = async |key: &str, name: &str| {
-        let (kind, body) = form(&[(name, b"# Note\n\nA note.\n")]);
+        let (kind, body) = form(&[], &[(name, "# Note\n\nA note.\n")]);
         let request = world.request(Method::POST, "/api/v1/documents").bearer_auth(key);
         let sent = request.header("content-type", kind).body(body).send().await.unwrap();
         sent.status().as_u16()

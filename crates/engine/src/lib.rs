@@ -44,6 +44,7 @@ pub use halma_strategies::atomr;
 pub use halma_web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
 pub use storage::convert::{ConvertedBase, convert_base};
 pub use storage::originals::{Original, Originals, safe_name};
+pub use storage::series::over_series;
 pub use storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
 
 /// The prompts of this crate.

@@ -59,6 +59,8 @@ fn as_json(answer: &Answer, result: &AskResult) -> serde_json::Value {
         "full": answer.full,
         "steps": answer.steps,
         "reason": answer.reason,
+        "computation": answer.computation,
+        "limitation": answer.limitation,
         "abstained": answer.abstained,
         "partial": answer.partial,
         "strategy": result.strategy,

@@ -132,7 +132,7 @@ pub(crate) async fn upload(
     if count == 0 {
         return Err(Problem::unfit("the form has no file").hint("send each as a field `file`"));
     }
-    if result.accepted.is_empty() && result.refused.iter().all(|file| file.reason == TAKEN) {
+    if result.accepted.is_empty() && result.refused.iter().all(|file| file.replaceable) {
         let detail = match result.refused.as_slice() {
             [one] => format!("there is another file named `{}`", one.name),
             _ => "there are other files of these names".to_owned(),
@@ -280,7 +280,8 @@ impl UploadTarget {
                 if let Some(former) = former
                     && std::fs::read(former).map_err(|e| disk_problem(&e))? != content
                 {
-                    return Ok(Err(RefusedFile::new(&name, TAKEN, TAKEN_HINT)));
+                    let refused = RefusedFile::new(&name, TAKEN, TAKEN_HINT);
+                    return Ok(Err(RefusedFile { replaceable: true, ..refused }));
                 }
                 let moved = workspace
                     .while_open(|| move_into_place(path, &name, (&engine, metadata.as_ref())))?;

@@ -122,6 +122,18 @@ pub enum KbError {
          merges again"
     )]
     NoMerge { id: String },
+    #[error(
+        "there is no feedback `{id}`; it may be deleted, or what it quotes may be gone: list the \
+         feedback again"
+    )]
+    NoFeedback { id: String },
+    #[error("feedback `{id}` has no candidate {number}; it has {count}, counted from 1")]
+    NoCandidate { id: String, number: usize, count: usize },
+    #[error(
+        "feedback `{id}` is contradicted by `{others}`, so nothing of it is accepted; reject the one \
+         that is wrong, or accept this one despite it"
+    )]
+    Contradicted { id: String, others: String },
     #[error("the {layer} layer cannot be searched; search `chunk` or `atom`")]
     NotSearched { layer: &'static str },
     #[error("cutting by `semantic` needs an embedder; configure one, or set `chunks`")]

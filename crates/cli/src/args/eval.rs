@@ -102,6 +102,10 @@ pub(crate) struct EvalHow {
     /// [default: .halma/eval/NAME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Search what was accepted from answers as well (`halma feedback`); without it accepted answers
+    /// to the questions are not measured [default: feedback.eval of the configuration]
+    #[arg(long)]
+    pub(crate) with_feedback: bool,
     /// Number of questions asked concurrently
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) concurrency: u16,

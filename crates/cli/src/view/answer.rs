@@ -263,5 +263,6 @@ fn cost(result: &AskResult) -> String {
         parts.push(format!("first word after {}", duration(first_word)));
     }
     parts.push(duration(result.elapsed_ms));
+    parts.push(format!("run {}", result.id));
     parts.join(" · ")
 }

@@ -90,7 +90,9 @@ impl Engine {
         let former = previous_embedder::open(dir, name.as_deref())?;
         let origin = previous_embedder::origin(&config.embedder);
         let workers = resources.workers.clone();
-        let options = BaseOptions { embedder, origin, former, thresholds, search, graph, workers };
+        let feedback = config.feedback;
+        let options =
+            BaseOptions { embedder, origin, former, thresholds, search, graph, feedback, workers };
         let base = open(dir, options)?;
         let cache = if config.models.is_empty() {
             None

@@ -15,6 +15,7 @@ use tokio::sync::OnceCell;
 
 use self::lexical::{caught_up, index_in_memory};
 use crate::error::run_blocking;
+use crate::feedback::FeedbackIndex;
 use crate::graph::GraphCache;
 use crate::kept::KeptPart;
 use crate::lexical::LexicalIndex;
@@ -24,7 +25,9 @@ use crate::search::matrix::Matrix;
 use crate::search::query_vectors::QueryVectorCache;
 use crate::store::{RowSet, Store, StoreReader};
 use crate::tags::TagIndex;
-use crate::{BaseOptions, Former, GraphSettings, KbError, SearchSettings, Thresholds};
+use crate::{
+    BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, SearchSettings, Thresholds,
+};
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
 pub struct Base {
@@ -37,6 +40,7 @@ pub struct Base {
     pub(crate) thresholds: Thresholds,
     pub(crate) search: SearchSettings,
     pub(crate) graph: GraphSettings,
+    pub(crate) feedback_settings: FeedbackSettings,
     chunks: Arc<LexicalIndex>,
     atoms: Arc<LexicalIndex>,
     caches: Mutex<Caches>,
@@ -59,6 +63,7 @@ struct Caches {
     lexical: HashMap<Layer, Loaded<LexicalIndex>>,
     graph: Arc<GraphCache>,
     tags: Loaded<TagIndex>,
+    feedback: Loaded<FeedbackIndex>,
     filters: HashMap<(Layer, String), Arc<RowSet>>,
 }
 
@@ -138,6 +143,7 @@ impl Base {
             thresholds: options.thresholds,
             search: options.search,
             graph: options.graph,
+            feedback_settings: options.feedback,
             chunks: Arc::new(chunks),
             atoms: Arc::new(atoms),
             caches: Mutex::new(Caches { generation, ..Caches::default() }),
@@ -155,15 +161,28 @@ impl Base {
     /// others are not there. Only names, formats, dates and fields of documents are looked at. Vectors
     /// and lexical indexes are shared; nothing can be written but deletions and fields.
     pub fn restricted(self: &Arc<Self>, filters: Vec<Filter>) -> Arc<Self> {
+        let mut feedback = self.feedback_settings;
+        feedback.search &= filters.iter().all(|filter| filter.feedback != Some(false));
+        self.view(self.store.restricted(filters), feedback)
+    }
+
+    /// The same base for readers to whom what was accepted from answers is not there.
+    pub fn without_feedback(self: &Arc<Self>) -> Arc<Self> {
+        let feedback = FeedbackSettings { search: false, ..self.feedback_settings };
+        self.view(self.store.clone(), feedback)
+    }
+
+    fn view(self: &Arc<Self>, store: Store, feedback_settings: FeedbackSettings) -> Arc<Self> {
         Arc::new(Self {
             dir: self.dir.clone(),
-            store: self.store.restricted(filters),
+            store,
             embedder: self.embedder.clone(),
             origin: self.origin.clone(),
             former: self.former.clone(),
             thresholds: self.thresholds,
             search: self.search,
             graph: self.graph,
+            feedback_settings,
             chunks: Arc::clone(&self.chunks),
             atoms: Arc::clone(&self.atoms),
             caches: Mutex::default(),
@@ -184,7 +203,7 @@ impl Base {
 
     /// Whether this is a view of some documents of a base.
     pub fn is_restricted(&self) -> bool {
-        self.whole.is_some()
+        self.store.is_restricted()
     }
 
     /// Reads one value of the store; an error says why it cannot be used.
@@ -231,6 +250,15 @@ impl Base {
         let cell = Arc::clone(&self.caches().tags);
         let store = self.store.clone();
         let load = || run_blocking("loading tags", move || store.read(TagIndex::load));
+        let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
+        Ok(Arc::clone(loaded))
+    }
+
+    /// Questions that were accepted or marked wrong, loaded by the first search.
+    pub(crate) async fn feedback_index(&self) -> Result<Arc<FeedbackIndex>, KbError> {
+        let cell = Arc::clone(&self.caches().feedback);
+        let store = self.store.clone();
+        let load = || run_blocking("loading feedback", move || store.read(FeedbackIndex::load));
         let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
         Ok(Arc::clone(loaded))
     }
@@ -311,6 +339,11 @@ impl Base {
         filter: &Filter,
         layer: Layer,
     ) -> heed::Result<Option<Arc<RowSet>>> {
+        if filter.feedback == Some(true) {
+            return self.accepted(reader, filter, layer).map(Some);
+        }
+        // What is not to be found of it is among what is excluded.
+        let filter = &Filter { feedback: None, ..filter.clone() };
         if filter.is_empty() && !self.store.is_restricted() {
             return Ok(None);
         }
@@ -328,6 +361,25 @@ impl Base {
         }
         caches.filters.insert(key, Arc::clone(&rows));
         Ok(Some(rows))
+    }
+
+    /// The rows of a layer that were accepted from answers and that the rest of a filter lets in.
+    fn accepted(
+        &self,
+        reader: &StoreReader<'_>,
+        filter: &Filter,
+        layer: Layer,
+    ) -> heed::Result<Arc<RowSet>> {
+        let mut rows = RowSet::default();
+        if layer == Layer::Atom {
+            let rest = Filter { feedback: None, ..filter.clone() };
+            let others = self.allowed(reader, &rest, layer)?;
+            let admitted = reader.accepted_atoms()?.into_iter();
+            admitted
+                .filter(|row| others.as_ref().is_none_or(|others| others.contains(*row)))
+                .for_each(|row| rows.insert(row));
+        }
+        Ok(Arc::new(rows))
     }
 
     /// Warns once that only BM25 is searched, unless there is nothing to search. The layers other

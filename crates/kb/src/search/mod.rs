@@ -189,10 +189,13 @@ impl Base {
         if compares && !has_vectors {
             self.warn_lexical_only(query.layer)?;
         }
-        let lists = match ranker.vectors() {
+        let mut lists = match ranker.vectors() {
             VectorUse::Required if !has_vectors => Bm25.rank(&search)?,
             _ => ranker.rank(&search)?,
         };
+        if query.layer == Layer::Chunk && self.finds_feedback(query) {
+            self.feedback_index().await?.weigh(&search, &self.feedback_settings, &mut lists);
+        }
         self.store.read(|reader| {
             let mut all = vec![];
             for ((list, plain), moved) in lists.into_iter().zip(&plain).zip(&search.vectors) {
@@ -215,6 +218,11 @@ impl Base {
         Ok(!is_evidence || self.summaries()? <= MOST_INDEXED_SUMMARIES)
     }
 
+    /// Whether a query finds what was accepted from answers.
+    fn finds_feedback(&self, query: &Query) -> bool {
+        query.filter.feedback.unwrap_or(self.feedback_settings.search)
+    }
+
     /// What a query admits of its layer and, where they are read, of chunks and summaries.
     fn admitted(
         &self,
@@ -224,7 +232,10 @@ impl Base {
         let others = [Layer::Chunk, Layer::Summary].into_iter().filter(|l| layers.contains(l));
         self.store.read(|reader| {
             let admit = |layer: Layer| {
-                let excluded = excluded(reader, &query.exclude, layer)?;
+                let mut excluded = excluded(reader, &query.exclude, layer)?;
+                if layer == Layer::Atom && !self.finds_feedback(query) {
+                    excluded.extend(reader.accepted_atoms()?);
+                }
                 let allowed = self.allowed(reader, &query.filter, layer)?;
                 Ok((layer, Admitted { excluded, allowed }))
             };
@@ -334,6 +345,7 @@ fn excluded(
             Layer::Atom => {
                 for chunk in held {
                     rows.extend(reader.atoms_of(chunk)?);
+                    rows.extend(reader.accepted_atoms_of(chunk)?);
                 }
             }
             _ => {}

@@ -47,7 +47,9 @@ impl Store {
         let db = &self.db;
         let read = |reader: &super::StoreReader<'_>| {
             let mut values = vec![];
-            for db in [db.texts, db.vectors, db.merges].iter().chain(&db.nodes) {
+            let feedback = db.feedback.iter().map(|feedback| &feedback.records);
+            let sealed = [db.texts, db.vectors, db.merges];
+            for db in sealed.iter().chain(&db.nodes).chain(feedback) {
                 for entry in db.iter(reader)? {
                     values.push(entry?.1.to_vec());
                 }

@@ -9,6 +9,7 @@ mod databases;
 mod documents;
 mod edges;
 mod env;
+mod feedback;
 mod growth;
 mod history;
 mod languages;
@@ -42,17 +43,18 @@ pub(crate) use documents::{
 };
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
+pub(crate) use feedback::{CandidateRecord, FeedbackRecord, accepted_id};
 use growth::Growth;
 pub(crate) use history::{History, Past};
 pub(crate) use languages::DocumentLanguages;
 pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
 pub(crate) use nodes::searched;
 pub(crate) use records::{
-    AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
-    FactRecord, FigureRecord, LayerRecord, NodeRecord, Owner, RowRecord, SectionRecord,
-    SummaryRecord, TableRecord, TagRecord, forward_id, summary_id, under_headings,
+    AcceptedAtom, AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord,
+    EntityRecord, FactRecord, FigureRecord, LayerRecord, NodeRecord, Owner, RowRecord,
+    SectionRecord, SummaryRecord, TableRecord, TagRecord, forward_id, summary_id, under_headings,
 };
-pub use records::{ColumnDetails, Details};
+pub use records::{AcceptedDetails, ColumnDetails, Details};
 use restriction::Scope;
 pub(crate) use restriction::{RowSet, admits_document, admits_name};
 pub(crate) use schema::{

@@ -112,7 +112,7 @@ fn chunks_of(reader: &StoreReader<'_>, id: &NodeId) -> heed::Result<Vec<Row>> {
         match layer {
             Layer::Chunk => chunks.push(row),
             Layer::Document => {
-                chunks.extend(reader.node::<DocumentRecord>(row)?.and_then(first_chunk));
+                chunks.extend(reader.node(row)?.as_ref().and_then(first_chunk));
             }
             _ => {
                 let held = reader.record((layer, row))?.map_or(0..0, |record| record.chunks(row));
@@ -123,7 +123,7 @@ fn chunks_of(reader: &StoreReader<'_>, id: &NodeId) -> heed::Result<Vec<Row>> {
     Ok(chunks)
 }
 
-fn first_chunk(document: DocumentRecord) -> Option<Row> {
+fn first_chunk(document: &DocumentRecord) -> Option<Row> {
     (document.chunks.0 < document.chunks.1).then_some(document.chunks.0)
 }
 

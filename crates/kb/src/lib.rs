@@ -18,6 +18,7 @@ mod embedding;
 mod error;
 mod extract;
 mod graph;
+mod held;
 mod inspect;
 mod kept;
 mod lexical;
@@ -37,6 +38,7 @@ mod store;
 mod tables;
 mod tags;
 mod vector_layers;
+mod walk;
 mod workers;
 
 use halma_core::PromptSet;
